@@ -1,0 +1,16 @@
+//! The messages between machine and agent: the one crate that both sides share.
+//!
+//! * [`message`]: what is said, in both directions
+//! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
+//! * [`results`]: the page of shared memory in which a case counts its results
+
+pub mod frame;
+pub mod message;
+pub mod results;
+
+pub use frame::{Decoded, Decoder, Encoder};
+pub use message::{Counts, End, FromAgent, KernelRecord, Report, ReportKind, RunRequest, ToAgent, Work};
+
+/// Version of everything in this crate. Raise it when a message, the frame or the results page
+/// changes so that an older peer would misread it.
+pub const VERSION: u32 = 1;

@@ -1,0 +1,214 @@
+//! What machine and agent say to each other.
+
+use serde::{Deserialize, Serialize};
+
+/// Longest text in one message, in bytes; longer text is cut by the sender.
+pub const TEXT_MAX: usize = 4096;
+
+/// From the agent to the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FromAgent {
+    /// The agent is up: the end of every good boot.
+    Hello {
+        /// [`crate::VERSION`] of the agent.
+        protocol: u32,
+        /// `uname -r` of the guest.
+        release: String,
+        /// `uname -m` of the guest.
+        arch: String,
+        /// Time since boot by the guest's clock, in milliseconds.
+        uptime_ms: u64,
+        /// Memory that the kernel found, in MiB.
+        memory_mib: u64,
+        /// CPUs that are on line.
+        cpus: u32,
+    },
+    /// A record of the kernel log.
+    Log(KernelRecord),
+    /// The kernel overwrote records before the agent could read them.
+    LogLost,
+    /// What the case wrote to its standard output or error.
+    Output {
+        /// The number that the request gave.
+        run: u32,
+        /// At most [`TEXT_MAX`] bytes; invalid UTF-8 is replaced.
+        text: String,
+    },
+    /// A result that the case reported.
+    Report {
+        /// The number that the request gave.
+        run: u32,
+        /// The result.
+        report: Report,
+    },
+    /// The work of run `run` has ended and everything it left has been removed.
+    Finished {
+        /// The number that the request gave.
+        run: u32,
+        /// How its process ended.
+        end: End,
+        /// All results, also those whose text did not fit on the page.
+        counts: Counts,
+        /// Time from start to end by the guest's clock, in microseconds.
+        duration_us: u64,
+        /// `/proc/sys/kernel/tainted` before.
+        taint_before: u64,
+        /// `/proc/sys/kernel/tainted` after.
+        taint_after: u64,
+        /// Processes and mounts that were still there and had to be removed.
+        leftovers: Vec<String>,
+    },
+    /// Answer to [`ToAgent::Ping`].
+    Pong {
+        /// The number that the ping gave.
+        nonce: u64,
+    },
+    /// The interactive shell has ended.
+    ShellEnded {
+        /// How.
+        end: End,
+    },
+    /// The agent could not do its own part; nothing that a case did.
+    Trouble {
+        /// What and why.
+        text: String,
+    },
+}
+
+/// From the machine to the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToAgent {
+    /// First message after the hello: from now on frames of the agent carry this key.
+    Start {
+        /// Random per boot; a case that forges frames does not know it.
+        key: u64,
+    },
+    /// Run one case or program.
+    Run(RunRequest),
+    /// Say that you are alive.
+    Ping {
+        /// Comes back in the answer.
+        nonce: u64,
+    },
+    /// Give the console to a shell.
+    Shell {
+        /// Program and arguments.
+        argv: Vec<String>,
+        /// `TERM` of the user's terminal.
+        term: String,
+        /// Lines of the user's terminal.
+        rows: u16,
+        /// Columns of the user's terminal.
+        columns: u16,
+    },
+    /// The user's terminal has another size now.
+    Resize {
+        /// Lines.
+        rows: u16,
+        /// Columns.
+        columns: u16,
+    },
+    /// Synchronise and power off.
+    PowerOff,
+}
+
+/// One piece of work for the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunRequest {
+    /// Comes back in every message about this run.
+    pub run: u32,
+    /// What to do.
+    pub work: Work,
+    /// The agent ends the work after this time, in milliseconds of the guest's clock.
+    pub limit_ms: u64,
+    /// Output beyond this many bytes is dropped.
+    pub output_max: u64,
+    /// Paths of modules in the initramfs, to be loaded in this order before the work starts.
+    pub modules: Vec<String>,
+}
+
+/// What a run does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Work {
+    /// A case that is built into the agent.
+    Case(String),
+    /// A program in the initramfs, with its arguments.
+    Program(Vec<String>),
+}
+
+/// A record of `/dev/kmsg`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelRecord {
+    /// Sequence number that the kernel gave it.
+    pub sequence: u64,
+    /// Time since boot in microseconds.
+    pub time_us: u64,
+    /// Severity of syslog(3), 0 (emergency) to 7 (debug).
+    pub level: u8,
+    /// The text without prefix; at most [`TEXT_MAX`] bytes.
+    pub text: String,
+}
+
+/// One result of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// What it says.
+    pub kind: ReportKind,
+    /// What was checked, and where.
+    pub text: String,
+}
+
+/// The kinds of result that a case can report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReportKind {
+    /// A check held.
+    Pass,
+    /// A check did not hold.
+    Fail,
+    /// What the case needs is not there.
+    Skip,
+    /// The case's own set-up or clean-up failed.
+    Broken,
+}
+
+/// How many results of each kind a case reported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// [`ReportKind::Pass`].
+    pub pass: u32,
+    /// [`ReportKind::Fail`].
+    pub fail: u32,
+    /// [`ReportKind::Skip`].
+    pub skip: u32,
+    /// [`ReportKind::Broken`].
+    pub broken: u32,
+}
+
+impl Counts {
+    /// All results together.
+    #[must_use]
+    pub fn total(self) -> u64 {
+        [self.pass, self.fail, self.skip, self.broken].iter().map(|&n| u64::from(n)).sum()
+    }
+}
+
+/// How a process in the guest ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// It exited with this code.
+    Exited(i32),
+    /// A signal with this number ended it.
+    Signalled(i32),
+    /// It was still running at its time limit and was killed.
+    TimedOut {
+        /// Kernel stacks and states of its processes at that moment.
+        stacks: String,
+        /// The process could be killed; if not it is stuck in the kernel.
+        killed: bool,
+    },
+    /// It could not be started.
+    NotStarted(String),
+}
