@@ -1,0 +1,51 @@
+//! The smoke suite: the cases that show in seconds whether a kernel is worth a longer look.
+//!
+//! Each area is here with what most programs need of it. All cases together are the suite `full`.
+
+/// Names of the cases, by area.
+pub(super) const NAMES: &[(&str, &[&str])] = &[
+    ("process", &["exit-status", "killed", "zombie", "orphan", "pidfd"]),
+    ("exec", &["arguments", "close-on-exec"]),
+    ("signal", &["handler", "blocked", "real-time-order"]),
+    ("memory", &["zeroes", "protection", "copy-on-write"]),
+    ("mapping", &["shared-file", "private-file"]),
+    ("file", &["open-flags", "append", "truncate", "holes"]),
+    ("directory", &["rename", "links", "statx"]),
+    ("lock", &["record", "flock"]),
+    ("pipe", &["end-of-file", "full", "broken"]),
+    ("splice", &["file-to-file", "sendfile"]),
+    ("socket", &["stream", "pass-descriptor", "shutdown"]),
+    ("inet", &["tcp", "udp"]),
+    ("epoll", &["level", "edge", "one-shot"]),
+    ("event", &["counter", "timer", "signal", "content"]),
+    ("futex", &["wake", "changed-value", "requeue"]),
+    ("time", &["resolution", "boot", "sleep-interrupted"]),
+    ("timer", &["processor-time"]),
+    ("namespace", &["mount", "uts", "ipc", "net", "pid", "user", "cgroup", "time"]),
+    ("cgroup", &["move", "kill"]),
+    ("ptrace", &["signal-stop", "syscall-stops", "memory"]),
+    ("seccomp", &["strict", "errno", "kill"]),
+    ("capability", &["setuid-drops", "needed"]),
+    ("keys", &["read-back", "revoke"]),
+    ("memfd", &["seal-write", "seal-size"]),
+    ("userfaultfd", &["missing-page"]),
+    ("io-uring", &["nop", "read-write", "linked"]),
+    ("bpf", &["array", "hash", "test-run", "verifier"]),
+    ("netlink", &["dump", "set-up"]),
+    ("mount", &["new-api", "bind", "busy"]),
+    (
+        "fs",
+        &[
+            "tmpfs-size",
+            "overlay-copy-up",
+            "overlay-whiteout",
+            "ext4-remembers",
+            "xfs-remembers",
+            "btrfs-remembers",
+        ],
+    ),
+    ("loop", &["contents"]),
+    ("module", &["in-use", "refusals"]),
+    ("proc", &["status", "maps", "sysctl"]),
+    ("sysfs", &["attribute", "links"]),
+];

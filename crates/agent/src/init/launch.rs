@@ -1,0 +1,149 @@
+//! The side of a run that is in its own process.
+
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+use protocol::results::{DESCRIPTOR_VARIABLE, PATH_VARIABLE, Page};
+use protocol::{ReportKind, RunRequest, Work};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::Pid;
+
+use super::missing::missing;
+use super::work::RESULTS;
+use crate::cases;
+use crate::check::{Checked, Stop, broken, describe, fail, skip};
+use crate::child::{conclude, exit, fork};
+use crate::page;
+
+/// The number under which programs of a case inherit the results page.
+const RESULTS_DESCRIPTOR: i32 = 99;
+
+/// What the new process does.
+pub(super) enum Task<'a> {
+    /// Modules, needs, set-up and body, or the program.
+    Main(&'a RunRequest),
+    /// The clean-up of a case.
+    Cleanup(fn() -> Checked),
+}
+
+/// The environment that all runs share, and what a panic of a case means.
+pub(super) fn prepare() {
+    let variables = [
+        ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+        ("HOME", "/root"),
+        (PATH_VARIABLE, RESULTS),
+        (DESCRIPTOR_VARIABLE, "99"),
+    ];
+    for (name, value) in variables {
+        // SAFETY: process 1 has one thread.
+        unsafe { std::env::set_var(name, value) };
+    }
+    std::panic::set_hook(Box::new(|info| page::report(ReportKind::Broken, &info.to_string())));
+}
+
+/// Forks a process in a session of its own for `task`; gives its id and the pipe with its output.
+pub(super) fn start(task: &Task<'_>, page: &'static Page, file: &OwnedFd) -> std::io::Result<(Pid, OwnedFd)> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    rustix::io::ioctl_fionbio(&writer, false)?;
+    match fork()? {
+        Some(pid) => Ok((pid, reader)),
+        None => exit(in_child(task, page, file, writer)),
+    }
+}
+
+fn in_child(task: &Task<'_>, page: &'static Page, file: &OwnedFd, output: OwnedFd) -> i32 {
+    page::adopt(page);
+    if let Err(error) = isolate(file, output) {
+        page.report(ReportKind::Broken, &format!("starting the run: {}", describe(error)));
+        return 1;
+    }
+    conclude(match task {
+        Task::Main(request) => main(request),
+        Task::Cleanup(cleanup) => cleanup().map_err(|stop| own_fault("clean-up", stop)),
+    })
+}
+
+/// A session, standard streams and a directory of its own; the signals of a fresh process.
+fn isolate(file: &OwnedFd, output: OwnedFd) -> Result<(), Errno> {
+    rustix::process::setsid()?;
+    unblock_signals();
+    let null = rustix::fs::open("/dev/null", OFlags::RDONLY, Mode::empty())?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&output)?;
+    rustix::stdio::dup2_stderr(&output)?;
+    // SAFETY: the number is not in use: everything else that process 1 has open is below it.
+    if unsafe { libc::dup2(file.as_raw_fd(), RESULTS_DESCRIPTOR) } < 0 {
+        return Err(crate::child::last_error());
+    }
+    // Standard output holds the pipe from here on.
+    drop(output);
+    rustix::process::chdir("/tmp")
+}
+
+pub(super) fn unblock_signals() {
+    // SAFETY: the set is a local that sigemptyset initialises.
+    unsafe {
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+}
+
+fn main(request: &RunRequest) -> Checked {
+    for path in &request.modules {
+        load(Path::new(path))?;
+    }
+    match &request.work {
+        Work::Case(name) => run_case(name),
+        Work::Program(argv) => run_program(argv),
+    }
+}
+
+/// Loads a module; one that is loaded already is fine.
+fn load(path: &Path) -> Checked {
+    let Ok(file) = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
+        return broken(&format!("module {} is not in the initramfs", path.display()));
+    };
+    match rustix::system::finit_module(&file, c"", 0) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(error) => fail(&format!("loading module {}: {}", name_of(path), describe(error))),
+    }
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn run_case(name: &str) -> Checked {
+    let Some(case) = cases::find(name) else {
+        return broken(&format!("the agent has no case {name}"));
+    };
+    if let Some(text) = case.needs.iter().find_map(|&need| missing(need)) {
+        return skip(&text);
+    }
+    if let Some(setup) = case.setup {
+        setup().map_err(|stop| own_fault("set-up", stop))?;
+    }
+    (case.body)()
+}
+
+/// What fails in a set-up or clean-up says nothing about the kernel.
+fn own_fault(phase: &str, mut stop: Stop) -> Stop {
+    if stop.0.kind == ReportKind::Fail {
+        stop.0.kind = ReportKind::Broken;
+        stop.0.text.insert_str(0, &format!("{phase}: "));
+    }
+    stop
+}
+
+fn run_program(argv: &[String]) -> Checked {
+    let Some((program, arguments)) = argv.split_first() else {
+        return broken("no program was named");
+    };
+    let error = std::process::Command::new(program).args(arguments).exec();
+    broken(&format!("cannot execute {program}: {error}"))
+}

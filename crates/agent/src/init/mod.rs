@@ -1,0 +1,89 @@
+//! Process 1 of the machine.
+//!
+//! * [`mounts`]: what an init mounts
+//! * [`port`]: the control port
+//! * [`kernel_log`]: follows `/dev/kmsg`
+//! * [`session`]: waits for all of them at once
+//! * [`work`]: runs one case or program; [`launch`] is its side in the child process
+//! * [`leftovers`]: removes what a case left behind
+//! * [`stuck`]: what the processes of a case that does not end are doing
+//! * [`missing`]: needs that only the guest itself can judge
+//! * [`shell`]: gives the console to a shell
+
+mod kernel_log;
+mod launch;
+mod leftovers;
+mod missing;
+mod mounts;
+mod port;
+mod session;
+mod shell;
+mod stuck;
+mod work;
+
+use protocol::{FromAgent, ToAgent};
+use rustix::system::{RebootCommand, reboot};
+
+use session::Session;
+
+/// Runs the machine until it is powered off.
+pub fn run() -> ! {
+    let trouble = mounts::mount_all();
+    launch::prepare();
+    match Session::open() {
+        Ok(mut session) => {
+            session.send(&hello());
+            serve(&mut session, &trouble);
+        }
+        Err(error) => kernel_log::write(&format!("kiln: no control port: {error}")),
+    }
+    power_off()
+}
+
+/// Does what the machine asks for until it wants to be powered off; tells it first what went wrong so
+/// far.
+fn serve(session: &mut Session, trouble: &[String]) {
+    loop {
+        for message in session.wait(None, None).messages {
+            match message {
+                ToAgent::Start { key } => {
+                    session.start(key);
+                    for text in trouble {
+                        session.send(&FromAgent::Trouble { text: text.clone() });
+                    }
+                }
+                ToAgent::Run(request) => work::run(session, &request),
+                ToAgent::Shell { argv, term, rows, columns } => {
+                    shell::run(session, &argv, &term, shell::size(rows, columns));
+                }
+                ToAgent::PowerOff => return,
+                // Pings are answered by the session; a size is of use only to a running shell.
+                ToAgent::Ping { .. } | ToAgent::Resize { .. } => {}
+            }
+        }
+    }
+}
+
+fn hello() -> FromAgent {
+    let uname = rustix::system::uname();
+    let system = rustix::system::sysinfo();
+    let memory = (system.totalram as u64).saturating_mul(u64::from(system.mem_unit));
+    let uptime = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    FromAgent::Hello {
+        protocol: protocol::VERSION,
+        release: uname.release().to_string_lossy().into_owned(),
+        arch: uname.machine().to_string_lossy().into_owned(),
+        uptime_ms: session::milliseconds(uptime),
+        memory_mib: memory >> 20,
+        cpus: missing::cpus(),
+    }
+}
+
+fn power_off() -> ! {
+    rustix::fs::sync();
+    // It returns only if the kernel cannot power off; the machine then ends us.
+    let _ = reboot(RebootCommand::PowerOff);
+    loop {
+        let _ = rustix::thread::nanosleep(&rustix::time::Timespec { tv_sec: 3600, tv_nsec: 0 });
+    }
+}

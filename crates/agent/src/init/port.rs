@@ -1,0 +1,81 @@
+//! The control port: the second serial port.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+
+use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
+use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fs::OFlags;
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+
+/// Every PC-like machine has it where kiln put it.
+const DEVICE: &str = "/dev/ttyS1";
+
+#[derive(Debug)]
+pub(super) struct Port {
+    file: File,
+    encoder: Encoder,
+    decoder: Decoder,
+}
+
+impl Port {
+    pub(super) fn open() -> std::io::Result<Self> {
+        let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
+        let flags = i32::try_from(flags.bits()).unwrap_or_default();
+        let file = File::options().read(true).write(true).custom_flags(flags).open(DEVICE)?;
+        let mut mode = tcgetattr(&file)?;
+        mode.make_raw();
+        // QEMU holds the last bytes of a message back for the time of four characters.
+        mode.set_speed(rustix::termios::speed::B115200)?;
+        tcsetattr(&file, OptionalActions::Now, &mode)?;
+        Ok(Self { file, encoder: Encoder::default(), decoder: Decoder::default() })
+    }
+
+    /// Both directions carry the key from now on.
+    pub(super) fn set_key(&mut self, key: u64) {
+        self.encoder.set_key(key);
+    }
+
+    /// Writes the whole message, waiting for the line as long as it takes.
+    pub(super) fn send(&mut self, message: &FromAgent) {
+        let Ok(frame) = self.encoder.encode(message) else { return };
+        let mut rest = &frame[..];
+        while !rest.is_empty() {
+            match self.file.write(rest) {
+                Ok(count) => rest = &rest[count..],
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => self.wait_for_room(),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                // A port that cannot be written has nobody who could be told.
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn wait_for_room(&self) {
+        let mut wait = [rustix::event::PollFd::new(&self.file, rustix::event::PollFlags::OUT)];
+        // An interrupted wait is tried again by the caller.
+        let _ = rustix::event::poll(&mut wait, None);
+    }
+
+    /// The messages that have arrived; what is no message is dropped, for only the machine writes here.
+    pub(super) fn receive(&mut self) -> Vec<ToAgent> {
+        let mut buffer = [0; 4096];
+        let Ok(count) = self.file.read(&mut buffer) else { return Vec::new() };
+        let found = self.decoder.feed(&buffer[..count]);
+        found.into_iter().filter_map(message).collect()
+    }
+}
+
+fn message(found: Decoded<ToAgent>) -> Option<ToAgent> {
+    match found {
+        Decoded::Message(message) => Some(message),
+        Decoded::Garbage(_) | Decoded::Forged(_) => None,
+    }
+}
+
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}

@@ -1,0 +1,149 @@
+//! Waits for everything at once: the port, the kernel log, children, and one pipe.
+
+use std::time::{Duration, Instant};
+
+use protocol::{FromAgent, ToAgent};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::{BorrowedFd, FromRawFd, OwnedFd};
+use rustix::time::Timespec;
+
+use super::kernel_log::KernelLog;
+use super::leftovers;
+use super::port::Port;
+
+/// Records of one kernel log reading; a flood must not keep the port from being answered.
+const LOG_BURST: usize = 256;
+
+/// More records than any kernel's log has room for.
+const LOG_MAX: usize = 1 << 20;
+
+#[derive(Debug)]
+pub(super) struct Session {
+    port: Port,
+    log: KernelLog,
+    children: OwnedFd,
+    mounts: Vec<String>,
+    started: bool,
+}
+
+/// What a wait ended with.
+#[derive(Debug, Default)]
+pub(super) struct Ready {
+    /// Messages other than pings, which have been answered.
+    pub(super) messages: Vec<ToAgent>,
+    /// The extra descriptor can be read.
+    pub(super) extra: bool,
+}
+
+impl Session {
+    pub(super) fn open() -> std::io::Result<Self> {
+        Ok(Self {
+            port: Port::open()?,
+            log: KernelLog::open()?,
+            children: child_signals()?,
+            mounts: leftovers::mounts(),
+            started: false,
+        })
+    }
+
+    pub(super) fn send(&mut self, message: &FromAgent) {
+        self.port.send(message);
+    }
+
+    /// Mount points that belong to the machine, not to a case.
+    pub(super) fn mounts(&self) -> &[String] {
+        &self.mounts
+    }
+
+    /// The machine has given its key.
+    pub(super) fn start(&mut self, key: u64) {
+        self.port.set_key(key);
+        self.started = true;
+    }
+
+    /// Waits until there is a message, a child has ended, `extra` can be read or `deadline` is over;
+    /// forwards the kernel log and answers pings on the way.
+    pub(super) fn wait(&mut self, extra: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> Ready {
+        let mut ready = Ready::default();
+        let [port, log, children, readable] = self.poll(extra, deadline);
+        if children {
+            self.clear_child_signal();
+        }
+        if log {
+            self.forward_log();
+        }
+        if port {
+            for message in self.port.receive() {
+                match message {
+                    ToAgent::Ping { nonce } => self.send(&FromAgent::Pong { nonce }),
+                    other => ready.messages.push(other),
+                }
+            }
+        }
+        ready.extra = readable;
+        ready
+    }
+
+    fn poll(&self, extra: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> [bool; 4] {
+        let mut all = vec![
+            PollFd::new(&self.port, PollFlags::IN),
+            // Until its key has come the machine takes nothing but the hello.
+            PollFd::new(&self.log, if self.started { PollFlags::IN } else { PollFlags::empty() }),
+            PollFd::new(&self.children, PollFlags::IN),
+        ];
+        all.extend(extra.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let left = deadline.map(|deadline| timespec(deadline.saturating_duration_since(Instant::now())));
+        // An interrupted wait shows nothing as ready and is repeated by the caller.
+        let _ = poll(&mut all, left.as_ref());
+        std::array::from_fn(|index| all.get(index).is_some_and(|fd| !fd.revents().is_empty()))
+    }
+
+    /// Sends what the kernel has logged up to now, at most [`LOG_BURST`] records.
+    fn forward_log(&mut self) {
+        self.forward_records(LOG_BURST);
+    }
+
+    /// Sends all that the kernel has logged up to now: what comes later belongs to the next run.
+    pub(super) fn forward_whole_log(&mut self) {
+        self.forward_records(LOG_MAX);
+    }
+
+    fn forward_records(&mut self, most: usize) {
+        for _ in 0..most {
+            let Some(message) = self.log.next() else { return };
+            self.send(&message);
+        }
+    }
+
+    fn clear_child_signal(&self) {
+        let mut buffer = [0; size_of::<libc::signalfd_siginfo>()];
+        // Which child it was is found by waiting for it.
+        let _ = rustix::io::read(&self.children, &mut buffer);
+    }
+}
+
+fn child_signals() -> std::io::Result<OwnedFd> {
+    // SAFETY: the set is initialised by sigemptyset before it is used; all pointers are to locals.
+    let fd = unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        libc::signalfd(-1, &raw const set, libc::SFD_NONBLOCK | libc::SFD_CLOEXEC)
+    };
+    if fd < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // SAFETY: signalfd(2) has just given this descriptor to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+    Timespec { tv_sec: seconds, tv_nsec: i64::from(duration.subsec_nanos()) }
+}
+
+/// A time of the kernel in milliseconds.
+pub(super) fn milliseconds(time: Timespec) -> u64 {
+    u64::try_from(time.tv_sec * 1000 + time.tv_nsec / 1_000_000).unwrap_or(0)
+}

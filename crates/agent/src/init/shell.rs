@@ -1,0 +1,91 @@
+//! Gives the console to a shell.
+
+use std::os::unix::process::CommandExt;
+
+use protocol::{End, FromAgent, ToAgent};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+
+use super::session::Session;
+use super::{leftovers, work};
+use crate::child::{exit, fork};
+
+const CONSOLE: &str = "/dev/ttyS0";
+
+/// The size of a terminal.
+pub(super) fn size(rows: u16, columns: u16) -> Winsize {
+    Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
+}
+
+/// Runs `argv` on the console until it ends.
+pub(super) fn run(session: &mut Session, argv: &[String], term: &str, size: Winsize) {
+    let end = match start(argv, term, size) {
+        Ok((pid, console)) => follow(session, pid, &console),
+        Err(error) => End::NotStarted(format!("{CONSOLE}: {error}")),
+    };
+    leftovers::kill_all();
+    session.forward_whole_log();
+    session.send(&FromAgent::ShellEnded { end });
+}
+
+fn follow(session: &mut Session, pid: rustix::process::Pid, console: &OwnedFd) -> End {
+    loop {
+        if let Some(end) = work::reap(pid) {
+            // The last words must have left the machine before its end is announced.
+            let _ = rustix::termios::tcdrain(console);
+            return end;
+        }
+        for message in session.wait(None, None).messages {
+            match message {
+                ToAgent::Resize { rows, columns } => {
+                    // A size that the console does not take leaves the old one.
+                    let _ = tcsetwinsize(console, self::size(rows, columns));
+                }
+                ToAgent::PowerOff => super::power_off(),
+                ToAgent::Ping { .. } | ToAgent::Start { .. } | ToAgent::Run(_) | ToAgent::Shell { .. } => {}
+            }
+        }
+    }
+}
+
+fn start(argv: &[String], term: &str, size: Winsize) -> std::io::Result<(rustix::process::Pid, OwnedFd)> {
+    let console = rustix::fs::open(CONSOLE, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
+    tcsetwinsize(&console, size)?;
+    let mut mode = tcgetattr(&console)?;
+    // The machine's end of the line starts raw; a person expects echo and line editing.
+    mode.local_modes.insert(cooked_local());
+    mode.input_modes.insert(rustix::termios::InputModes::ICRNL);
+    mode.output_modes.insert(rustix::termios::OutputModes::OPOST | rustix::termios::OutputModes::ONLCR);
+    tcsetattr(&console, OptionalActions::Now, &mode)?;
+    match fork()? {
+        Some(pid) => Ok((pid, console)),
+        None => exit(in_child(argv, term, &console)),
+    }
+}
+
+fn cooked_local() -> rustix::termios::LocalModes {
+    use rustix::termios::LocalModes as Local;
+    Local::ECHO | Local::ECHOE | Local::ECHOK | Local::ICANON | Local::ISIG | Local::IEXTEN
+}
+
+fn in_child(argv: &[String], term: &str, console: &OwnedFd) -> i32 {
+    let taken = rustix::process::setsid()
+        .and_then(|_| rustix::process::ioctl_tiocsctty(console))
+        .and_then(|()| rustix::stdio::dup2_stdin(console))
+        .and_then(|()| rustix::stdio::dup2_stdout(console))
+        .and_then(|()| rustix::stdio::dup2_stderr(console));
+    let Some((program, arguments)) = argv.split_first() else { return 127 };
+    if taken.is_err() {
+        return 126;
+    }
+    super::launch::unblock_signals();
+    let error = std::process::Command::new(program)
+        .args(arguments)
+        .env("TERM", term)
+        .env("PS1", "\\w # ")
+        .current_dir("/root")
+        .exec();
+    // 126 and 127 are what a shell gives for these: sh(1).
+    if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 }
+}

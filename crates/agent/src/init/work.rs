@@ -1,0 +1,203 @@
+//! Runs one case or program and says how it ended.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use protocol::message::TEXT_MAX;
+use protocol::results::{PAGE_SIZE, Page};
+use protocol::{End, FromAgent, ReportKind, RunRequest, ToAgent, Work};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
+
+use super::session::Session;
+use super::{launch, leftovers, stuck};
+use crate::{cases, page};
+
+/// Where the results page of the running case is.
+pub(super) const RESULTS: &str = "/run/kiln/results";
+
+/// How long a clean-up may take.
+const CLEANUP_LIMIT: Duration = Duration::from_secs(10);
+
+/// How long a killed process may take to be gone before it counts as stuck.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Runs `request` and sends everything about it.
+pub(super) fn run(session: &mut Session, request: &RunRequest) {
+    session.forward_whole_log();
+    let taint_before = taint();
+    let start = Instant::now();
+    let (end, processes, page) = match prepare() {
+        Ok((file, page)) => {
+            let (end, processes) = execute(session, request, page, &file);
+            (end, processes, Some(page))
+        }
+        Err(error) => (End::NotStarted(format!("{error}")), Vec::new(), None),
+    };
+    let duration = start.elapsed();
+    let leftovers = leftovers::remove(processes, session.mounts());
+    session.forward_whole_log();
+    send_reports(session, request.run, page);
+    session.send(&FromAgent::Finished {
+        run: request.run,
+        end,
+        counts: page.map(Page::counts).unwrap_or_default(),
+        duration_us: u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+        taint_before,
+        taint_after: taint(),
+        leftovers,
+    });
+}
+
+fn taint() -> u64 {
+    std::fs::read_to_string("/proc/sys/kernel/tainted")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// A new results page and a new `/tmp`.
+fn prepare() -> std::io::Result<(OwnedFd, &'static Page)> {
+    // There is none on the first run.
+    let _ = std::fs::remove_file(RESULTS);
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = rustix::fs::open(RESULTS, flags, Mode::from_raw_mode(0o666))?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(0o666))?;
+    rustix::fs::ftruncate(&file, PAGE_SIZE as u64)?;
+    let page = page::map(&file)?;
+    page.prepare();
+    Ok((file, page))
+}
+
+/// Runs the work and its clean-up; gives the end of the work, and the processes that it left behind.
+fn execute(
+    session: &mut Session,
+    request: &RunRequest,
+    page: &'static Page,
+    file: &OwnedFd,
+) -> (End, Vec<String>) {
+    let limit = Duration::from_millis(request.limit_ms);
+    let main = launch::Task::Main(request);
+    let end = supervise(session, request, limit, || launch::start(&main, page, file));
+    let processes = leftovers::remove_processes();
+    if let Work::Case(name) = &request.work
+        && let Some(cleanup) = cases::find(name).and_then(|case| case.cleanup)
+    {
+        let task = launch::Task::Cleanup(cleanup);
+        let end = supervise(session, request, CLEANUP_LIMIT, || launch::start(&task, page, file));
+        if end != End::Exited(0) && page.counts().broken == 0 {
+            page.report(ReportKind::Broken, &format!("the clean-up ended with {end:?}"));
+        }
+    }
+    (end, processes)
+}
+
+/// Starts a process and follows it to its end.
+fn supervise(
+    session: &mut Session,
+    request: &RunRequest,
+    limit: Duration,
+    start: impl FnOnce() -> std::io::Result<(Pid, OwnedFd)>,
+) -> End {
+    let (pid, pipe) = match start() {
+        Ok(started) => started,
+        Err(error) => return End::NotStarted(format!("fork: {error}")),
+    };
+    let left = usize::try_from(request.output_max).unwrap_or(usize::MAX);
+    let mut output = Output { run: request.run, pipe: std::fs::File::from(pipe), open: true, left };
+    let deadline = Instant::now().checked_add(limit);
+    let end = follow(session, pid, &mut output, deadline).unwrap_or_else(|| {
+        let stacks = stuck::stacks();
+        leftovers::kill_all();
+        let killed = follow(session, pid, &mut output, Instant::now().checked_add(KILL_PATIENCE)).is_some();
+        End::TimedOut { stacks, killed }
+    });
+    output.drain(session);
+    end
+}
+
+/// Waits for the end of `pid`; nothing if `deadline` comes first.
+fn follow(session: &mut Session, pid: Pid, output: &mut Output, deadline: Option<Instant>) -> Option<End> {
+    loop {
+        if let Some(end) = reap(pid) {
+            return Some(end);
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return None;
+        }
+        let ready = session.wait(output.open.then(|| output.pipe.as_fd()), deadline);
+        if ready.extra {
+            output.forward(session);
+        }
+        if ready.messages.contains(&ToAgent::PowerOff) {
+            super::power_off();
+        }
+    }
+}
+
+/// Takes in every child that has ended, orphans too; gives the end of `pid` if it was among them.
+pub(super) fn reap(pid: Pid) -> Option<End> {
+    let mut end = None;
+    while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
+        if ended == pid {
+            end = Some(end_of(status));
+        }
+    }
+    end
+}
+
+/// How a process ended, from its wait status.
+fn end_of(status: WaitStatus) -> End {
+    match status.terminating_signal() {
+        Some(signal) => End::Signalled(signal),
+        None => End::Exited(status.exit_status().unwrap_or(-1)),
+    }
+}
+
+/// What a run writes.
+struct Output {
+    run: u32,
+    pipe: std::fs::File,
+    open: bool,
+    left: usize,
+}
+
+impl Output {
+    /// Passes on what can be read at once.
+    fn forward(&mut self, session: &mut Session) {
+        let mut buffer = [0; TEXT_MAX];
+        let count = match self.pipe.read(&mut buffer) {
+            Ok(count) => count,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+            Err(_) => 0,
+        };
+        self.open = count > 0;
+        let passed = count.min(self.left);
+        self.left -= passed;
+        if passed > 0 {
+            let text = String::from_utf8_lossy(&buffer[..passed]).into_owned();
+            session.send(&FromAgent::Output { run: self.run, text });
+        }
+    }
+
+    /// Passes on what is left in the pipe after the writers are dead.
+    fn drain(&mut self, session: &mut Session) {
+        for _ in 0..64 {
+            let before = self.left;
+            if self.open {
+                self.forward(session);
+            }
+            if self.left == before {
+                return;
+            }
+        }
+    }
+}
+
+fn send_reports(session: &mut Session, run: u32, page: Option<&Page>) {
+    let reports = page.map(|page| page.reports_from(0)).unwrap_or_default();
+    for report in reports {
+        session.send(&FromAgent::Report { run, report });
+    }
+}
