@@ -1,0 +1,160 @@
+//! Debian's and Ubuntu's packages: `apt-cache`, `apt-get download` and `dpkg-deb -x`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::command::{Finished, run};
+use crate::error::Error;
+
+/// Where packages come from. apt outside of tests.
+pub(crate) trait Archive {
+    /// The candidates of these packages, without those that do not exist.
+    fn describe(&self, packages: &[String]) -> Result<Vec<Description>, Error>;
+    /// Whether there are no kernel packages at all, since the lists were never fetched.
+    fn is_empty(&self) -> Result<bool, Error>;
+    /// The state of the lists; while it stays the same so do all answers. Nothing if it cannot be told.
+    fn lists(&self) -> Option<String>;
+    /// Fetches a package into an empty directory.
+    fn download(&self, package: &str, version: &str, into: &Path) -> Result<PathBuf, Error>;
+    /// Unpacks a package.
+    fn unpack(&self, file: &Path, into: &Path) -> Result<(), Error>;
+}
+
+/// What is known of a package before it is fetched.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Description {
+    pub(crate) package: String,
+    pub(crate) version: String,
+    /// The first of each group of alternatives, without versions.
+    pub(crate) depends: Vec<String>,
+    /// In bytes.
+    pub(crate) size: u64,
+}
+
+/// The programs of this host.
+#[derive(Debug)]
+pub(crate) struct Apt;
+
+const LOOK: Duration = Duration::from_secs(120);
+const FETCH: Duration = Duration::from_secs(20 * 60);
+
+impl Archive for Apt {
+    fn describe(&self, packages: &[String]) -> Result<Vec<Description>, Error> {
+        // Of several versions this gives the one that apt would install.
+        let mut arguments = vec!["--no-all-versions", "show", "--"];
+        arguments.extend(packages.iter().map(String::as_str));
+        let done = run("apt-cache", &arguments, Path::new("/"), LOOK)?;
+        let found = descriptions(&done.output);
+        if found.is_empty() && !done.success && !says_there_is_none(&done.complaint) {
+            return Err(failure("apt-cache show", &done));
+        }
+        Ok(found)
+    }
+
+    fn is_empty(&self) -> Result<bool, Error> {
+        let done = run("apt-cache", &["pkgnames", "linux-image-"], Path::new("/"), LOOK)?;
+        Ok(done.output.trim().is_empty())
+    }
+
+    fn lists(&self) -> Option<String> {
+        let changed = std::fs::metadata("/var/lib/apt/lists").ok()?.modified().ok()?;
+        Some(format!("{:?}", changed.duration_since(std::time::UNIX_EPOCH).ok()?))
+    }
+
+    fn download(&self, package: &str, version: &str, into: &Path) -> Result<PathBuf, Error> {
+        let wanted = format!("{package}={version}");
+        let action = format!("apt-get download {wanted}");
+        let done = run("apt-get", &["download", "--", &wanted], into, FETCH)?;
+        if !done.success {
+            return Err(failure(&action, &done));
+        }
+        let files = std::fs::read_dir(into).map_err(Error::io("list", into))?;
+        let mut paths = files.filter_map(|entry| Some(entry.ok()?.path()));
+        let found = paths.find(|path| path.extension().is_some_and(|ending| ending == "deb"));
+        found.ok_or_else(|| Error::Command { action, reason: "it left no file".into() })
+    }
+
+    fn unpack(&self, file: &Path, into: &Path) -> Result<(), Error> {
+        let [from, to] = [file, into].map(|path| path.to_string_lossy().into_owned());
+        let done = run("dpkg-deb", &["-x", &from, &to], Path::new("/"), FETCH)?;
+        if done.success { Ok(()) } else { Err(failure("dpkg-deb -x", &done)) }
+    }
+}
+
+fn says_there_is_none(complaint: &str) -> bool {
+    ["No packages found", "Unable to locate package"].iter().any(|text| complaint.contains(text))
+}
+
+fn failure(action: &str, done: &Finished) -> Error {
+    let reason = last_meaningful_line(&done.complaint).unwrap_or("it gave no reason");
+    Error::Command { action: action.to_owned(), reason: reason.to_owned() }
+}
+
+/// apt prints warnings after errors; the last error is what matters.
+fn last_meaningful_line(complaint: &str) -> Option<&str> {
+    let lines = || complaint.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
+    let error = lines().find_map(|line| line.strip_prefix("E: "));
+    error.or_else(|| lines().find(|line| !line.starts_with("W: ")))
+}
+
+/// Reads the stanzas that `apt-cache show` prints.
+fn descriptions(text: &str) -> Vec<Description> {
+    text.split("\n\n").filter_map(description).collect()
+}
+
+fn description(stanza: &str) -> Option<Description> {
+    let field = |name: &str| {
+        let value = |line: &'_ str| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim().to_owned());
+        stanza.lines().find_map(value)
+    };
+    let names = ["Pre-Depends", "Depends"];
+    Some(Description {
+        package: field("Package")?,
+        version: field("Version")?,
+        depends: names.into_iter().filter_map(field).flat_map(|value| first_choices(&value)).collect(),
+        size: field("Size").and_then(|size| size.parse().ok()).unwrap_or(0),
+    })
+}
+
+fn first_choices(depends: &str) -> Vec<String> {
+    let name = |group: &str| group.trim_start().split([' ', '(', '|', ':']).next().map(str::to_owned);
+    depends.split(',').filter_map(name).filter(|name| !name.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_what_apt_shows() {
+        let text = "Package: linux-image-x-unsigned\nSource: linux\nVersion: 6.1.192-2\nSize: 26714428\n\
+            Pre-Depends: a:any\nDepends: kmod, linux-base (>= 4.3~), initramfs-tools (>= 0.120) | other\n\
+            Description: a kernel\n The text, Depends: on nothing.\n\nPackage: broken\n\n";
+        let wanted = Description {
+            package: "linux-image-x-unsigned".into(),
+            version: "6.1.192-2".into(),
+            depends: ["a", "kmod", "linux-base", "initramfs-tools"].map(str::to_owned).into(),
+            size: 26_714_428,
+        };
+        assert_eq!(descriptions(text), [wanted]);
+    }
+
+    #[test]
+    fn the_last_error_is_shown() {
+        let text =
+            "W: first\nE: Failed to fetch http://x  Connection refused\nW: Download is unsandboxed\n\n";
+        assert_eq!(last_meaningful_line(text), Some("Failed to fetch http://x  Connection refused"));
+        assert_eq!(last_meaningful_line("W: a\nplain\nW: b\n"), Some("plain"));
+        assert_eq!(last_meaningful_line("\n"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken(text: String, stanza in "(Package|Version|Depends|Size):\\PC*\n{0,2}") {
+            descriptions(&text);
+            descriptions(&format!("{stanza}Package: a\nVersion: 1\n{stanza}"));
+            last_meaningful_line(&text);
+        }
+    }
+}

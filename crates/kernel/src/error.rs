@@ -1,0 +1,201 @@
+//! What can go wrong between a locator and a Kernel. Each message is one line: what, with what, what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::flaw::Flaw;
+
+/// Why a locator did not become a Kernel.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Nothing was named.
+    #[error("the locator is empty: name a kernel, such as deb:latest-cloud, ./bzImage, ~/linux or host")]
+    EmptyLocator,
+    /// A kind of locator that a later version will know.
+    #[error(
+        "{locator}: `{scheme}:` is not available in this version: give a package (deb:…), an image or a built tree"
+    )]
+    Reserved {
+        /// The whole text.
+        locator: String,
+        /// What stands before the colon.
+        scheme: &'static str,
+    },
+    /// The text after `deb:` cannot name a package.
+    #[error("deb:{text}: not the name of a kernel package: write deb:VERSION-FLAVOUR or deb:latest-FLAVOUR")]
+    PackageName {
+        /// The text after `deb:`.
+        text: String,
+    },
+    /// apt has no such package.
+    #[error(
+        "deb:{text}: apt knows no package {package}: look with `apt-cache search linux-image`, or refresh the lists with `apt-get update`"
+    )]
+    NoSuchPackage {
+        /// The text after `deb:`.
+        text: String,
+        /// The name that was looked for last.
+        package: String,
+    },
+    /// The package was unpacked and holds no kernel.
+    #[error("package {package} has no kernel image in it: name a linux-image package")]
+    NoImageInPackage {
+        /// The package.
+        package: String,
+    },
+    /// A program of apt or dpkg is missing on this host.
+    #[error(
+        "{program} is not installed: deb: needs Debian's or Ubuntu's apt; name an image or a built tree instead"
+    )]
+    MissingProgram {
+        /// The program.
+        program: String,
+    },
+    /// apt has never fetched its package lists.
+    #[error("apt's package lists are empty, so deb:{text} cannot be found: run `apt-get update` first")]
+    EmptyLists {
+        /// The text after `deb:`.
+        text: String,
+    },
+    /// apt or dpkg failed.
+    #[error(
+        "{action} failed: {reason}; check the network and the disk, run `apt-get update`, then try again"
+    )]
+    Command {
+        /// What was run.
+        action: String,
+        /// Its last meaningful line.
+        reason: String,
+    },
+    /// Another kiln holds the store and does not let go.
+    #[error("another kiln has held {path} for {minutes} minutes: wait for it to end, or end it")]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+        /// How long this one waited.
+        minutes: u64,
+    },
+    /// The path leads nowhere.
+    #[error("{path}: no such file or directory: name an image, a built tree, or deb:VERSION-FLAVOUR")]
+    NotFound {
+        /// The path that was given.
+        path: PathBuf,
+    },
+    /// The file is there and cannot be used as a kernel.
+    #[error("{path}: {flaw}")]
+    Image {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        flaw: Flaw,
+    },
+    /// A file that the user named cannot be read.
+    #[error("{path}: cannot be read ({source}): make it readable for you, or give a copy")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file is larger than any kernel has a use for.
+    #[error("{path}: larger than {limit} bytes, the limit for {what}: give another file")]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// What it was taken for.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// A source tree in which nothing was built.
+    #[error("{path}: is a kernel source tree without a built kernel: run make in it first")]
+    NotBuilt {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A directory that holds no kernel at all.
+    #[error("{path}: neither a built kernel tree nor an unpacked package: name the tree's top directory")]
+    NotATree {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A directory with more than one kernel.
+    #[error("{path}: holds several kernels ({names}): name one of the files")]
+    SeveralKernels {
+        /// The directory.
+        path: PathBuf,
+        /// Their file names.
+        names: String,
+    },
+    /// This host's kernel has no image on its disk.
+    #[error(
+        "host: the running kernel {release} has no image at {path}: name a package (deb:…), an image or a tree"
+    )]
+    NoHostImage {
+        /// What uname says.
+        release: String,
+        /// Where the image was looked for.
+        path: PathBuf,
+    },
+    /// A module is asked for that the kernel lacks.
+    #[error("module {name} is not in this kernel: choose a kernel that has it, built in or as a module")]
+    NoSuchModule {
+        /// The module.
+        name: String,
+    },
+    /// A module is asked for and nothing is known about the kernel's modules.
+    #[error(
+        "module {name}: nothing is known of this kernel's modules: give the tree or the package it is from"
+    )]
+    ModulesUnknown {
+        /// The module.
+        name: String,
+    },
+    /// A module needs one that is not there.
+    #[error("module {name} needs {needs}, which is not in this kernel's module tree: complete the tree")]
+    MissingDependency {
+        /// The module.
+        name: String,
+        /// What it needs.
+        needs: String,
+    },
+    /// A module's file is damaged.
+    #[error("{path}: not a usable module ({reason}): build or unpack it again")]
+    DamagedModule {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The host failed at a file that is not the user's business.
+    #[error("cannot {action} {path}: {source}; check the disk and the permissions")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// True where the user named something wrong, false where the host, the network or apt is broken.
+    pub fn is_usage(&self) -> bool {
+        !matches!(
+            self,
+            Self::MissingProgram { .. }
+                | Self::EmptyLists { .. }
+                | Self::Command { .. }
+                | Self::Locked { .. }
+                | Self::Io { .. }
+        )
+    }
+
+    /// For `map_err` on the store's and the host's own files.
+    pub(crate) fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+}

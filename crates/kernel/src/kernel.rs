@@ -1,0 +1,168 @@
+//! The Kernel, and the way from a locator to it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::apt::Apt;
+use crate::config::Config;
+use crate::deb;
+use crate::error::Error;
+use crate::files::{self, PartsHash};
+use crate::locator::Locator;
+use crate::modules::Modules;
+use crate::store::Store;
+use crate::survey::Survey;
+use crate::tree::{self, Inspected, Parts};
+
+/// An image with what belongs to it.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    /// The text that named it.
+    pub locator: String,
+    /// What QEMU gets with `-kernel`.
+    pub image: PathBuf,
+    /// SHA-256 of the image, in hexadecimal.
+    pub image_hash: String,
+    /// Such as `6.1.0-56-cloud-amd64`.
+    pub release: Option<String>,
+    /// The whole version text of the image.
+    pub version_text: Option<String>,
+    /// The architecture it is for.
+    pub arch: Arch,
+    /// Its modules, as far as they are known.
+    pub modules: Modules,
+    /// The configuration it was built with.
+    pub config: Option<Config>,
+    /// Where its symbols stand.
+    pub system_map: Option<PathBuf>,
+    /// One line for people that says where it is from.
+    pub provenance: String,
+}
+
+/// The architecture of a Kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arch {
+    /// 64-bit x86.
+    X86_64,
+}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("x86_64")
+    }
+}
+
+impl Kernel {
+    /// SHA-256 over image, modules, configuration and parameters: what is equal here behaves equally.
+    pub fn identity(&self, parameters: &str) -> String {
+        let mut hash = PartsHash::default();
+        hash.part(&self.image_hash);
+        hash.part(self.modules.hash());
+        hash.part(if self.config.is_some() { "configuration" } else { "no configuration" });
+        for (name, value) in self.config.iter().flat_map(Config::options) {
+            hash.part(name);
+            hash.part(value);
+        }
+        hash.part("parameters");
+        hash.part(parameters);
+        hash.finish()
+    }
+}
+
+/// Finds the Kernel that a locator names, and fetches it if need be; `progress` gets a line for each long step.
+pub fn resolve(locator: &Locator, store: &Store, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
+    match locator {
+        Locator::Deb(text) => deb::resolve(text, store, &Apt, progress),
+        Locator::Path(typed) => {
+            let path = locator.path().unwrap_or_else(|| typed.clone());
+            from_path(&path, &typed.display().to_string(), store, progress)
+        }
+        Locator::Host => {
+            let release = rustix::system::uname().release().to_string_lossy().into_owned();
+            from_host(Path::new("/"), &release, store, progress)
+        }
+    }
+}
+
+fn from_path(
+    path: &Path,
+    typed: &str,
+    store: &Store,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Kernel, Error> {
+    let found = path.canonicalize().map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+            Error::NotFound { path: path.to_owned() }
+        }
+        _ => Error::Unreadable { path: path.to_owned(), source },
+    })?;
+    let (parts, inspected, provenance) = if found.is_dir() {
+        let parts = tree::in_directory(&found)?;
+        let inspected = tree::inspect(&parts.image)?;
+        let kind = if parts.image.ends_with("arch/x86/boot/bzImage") { "build tree" } else { "directory" };
+        (parts, inspected, format!("{kind} {typed}"))
+    } else {
+        // By the path as it was typed, since that is what an error should name.
+        let inspected = tree::inspect(path)?;
+        let parts = tree::around_image(&found, inspected.image.release().as_deref());
+        (parts, inspected, format!("file {typed}"))
+    };
+    let kernel = assemble(parts, inspected, store, progress)?;
+    Ok(Kernel { locator: typed.to_owned(), provenance, ..kernel })
+}
+
+fn from_host(
+    root: &Path,
+    release: &str,
+    store: &Store,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Kernel, Error> {
+    let in_boot = root.join("boot").join(format!("vmlinuz-{release}"));
+    // Fedora and others keep it with the modules and copy it to /boot only on some machines.
+    let with_modules = root.join("lib/modules").join(release).join("vmlinuz");
+    let Some(image) = [&in_boot, &with_modules].into_iter().find(|path| path.is_file()) else {
+        return Err(Error::NoHostImage { release: release.to_owned(), path: in_boot });
+    };
+    let inspected = tree::inspect(image)?;
+    let parts = tree::around_image(&in_boot, Some(release));
+    let kernel = assemble(Parts { image: image.clone(), ..parts }, inspected, store, progress)?;
+    Ok(Kernel { locator: "host".into(), provenance: format!("this host's kernel {release}"), ..kernel })
+}
+
+fn assemble(
+    parts: Parts,
+    inspected: Inspected,
+    store: &Store,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Kernel, Error> {
+    let modules = match &parts.modules {
+        Some((root, layout)) => {
+            let survey = Survey::make(root, *layout)?;
+            let index = store.index(&survey, progress)?;
+            Modules::new(survey.root, index)
+        }
+        None => Modules::unknown(),
+    };
+    let config = parts.config.as_deref().map(read_config).transpose()?;
+    Ok(Kernel {
+        locator: String::new(),
+        image: parts.image,
+        image_hash: inspected.hash,
+        release: inspected.image.release().or(parts.release),
+        version_text: inspected.image.version,
+        arch: Arch::X86_64,
+        modules,
+        config,
+        system_map: parts.system_map,
+        provenance: String::new(),
+    })
+}
+
+pub(crate) fn read_config(path: &Path) -> Result<Config, Error> {
+    let content = files::read(path, files::CONFIG)?;
+    Ok(Config::parse(&String::from_utf8_lossy(&content)))
+}
+
+#[cfg(test)]
+#[path = "kernel_tests.rs"]
+mod tests;

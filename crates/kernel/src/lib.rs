@@ -1,0 +1,39 @@
+//! A locator becomes a Kernel: packages, images and trees.
+//!
+//! [`Locator`] is what the user typed, [`resolve`] finds or fetches what it names, [`Kernel`] is the image with
+//! all that belongs to it. The parsers (`image`, `elf`, `modinfo`, `lists`, `config`, `version`) take
+//! bytes and do no I/O; `tree`, `survey` and `index` look at disks; `deb`, `apt` and `store` fetch.
+
+mod apt;
+mod bytes;
+mod closure;
+mod command;
+mod config;
+mod deb;
+mod decompress;
+mod elf;
+mod error;
+mod files;
+#[cfg(test)]
+mod fixture;
+mod flaw;
+mod image;
+mod index;
+mod kernel;
+mod lists;
+mod locator;
+mod meanings;
+mod modinfo;
+mod modules;
+mod store;
+mod survey;
+mod tree;
+mod version;
+
+pub use config::Config;
+pub use error::Error;
+pub use flaw::Flaw;
+pub use kernel::{Arch, Kernel, resolve};
+pub use locator::Locator;
+pub use modules::{Module, Modules, Presence};
+pub use store::Store;
