@@ -1,0 +1,125 @@
+//! What can go wrong on the way to a running machine.
+
+use thiserror::Error;
+
+/// A machine that could not be had. Nothing here says anything about the kernel.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// QEMU is not installed.
+    #[error("{0} is not installed: apt-get install qemu-system-x86")]
+    NoQemu(String),
+    /// QEMU is too old or cannot say what it is.
+    #[error("{program}: version 7.2 or later is needed, this is {found}")]
+    OldQemu {
+        /// The program.
+        program: String,
+        /// What it said.
+        found: String,
+    },
+    /// KVM was asked for and does not work.
+    #[error("--accel kvm: {0}; without --accel kiln uses TCG by itself")]
+    NoKvm(String),
+    /// The machine would be too small for its own initramfs.
+    #[error("--memory {asked}M is too little: this kernel and its initramfs need at least {needed}M")]
+    SmallMemory {
+        /// MiB asked for.
+        asked: u64,
+        /// MiB needed.
+        needed: u64,
+    },
+    /// The host has not got the memory.
+    #[error("the host has {available} MiB of memory left, the machine wants {asked}: use a smaller --memory")]
+    NoMemory {
+        /// MiB asked for.
+        asked: u64,
+        /// MiB that the host could give.
+        available: u64,
+    },
+    /// A program cannot be shipped.
+    #[error("{program}: {why}")]
+    Program {
+        /// Its path or name.
+        program: String,
+        /// Why not.
+        why: String,
+    },
+    /// A module cannot be read.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+    /// The host refused something.
+    #[error("{what}: {source}")]
+    Host {
+        /// What was tried.
+        what: String,
+        /// The refusal.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// A refusal of the host while `what` was tried.
+    pub fn host(what: &str, source: impl Into<std::io::Error>) -> Self {
+        Self::Host { what: what.to_string(), source: source.into() }
+    }
+
+    /// Whether the user asked for something that cannot be.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::SmallMemory { .. } | Self::Program { .. } => true,
+            Self::Kernel(error) => error.is_usage(),
+            Self::NoQemu(_)
+            | Self::OldQemu { .. }
+            | Self::NoKvm(_)
+            | Self::NoMemory { .. }
+            | Self::Host { .. } => false,
+        }
+    }
+}
+
+/// A boot that did not reach the agent's hello.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BootFailure {
+    /// What happened.
+    pub trouble: BootTrouble,
+    /// The last lines of the console.
+    pub console: Vec<String>,
+    /// Registers and the like, where the machine could still be asked.
+    pub facts: Vec<String>,
+}
+
+/// The ways in which a boot fails.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BootTrouble {
+    /// The kernel panicked before user space.
+    #[error("the kernel panicked: {0}")]
+    Panic(String),
+    /// The machine was reset without a message.
+    #[error("the machine was reset without a message (a triple fault?)")]
+    Reset,
+    /// Nothing at all on the console.
+    #[error(
+        "nothing came on the console in {0} s: the kernel hangs early, or lacks CONFIG_SERIAL_8250_CONSOLE"
+    )]
+    NoConsole(u64),
+    /// The console went silent.
+    #[error("the kernel stopped after {lines} lines on the console and said nothing for {seconds} s")]
+    Hang {
+        /// Lines up to then.
+        lines: u64,
+        /// Seconds of silence, or of the whole boot if it never was silent for long.
+        seconds: u64,
+    },
+    /// User space ran but the agent could not speak.
+    #[error("the agent found no control port: the kernel needs CONFIG_SERIAL_8250 with at least two ports")]
+    NoControlPort,
+    /// An agent of another version answered.
+    #[error("the agent speaks protocol {0}, this kiln speaks {version}", version = protocol::VERSION)]
+    Protocol(u32),
+    /// QEMU failed.
+    #[error("QEMU: {0}")]
+    Qemu(String),
+    /// The user did not want to wait.
+    #[error("interrupted")]
+    Interrupted,
+}

@@ -1,0 +1,81 @@
+//! A Kernel becomes a running machine.
+//!
+//! * [`spec`]: what the machine shall be
+//! * [`initramfs`]: the archive that it boots into, written in memory
+//! * [`payload`]: what goes into the archive; [`program`]: a host's program with its libraries
+//! * [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
+//! * [`qemu`]: the machine itself
+//! * [`console`]: lines of the console and what they say about the machine's end
+//! * [`host`]: what this host has
+
+pub mod accel;
+pub mod console;
+pub mod error;
+pub mod host;
+pub mod initramfs;
+pub mod kvm;
+pub mod payload;
+pub mod program;
+pub mod qemu;
+pub mod spec;
+
+use std::time::Instant;
+
+use protocol::{FromAgent, ToAgent};
+
+pub use accel::{Accel, AccelChoice};
+pub use error::{BootFailure, BootTrouble, Error};
+pub use payload::Payload;
+pub use qemu::Qemu;
+pub use spec::Spec;
+
+/// The agent: a static program, `/init` of every machine.
+pub static AGENT: &[u8] = include_bytes!(env!("KILN_AGENT"));
+
+/// A booted machine, seen from whoever gives it work. Its memory, processes and descriptors are
+/// gone when it is dropped.
+pub trait Machine {
+    /// Tells the agent something. What cannot be delivered shows as the machine's end in [`Machine::next`].
+    fn tell(&mut self, message: &ToAgent);
+
+    /// What happens next, or [`Event::Quiet`] if nothing does until `deadline`.
+    fn next(&mut self, deadline: Instant) -> Event;
+
+    /// Registers and other facts about a machine that stopped answering, for a person to read.
+    fn examine(&mut self) -> Vec<String>;
+
+    /// Powers the machine off.
+    fn stop(self: Box<Self>);
+}
+
+/// Something that a machine did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A line on the console.
+    Console(String),
+    /// The agent said something.
+    Agent(FromAgent),
+    /// Something on the control port that the agent did not say.
+    Stranger(String),
+    /// The machine is no more.
+    Ended(Death),
+    /// Nothing happened until the deadline.
+    Quiet,
+}
+
+/// Why a machine is no more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Death {
+    /// The kernel panicked; the text after `Kernel panic - not syncing: `.
+    Panic(String),
+    /// Process 1 died: kiln's own fault or that of a case that killed it.
+    AgentDied(String),
+    /// The machine was reset without a word: a triple fault or the like.
+    Reset,
+    /// The kernel was asked to restart.
+    Restarted,
+    /// The kernel was asked to power off or halt.
+    PoweredOff,
+    /// QEMU or the host failed.
+    Broken(String),
+}

@@ -1,0 +1,56 @@
+//! What a machine shall be.
+
+use std::time::Duration;
+
+use crate::accel::Accel;
+use crate::payload::Payload;
+
+/// Everything that decides how a machine is and boots.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// CPUs.
+    pub cpus: u32,
+    /// Kernel parameters after kiln's own.
+    pub append: String,
+    /// How instructions are executed.
+    pub accel: Accel,
+    /// A boot that takes longer has failed.
+    pub boot_limit: Duration,
+    /// A boot that says nothing for this long has failed.
+    pub silence_limit: Duration,
+    /// Size of an empty disk in MiB; 0 for none.
+    pub disk_mib: u64,
+    /// What the agent finds in its file system.
+    pub payload: Payload,
+}
+
+/// Memory of a machine whose user did not ask for another size, in MiB.
+pub const MEMORY_MIB: u64 = 1024;
+
+/// CPUs of a machine whose user did not ask for another number. With one, a stock kernel under TCG reads
+/// the time from the processor instead of an emulated device and needs no IPI to patch its own code; with
+/// two, such a patch was seen to make a kernel spin for ever in its breakpoint, which accuses the kernel of
+/// what QEMU did.
+pub const CPUS: u32 = 1;
+
+/// Smallest memory in which a current kernel starts at all, in MiB.
+const KERNEL_MIB: u64 = 96;
+
+impl Spec {
+    /// The kernel's parameters.
+    #[must_use]
+    pub fn parameters(&self) -> String {
+        // Early output tells a kernel that hangs early from one without a serial console; a panic ends
+        // the machine at once; random numbers must not wait for a device that is not there.
+        let own = "console=ttyS0 earlyprintk=ttyS0 panic=-1 random.trust_cpu=on";
+        format!("{own} {}", self.append).trim_end().to_string()
+    }
+
+    /// The least memory that holds an initramfs of `initramfs` bytes, packed and unpacked, in MiB.
+    #[must_use]
+    pub fn least_memory_mib(initramfs: usize) -> u64 {
+        KERNEL_MIB + 2 * (initramfs as u64 >> 20)
+    }
+}
