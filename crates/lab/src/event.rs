@@ -1,0 +1,98 @@
+//! What is told to whoever reports or records.
+//!
+//! The terminal, the machine-readable formats and the recorder are equal listeners: what cannot be
+//! derived from these events is not reported.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::{Run, Summary};
+
+/// Something that happened in a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// First: what is going to be done.
+    Planned(Session),
+    /// Worth knowing, and no part of any Run.
+    Note {
+        /// One line.
+        text: String,
+    },
+    /// A machine is being started.
+    Booting {
+        /// From 1.
+        boot: u32,
+        /// Cases that this boot is going to run.
+        cases: u32,
+    },
+    /// QEMU has been started with this command line.
+    CommandLine {
+        /// The boot.
+        boot: u32,
+        /// As a shell reads it.
+        line: String,
+    },
+    /// A line on the console.
+    Console {
+        /// The boot.
+        boot: u32,
+        /// Without control characters.
+        line: String,
+    },
+    /// The agent has said hello.
+    Booted {
+        /// The boot.
+        boot: u32,
+        /// `uname -r`.
+        release: String,
+        /// From the start of QEMU to the hello.
+        took: Duration,
+    },
+    /// A case begins.
+    Started {
+        /// Its name.
+        case: String,
+    },
+    /// A case has been judged.
+    Finished(Box<Run>),
+    /// Last.
+    Ended {
+        /// Counts.
+        summary: Summary,
+        /// From the first event to the last.
+        took: Duration,
+        /// The user stopped it.
+        interrupted: bool,
+    },
+}
+
+/// What a session is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// When it began.
+    pub started: jiff::Timestamp,
+    /// Version of kiln.
+    pub kiln: String,
+    /// The locator that the user gave.
+    pub locator: String,
+    /// Where the Kernel comes from, for people.
+    pub provenance: String,
+    /// Its release, where it is known before the boot.
+    pub release: Option<String>,
+    /// Hash over image, modules, configuration and parameters.
+    pub identity: String,
+    /// The machine, for people: `QEMU with TCG, 2 CPUs, 1024 MiB`.
+    pub machine: String,
+    /// The suite's name, or the program's.
+    pub suite: String,
+    /// Names of all cases, in the order in which they run.
+    pub cases: Vec<String>,
+}
+
+/// Whoever reports or records.
+pub trait Listener {
+    /// Takes notice of an event.
+    fn hear(&mut self, event: &Event);
+}

@@ -1,0 +1,122 @@
+//! One line of the kernel log.
+
+/// What the kernel prints before the text of a WARN, a BUG and some others.
+const CUT_HERE: &str = "------------[ cut here ]------------";
+/// Shortest row of `=` that is taken for one; the kernel's are 28 and longer.
+const SEPARATOR_MIN: usize = 20;
+
+/// At most the first `max` bytes.
+pub(super) fn cut(text: &str, max: usize) -> &str {
+    &text[..text.floor_char_boundary(max)]
+}
+
+/// The text after a time stamp and a caller: `[    1.5][    T1] text`, `[    T1] text`, `[  C0] text`.
+pub(super) fn message(line: &str) -> &str {
+    let after_stamp = bracketed(line, |inside| inside.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
+    let after_caller = bracketed(after_stamp.unwrap_or(line), |inside| {
+        let id = inside.strip_prefix(['T', 'C']).unwrap_or("");
+        !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit())
+    });
+    match after_caller.or(after_stamp) {
+        Some(rest) => rest.strip_prefix(' ').unwrap_or(rest),
+        None => line,
+    }
+    .trim_end()
+}
+
+/// What follows a leading `[...]` whose inside, without leading blanks, is `wanted`.
+fn bracketed(line: &str, wanted: impl Fn(&str) -> bool) -> Option<&str> {
+    let (inside, rest) = line.strip_prefix('[')?.split_once(']')?;
+    let inside = inside.trim_start();
+    (!inside.is_empty() && wanted(inside)).then_some(rest)
+}
+
+/// The line without the names of subsystems that some kernels put before a report's first line.
+pub(super) fn headline(mut line: &str) -> &str {
+    const PREFIXES: [&str; 4] = ["NMI watchdog: ", "watchdog: ", "rcu: ", "traps: "];
+    for prefix in PREFIXES {
+        line = line.strip_prefix(prefix).unwrap_or(line);
+    }
+    // `watchdog: CPU3: Watchdog detected hard LOCKUP on cpu 3`, since 6.12.
+    match line.strip_prefix("CPU").and_then(|rest| rest.split_once(": ")) {
+        Some((number, rest)) if number.bytes().all(|b| b.is_ascii_digit()) => rest,
+        _ => line,
+    }
+}
+
+/// `------------[ cut here ]------------`
+pub(super) fn is_cut_here(line: &str) -> bool {
+    line.starts_with(CUT_HERE)
+}
+
+/// A row of `=`.
+pub(super) fn is_separator(line: &str) -> bool {
+    line.len() >= SEPARATOR_MIN && line.bytes().all(|b| b == b'=')
+}
+
+/// `general protection fault: 0000 [#1] SMP`: the text before the error code, where the line ends in one.
+pub(super) fn died(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once(" [#")?;
+    let (number, _) = after.split_once(']')?;
+    let (text, code) = before.rsplit_once(": ")?;
+    let is_code = !code.is_empty() && code.bytes().all(|b| b.is_ascii_hexdigit());
+    (is_code && number.bytes().all(|b| b.is_ascii_digit())).then_some(text)
+}
+
+/// The end of a `WARN()`, an oops or a panic.
+pub(super) fn is_end_of_trace(line: &str) -> bool {
+    line.starts_with("---[ end ")
+}
+
+/// The beginning of a stack.
+pub(super) fn is_start_of_trace(line: &str) -> bool {
+    let line = inner(line).trim_start();
+    ["Call Trace:", "Call trace:", "stack backtrace:", "backtrace"]
+        .iter()
+        .any(|start| line.starts_with(start))
+}
+
+/// The line without the prefix that kmemleak puts before each of its lines.
+pub(super) fn inner(line: &str) -> &str {
+    line.strip_prefix("kmemleak:").unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_and_callers_are_taken_off() {
+        assert_eq!(message("[    1.234567] text"), "text");
+        assert_eq!(message("[    1.234567][    T123] text"), "text");
+        assert_eq!(message("[    T123] text"), "text");
+        assert_eq!(message("[   C0]  <IRQ>"), " <IRQ>");
+        assert_eq!(message("[    1.5]  foo+0x1/0x2"), " foo+0x1/0x2");
+        assert_eq!(message("[ BUG: Invalid wait context ]"), "[ BUG: Invalid wait context ]");
+        assert_eq!(message("[] text"), "[] text");
+        assert_eq!(message("[Tx] text"), "[Tx] text");
+        assert_eq!(message("["), "[");
+    }
+
+    #[test]
+    fn a_death_is_told_by_its_number() {
+        assert_eq!(died("invalid opcode: 0000 [#1] PREEMPT SMP"), Some("invalid opcode"));
+        assert_eq!(died("Internal error: Oops: 0000000096000004 [#12] SMP"), Some("Internal error: Oops"));
+        assert_eq!(died("usb: port [#1] is on"), None);
+        assert_eq!(died(": [#]"), None);
+    }
+
+    #[test]
+    fn cutting_respects_characters() {
+        assert_eq!(cut("aé", 2), "a");
+        assert_eq!(cut("aé", 3), "aé");
+    }
+
+    #[test]
+    fn prefixes_of_subsystems_are_no_part_of_the_headline() {
+        assert_eq!(headline("watchdog: BUG: soft lockup"), "BUG: soft lockup");
+        assert_eq!(headline("watchdog: CPU3: Watchdog detected"), "Watchdog detected");
+        assert_eq!(headline("rcu: INFO: rcu_preempt self-detected"), "INFO: rcu_preempt self-detected");
+        assert_eq!(headline("CPUs: all"), "CPUs: all");
+    }
+}

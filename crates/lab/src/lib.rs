@@ -1,0 +1,30 @@
+//! What to run, where and when; the Outcome of every case.
+//!
+//! * [`outcome`]: what a Run can conclude, and whose fault it is
+//! * [`run`]: one case on one Kernel on one Machine
+//! * [`event`]: what is told to whoever reports or records
+//! * [`suite`]: choosing cases
+//! * [`plan`]: what a Kernel has of what the cases need
+//! * [`kernel_report`]: WARN, BUG, oops and their like in the kernel log
+//! * [`judge`]: from what was seen to an Outcome
+//! * [`source`]: where machines come from
+//! * [`runner`]: boots, runs, judges
+//! * [`watch`]: notices a machine that stopped answering
+
+pub mod event;
+pub mod judge;
+pub mod kernel_report;
+mod observe;
+pub mod outcome;
+pub mod plan;
+pub mod run;
+pub mod runner;
+pub mod source;
+pub mod suite;
+pub mod watch;
+
+pub use event::{Event, Listener};
+pub use outcome::{Blame, Outcome};
+pub use plan::Plan;
+pub use run::{Run, Summary};
+pub use runner::Runner;

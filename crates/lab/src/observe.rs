@@ -1,0 +1,222 @@
+//! Follows one Run on a machine from its start to its end.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use machine::{Event as MachineEvent, Machine};
+use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent};
+
+use crate::judge::Ending;
+use crate::plan::Item;
+use crate::watch::{Duty, Patience, Watch};
+
+/// Most output that is kept of one Run, in bytes.
+const OUTPUT_MAX: usize = 256 * 1024;
+
+/// Most records of the kernel log that are kept of one Run.
+const RECORDS_MAX: usize = 2000;
+
+/// Most of the kernel log and of the console in which reports are looked for, in bytes.
+const SEARCHED_MAX: usize = 8 << 20;
+
+/// Most results with a text that are kept of one Run.
+const REPORTS_MAX: usize = 256;
+
+/// Most notes of one Run.
+const NOTES_MAX: usize = 20;
+
+/// How often the user's wish to stop is looked at.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Everything that was seen of a Run.
+#[derive(Debug)]
+pub(crate) struct Observation {
+    pub(crate) ending: Ending,
+    pub(crate) duration: Duration,
+    pub(crate) reports: Vec<Report>,
+    pub(crate) output: String,
+    pub(crate) log: Vec<KernelRecord>,
+    /// The text of all records, also of those that are not kept.
+    pub(crate) log_text: Lines,
+    /// The kernel overwrote records before the agent could read them.
+    pub(crate) log_lost: bool,
+    pub(crate) console: Lines,
+    pub(crate) notes: Vec<String>,
+    /// Something of it is still in the machine.
+    pub(crate) spoiled: bool,
+}
+
+/// Runs `item` and sees what happens; nothing if the user interrupts it.
+pub(crate) fn observe(
+    machine: &mut dyn Machine,
+    (run, item): (u32, &Item),
+    patience: Patience,
+    interrupt: &AtomicBool,
+    heard: &mut dyn FnMut(&str),
+) -> Option<Observation> {
+    let limit = patience.stretch(item.limit);
+    machine.tell(&ToAgent::Run(request(run, item, limit)));
+    let start = Instant::now();
+    let mut watch = Watch::new(start, limit, patience);
+    let mut seen = Observation::new();
+    while !interrupt.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        let until = match watch.duty(now) {
+            Duty::WaitUntil(then) => then.min(now + INTERRUPT_INTERVAL),
+            Duty::Ping(nonce) => {
+                machine.tell(&ToAgent::Ping { nonce });
+                continue;
+            }
+            Duty::Hang(silence) => {
+                let ending = Ending::Silent { seconds: silence.as_secs(), facts: machine.examine() };
+                return Some(seen.end(ending, start.elapsed()));
+            }
+            Duty::Overdue => {
+                let ending = Ending::Overdue { facts: machine.examine() };
+                return Some(seen.end(ending, start.elapsed()));
+            }
+        };
+        match machine.next(until) {
+            MachineEvent::Quiet => {}
+            MachineEvent::Console(line) => {
+                heard(&line);
+                seen.console.push(line);
+            }
+            MachineEvent::Stranger(text) => seen.note(format!("on the control port: {text}")),
+            MachineEvent::Ended(death) => return Some(seen.end(Ending::Died(death), start.elapsed())),
+            MachineEvent::Agent(message) => {
+                watch.hear(Instant::now());
+                if seen.take(run, message) {
+                    return Some(seen);
+                }
+            }
+        }
+    }
+    None
+}
+
+fn request(run: u32, item: &Item, limit: Duration) -> RunRequest {
+    RunRequest {
+        run,
+        work: item.work.clone(),
+        limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+        output_max: OUTPUT_MAX as u64,
+        modules: item.modules.clone(),
+    }
+}
+
+fn push<T>(list: &mut Vec<T>, value: T, limit: usize) {
+    if list.len() < limit {
+        list.push(value);
+    }
+}
+
+/// The last lines of something that may go on for ever.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    lines: VecDeque<String>,
+    bytes: usize,
+}
+
+impl Lines {
+    fn push(&mut self, line: String) {
+        self.bytes += Self::size(&line);
+        self.lines.push_back(line);
+        while self.bytes > SEARCHED_MAX
+            && let Some(oldest) = self.lines.pop_front()
+        {
+            self.bytes -= Self::size(&oldest);
+        }
+    }
+
+    /// What a line takes in memory, about.
+    fn size(line: &str) -> usize {
+        line.len() + size_of::<String>()
+    }
+
+    /// All that are left.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(String::as_str)
+    }
+
+    /// The last ones, at most `count`.
+    pub(crate) fn tail(&self, count: usize) -> Vec<String> {
+        self.lines.iter().skip(self.lines.len().saturating_sub(count)).cloned().collect()
+    }
+}
+
+impl Observation {
+    fn new() -> Self {
+        Self {
+            ending: Ending::Silent { seconds: 0, facts: Vec::new() },
+            duration: Duration::ZERO,
+            reports: Vec::new(),
+            output: String::new(),
+            log: Vec::new(),
+            log_text: Lines::default(),
+            log_lost: false,
+            console: Lines::default(),
+            notes: Vec::new(),
+            spoiled: false,
+        }
+    }
+
+    fn end(self, ending: Ending, duration: Duration) -> Self {
+        Self { ending, duration, spoiled: true, ..self }
+    }
+
+    fn note(&mut self, text: String) {
+        push(&mut self.notes, text, NOTES_MAX);
+    }
+
+    /// Takes in a message about run `run`; true when it was the last one.
+    fn take(&mut self, run: u32, message: FromAgent) -> bool {
+        match message {
+            FromAgent::Log(record) => {
+                self.log_text.push(record.text.clone());
+                push(&mut self.log, record, RECORDS_MAX);
+            }
+            FromAgent::LogLost => {
+                self.log_lost = true;
+                self.note("the kernel log overflowed: records are missing".to_string());
+            }
+            FromAgent::Output { run: about, text } if about == run => self.keep_output(&text),
+            FromAgent::Report { run: about, report } if about == run => {
+                push(&mut self.reports, report, REPORTS_MAX);
+            }
+            FromAgent::Finished {
+                run: about,
+                end,
+                counts,
+                duration_us,
+                taint_before,
+                taint_after,
+                leftovers,
+            } if about == run => {
+                self.spoiled = leftovers.iter().any(|text| text.contains("cannot be"));
+                leftovers.into_iter().for_each(|text| self.note(format!("left behind: {text}")));
+                self.duration = Duration::from_micros(duration_us);
+                self.ending = Ending::Finished { end, counts, new_taint: taint_after & !taint_before };
+                return true;
+            }
+            FromAgent::Trouble { text } => self.note(format!("agent: {text}")),
+            FromAgent::Pong { .. } => {}
+            other => self.note(format!("unexpected from the agent: {}", name(&other))),
+        }
+        false
+    }
+
+    fn keep_output(&mut self, text: &str) {
+        let room = OUTPUT_MAX.saturating_sub(self.output.len());
+        self.output.push_str(protocol::results::cut(text, room));
+    }
+}
+
+fn name(message: &FromAgent) -> &'static str {
+    match message {
+        FromAgent::Hello { .. } => "a second hello",
+        FromAgent::ShellEnded { .. } => "the end of a shell",
+        _ => "a message about another run",
+    }
+}

@@ -1,0 +1,83 @@
+//! What a Run can conclude, and whose fault it is.
+
+use serde::{Deserialize, Serialize};
+
+/// How a Run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The case did all that it promised.
+    Pass,
+    /// The kernel behaved wrongly or reported a defect of its own.
+    Fail,
+    /// The kernel died.
+    Crash,
+    /// The kernel, or the case in it, stopped answering.
+    Hang,
+    /// What the case needs is not there.
+    Skip,
+    /// Somebody other than the kernel failed: it says nothing about the kernel.
+    Broken,
+}
+
+impl Outcome {
+    /// All, the worst first.
+    pub const ALL: [Self; 6] = [Self::Crash, Self::Hang, Self::Fail, Self::Broken, Self::Skip, Self::Pass];
+
+    /// Its name in output and documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Crash => "crash",
+            Self::Hang => "hang",
+            Self::Skip => "skip",
+            Self::Broken => "broken",
+        }
+    }
+
+    /// The exit code of a session with this Outcome alone.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Pass => 0,
+            Self::Fail | Self::Crash | Self::Hang => 1,
+            Self::Broken => 3,
+            Self::Skip => 4,
+        }
+    }
+
+    /// Whether the kernel is at fault.
+    #[must_use]
+    pub fn accuses_kernel(self) -> bool {
+        matches!(self, Self::Fail | Self::Crash | Self::Hang)
+    }
+}
+
+/// Who broke a Run whose Outcome is [`Outcome::Broken`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Blame {
+    /// The case: its set-up, its clean-up, its silence or what it did to the machine.
+    Case,
+    /// QEMU.
+    Machine,
+    /// The host: memory, disk, a missing program.
+    Host,
+    /// kiln or its agent.
+    Kiln,
+}
+
+impl Blame {
+    /// Its name in output and documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Case => "case",
+            Self::Machine => "machine",
+            Self::Host => "host",
+            Self::Kiln => "kiln",
+        }
+    }
+}

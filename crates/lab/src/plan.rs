@@ -1,0 +1,228 @@
+//! What a Kernel and a host have of what the cases need.
+
+use std::path::Path;
+use std::time::Duration;
+
+use agent::case::{Case, Need};
+use kernel::{Kernel, Presence};
+use machine::program::Program;
+use machine::{Payload, spec};
+use protocol::Work;
+
+/// Where a user's own program is in the machine.
+const PROGRAM_PLACE: &str = "/usr/local/bin";
+
+/// Time limit of a user's own program.
+const PROGRAM_LIMIT: Duration = Duration::from_secs(60);
+
+/// Modules behind [`Need::Disk`].
+const DISK_MODULES: &[&str] = &["virtio_pci", "virtio_blk"];
+
+/// What is going to be run, and the machine for it.
+#[derive(Debug)]
+pub struct Plan {
+    /// The suite's or the program's name.
+    pub suite: String,
+    /// In the order in which they run.
+    pub items: Vec<Item>,
+    /// What the initramfs must hold.
+    pub payload: Payload,
+    /// Memory of the machine in MiB.
+    pub memory_mib: u64,
+    /// CPUs of the machine.
+    pub cpus: u32,
+    /// Size of the machine's disk in MiB; 0 for none.
+    pub disk_mib: u64,
+}
+
+/// One case or program.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// Its name.
+    pub name: String,
+    /// What it verifies.
+    pub about: String,
+    /// What the agent is told.
+    pub work: Work,
+    /// Its time limit on an unloaded machine.
+    pub limit: Duration,
+    /// Kernel reports that it provokes on purpose.
+    pub expects: &'static [&'static str],
+    /// Modules to load, by their paths in the machine.
+    pub modules: Vec<String>,
+    /// Why it cannot be run, if it cannot.
+    pub skip: Option<String>,
+}
+
+/// What the user fixed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Fixed {
+    /// Memory in MiB.
+    pub memory_mib: Option<u64>,
+    /// CPUs.
+    pub cpus: Option<u32>,
+    /// Time limit of every case.
+    pub limit: Option<Duration>,
+}
+
+impl Plan {
+    /// A plan for `cases`. A machine that the user did not fix is made large enough for all of them.
+    ///
+    /// # Errors
+    ///
+    /// When a module's files are damaged.
+    pub fn for_cases(
+        suite: &str,
+        kernel: &Kernel,
+        cases: &[&Case],
+        fixed: Fixed,
+    ) -> Result<Self, machine::Error> {
+        let mut plan = Self::empty(suite, cases, fixed);
+        for case in cases {
+            let item = plan.item(kernel, case, fixed)?;
+            plan.items.push(item);
+        }
+        Ok(plan)
+    }
+
+    /// A plan for a user's own program with its arguments.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is no program.
+    pub fn for_program(path: &Path, arguments: &[String], fixed: Fixed) -> Result<Self, machine::Error> {
+        let program = Program::load(path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let place = format!("{PROGRAM_PLACE}/{name}");
+        let mut plan = Self::empty(&name, &[], fixed);
+        plan.payload.program(program, &place);
+        plan.items.push(Item {
+            name,
+            about: format!("{} exits with 0", path.display()),
+            work: Work::Program([vec![place], arguments.to_vec()].concat()),
+            limit: fixed.limit.unwrap_or(PROGRAM_LIMIT),
+            expects: &[],
+            modules: Vec::new(),
+            skip: None,
+        });
+        Ok(plan)
+    }
+
+    /// A plan that runs nothing, for a machine that is used by hand.
+    #[must_use]
+    pub fn nothing(name: &str, fixed: Fixed) -> Self {
+        Self::empty(name, &[], fixed)
+    }
+
+    fn empty(suite: &str, cases: &[&Case], fixed: Fixed) -> Self {
+        let needs = || cases.iter().flat_map(|case| case.needs);
+        let memory =
+            needs().filter_map(|need| if let Need::Memory(mib) = need { Some(*mib) } else { None }).max();
+        let cpus =
+            needs().filter_map(|need| if let Need::Cpus(count) = need { Some(*count) } else { None }).max();
+        let disk =
+            needs().filter_map(|need| if let Need::Disk(mib) = need { Some(*mib) } else { None }).max();
+        Self {
+            suite: suite.to_string(),
+            items: Vec::new(),
+            payload: Payload::default(),
+            memory_mib: fixed.memory_mib.unwrap_or(memory.unwrap_or(0).max(spec::MEMORY_MIB)),
+            cpus: fixed.cpus.unwrap_or(cpus.unwrap_or(0).max(spec::CPUS)),
+            disk_mib: disk.unwrap_or(0),
+        }
+    }
+
+    fn item(&mut self, kernel: &Kernel, case: &Case, fixed: Fixed) -> Result<Item, machine::Error> {
+        let mut skip = None;
+        let mut modules = Vec::new();
+        for &need in case.needs {
+            skip = skip.or(self.lacks(kernel, need));
+            modules.extend(
+                modules_of(need)
+                    .iter()
+                    .copied()
+                    .filter(|name| kernel.modules.presence(name) == Presence::Loadable),
+            );
+        }
+        let modules = if skip.is_none() { self.ship(kernel, &modules)? } else { Vec::new() };
+        Ok(Item {
+            name: case.name.to_string(),
+            about: case.about.to_string(),
+            work: Work::Case(case.name.to_string()),
+            limit: fixed.limit.unwrap_or(case.limit),
+            expects: case.expects,
+            modules,
+            skip,
+        })
+    }
+
+    /// What is missing for `need` as far as can be told before the boot; programs are shipped at once.
+    fn lacks(&mut self, kernel: &Kernel, need: Need) -> Option<String> {
+        match need {
+            Need::Module(name) if kernel.modules.presence(name) == Presence::Absent => {
+                Some(format!("the kernel has no module {name}"))
+            }
+            Need::Config(option)
+                if kernel.config.as_ref().is_some_and(|config| !config.is_enabled(option)) =>
+            {
+                Some(format!("the kernel was built without CONFIG_{option}"))
+            }
+            Need::Memory(mib) if mib > self.memory_mib => {
+                Some(format!("needs {mib} MiB, the machine has {}", self.memory_mib))
+            }
+            Need::Cpus(count) if count > self.cpus => {
+                Some(format!("needs {count} CPUs, the machine has {}", self.cpus))
+            }
+            Need::Tool(name) => self.ship_tool(name),
+            // The running kernel has the last word on everything else.
+            _ => None,
+        }
+    }
+
+    fn ship_tool(&mut self, name: &str) -> Option<String> {
+        let Some(path) = Program::find(name) else {
+            return Some(format!("this host has no {name}{}", package_hint(name)));
+        };
+        match Program::load(&path) {
+            Ok(program) => self.payload.program(program, &format!("/usr/sbin/{name}")),
+            Err(error) => return Some(error.to_string()),
+        }
+        None
+    }
+
+    /// Ships the modules with all that they need; gives the paths in the order of loading.
+    fn ship(&mut self, kernel: &Kernel, names: &[&str]) -> Result<Vec<String>, machine::Error> {
+        let mut paths = Vec::new();
+        for module in kernel.modules.closure(names)? {
+            paths.push(Payload::module_path(&module.name));
+            self.payload.module(module);
+        }
+        Ok(paths)
+    }
+}
+
+/// Modules that a need asks for, where they are not built in.
+fn modules_of(need: Need) -> Vec<&'static str> {
+    match need {
+        Need::Module(name) | Need::Filesystem(name) => vec![name],
+        Need::Disk(_) => DISK_MODULES.to_vec(),
+        Need::Config(_)
+        | Need::Device(_)
+        | Need::Memory(_)
+        | Need::Cpus(_)
+        | Need::Capability(_)
+        | Need::Tool(_) => Vec::new(),
+    }
+}
+
+/// How to get a program that cases use.
+#[must_use]
+pub fn package_hint(tool: &str) -> String {
+    let package = match tool {
+        "mkfs.ext4" => "e2fsprogs",
+        "mkfs.xfs" => "xfsprogs",
+        "mkfs.btrfs" => "btrfs-progs",
+        _ => return String::new(),
+    };
+    format!(": apt-get install {package}")
+}

@@ -1,0 +1,147 @@
+//! One case on one Kernel on one Machine.
+
+use std::time::Duration;
+
+use protocol::{Counts, End, KernelRecord, Report};
+use serde::{Deserialize, Serialize};
+
+use crate::kernel_report::KernelReport;
+use crate::outcome::{Blame, Outcome};
+
+/// What is kept of a case that was run, or could not be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    /// Name of the case; `boot` for a machine that did not come up.
+    pub case: String,
+    /// One line on what the case verifies.
+    pub about: String,
+    /// The conclusion.
+    pub outcome: Outcome,
+    /// Who broke it, if it is broken.
+    pub blame: Option<Blame>,
+    /// One line that says why; empty for a pass.
+    pub reason: String,
+    /// What shows it: failed checks, kernel reports, the last lines of the console.
+    pub evidence: Vec<String>,
+    /// By the guest's clock where the case ended, else by the host's.
+    pub duration: Duration,
+    /// Which boot of this session it ran in, from 1; 0 if in none.
+    pub boot: u32,
+    /// How its process ended, if it was started and the machine lived to tell.
+    pub end: Option<End>,
+    /// Checks by result.
+    pub counts: Counts,
+    /// Results with a text.
+    pub reports: Vec<Report>,
+    /// Defects that the kernel reported while it ran.
+    pub kernel_reports: Vec<KernelReport>,
+    /// What it wrote to standard output and error; at most 256 KiB.
+    pub output: String,
+    /// The kernel log from its start to its end; at most 2,000 records.
+    pub log: Vec<KernelRecord>,
+    /// What it left behind and what else is worth knowing.
+    pub notes: Vec<String>,
+}
+
+impl Run {
+    /// A Run about which nothing is known yet.
+    #[must_use]
+    pub fn unstarted() -> Self {
+        Self {
+            case: String::new(),
+            about: String::new(),
+            outcome: Outcome::Broken,
+            blame: None,
+            reason: String::new(),
+            evidence: Vec::new(),
+            duration: Duration::ZERO,
+            boot: 0,
+            end: None,
+            counts: Counts::default(),
+            reports: Vec::new(),
+            kernel_reports: Vec::new(),
+            output: String::new(),
+            log: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// How many Runs had which Outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`Outcome::Pass`].
+    pub pass: u32,
+    /// [`Outcome::Fail`].
+    pub fail: u32,
+    /// [`Outcome::Crash`].
+    pub crash: u32,
+    /// [`Outcome::Hang`].
+    pub hang: u32,
+    /// [`Outcome::Skip`].
+    pub skip: u32,
+    /// [`Outcome::Broken`].
+    pub broken: u32,
+    /// Planned and never run.
+    pub not_run: u32,
+}
+
+impl Summary {
+    /// Adds one Run.
+    pub fn count(&mut self, outcome: Outcome) {
+        *self.slot(outcome) += 1;
+    }
+
+    /// Runs with this Outcome.
+    #[must_use]
+    pub fn of(mut self, outcome: Outcome) -> u32 {
+        *self.slot(outcome)
+    }
+
+    fn slot(&mut self, outcome: Outcome) -> &mut u32 {
+        match outcome {
+            Outcome::Pass => &mut self.pass,
+            Outcome::Fail => &mut self.fail,
+            Outcome::Crash => &mut self.crash,
+            Outcome::Hang => &mut self.hang,
+            Outcome::Skip => &mut self.skip,
+            Outcome::Broken => &mut self.broken,
+        }
+    }
+
+    /// The exit code for all Runs together: 0 all well, 1 the kernel is at fault, 3 broken, 4 nothing ran.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        if self.fail + self.crash + self.hang > 0 {
+            1
+        } else if self.broken + self.not_run > 0 {
+            3
+        } else if self.pass == 0 {
+            4
+        } else {
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_is_that_of_the_design() {
+        let with = |outcomes: &[Outcome]| {
+            let mut summary = Summary::default();
+            outcomes.iter().for_each(|&outcome| summary.count(outcome));
+            summary.exit_code()
+        };
+        assert_eq!(with(&[Outcome::Pass, Outcome::Skip]), 0);
+        assert_eq!(with(&[Outcome::Pass, Outcome::Broken, Outcome::Fail]), 1);
+        assert_eq!(with(&[Outcome::Crash]), 1);
+        assert_eq!(with(&[Outcome::Hang]), 1);
+        assert_eq!(with(&[Outcome::Pass, Outcome::Broken]), 3);
+        assert_eq!(with(&[Outcome::Skip]), 4);
+        assert_eq!(with(&[]), 4);
+        assert_eq!(Summary { pass: 1, not_run: 1, ..Summary::default() }.exit_code(), 3);
+    }
+}

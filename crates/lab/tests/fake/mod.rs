@@ -1,0 +1,324 @@
+//! A machine that plays a scenario, and where it comes from.
+//!
+//! A [`World`] says what each case and each boot does; [`World::run`] plays it through the real Runner
+//! and gives the [`Story`], whose order of events has been checked.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use lab::event::Session;
+use lab::plan::Item;
+use lab::source::{Heard, Source, Up};
+use lab::watch::Patience;
+use lab::{Blame, Event, Listener, Outcome, Plan, Run, Runner, Summary};
+use machine::{BootFailure, BootTrouble, Error, Event as MachineEvent, Machine, Payload};
+use protocol::{Counts, End, FromAgent, KernelRecord, Report, ReportKind, ToAgent, Work};
+
+/// What a machine does when it is told to run a case, given the number of the run.
+pub(crate) type Scenario = fn(u32) -> Vec<MachineEvent>;
+
+/// What the n-th boot does; a machine that is up is the default.
+pub(crate) enum Boot {
+    Up,
+    Fails(BootTrouble),
+    /// The host cannot even start it.
+    Impossible,
+}
+
+/// A session before it is played.
+pub(crate) struct World {
+    pub(crate) items: Vec<(Item, Scenario)>,
+    pub(crate) boots: Vec<Boot>,
+    pub(crate) patience: Patience,
+    pub(crate) answers_pings: bool,
+    /// The user stops kiln when this case starts.
+    pub(crate) interrupt_at: Option<&'static str>,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub(crate) struct Story {
+    pub(crate) events: Vec<Event>,
+    pub(crate) result: Result<Summary, Error>,
+    pub(crate) seen: Seen,
+}
+
+/// What the machines of a session saw.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    pub(crate) boots: usize,
+    pub(crate) powered_off: usize,
+    pub(crate) examined: usize,
+    pub(crate) told: Vec<ToAgent>,
+}
+
+struct FakeSource {
+    boots: VecDeque<Boot>,
+    scenarios: Vec<(String, Scenario)>,
+    answers_pings: bool,
+    seen: Rc<RefCell<Seen>>,
+}
+
+struct FakeMachine {
+    scenarios: Vec<(String, Scenario)>,
+    answers_pings: bool,
+    queue: VecDeque<MachineEvent>,
+    ended: Cell<bool>,
+    seen: Rc<RefCell<Seen>>,
+}
+
+struct Recorder<'a> {
+    events: Vec<Event>,
+    interrupt_at: Option<&'static str>,
+    interrupt: &'a AtomicBool,
+}
+
+impl Machine for FakeMachine {
+    fn tell(&mut self, message: &ToAgent) {
+        assert!(!self.ended.get(), "a machine that ended was told {message:?}");
+        self.seen.borrow_mut().told.push(message.clone());
+        match message {
+            ToAgent::Run(request) => {
+                let Work::Case(name) = &request.work else { panic!("only cases are planned") };
+                let scenario = self.scenarios.iter().find(|(known, _)| known == name);
+                self.queue.extend(scenario.expect("every case has a scenario").1(request.run));
+            }
+            ToAgent::Ping { nonce } if self.answers_pings => {
+                self.queue.push_back(agent(FromAgent::Pong { nonce: *nonce }));
+            }
+            _ => {}
+        }
+    }
+
+    fn next(&mut self, _deadline: Instant) -> MachineEvent {
+        let event = self.queue.pop_front().unwrap_or(MachineEvent::Quiet);
+        self.ended.set(matches!(event, MachineEvent::Ended(_)));
+        event
+    }
+
+    fn examine(&mut self) -> Vec<String> {
+        self.seen.borrow_mut().examined += 1;
+        vec!["RIP=0000000000000fff".to_string()]
+    }
+
+    fn stop(self: Box<Self>) {
+        self.seen.borrow_mut().powered_off += 1;
+    }
+}
+
+impl Source for FakeSource {
+    fn boot(
+        &mut self,
+        _interrupt: &AtomicBool,
+        heard: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<Result<Up, BootFailure>, Error> {
+        self.seen.borrow_mut().boots += 1;
+        heard(Heard::CommandLine("fake"));
+        heard(Heard::Console("Linux version 6.1.0"));
+        match self.boots.pop_front().unwrap_or(Boot::Up) {
+            Boot::Impossible => Err(Error::NoQemu("fake".into())),
+            Boot::Fails(trouble) => {
+                Ok(Err(BootFailure { trouble, console: vec!["last words".into()], facts: Vec::new() }))
+            }
+            Boot::Up => {
+                let machine = Box::new(FakeMachine {
+                    scenarios: self.scenarios.clone(),
+                    answers_pings: self.answers_pings,
+                    queue: VecDeque::new(),
+                    ended: Cell::new(false),
+                    seen: Rc::clone(&self.seen),
+                });
+                Ok(Ok(Up { machine, release: "6.1.0".into(), took: Duration::from_millis(1) }))
+            }
+        }
+    }
+}
+
+impl Listener for Recorder<'_> {
+    fn hear(&mut self, event: &Event) {
+        if let (Event::Started { case }, Some(name)) = (event, self.interrupt_at)
+            && case == name
+        {
+            self.interrupt.store(true, Ordering::Relaxed);
+        }
+        self.events.push(event.clone());
+    }
+}
+
+impl World {
+    /// A world in which these cases do this.
+    pub(crate) fn of(cases: &[(&str, Scenario)]) -> Self {
+        Self {
+            items: cases.iter().map(|(name, scenario)| (item(name), *scenario)).collect(),
+            boots: Vec::new(),
+            patience: Patience::fixed(1.0),
+            answers_pings: true,
+            interrupt_at: None,
+        }
+    }
+
+    /// Silence of eight thousandths of a second is a hang.
+    pub(crate) fn impatient(self) -> Self {
+        Self { patience: Patience::fixed(0.001), ..self }
+    }
+
+    pub(crate) fn boots(self, boots: Vec<Boot>) -> Self {
+        Self { boots, ..self }
+    }
+
+    /// Plays it.
+    pub(crate) fn run(self) -> Story {
+        let interrupt = AtomicBool::new(false);
+        let seen = Rc::new(RefCell::new(Seen::default()));
+        let scenarios = self.items.iter().map(|(item, scenario)| (item.name.clone(), *scenario)).collect();
+        let mut source = FakeSource {
+            boots: self.boots.into(),
+            scenarios,
+            answers_pings: self.answers_pings,
+            seen: Rc::clone(&seen),
+        };
+        let mut recorder =
+            Recorder { events: Vec::new(), interrupt_at: self.interrupt_at, interrupt: &interrupt };
+        let plan = Plan {
+            suite: "fake".into(),
+            items: self.items.into_iter().map(|(item, _)| item).collect(),
+            payload: Payload::default(),
+            memory_mib: 1,
+            cpus: 1,
+            disk_mib: 0,
+        };
+        let runner = Runner::new(&mut source, &mut recorder, &interrupt, self.patience);
+        let result = runner.run(session(&plan), &plan);
+        let story = Story { events: recorder.events, result, seen: seen.take() };
+        story.check_order(&plan);
+        story
+    }
+}
+
+impl Story {
+    /// The Runs in the order in which they ended.
+    pub(crate) fn runs(&self) -> Vec<&Run> {
+        let mut runs = Vec::new();
+        for event in &self.events {
+            if let Event::Finished(run) = event {
+                runs.push(&**run);
+            }
+        }
+        runs
+    }
+
+    pub(crate) fn run(&self, case: &str) -> &Run {
+        self.runs().into_iter().find(|run| run.case == case).expect("the case was run")
+    }
+
+    /// Case, Outcome, blame and boot of every Run.
+    pub(crate) fn outcomes(&self) -> Vec<(&str, Outcome, Option<Blame>, u32)> {
+        self.runs().iter().map(|run| (run.case.as_str(), run.outcome, run.blame, run.boot)).collect()
+    }
+
+    pub(crate) fn summary(&self) -> Summary {
+        *self.result.as_ref().expect("the host could start machines")
+    }
+
+    pub(crate) fn exit_code(&self) -> u8 {
+        self.summary().exit_code()
+    }
+
+    /// What must hold in every session.
+    fn check_order(&self, plan: &Plan) {
+        assert!(matches!(self.events.first(), Some(Event::Planned(_))), "{:?}", self.events);
+        let Some(Event::Ended { summary, .. }) = self.events.last() else {
+            panic!("the last event is not the end: {:?}", self.events)
+        };
+        let ends = |event: &&Event| matches!(event, Event::Planned(_) | Event::Ended { .. });
+        assert_eq!(self.events.iter().filter(ends).count(), 2);
+        let mut counted = Summary::default();
+        let mut started: Option<&str> = None;
+        for event in &self.events {
+            match event {
+                Event::Started { case } => started = Some(case),
+                Event::Finished(run) => {
+                    counted.count(run.outcome);
+                    let was_started = started.take();
+                    let expected = (run.boot > 0 && run.case != "boot").then_some(run.case.as_str());
+                    assert_eq!(was_started, expected, "{run:?}");
+                }
+                _ => {}
+            }
+        }
+        let done = self.runs().iter().filter(|run| run.case != "boot").count();
+        counted.not_run = u32::try_from(plan.items.len() - done).expect("few");
+        assert_eq!(*summary, counted);
+        let names: Vec<&str> = self.runs().iter().map(|run| run.case.as_str()).collect();
+        let planned: Vec<&str> = plan.items.iter().take(done).map(|item| item.name.as_str()).collect();
+        assert_eq!(names.iter().copied().filter(|name| *name != "boot").collect::<Vec<_>>(), planned);
+    }
+}
+
+fn session(plan: &Plan) -> Session {
+    Session {
+        started: jiff::Timestamp::UNIX_EPOCH,
+        kiln: "0".into(),
+        locator: "fake".into(),
+        provenance: "fake".into(),
+        release: None,
+        identity: "fake".into(),
+        machine: "fake".into(),
+        suite: "fake".into(),
+        cases: plan.items.iter().map(|item| item.name.clone()).collect(),
+    }
+}
+
+pub(crate) fn item(name: &str) -> Item {
+    Item {
+        name: name.into(),
+        about: format!("about {name}"),
+        work: Work::Case(name.into()),
+        limit: Duration::from_secs(1),
+        expects: &[],
+        modules: Vec::new(),
+        skip: None,
+    }
+}
+
+pub(crate) fn agent(message: FromAgent) -> MachineEvent {
+    MachineEvent::Agent(message)
+}
+
+pub(crate) fn log(text: &str) -> MachineEvent {
+    agent(FromAgent::Log(KernelRecord { sequence: 1, time_us: 1, level: 4, text: text.into() }))
+}
+
+pub(crate) fn console(text: &str) -> MachineEvent {
+    MachineEvent::Console(format!("[    1.000000] {text}"))
+}
+
+pub(crate) fn report(run: u32, kind: ReportKind, text: &str) -> MachineEvent {
+    agent(FromAgent::Report { run, report: Report { kind, text: text.into() } })
+}
+
+/// The end of a run, with these counts.
+pub(crate) fn finished(run: u32, end: End, counts: Counts) -> MachineEvent {
+    agent(FromAgent::Finished {
+        run,
+        end,
+        counts,
+        duration_us: 1000,
+        taint_before: 0,
+        taint_after: 0,
+        leftovers: Vec::new(),
+    })
+}
+
+/// The end of a run in which one check held.
+pub(crate) fn passed(run: u32) -> MachineEvent {
+    finished(run, End::Exited(0), Counts { pass: 1, ..Counts::default() })
+}
+
+/// A case that passes.
+pub(crate) fn passes(run: u32) -> Vec<MachineEvent> {
+    vec![passed(run)]
+}
