@@ -1,0 +1,18 @@
+//! Where Runs are kept: for now a folder for each session.
+//!
+//! ```text
+//! 2026-11-20T10-07-31Z-4711/
+//!     session.json        what was run, and the counts once it has ended
+//!     events.jsonl        everything that was reported, but for the console
+//!     console.log         the console of all boots
+//!     kernel.log          the kernel log of all Runs, with the case that ran
+//!     qemu.sh             the command line of every boot
+//!     cases/pipe/full.json
+//! ```
+//!
+//! Every document is complete or not there; what has been written stays when kiln is killed.
+
+mod document;
+mod recorder;
+
+pub use recorder::{Error, Recorder, default_root};

@@ -1,0 +1,258 @@
+//! Writes what it hears into a folder.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use lab::event::Session;
+use lab::{Event, Listener, Run, Summary};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::document;
+
+/// Space that must be left before a session starts, in bytes.
+const SPACE_MIN: u64 = 16 << 20;
+
+/// Largest console log of a session, in bytes.
+const CONSOLE_MAX: u64 = 64 << 20;
+
+/// A folder that cannot be written.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// The host refused something.
+    #[error("results folder {path}: {source}; choose another with --results")]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// The refusal.
+        source: io::Error,
+    },
+    /// There is no room.
+    #[error("results folder {path}: only {} MiB are free, {} are needed; choose another with --results", .free >> 20, SPACE_MIN >> 20)]
+    Full {
+        /// The folder.
+        path: PathBuf,
+        /// Bytes that are free.
+        free: u64,
+    },
+}
+
+/// Where sessions are kept by default: `$XDG_STATE_HOME/kiln/runs`.
+#[must_use]
+pub fn default_root() -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
+    state.unwrap_or_else(std::env::temp_dir).join("kiln/runs")
+}
+
+/// Keeps a session.
+#[derive(Debug)]
+pub struct Recorder {
+    directory: PathBuf,
+    events: File,
+    console: File,
+    console_left: u64,
+    kernel_log: File,
+    session: Option<Session>,
+    trouble: Option<io::Error>,
+}
+
+/// The document about a whole session.
+#[derive(Serialize)]
+struct SessionDocument<'a> {
+    #[serde(flatten)]
+    session: &'a Session,
+    summary: Option<Summary>,
+    interrupted: bool,
+    took_seconds: Option<f64>,
+}
+
+impl Recorder {
+    /// A new folder below `root` for a session that started at `started`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made, or there is no room.
+    pub fn create(root: &Path, started: &str) -> Result<Self, Error> {
+        let io = |source| Error::Io { path: root.to_path_buf(), source };
+        std::fs::create_dir_all(root).map_err(io)?;
+        let free = rustix::fs::statvfs(root).map_err(|error| io(error.into()))?;
+        let free = free.f_bavail.saturating_mul(free.f_frsize);
+        if free < SPACE_MIN {
+            return Err(Error::Full { path: root.to_path_buf(), free });
+        }
+        let directory = root.join(format!("{}-{}", started.replace(':', "-"), std::process::id()));
+        Self::open(&directory).map_err(io)
+    }
+
+    fn open(directory: &Path) -> io::Result<Self> {
+        std::fs::create_dir(directory)?;
+        let directory = directory.canonicalize()?;
+        let file = |name: &str| File::options().create_new(true).append(true).open(directory.join(name));
+        let (events, console, kernel_log) =
+            (file("events.jsonl")?, file("console.log")?, file("kernel.log")?);
+        Ok(Self {
+            directory,
+            events,
+            console,
+            console_left: CONSOLE_MAX,
+            kernel_log,
+            session: None,
+            trouble: None,
+        })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The first thing that could not be written, if any.
+    ///
+    /// # Errors
+    ///
+    /// That thing.
+    pub fn finish(self) -> Result<(), Error> {
+        match self.trouble {
+            Some(source) => Err(Error::Io { path: self.directory, source }),
+            None => Ok(()),
+        }
+    }
+
+    fn record(&mut self, event: &Event) -> io::Result<()> {
+        match event {
+            Event::Console { line, .. } => return self.write_console(line),
+            Event::Planned(session) => self.session = Some(session.clone()),
+            Event::Booting { boot, .. } => self.write_console(&format!("=== boot {boot}"))?,
+            Event::CommandLine { boot, line } => self.write_command_line(*boot, line)?,
+            Event::Started { case } => self.write_console(&format!("=== case {case}"))?,
+            Event::Finished(run) => self.write_run(run)?,
+            Event::Note { .. } | Event::Booted { .. } | Event::Ended { .. } => {}
+        }
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        self.events.write_all(&line)?;
+        match event {
+            Event::Planned(_) => self.write_session(None, false, None),
+            Event::Ended { summary, took, interrupted } => {
+                self.write_session(Some(*summary), *interrupted, Some(took.as_secs_f64()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn write_console(&mut self, line: &str) -> io::Result<()> {
+        let size = line.len() as u64 + 1;
+        if size > self.console_left {
+            return Ok(());
+        }
+        self.console_left -= size;
+        writeln!(self.console, "{line}")
+    }
+
+    fn write_command_line(&self, boot: u32, line: &str) -> io::Result<()> {
+        let mut file = File::options().create(true).append(true).open(self.directory.join("qemu.sh"))?;
+        writeln!(file, "# boot {boot}\n{line}")
+    }
+
+    fn write_run(&mut self, run: &Run) -> io::Result<()> {
+        for record in &run.log {
+            let (seconds, micros) = (record.time_us / 1_000_000, record.time_us % 1_000_000);
+            writeln!(
+                self.kernel_log,
+                "{} [{seconds:5}.{micros:06}] <{}> {}",
+                run.case, record.level, record.text
+            )?;
+        }
+        let path = self.directory.join("cases").join(format!("{}.json", file_name(&run.case)));
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        document::write(&path, run)
+    }
+
+    fn write_session(
+        &self,
+        summary: Option<Summary>,
+        interrupted: bool,
+        took_seconds: Option<f64>,
+    ) -> io::Result<()> {
+        let Some(session) = &self.session else { return Ok(()) };
+        let document = SessionDocument { session, summary, interrupted, took_seconds };
+        document::write(&self.directory.join("session.json"), &document)
+    }
+}
+
+/// The name of a case as a relative path that stays where it belongs.
+fn file_name(case: &str) -> String {
+    let parts = case.split('/').filter(|part| !part.is_empty() && *part != "." && *part != "..");
+    parts.collect::<Vec<_>>().join("/")
+}
+
+impl Listener for Recorder {
+    fn hear(&mut self, event: &Event) {
+        // A folder that fills up must not stop the session; it is told at the end.
+        if let Err(error) = self.record(event) {
+            self.trouble.get_or_insert(error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::{Outcome, run};
+
+    fn session() -> Session {
+        Session {
+            started: jiff::Timestamp::UNIX_EPOCH,
+            kiln: "0".into(),
+            locator: "x".into(),
+            provenance: "x".into(),
+            release: None,
+            identity: "x".into(),
+            machine: "x".into(),
+            suite: "smoke".into(),
+            cases: vec!["pipe/full".into()],
+        }
+    }
+
+    fn a_run(case: &str) -> Run {
+        Run { case: case.into(), outcome: Outcome::Pass, ..run::Run::unstarted() }
+    }
+
+    #[test]
+    fn a_session_can_be_read_back() {
+        let root = tempfile::tempdir().expect("a directory");
+        let mut recorder = Recorder::create(root.path(), "2026-11-20T10:07:31Z").expect("room");
+        recorder.hear(&Event::Planned(session()));
+        recorder.hear(&Event::Console { boot: 1, line: "hello".into() });
+        recorder.hear(&Event::Finished(Box::new(a_run("pipe/full"))));
+        let directory = recorder.directory().to_path_buf();
+        recorder.finish().expect("written");
+        let events = std::fs::read_to_string(directory.join("events.jsonl")).expect("events");
+        let events: Vec<Event> =
+            events.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+        assert_eq!(events.len(), 2);
+        let run = std::fs::read_to_string(directory.join("cases/pipe/full.json")).expect("a document");
+        assert_eq!(serde_json::from_str::<Run>(&run).expect("a Run"), a_run("pipe/full"));
+        assert_eq!(std::fs::read_to_string(directory.join("console.log")).expect("console"), "hello\n");
+    }
+
+    #[test]
+    fn a_case_cannot_leave_the_folder() {
+        assert_eq!(file_name("../../etc/passwd"), "etc/passwd");
+        assert_eq!(file_name("/a/./b"), "a/b");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_told_at_the_end() {
+        let root = tempfile::tempdir().expect("a directory");
+        let mut recorder = Recorder::create(root.path(), "t").expect("room");
+        std::fs::write(recorder.directory().join("cases"), "in the way").expect("written");
+        recorder.hear(&Event::Finished(Box::new(a_run("pipe/full"))));
+        assert!(recorder.finish().is_err());
+    }
+}
