@@ -1,0 +1,172 @@
+//! The summary at the end of a session, for people.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lab::event::Session;
+use lab::{Event, Listener, Outcome, Run, Summary};
+
+use crate::evidence::{self, Evidence};
+use crate::progress::Progress;
+use crate::safe::safe_line;
+use crate::sink::Sink;
+use crate::style::{BOLD, DIM, Paint, of};
+use crate::words::{cases, kernel, span, tally, why};
+
+/// Prints at the end what went wrong and what shows it, the worst first, then skips and totals.
+#[derive(Debug)]
+pub struct Human<W> {
+    sink: Sink<W>,
+    paint: Paint,
+    results: Option<PathBuf>,
+    session: Option<Session>,
+    progress: Progress,
+    /// Rendered as they finish: a Run is much larger than what is shown of it.
+    bad: Vec<(Outcome, String)>,
+    skips: Vec<(String, Vec<String>)>,
+}
+
+impl<W: Write> Human<W> {
+    /// A summary on `out`; `results` is where everything that happened is kept.
+    pub fn new(out: W, colour: bool, results: Option<PathBuf>) -> Self {
+        Self {
+            sink: Sink::new(out),
+            paint: Paint { colour },
+            results,
+            session: None,
+            progress: Progress::default(),
+            bad: Vec::new(),
+            skips: Vec::new(),
+        }
+    }
+
+    /// Ends the report and gives the first error in writing.
+    ///
+    /// # Errors
+    ///
+    /// When something could not be written.
+    pub fn finish(self) -> io::Result<()> {
+        self.sink.finish()
+    }
+
+    fn finished(&mut self, run: &Run) {
+        match run.outcome {
+            Outcome::Pass => {}
+            Outcome::Skip => self.skipped(run),
+            _ => {
+                let block = self.block(run);
+                self.bad.push((run.outcome, block));
+            }
+        }
+    }
+
+    fn skipped(&mut self, run: &Run) {
+        let (reason, case) = (safe_line(&run.reason), safe_line(&run.case));
+        match self.skips.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, cases)) => cases.push(case),
+            None => self.skips.push((reason, vec![case])),
+        }
+    }
+
+    /// A Run that did not go well: name and purpose, reason, evidence.
+    fn block(&self, run: &Run) -> String {
+        let word = self.paint.paint(of(run.outcome), &format!("{:<6}", run.outcome.name()));
+        let case = self.paint.paint(BOLD, &safe_line(&run.case));
+        let about = self.paint.paint(DIM, &safe_line(&run.about));
+        let boot = (run.boot > 0).then(|| format!("boot {}", run.boot));
+        let took = (!run.duration.is_zero()).then(|| span(run.duration));
+        let facts = boot.into_iter().chain(took).collect::<Vec<_>>().join(", ");
+        let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
+        let mut text = String::new();
+        push(&mut text, &format!("{word}  {case}  {about}{facts}"));
+        let why = why(run);
+        if !why.is_empty() {
+            push(&mut text, &format!("        {why}"));
+        }
+        self.push_evidence(&mut text, &evidence::collect(run, evidence::LINES));
+        text
+    }
+
+    fn push_evidence(&self, text: &mut String, evidence: &Evidence) {
+        for (label, line) in &evidence.lines {
+            push(text, &format!("        {}  {line}", self.paint.paint(DIM, &format!("{label:<6}"))));
+        }
+        if evidence.more > 0 {
+            let place = self.results.as_ref().map(|results| format!(" in {}", results.display()));
+            let noun = if evidence.more == 1 { "line" } else { "lines" };
+            let more = format!("… {} more {noun}{}", evidence.more, place.unwrap_or_default());
+            push(text, &format!("        {}", self.paint.paint(DIM, &safe_line(&more))));
+        }
+    }
+
+    fn ended(&mut self, summary: Summary, took: Duration, interrupted: bool) {
+        let rank = |outcome: Outcome| Outcome::ALL.iter().position(|&other| other == outcome);
+        self.bad.sort_by_key(|(outcome, _)| rank(*outcome));
+        let mut text = String::new();
+        for (_, block) in &self.bad {
+            text += block;
+            text.push('\n');
+        }
+        text += &self.skips_text();
+        if let Some(session) = &self.session {
+            push(&mut text, &format!("{} on {}", kernel(session), safe_line(&session.machine)));
+        }
+        push(&mut text, &self.total(summary, took, interrupted));
+        if let Some(results) = &self.results {
+            push(&mut text, &format!("results in {}", safe_line(&results.display().to_string())));
+        }
+        self.sink.write(&text);
+        self.sink.flush();
+    }
+
+    fn skips_text(&self) -> String {
+        let mut skips: Vec<_> = self.skips.iter().collect();
+        skips.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
+        let word = self.paint.paint(of(Outcome::Skip), "skip  ");
+        let mut text = String::new();
+        for (reason, cases) in &skips {
+            push(&mut text, &format!("{word}  {reason}: {}", cases.join(" ")));
+        }
+        if !skips.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
+
+    fn total(&self, summary: Summary, took: Duration, interrupted: bool) -> String {
+        let counts = tally(summary).into_iter().map(|(outcome, text)| match outcome {
+            Some(outcome) => self.paint.paint(of(outcome), &text),
+            None => text,
+        });
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        let counts = if counts.is_empty() { String::new() } else { format!(": {counts}") };
+        let conclusion = self.paint.paint(BOLD, &self.progress.conclusion(summary, interrupted));
+        format!("{} in {}{counts}; {conclusion}", cases(self.progress.total), span(took))
+    }
+}
+
+impl<W: Write> Listener for Human<W> {
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Planned(session) => {
+                self.progress.plan(session);
+                self.session = Some(session.clone());
+            }
+            Event::Booted { release, .. } => {
+                if let Some(session) = &mut self.session {
+                    session.release.get_or_insert_with(|| release.clone());
+                }
+            }
+            Event::Finished(run) => self.finished(run),
+            Event::Ended { summary, took, interrupted } => self.ended(*summary, *took, *interrupted),
+            _ => {}
+        }
+    }
+}
+
+fn push(text: &mut String, line: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}", line.trim_end());
+}

@@ -1,0 +1,109 @@
+//! The events of a session as JSON lines.
+//!
+//! A consumer may rely on this:
+//!
+//! * One JSON object per line, in UTF-8, in the order in which things happened. A line is written when
+//!   its event happens.
+//! * Every object has `event`: `planned`, `note`, `booting`, `command-line`, `console`, `booted`,
+//!   `started`, `finished` or `ended`. More kinds and more fields may be added: ignore what you do not know.
+//! * The first is `planned`, the last is `ended`. A document without `ended` was cut off.
+//! * `console` appears only when asked for; everything else always.
+//! * `finished` carries the whole Run with everything that is kept of it. `outcome` is `pass`, `fail`,
+//!   `crash`, `hang`, `skip` or `broken`; `blame` is set only for `broken`.
+//! * Every `finished` names a case of `planned`, but for `boot`, a machine that did not come up.
+//! * Durations are objects with `secs` and `nanos`, `started` is RFC 3339.
+//! * Control characters and those that reorder text are escaped, so that the lines can be looked at in a
+//!   terminal; the decoded text is what the guest wrote.
+
+use std::io::{self, Write};
+
+use lab::{Event, Listener};
+use serde::Serialize;
+use serde_json::ser::Formatter;
+
+use crate::safe::is_treacherous;
+use crate::sink::Sink;
+
+/// Writes every event as a line of JSON.
+#[derive(Debug)]
+pub struct Json<W> {
+    sink: Sink<W>,
+    console: bool,
+}
+
+impl<W: Write> Json<W> {
+    /// A report that writes to `out`, without the lines of the console.
+    pub fn new(out: W) -> Self {
+        Self { sink: Sink::new(out), console: false }
+    }
+
+    /// Also writes the lines of the console.
+    #[must_use]
+    pub fn with_console(self) -> Self {
+        Self { console: true, ..self }
+    }
+
+    /// Ends the report and gives the first error in writing.
+    ///
+    /// # Errors
+    ///
+    /// When something could not be written.
+    pub fn finish(self) -> io::Result<()> {
+        self.sink.finish()
+    }
+}
+
+impl<W: Write> Listener for Json<W> {
+    fn hear(&mut self, event: &Event) {
+        if matches!(event, Event::Console { .. }) && !self.console {
+            return;
+        }
+        match line(event) {
+            Ok(line) => self.sink.write(&line),
+            Err(error) => self.sink.fail(error),
+        }
+        self.sink.flush();
+    }
+}
+
+/// `value` as one line of JSON that a terminal survives.
+pub(crate) fn line(value: &impl Serialize) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Harmless))?;
+    bytes.push(b'\n');
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+/// Escapes what JSON would allow and a terminal would obey.
+struct Harmless;
+
+impl Formatter for Harmless {
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        let mut start = 0;
+        for (at, c) in fragment.char_indices().filter(|(_, c)| *c == '\x7f' || is_treacherous(*c)) {
+            out.write_all(&fragment.as_bytes()[start..at])?;
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+            start = at + c.len_utf8();
+        }
+        out.write_all(&fragment.as_bytes()[start..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn text_is_kept_and_harmless(text in any::<String>(), odd in "[\u{7f}-\u{9f}\u{202e}\u{e0001}\u{1b}a]{0,9}") {
+            let text = format!("{text}{odd}");
+            let line = line(&text).unwrap();
+            prop_assert!(line.trim_end_matches('\n').chars().all(|c| !c.is_control() && !is_treacherous(c)));
+            prop_assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Runs and verdicts for people and programs.
+//!
+//! Every report listens to the events of a session and writes to the writer it was given. The first
+//! error of that writer silences the report and comes back from its `finish`.
+//!
+//! * [`Live`]: one status line on a terminal, failures above it
+//! * [`Plain`]: one line per event, where there is no terminal
+//! * [`Human`]: the summary at the end, failures first, with their evidence
+//! * [`Json`]: the events as JSON lines
+//! * [`Ktap`]: KTAP version 1, for the tools of kernel people
+//! * [`Junit`]: JUnit XML, for CI servers
+//! * [`cases`]: what `kiln cases` prints
+//! * [`mod@safe`]: guest text that cannot harm a terminal
+
+pub mod cases;
+mod evidence;
+mod human;
+mod json;
+mod junit;
+mod ktap;
+mod live;
+mod plain;
+mod progress;
+pub mod safe;
+mod sink;
+mod style;
+mod words;
+
+pub use cases::{CaseInfo, cases_json, cases_table};
+pub use human::Human;
+pub use json::Json;
+pub use junit::Junit;
+pub use ktap::Ktap;
+pub use live::Live;
+pub use plain::Plain;
+pub use safe::safe;

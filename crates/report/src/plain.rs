@@ -1,0 +1,87 @@
+//! One line per event, for logs and pipes.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use lab::event::Session;
+use lab::{Event, Listener, Run, Summary};
+
+use crate::progress::Progress;
+use crate::safe::safe_line;
+use crate::sink::Sink;
+use crate::words::{cases, kernel, seconds, tally_text, why};
+
+/// Prints a line for everything but the console.
+///
+/// The columns are: what happened, how far the session is (or the number of the boot), how long it
+/// took, and what it happened to. The first is an Outcome, `plan`, `note`, `boot`, `booted` or `end`.
+#[derive(Debug)]
+pub struct Plain<W> {
+    sink: Sink<W>,
+    progress: Progress,
+}
+
+impl<W: Write> Plain<W> {
+    /// A report that writes to `out`.
+    pub fn new(out: W) -> Self {
+        Self { sink: Sink::new(out), progress: Progress::default() }
+    }
+
+    /// Ends the report and gives the first error in writing.
+    ///
+    /// # Errors
+    ///
+    /// When something could not be written.
+    pub fn finish(self) -> io::Result<()> {
+        self.sink.finish()
+    }
+
+    fn row(&mut self, word: &str, count: &str, took: Option<Duration>, text: &str) {
+        let width = self.progress.total.to_string().len() * 2 + 1;
+        let took = took.map(seconds).unwrap_or_default();
+        let line = format!("{word:<6}  {count:>width$}  {took:>10}  {text}");
+        self.sink.write(line.trim_end());
+        self.sink.write("\n");
+        self.sink.flush();
+    }
+
+    fn planned(&mut self, session: &Session) {
+        self.progress.plan(session);
+        let text =
+            format!("{} on {}, {}", cases(self.progress.total), kernel(session), safe_line(&session.machine));
+        self.row("plan", "", None, &text);
+    }
+
+    fn finished(&mut self, run: &Run) {
+        self.progress.finish(run);
+        let count = format!("{}/{}", self.progress.done, self.progress.total);
+        let took = (!run.duration.is_zero()).then_some(run.duration);
+        let why = why(run);
+        let separator = if why.is_empty() { "" } else { ": " };
+        self.row(run.outcome.name(), &count, took, &format!("{}{separator}{why}", safe_line(&run.case)));
+    }
+
+    fn ended(&mut self, summary: Summary, took: Duration, interrupted: bool) {
+        let (conclusion, counts) = (self.progress.conclusion(summary, interrupted), tally_text(summary));
+        let separator = if counts.is_empty() { "" } else { ": " };
+        self.row("end", "", Some(took), &format!("{conclusion}{separator}{counts}"));
+    }
+}
+
+impl<W: Write> Listener for Plain<W> {
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Planned(session) => self.planned(session),
+            Event::Note { text } => self.row("note", "", None, &safe_line(text)),
+            Event::Booting { boot, cases: count } => {
+                self.row("boot", &boot.to_string(), None, &format!("for {}", cases(*count as usize)));
+            }
+            Event::Booted { boot, release, took } => {
+                self.row("booted", &boot.to_string(), Some(*took), &safe_line(release));
+            }
+            Event::Finished(run) => self.finished(run),
+            Event::Ended { summary, took, interrupted } => self.ended(*summary, *took, *interrupted),
+            Event::CommandLine { .. } | Event::Console { .. } | Event::Started { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Colours.
+
+use anstyle::{AnsiColor, Style};
+use lab::Outcome;
+
+/// For what the eye may skip.
+pub(crate) const DIM: Style = Style::new().dimmed();
+
+/// For names.
+pub(crate) const BOLD: Style = Style::new().bold();
+
+/// The colour of an Outcome.
+pub(crate) fn of(outcome: Outcome) -> Style {
+    match outcome {
+        Outcome::Crash | Outcome::Hang | Outcome::Fail => AnsiColor::Red.on_default().bold(),
+        Outcome::Broken => AnsiColor::Magenta.on_default().bold(),
+        Outcome::Skip => AnsiColor::Yellow.on_default(),
+        Outcome::Pass => AnsiColor::Green.on_default(),
+    }
+}
+
+/// Paints, or does not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paint {
+    pub(crate) colour: bool,
+}
+
+impl Paint {
+    /// `text` in `style`, if there are colours.
+    pub(crate) fn paint(self, style: Style, text: &str) -> String {
+        if self.colour { format!("{style}{text}{style:#}") } else { text.to_string() }
+    }
+}

@@ -1,0 +1,114 @@
+//! What must hold for the KTAP of every session.
+
+use std::collections::HashMap;
+
+use lab::{Blame, Outcome, Run};
+use proptest::prelude::*;
+use report::Ktap;
+
+use crate::ktap_reader::{Level, Test, read};
+use crate::sessions::{empty, events, exec, interrupted, no_boot, rich, run, session, tell};
+use crate::snapshots::written;
+use crate::streams::{Stream, stream};
+
+#[test]
+fn written_sessions_are_ktap() {
+    for events in [rich(), no_boot(), exec(), empty(), interrupted()] {
+        let text = written!(events, Ktap::new);
+        read(&text).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
+    }
+}
+
+#[test]
+fn areas_in_turns_stay_together() {
+    let cases = ["pipe/full", "mm/oops", "pipe/splice", "true"];
+    let runs = cases.map(|case| run(case, Outcome::Pass, "")).to_vec();
+    let text = written!(events(session("all", &cases), runs, false), Ktap::new);
+    let results: Vec<_> = text.lines().filter(|line| !line.contains('#')).collect();
+    let expected = [
+        "KTAP version 1",
+        "1..3",
+        "  KTAP version 1",
+        "  1..1",
+        "  ok 1 oops",
+        "ok 1 mm",
+        "  KTAP version 1",
+        "  1..2",
+        "  ok 1 full",
+        "  ok 2 splice",
+        "ok 2 pipe",
+        "ok 3 true",
+    ];
+    assert_eq!(results, expected);
+}
+
+fn has_result(run: &Run) -> bool {
+    !matches!(run.blame, Some(Blame::Machine | Blame::Host | Blame::Kiln))
+}
+
+/// `ok` and the first word of the directive.
+type Shape = (bool, Option<String>);
+
+fn expected(run: &Run) -> Shape {
+    let (ok, word) = match run.outcome {
+        Outcome::Pass => (true, None),
+        Outcome::Skip => (true, Some("SKIP")),
+        Outcome::Fail => (false, None),
+        Outcome::Crash | Outcome::Broken => (false, Some("ERROR")),
+        Outcome::Hang => (false, Some("TIMEOUT")),
+    };
+    (ok, word.map(str::to_string))
+}
+
+fn shape(test: &Test) -> Shape {
+    let word = test.directive.as_ref().and_then(|directive| directive.split(' ').next());
+    (test.ok, word.map(str::to_string))
+}
+
+/// How many results of each shape are in the document, areas left out.
+fn leaves(level: &Level) -> HashMap<Shape, usize> {
+    let leaves = level.tests.iter().flat_map(|test| match &test.inside {
+        Some(inside) => inside.tests.iter().collect(),
+        None => vec![test],
+    });
+    count(leaves.map(shape))
+}
+
+fn count(shapes: impl Iterator<Item = Shape>) -> HashMap<Shape, usize> {
+    let mut counts = HashMap::new();
+    shapes.for_each(|shape| *counts.entry(shape).or_default() += 1);
+    counts
+}
+
+fn unique_names(level: &Level) -> bool {
+    let mut names: Vec<_> = level.tests.iter().map(|test| &test.name).collect();
+    let all = names.len();
+    names.sort();
+    names.dedup();
+    names.len() == all && level.tests.iter().filter_map(|test| test.inside.as_ref()).all(unique_names)
+}
+
+/// Areas and programs of the plan.
+fn planned_tests(stream: &Stream) -> usize {
+    let mut areas: Vec<_> = stream.cases.iter().filter_map(|case| area(case)).collect();
+    areas.sort_unstable();
+    areas.dedup();
+    areas.len() + stream.cases.iter().filter(|case| area(case).is_none()).count()
+}
+
+fn area(case: &str) -> Option<&str> {
+    case.split_once('/').filter(|(area, rest)| !area.is_empty() && !rest.is_empty()).map(|(area, _)| area)
+}
+
+proptest! {
+    #[test]
+    fn every_session_is_ktap(stream in stream()) {
+        let text = written!(stream.events(), Ktap::new);
+        let level = read(&text).map_err(|problem| TestCaseError::fail(format!("{problem}\n{text}")))?;
+        prop_assert_eq!(leaves(&level), count(stream.runs.iter().filter(|run| has_result(run)).map(expected)));
+        prop_assert_eq!(level.plan, planned_tests(&stream));
+        prop_assert_eq!(level.bail_out.is_some(), stream.interrupted || stream.boot_failed);
+        prop_assert!(unique_names(&level), "{}", text);
+        prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control()));
+    }
+}

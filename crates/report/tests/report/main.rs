@@ -1,0 +1,18 @@
+//! Reports of whole sessions.
+//!
+//! * [`sessions`]: sessions that are written down
+//! * [`snapshots`]: what each report makes of them
+//! * [`streams`]: sessions at random
+//! * [`ktap_reader`]: KTAP as the kernel's document has it
+//! * [`ktap`], [`junit`], [`terminal`], [`errors`]: what must hold for every session
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod errors;
+mod junit;
+mod ktap;
+mod ktap_reader;
+mod sessions;
+mod snapshots;
+mod streams;
+mod terminal;

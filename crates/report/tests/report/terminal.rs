@@ -1,0 +1,105 @@
+//! Nothing that a guest sends reaches a terminal as a command.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use lab::{Event, Outcome};
+use proptest::prelude::*;
+use report::{Human, Json, Live, Plain};
+
+use crate::sessions::{events, rich, run, session, tell};
+use crate::snapshots::written;
+use crate::streams::stream;
+
+/// A terminal that keeps what it was sent.
+#[derive(Debug, Clone, Default)]
+struct Terminal(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Terminal {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Terminal {
+    /// The lines that a person sees; understands only what the live view may send.
+    fn screen(&self) -> Vec<String> {
+        let sent = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        let mut lines = vec![Vec::new()];
+        let (mut column, mut rest) = (0, sent.as_str());
+        while let Some(c) = rest.chars().next() {
+            let line = lines.last_mut().unwrap();
+            if let Some(after) = rest.strip_prefix("\x1b[K") {
+                line.truncate(column);
+                rest = after;
+                continue;
+            }
+            match c {
+                '\r' => column = 0,
+                '\n' => {
+                    lines.push(Vec::new());
+                    column = 0;
+                }
+                _ => {
+                    assert!(!c.is_control(), "{c:?} in {sent:?}");
+                    line.splice(column..(column + 1).min(line.len()), [c]);
+                    column += 1;
+                }
+            }
+            rest = &rest[c.len_utf8()..];
+        }
+        lines.into_iter().map(|line| line.into_iter().collect()).collect()
+    }
+}
+
+fn seen(events: &[Event]) -> Vec<String> {
+    let terminal = Terminal::default();
+    let mut live = Live::new(terminal.clone(), false, || 40);
+    tell(&mut live, events);
+    live.finish().unwrap();
+    terminal.screen()
+}
+
+#[test]
+fn failures_stay_and_the_status_line_goes() {
+    insta::assert_snapshot!("rich-live", seen(&rich()).join("\n"));
+}
+
+#[test]
+fn the_status_line_shows_what_is_running() {
+    let terminal = Terminal::default();
+    let mut live = Live::new(terminal.clone(), false, || 40);
+    let events =
+        events(session("all", &["pipe/full", "mm/oops"]), vec![run("pipe/full", Outcome::Pass, "")], false);
+    tell(&mut live, &events[..3]);
+    tell(&mut live, &[Event::Started { case: "mm/oops".into() }]);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while terminal.screen() != ["1/2  1 pass  0:00  mm/oops"] {
+        assert!(std::time::Instant::now() < deadline, "{:?}", terminal.screen());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    drop(live);
+    assert_eq!(terminal.screen(), [""]);
+}
+
+proptest! {
+    #[test]
+    fn no_report_sends_control_characters(stream in stream()) {
+        let events = stream.events();
+        let texts = [
+            written!(events, Plain::new),
+            written!(events, |out| Human::new(out, false, None)),
+            written!(events, |out| Json::new(out).with_console()),
+        ];
+        for text in texts {
+            prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control()), "{:?}", text);
+        }
+        // The screen checks what it is sent.
+        seen(&events);
+    }
+}
