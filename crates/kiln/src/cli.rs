@@ -1,0 +1,241 @@
+//! What can be said on the command line.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use kernel::Locator;
+use machine::AccelChoice;
+
+use crate::units;
+
+const EXAMPLES: &str = "\
+Examples:
+  kiln run deb:6.1.0-56-cloud-amd64        a stock Debian kernel through the smoke suite
+  kiln run ~/linux --case 'fs/*'           a tree that has been built, one area
+  kiln shell deb:latest-cloud              look around in it
+  kiln doctor                              what this machine can do
+
+Exit codes: 0 all well, 1 the kernel is at fault, 2 wrong usage, 3 broken: no verdict,
+4 nothing was run, 130 interrupted.";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  kiln run deb:latest-cloud
+  kiln run ./bzImage --case 'fs/*' --format ktap
+  kiln run ~/linux --append 'slub_debug=FZPU' --cpus 4 --memory 2G
+  kiln run deb:6.1.0-56-cloud-amd64 --exec ./reproducer -- --loops 100
+
+A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status:
+0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
+KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
+
+const SHELL_EXAMPLES: &str = "\
+Examples:
+  kiln shell deb:latest-cloud
+  kiln shell ~/linux -c 'cat /proc/version'
+
+Ctrl-A x leaves, Ctrl-A a types Ctrl-A. With -c kiln exits with the command's own status.";
+
+/// A laboratory for the Linux kernel: a kernel goes in, a verdict with its evidence comes out.
+#[derive(Debug, Parser)]
+#[command(name = "kiln", version, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub(crate) color: Color,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Boot a kernel, run cases in it, print the verdict
+    #[command(after_help = RUN_EXAMPLES)]
+    Run(Run),
+    /// List the cases and what each needs, without booting anything
+    Cases(Cases),
+    /// An interactive shell in a booted kernel
+    #[command(after_help = SHELL_EXAMPLES)]
+    Shell(ShellVerb),
+    /// What this machine can do, and what to install for the rest
+    Doctor(Doctor),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual pages into a folder
+    Manual {
+        /// The folder
+        directory: PathBuf,
+    },
+}
+
+/// `kiln run`.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// deb:VERSION-FLAVOUR, deb:latest-cloud, an image, a built tree, or host
+    #[arg(value_name = "KERNEL")]
+    pub(crate) kernel: Locator,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    /// Run this program of the host as the only case; arguments for it come after --
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["suite", "case"])]
+    pub(crate) exec: Option<PathBuf>,
+    /// Arguments for the program
+    #[arg(last = true, requires = "exec", value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
+    /// Time limit of every case instead of its own, such as 30s or 5m
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(crate) case_timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) machine: MachineOptions,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+    /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) results: Option<PathBuf>,
+    /// Print the plan and QEMU's command line and stop
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Which cases.
+#[derive(Debug, Args)]
+pub(crate) struct Choice {
+    /// The suite: smoke, or full for all cases
+    #[arg(long, default_value = lab::suite::DEFAULT)]
+    pub(crate) suite: String,
+    /// Only cases whose name matches, such as 'fs/*'; may be given more than once
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) case: Vec<String>,
+}
+
+/// What the machine shall be.
+#[derive(Debug, Args)]
+pub(crate) struct MachineOptions {
+    /// Memory, such as 512M or 2G [default: 1G, more if a case needs it]
+    #[arg(long, value_name = "SIZE", value_parser = units::mebibytes)]
+    pub(crate) memory: Option<u64>,
+    /// CPUs [default: 1, more if a case needs them]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub(crate) cpus: Option<u32>,
+    /// Kernel parameters after kiln's own; may be given more than once
+    #[arg(long, value_name = "PARAMETERS", allow_hyphen_values = true)]
+    pub(crate) append: Vec<String>,
+    /// How instructions are executed
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) accel: AccelName,
+    /// Time limit of a boot, such as 30s or 5m [default: 60s on an idle host, longer on a busy one]
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// `kiln cases`.
+#[derive(Debug, Args)]
+pub(crate) struct Cases {
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `kiln shell`.
+#[derive(Debug, Args)]
+pub(crate) struct ShellVerb {
+    /// deb:VERSION-FLAVOUR, deb:latest-cloud, an image, a built tree, or host
+    #[arg(value_name = "KERNEL")]
+    pub(crate) kernel: Locator,
+    /// Run this command instead of an interactive shell
+    #[arg(short, value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+    #[command(flatten)]
+    pub(crate) machine: MachineOptions,
+}
+
+/// `kiln doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Forms of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Human,
+    /// One event a line
+    Json,
+    /// The kernel's test protocol
+    Ktap,
+    /// For CI servers
+    Junit,
+}
+
+/// Names of [`AccelChoice`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AccelName {
+    /// KVM if it works, else TCG
+    Auto,
+    /// KVM or nothing
+    Kvm,
+    /// QEMU's own translator
+    Tcg,
+}
+
+impl From<AccelName> for AccelChoice {
+    fn from(name: AccelName) -> Self {
+        match name {
+            AccelName::Auto => Self::Auto,
+            AccelName::Kvm => Self::Kvm,
+            AccelName::Tcg => Self::Tcg,
+        }
+    }
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR says otherwise
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// Whether standard output gets colour.
+    pub(crate) fn is_wanted(self) -> bool {
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
+            Self::Auto if set("CLICOLOR_FORCE") => true,
+            Self::Auto => {
+                std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,127 @@
+//! `kiln doctor`: what this machine can do, and what to install for the rest.
+
+use std::path::Path;
+
+use anyhow::Result;
+use kernel::Store;
+use machine::host::{QemuProgram, available_memory_mib};
+use machine::kvm;
+use machine::program::Program;
+use serde::Serialize;
+
+use crate::cli::Doctor;
+use crate::failure::BROKEN;
+use crate::listeners::standard_output;
+
+/// Programs that kiln or its cases call, and what for.
+const PROGRAMS: &[(&str, &str, &str)] = &[
+    ("apt-get", "deb: locators", "use Debian or Ubuntu, or give an image or a tree"),
+    ("dpkg-deb", "deb: locators", "use Debian or Ubuntu, or give an image or a tree"),
+    ("busybox", "kiln shell", "apt-get install busybox-static"),
+    ("mkfs.ext4", "cases of ext4", "apt-get install e2fsprogs"),
+    ("mkfs.xfs", "cases of XFS", "apt-get install xfsprogs"),
+    ("mkfs.btrfs", "cases of Btrfs", "apt-get install btrfs-progs"),
+];
+
+/// Memory of a default machine and what QEMU itself takes, in MiB.
+const MEMORY_MIB: u64 = 1200;
+
+/// Space for a kernel package and the results, in MiB.
+const DISK_MIB: u64 = 512;
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: &'static str,
+    good: bool,
+    /// kiln does nothing without it.
+    essential: bool,
+    /// What was found.
+    found: String,
+    /// What to do.
+    advice: Option<String>,
+}
+
+/// Looks at the host and gives the exit code: 3 when something essential is missing.
+pub(crate) fn doctor(said: &Doctor) -> Result<u8> {
+    let mut findings = vec![qemu(), kvm_finding(), memory()];
+    findings.push(space("cache", &Store::default_dir()));
+    findings.push(space("results", &ledger::default_root()));
+    findings.extend(PROGRAMS.iter().map(|&(name, purpose, advice)| program(name, purpose, advice)));
+    standard_output(|out| {
+        for finding in &findings {
+            let line = if said.json { serde_json::to_string(finding)? } else { finding.line() };
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    })?;
+    let healthy = findings.iter().all(|finding| finding.good || !finding.essential);
+    Ok(if healthy { 0 } else { BROKEN })
+}
+
+impl Finding {
+    fn line(&self) -> String {
+        let mark = match (self.good, self.essential) {
+            (true, _) => "ok",
+            (false, true) => "MISSING",
+            (false, false) => "no",
+        };
+        let advice = self.advice.as_ref().map(|advice| format!("; {advice}")).unwrap_or_default();
+        format!("{mark:<8} {:<10} {}{advice}", self.what, self.found)
+    }
+}
+
+fn qemu() -> Finding {
+    let (good, found) = match QemuProgram::find() {
+        Ok(qemu) => (true, format!("{} {}: TCG works everywhere", qemu.path.display(), qemu.version)),
+        Err(error) => (false, error.to_string()),
+    };
+    Finding { what: "QEMU", good, essential: true, found, advice: None }
+}
+
+fn kvm_finding() -> Finding {
+    let (good, found) = match kvm::verdict() {
+        Ok(()) => (true, "/dev/kvm executes 64-bit code".to_string()),
+        Err(why) => (false, why),
+    };
+    let advice = (!good).then(|| "kiln uses TCG".to_string());
+    Finding { what: "KVM", good, essential: false, found, advice }
+}
+
+fn memory() -> Finding {
+    let mib = available_memory_mib().unwrap_or(0);
+    let good = mib >= MEMORY_MIB;
+    let advice = (!good).then(|| "use a smaller --memory".to_string());
+    Finding { what: "memory", good, essential: false, found: format!("{mib} MiB available"), advice }
+}
+
+fn space(what: &'static str, directory: &Path) -> Finding {
+    // The folder is made on first use; until then its nearest ancestor tells.
+    let existing = directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    let mib = rustix::fs::statvfs(existing).map_or(0, |fs| fs.f_bavail.saturating_mul(fs.f_frsize) >> 20);
+    let good = mib >= DISK_MIB;
+    let advice = (!good).then(|| format!("{DISK_MIB} MiB are recommended"));
+    Finding {
+        what,
+        good,
+        essential: false,
+        found: format!("{}: {mib} MiB free", directory.display()),
+        advice,
+    }
+}
+
+fn program(name: &'static str, purpose: &str, advice: &str) -> Finding {
+    match Program::find(name) {
+        Some(path) => Finding {
+            what: name,
+            good: true,
+            essential: false,
+            found: path.display().to_string(),
+            advice: None,
+        },
+        None => {
+            let found = format!("not found, needed for {purpose}");
+            Finding { what: name, good: false, essential: false, found, advice: Some(advice.to_string()) }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! From what went wrong to a message and an exit code.
+
+use std::process::ExitCode;
+
+/// Wrong usage.
+pub(crate) const USAGE: u8 = 2;
+/// Broken: no verdict.
+pub(crate) const BROKEN: u8 = 3;
+/// The user stopped it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// The user asked for something that cannot be.
+#[derive(Debug)]
+pub(crate) struct WrongUsage(pub(crate) String);
+
+impl std::fmt::Display for WrongUsage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongUsage {}
+
+/// Says on standard error what went wrong and gives the exit code for it.
+#[expect(clippy::print_stderr, reason = "this is the command line")]
+pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
+    eprintln!("kiln: {error:#}");
+    ExitCode::from(code(error))
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    let usage = error.chain().any(|cause| {
+        cause.is::<WrongUsage>()
+            || cause.is::<lab::suite::UnknownCase>()
+            || cause.downcast_ref::<kernel::Error>().is_some_and(kernel::Error::is_usage)
+            || cause.downcast_ref::<machine::Error>().is_some_and(machine::Error::is_usage)
+    });
+    if usage { USAGE } else { BROKEN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_mistakes_are_told_from_the_hosts() {
+        assert_eq!(code(&WrongUsage("x".into()).into()), USAGE);
+        assert_eq!(code(&lab::suite::UnknownCase::Suite("x".into()).into()), USAGE);
+        assert_eq!(code(&machine::Error::NoQemu("x".into()).into()), BROKEN);
+        assert_eq!(code(&machine::Error::SmallMemory { asked: 1, needed: 2 }.into()), USAGE);
+    }
+}

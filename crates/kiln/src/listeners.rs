@@ -1,0 +1,120 @@
+//! Whoever hears what happens in a session, and standard output.
+
+use std::io::{self, IsTerminal, Stdout, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+use lab::{Event, Listener};
+use ledger::Recorder;
+use protocol::End;
+use report::{Human, Json, Junit, Ktap, Live, Plain};
+
+use crate::cli::Format;
+
+/// A listener that has something to say at the end.
+trait Report: Listener {
+    /// The first thing that could not be written.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+macro_rules! report {
+    ($($kind:ty),*) => {$(
+        impl Report for $kind {
+            fn finish(self: Box<Self>) -> io::Result<()> {
+                (*self).finish()
+            }
+        }
+    )*};
+}
+
+report!(Plain<Stdout>, Human<Stdout>, Json<Stdout>, Ktap<Stdout>, Junit<Stdout>, Live<io::Stderr>);
+
+/// The recorder and what the user looks at.
+pub(crate) struct Listeners {
+    recorder: Recorder,
+    reports: Vec<Box<dyn Report>>,
+    last_end: Option<End>,
+    notes: Vec<String>,
+}
+
+impl Listeners {
+    /// The listeners for a format.
+    pub(crate) fn new(format: Format, color: bool, recorder: Recorder) -> Self {
+        let mut reports: Vec<Box<dyn Report>> = Vec::new();
+        // Progress goes to standard error, and takes its line away before the others speak.
+        if io::stderr().is_terminal() {
+            reports.push(Box::new(Live::stderr(color)));
+        }
+        let results = recorder.directory().to_path_buf();
+        reports.extend(chosen(format, color, results));
+        Self { recorder, reports, last_end: None, notes: Vec::new() }
+    }
+
+    /// Something that is no part of a Run and is told as soon as the session begins.
+    pub(crate) fn note(&mut self, text: String) {
+        self.notes.push(text);
+    }
+
+    fn tell(&mut self, event: &Event) {
+        self.recorder.hear(event);
+        for report in &mut self.reports {
+            report.hear(event);
+        }
+    }
+
+    /// How the process of the last Run ended.
+    pub(crate) fn last_end(&self) -> Option<End> {
+        self.last_end.clone()
+    }
+
+    /// Ends all reports.
+    pub(crate) fn finish(self) -> Result<()> {
+        for report in self.reports {
+            match report.finish() {
+                // A reader that has gone away has seen what it wanted.
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(self.recorder.finish()?)
+    }
+}
+
+fn chosen(format: Format, color: bool, results: PathBuf) -> Vec<Box<dyn Report>> {
+    let out = io::stdout;
+    match format {
+        Format::Human if out().is_terminal() => vec![Box::new(Human::new(out(), color, Some(results)))],
+        Format::Human => vec![Box::new(Plain::new(out())), Box::new(Human::new(out(), color, Some(results)))],
+        Format::Json => vec![Box::new(Json::new(out()))],
+        Format::Ktap => vec![Box::new(Ktap::new(out()))],
+        Format::Junit => vec![Box::new(Junit::new(out()))],
+    }
+}
+
+impl Listener for Listeners {
+    fn hear(&mut self, event: &Event) {
+        if let Event::Finished(run) = event {
+            self.last_end.clone_from(&run.end);
+        }
+        self.tell(event);
+        if matches!(event, Event::Planned(_)) {
+            for text in std::mem::take(&mut self.notes) {
+                self.tell(&Event::Note { text });
+            }
+        }
+    }
+}
+
+/// Writes to standard output; a reader that has gone away is no error.
+pub(crate) fn standard_output(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Prints text.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    standard_output(|out| out.write_all(text.as_bytes()))
+}

@@ -1,0 +1,38 @@
+//! kiln: a laboratory for the Linux kernel.
+//!
+//! * [`cli`]: what can be said
+//! * [`machine_options`]: from what was said to what the machine shall be
+//! * [`run`], [`cases`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`failure`]: from what went wrong to a message and an exit code
+
+mod cases;
+mod cli;
+mod doctor;
+mod failure;
+mod listeners;
+mod machine_options;
+mod manual;
+mod run;
+mod shell;
+mod signals;
+mod terminal;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use cli::{Cli, Verb};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let color = cli.color.is_wanted();
+    let code = match &cli.verb {
+        Verb::Run(said) => run::run(said, color),
+        Verb::Cases(said) => cases::cases(said),
+        Verb::Shell(said) => shell::shell(said),
+        Verb::Doctor(said) => doctor::doctor(said),
+        Verb::Completions { shell } => manual::completions(*shell),
+        Verb::Manual { directory } => manual::manual(directory),
+    };
+    code.map_or_else(|error| failure::tell(&error), ExitCode::from)
+}

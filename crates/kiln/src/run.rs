@@ -1,0 +1,120 @@
+//! `kiln run`: from a kernel to a verdict.
+
+use agent::case::Case;
+use anyhow::{Context, Result};
+use kernel::{Kernel, Store};
+use lab::event::Session;
+use lab::source::QemuSource;
+use lab::watch::Patience;
+use lab::{Plan, Runner, Summary, suite};
+use ledger::Recorder;
+use machine::qemu::Built;
+use machine::{Accel, Spec, kvm};
+use protocol::End;
+
+use crate::cli::{AccelName, Run};
+use crate::failure::{BROKEN, INTERRUPTED};
+use crate::listeners::{Listeners, print};
+use crate::machine_options::describe;
+use crate::{signals, terminal};
+
+/// Runs the cases that were asked for and gives the exit code.
+pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    // A wrong name is told before anything is fetched.
+    let cases = suite::select(&said.choice.suite, &said.choice.case)?;
+    let kernel = find(&said.kernel)?;
+    let plan = plan(said, &kernel, &cases)?;
+    let accel = said.machine.accel()?;
+    let spec = said.machine.spec(&plan, accel);
+    if said.dry_run {
+        return dry_run(&plan, &spec, &kernel);
+    }
+    let mut source = QemuSource::new(&spec, &kernel)?;
+    let session = session(said, &kernel, &plan, &spec);
+    let root = said.results.clone().unwrap_or_else(ledger::default_root);
+    let recorder = Recorder::create(&root, &session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())?;
+    let mut listeners = Listeners::new(said.format, color, recorder);
+    listeners.note_accel(said, accel);
+    let outcome =
+        Runner::new(&mut source, &mut listeners, &interrupt, Patience::new(accel)).run(session, &plan);
+    let last_end = listeners.last_end();
+    let recorded = listeners.finish();
+    let summary = outcome?;
+    recorded?;
+    if interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+        return Ok(INTERRUPTED);
+    }
+    Ok(exit_code(said, summary, last_end.as_ref()))
+}
+
+/// Finds the kernel that `locator` names; what takes long is told on a terminal.
+pub(crate) fn find(locator: &kernel::Locator) -> Result<Kernel, kernel::Error> {
+    let mut progress = terminal::Progress::new();
+    kernel::resolve(locator, &Store::new(Store::default_dir()), &mut |text| progress.show(text))
+}
+
+fn plan(said: &Run, kernel: &Kernel, cases: &[&Case]) -> Result<Plan> {
+    let fixed = said.machine.fixed(said.case_timeout);
+    if let Some(program) = &said.exec {
+        return Ok(Plan::for_program(program, &said.arguments, fixed)?);
+    }
+    Ok(Plan::for_cases(&said.choice.suite, kernel, cases, fixed)?)
+}
+
+fn session(said: &Run, kernel: &Kernel, plan: &Plan, spec: &Spec) -> Session {
+    Session {
+        started: jiff::Timestamp::now(),
+        kiln: env!("CARGO_PKG_VERSION").to_string(),
+        locator: said.kernel.to_string(),
+        provenance: kernel.provenance.clone(),
+        release: kernel.release.clone(),
+        identity: kernel.identity(&spec.parameters()),
+        machine: describe(spec),
+        suite: plan.suite.clone(),
+        cases: plan.items.iter().map(|item| item.name.clone()).collect(),
+    }
+}
+
+/// Shows what would be done.
+fn dry_run(plan: &Plan, spec: &Spec, kernel: &Kernel) -> Result<u8> {
+    let built = Built::new(spec, kernel)?;
+    print(&format!("kernel     {}\n", kernel.provenance))?;
+    print(&format!("image      {}\n", kernel.image.display()))?;
+    print(&format!("machine    {}\n", describe(spec)))?;
+    print(&format!("initramfs  {} KiB\n", built.initramfs_size().div_ceil(1024)))?;
+    for item in &plan.items {
+        let why = item.skip.as_ref().map(|why| format!("  (skip: {why})")).unwrap_or_default();
+        print(&format!("case       {}{why}\n", item.name))?;
+    }
+    print(&format!("command    {}\n", built.command_line()))?;
+    Ok(0)
+}
+
+/// The exit code; with `--exec` that of the user's own program, which is then named.
+#[expect(clippy::print_stderr, reason = "this is the command line")]
+fn exit_code(said: &Run, summary: Summary, last_end: Option<&End>) -> u8 {
+    if said.exec.is_none() {
+        return summary.exit_code();
+    }
+    match last_end {
+        Some(&End::Exited(code @ 1..)) => {
+            eprintln!("kiln: exit status {code} is that of the program");
+            u8::try_from(code).unwrap_or(BROKEN)
+        }
+        _ => summary.exit_code(),
+    }
+}
+
+impl Listeners {
+    /// Says why KVM is not used, where one might expect it.
+    fn note_accel(&mut self, said: &Run, accel: Accel) {
+        if said.machine.accel == AccelName::Auto
+            && accel == Accel::Tcg
+            && std::path::Path::new("/dev/kvm").exists()
+            && let Err(why) = kvm::verdict()
+        {
+            self.note(format!("{why}: using TCG"));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Sizes and times as people write them.
+
+use std::time::Duration;
+
+/// Reads `30s`, `5m`, `1h`, `250ms`; a bare number is seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is no time: write 30s, 5m or 1h");
+    let (number, unit) = split(text);
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let seconds = match unit {
+        "ms" => number / 1000.0,
+        "" | "s" => number,
+        "m" => number * 60.0,
+        "h" => number * 3600.0,
+        _ => return Err(wrong()),
+    };
+    // A year is longer than anyone waits, and far from every overflow.
+    if !(0.001..=31_536_000.0).contains(&seconds) {
+        return Err(wrong());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Reads `512M`, `2G`, `2GiB`; a bare number is MiB. Gives MiB.
+pub(crate) fn mebibytes(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text:?} is no size: write 512M or 2G");
+    let (number, unit) = split(text);
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    let factor = match unit.trim_end_matches("iB").trim_end_matches('B') {
+        "" | "M" | "m" => 1,
+        "G" | "g" => 1024,
+        "T" | "t" => 1024 * 1024,
+        _ => return Err(wrong()),
+    };
+    number.checked_mul(factor).filter(|&mib| (1..=1 << 24).contains(&mib)).ok_or_else(wrong)
+}
+
+fn split(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    text.split_at(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read() {
+        assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        for wrong in ["", "s", "-1s", "1 s", "1d", "0", "1e99h", "inf", "nan"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(mebibytes("512M"), Ok(512));
+        assert_eq!(mebibytes("512"), Ok(512));
+        assert_eq!(mebibytes("2G"), Ok(2048));
+        assert_eq!(mebibytes("2GiB"), Ok(2048));
+        for wrong in ["", "0", "1K", "x", "-1G", "99999999999999999999", "18446744073709551615T"] {
+            assert!(mebibytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

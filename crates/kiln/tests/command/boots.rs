@@ -1,0 +1,86 @@
+//! Kernels that do not come up, each told from the others and shown with its console.
+
+use std::path::Path;
+
+use lab::{Blame, Outcome, Run};
+
+use crate::support::{Call, Done, KERNEL, Place};
+
+/// A session whose only Run is a boot that failed like this.
+fn fails(call: Call, code: i32, outcome: Outcome, blame: Option<Blame>) -> (Run, Done) {
+    let done = call.run().expect(code);
+    let run = done.document("boot");
+    assert_eq!((run.outcome, run.blame), (outcome, blame), "{run:?}");
+    assert_eq!(done.session()["summary"]["not_run"], 1);
+    let reason = run.reason.clone();
+    (run, done.says(&reason))
+}
+
+fn image(place: &Place, path: &Path) -> Call {
+    let path = path.to_str().expect("paths of tests are UTF-8");
+    place.kiln(["run", path, "--case", "pipe/full", "--timeout", "3s"])
+}
+
+#[test]
+fn a_panic_before_user_space_is_a_crash() {
+    let place = Place::new();
+    let call = place.kiln(["run", KERNEL, "--case", "pipe/full", "--append", "rdinit=/nowhere"]);
+    let (run, done) = fails(call, 1, Outcome::Crash, None);
+    assert!(run.reason.contains("VFS: Unable to mount root fs"), "{}", run.reason);
+    assert!(
+        run.evidence.iter().any(|line| line.contains("Kernel panic - not syncing")),
+        "{:?}",
+        run.evidence
+    );
+    done.says("Kernel panic - not syncing: VFS: Unable to mount root fs");
+}
+
+#[test]
+fn an_image_that_says_nothing_has_no_console() {
+    let place = Place::new();
+    let silent = place.silent_image();
+    let (run, _) = fails(image(&place, &silent), 3, Outcome::Broken, Some(Blame::Machine));
+    assert!(run.reason.starts_with("nothing came on the console in"), "{}", run.reason);
+    assert!(run.evidence.iter().any(|line| line.contains("EIP=")), "where it is: {:?}", run.evidence);
+}
+
+#[test]
+fn a_kernel_that_stops_early_hangs() {
+    let place = Place::new();
+    let stops = place.image_that_stops();
+    let (run, done) = fails(image(&place, &stops), 1, Outcome::Hang, None);
+    assert!(run.reason.starts_with("the kernel stopped after 1 lines on the console"), "{}", run.reason);
+    assert!(run.evidence.iter().any(|line| line == "hi"), "{:?}", run.evidence);
+    done.says("hi");
+}
+
+#[test]
+fn a_kernel_that_resets_the_machine_crashed() {
+    let place = Place::new();
+    let resets = place.image_that_resets();
+    let (run, _) = fails(image(&place, &resets), 1, Outcome::Crash, None);
+    assert_eq!(run.reason, "the machine was reset without a message (a triple fault?)");
+}
+
+#[test]
+fn a_kernel_without_a_second_serial_port_cannot_be_talked_to() {
+    let place = Place::new();
+    let call = place.kiln(["run", KERNEL, "--case", "pipe/full", "--append", "8250.nr_uarts=1"]);
+    let (run, _) = fails(call, 3, Outcome::Broken, Some(Blame::Machine));
+    assert!(run.reason.starts_with("the agent found no control port"), "{}", run.reason);
+}
+
+#[test]
+fn what_qemu_refuses_is_said_in_its_words() {
+    let place = Place::new();
+    let call = place.kiln(["run", KERNEL, "--case", "pipe/full", "--cpus", "255"]);
+    let done = call.env("PATH", fake_qemu(&place)).run().expect(3);
+    assert_eq!(done.document("boot").reason, "QEMU: no such thing (exit status 1)");
+}
+
+/// A folder for PATH with a QEMU that refuses everything.
+fn fake_qemu(place: &Place) -> String {
+    let script = place.script("qemu-system-x86_64", "echo qemu-system-x86_64: no such thing >&2\nexit 1");
+    let folder = script.parent().expect("it has one").display().to_string();
+    format!("{folder}:{}", std::env::var("PATH").expect("cargo needs it"))
+}

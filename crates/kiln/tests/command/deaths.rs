@@ -1,0 +1,179 @@
+//! Every way in which a guest dies, each on purpose.
+
+use lab::kernel_report::Kind;
+use lab::{Blame, Outcome, Run};
+
+use crate::support::planted::Fault;
+use crate::support::{Call, Done, Place};
+
+/// Runs a program that ends like this; its document, and everything else.
+fn ends(call: Call, program: &str, code: i32, expected: (Outcome, Option<Blame>)) -> (Run, Done) {
+    let done = call.run().expect(code);
+    let run = done.document(program);
+    assert_eq!((run.outcome, run.blame), expected, "{run:?}");
+    let summary = &done.session()["summary"];
+    assert_eq!(summary[run.outcome.name()], 1, "{summary}");
+    let done = done.says(run.outcome.name()).says(&run.reason);
+    (run, done)
+}
+
+#[test]
+fn a_panic_is_a_crash_with_its_title_and_its_console() {
+    let place = Place::new();
+    let program = place.script("panic", "echo before\necho c > /proc/sysrq-trigger\necho after");
+    let (run, done) = ends(place.exec(&program, &[]), "panic", 1, (Outcome::Crash, None));
+    assert_eq!(run.reason, "Kernel panic: sysrq triggered crash");
+    assert_eq!(run.output, "before\n");
+    assert!(run.evidence.iter().any(|line| line.contains("sysrq_handle_crash")), "{:?}", run.evidence);
+    assert!(done.recorded("console.log").contains("Kernel panic - not syncing: sysrq triggered crash"));
+    done.says("kernel  Kernel panic - not syncing: sysrq triggered crash").says("output  before");
+}
+
+#[test]
+fn a_warning_fails_a_program_that_exits_with_0() {
+    let place = Place::new();
+    let program = place.planted("warning", Fault::Warning, "");
+    let (run, done) = ends(place.exec(&program, &[]), "warning", 1, (Outcome::Fail, None));
+    assert_eq!(run.output, "loading\nloaded\n");
+    assert_eq!(run.kernel_reports.len(), 1, "{:?}", run.kernel_reports);
+    assert_eq!(run.kernel_reports[0].kind, Kind::Warning);
+    assert!(run.reason.contains("do_one_initcall"), "{}", run.reason);
+    done.says("returned with disabled interrupts");
+}
+
+#[test]
+fn a_warning_after_a_flood_of_the_log_is_found() {
+    let place = Place::new();
+    let flood = r#"
+        put("/proc/sys/kernel/printk_devkmsg", "on\n");
+        put("/proc/sys/kernel/printk", "1\n");
+        for (int i = 0; i < 2500; i++) put("/dev/kmsg", "noise\n");"#;
+    let program = place.planted("flood", Fault::Warning, flood);
+    let (run, _) = ends(place.exec(&program, &[]), "flood", 1, (Outcome::Fail, None));
+    assert_eq!(run.kernel_reports[0].kind, Kind::Warning, "{}", run.reason);
+    assert!(run.log.len() <= 2000);
+}
+
+#[test]
+fn an_oops_fails_the_case_and_names_the_first_bad_thing() {
+    let place = Place::new();
+    let program = place.planted("oops", Fault::NullPointer, "");
+    let (run, done) = ends(place.exec(&program, &[]), "oops", 1, (Outcome::Fail, None));
+    assert!(run.kernel_reports.iter().any(|report| report.kind == Kind::Oops), "{:?}", run.kernel_reports);
+    assert_eq!(run.output, "loading\n");
+    done.says("BUG: kernel NULL pointer dereference");
+}
+
+#[test]
+fn an_oops_that_panics_is_a_crash() {
+    let place = Place::new();
+    let program = place.planted("oops", Fault::NullPointer, "");
+    let call = place.exec(&program, &["--append", "oops=panic"]);
+    let (run, _) = ends(call, "oops", 1, (Outcome::Crash, None));
+    assert!(run.reason.contains("NULL pointer dereference"), "{}", run.reason);
+}
+
+#[test]
+fn a_triple_fault_is_a_crash_without_words() {
+    let place = Place::new();
+    let program = place.planted("fault", Fault::Reset, "");
+    let (run, _) = ends(place.exec(&program, &[]), "fault", 1, (Outcome::Crash, None));
+    assert_eq!(run.reason, "the machine was reset without a message (a triple fault?)");
+    assert!(!run.evidence.is_empty(), "the console up to then");
+}
+
+#[test]
+fn a_guest_with_interrupts_off_hangs_and_the_registers_are_shown() {
+    let place = Place::new();
+    let program = place.planted("spin", Fault::Spin, "");
+    let call = place.exec(&program, &["--cpus", "1"]).impatient();
+    let (run, _) = ends(call, "spin", 1, (Outcome::Hang, None));
+    assert!(run.reason.starts_with("the machine stopped answering for"), "{}", run.reason);
+    assert!(run.evidence.iter().any(|line| line.contains("RIP=")), "{:?}", run.evidence);
+}
+
+#[test]
+fn a_program_that_does_not_end_hangs_and_its_stack_is_shown() {
+    let place = Place::new();
+    let program = place.program("endless", r#"puts("waiting"); fflush(stdout); pause();"#);
+    let call = place.exec(&program, &["--case-timeout", "1s"]);
+    let (run, _) = ends(call, "endless", 1, (Outcome::Hang, None));
+    assert_eq!(run.reason, "the case did not end within its time limit");
+    assert_eq!(run.output, "waiting\n");
+    assert!(run.evidence.iter().any(|line| line.contains("(endless)")), "{:?}", run.evidence);
+}
+
+#[test]
+fn a_task_that_hangs_in_the_kernel_is_reported_by_the_kernel() {
+    let place = Place::new();
+    // A fault that nobody serves keeps the writer inside write(2) with the lock of the pipe held; the
+    // reader waits for that lock as only a defect makes a task wait.
+    let body = r#"
+        put("/proc/sys/kernel/hung_task_timeout_secs", "1\n");
+        int uffd = syscall(SYS_userfaultfd, O_CLOEXEC);
+        struct uffdio_api api = { .api = UFFD_API };
+        char *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        struct uffdio_register reg = { { (long)page, 4096 }, UFFDIO_REGISTER_MODE_MISSING };
+        if (ioctl(uffd, UFFDIO_API, &api) || ioctl(uffd, UFFDIO_REGISTER, &reg)) { perror("uffd"); return 97; }
+        pthread_t writer, reader;
+        pipe(ends);
+        pthread_create(&writer, 0, writes, page);
+        struct uffd_msg message;
+        read(uffd, &message, sizeof message);
+        pthread_create(&reader, 0, reads, 0);
+        int log = open("/dev/kmsg", O_RDONLY);
+        char record[8192] = "";
+        while (!strstr(record, "blocked for more than")) { int n = read(log, record, 8191); record[n > 0 ? n : 0] = 0; }"#;
+    let before = r#"
+        #include <linux/userfaultfd.h>
+        #include <pthread.h>
+        #include <sys/ioctl.h>
+        #include <sys/mman.h>
+        static int ends[2];
+        static void *writes(void *page) { write(ends[1], page, 100); return 0; }
+        static void *reads(void *unused) { char byte; read(ends[0], &byte, 1); return 0; }"#;
+    let program = place.compile("hung", body, before, &["-static"]);
+    let (run, _) = ends(place.exec(&program, &[]), "hung", 1, (Outcome::Fail, None));
+    assert_eq!(run.kernel_reports[0].kind, Kind::HungTask);
+}
+
+#[test]
+fn a_program_that_restarts_the_machine_broke_it() {
+    let place = Place::new();
+    let program = place.program("restart", "reboot(RB_AUTOBOOT);");
+    let (run, _) = ends(place.exec(&program, &[]), "restart", 3, (Outcome::Broken, Some(Blame::Case)));
+    assert_eq!(run.reason, "the case restarted the machine");
+}
+
+#[test]
+fn a_restart_without_ceremony_is_one_too() {
+    let place = Place::new();
+    let program = place.script("resets", "echo b > /proc/sysrq-trigger");
+    ends(place.exec(&program, &[]), "resets", 3, (Outcome::Broken, Some(Blame::Case)));
+}
+
+#[test]
+fn a_program_that_powers_off_or_halts_broke_it() {
+    let place = Place::new();
+    for (name, body) in [("off", "reboot(RB_POWER_OFF);"), ("halt", "reboot(RB_HALT_SYSTEM);")] {
+        let inner = Place::new();
+        let program = place.program(name, body);
+        let (run, _) = ends(inner.exec(&program, &[]), name, 3, (Outcome::Broken, Some(Blame::Case)));
+        assert_eq!(run.reason, "the case powered the machine off");
+    }
+}
+
+#[test]
+fn a_program_that_kills_the_agent_is_not_counted_against_the_kernel() {
+    let place = Place::new();
+    let body = r#"
+        FILE *maps = fopen("/proc/1/maps", "r");
+        char line[256]; unsigned long from, to; char mode[8];
+        int memory = open("/proc/1/mem", O_RDWR);
+        while (fgets(line, sizeof line, maps))
+            if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 && mode[2] == 'x')
+                for (; from < to; from += 4096) { char zeros[4096] = ""; pwrite(memory, zeros, 4096, from); }"#;
+    let program = place.program("killer", body);
+    let (run, _) = ends(place.exec(&program, &[]), "killer", 3, (Outcome::Broken, Some(Blame::Kiln)));
+    assert!(run.reason.starts_with("process 1 died: Attempted to kill init!"), "{}", run.reason);
+}

@@ -1,0 +1,23 @@
+//! The built command from outside, with real kernels in real machines.
+//!
+//! * [`verdicts`]: what a user's own program can conclude, and how it reports
+//! * [`deaths`]: every way in which a guest dies
+//! * [`boots`]: kernels that do not come up
+//! * [`endings`]: what happens to QEMU, to kiln and to the results folder
+//! * [`liars`]: programs that say what is not true, and that say too much
+//! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
+//! * [`shell`]: `kiln shell`
+//! * [`bad_input`]: what a user can get wrong
+//!
+//! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
+//! failure. A failed test keeps its folder below `target/tmp`.
+
+mod bad_input;
+mod boots;
+mod deaths;
+mod endings;
+mod formats;
+mod liars;
+mod shell;
+mod support;
+mod verdicts;

@@ -1,0 +1,64 @@
+//! `kiln shell`: one command, and a person before a terminal.
+
+use crate::support::terminal::Terminal;
+use crate::support::{KERNEL, Place};
+
+#[test]
+fn one_command_gives_its_output_and_its_exit_status() {
+    let place = Place::new();
+    let done = place.kiln(["shell", KERNEL, "-c", "echo hi; echo there >&2; exit 5"]).run().expect(5);
+    assert_eq!(done.stdout, "hi\nthere\n");
+    assert_eq!(done.stderr, "kiln: exit status 5 is that of the command\n");
+}
+
+#[test]
+fn a_command_that_kills_the_guest_says_so() {
+    let place = Place::new();
+    let done = place.kiln(["shell", KERNEL, "-c", "echo c > /proc/sysrq-trigger"]).run().expect(1);
+    assert!(done.stderr.contains("sysrq triggered crash"), "{}", done.stderr);
+}
+
+#[test]
+fn a_kernel_that_does_not_boot_gives_no_shell() {
+    let place = Place::new();
+    let done = place.kiln(["shell", KERNEL, "-c", "true", "--append", "rdinit=/nowhere"]).run().expect(1);
+    assert!(
+        done.stderr.contains("kiln: the kernel panicked: VFS: Unable to mount root fs"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn a_person_works_in_the_guest_and_leaves() {
+    let place = Place::new();
+    let mut terminal = Terminal::with_shell(&place, 33, 101);
+    let before = format!("{:?}", terminal.settings());
+    terminal.shows("# ");
+    terminal.types("echo $((40 + 2)) $TERM\r");
+    terminal.shows("\n42 vt100\r\n");
+    terminal.types("stty size\r");
+    terminal.shows("\n33 101\r\n");
+    terminal.resize(20, 60);
+    // The size is on its way to the guest; the shell looks until it is there.
+    terminal.types("until [ \"$(stty size)\" = '20 60' ]; do :; done; echo re''sized\r");
+    terminal.shows("\nresized\r\n");
+    // Ctrl-C is for the guest.
+    terminal.types("echo wai''ting; sleep 1000\r");
+    terminal.shows("\nwaiting\r\n");
+    terminal.types("\x03");
+    terminal.shows("# ");
+    terminal.types("\x01x");
+    assert_eq!(terminal.end(), Some(0));
+    assert_eq!(format!("{:?}", terminal.settings()), before, "the terminal is as before");
+}
+
+#[test]
+fn the_end_of_the_shell_is_the_end_of_the_machine() {
+    let place = Place::new();
+    let mut terminal = Terminal::with_shell(&place, 24, 80);
+    terminal.shows("# ");
+    terminal.types("exit 3\r");
+    terminal.shows("kiln: exit status 3 is that of the command");
+    assert_eq!(terminal.end(), Some(3));
+}

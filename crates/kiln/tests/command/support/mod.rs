@@ -1,0 +1,255 @@
+//! The built command as a user calls it, and what it leaves behind.
+//!
+//! * [`guest`]: programs that are run inside
+//! * [`planted`]: kernel modules that do harm
+//! * [`image`]: images that are no kernels
+//! * [`processes`]: who is still there
+//! * [`terminal`]: a person before a terminal
+
+pub(crate) mod guest;
+pub(crate) mod image;
+pub(crate) mod planted;
+pub(crate) mod processes;
+pub(crate) mod terminal;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use lab::{Event, Run};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The kernel of all tests: stock, small, everything modular.
+pub(crate) const KERNEL: &str = "deb:6.1.0-56-cloud-amd64";
+
+/// Nothing takes this long unless it is broken.
+const DEADLINE: Duration = Duration::from_secs(240);
+
+/// A folder of its own for a test, kept when the test fails.
+#[derive(Debug)]
+pub(crate) struct Place {
+    directory: TempDir,
+}
+
+/// A call of kiln that has not been made yet.
+#[derive(Debug)]
+pub(crate) struct Call {
+    command: Command,
+    mark: String,
+    state: PathBuf,
+    output: PathBuf,
+}
+
+/// A kiln at work.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    mark: String,
+    state: PathBuf,
+    output: PathBuf,
+}
+
+/// A kiln that has ended.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    state: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let directory = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("cargo makes the folder");
+        Self { directory }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A file with this content.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, content).expect("the folder is writable");
+        path
+    }
+
+    /// kiln with these arguments. What it knows of other tests is only the cache of packages.
+    pub(crate) fn kiln<S: AsRef<std::ffi::OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Call {
+        let (state, mark) = (self.path().join("state"), self.path().display().to_string());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kiln"));
+        command
+            .args(arguments)
+            .env("XDG_STATE_HOME", &state)
+            .env("XDG_CACHE_HOME", cache())
+            .env(processes::MARK, &mark)
+            .env_remove("KILN_TIMEOUT_MUL")
+            .stdin(Stdio::null());
+        Call { command, mark, state, output: self.path().to_path_buf() }
+    }
+
+    /// `kiln run KERNEL --exec program` with more arguments.
+    pub(crate) fn exec(&self, program: &Path, more: &[&str]) -> Call {
+        let first = ["run", KERNEL, "--exec", program.to_str().expect("paths of tests are UTF-8")];
+        self.kiln(first.into_iter().chain(more.iter().copied()))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.directory.disable_cleanup(std::thread::panicking());
+    }
+}
+
+/// The packages, shared by all tests and kept from run to run.
+pub(crate) fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// What kiln makes of [`KERNEL`], read by its own library from the same cache.
+pub(crate) fn kernel() -> kernel::Kernel {
+    let locator = KERNEL.parse().expect("a locator");
+    let store = kernel::Store::new(cache().join("kiln"));
+    kernel::resolve(&locator, &store, &mut |_| {}).expect("apt has the package")
+}
+
+impl Call {
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Silence that counts as a hang comes soon; a boot has all the time it wants.
+    pub(crate) fn impatient(mut self) -> Self {
+        self.command.args(["--timeout", "120s"]);
+        self.env("KILN_TIMEOUT_MUL", "0.2")
+    }
+
+    pub(crate) fn start(mut self) -> Running {
+        // Files take any amount of output without a thread that reads.
+        let file = |name: &str| std::fs::File::create(self.output.join(name)).expect("writable");
+        let (stdout, stderr) = (file("stdout"), file("stderr"));
+        let child = self.command.stdout(stdout).stderr(stderr).spawn().expect("kiln was built");
+        Running { child, mark: self.mark, state: self.state, output: self.output }
+    }
+
+    pub(crate) fn run(self) -> Done {
+        self.start().wait()
+    }
+}
+
+impl Running {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// QEMU, as soon as it runs.
+    pub(crate) fn qemu(&self) -> u32 {
+        until("QEMU is started", || {
+            processes::marked(&self.mark).into_iter().find(|process| process.name.starts_with("qemu"))
+        })
+        .id
+    }
+
+    /// The folder with the results, as soon as it is there.
+    pub(crate) fn results(&self) -> PathBuf {
+        until("the results folder is made", || sessions(&self.state).pop())
+    }
+
+    /// Waits until an event of this kind is recorded.
+    pub(crate) fn await_event(&self, kind: &str) {
+        let file = self.results().join("events.jsonl");
+        let word = format!("{{\"event\":\"{kind}\"");
+        until(kind, || std::fs::read_to_string(&file).ok()?.contains(&word).then_some(()));
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        processes::signal(self.pid(), signal);
+    }
+
+    /// Waits for its end, and for that of everything it started.
+    pub(crate) fn wait(mut self) -> Done {
+        let start = Instant::now();
+        let status: Option<ExitStatus> = loop {
+            match self.child.try_wait().expect("it is our child") {
+                Some(status) => break Some(status),
+                None if start.elapsed() > DEADLINE => break None,
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        let read = |name: &str| {
+            let bytes = std::fs::read(self.output.join(name)).expect("it was made at the start");
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        let (stdout, stderr) = (read("stdout"), read("stderr"));
+        let Some(status) = status else {
+            self.signal(rustix::process::Signal::KILL);
+            panic!("kiln does not end\n{stdout}\n{stderr}");
+        };
+        until("all processes are gone", || processes::marked(&self.mark).is_empty().then_some(()));
+        Done { code: status.code(), stdout, stderr, state: self.state }
+    }
+}
+
+impl Done {
+    /// Fails unless kiln ended with this exit code.
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "\n{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Fails unless standard output has this text.
+    pub(crate) fn says(self, text: &str) -> Self {
+        assert!(self.stdout.contains(text), "no {text:?} in\n{}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// The folder with the results.
+    pub(crate) fn results(&self) -> PathBuf {
+        let mut all = sessions(&self.state);
+        assert_eq!(all.len(), 1, "one session, one folder: {all:?}");
+        all.remove(0)
+    }
+
+    /// Everything that was recorded; each line must be whole.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        let text = std::fs::read_to_string(self.results().join("events.jsonl")).expect("recorded");
+        text.lines().map(|line| serde_json::from_str(line).expect("a whole event")).collect()
+    }
+
+    /// The document of a case.
+    pub(crate) fn document(&self, case: &str) -> Run {
+        let path = self.results().join("cases").join(format!("{case}.json"));
+        let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_json::from_slice(&text).expect("a Run")
+    }
+
+    pub(crate) fn session(&self) -> Value {
+        let text = std::fs::read(self.results().join("session.json")).expect("written first");
+        serde_json::from_slice(&text).expect("JSON")
+    }
+
+    pub(crate) fn recorded(&self, file: &str) -> String {
+        std::fs::read_to_string(self.results().join(file)).expect("recorded")
+    }
+}
+
+/// The folders of sessions below a state directory.
+pub(crate) fn sessions(state: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(state.join("kiln/runs"));
+    entries.map(|entries| entries.flatten().map(|entry| entry.path()).collect()).unwrap_or_default()
+}
+
+/// Waits for something that is sure to come.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < DEADLINE, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,152 @@
+//! What a user's own program can conclude, and how it reports.
+
+use lab::{Blame, Outcome, Run};
+use protocol::{Counts, End};
+
+use crate::support::{Done, KERNEL, Place};
+
+fn run(place: &Place, program: &std::path::Path, code: i32) -> (Run, Done) {
+    let done = place.exec(program, &[]).run().expect(code);
+    let name = program.file_name().expect("it has one").to_string_lossy().into_owned();
+    (done.document(&name), done)
+}
+
+#[test]
+fn a_program_that_exits_with_0_passes() {
+    let place = Place::new();
+    let program = place.script("quiet", "exit 0");
+    let (run, done) = run(&place, &program, 0);
+    assert_eq!((run.outcome, run.counts, run.end), (Outcome::Pass, Counts::default(), Some(End::Exited(0))));
+    assert!(done.stderr.is_empty(), "{}", done.stderr);
+    let kinds: Vec<String> = done.recorded("events.jsonl").lines().map(kind).collect();
+    assert_eq!(kinds.first().map(String::as_str), Some("planned"));
+    assert_eq!(kinds[kinds.len() - 3..], ["started", "finished", "ended"]);
+    assert!(done.recorded("qemu.sh").contains("qemu-system-x86_64 -nodefaults"));
+}
+
+fn kind(line: &str) -> String {
+    let value: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    value["event"].as_str().expect("every event has a kind").to_string()
+}
+
+#[test]
+fn the_programs_own_exit_status_is_passed_on_and_named() {
+    let place = Place::new();
+    let program = place.script("seven", "echo something >&2; exit 7");
+    let (run, done) = run(&place, &program, 7);
+    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "exit status 7"));
+    assert_eq!(done.stderr, "kiln: exit status 7 is that of the program\n");
+    done.says("something");
+}
+
+#[test]
+fn a_program_that_exits_with_4_is_skipped() {
+    let place = Place::new();
+    let program = place.script("skips", "kiln-report skip 'no such device'; exit 4");
+    let (run, _) = run(&place, &program, 4);
+    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Skip, "no such device"));
+}
+
+#[test]
+fn a_signal_ends_it_badly() {
+    let place = Place::new();
+    let program = place.program("aborts", "abort();");
+    let (run, _) = run(&place, &program, 1);
+    assert_eq!((run.outcome, run.end), (Outcome::Fail, Some(End::Signalled(6))));
+}
+
+#[test]
+fn a_dynamic_program_brings_its_libraries_and_gets_its_arguments() {
+    let place = Place::new();
+    let body = r#"printf("%s %s %.1f\n", argv[1], argv[2], sqrt(atof(argv[1])));"#;
+    let program = place.compile("dynamic", body, "#include <math.h>", &["-lm", "-fno-builtin"]);
+    let done = place.exec(&program, &["--", "81", "--loops"]).run().expect(0);
+    assert_eq!(done.document("dynamic").output, "81 --loops 9.0\n");
+}
+
+#[test]
+fn a_script_reports_also_from_children_and_after_exec() {
+    let place = Place::new();
+    let body = "kiln-report pass one\n(kiln-report pass two)\nsh -c 'exec kiln-report pass three'\n\
+                kiln-report fail 'the sum is 5'\nexec /bin/sh -c 'kiln-report pass four; exit 0'";
+    let program = place.script("reports", body);
+    let (run, done) = run(&place, &program, 1);
+    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "the sum is 5"));
+    assert_eq!(run.counts, Counts { pass: 4, fail: 1, ..Counts::default() });
+    let texts: Vec<&str> = run.reports.iter().map(|report| report.text.as_str()).collect();
+    assert_eq!(texts, ["one", "two", "three", "the sum is 5", "four"]);
+    assert!(done.stderr.is_empty(), "the exit status was 0: {}", done.stderr);
+}
+
+#[test]
+fn a_program_reports_in_another_root_through_the_inherited_descriptor() {
+    let place = Place::new();
+    let body = r#"
+        mkdir("/tmp/root", 0755); mkdir("/tmp/root/bin", 0755);
+        char copy[] = "/tmp/root/bin/kiln-report", buffer[65536]; int n;
+        int from = open("/init", O_RDONLY), to = open(copy, O_WRONLY | O_CREAT, 0755);
+        while ((n = read(from, buffer, sizeof buffer)) > 0) write(to, buffer, n);
+        close(to);
+        if (chroot("/tmp/root") || chdir("/")) return 90;
+        setsid();
+        if (!fork()) { if (!fork()) execl("/bin/kiln-report", "kiln-report", "fail", "from afar", NULL); wait(0); _exit(0); }
+        wait(0);"#;
+    let program = place.program("roots", body);
+    let (run, _) = run(&place, &program, 1);
+    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "from afar"));
+}
+
+#[test]
+fn a_program_whose_own_set_up_fails_is_broken() {
+    let place = Place::new();
+    let program = place.script("unready", "kiln-report broken 'no scratch space'");
+    let (run, done) = run(&place, &program, 3);
+    assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)));
+    done.says("no scratch space");
+}
+
+#[test]
+fn what_a_program_leaves_behind_is_removed_and_named() {
+    let place = Place::new();
+    let body = r#"
+        mkdir("/tmp/place", 0755);
+        if (mount("none", "/tmp/place", "tmpfs", 0, "")) return 91;
+        if (!fork()) { setsid(); if (!fork()) for (;;) pause(); _exit(0); }
+        wait(0);"#;
+    let program = place.program("leaver", body);
+    let (run, _) = run(&place, &program, 0);
+    assert!(run.notes.iter().any(|note| note.starts_with("left behind: process ")), "{:?}", run.notes);
+    assert!(run.notes.contains(&"left behind: mount /tmp/place".to_string()), "{:?}", run.notes);
+}
+
+#[test]
+fn a_full_disk_and_a_crowd_of_processes_disturb_nobody() {
+    let place = Place::new();
+    let body = r#"
+        static char block[1 << 20];
+        int fd = open("/tmp/full", O_WRONLY | O_CREAT, 0600), children = 0;
+        while (write(fd, block, sizeof block) > 0);
+        if (errno != ENOSPC) return 92;
+        for (; children < 300; children++) { int id = fork(); if (id < 0) break; if (!id) for (;;) pause(); }
+        printf("%d\n", children);"#;
+    let program = place.program("crowd", body);
+    let (run, _) = run(&place, &program, 0);
+    assert_eq!(run.output, "300\n");
+    assert!(run.notes.iter().any(|note| note.contains("(crowd)")), "{:?}", run.notes);
+}
+
+#[test]
+fn cases_of_the_suite_run_in_one_boot_and_leave_a_document_each() {
+    let place = Place::new();
+    let done = place.kiln(["run", KERNEL, "--case", "pipe/*", "--case", "futex/*"]).run().expect(0);
+    let session = done.session();
+    let cases = session["cases"].as_array().expect("planned");
+    assert!(cases.len() >= 6, "{cases:?}");
+    for case in cases {
+        let run = done.document(case.as_str().expect("a name"));
+        assert_eq!((run.outcome, run.boot), (Outcome::Pass, 1), "{run:?}");
+        assert!(run.counts.pass > 0);
+    }
+    assert_eq!(session["interrupted"], false);
+    done.says("all well");
+}
