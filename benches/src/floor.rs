@@ -1,0 +1,79 @@
+//! The same machine with an initramfs that powers off at once.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use machine::initramfs::Archive;
+use tempfile::TempDir;
+
+use crate::kiln::Plan;
+
+const SOURCE: &str = include_str!("floor.c");
+
+/// What the kernel says when it powers off.
+const LAST_WORDS: &str = "reboot: Power down";
+
+/// The floor, ready to run.
+pub(crate) struct Floor {
+    directory: TempDir,
+    command: String,
+}
+
+impl Floor {
+    /// Compiles process 1, packs it, and takes over kiln's command line.
+    pub(crate) fn new(plan: &Plan) -> Result<Self> {
+        let directory = tempfile::tempdir()?;
+        let init = compile(directory.path())?;
+        let mut archive = Archive::default();
+        archive.file("/init", &std::fs::read(init)?, 0o755);
+        let initramfs = directory.path().join("initramfs");
+        std::fs::write(&initramfs, archive.finish())?;
+        let command = take_over(&plan.command, &initramfs.display().to_string())?;
+        Ok(Self { directory, command })
+    }
+
+    /// Boots once and looks whether the kernel powered off: a machine that died early is fast, too.
+    pub(crate) fn check(&self) -> Result<()> {
+        let console = self.directory.path().join("console");
+        let watched = format!("file,id=console,path={}", console.display());
+        start(&self.command.replace("null,id=console", &watched))?;
+        let text = std::fs::read(&console)?;
+        let text = String::from_utf8_lossy(&text);
+        ensure!(text.contains(LAST_WORDS), "the floor did not power off:\n{text}");
+        Ok(())
+    }
+
+    /// Boots until QEMU has ended.
+    pub(crate) fn run(&self) -> Result<()> {
+        start(&self.command)
+    }
+}
+
+fn compile(directory: &Path) -> Result<PathBuf> {
+    let (source, program) = (directory.join("floor.c"), directory.join("init"));
+    std::fs::write(&source, SOURCE)?;
+    let status = Command::new("cc").args(["-static", "-Os", "-s", "-o"]).arg(&program).arg(&source).status();
+    ensure!(status.context("cc")?.success(), "cc -static failed: install gcc and libc6-dev");
+    Ok(program)
+}
+
+/// kiln's command line with the floor's initramfs. Console, control and monitor are there as they are with
+/// kiln, but nobody listens, which makes the floor lower rather than higher.
+fn take_over(command: &str, initramfs: &str) -> Result<String> {
+    let mut command = command.replace("-initrd /proc/self/fd/3", &format!("-initrd {initramfs}"));
+    for (name, descriptor) in [("console", 4), ("control", 5), ("qmp", 6)] {
+        command = command.replace(&format!("socket,id={name},fd={descriptor}"), &format!("null,id={name}"));
+    }
+    ensure!(!command.contains("fd="), "kiln's command line has another form: {command}");
+    ensure!(command.contains(initramfs), "kiln's command line names no initramfs: {command}");
+    Ok(command)
+}
+
+/// Runs a command line as a shell reads it, without the shell staying.
+fn start(command: &str) -> Result<()> {
+    let status = Command::new("sh").args(["-c", &format!("exec {command}")]).stdin(Stdio::null()).status();
+    let status = status.context("sh")?;
+    ensure!(status.success(), "QEMU ended with {status}: {command}");
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! What kiln promises about its own speed and size, measured against the physical floor in one run.
+//!
+//! The floor is the same QEMU with the same arguments and the same kernel, whose initramfs holds nothing
+//! but `floor.c`, which powers off at once: nobody who boots this kernel in this machine can be faster.
+//! Floor and kiln take turns, so that both see the same host; the best of each counts.
+//!
+//! * [`mod@floor`]: makes the floor
+//! * [`mod@race`]: runs all in turns
+//! * [`promise`]: what is promised, and whether it is kept
+//! * [`host`]: what it was measured on
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command line")]
+
+mod floor;
+mod host;
+mod kiln;
+mod promise;
+mod race;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::floor::Floor;
+use crate::kiln::Kiln;
+use crate::promise::Promise;
+use crate::race::{Racer, race};
+
+/// Rounds when nobody says; the best of fewer than five is luck.
+const ROUNDS: usize = 7;
+const ROUNDS_MIN: usize = 5;
+
+/// The case that does next to nothing.
+const TRIVIAL: &[&str] = &["--suite", "full", "--case", "process/no-child"];
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            eprintln!("bench: a promise is broken");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures, prints, and says whether every promise is kept.
+fn run() -> Result<bool> {
+    let rounds = match std::env::args().nth(1) {
+        Some(text) => text.parse().context("usage: bench [ROUNDS]")?,
+        None => ROUNDS,
+    };
+    ensure!(rounds >= ROUNDS_MIN, "the best of fewer than {ROUNDS_MIN} rounds is luck");
+    let kiln = Kiln::new()?;
+    let plan = kiln.plan(TRIVIAL)?;
+    let floor = Floor::new(&plan)?;
+    floor.check()?;
+    let load_before = host::load();
+    if host::is_busy(&load_before) {
+        eprintln!("bench: the load is {load_before}: measure again on a quiet host");
+    }
+    let mut racers = [
+        Racer::new("floor: boot and power off", || floor.run()),
+        Racer::new("one trivial case", || kiln.run(TRIVIAL)),
+        Racer::new("the whole smoke suite", || kiln.run(&[])),
+    ];
+    race(&mut racers, rounds)?;
+    let [ground, case, suite] = &racers;
+    let mib = 1024.0 * 1024.0;
+    let promises = [
+        Promise::ratio(case, ground, 1.3),
+        Promise::ratio(suite, ground, 3.0),
+        Promise::size("agent", machine::AGENT.len() as f64 / mib, Some(2.0)),
+        Promise::size("initramfs, one trivial case", plan.initramfs_kib / 1024.0, None),
+        Promise::size("initramfs, smoke suite", kiln.plan(&[])?.initramfs_kib / 1024.0, None),
+    ];
+    println!("{}", race::table(&racers));
+    println!("{}", promise::table(&promises));
+    println!("Best of {rounds} rounds, in turns. {}", host::describe(&plan, &load_before));
+    Ok(promises.iter().all(Promise::is_kept))
+}

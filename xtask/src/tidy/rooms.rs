@@ -1,0 +1,81 @@
+//! The rooms: their direction, their lints, their place in the picture.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::Finding;
+use super::source::Repository;
+use crate::program::{cargo, output};
+
+/// From left to right: a crate may depend on those to its left and on none to its right.
+const ORDER: &[&str] =
+    &["protocol", "agent", "kernel", "machine", "lab", "ledger", "report", "kiln", "bench", "xtask"];
+
+/// The page with the picture.
+const PICTURE: &str = "docs/architecture.md";
+
+/// Crates that break the rules.
+pub(super) fn look(repository: &Repository) -> Result<Vec<Finding>> {
+    let arguments = ["metadata", "--no-deps", "--format-version", "1", "--locked"];
+    let metadata: Value = serde_json::from_str(&output(&mut cargo(&arguments))?)?;
+    let mut findings = Vec::new();
+    for (name, needs) in crates(&metadata).context("cargo metadata has another form")? {
+        let manifest = repository.sources.iter().find(|source| {
+            source.path.ends_with("Cargo.toml") && source.text.contains(&format!("name = \"{name}\"\n"))
+        });
+        let Some(manifest) = manifest else { continue };
+        findings.extend(wrong_direction(&name, &needs, &manifest.path));
+        if !manifest.text.contains("[lints]\nworkspace = true") {
+            findings.push(Finding::new(&manifest.path, 1, "lints", "add [lints] workspace = true"));
+        }
+        let picture = repository.text(PICTURE).unwrap_or_default();
+        if manifest.path.starts_with("crates/") && !picture.contains(&format!("{name}/ ")) {
+            findings.push(Finding::new(&manifest.path, 1, "picture", format!("{name} is not in {PICTURE}")));
+        }
+    }
+    Ok(findings)
+}
+
+/// Each crate of the workspace with the names of all that it depends on, also for tests.
+fn crates(metadata: &Value) -> Option<BTreeMap<String, Vec<String>>> {
+    let mut found = BTreeMap::new();
+    for package in metadata.get("packages")?.as_array()? {
+        let needs = package.get("dependencies")?.as_array()?.iter();
+        let needs = needs.filter_map(|need| Some(need.get("name")?.as_str()?.to_string()));
+        found.insert(package.get("name")?.as_str()?.to_string(), needs.collect());
+    }
+    Some(found)
+}
+
+fn wrong_direction(name: &str, needs: &[String], manifest: &str) -> Vec<Finding> {
+    let place = |name: &str| ORDER.iter().position(|other| *other == name);
+    let Some(own) = place(name) else {
+        let advice = "give it a place in the ORDER of xtask/src/tidy/rooms.rs";
+        return vec![Finding::new(manifest, 1, format!("direction {name}"), advice)];
+    };
+    let wrong = needs.iter().filter(|need| place(need).is_some_and(|other| other >= own));
+    wrong
+        .map(|need| {
+            let advice = format!("{name} stands left of {need} and must not know it");
+            Finding::new(manifest, 1, format!("direction {need}"), advice)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_knows_only_those_to_its_left() {
+        let keys = |name: &str, needs: &[&str]| -> Vec<String> {
+            let needs: Vec<String> = needs.iter().map(ToString::to_string).collect();
+            wrong_direction(name, &needs, "x").into_iter().map(|finding| finding.key).collect()
+        };
+        assert!(keys("lab", &["machine", "serde", "protocol"]).is_empty());
+        assert_eq!(keys("lab", &["report", "machine"]), ["direction report"]);
+        assert_eq!(keys("new", &[]), ["direction new"]);
+    }
+}
