@@ -1,0 +1,53 @@
+# kiln: try it, check it, measure it, install it. Everything else is in `cargo xtask`.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+KILN = target/release/kiln
+
+# Under sudo, cargo is that of the user who called it.
+USER_HOME := $(if $(SUDO_USER),$(shell getent passwd '$(SUDO_USER)' | cut -d: -f6),$(HOME))
+export PATH := $(PATH):$(USER_HOME)/.cargo/bin
+export RUSTUP_HOME ?= $(USER_HOME)/.rustup
+
+.PHONY: help try check bench proof build install clean
+
+help:
+	@echo 'make try      set up, build, boot a stock kernel, run the smoke suite, print the verdict'
+	@echo 'make check    set up, and everything that must pass before a change lands'
+	@echo 'make bench    what kiln promises about its own speed and size'
+	@echo 'make proof    check, and what takes longer: fuzzing, many property cases, the benchmark'
+	@echo 'make install  kiln, its manual pages and completions under PREFIX ($(PREFIX))'
+
+try:
+	scripts/setup try
+	cargo build --release --locked --package kiln
+	kernel=$${KERNEL:-$$(scripts/kernel-to-try)} && $(KILN) run "$$kernel"
+
+check:
+	scripts/setup check
+	cargo xtask ci
+
+bench:
+	scripts/setup try
+	cargo xtask bench
+
+proof:
+	scripts/setup check
+	cargo xtask proof
+
+build:
+	cargo build --release --locked --package kiln
+
+install: build
+	install -D -m 755 $(KILN) '$(DESTDIR)$(PREFIX)/bin/kiln'
+	rm -rf target/manual && $(KILN) manual target/manual
+	install -d '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 644 target/manual/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	install -d '$(DESTDIR)$(PREFIX)/share/bash-completion/completions' \
+		'$(DESTDIR)$(PREFIX)/share/zsh/site-functions' '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d'
+	$(KILN) completions bash > '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/kiln'
+	$(KILN) completions zsh > '$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_kiln'
+	$(KILN) completions fish > '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/kiln.fish'
+
+clean:
+	cargo clean
