@@ -68,6 +68,8 @@ pub fn verdict() -> Result<(), String> {
 }
 
 fn attempt(kvm: Kvm) -> Attempt {
+    // Before the thread: a signal without a handler would end kiln.
+    take_interrupt_signal();
     let start = Instant::now();
     let (sender, receiver) = channel();
     let thread = std::thread::spawn(move || {
@@ -114,7 +116,6 @@ enum Failure {
 
 /// Runs the code; gives the CPU time it took.
 fn execute(kvm: &Kvm) -> Result<Duration, Failure> {
-    take_interrupt_signal();
     let refused = |error: kvm_ioctls::Error| Failure::Refused(format!("/dev/kvm refuses a machine: {error}"));
     let machine = kvm.create_vm().map_err(refused)?;
     let memory = GuestMemory::new().map_err(Failure::Refused)?;

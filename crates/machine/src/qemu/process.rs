@@ -105,13 +105,13 @@ fn pass_on(number: i32) -> std::io::Result<()> {
     Ok(rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::empty())?)
 }
 
-/// What QEMU says about itself, up to its end.
+/// What QEMU says about itself, up to its end. More than is kept is read too, so that it never waits.
 fn messages(child: &mut Child) -> String {
     let mut bytes = Vec::new();
-    if let Some(stderr) = child.stderr.take() {
-        let mut stderr = stderr.take(STDERR_MAX);
+    if let Some(mut stderr) = child.stderr.take() {
         // What could be read is all there is.
-        let _ = stderr.read_to_end(&mut bytes);
+        let _ = stderr.by_ref().take(STDERR_MAX).read_to_end(&mut bytes);
+        let _ = std::io::copy(&mut stderr, &mut std::io::sink());
     }
     String::from_utf8_lossy(&bytes).trim().to_string()
 }
