@@ -18,6 +18,10 @@ use crate::listeners::{Listeners, print};
 use crate::machine_options::describe;
 use crate::{signals, terminal};
 
+/// Of a kernel without its configuration nobody can say before the boot what it was built without.
+const NO_CONFIGURATION: &str = "the configuration of this kernel is not known, so what it was built without may show as \
+                                a failure: name its tree, or put config-RELEASE beside vmlinuz-RELEASE";
+
 /// Runs the cases that were asked for and gives the exit code.
 pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
@@ -36,6 +40,9 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let recorder = Recorder::create(&root, &session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())?;
     let mut listeners = Listeners::new(said.format, color, recorder);
     listeners.note_accel(said, accel);
+    if kernel.config.is_none() && said.exec.is_none() {
+        listeners.note(NO_CONFIGURATION.to_string());
+    }
     let outcome =
         Runner::new(&mut source, &mut listeners, &interrupt, Patience::new(accel)).run(session, &plan);
     let last_end = listeners.last_end();

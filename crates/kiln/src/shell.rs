@@ -104,6 +104,7 @@ fn one_command(mut machine: Qemu, command: &str, interrupt: &AtomicBool) -> Resu
         limit_ms: LIMIT_MS,
         output_max: u64::MAX,
         modules: Vec::new(),
+        unsure: Vec::new(),
     };
     machine.tell(&ToAgent::Run(request));
     let mut out = std::io::stdout().lock();

@@ -50,6 +50,8 @@ pub struct Item {
     pub expects: &'static [&'static str],
     /// Modules to load, by their paths in the machine.
     pub modules: Vec<String>,
+    /// Modules that it needs and of which nothing is known: a lone image says nothing about its own.
+    pub unsure: Vec<String>,
     /// Why it cannot be run, if it cannot.
     pub skip: Option<String>,
 }
@@ -103,6 +105,7 @@ impl Plan {
             limit: fixed.limit.unwrap_or(PROGRAM_LIMIT),
             expects: &[],
             modules: Vec::new(),
+            unsure: Vec::new(),
             skip: None,
         });
         Ok(plan)
@@ -152,6 +155,7 @@ impl Plan {
             limit: fixed.limit.unwrap_or(case.limit),
             expects: case.expects,
             modules,
+            unsure: unsure(kernel, case),
             skip,
         })
     }
@@ -199,6 +203,13 @@ impl Plan {
         }
         Ok(paths)
     }
+}
+
+/// What the case needs and the kernel's files do not tell; for a file system the machine itself does.
+fn unsure(kernel: &Kernel, case: &Case) -> Vec<String> {
+    let name = |need: &Need| if let Need::Module(name) = need { Some(*name) } else { None };
+    let names = case.needs.iter().filter_map(name);
+    names.filter(|name| kernel.modules.presence(name) == Presence::Unknown).map(str::to_string).collect()
 }
 
 /// Modules that a need asks for, where they are not built in.

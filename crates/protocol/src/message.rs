@@ -125,6 +125,8 @@ pub struct RunRequest {
     pub output_max: u64,
     /// Paths of modules in the initramfs, to be loaded in this order before the work starts.
     pub modules: Vec<String>,
+    /// Modules that the case needs and of which nobody knows whether the kernel has them built in.
+    pub unsure: Vec<String>,
 }
 
 /// What a run does.

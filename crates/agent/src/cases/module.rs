@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::system::{delete_module, finit_module};
 
 use crate::case::{Case, Need};
-use crate::check::{Checked, broken, equal, fails, holds, skip};
+use crate::check::{Checked, equal, fails, holds, skip};
 use crate::child::unprivileged;
 
 pub(super) const CASES: &[Case] = &[
@@ -37,7 +37,7 @@ fn file_of(name: &str) -> Checked<File> {
     let wanted = format!("{name}.ko");
     match find(Path::new("/lib/modules"), &wanted) {
         Some(path) => Ok(File::open(path)?),
-        None => broken(&format!("{wanted} is not in the machine's /lib/modules")),
+        None => skip(&format!("{wanted} is not in the machine: the kernel has it built in, or not at all")),
     }
 }
 

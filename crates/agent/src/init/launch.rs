@@ -97,6 +97,9 @@ fn main(request: &RunRequest) -> Checked {
     for path in &request.modules {
         load(Path::new(path))?;
     }
+    if let Some(name) = request.unsure.iter().find(|name| !is_shown(name)) {
+        return skip(&format!("needs module {name}, which this kernel does not show"));
+    }
     match &request.work {
         Work::Case(name) => run_case(name),
         Work::Program(argv) => run_program(argv),
@@ -112,6 +115,11 @@ fn load(path: &Path) -> Checked {
         Ok(()) | Err(Errno::EXIST) => Ok(()),
         Err(error) => fail(&format!("loading module {}: {}", name_of(path), describe(error))),
     }
+}
+
+/// Whether the kernel shows a module: one that is built in and has no parameter it does not show.
+fn is_shown(name: &str) -> bool {
+    Path::new("/sys/module").join(name.replace('-', "_")).exists()
 }
 
 fn name_of(path: &Path) -> String {

@@ -3,7 +3,7 @@
 use lab::{Blame, Outcome, Run};
 use protocol::{Counts, End};
 
-use crate::support::{Done, KERNEL, Place};
+use crate::support::{Done, KERNEL, Place, kernel};
 
 fn run(place: &Place, program: &std::path::Path, code: i32) -> (Run, Done) {
     let done = place.exec(program, &[]).run().expect(code);
@@ -149,4 +149,19 @@ fn cases_of_the_suite_run_in_one_boot_and_leave_a_document_each() {
     }
     assert_eq!(session["interrupted"], false);
     done.says("all well");
+}
+
+#[test]
+fn a_lone_image_is_not_accused_of_modules_that_are_not_beside_it() {
+    let place = Place::new();
+    let image = std::fs::read(kernel().image).expect("the package has one");
+    let image = place.file("bzImage", image).display().to_string();
+    let areas = ["loop/*", "fs/*", "module/*", "netlink/*"].map(|area| ["--case", area]).concat();
+    let call = place.kiln(["run", &image, "--suite", "full"].into_iter().chain(areas));
+    let done = call.run().expect(0);
+    let summary = &done.session()["summary"];
+    let counts = ["fail", "broken", "crash", "hang"].map(|outcome| summary[outcome].as_u64());
+    assert_eq!(counts, [Some(0); 4], "{summary}");
+    assert_eq!(done.document("loop/contents").reason, "needs module loop, which this kernel does not show");
+    assert_eq!(done.document("fs/tmpfs-size").outcome, Outcome::Pass);
 }

@@ -280,6 +280,7 @@ pub(crate) fn item(name: &str) -> Item {
         limit: Duration::from_secs(1),
         expects: &[],
         modules: Vec::new(),
+        unsure: Vec::new(),
         skip: None,
     }
 }
