@@ -11,7 +11,7 @@ use lab::Plan;
 use lab::judge::{Ending, Seen, judge};
 use machine::program::Program;
 use machine::qemu::Built;
-use machine::{BootFailure, Death, Event, Machine, Payload, Qemu};
+use machine::{BootFailure, BootTrouble, Death, Event, Machine, Payload, Qemu};
 use protocol::{End, FromAgent, RunRequest, ToAgent, Work};
 use signal_hook::consts::SIGWINCH;
 
@@ -51,6 +51,7 @@ pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
     drop(progress);
     let machine = match booted {
         Ok(booted) => booted.machine,
+        Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => return Ok(INTERRUPTED),
         Err(failure) => return did_not_boot(&failure),
     };
     match &said.command {
@@ -111,8 +112,11 @@ fn one_command(mut machine: Qemu, command: &str, interrupt: &AtomicBool) -> Resu
     while !interrupt.load(Ordering::Relaxed) {
         match machine.next(Instant::now() + INTERVAL) {
             Event::Agent(FromAgent::Output { text, .. }) => {
-                out.write_all(text.as_bytes())?;
-                out.flush()?;
+                match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+                    // A reader that has gone away has seen what it wanted.
+                    Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(0),
+                    other => other?,
+                }
             }
             Event::Agent(FromAgent::Finished { end, .. }) => {
                 Box::new(machine).stop();
@@ -174,6 +178,7 @@ fn interactive(mut machine: Qemu, interrupt: &AtomicBool) -> Result<u8> {
         }
         // The console has been seen.
         Left::Died(death) => Ok(died(death, &[])),
+        Left::ByUser if interrupt.load(Ordering::Relaxed) => Ok(INTERRUPTED),
         Left::ByUser => {
             // The user's own prompt begins on a line of its own.
             print("\n")?;

@@ -3,7 +3,7 @@
 use machine::Death;
 use protocol::{Counts, End, Report, ReportKind, Work};
 
-use crate::kernel_report::{KernelReport, is_expected};
+use crate::kernel_report::{KernelReport, Kind, is_expected};
 use crate::outcome::{Blame, Outcome};
 
 /// Everything about a Run that decides.
@@ -110,7 +110,11 @@ fn died(death: &Death, report: Option<&KernelReport>, console: &[String]) -> Jud
         Death::Reset => {
             Judgement::new(Outcome::Crash, "the machine was reset without a message (a triple fault?)")
         }
-        Death::AgentDied(title) => Judgement::broken(Blame::Kiln, format!("process 1 died: {title}")),
+        // The kernel may have killed it by an oops in what it did for it.
+        Death::AgentDied(title) => match report.filter(|report| report.kind != Kind::Panic) {
+            Some(report) => Judgement::new(Outcome::Crash, &report.title),
+            None => Judgement::broken(Blame::Kiln, format!("process 1 died: {title}")),
+        },
         Death::Restarted => Judgement::broken(Blame::Case, "the case restarted the machine"),
         Death::PoweredOff => Judgement::broken(Blame::Case, "the case powered the machine off"),
         Death::Broken(text) => Judgement::broken(Blame::Machine, text),
@@ -207,7 +211,6 @@ fn accusing_taint(bits: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel_report::Kind;
 
     fn case() -> Work {
         Work::Case("area/what".into())
@@ -336,6 +339,13 @@ mod tests {
         ] {
             assert_eq!(conclude(&case(), &Ending::Died(death.clone()), &[], &[]), expected, "{death:?}");
         }
+    }
+
+    #[test]
+    fn an_oops_that_kills_process_1_is_the_kernels() {
+        let oops = KernelReport { kind: Kind::Oops, title: "Oops in foo".into(), lines: Vec::new() };
+        let ending = Ending::Died(Death::AgentDied("exitcode=0x00000009".into()));
+        assert_eq!(conclude(&case(), &ending, &[], &[oops]), (Outcome::Crash, None));
     }
 
     #[test]

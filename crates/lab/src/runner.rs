@@ -188,11 +188,13 @@ fn skipped(item: &Item, why: &str) -> Run {
 pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
     match trouble {
         BootTrouble::Panic(_) | BootTrouble::Reset => (Outcome::Crash, None),
-        BootTrouble::Hang { .. } => (Outcome::Hang, None),
+        BootTrouble::Hang { .. } | BootTrouble::Late(_) => (Outcome::Hang, None),
         BootTrouble::NoConsole(_) | BootTrouble::NoControlPort | BootTrouble::Qemu(_) => {
             (Outcome::Broken, Some(Blame::Machine))
         }
-        BootTrouble::Protocol(_) | BootTrouble::Interrupted => (Outcome::Broken, Some(Blame::Kiln)),
+        BootTrouble::Protocol(_) | BootTrouble::AgentDied(_) | BootTrouble::Interrupted => {
+            (Outcome::Broken, Some(Blame::Kiln))
+        }
     }
 }
 

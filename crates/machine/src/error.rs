@@ -107,9 +107,15 @@ pub enum BootTrouble {
     Hang {
         /// Lines up to then.
         lines: u64,
-        /// Seconds of silence, or of the whole boot if it never was silent for long.
+        /// Seconds of silence.
         seconds: u64,
     },
+    /// The console was still talking when the time for a boot was over.
+    #[error("the kernel did not reach user space within {0} s; --timeout gives it more time")]
+    Late(u64),
+    /// Process 1 died before it could say hello.
+    #[error("process 1 died: {0}")]
+    AgentDied(String),
     /// User space ran but the agent could not speak.
     #[error("the agent found no control port: the kernel needs CONFIG_SERIAL_8250 with at least two ports")]
     NoControlPort,

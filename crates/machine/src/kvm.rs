@@ -82,7 +82,8 @@ fn attempt(kvm: Kvm) -> Attempt {
         Some(Ok(_)) => Attempt::Fails(slow()),
         Some(Err(Failure::Refused(why))) => Attempt::Fails(why),
         Some(Err(Failure::Interrupted(cpu_time))) if cpu_time < FAIR_SHARE => Attempt::Busy,
-        Some(Err(Failure::Interrupted(_))) | None => Attempt::Fails(slow()),
+        Some(Err(Failure::Interrupted(_))) => Attempt::Fails(slow()),
+        None => Attempt::Busy,
     }
 }
 

@@ -119,7 +119,7 @@ fn script(line: &[u8]) -> Wants {
     let mut words = line.lines().next().unwrap_or_default().split_whitespace();
     let interpreter = words.next().map(str::to_string);
     let by_name = interpreter.as_deref().is_some_and(|path| path.ends_with("/env"));
-    let named = by_name.then(|| words.next().and_then(Program::find)).flatten();
+    let named = by_name.then(|| words.find(|word| !word.starts_with('-')).and_then(Program::find)).flatten();
     let libraries = named.map(|path| path.display().to_string()).into_iter().collect();
     Wants { interpreter, libraries, directories: Vec::new() }
 }

@@ -113,6 +113,10 @@ fn load(path: &Path) -> Checked {
     };
     match rustix::system::finit_module(&file, c"", 0) {
         Ok(()) | Err(Errno::EXIST) => Ok(()),
+        // A module of another build, or one that a policy forbids: nothing that the kernel did wrong.
+        Err(error @ (Errno::NOEXEC | Errno::INVAL | Errno::KEYREJECTED | Errno::PERM)) => {
+            broken(&format!("the kernel refuses module {}: {}", name_of(path), describe(error)))
+        }
         Err(error) => fail(&format!("loading module {}: {}", name_of(path), describe(error))),
     }
 }

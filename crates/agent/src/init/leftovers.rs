@@ -13,6 +13,9 @@ pub(super) const TMP: &str = "/tmp";
 /// Rounds of killing, a millisecond each; a fork bomb needs several.
 const ROUNDS: usize = 1000;
 
+/// Longest name of a leftover, in bytes.
+const NAME_MAX: usize = 256;
+
 /// Leftovers that are named one by one.
 const NAMED: usize = 20;
 
@@ -44,6 +47,9 @@ pub(super) fn remove(mut names: Vec<String>, mounts_before: &[String]) -> Vec<St
         names.push(format!("{TMP} cannot be emptied: {}", crate::check::describe(error)));
     }
     names.truncate(NAMED);
+    for name in &mut names {
+        name.truncate(name.floor_char_boundary(NAME_MAX));
+    }
     names
 }
 

@@ -24,15 +24,22 @@ impl Port {
         let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
         let flags = i32::try_from(flags.bits()).unwrap_or_default();
         let file = File::options().read(true).write(true).custom_flags(flags).open(DEVICE)?;
-        let mut mode = tcgetattr(&file)?;
+        let port = Self { file, encoder: Encoder::default(), decoder: Decoder::default() };
+        port.make_raw()?;
+        Ok(port)
+    }
+
+    /// Every byte goes as it is, and goes at once; a case may have left the line in another state.
+    pub(super) fn make_raw(&self) -> std::io::Result<()> {
+        let mut mode = tcgetattr(&self.file)?;
         mode.make_raw();
         // QEMU holds the last bytes of a message back for the time of four characters.
         mode.set_speed(rustix::termios::speed::B115200)?;
-        tcsetattr(&file, OptionalActions::Now, &mode)?;
-        Ok(Self { file, encoder: Encoder::default(), decoder: Decoder::default() })
+        tcsetattr(&self.file, OptionalActions::Now, &mode)?;
+        Ok(rustix::termios::tcflow(&self.file, rustix::termios::Action::OOn)?)
     }
 
-    /// Both directions carry the key from now on.
+    /// What is sent carries the key from now on.
     pub(super) fn set_key(&mut self, key: u64) {
         self.encoder.set_key(key);
     }

@@ -50,6 +50,12 @@ impl Session {
         self.port.send(message);
     }
 
+    /// Puts the port into the state that messages need.
+    pub(super) fn restore_port(&self) {
+        // A line that does not take it is lost for every message alike.
+        let _ = self.port.make_raw();
+    }
+
     /// Mount points that belong to the machine, not to a case.
     pub(super) fn mounts(&self) -> &[String] {
         &self.mounts

@@ -37,6 +37,7 @@ pub(super) fn run(session: &mut Session, request: &RunRequest) {
     };
     let duration = start.elapsed();
     let leftovers = leftovers::remove(processes, session.mounts());
+    session.restore_port();
     session.forward_whole_log();
     send_reports(session, request.run, page);
     session.send(&FromAgent::Finished {

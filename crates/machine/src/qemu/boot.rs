@@ -181,12 +181,20 @@ impl Starting<'_> {
                 Event::Agent(_) | Event::Stranger(_) => {}
                 Event::Ended(death) => return Err(fail(&self.machine, trouble(death))),
                 Event::Quiet if Instant::now() >= deadline => {
-                    return Err(silent(&mut self.machine, heard.elapsed()));
+                    return Err(self.too_late(heard));
                 }
                 Event::Quiet => {}
             }
         }
         Err(fail(&self.machine, BootTrouble::Interrupted))
+    }
+
+    /// The time is over: the kernel was silent for too long, or talked for too long.
+    fn too_late(&mut self, heard: Instant) -> BootFailure {
+        if heard.elapsed() >= self.spec.silence_limit {
+            return silent(&mut self.machine, heard.elapsed());
+        }
+        fail(&self.machine, BootTrouble::Late(self.start.elapsed().as_secs()))
     }
 
     fn greet(mut self, release: String) -> Booted {
@@ -251,7 +259,8 @@ fn fail(machine: &Qemu, trouble: BootTrouble) -> BootFailure {
 
 fn trouble(death: Death) -> BootTrouble {
     match death {
-        Death::Panic(title) | Death::AgentDied(title) => BootTrouble::Panic(title),
+        Death::Panic(title) => BootTrouble::Panic(title),
+        Death::AgentDied(title) => BootTrouble::AgentDied(title),
         Death::Reset => BootTrouble::Reset,
         Death::Restarted => BootTrouble::Panic("the kernel restarted before user space".to_string()),
         // The agent gives up when it finds no port. A kernel with one serial port drops its console for the

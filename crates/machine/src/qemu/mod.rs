@@ -111,6 +111,10 @@ impl Qemu {
                 self.queue.extend(found.into_iter().map(event));
             }
             Raw::Monitor(Said::Shutdown(reason)) => self.shutdown_reason = Some(reason),
+            Raw::Monitor(Said::Paused) => {
+                self.shutdown_reason.get_or_insert_with(|| "it paused the guest by itself".to_string());
+                self.process.kill();
+            }
             Raw::Monitor(Said::Answer(answer)) => self.answers.push_back(answer),
             Raw::Closed => self.open = self.open.saturating_sub(1),
             Raw::Exited(how) => self.exit = Some(how),

@@ -15,6 +15,8 @@ pub(super) const LINE_MAX: usize = 1 << 20;
 pub(super) enum Said {
     /// The guest is being reset or shut down, and who asked for it.
     Shutdown(String),
+    /// QEMU has paused the guest, which kiln never asks for: an internal error, or no space left.
+    Paused,
     /// The answer to a command: its value, or QEMU's complaint.
     Answer(Result<String, String>),
 }
@@ -24,6 +26,9 @@ pub(super) fn read(line: &[u8]) -> Option<Said> {
     let value: Value = serde_json::from_slice(line).ok()?;
     if value["event"] == "SHUTDOWN" {
         return Some(Said::Shutdown(value["data"]["reason"].as_str().unwrap_or_default().to_string()));
+    }
+    if value["event"] == "STOP" {
+        return Some(Said::Paused);
     }
     if let Some(error) = value.get("error") {
         return Some(Said::Answer(Err(error["desc"].as_str().unwrap_or("refused").to_string())));
@@ -55,6 +60,7 @@ mod tests {
     fn what_matters_is_understood() {
         let event = br#"{"timestamp": {"seconds": 1, "microseconds": 2}, "event": "SHUTDOWN", "data": {"guest": true, "reason": "guest-reset"}}"#;
         assert_eq!(read(event), Some(Said::Shutdown("guest-reset".into())));
+        assert_eq!(read(br#"{"event": "STOP"}"#), Some(Said::Paused));
         assert_eq!(read(br#"{"return": "RIP=0"}"#), Some(Said::Answer(Ok("RIP=0".into()))));
         assert_eq!(
             read(br#"{"error": {"class": "GenericError", "desc": "no"}}"#),
