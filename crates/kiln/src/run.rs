@@ -105,7 +105,7 @@ fn exit_code(said: &Run, summary: Summary, last_end: Option<&End>) -> u8 {
         return summary.exit_code();
     }
     match last_end {
-        Some(&End::Exited(code @ 1..)) => {
+        Some(&End::Exited(code @ 1..)) if summary.broken == 0 => {
             eprintln!("kiln: exit status {code} is that of the program");
             u8::try_from(code).unwrap_or(BROKEN)
         }

@@ -19,6 +19,9 @@ use crate::watch::Patience;
 /// Lines of the console that are shown when a machine dies.
 const CONSOLE_LINES: usize = 30;
 
+/// Lines of a boot in which reports are looked for.
+const BOOT_LINES_MAX: usize = 10_000;
+
 /// Boots that may fail one after the other before the session is given up.
 const BOOT_ATTEMPTS: u32 = 2;
 
@@ -149,16 +152,23 @@ impl<'a> Runner<'a> {
             let boot = self.boots;
             let cases = u32::try_from(left).unwrap_or(u32::MAX);
             self.listener.hear(&Event::Booting { boot, cases });
+            let mut lines = Vec::new();
             let listener = &mut *self.listener;
             let mut heard = |what: Heard<'_>| {
                 listener.hear(&match what {
                     Heard::CommandLine(line) => Event::CommandLine { boot, line: line.to_string() },
-                    Heard::Console(line) => Event::Console { boot, line: line.to_string() },
+                    Heard::Console(line) => {
+                        if boot == 1 && lines.len() < BOOT_LINES_MAX {
+                            lines.push(line.to_string());
+                        }
+                        Event::Console { boot, line: line.to_string() }
+                    }
                 });
             };
             match self.source.boot(self.interrupt, &mut heard)? {
                 Ok(up) => {
                     self.listener.hear(&Event::Booted { boot, release: up.release, took: up.took });
+                    booted_badly(boot, &lines).into_iter().for_each(|run| self.finish(run));
                     return Ok(Ok(up.machine));
                 }
                 Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => return Ok(Err(GivenUp)),
@@ -196,6 +206,21 @@ pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
             (Outcome::Broken, Some(Blame::Kiln))
         }
     }
+}
+
+/// The Run of a kernel that came up but reported defects of its own on the way; later boots of the same
+/// kernel would only repeat it.
+fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
+    let reports = kernel_report::scan(&lines.iter().map(|line| console::message(line)).collect::<Vec<_>>());
+    let first = reports.first()?;
+    let judgement = Judgement {
+        outcome: Outcome::Fail,
+        blame: None,
+        reason: first.title.clone(),
+        evidence: first.lines.clone(),
+    };
+    let run = run_of("boot", "the kernel boots without reporting a defect", boot, judgement);
+    Some(Run { kernel_reports: reports, ..run })
 }
 
 /// The Run of a machine that did not come up.

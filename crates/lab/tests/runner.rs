@@ -46,6 +46,16 @@ fn all_well_needs_one_machine() {
 }
 
 #[test]
+fn a_report_during_the_boot_fails_the_boot_and_the_cases_still_run() {
+    let line = "[    0.5] WARNING: CPU: 0 PID: 1 at fs/foo.c:12 foo_init+0x1/0x20";
+    let world = World::of(&[("a/first", passes)]).boots(vec![Boot::Says(line)]);
+    let story = world.run();
+    let outcomes: Vec<_> = story.runs().iter().map(|run| (run.case.clone(), run.outcome)).collect();
+    assert_eq!(outcomes, [("boot".to_string(), Outcome::Fail), ("a/first".to_string(), Outcome::Pass)]);
+    assert_eq!((story.run("boot").reason.as_str(), story.exit_code()), ("WARNING in foo_init", 1));
+}
+
+#[test]
 fn a_failed_check_costs_no_machine() {
     let story = ends(
         |run| {

@@ -23,6 +23,8 @@ pub(crate) type Scenario = fn(u32) -> Vec<MachineEvent>;
 /// What the n-th boot does; a machine that is up is the default.
 pub(crate) enum Boot {
     Up,
+    /// It comes up after this line on the console.
+    Says(&'static str),
     Fails(BootTrouble),
     /// The host cannot even start it.
     Impossible,
@@ -118,12 +120,16 @@ impl Source for FakeSource {
         self.seen.borrow_mut().boots += 1;
         heard(Heard::CommandLine("fake"));
         heard(Heard::Console("Linux version 6.1.0"));
-        match self.boots.pop_front().unwrap_or(Boot::Up) {
+        let boot = self.boots.pop_front().unwrap_or(Boot::Up);
+        if let Boot::Says(line) = boot {
+            heard(Heard::Console(line));
+        }
+        match boot {
             Boot::Impossible => Err(Error::NoQemu("fake".into())),
             Boot::Fails(trouble) => {
                 Ok(Err(BootFailure { trouble, console: vec!["last words".into()], facts: Vec::new() }))
             }
-            Boot::Up => {
+            Boot::Up | Boot::Says(_) => {
                 let machine = Box::new(FakeMachine {
                     scenarios: self.scenarios.clone(),
                     answers_pings: self.answers_pings,
