@@ -82,6 +82,10 @@ fn execute(
     let main = launch::Task::Main(request);
     let end = supervise(session, request, limit, || launch::start(&main, page, file));
     let processes = leftovers::remove_processes();
+    // Anyone in the case could cut the file off, and reading a page beyond its end would be our death.
+    if let Err(error) = rustix::fs::ftruncate(file, PAGE_SIZE as u64) {
+        return (End::NotStarted(format!("results page: {error}")), processes);
+    }
     if let Work::Case(name) = &request.work
         && let Some(cleanup) = cases::find(name).and_then(|case| case.cleanup)
     {

@@ -124,3 +124,12 @@ fn a_message_that_never_ends_is_the_cases_fault_at_most() {
     assert_eq!((run.outcome, run.blame), (Outcome::Pass, None::<Blame>));
     assert_eq!(run.notes, ["on the control port: 100000 bytes that are no message"]);
 }
+
+#[test]
+fn a_results_page_that_is_cut_off_is_empty_and_harms_nobody() {
+    let place = Place::new();
+    let program = place.script("cuts", "kiln-report pass one\n: > \"$KILN_RESULTS\"\nexit 3");
+    let run = place.exec(&program, &[]).run().expect(3).document("cuts");
+    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "exit status 3"));
+    assert_eq!(run.counts, protocol::Counts::default());
+}
