@@ -118,20 +118,22 @@ impl Plan {
     }
 
     fn empty(suite: &str, cases: &[&Case], fixed: Fixed) -> Self {
-        let needs = || cases.iter().flat_map(|case| case.needs);
-        let memory =
-            needs().filter_map(|need| if let Need::Memory(mib) = need { Some(*mib) } else { None }).max();
-        let cpus =
-            needs().filter_map(|need| if let Need::Cpus(count) = need { Some(*count) } else { None }).max();
-        let disk =
-            needs().filter_map(|need| if let Need::Disk(mib) = need { Some(*mib) } else { None }).max();
+        let (mut memory, mut cpus, mut disk) = (spec::MEMORY_MIB, spec::CPUS, 0);
+        for need in cases.iter().flat_map(|case| case.needs) {
+            match need {
+                Need::Memory(mib) => memory = memory.max(*mib),
+                Need::Cpus(count) => cpus = cpus.max(*count),
+                Need::Disk(mib) => disk = disk.max(*mib),
+                _ => {}
+            }
+        }
         Self {
             suite: suite.to_string(),
             items: Vec::new(),
             payload: Payload::default(),
-            memory_mib: fixed.memory_mib.unwrap_or(memory.unwrap_or(0).max(spec::MEMORY_MIB)),
-            cpus: fixed.cpus.unwrap_or(cpus.unwrap_or(0).max(spec::CPUS)),
-            disk_mib: disk.unwrap_or(0),
+            memory_mib: fixed.memory_mib.unwrap_or(memory),
+            cpus: fixed.cpus.unwrap_or(cpus),
+            disk_mib: disk,
         }
     }
 

@@ -125,7 +125,8 @@ impl<'a> Runner<'a> {
             },
         };
         self.listener.hear(&Event::Started { case: item.name.clone() });
-        let (boot, number) = (self.boots, self.next_number());
+        // No earlier run of this session had this number.
+        let (boot, number) = (self.boots, self.done + 1);
         let listener = &mut *self.listener;
         let mut heard = |line: &str| listener.hear(&Event::Console { boot, line: line.to_string() });
         // A machine that was interrupted is dropped, which ends it at once.
@@ -139,11 +140,6 @@ impl<'a> Runner<'a> {
             self.machine = Some(machine);
         }
         Ok(Ok(run))
-    }
-
-    /// A number that no earlier run of this session had.
-    fn next_number(&self) -> u32 {
-        Outcome::ALL.iter().map(|&outcome| self.summary.of(outcome)).sum::<u32>() + 1
     }
 
     fn boot(&mut self, left: usize) -> Result<Result<Box<dyn Machine>, GivenUp>, machine::Error> {

@@ -61,12 +61,6 @@ impl<'a> QemuSource<'a> {
     pub fn new(spec: &'a Spec, kernel: &'a Kernel) -> Result<Self, Error> {
         Ok(Self { built: Built::new(spec, kernel)? })
     }
-
-    /// Size of the initramfs in bytes.
-    #[must_use]
-    pub fn initramfs_size(&self) -> usize {
-        self.built.initramfs_size()
-    }
 }
 
 impl Source for QemuSource<'_> {

@@ -32,11 +32,12 @@ pub(super) enum Task<'a> {
 
 /// The environment that all runs share, and what a panic of a case means.
 pub(super) fn prepare() {
+    let descriptor = RESULTS_DESCRIPTOR.to_string();
     let variables = [
         ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
         ("HOME", "/root"),
         (PATH_VARIABLE, RESULTS),
-        (DESCRIPTOR_VARIABLE, "99"),
+        (DESCRIPTOR_VARIABLE, &descriptor),
     ];
     for (name, value) in variables {
         // SAFETY: process 1 has one thread.

@@ -5,11 +5,6 @@ const CUT_HERE: &str = "------------[ cut here ]------------";
 /// Shortest row of `=` that is taken for one; the kernel's are 28 and longer.
 const SEPARATOR_MIN: usize = 20;
 
-/// At most the first `max` bytes.
-pub(super) fn cut(text: &str, max: usize) -> &str {
-    &text[..text.floor_char_boundary(max)]
-}
-
 /// The text after a time stamp and a caller: `[    1.5][    T1] text`, `[    T1] text`, `[  C0] text`.
 pub(super) fn message(line: &str) -> &str {
     let after_stamp = bracketed(line, |inside| inside.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
@@ -108,8 +103,8 @@ mod tests {
 
     #[test]
     fn cutting_respects_characters() {
-        assert_eq!(cut("aé", 2), "a");
-        assert_eq!(cut("aé", 3), "aé");
+        assert_eq!(protocol::results::cut("aé", 2), "a");
+        assert_eq!(protocol::results::cut("aé", 3), "aé");
     }
 
     #[test]

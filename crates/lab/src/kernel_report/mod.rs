@@ -106,7 +106,7 @@ pub fn scan(lines: &[&str]) -> Vec<KernelReport> {
         if scanner.is_full() {
             break;
         }
-        scanner.feed(line::message(line::cut(line, LINE_BYTES_MAX)));
+        scanner.feed(line::message(protocol::results::cut(line, LINE_BYTES_MAX)));
     }
     scanner.finish()
 }

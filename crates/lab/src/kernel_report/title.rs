@@ -25,7 +25,7 @@ pub(super) fn title(opening: &Opening, headline: &str, lines: &[&str]) -> String
         Title::Slab => slab(headline),
     };
     let made = if made.trim().is_empty() { headline } else { made.trim_end() };
-    super::line::cut(made, TITLE_MAX).to_owned()
+    protocol::results::cut(made, TITLE_MAX).to_owned()
 }
 
 fn within(text: &str, function: Option<&str>) -> String {
