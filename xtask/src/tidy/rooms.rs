@@ -11,7 +11,7 @@ use crate::program::{cargo, output};
 
 /// From left to right: a crate may depend on those to its left and on none to its right.
 const ORDER: &[&str] =
-    &["protocol", "agent", "kernel", "machine", "lab", "ledger", "report", "kiln", "bench", "xtask"];
+    &["protocol", "host", "agent", "kernel", "machine", "lab", "ledger", "report", "kiln", "bench", "xtask"];
 
 /// The page with the picture.
 const PICTURE: &str = "docs/architecture.md";

@@ -1,0 +1,185 @@
+//! A program that makes processes of its own: none of them outlives it, and it does not outlive kiln.
+//!
+//! The program becomes process 1 of a PID namespace, whose end takes all others in it along:
+//! pid_namespaces(7). Between kiln and the program stands a process that waits for it and ends as it
+//! did; the kernel kills the one with kiln and the other with the first: PR_SET_PDEATHSIG(2const).
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::Signal;
+use rustix::thread::UnshareFlags;
+
+/// Makes `command` start its program in a PID namespace of its own.
+///
+/// Killing the child, or the death of the thread that spawned it, ends the program and all that it
+/// started. It leads a process group, so that a terminal's Ctrl-C is not for it. The child exits with the program's status, or dies by the same signal. Where this user may
+/// not make namespaces the program is started without, and only itself dies with kiln.
+pub fn contain(command: &mut Command) {
+    let parent = std::process::id();
+    let user = IdMaps::of_this_user();
+    command.process_group(0);
+    // SAFETY: between fork and exec only system calls are made and nothing is allocated.
+    unsafe {
+        command.pre_exec(move || {
+            die_with_parent(parent)?;
+            if enter_namespaces(&user).is_err() {
+                return Ok(());
+            }
+            become_process_1()
+        })
+    };
+}
+
+/// Orders the kernel to kill this process when the thread that made it dies; `parent` is its process.
+///
+/// # Errors
+///
+/// When the parent has died already.
+pub fn die_with_parent(parent: u32) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // The parent may have died before the order took effect.
+    let now = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
+    if now == parent { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+}
+
+/// What goes into `uid_map` and `gid_map`: this user and nobody else.
+struct IdMaps {
+    is_root: bool,
+    uid: String,
+    gid: String,
+}
+
+impl IdMaps {
+    fn of_this_user() -> Self {
+        let line = |id: u32| format!("{id} {id} 1");
+        Self {
+            is_root: rustix::process::geteuid().is_root(),
+            uid: line(rustix::process::geteuid().as_raw()),
+            gid: line(rustix::process::getegid().as_raw()),
+        }
+    }
+}
+
+fn enter_namespaces(user: &IdMaps) -> Result<(), Errno> {
+    // SAFETY: the process has one thread, and shares nothing that these flags take apart.
+    let unshare = |flags| unsafe { rustix::thread::unshare_unsafe(flags) };
+    if user.is_root && unshare(UnshareFlags::NEWPID).is_ok() {
+        return Ok(());
+    }
+    unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID)?;
+    // Without these lines the program would belong to nobody, and could still do all that it must.
+    let _ = write(c"/proc/self/setgroups", b"deny");
+    let _ = write(c"/proc/self/uid_map", user.uid.as_bytes());
+    let _ = write(c"/proc/self/gid_map", user.gid.as_bytes());
+    Ok(())
+}
+
+fn write(path: &std::ffi::CStr, content: &[u8]) -> Result<(), Errno> {
+    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::io::write(&file, content).map(drop)
+}
+
+/// Returns in the first process of the new namespace; the caller stays behind and ends as that does.
+fn become_process_1() -> io::Result<()> {
+    let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    // SAFETY: this process has one thread, so the child may go on as it likes.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            drop(writer);
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            is_open(&reader)
+        }
+        child => {
+            wait_and_follow(child, &writer);
+        }
+    }
+}
+
+/// Whoever holds the other end of the pipe may have died before the order took effect.
+fn is_open(reader: &OwnedFd) -> io::Result<()> {
+    let mut wait = [PollFd::new(reader, PollFlags::IN)];
+    let closed = rustix::event::poll(&mut wait, Some(&Timespec::default()))? > 0;
+    if closed { Err(io::ErrorKind::NotFound.into()) } else { Ok(()) }
+}
+
+/// Waits for the program and ends as it did. `kept` stays open until then.
+fn wait_and_follow(child: i32, kept: &OwnedFd) -> ! {
+    let kept = kept.as_raw_fd().unsigned_abs();
+    // SAFETY: plain system calls. What the program was given must close with it and not with this
+    // process, and an interrupt is for the program to follow.
+    unsafe {
+        libc::close_range(3, kept - 1, 0);
+        libc::close_range(kept + 1, u32::MAX, 0);
+        libc::signal(libc::SIGINT, libc::SIG_IGN);
+        libc::signal(libc::SIGTERM, libc::SIG_IGN);
+    }
+    let mut status = 0;
+    // SAFETY: plain system calls on a local.
+    unsafe {
+        while libc::waitpid(child, &raw mut status, 0) < 0 && *libc::__errno_location() == libc::EINTR {}
+        if libc::WIFSIGNALED(status) {
+            let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            libc::setrlimit(libc::RLIMIT_CORE, &raw const no_core);
+            let signal = libc::WTERMSIG(status);
+            libc::signal(signal, libc::SIG_DFL);
+            libc::kill(libc::getpid(), signal);
+        }
+        libc::_exit(libc::WEXITSTATUS(status))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Read};
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Stdio;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdout(Stdio::piped());
+        contain(&mut command);
+        command
+    }
+
+    #[test]
+    fn the_status_is_that_of_the_program() {
+        assert_eq!(shell("exit 7").status().unwrap().code(), Some(7));
+        assert_eq!(shell("kill -9 $$; exit 3").status().unwrap().code(), Some(3), "process 1 is immune");
+        assert_eq!(shell("sh -c 'exec sleep 0'; exit 0").status().unwrap().code(), Some(0));
+        let mut missing = Command::new("/no/such/program");
+        contain(&mut missing);
+        assert_eq!(missing.spawn().unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn what_it_started_ends_with_it() {
+        let mut child = shell("sleep 1000 & setsid sleep 1000 & echo started; wait").spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert_eq!(line, "started\n");
+        child.kill().unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+        // Both sleeps hold the pipe: it ends when they are gone.
+        let mut rest = String::new();
+        output.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "");
+    }
+
+    #[test]
+    fn it_ends_with_the_thread_that_started_it() {
+        let thread = std::thread::spawn(|| shell("sleep 1000 & echo started; wait").spawn().unwrap());
+        let mut child = thread.join().unwrap();
+        let mut output = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
+    }
+}
