@@ -12,21 +12,41 @@ pub enum Error {
     /// Nothing was named.
     #[error("the locator is empty: name a kernel, such as deb:latest-cloud, ./bzImage, ~/linux or host")]
     EmptyLocator,
-    /// A kind of locator that a later version will know.
-    #[error(
-        "{locator}: `{scheme}:` is not available in this version: give a package (deb:…), an image or a built tree"
-    )]
-    Reserved {
+    /// The text after `deb:` or `deb-source:` cannot name a package.
+    #[error("{text:?} is not the name of a kernel package: write {form}")]
+    PackageName {
+        /// The text after the colon.
+        text: String,
+        /// What it should look like.
+        form: &'static str,
+    },
+    /// The text after `git:` is not a tree and a revision.
+    #[error("{locator}: not a commit of a tree: write git:TREE@REVISION, such as git:~/linux@v6.12")]
+    GitLocator {
         /// The whole text.
         locator: String,
-        /// What stands before the colon.
-        scheme: &'static str,
     },
-    /// The text after `deb:` cannot name a package.
-    #[error("deb:{text}: not the name of a kernel package: write deb:VERSION-FLAVOUR or deb:latest-FLAVOUR")]
-    PackageName {
-        /// The text after `deb:`.
-        text: String,
+    /// The text after `uml:` is not `deb`.
+    #[error(
+        "{locator}: write uml:deb for Debian's User-Mode Linux; name any other by its file, such as ./linux"
+    )]
+    UmlLocator {
+        /// The whole text.
+        locator: String,
+    },
+    /// The text after `built:` cannot be the beginning of an identity.
+    #[error(
+        "{locator}: not a build: write built: and at least six hexadecimal digits, as `kiln build` prints them"
+    )]
+    BuiltLocator {
+        /// The whole text.
+        locator: String,
+    },
+    /// What has to be built first was not.
+    #[error("{locator}: is source, which must be built first: run `kiln build`, or say how with --config")]
+    Source {
+        /// The locator.
+        locator: String,
     },
     /// apt has no such package.
     #[error(

@@ -44,11 +44,16 @@ pub struct Kernel {
 pub enum Arch {
     /// 64-bit x86.
     X86_64,
+    /// User-Mode Linux: a program of this host, made for 64-bit x86.
+    Um,
 }
 
 impl fmt::Display for Arch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("x86_64")
+        f.write_str(match self {
+            Self::X86_64 => "x86_64",
+            Self::Um => "um",
+        })
     }
 }
 
@@ -76,6 +81,9 @@ pub fn resolve(locator: &Locator, store: &Store, progress: &mut dyn FnMut(&str))
         Locator::Path(typed) => {
             let path = locator.path().unwrap_or_else(|| typed.clone());
             from_path(&path, &typed.display().to_string(), store, progress)
+        }
+        Locator::DebSource(_) | Locator::Git { .. } | Locator::UmlDeb | Locator::Built(_) => {
+            Err(Error::Source { locator: locator.to_string() })
         }
         Locator::Host => {
             let release = rustix::system::uname().release().to_string_lossy().into_owned();
