@@ -1,9 +1,12 @@
 //! Debian's and Ubuntu's packages: `apt-cache`, `apt-get download` and `dpkg-deb -x`.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::command::{Finished, run};
+use host::Task;
+use host::task::{Failure, Finished};
+
 use crate::error::Error;
 
 /// Where packages come from. apt outside of tests.
@@ -14,8 +17,8 @@ pub(crate) trait Archive {
     fn is_empty(&self) -> Result<bool, Error>;
     /// The state of the lists; while it stays the same so do all answers. Nothing if it cannot be told.
     fn lists(&self) -> Option<String>;
-    /// Fetches a package into an empty directory.
-    fn download(&self, package: &str, version: &str, into: &Path) -> Result<PathBuf, Error>;
+    /// Fetches a package into an empty directory and says now and then how many bytes are there.
+    fn download(&self, part: &Description, into: &Path, tell: &mut dyn FnMut(u64)) -> Result<PathBuf, Error>;
     /// Unpacks a package.
     fn unpack(&self, file: &Path, into: &Path) -> Result<(), Error>;
 }
@@ -33,17 +36,27 @@ pub(crate) struct Description {
 
 /// The programs of this host.
 #[derive(Debug)]
-pub(crate) struct Apt;
+pub(crate) struct Apt<'a> {
+    /// Set when the user wants to stop.
+    pub(crate) interrupt: &'a AtomicBool,
+}
 
 const LOOK: Duration = Duration::from_secs(120);
 const FETCH: Duration = Duration::from_secs(20 * 60);
 
-impl Archive for Apt {
+impl Apt<'_> {
+    fn ask(&self, program: &str, arguments: &[&str]) -> Result<Finished, Error> {
+        let task = Task::new(program, arguments, self.interrupt).within(Path::new("/")).limit(LOOK);
+        task.run(&mut || {}).map_err(failed)
+    }
+}
+
+impl Archive for Apt<'_> {
     fn describe(&self, packages: &[String]) -> Result<Vec<Description>, Error> {
         // Of several versions this gives the one that apt would install.
         let mut arguments = vec!["--no-all-versions", "show", "--"];
         arguments.extend(packages.iter().map(String::as_str));
-        let done = run("apt-cache", &arguments, Path::new("/"), LOOK)?;
+        let done = self.ask("apt-cache", &arguments)?;
         let found = descriptions(&done.output);
         if found.is_empty() && !done.success && !says_there_is_none(&done.complaint) {
             return Err(failure("apt-cache show", &done));
@@ -52,7 +65,7 @@ impl Archive for Apt {
     }
 
     fn is_empty(&self) -> Result<bool, Error> {
-        let done = run("apt-cache", &["pkgnames", "linux-image-"], Path::new("/"), LOOK)?;
+        let done = self.ask("apt-cache", &["pkgnames", "linux-image-"])?;
         Ok(done.output.trim().is_empty())
     }
 
@@ -61,10 +74,11 @@ impl Archive for Apt {
         Some(format!("{:?}", changed.duration_since(std::time::UNIX_EPOCH).ok()?))
     }
 
-    fn download(&self, package: &str, version: &str, into: &Path) -> Result<PathBuf, Error> {
-        let wanted = format!("{package}={version}");
+    fn download(&self, part: &Description, into: &Path, tell: &mut dyn FnMut(u64)) -> Result<PathBuf, Error> {
+        let wanted = format!("{}={}", part.package, part.version);
         let action = format!("apt-get download {wanted}");
-        let done = run("apt-get", &["download", "--", &wanted], into, FETCH)?;
+        let task = Task::new("apt-get", &["download", "--", &wanted], self.interrupt);
+        let done = task.within(into).limit(FETCH).run(&mut || tell(size_of(into))).map_err(failed)?;
         if !done.success {
             return Err(failure(&action, &done));
         }
@@ -76,8 +90,25 @@ impl Archive for Apt {
 
     fn unpack(&self, file: &Path, into: &Path) -> Result<(), Error> {
         let [from, to] = [file, into].map(|path| path.to_string_lossy().into_owned());
-        let done = run("dpkg-deb", &["-x", &from, &to], Path::new("/"), FETCH)?;
+        let task = Task::new("dpkg-deb", &["-x", &from, &to], self.interrupt).limit(FETCH);
+        let done = task.run(&mut || {}).map_err(failed)?;
         if done.success { Ok(()) } else { Err(failure("dpkg-deb -x", &done)) }
+    }
+}
+
+/// Bytes of all files in a directory.
+fn size_of(directory: &Path) -> u64 {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).sum()
+}
+
+fn failed(failure: Failure) -> Error {
+    match failure {
+        Failure::Missing(program) => Error::MissingProgram { program },
+        Failure::Interrupted => Error::Interrupted,
+        Failure::Endless { ref program, .. } | Failure::Host { ref program, .. } => {
+            Error::Command { action: program.clone(), reason: failure.to_string() }
+        }
     }
 }
 

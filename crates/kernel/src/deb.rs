@@ -3,37 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use crate::Kernel;
 use crate::apt::{Archive, Description};
+use crate::context::Context;
 use crate::error::Error;
 use crate::files;
-use crate::index::Index;
-use crate::kernel::{Arch, read_config};
+use crate::kept;
 use crate::meanings;
-use crate::modules::Modules;
-use crate::store::{FORMAT, Lock, Store, read_json, write_json};
-use crate::survey::{Layout, Survey};
+use crate::shelf::Lock;
 use crate::tree;
-
-/// What the store knows about a package, so that a second run reads no image and no module.
-#[derive(Debug, Serialize, Deserialize)]
-struct Manifest {
-    format: u32,
-    package: String,
-    version: String,
-    release: Option<String>,
-    version_text: Option<String>,
-    /// These paths are relative to the unpacked package.
-    image: PathBuf,
-    image_size: u64,
-    image_hash: String,
-    modules: Option<PathBuf>,
-    modules_hash: Option<String>,
-    config: Option<PathBuf>,
-    system_map: Option<PathBuf>,
-}
 
 /// A package to fetch, with those that hold the rest of the kernel.
 struct Choice {
@@ -41,17 +19,9 @@ struct Choice {
     others: Vec<Description>,
 }
 
-const MANIFEST: &str = "manifest.json";
-const INDEX: &str = "modules.json";
-const ROOT: &str = "root";
-
 /// Finds a package in the store or fetches it.
-pub(crate) fn resolve(
-    text: &str,
-    store: &Store,
-    archive: &dyn Archive,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Kernel, Error> {
+pub(crate) fn resolve(text: &str, archive: &dyn Archive, context: &mut Context<'_>) -> Result<Kernel, Error> {
+    let store = context.store;
     let name = flavour_name(text);
     let here = candidates(&name).iter().find_map(|package| store.newest_package(package));
     if let Some(kernel) = here.and_then(|place| open(&place, text)) {
@@ -63,7 +33,7 @@ pub(crate) fn resolve(
         return Ok(kernel);
     }
     let choice = choose(text, &name, archive)?;
-    let kernel = obtain(text, &choice, store, archive, progress)?;
+    let kernel = obtain(text, &choice, archive, context)?;
     if let Some(lists) = lists {
         meanings::remember(store, text, lists, (&choice.main.package, &choice.main.version));
     }
@@ -74,20 +44,19 @@ pub(crate) fn resolve(
 fn obtain(
     text: &str,
     choice: &Choice,
-    store: &Store,
     archive: &dyn Archive,
-    progress: &mut dyn FnMut(&str),
+    context: &mut Context<'_>,
 ) -> Result<Kernel, Error> {
-    let place = store.package(&choice.main.package, &choice.main.version);
+    let place = context.store.package(&choice.main.package, &choice.main.version);
     if let Some(kernel) = open(&place, text) {
         return Ok(kernel);
     }
-    let lock = store.lock(progress)?;
+    let lock = context.store.packages().lock(context)?;
     // Another kiln may have fetched it while this one waited.
     if let Some(kernel) = open(&place, text) {
         return Ok(kernel);
     }
-    fetch(choice, &place, (store, &lock), archive, progress)?;
+    fetch(choice, &place, &lock, archive, context)?;
     open(&place, text).ok_or_else(|| Error::NoImageInPackage { package: choice.main.package.clone() })
 }
 
@@ -151,91 +120,49 @@ fn with_others(main: Description, archive: &dyn Archive) -> Result<Choice, Error
 fn fetch(
     choice: &Choice,
     place: &Path,
-    (store, lock): (&Store, &Lock),
+    lock: &Lock,
     archive: &dyn Archive,
-    progress: &mut dyn FnMut(&str),
+    context: &mut Context<'_>,
 ) -> Result<(), Error> {
-    let workshop = store.workshop(lock)?;
+    let workshop = context.store.packages().workshop(lock)?;
     let entry = workshop.path().join("entry");
-    let root = entry.join(ROOT);
+    let root = entry.join(kept::ROOT);
     fs::create_dir_all(&root).map_err(Error::io("make", &root))?;
     for (at, part) in std::iter::once(&choice.main).chain(&choice.others).enumerate() {
-        let Description { package, version, size, .. } = part;
-        progress(&format!("fetching {package} {version} ({} MB)", size.div_ceil(1_000_000)));
         let download = workshop.path().join(format!("download-{at}"));
-        fs::create_dir(&download).map_err(Error::io("make", &download))?;
-        let file = archive.download(package, version, &download)?;
-        progress(&format!("unpacking {package}"));
+        let file = download_with_progress(part, &download, archive, context)?;
+        context.progress(&format!("unpacking {}", part.package));
         archive.unpack(&file, &root)?;
         fs::remove_file(&file).map_err(Error::io("remove", &file))?;
     }
-    let manifest = describe(&choice.main, &entry, progress)?;
-    write_json(&entry.join(MANIFEST), &manifest)?;
-    store.publish(lock, &entry, place)
+    let no_image = || Error::NoImageInPackage { package: choice.main.package.clone() };
+    let parts = tree::installed_root(&root)?.ok_or_else(no_image)?;
+    let provenance = format!("{} package {} {}", distribution(), choice.main.package, choice.main.version);
+    kept::describe(&entry, &parts, provenance, context)?;
+    context.store.packages().publish(lock, &entry, place)
 }
 
-fn describe(main: &Description, entry: &Path, progress: &mut dyn FnMut(&str)) -> Result<Manifest, Error> {
-    let no_image = || Error::NoImageInPackage { package: main.package.clone() };
-    // The survey has real paths, and so must all that is made relative to the root.
-    let root = entry.join(ROOT);
-    let root = root.canonicalize().map_err(Error::io("find", &root))?;
-    let found = tree::installed_root(&root)?.ok_or_else(no_image)?;
-    let inspected = tree::inspect(&found.image)?;
-    let relative = |path: &Path| path.strip_prefix(&root).map(Path::to_owned).unwrap_or_default();
-    let mut modules_hash = None;
-    if let Some((modules, _)) = &found.modules {
-        let survey = Survey::make(modules, Layout::Installed)?;
-        progress(&format!("reading {} modules", survey.files.len()));
-        let index = Index::build(&survey)?;
-        write_json(&entry.join(INDEX), &index)?;
-        modules_hash = Some(index.hash);
-    }
-    Ok(Manifest {
-        format: FORMAT,
-        package: main.package.clone(),
-        version: main.version.clone(),
-        release: inspected.image.release().or_else(|| found.release.clone()),
-        version_text: inspected.image.version,
-        image: relative(&found.image),
-        image_size: inspected.size,
-        image_hash: inspected.hash,
-        modules: found.modules.map(|(modules, _)| relative(&modules)),
-        modules_hash,
-        config: found.config.as_deref().map(relative),
-        system_map: found.system_map.as_deref().map(relative),
-    })
-}
-
-/// The Kernel of a package in the store; nothing if a part is missing, so that it is fetched again.
-fn open(place: &Path, text: &str) -> Option<Kernel> {
-    let manifest: Manifest = read_json(&place.join(MANIFEST))?;
-    let root = place.canonicalize().ok()?.join(ROOT);
-    let image = root.join(&manifest.image);
-    let size = image.metadata().ok()?.len();
-    if manifest.format != FORMAT || size != manifest.image_size {
-        return None;
-    }
-    let modules = match &manifest.modules {
-        Some(path) => {
-            let index: Index = read_json(&place.join(INDEX))?;
-            let is_whole = root.join(path).is_dir() && manifest.modules_hash.as_ref() == Some(&index.hash);
-            is_whole.then(|| Modules::new(root.join(path), index))?
-        }
-        None => Modules::unknown(),
+/// Fetches one package and says how much of it is there.
+pub(crate) fn download_with_progress(
+    part: &Description,
+    into: &Path,
+    archive: &dyn Archive,
+    context: &mut Context<'_>,
+) -> Result<PathBuf, Error> {
+    const MEGABYTE: u64 = 1_000_000;
+    let Description { package, version, size, .. } = part;
+    let megabytes = size.div_ceil(MEGABYTE);
+    context.progress(&format!("fetching {package} {version} ({megabytes} MB)"));
+    fs::create_dir(into).map_err(Error::io("make", into))?;
+    let mut tell = |bytes: u64| {
+        context.progress(&format!("fetching {package} {version}: {} of {megabytes} MB", bytes / MEGABYTE));
     };
-    let config = manifest.config.as_ref().map(|path| read_config(&root.join(path)));
-    Some(Kernel {
-        locator: format!("deb:{text}"),
-        image,
-        image_hash: manifest.image_hash,
-        release: manifest.release,
-        version_text: manifest.version_text,
-        arch: Arch::X86_64,
-        modules,
-        config: config.transpose().ok()?,
-        system_map: manifest.system_map.map(|path| root.join(path)),
-        provenance: format!("{} package {} {}", distribution(), manifest.package, manifest.version),
-    })
+    archive.download(part, into, &mut tell)
+}
+
+/// What the Kernel of a package is called once it is in the store.
+fn open(place: &Path, text: &str) -> Option<Kernel> {
+    kept::open(place, &format!("deb:{text}"))
 }
 
 /// Whose packages these are, in a word for people.

@@ -1,5 +1,7 @@
 use super::*;
+use crate::fixture::NEVER;
 use crate::fixture::package_root;
+use crate::store::Store;
 use std::cell::RefCell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +29,9 @@ impl Archive for Fake {
         self.lists.map(str::to_owned)
     }
 
-    fn download(&self, package: &str, version: &str, into: &Path) -> Result<PathBuf, Error> {
+    fn download(&self, part: &Description, into: &Path, tell: &mut dyn FnMut(u64)) -> Result<PathBuf, Error> {
+        let Description { package, version, .. } = part;
+        tell(0);
         self.downloads.fetch_add(1, Ordering::SeqCst);
         let path = into.join(format!("{package}_{version}.deb"));
         fs::write(&path, package).unwrap();
@@ -84,7 +88,7 @@ fn place() -> Place {
 }
 
 fn get(text: &str, place: &Place, fake: &Fake) -> Result<Kernel, Error> {
-    resolve(text, &place.store, fake, &mut |_| {})
+    resolve(text, fake, &mut Context { store: &place.store, listener: &mut |_| {}, interrupt: &NEVER })
 }
 
 #[test]
@@ -176,9 +180,9 @@ fn damage_in_the_store_is_repaired() {
     let breaks: [&dyn Fn(); 5] = [
         &|| fs::write(&kernel.image, "short").unwrap(),
         &|| fs::remove_file(&kernel.image).unwrap(),
-        &|| fs::write(entry.join(MANIFEST), "{}").unwrap(),
-        &|| fs::remove_file(entry.join(INDEX)).unwrap(),
-        &|| fs::remove_dir_all(entry.join(ROOT).join("lib")).unwrap(),
+        &|| fs::write(entry.join("manifest.json"), "{}").unwrap(),
+        &|| fs::remove_file(entry.join("modules.json")).unwrap(),
+        &|| fs::remove_dir_all(entry.join(kept::ROOT).join("lib")).unwrap(),
     ];
     for (at, harm) in breaks.iter().enumerate() {
         harm();
@@ -208,8 +212,15 @@ fn parts_in_other_packages_are_fetched_too() {
     ];
     let fake = Fake { packages, ..Fake::default() };
     let lines = RefCell::new(Vec::new());
-    let kernel =
-        resolve("6.8.0-1-generic", &place.store, &fake, &mut |line| lines.borrow_mut().push(line.to_owned()));
+    let kernel = resolve(
+        "6.8.0-1-generic",
+        &fake,
+        &mut Context {
+            store: &place.store,
+            listener: &mut |line| lines.borrow_mut().push(line.to_owned()),
+            interrupt: &NEVER,
+        },
+    );
     // The fake archive makes a root for any package; the one for modules has no valid release and adds nothing.
     assert_eq!(kernel.unwrap().release.as_deref(), Some("6.8.0-1-generic"));
     assert_eq!(fake.downloads.load(Ordering::SeqCst), 2);

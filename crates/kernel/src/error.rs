@@ -42,6 +42,9 @@ pub enum Error {
         /// The whole text.
         locator: String,
     },
+    /// The user wanted to stop.
+    #[error("interrupted")]
+    Interrupted,
     /// What has to be built first was not.
     #[error("{locator}: is source, which must be built first: run `kiln build`, or say how with --config")]
     Source {
@@ -210,6 +213,7 @@ impl Error {
                 | Self::Command { .. }
                 | Self::Locked { .. }
                 | Self::Io { .. }
+                | Self::Interrupted
         )
     }
 

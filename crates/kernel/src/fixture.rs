@@ -1,6 +1,10 @@
 //! Small files of every kind, built in code for the tests.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// The wish of a user who never wants to stop.
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// The content of a `.modinfo` section.
 pub(crate) fn modinfo(name: &str, depends: &[&str], softdeps: &[&str], aliases: &[&str]) -> Vec<u8> {

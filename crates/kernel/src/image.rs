@@ -3,12 +3,15 @@
 use crate::bytes::{piece, u16_at, u32_at, until_nul};
 use crate::elf::{Elf, Purpose, machine_name};
 use crate::flaw::Flaw;
+use crate::kernel::Arch;
 
 /// What an image says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Image {
     /// `6.1.0-56-cloud-amd64 (debian-kernel@…) #1 SMP …`
     pub(crate) version: Option<String>,
+    /// What it runs on.
+    pub(crate) arch: Arch,
 }
 
 impl Image {
@@ -60,7 +63,7 @@ fn bz_image(bytes: &[u8]) -> Result<Image, Flaw> {
         None | Some(0) => None,
         Some(at) => until_nul(bytes, u64::from(at) + 0x200, 1024).and_then(printable),
     };
-    Ok(Image { version })
+    Ok(Image { version, arch: Arch::X86_64 })
 }
 
 fn vmlinux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, Flaw> {
@@ -88,7 +91,7 @@ fn vmlinux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, Flaw> {
     if !notes.any(|segment| elf.content(segment).is_some_and(has_pvh_note)) {
         return Err(Flaw::NoPvhEntry);
     }
-    Ok(Image { version: banner(bytes) })
+    Ok(Image { version: banner(bytes), arch: Arch::X86_64 })
 }
 
 fn check_length(bytes: &[u8], wanted: u64) -> Result<(), Flaw> {

@@ -3,14 +3,16 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::apt::Apt;
 use crate::config::Config;
+use crate::context::Context;
 use crate::deb;
 use crate::error::Error;
 use crate::files::{self, PartsHash};
 use crate::locator::Locator;
 use crate::modules::Modules;
-use crate::store::Store;
 use crate::survey::Survey;
 use crate::tree::{self, Inspected, Parts};
 
@@ -40,7 +42,8 @@ pub struct Kernel {
 }
 
 /// The architecture of a Kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Arch {
     /// 64-bit x86.
     X86_64,
@@ -74,30 +77,29 @@ impl Kernel {
     }
 }
 
-/// Finds the Kernel that a locator names, and fetches it if need be; `progress` gets a line for each long step.
-pub fn resolve(locator: &Locator, store: &Store, progress: &mut dyn FnMut(&str)) -> Result<Kernel, Error> {
+/// Finds the Kernel that a locator names, and fetches it if need be.
+///
+/// # Errors
+///
+/// When there is none, or it cannot be had.
+pub fn resolve(locator: &Locator, context: &mut Context<'_>) -> Result<Kernel, Error> {
     match locator {
-        Locator::Deb(text) => deb::resolve(text, store, &Apt, progress),
+        Locator::Deb(text) => deb::resolve(text, &Apt { interrupt: context.interrupt }, context),
         Locator::Path(typed) => {
             let path = locator.path().unwrap_or_else(|| typed.clone());
-            from_path(&path, &typed.display().to_string(), store, progress)
+            from_path(&path, &typed.display().to_string(), context)
         }
         Locator::DebSource(_) | Locator::Git { .. } | Locator::UmlDeb | Locator::Built(_) => {
             Err(Error::Source { locator: locator.to_string() })
         }
         Locator::Host => {
             let release = rustix::system::uname().release().to_string_lossy().into_owned();
-            from_host(Path::new("/"), &release, store, progress)
+            from_host(Path::new("/"), &release, context)
         }
     }
 }
 
-fn from_path(
-    path: &Path,
-    typed: &str,
-    store: &Store,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Kernel, Error> {
+fn from_path(path: &Path, typed: &str, context: &mut Context<'_>) -> Result<Kernel, Error> {
     let found = path.canonicalize().map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
             Error::NotFound { path: path.to_owned() }
@@ -115,16 +117,11 @@ fn from_path(
         let parts = tree::around_image(&found, inspected.image.release().as_deref());
         (parts, inspected, format!("file {typed}"))
     };
-    let kernel = assemble(parts, inspected, store, progress)?;
+    let kernel = assemble(parts, inspected, context)?;
     Ok(Kernel { locator: typed.to_owned(), provenance, ..kernel })
 }
 
-fn from_host(
-    root: &Path,
-    release: &str,
-    store: &Store,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Kernel, Error> {
+fn from_host(root: &Path, release: &str, context: &mut Context<'_>) -> Result<Kernel, Error> {
     let in_boot = root.join("boot").join(format!("vmlinuz-{release}"));
     // Fedora and others keep it with the modules and copy it to /boot only on some machines.
     let with_modules = root.join("lib/modules").join(release).join("vmlinuz");
@@ -133,20 +130,15 @@ fn from_host(
     };
     let inspected = tree::inspect(image)?;
     let parts = tree::around_image(&in_boot, Some(release));
-    let kernel = assemble(Parts { image: image.clone(), ..parts }, inspected, store, progress)?;
+    let kernel = assemble(Parts { image: image.clone(), ..parts }, inspected, context)?;
     Ok(Kernel { locator: "host".into(), provenance: format!("this host's kernel {release}"), ..kernel })
 }
 
-fn assemble(
-    parts: Parts,
-    inspected: Inspected,
-    store: &Store,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Kernel, Error> {
+fn assemble(parts: Parts, inspected: Inspected, context: &mut Context<'_>) -> Result<Kernel, Error> {
     let modules = match &parts.modules {
         Some((root, layout)) => {
             let survey = Survey::make(root, *layout)?;
-            let index = store.index(&survey, progress)?;
+            let index = context.store.index(&survey, context)?;
             Modules::new(survey.root, index)
         }
         None => Modules::unknown(),
@@ -158,7 +150,7 @@ fn assemble(
         image_hash: inspected.hash,
         release: inspected.image.release().or(parts.release),
         version_text: inspected.image.version,
-        arch: Arch::X86_64,
+        arch: inspected.image.arch,
         modules,
         config,
         system_map: parts.system_map,

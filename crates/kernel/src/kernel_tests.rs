@@ -1,6 +1,8 @@
 use super::*;
+use crate::fixture::NEVER;
 use crate::fixture::{bz_image, package_root, write};
 use crate::modules::Presence;
+use crate::store::Store;
 use std::os::unix::fs::symlink;
 
 struct Place {
@@ -20,7 +22,8 @@ impl Place {
 
     fn get(&self, name: &str) -> Result<Kernel, Error> {
         let locator: Locator = self.path(name).to_str().unwrap().parse().unwrap();
-        let kernel = resolve(&locator, &self.store, &mut |_| {})?;
+        let kernel =
+            resolve(&locator, &mut Context { store: &self.store, listener: &mut |_| {}, interrupt: &NEVER })?;
         assert_eq!(kernel.locator, locator.to_string());
         Ok(kernel)
     }
@@ -108,7 +111,13 @@ fn bad_paths_are_the_users_fault() {
 fn the_hosts_kernel() {
     let place = Place::new();
     let root = place.path("host");
-    let get = || from_host(&root, "6.1.0-2-amd64", &place.store, &mut |_| {});
+    let get = || {
+        from_host(
+            &root,
+            "6.1.0-2-amd64",
+            &mut Context { store: &place.store, listener: &mut |_| {}, interrupt: &NEVER },
+        )
+    };
     let error = get().unwrap_err();
     assert!(error.to_string().starts_with("host: the running kernel 6.1.0-2-amd64 has no image at"));
     package_root(&root, "6.1.0-2-amd64");

@@ -4,16 +4,23 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use kernel::{Error, Kernel, Locator, Module, Presence, Store, resolve};
+use kernel::{Context, Error, Kernel, Locator, Module, Presence, Store, resolve};
 
 const RELEASE: &str = "6.1.0-56-cloud-amd64";
 const STORE: &str = "KILN_TEST_STORE";
 const LOCATOR: &str = "KILN_TEST_LOCATOR";
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn context<'a>(store: &'a Store, listener: &'a mut dyn FnMut(&str)) -> Context<'a> {
+    Context { store, listener, interrupt: &NEVER }
+}
+
 fn get(text: &str, store: &Store) -> Result<Kernel, Error> {
-    resolve(&text.parse::<Locator>()?, store, &mut |_| {})
+    resolve(&text.parse::<Locator>()?, &mut context(store, &mut |_| {}))
 }
 
 #[test]
@@ -22,7 +29,9 @@ fn a_package_of_debian() {
     let store = Store::new(directory.path().into());
     let mut steps = Vec::new();
     let locator = format!("deb:{RELEASE}");
-    let kernel = resolve(&locator.parse().unwrap(), &store, &mut |step| steps.push(step.to_owned())).unwrap();
+    let kernel =
+        resolve(&locator.parse().unwrap(), &mut context(&store, &mut |step| steps.push(step.to_owned())))
+            .unwrap();
     assert!(steps[0].starts_with("fetching linux-image-6.1.0-56-cloud-amd64-unsigned 6.1."), "{steps:?}");
     check_facts(&kernel);
     check_modules(&kernel);
@@ -91,7 +100,8 @@ fn needs_by_strings(content: &[u8]) -> Vec<String> {
 
 fn check_second_time(first: &Kernel, store: &Store) {
     let start = Instant::now();
-    let second = resolve(&first.locator.parse().unwrap(), store, &mut |step| panic!("{step}")).unwrap();
+    let second =
+        resolve(&first.locator.parse().unwrap(), &mut context(store, &mut |step| panic!("{step}"))).unwrap();
     let time = start.elapsed();
     assert_eq!(second.identity("quiet"), first.identity("quiet"));
     assert_ne!(second.identity("quiet"), first.identity(""));

@@ -29,6 +29,10 @@ pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
 }
 
 fn code(error: &anyhow::Error) -> u8 {
+    let interrupted = |cause: &kernel::Error| matches!(cause, kernel::Error::Interrupted);
+    if error.chain().any(|cause| cause.downcast_ref().is_some_and(interrupted)) {
+        return INTERRUPTED;
+    }
     let usage = error.chain().any(|cause| {
         cause.is::<WrongUsage>()
             || cause.is::<lab::suite::UnknownCase>()

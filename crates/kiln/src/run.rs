@@ -1,8 +1,10 @@
 //! `kiln run`: from a kernel to a verdict.
 
+use std::sync::atomic::AtomicBool;
+
 use agent::case::Case;
-use anyhow::{Context, Result};
-use kernel::{Kernel, Store};
+use anyhow::{Context as _, Result};
+use kernel::{Context, Kernel, Locator, Store};
 use lab::event::Session;
 use lab::source::QemuSource;
 use lab::watch::Patience;
@@ -27,7 +29,7 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     // A wrong name is told before anything is fetched.
     let cases = suite::select(&said.choice.suite, &said.choice.case)?;
-    let kernel = find(&said.kernel)?;
+    let kernel = find(&said.kernel, &interrupt)?;
     let plan = plan(said, &kernel, &cases)?;
     let accel = said.machine.accel()?;
     let spec = said.machine.spec(&plan, accel);
@@ -56,9 +58,11 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
 }
 
 /// Finds the kernel that `locator` names; what takes long is told on a terminal.
-pub(crate) fn find(locator: &kernel::Locator) -> Result<Kernel, kernel::Error> {
+pub(crate) fn find(locator: &Locator, interrupt: &AtomicBool) -> Result<Kernel, kernel::Error> {
     let mut progress = terminal::Progress::new();
-    kernel::resolve(locator, &Store::new(Store::default_dir()), &mut |text| progress.show(text))
+    let store = Store::new(Store::default_dir());
+    let mut listener = |text: &str| progress.show(text);
+    kernel::resolve(locator, &mut Context { store: &store, listener: &mut listener, interrupt })
 }
 
 fn plan(said: &Run, kernel: &Kernel, cases: &[&Case]) -> Result<Plan> {

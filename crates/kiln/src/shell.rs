@@ -40,7 +40,7 @@ const PROGRAMS: &[&str] = &[
 /// Runs a shell and gives the exit code.
 pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let kernel = run::find(&said.kernel)?;
+    let kernel = run::find(&said.kernel, &interrupt)?;
     let mut plan = Plan::nothing("shell", said.machine.fixed(None));
     plan.payload = payload()?;
     let spec = said.machine.spec(&plan, said.machine.accel()?);

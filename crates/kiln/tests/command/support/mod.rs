@@ -112,7 +112,9 @@ pub(crate) fn cache() -> PathBuf {
 pub(crate) fn kernel() -> kernel::Kernel {
     let locator = KERNEL.parse().expect("a locator");
     let store = kernel::Store::new(cache().join("kiln"));
-    kernel::resolve(&locator, &store, &mut |_| {}).expect("apt has the package")
+    let never = std::sync::atomic::AtomicBool::new(false);
+    let mut context = kernel::Context { store: &store, listener: &mut |_| {}, interrupt: &never };
+    kernel::resolve(&locator, &mut context).expect("apt has the package")
 }
 
 impl Call {

@@ -1,0 +1,110 @@
+//! A Kernel that stands in the store with all that belongs to it, so that a second use reads no image and
+//! no module.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::index::Index;
+use crate::kernel::{Arch, Kernel, read_config};
+use crate::modules::Modules;
+use crate::store::{FORMAT, read_json, write_json};
+use crate::survey::{Layout, Survey};
+use crate::tree::{self, Parts};
+
+/// The folder of an entry that holds the kernel's files as they would lie below `/`.
+pub(crate) const ROOT: &str = "root";
+const MANIFEST: &str = "manifest.json";
+const INDEX: &str = "modules.json";
+
+/// What is known about the Kernel of an entry.
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    format: u32,
+    provenance: String,
+    arch: Arch,
+    release: Option<String>,
+    version_text: Option<String>,
+    /// These paths are relative to the entry's root.
+    image: PathBuf,
+    image_size: u64,
+    image_hash: String,
+    modules: Option<PathBuf>,
+    modules_hash: Option<String>,
+    config: Option<PathBuf>,
+    system_map: Option<PathBuf>,
+}
+
+/// Reads everything in an entry once and writes down what was found. `parts` lie below its root.
+pub(crate) fn describe(
+    entry: &Path,
+    parts: &Parts,
+    provenance: String,
+    context: &mut Context<'_>,
+) -> Result<(), Error> {
+    // The survey has real paths, and so must all that is made relative to the root.
+    let root = entry.join(ROOT);
+    let root = root.canonicalize().map_err(Error::io("find", &root))?;
+    let inspected = tree::inspect(&parts.image)?;
+    let relative = |path: &Path| {
+        let path = path.canonicalize().map_err(Error::io("find", path))?;
+        Ok(path.strip_prefix(&root).map(Path::to_owned).unwrap_or_default())
+    };
+    let mut modules_hash = None;
+    if let Some((modules, _)) = &parts.modules {
+        let survey = Survey::make(modules, Layout::Installed)?;
+        context.progress(&format!("reading {} modules", survey.files.len()));
+        let index = Index::build(&survey)?;
+        write_json(&entry.join(INDEX), &index)?;
+        modules_hash = Some(index.hash);
+    }
+    let manifest = Manifest {
+        format: FORMAT,
+        provenance,
+        arch: inspected.image.arch,
+        release: inspected.image.release().or_else(|| parts.release.clone()),
+        version_text: inspected.image.version,
+        image: relative(&parts.image)?,
+        image_size: inspected.size,
+        image_hash: inspected.hash,
+        modules: parts.modules.as_ref().map(|(modules, _)| relative(modules)).transpose()?,
+        modules_hash,
+        config: parts.config.as_deref().map(relative).transpose()?,
+        system_map: parts.system_map.as_deref().map(relative).transpose()?,
+    };
+    write_json(&entry.join(MANIFEST), &manifest)
+}
+
+/// The Kernel of an entry; nothing if a part is missing, so that it is made again.
+pub(crate) fn open(entry: &Path, locator: &str) -> Option<Kernel> {
+    let manifest: Manifest = read_json(&entry.join(MANIFEST))?;
+    let root = entry.canonicalize().ok()?.join(ROOT);
+    let image = root.join(&manifest.image);
+    let size = image.metadata().ok()?.len();
+    if manifest.format != FORMAT || size != manifest.image_size {
+        return None;
+    }
+    let modules = match &manifest.modules {
+        Some(path) => {
+            let index: Index = read_json(&entry.join(INDEX))?;
+            let is_whole = root.join(path).is_dir() && manifest.modules_hash.as_ref() == Some(&index.hash);
+            is_whole.then(|| Modules::new(root.join(path), index))?
+        }
+        None => Modules::unknown(),
+    };
+    let config = manifest.config.as_ref().map(|path| read_config(&root.join(path)));
+    Some(Kernel {
+        locator: locator.to_owned(),
+        image,
+        image_hash: manifest.image_hash,
+        release: manifest.release,
+        version_text: manifest.version_text,
+        arch: manifest.arch,
+        modules,
+        config: config.transpose().ok()?,
+        system_map: manifest.system_map.map(|path| root.join(path)),
+        provenance: manifest.provenance,
+    })
+}

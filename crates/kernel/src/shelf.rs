@@ -1,0 +1,154 @@
+//! A folder of the store whose entries are put in place as a whole or not at all.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::context::Context;
+use crate::error::Error;
+
+/// A folder of entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shelf {
+    directory: PathBuf,
+}
+
+/// The right to change a shelf or a work directory, given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+const LOCK_WAIT: Duration = Duration::from_secs(4 * 60 * 60);
+const TEMPORARY: &str = "tmp-";
+
+impl Shelf {
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    /// Where the entry of this name stands, or will.
+    pub(crate) fn entry(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// The names of all entries.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> + use<> {
+        let entries = fs::read_dir(&self.directory).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter(|name| !name.starts_with(['.']) && !name.starts_with(TEMPORARY))
+    }
+
+    /// Waits until no other kiln changes the shelf, and clears what dead ones left.
+    pub(crate) fn lock(&self, context: &mut Context<'_>) -> Result<Lock, Error> {
+        let lock = Lock::take(&self.directory.join(".lock"), context)?;
+        clear(&self.directory)?;
+        Ok(lock)
+    }
+
+    /// A place to prepare an entry in; on the same file system, so that it can be renamed.
+    pub(crate) fn workshop(&self, _lock: &Lock) -> Result<TempDir, Error> {
+        let workshop = tempfile::Builder::new().prefix(TEMPORARY).tempdir_in(&self.directory);
+        workshop.map_err(Error::io("write in", &self.directory))
+    }
+
+    /// Puts a prepared entry where others find it, in one step.
+    pub(crate) fn publish(&self, _lock: &Lock, prepared: &Path, place: &Path) -> Result<(), Error> {
+        if place.exists() {
+            // A damaged one. It goes aside first, for a rename replaces only empty directories.
+            let aside = self.directory.join(format!("{TEMPORARY}old-{}", std::process::id()));
+            fs::rename(place, &aside).map_err(Error::io("replace", place))?;
+        }
+        // Otherwise a power cut could leave the name in place and the content unwritten.
+        let flush = || rustix::fs::syncfs(File::open(prepared)?).map_err(io::Error::from);
+        flush().map_err(Error::io("write to disk", prepared))?;
+        fs::rename(prepared, place).map_err(Error::io("rename to", place))
+    }
+}
+
+impl Lock {
+    /// Waits until no other kiln holds the lock file, which is made if need be.
+    pub(crate) fn take(path: &Path, context: &mut Context<'_>) -> Result<Self, Error> {
+        let directory = path.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(directory).map_err(Error::io("make", directory))?;
+        let file = File::options().create(true).truncate(false).write(true).open(path);
+        let file = file.map_err(Error::io("open", path))?;
+        wait_for(&file, path, context)?;
+        Ok(Self { _file: file })
+    }
+}
+
+fn wait_for(file: &File, path: &Path, context: &mut Context<'_>) -> Result<(), Error> {
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(source)) => return Err(Error::io("lock", path)(source)),
+            Err(TryLockError::WouldBlock) if start.elapsed() > LOCK_WAIT => {
+                return Err(Error::Locked { path: path.to_owned(), minutes: LOCK_WAIT.as_secs() / 60 });
+            }
+            Err(TryLockError::WouldBlock) => {}
+        }
+        if context.interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        context.progress("waiting for another kiln that fetches or builds the same");
+        sleep(Duration::from_millis(200));
+    }
+}
+
+/// Removes the workshops of processes that died: whoever holds the lock has none yet.
+fn clear(directory: &Path) -> Result<(), Error> {
+    for entry in fs::read_dir(directory).map_err(Error::io("list", directory))?.flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(TEMPORARY.as_bytes()) {
+            // An orphaned apt may still write there; then the next kiln clears it.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{NEVER, write};
+    use crate::store::Store;
+
+    fn lock(shelf: &Shelf) -> Lock {
+        let store = Store::new("/".into());
+        shelf.lock(&mut Context { store: &store, listener: &mut |_| {}, interrupt: &NEVER }).unwrap()
+    }
+
+    #[test]
+    fn who_holds_the_lock_has_cleared_what_the_dead_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(directory.path().join("deb"));
+        let stale = directory.path().join("deb/tmp-dead/half.deb");
+        write(&stale, "half");
+        let lock = lock(&shelf);
+        assert!(!stale.exists());
+        let second = File::options().write(true).open(directory.path().join("deb/.lock")).unwrap();
+        assert!(matches!(second.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(lock);
+        second.try_lock().unwrap();
+    }
+
+    #[test]
+    fn publishing_replaces_a_damaged_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let shelf = Shelf::new(directory.path().into());
+        let lock = lock(&shelf);
+        let place = shelf.entry("a");
+        for content in ["first", "second"] {
+            let workshop = shelf.workshop(&lock).unwrap();
+            write(&workshop.path().join("entry/file"), content);
+            shelf.publish(&lock, &workshop.path().join("entry"), &place).unwrap();
+            assert_eq!(fs::read_to_string(place.join("file")).unwrap(), content);
+        }
+    }
+}
