@@ -20,6 +20,9 @@ mod flaw;
 mod image;
 mod index;
 mod kept;
+#[expect(unused_imports, reason = "the builder asks for them")]
+#[cfg_attr(not(test), expect(dead_code, reason = "the builder asks for it"))]
+mod kconfig;
 mod kernel;
 mod lists;
 mod locator;
