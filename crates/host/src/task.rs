@@ -48,7 +48,10 @@ pub enum Failure {
     Missing(String),
     /// The user wanted to stop.
     #[error("interrupted")]
-    Interrupted,
+    Interrupted {
+        /// It ended when it was asked to; otherwise it was killed over its work.
+        by_itself: bool,
+    },
     /// It took longer than anything reasonable.
     #[error("{program}: no end after {seconds} seconds")]
     Endless {
@@ -152,8 +155,7 @@ impl<'a> Task<'a> {
                 return Ok(status);
             }
             if self.interrupt.load(Ordering::Relaxed) {
-                end(&mut child);
-                return Err(Failure::Interrupted);
+                return Err(Failure::Interrupted { by_itself: end(&mut child) });
             }
             if start.elapsed() > self.limit {
                 end(&mut child);
@@ -167,15 +169,20 @@ impl<'a> Task<'a> {
 }
 
 /// Asks the program to stop, since make then removes what it has half made, and kills it if it does not.
-fn end(child: &mut Child) {
+/// True if it stopped by itself.
+fn end(child: &mut Child) -> bool {
     let start = Instant::now();
     // It may end at any time; then there is nothing to signal.
     let _ = rustix::process::kill_process_group(Pid::from_child(child), Signal::INT);
-    while start.elapsed() < GRACE && matches!(child.try_wait(), Ok(None)) {
+    while matches!(child.try_wait(), Ok(None)) {
+        if start.elapsed() > GRACE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return false;
+        }
         sleep(Duration::from_millis(10));
     }
-    let _ = child.kill();
-    let _ = child.wait();
+    true
 }
 
 /// A file in memory that nobody else can see.
@@ -233,7 +240,7 @@ mod tests {
             was_there |= half.exists();
             stop.store(was_there, Ordering::Relaxed);
         });
-        assert!(matches!(error, Err(Failure::Interrupted)));
+        assert!(matches!(error, Err(Failure::Interrupted { by_itself: true })));
         assert!(was_there && !half.exists());
     }
 

@@ -8,11 +8,14 @@ use host::Task;
 use host::task::{Failure, Finished};
 
 use crate::error::Error;
+use crate::version;
 
 /// Where packages come from. apt outside of tests.
 pub(crate) trait Archive {
     /// The candidates of these packages, without those that do not exist.
     fn describe(&self, packages: &[String]) -> Result<Vec<Description>, Error>;
+    /// All versions of a package, the newest first.
+    fn versions(&self, package: &str) -> Result<Vec<Description>, Error>;
     /// Whether there are no kernel packages at all, since the lists were never fetched.
     fn is_empty(&self) -> Result<bool, Error>;
     /// The state of the lists; while it stays the same so do all answers. Nothing if it cannot be told.
@@ -49,18 +52,27 @@ impl Apt<'_> {
         let task = Task::new(program, arguments, self.interrupt).within(Path::new("/")).limit(LOOK);
         task.run(&mut || {}).map_err(failed)
     }
+
+    fn show(&self, arguments: &[&str]) -> Result<Vec<Description>, Error> {
+        let done = self.ask("apt-cache", arguments)?;
+        let found = descriptions(&done.output);
+        if found.is_empty() && !done.success && !says_there_is_none(&done.complaint) {
+            return Err(failure("apt-cache show", &done));
+        }
+        Ok(found)
+    }
 }
 
 impl Archive for Apt<'_> {
     fn describe(&self, packages: &[String]) -> Result<Vec<Description>, Error> {
         // Of several versions this gives the one that apt would install.
-        let mut arguments = vec!["--no-all-versions", "show", "--"];
-        arguments.extend(packages.iter().map(String::as_str));
-        let done = self.ask("apt-cache", &arguments)?;
-        let found = descriptions(&done.output);
-        if found.is_empty() && !done.success && !says_there_is_none(&done.complaint) {
-            return Err(failure("apt-cache show", &done));
-        }
+        let packages = packages.iter().map(String::as_str);
+        self.show(&["--no-all-versions", "show", "--"].into_iter().chain(packages).collect::<Vec<_>>())
+    }
+
+    fn versions(&self, package: &str) -> Result<Vec<Description>, Error> {
+        let mut found = self.show(&["--all-versions", "show", "--", package])?;
+        found.sort_by(|left, right| version::compare(&right.version, &left.version));
         Ok(found)
     }
 
@@ -105,7 +117,7 @@ fn size_of(directory: &Path) -> u64 {
 fn failed(failure: Failure) -> Error {
     match failure {
         Failure::Missing(program) => Error::MissingProgram { program },
-        Failure::Interrupted => Error::Interrupted,
+        Failure::Interrupted { .. } => Error::Interrupted,
         Failure::Endless { ref program, .. } | Failure::Host { ref program, .. } => {
             Error::Command { action: program.clone(), reason: failure.to_string() }
         }

@@ -29,7 +29,8 @@ pub(crate) fn resolve(text: &str, archive: &dyn Archive, context: &mut Context<'
     }
     let lists = archive.lists();
     let meant = lists.as_ref().and_then(|lists| meanings::recall(store, text, lists));
-    if let Some(kernel) = meant.and_then(|place| open(&place, text)) {
+    if let Some(kernel) = meant.and_then(|(package, version)| open(&store.package(&package, &version), text))
+    {
         return Ok(kernel);
     }
     let choice = choose(text, &name, archive)?;

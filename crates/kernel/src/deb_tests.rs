@@ -21,6 +21,10 @@ impl Archive for Fake {
         Ok(self.packages.iter().filter(|known| packages.contains(&known.package)).cloned().collect())
     }
 
+    fn versions(&self, package: &str) -> Result<Vec<Description>, Error> {
+        self.describe(&[package.to_owned()])
+    }
+
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.packages.is_empty())
     }

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use host::task::Failure;
+
+use crate::build::BuildError;
 use crate::flaw::Flaw;
 
 /// Why a locator did not become a Kernel.
@@ -45,6 +48,9 @@ pub enum Error {
     /// The user wanted to stop.
     #[error("interrupted")]
     Interrupted,
+    /// Source did not become a Kernel.
+    #[error(transparent)]
+    Build(#[from] BuildError),
     /// What has to be built first was not.
     #[error("{locator}: is source, which must be built first: run `kiln build`, or say how with --config")]
     Source {
@@ -132,7 +138,9 @@ pub enum Error {
         limit: u64,
     },
     /// A source tree in which nothing was built.
-    #[error("{path}: is a kernel source tree without a built kernel: run make in it first")]
+    #[error(
+        "{path}: is a kernel source tree without a built kernel: run make in it, or let kiln build it with --config boot"
+    )]
     NotBuilt {
         /// The directory.
         path: PathBuf,
@@ -206,6 +214,9 @@ pub enum Error {
 impl Error {
     /// True where the user named something wrong, false where the host, the network or apt is broken.
     pub fn is_usage(&self) -> bool {
+        if let Self::Build(error) = self {
+            return error.is_usage();
+        }
         !matches!(
             self,
             Self::MissingProgram { .. }
@@ -214,6 +225,29 @@ impl Error {
                 | Self::Locked { .. }
                 | Self::Io { .. }
                 | Self::Interrupted
+        )
+    }
+
+    /// True where make failed over the source: the kernel is at fault, or whoever changed it.
+    pub fn accuses_kernel(&self) -> bool {
+        matches!(self, Self::Build(BuildError::Failed { .. }))
+    }
+
+    /// True where the user wanted to stop.
+    pub fn is_interrupt(&self) -> bool {
+        matches!(self, Self::Interrupted | Self::Build(BuildError::Program(Failure::Interrupted { .. })))
+    }
+
+    /// True where every program that was started has ended by itself.
+    pub(crate) fn leaves_order(&self) -> bool {
+        matches!(
+            self,
+            Self::Build(
+                BuildError::Failed { .. }
+                    | BuildError::Unmet { .. }
+                    | BuildError::Kconfig(_)
+                    | BuildError::Program(Failure::Interrupted { by_itself: true })
+            )
         )
     }
 

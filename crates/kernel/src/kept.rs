@@ -48,7 +48,7 @@ pub(crate) fn describe(
     let root = entry.join(ROOT);
     let root = root.canonicalize().map_err(Error::io("find", &root))?;
     let inspected = tree::inspect(&parts.image)?;
-    let relative = |path: &Path| {
+    let relative = |path: &Path| -> Result<PathBuf, Error> {
         let path = path.canonicalize().map_err(Error::io("find", path))?;
         Ok(path.strip_prefix(&root).map(Path::to_owned).unwrap_or_default())
     };

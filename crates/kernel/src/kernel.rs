@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::apt::Apt;
+use crate::build;
 use crate::config::Config;
 use crate::context::Context;
 use crate::deb;
@@ -89,7 +90,8 @@ pub fn resolve(locator: &Locator, context: &mut Context<'_>) -> Result<Kernel, E
             let path = locator.path().unwrap_or_else(|| typed.clone());
             from_path(&path, &typed.display().to_string(), context)
         }
-        Locator::DebSource(_) | Locator::Git { .. } | Locator::UmlDeb | Locator::Built(_) => {
+        Locator::Built(identity) => build::kept(identity, context),
+        Locator::DebSource(_) | Locator::Git { .. } | Locator::UmlDeb => {
             Err(Error::Source { locator: locator.to_string() })
         }
         Locator::Host => {

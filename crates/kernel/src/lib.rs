@@ -5,6 +5,7 @@
 //! bytes and do no I/O; `tree`, `survey` and `index` look at disks; `deb`, `apt` and `store` fetch.
 
 mod apt;
+mod build;
 mod bytes;
 mod closure;
 mod config;
@@ -19,10 +20,8 @@ mod fixture;
 mod flaw;
 mod image;
 mod index;
-mod kept;
-#[expect(unused_imports, reason = "the builder asks for them")]
-#[cfg_attr(not(test), expect(dead_code, reason = "the builder asks for it"))]
 mod kconfig;
+mod kept;
 mod kernel;
 mod lists;
 mod locator;
@@ -35,6 +34,7 @@ mod survey;
 mod tree;
 mod version;
 
+pub use build::{BuildError, Recipe, Record, build};
 pub use config::Config;
 pub use context::Context;
 pub use error::Error;

@@ -3,7 +3,6 @@
 //! Asking takes apt up to a second; until its lists change the answer stays the same.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,11 +20,11 @@ struct Meaning {
     version: String,
 }
 
-/// Where the package that `text` means is or would be in the store.
-pub(crate) fn recall(store: &Store, text: &str, lists: &str) -> Option<PathBuf> {
+/// The package that `text` means, and its version.
+pub(crate) fn recall(store: &Store, text: &str, lists: &str) -> Option<(String, String)> {
     let mut known: BTreeMap<String, Meaning> = read_json(&store.meanings())?;
     let meaning = known.remove(text).filter(|meaning| meaning.lists == lists)?;
-    Some(store.package(&meaning.package, &meaning.version))
+    Some((meaning.package, meaning.version))
 }
 
 /// Keeps what `text` means while apt's lists are as they are.

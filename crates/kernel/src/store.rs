@@ -44,6 +44,31 @@ impl Store {
         Shelf::new(self.directory.join("deb"))
     }
 
+    /// Unpacked packages of source.
+    pub(crate) fn sources(&self) -> Shelf {
+        Shelf::new(self.directory.join("sources"))
+    }
+
+    /// Finished builds, by their identity.
+    pub(crate) fn builds(&self) -> Shelf {
+        Shelf::new(self.directory.join("built"))
+    }
+
+    /// Where sources are checked out and objects lie, so that the next build has less to do.
+    pub(crate) fn work(&self, key: &str) -> PathBuf {
+        self.directory.join("work").join(key)
+    }
+
+    /// Objects of git that a checkout has beyond its commits.
+    pub(crate) fn objects(&self, repository: &str) -> PathBuf {
+        self.directory.join("objects").join(repository)
+    }
+
+    /// Where is kept which build a request led to.
+    pub(crate) fn asked(&self, key: &str) -> PathBuf {
+        self.directory.join("asked").join(format!("{key}.json"))
+    }
+
     /// Where an unpacked package stands, or will.
     pub(crate) fn package(&self, package: &str, version: &str) -> PathBuf {
         self.packages().entry(&format!("{package}_{version}"))

@@ -32,6 +32,19 @@ A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by 
 0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
 KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
 
+const BUILD_EXAMPLES: &str = "\
+Examples:
+  kiln build ~/linux --config boot                    the tree as it lies there, changes and all
+  kiln build git:~/linux@v6.12 --config boot,debug    a commit; the checkout is not touched
+  kiln build deb-source:6.1 --config tiny --arch um   Debian's source, as User-Mode Linux
+  kiln run git:~/linux@HEAD~3 --config ./my.config    build and run in one
+
+Configurations: tiny (boots and runs the cases), boot (with networking, ext4, namespaces, BPF, io_uring),
+debug (KASAN, lockdep, and their like), fault (fault injection, LKDTM), cov (KCOV, gcov), kunit (the
+kernel's own unit tests); targets of the tree's make such as defconfig; files: a whole .config, or
+fragments of your own. Later ones win. What was built is kept: the same source, configuration, compiler
+and variables are built once.";
+
 const SHELL_EXAMPLES: &str = "\
 Examples:
   kiln shell deb:latest-cloud
@@ -57,6 +70,9 @@ pub(crate) enum Verb {
     /// Boot a kernel, run cases in it, print the verdict
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
+    /// Build a kernel from source, keep it, print its locator
+    #[command(after_help = BUILD_EXAMPLES)]
+    Build(Build),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
     /// An interactive shell in a booted kernel
@@ -79,9 +95,11 @@ pub(crate) enum Verb {
 /// `kiln run`.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// deb:VERSION-FLAVOUR, deb:latest-cloud, an image, a built tree, or host
+    /// deb:VERSION-FLAVOUR, deb:latest-cloud, uml:deb, an image, a tree, git:TREE@REVISION, deb-source:6.12, built:ID or host
     #[arg(value_name = "KERNEL")]
     pub(crate) kernel: Locator,
+    #[command(flatten)]
+    pub(crate) build: BuildOptions,
     #[command(flatten)]
     pub(crate) choice: Choice,
     /// Run this program of the host as the only case; arguments for it come after --
@@ -104,6 +122,44 @@ pub(crate) struct Run {
     /// Print the plan and QEMU's command line and stop
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+/// `kiln build`.
+#[derive(Debug, Args)]
+pub(crate) struct Build {
+    /// A tree, git:TREE@REVISION or deb-source:6.12
+    #[arg(value_name = "SOURCE")]
+    pub(crate) source: Locator,
+    #[command(flatten)]
+    pub(crate) build: BuildOptions,
+}
+
+/// How source becomes a kernel.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Building")]
+pub(crate) struct BuildOptions {
+    /// Configurations to build source with, separated by commas [default: boot]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) config: Vec<String>,
+    /// What the kernel is built to run on
+    #[arg(long, value_enum, default_value = "x86_64")]
+    pub(crate) arch: ArchName,
+    /// Build also when Kconfig does not grant an option that was asked for
+    #[arg(long)]
+    pub(crate) allow_unmet: bool,
+    /// A variable for make, such as LLVM=1 or W=1; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE", value_parser = units::variable)]
+    pub(crate) make: Vec<String>,
+}
+
+/// Names of [`kernel::Arch`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArchName {
+    /// A PC
+    #[value(name = "x86_64")]
+    X86_64,
+    /// A program of this host: User-Mode Linux
+    Um,
 }
 
 /// Which cases.
@@ -150,12 +206,14 @@ pub(crate) struct Cases {
 /// `kiln shell`.
 #[derive(Debug, Args)]
 pub(crate) struct ShellVerb {
-    /// deb:VERSION-FLAVOUR, deb:latest-cloud, an image, a built tree, or host
+    /// deb:VERSION-FLAVOUR, deb:latest-cloud, uml:deb, an image, a tree, git:TREE@REVISION, deb-source:6.12, built:ID or host
     #[arg(value_name = "KERNEL")]
     pub(crate) kernel: Locator,
     /// Run this command instead of an interactive shell
     #[arg(short, value_name = "COMMAND")]
     pub(crate) command: Option<String>,
+    #[command(flatten)]
+    pub(crate) build: BuildOptions,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
 }

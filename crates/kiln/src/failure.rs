@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+/// The kernel is at fault.
+pub(crate) const FAULT: u8 = 1;
 /// Wrong usage.
 pub(crate) const USAGE: u8 = 2;
 /// Broken: no verdict.
@@ -29,9 +31,14 @@ pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
 }
 
 fn code(error: &anyhow::Error) -> u8 {
-    let interrupted = |cause: &kernel::Error| matches!(cause, kernel::Error::Interrupted);
-    if error.chain().any(|cause| cause.downcast_ref().is_some_and(interrupted)) {
+    let kernel_says = |says: fn(&kernel::Error) -> bool| {
+        error.chain().any(|cause| cause.downcast_ref::<kernel::Error>().is_some_and(says))
+    };
+    if kernel_says(kernel::Error::is_interrupt) {
         return INTERRUPTED;
+    }
+    if kernel_says(kernel::Error::accuses_kernel) {
+        return FAULT;
     }
     let usage = error.chain().any(|cause| {
         cause.is::<WrongUsage>()

@@ -5,10 +5,12 @@
 //! * [`run`], [`cases`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`failure`]: from what went wrong to a message and an exit code
 
+mod build;
 mod cases;
 mod cli;
 mod doctor;
 mod failure;
+mod find;
 mod listeners;
 mod machine_options;
 mod manual;
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
     let color = cli.color.is_wanted();
     let code = match &cli.verb {
         Verb::Run(said) => run::run(said, color),
+        Verb::Build(said) => build::build(said),
         Verb::Cases(said) => cases::cases(said),
         Verb::Shell(said) => shell::shell(said),
         Verb::Doctor(said) => doctor::doctor(said),

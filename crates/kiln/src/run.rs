@@ -1,10 +1,8 @@
 //! `kiln run`: from a kernel to a verdict.
 
-use std::sync::atomic::AtomicBool;
-
 use agent::case::Case;
-use anyhow::{Context as _, Result};
-use kernel::{Context, Kernel, Locator, Store};
+use anyhow::{Context, Result};
+use kernel::Kernel;
 use lab::event::Session;
 use lab::source::QemuSource;
 use lab::watch::Patience;
@@ -16,9 +14,10 @@ use protocol::End;
 
 use crate::cli::{AccelName, Run};
 use crate::failure::{BROKEN, INTERRUPTED};
+use crate::find::find;
 use crate::listeners::{Listeners, print};
 use crate::machine_options::describe;
-use crate::{signals, terminal};
+use crate::signals;
 
 /// Of a kernel without its configuration nobody can say before the boot what it was built without.
 const NO_CONFIGURATION: &str = "the configuration of this kernel is not known, so what it was built without may show as \
@@ -29,7 +28,7 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     // A wrong name is told before anything is fetched.
     let cases = suite::select(&said.choice.suite, &said.choice.case)?;
-    let kernel = find(&said.kernel, &interrupt)?;
+    let kernel = find(&said.kernel, &said.build, &interrupt)?;
     let plan = plan(said, &kernel, &cases)?;
     let accel = said.machine.accel()?;
     let spec = said.machine.spec(&plan, accel);
@@ -55,14 +54,6 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
         return Ok(INTERRUPTED);
     }
     Ok(exit_code(said, summary, last_end.as_ref()))
-}
-
-/// Finds the kernel that `locator` names; what takes long is told on a terminal.
-pub(crate) fn find(locator: &Locator, interrupt: &AtomicBool) -> Result<Kernel, kernel::Error> {
-    let mut progress = terminal::Progress::new();
-    let store = Store::new(Store::default_dir());
-    let mut listener = |text: &str| progress.show(text);
-    kernel::resolve(locator, &mut Context { store: &store, listener: &mut listener, interrupt })
 }
 
 fn plan(said: &Run, kernel: &Kernel, cases: &[&Case]) -> Result<Plan> {

@@ -17,9 +17,10 @@ use signal_hook::consts::SIGWINCH;
 
 use crate::cli::ShellVerb;
 use crate::failure::INTERRUPTED;
+use crate::find::find;
 use crate::listeners::print;
 use crate::terminal::{RawTerminal, size};
-use crate::{run, signals, terminal};
+use crate::{signals, terminal};
 
 /// What leaves the shell, after [`ESCAPE`]: QEMU's own keys.
 const LEAVE: u8 = b'x';
@@ -40,7 +41,7 @@ const PROGRAMS: &[&str] = &[
 /// Runs a shell and gives the exit code.
 pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let kernel = run::find(&said.kernel, &interrupt)?;
+    let kernel = find(&said.kernel, &said.build, &interrupt)?;
     let mut plan = Plan::nothing("shell", said.machine.fixed(None));
     plan.payload = payload()?;
     let spec = said.machine.spec(&plan, said.machine.accel()?);

@@ -40,6 +40,18 @@ fn split(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
+/// A variable for make: a name, `=` and a value.
+pub(crate) fn variable(text: &str) -> Result<String, String> {
+    let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let name = text.split_once('=').map(|(name, _)| name).filter(|name| !name.is_empty() && plain(name));
+    // These are kiln's own to say.
+    match name {
+        Some("O" | "ARCH" | "SUBARCH" | "INSTALL_MOD_PATH") => Err("kiln sets this one itself".to_owned()),
+        Some(_) => Ok(text.to_owned()),
+        None => Err("write NAME=VALUE, such as LLVM=1".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,9 +21,8 @@ mod symbols;
 mod tree;
 mod value;
 
-pub(crate) use error::{KconfigError, Place};
-pub(crate) use fragment::{Assignment, FragmentError, Wanted, combine, parse as parse_fragment};
+pub(crate) use fragment::{Assignment, FragmentError, combine, parse as parse_fragment};
 pub(crate) use macros::Variables;
-pub(crate) use reason::{Unmet, unmet};
+pub(crate) use reason::unmet;
 pub(crate) use symbols::Symbols;
 pub(crate) use tree::Tree;

@@ -1,0 +1,225 @@
+//! From source to a Kernel: `make`, out of tree, once for each source, configuration and compiler.
+//!
+//! [`Recipe`] is what the user says; `recipe` makes a base and fragments of it, `source` finds what is to
+//! be built, `toolchain` by what. `configure` asks Kconfig, `make` builds in a `work` directory, `collect`
+//! puts the result into the store under its identity. `diagnostics` reads what compilers print.
+
+mod collect;
+mod configure;
+pub(crate) mod diagnostics;
+pub(crate) mod error;
+mod failure;
+mod make;
+mod progress;
+mod recipe;
+pub(crate) mod source;
+mod toolchain;
+mod work;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub use collect::Record;
+pub use error::BuildError;
+pub use recipe::Recipe;
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::files::PartsHash;
+use crate::kept;
+use crate::kernel::Kernel;
+use crate::locator::Locator;
+use crate::shelf::Shelf;
+use crate::store::{FORMAT, persist_json, read_json};
+use configure::{Asked, Configured, configure};
+use make::Make;
+use recipe::Configuration;
+use source::Source;
+use toolchain::Toolchain;
+use work::Work;
+
+/// Space below which no build is begun, in MiB: a checkout takes most of it.
+const SPACE_MIB: u64 = 2048;
+
+/// Digits of an identity that are shown; six suffice to name a build.
+const SHOWN: usize = 12;
+
+/// What a request was answered with.
+#[derive(Debug, Serialize, Deserialize)]
+struct Answer {
+    identity: String,
+}
+
+/// What a build is made of.
+struct Request {
+    source: Source,
+    recipe: Recipe,
+    configuration: Configuration,
+    asked: Asked,
+    toolchain: Toolchain,
+}
+
+/// Builds what `locator` names, unless the very same is kept already.
+///
+/// # Errors
+///
+/// When there is no such source or configuration, when something that builds need is missing, and when
+/// make fails.
+pub fn build(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> Result<Kernel, Error> {
+    // What the user got wrong is told before anything is fetched.
+    let configuration = Configuration::read(recipe)?;
+    let asked = Asked::read(&configuration.parts)?;
+    let source = Source::find(locator, context)?;
+    let toolchain = Toolchain::find(&recipe.variables, context)?;
+    let request = Request { source, recipe: recipe.clone(), configuration, asked, toolchain };
+    if let Some(kernel) = request.answer(context) {
+        return Ok(kernel);
+    }
+    require_space(context)?;
+    let work = Work::enter(&request.work_key(), context)?;
+    // Another kiln may have built it while this one waited.
+    let built = match request.answer(context) {
+        Some(kernel) => Ok(kernel),
+        None => request.make(&work, context),
+    };
+    // What is in order may be built upon: make has ended by itself, also when it failed.
+    if built.as_ref().err().is_none_or(Error::leaves_order) {
+        work.is_in_order()?
+    } else {
+        work.clear()?
+    }
+    built
+}
+
+/// The Kernel of an earlier build, by the beginning of its identity.
+pub(crate) fn kept(beginning: &str, context: &Context<'_>) -> Result<Kernel, Error> {
+    let shelf = context.store.builds();
+    let all: Vec<String> = shelf.names().filter(|name| name.starts_with(beginning)).collect();
+    let none = || BuildError::NoSuchBuild { identity: beginning.to_owned() };
+    match all.as_slice() {
+        [] => Err(none().into()),
+        [identity] => open(&shelf, identity).ok_or_else(|| none().into()),
+        several => Err(BuildError::Ambiguous { identity: beginning.to_owned(), count: several.len() }.into()),
+    }
+}
+
+fn open(shelf: &Shelf, identity: &str) -> Option<Kernel> {
+    kept::open(&shelf.entry(identity), &format!("built:{}", &identity[..SHOWN.min(identity.len())]))
+}
+
+fn require_space(context: &Context<'_>) -> Result<(), Error> {
+    let path = context.store.builds().entry("");
+    match work::free_mib(&path) {
+        Some(free) if free < SPACE_MIB => Err(BuildError::NoSpace { path, free, needed: SPACE_MIB }.into()),
+        _ => Ok(()),
+    }
+}
+
+impl Request {
+    /// What is equal here gives the same Kernel.
+    fn key(&self) -> String {
+        let mut hash = PartsHash::default();
+        hash.part(FORMAT.to_le_bytes());
+        hash.part(&self.source.identity);
+        hash.part(format!("{:?}", self.configuration));
+        hash.part([u8::from(self.recipe.allow_unmet)]);
+        self.hash_tools(&mut hash);
+        hash.finish()
+    }
+
+    /// Builds that may share what they compiled.
+    fn work_key(&self) -> String {
+        let mut hash = PartsHash::default();
+        hash.part(&self.source.origin);
+        hash.part(self.recipe.configurations.join(","));
+        self.hash_tools(&mut hash);
+        hash.finish()[..16].to_owned()
+    }
+
+    fn hash_tools(&self, hash: &mut PartsHash) {
+        hash.part(self.recipe.arch.to_string());
+        hash.part(&self.toolchain.identity);
+        self.recipe.variables.iter().for_each(|variable| hash.part(variable));
+    }
+
+    /// The same source with the configuration that Kconfig gave.
+    fn identity(&self, config: &str) -> String {
+        let mut hash = PartsHash::default();
+        hash.part(FORMAT.to_le_bytes());
+        hash.part(&self.source.identity);
+        hash.part(config);
+        self.hash_tools(&mut hash);
+        hash.finish()
+    }
+
+    /// The Kernel that an equal request got.
+    fn answer(&self, context: &Context<'_>) -> Option<Kernel> {
+        let answer: Answer = read_json(&context.store.asked(&self.key()))?;
+        open(&context.store.builds(), &answer.identity)
+    }
+
+    fn make(&self, work: &Work, context: &mut Context<'_>) -> Result<Kernel, Error> {
+        let tree = self.source.place(work, context)?;
+        let (objects, log) = (work.objects(), work.log());
+        // Of an earlier build.
+        let _ = std::fs::remove_file(&log);
+        let make = Make {
+            tree: &tree,
+            objects: &objects,
+            log: &log,
+            arch: self.recipe.arch,
+            toolchain: &self.toolchain,
+            variables: &self.recipe.variables,
+        };
+        let Configured { text, unmet } = configure(&make, &self.configuration, &self.asked, context)?;
+        if !unmet.is_empty() && !self.recipe.allow_unmet {
+            return Err(BuildError::Unmet { options: unmet }.into());
+        }
+        let identity = self.identity(&text);
+        let shelf = context.store.builds();
+        if open(&shelf, &identity).is_none() {
+            self.compile(&make, context)?;
+            self.keep(&make, unmet, &shelf.entry(&identity), context)?;
+        }
+        let answer = Answer { identity: identity.clone() };
+        let path = context.store.asked(&self.key());
+        persist_json(&path, &answer).map_err(Error::io("write", &path))?;
+        let gone = || BuildError::NoSuchBuild { identity: identity.clone() };
+        open(&shelf, &identity).ok_or_else(|| gone().into())
+    }
+
+    fn compile(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<(), Error> {
+        context.progress("preparing the tree");
+        let done = make.run(&["prepare"], context)? && make.watched("all", context)?;
+        let image = make::image_in(make.objects, self.recipe.arch);
+        if done && image.is_file() { Ok(()) } else { Err(failure::of(make)) }
+    }
+
+    fn keep(
+        &self,
+        make: &Make<'_>,
+        unmet: Vec<String>,
+        place: &Path,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        let shelf = context.store.builds();
+        let lock = shelf.lock(context)?;
+        let workshop = shelf.workshop(&lock)?;
+        let entry: PathBuf = workshop.path().join("entry");
+        let mut record = Record {
+            source: self.source.title.clone(),
+            source_identity: self.source.identity.clone(),
+            configurations: self.recipe.configurations.clone(),
+            unmet,
+            compiler: self.toolchain.identity.clone(),
+            variables: self.recipe.variables.clone(),
+            warnings: 0,
+        };
+        collect::collect(make, &entry, &mut record, context)?;
+        shelf.publish(&lock, &entry, place)
+    }
+}
+
+#[cfg(test)]
+mod tests;

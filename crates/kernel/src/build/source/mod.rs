@@ -1,0 +1,134 @@
+//! Source: what a locator names, its identity, and where it can be compiled.
+
+mod directory;
+pub(crate) mod git;
+mod package;
+
+use std::path::{Path, PathBuf};
+
+use crate::apt::Apt;
+use crate::build::error::BuildError;
+use crate::build::work::Work;
+use crate::context::Context;
+use crate::error::Error;
+use crate::locator::Locator;
+use git::Repository;
+
+/// What every kernel tree has at its top.
+const LANDMARKS: [&str; 4] = ["Kconfig", "Makefile", "arch", "init"];
+
+/// A kernel's source, found and not yet touched.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// What is equal here is the same source to the last byte.
+    pub(crate) identity: String,
+    /// One line for people.
+    pub(crate) title: String,
+    /// Where it comes from, whatever its state: builds of one origin share what they compiled.
+    pub(crate) origin: String,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Git { repository: Repository, tree: String },
+    Directory(PathBuf),
+}
+
+impl Source {
+    /// Finds the source that a locator names; a package is fetched.
+    pub(crate) fn find(locator: &Locator, context: &mut Context<'_>) -> Result<Self, Error> {
+        match locator {
+            Locator::Git { tree, revision } => {
+                let path = existing(locator, tree)?;
+                commit(&path, locator, revision, context)
+            }
+            Locator::Path(typed) => at_path(&existing(locator, typed)?, typed, context),
+            Locator::DebSource(name) => {
+                let apt = Apt { interrupt: context.interrupt };
+                let found = package::find(name, &apt, context)?;
+                let identity = format!("package {}", found.title);
+                let title = format!("Debian source {}", found.title);
+                Ok(Self { identity, title, origin: found.title, kind: Kind::Directory(found.tree) })
+            }
+            Locator::Deb(_) | Locator::UmlDeb | Locator::Built(_) | Locator::Host => {
+                Err(BuildError::NotSource { locator: locator.to_string() }.into())
+            }
+        }
+    }
+
+    /// The top of a tree that holds this source and stays as it is while `work` is held.
+    pub(crate) fn place(&self, work: &Work, context: &mut Context<'_>) -> Result<PathBuf, Error> {
+        match &self.kind {
+            Kind::Directory(path) => Ok(path.clone()),
+            Kind::Git { repository, tree } => {
+                let place = work.tree();
+                context.progress(&format!("checking out {}", self.title));
+                repository.check_out(tree, &place, context)?;
+                Ok(place)
+            }
+        }
+    }
+}
+
+fn existing(locator: &Locator, typed: &Path) -> Result<PathBuf, Error> {
+    let path = locator.path().unwrap_or_else(|| typed.to_owned());
+    if path.exists() { Ok(path) } else { Err(BuildError::NoTree { path: typed.to_owned() }.into()) }
+}
+
+fn commit(
+    path: &Path,
+    locator: &Locator,
+    revision: &str,
+    context: &mut Context<'_>,
+) -> Result<Source, Error> {
+    let not_a_repository = || BuildError::NotARepository { path: path.to_owned() };
+    if !path.is_dir() {
+        return Err(not_a_repository().into());
+    }
+    let repository = Repository::at(path, context)?.ok_or_else(not_a_repository)?;
+    let Some((tree, title)) = repository.commit(revision, context)? else {
+        return Err(
+            BuildError::NoSuchRevision { path: path.to_owned(), revision: revision.to_owned() }.into()
+        );
+    };
+    of_tree(repository, tree, format!("{locator} ({title})"), path, context)
+}
+
+/// A checkout as it is now, or a tree that git knows nothing of.
+fn at_path(path: &Path, typed: &Path, context: &mut Context<'_>) -> Result<Source, Error> {
+    if !LANDMARKS.iter().all(|name| path.join(name).exists()) {
+        return Err(BuildError::NotAKernelTree { path: typed.to_owned() }.into());
+    }
+    if let Some(repository) = Repository::at(path, context)?
+        && repository.is_top(path, context)?
+    {
+        let head = repository.commit("HEAD", context)?;
+        let tree = repository.snapshot(context)?;
+        let title = match head {
+            Some((commit, title)) if commit == tree => format!("{} ({title})", typed.display()),
+            Some((_, title)) => format!("{} ({title}, with changes)", typed.display()),
+            None => typed.display().to_string(),
+        };
+        return of_tree(repository, tree, title, typed, context);
+    }
+    let path = path.canonicalize().map_err(Error::io("find", path))?;
+    directory::check_clean(&path)?;
+    let identity = directory::fingerprint(&path, context)?;
+    let origin = path.display().to_string();
+    Ok(Source { identity, title: typed.display().to_string(), origin, kind: Kind::Directory(path) })
+}
+
+fn of_tree(
+    repository: Repository,
+    tree: String,
+    title: String,
+    typed: &Path,
+    context: &mut Context<'_>,
+) -> Result<Source, Error> {
+    if !repository.is_kernel(&tree, context)? {
+        return Err(BuildError::NotAKernelTree { path: typed.to_owned() }.into());
+    }
+    let (identity, origin) = (format!("git tree {tree}"), repository.origin());
+    Ok(Source { identity, title, origin, kind: Kind::Git { repository, tree } })
+}

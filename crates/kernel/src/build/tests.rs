@@ -1,0 +1,324 @@
+//! Builds of a tree that only looks like a kernel, so that they take milliseconds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::fixture::{NEVER, bz_image, write};
+use crate::kernel::Arch;
+use crate::store::Store;
+
+const MAKEFILE: &str = "\
+tinyconfig defconfig:
+\t@echo 'CONFIG_64BIT=y' > $(O)/.config
+olddefconfig:
+\t@sed -i /CONFIG_REFUSED/d $(O)/.config
+prepare:
+\t@:
+all:
+\t@echo all >> TALLY
+\t@echo '  CC      init/main.o'
+\t@if grep -q broken init/main.c; then echo 'init/main.c:1:5: error: expected sense' >&2; exit 1; fi
+\t@if grep -q full init/main.c; then echo 'cc1: fatal error: x.s: No space left on device' >&2; exit 1; fi
+\t@while grep -q endless init/main.c; do sleep 0.01; done
+\t@mkdir -p $(O)/arch/x86/boot
+\t@cp init/image $(O)/arch/x86/boot/bzImage
+\t@cp init/image $(O)/vmlinux
+\t@echo map > $(O)/System.map
+kernelrelease:
+\t@echo 6.1.0-made-up
+";
+
+const KCONFIG: &str = "\
+config 64BIT
+\tdef_bool y
+
+config WANTED
+\tbool \"wanted\"
+
+config REFUSED
+\tbool \"refused\"
+\tdepends on NOWHERE
+";
+
+/// A tree, and a store to build it into.
+struct Place {
+    directory: tempfile::TempDir,
+    store: Store,
+}
+
+impl Place {
+    /// A checkout with one commit.
+    fn new() -> Self {
+        let place = Self::without_git();
+        place.git(&["init", "--quiet", "--initial-branch=main"]);
+        place.commit("first");
+        place
+    }
+
+    fn without_git() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::new(directory.path().join("store"));
+        let place = Self { directory, store };
+        let tally = place.directory.path().join("tally").display().to_string();
+        write(&place.tree().join("Makefile"), MAKEFILE.replace("TALLY", &tally));
+        write(&place.tree().join("Kconfig"), KCONFIG);
+        write(&place.tree().join("arch/x86/Makefile"), "");
+        write(&place.tree().join("init/main.c"), "int main;\n");
+        write(&place.tree().join("init/image"), bz_image("6.1.0-made-up (someone) #1"));
+        place
+    }
+
+    fn tree(&self) -> PathBuf {
+        self.directory.path().join("linux")
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
+        let output =
+            Command::new("git").args(identity).args(arguments).current_dir(self.tree()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn commit(&self, subject: &str) -> String {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", subject]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn change(&self, content: &str) {
+        write(&self.tree().join("init/main.c"), content);
+    }
+
+    /// How often make made everything.
+    fn tally(&self) -> usize {
+        let text = fs::read_to_string(self.directory.path().join("tally"));
+        text.map_or(0, |text| text.lines().count())
+    }
+
+    fn build(&self, locator: &str, configurations: &[&str]) -> Result<Kernel, Error> {
+        self.build_until(locator, configurations, &NEVER, &mut |_| {})
+    }
+
+    fn build_until(
+        &self,
+        locator: &str,
+        configurations: &[&str],
+        interrupt: &AtomicBool,
+        listener: &mut dyn FnMut(&str),
+    ) -> Result<Kernel, Error> {
+        let recipe = Recipe {
+            configurations: configurations.iter().map(|&name| name.to_owned()).collect(),
+            arch: Arch::X86_64,
+            allow_unmet: false,
+            variables: Vec::new(),
+        };
+        let locator: Locator = locator.replace("TREE", self.tree().to_str().unwrap()).parse().unwrap();
+        build(&locator, &recipe, &mut Context { store: &self.store, listener, interrupt })
+    }
+
+    /// Entries of a shelf that whoever looks for a Kernel would see.
+    fn kept(&self) -> usize {
+        self.store.builds().names().count()
+    }
+
+    fn fragment(&self, text: &str) -> String {
+        let path = self.directory.path().join("my.config");
+        write(&path, text);
+        path.display().to_string()
+    }
+}
+
+#[test]
+fn the_same_is_built_once() {
+    let place = Place::new();
+    let first = place.build("git:TREE@HEAD", &["defconfig"]).unwrap();
+    assert!(first.locator.starts_with("built:"), "{}", first.locator);
+    assert_eq!(first.release.as_deref(), Some("6.1.0-made-up"));
+    assert!(first.provenance.contains("\"first\""), "{}", first.provenance);
+    assert!(first.config.as_ref().unwrap().is_enabled("64BIT"));
+    let again = place.build("git:TREE@main", &["defconfig"]).unwrap();
+    let as_it_lies = place.build("TREE", &["defconfig"]).unwrap();
+    assert_eq!((again.image_hash, place.tally()), (first.image_hash.clone(), 1));
+    assert_eq!((as_it_lies.locator, place.tally()), (first.locator.clone(), 1));
+    let mut nothing = |_: &str| {};
+    let context = Context { store: &place.store, listener: &mut nothing, interrupt: &NEVER };
+    let kept = kept(first.locator.strip_prefix("built:").unwrap(), &context).unwrap();
+    assert_eq!(kept.image, first.image);
+}
+
+#[test]
+fn another_source_or_configuration_is_another_kernel() {
+    let place = Place::new();
+    let first = place.build("TREE", &["defconfig"]).unwrap();
+    place.change("int changed;\n");
+    let changed = place.build("TREE", &["defconfig"]).unwrap();
+    assert_ne!(first.locator, changed.locator);
+    assert!(changed.provenance.contains("with changes"), "{}", changed.provenance);
+    let wanted = place.fragment("CONFIG_WANTED=y\n");
+    let other = place.build("TREE", &["defconfig", &wanted]).unwrap();
+    assert!(other.config.unwrap().is_enabled("WANTED"));
+    assert_eq!((place.tally(), place.kept()), (3, 3));
+    let before = place.build("git:TREE@HEAD", &["defconfig"]).unwrap();
+    assert_eq!((before.locator, place.tally()), (first.locator, 3));
+}
+
+#[test]
+fn the_users_checkout_is_not_touched() {
+    let place = Place::new();
+    place.change("int changed;\n");
+    write(&place.tree().join("init/new.c"), "int new;\n");
+    let state = || {
+        let index = fs::read(place.tree().join(".git/index")).unwrap();
+        let objects = place.git(&["count-objects", "--verbose"]);
+        (index, objects, fs::read_dir(place.tree()).unwrap().count(), place.git(&["worktree", "list"]))
+    };
+    let before = state();
+    place.build("TREE", &["defconfig"]).unwrap();
+    place.build("git:TREE@HEAD", &["defconfig"]).unwrap();
+    assert!(state() == before, "index, objects, files or work trees have changed");
+}
+
+#[test]
+fn a_commit_that_was_built_before_is_checked_out_again_when_others_were_built_since() {
+    let place = Place::new();
+    let first = place.commit_empty("second");
+    place.change("int third;\n");
+    place.commit("third");
+    place.build("git:TREE@HEAD", &["defconfig"]).unwrap();
+    let older = place.build(&format!("git:TREE@{first}"), &["defconfig"]).unwrap();
+    assert!(older.provenance.contains("second"), "{}", older.provenance);
+}
+
+impl Place {
+    fn commit_empty(&self, subject: &str) -> String {
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", subject]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+}
+
+#[test]
+fn a_build_that_fails_names_its_first_error_and_leaves_no_kernel() {
+    let place = Place::new();
+    place.change("broken\n");
+    let error = place.build("TREE", &["defconfig"]).unwrap_err();
+    assert!(error.to_string().contains("init/main.c:1:5"), "{error}");
+    assert!(error.to_string().contains("expected sense"), "{error}");
+    assert!(error.accuses_kernel() && !error.is_usage());
+    assert_eq!(place.kept(), 0);
+    place.change("int mended;\n");
+    place.build("TREE", &["defconfig"]).unwrap();
+}
+
+#[test]
+fn a_disk_that_is_full_accuses_nobody() {
+    let place = Place::new();
+    place.change("full\n");
+    let error = place.build("TREE", &["defconfig"]).unwrap_err();
+    assert!(error.to_string().contains("No space left on device"), "{error}");
+    assert!(!error.accuses_kernel() && !error.is_usage());
+    assert_eq!(place.kept(), 0);
+}
+
+#[test]
+fn an_interrupted_build_is_never_taken_for_a_finished_one() {
+    let place = Place::new();
+    place.change("endless\n");
+    let stop = AtomicBool::new(false);
+    let tally = || place.tally();
+    let error = place
+        .build_until("TREE", &["defconfig"], &stop, &mut |_| stop.store(tally() > 0, Ordering::Relaxed))
+        .unwrap_err();
+    assert!(error.is_interrupt(), "{error}");
+    assert_eq!(place.kept(), 0);
+    place.change("int short;\n");
+    place.build("TREE", &["defconfig"]).unwrap();
+}
+
+#[test]
+fn what_a_killed_build_left_is_not_built_upon() {
+    let place = Place::new();
+    place.build("TREE", &["defconfig"]).unwrap();
+    let work = fs::read_dir(place.directory.path().join("store/work")).unwrap();
+    let work = work.flatten().map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    write(&work.join("unfinished"), "");
+    write(&work.join("objects/half.o"), "half");
+    place.change("int other;\n");
+    place.build("TREE", &["defconfig"]).unwrap();
+    assert!(!work.join("objects/half.o").exists());
+    assert!(!work.join("unfinished").exists());
+}
+
+#[test]
+fn two_who_want_the_same_build_it_once() {
+    let place = Place::new();
+    std::thread::scope(|scope| {
+        let build = || place.build("TREE", &["defconfig"]).unwrap().locator;
+        let (first, second) = (scope.spawn(build), scope.spawn(build));
+        assert_eq!(first.join().unwrap(), second.join().unwrap());
+    });
+    assert_eq!((place.tally(), place.kept()), (1, 1));
+}
+
+#[test]
+fn options_that_are_not_granted_are_told_with_the_reason() {
+    let place = Place::new();
+    let refused = place.fragment("CONFIG_REFUSED=y\nCONFIG_WANTED=y\n");
+    let error = place.build("TREE", &["defconfig", &refused]).unwrap_err();
+    assert!(error.to_string().contains("CONFIG_REFUSED=y"), "{error}");
+    assert!(error.to_string().contains("NOWHERE"), "{error}");
+    assert!(!error.to_string().contains("WANTED"), "{error}");
+    assert!(error.is_usage());
+    assert_eq!((place.tally(), place.kept()), (0, 0));
+}
+
+#[test]
+fn what_is_no_source_is_refused() {
+    let place = Place::new();
+    let says = |locator: &str, configurations: &[&str], text: &str| {
+        let error = place.build(locator, configurations).unwrap_err();
+        assert!(error.to_string().contains(text), "{error}");
+        assert!(error.is_usage(), "{error}");
+    };
+    says("git:TREE@nowhere", &["defconfig"], "has no commit nowhere");
+    says("git:/@HEAD", &["defconfig"], "not a git repository");
+    says("/nowhere", &["defconfig"], "no such directory");
+    says("git:/nowhere@HEAD", &["defconfig"], "no such directory");
+    says("TREE/init", &["defconfig"], "not a kernel source tree");
+    says("host", &["defconfig"], "is not source");
+    says("TREE", &["bot"], "there is no configuration \"bot\"");
+    says("TREE", &["tiny", "defconfig"], "both whole configurations");
+    says("TREE", &["/nowhere/my.config"], "no such file");
+    let typo = place.fragment("CONFIG_WANTED y\n");
+    says("TREE", &[&typo], "my.config:1");
+    place.git(&["rm", "--quiet", "Kconfig"]);
+    place.commit("no kernel any more");
+    says("git:TREE@HEAD", &["defconfig"], "not a kernel source tree");
+    assert_eq!((place.tally(), place.kept()), (0, 0));
+}
+
+#[test]
+fn a_tree_without_git_is_built_where_it_lies_unless_make_has_run_in_it() {
+    let place = Place::without_git();
+    let first = place.build("TREE", &["defconfig"]).unwrap();
+    assert_eq!(place.build("TREE", &["defconfig"]).unwrap().locator, first.locator);
+    assert_eq!(place.tally(), 1);
+    place.change("int changed in size;\n");
+    assert_ne!(place.build("TREE", &["defconfig"]).unwrap().locator, first.locator);
+    write(&place.tree().join(".config"), "");
+    let error = place.build("TREE", &["defconfig"]).unwrap_err();
+    assert!(error.to_string().contains("make mrproper"), "{error}");
+}
+
+#[test]
+fn a_build_of_somebody_elses_folder_inside_a_repository_is_not_taken_for_the_repository() {
+    let place = Place::without_git();
+    let above = place.directory.path();
+    let done = Command::new("git").args(["init", "--quiet"]).current_dir(above).status().unwrap();
+    assert!(done.success());
+    let kernel = place.build("TREE", &["defconfig"]).unwrap();
+    assert!(Path::new(&kernel.image).starts_with(above.join("store")));
+}

@@ -1,0 +1,69 @@
+//! A directory in which builds of one origin and configuration compile, one after the other.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use crate::context::Context;
+use crate::error::Error;
+use crate::shelf::Lock;
+
+/// A work directory that no other kiln uses meanwhile.
+#[derive(Debug)]
+pub(crate) struct Work {
+    directory: PathBuf,
+    _lock: Lock,
+}
+
+/// It is there while something is written: who finds it can trust nothing beside it.
+const UNFINISHED: &str = "unfinished";
+
+impl Work {
+    /// Waits for the directory of `key`, and empties it if its last user died over it.
+    pub(crate) fn enter(key: &str, context: &mut Context<'_>) -> Result<Self, Error> {
+        let directory = context.store.work(key);
+        let lock = Lock::take(&directory.with_extension("lock"), context)?;
+        let work = Self { directory, _lock: lock };
+        if work.mark().exists() {
+            work.clear()?;
+        }
+        fs::create_dir_all(work.objects()).map_err(Error::io("make", &work.directory))?;
+        File::create(work.mark()).map_err(Error::io("write", &work.mark()))?;
+        Ok(work)
+    }
+
+    /// All that was begun has been ended.
+    pub(crate) fn is_in_order(&self) -> Result<(), Error> {
+        fs::remove_file(self.mark()).map_err(Error::io("remove", &self.mark()))
+    }
+
+    /// Removes everything.
+    pub(crate) fn clear(&self) -> Result<(), Error> {
+        fs::remove_dir_all(&self.directory).map_err(Error::io("remove", &self.directory))
+    }
+
+    /// For a checkout of the source.
+    pub(crate) fn tree(&self) -> PathBuf {
+        self.directory.join("tree")
+    }
+
+    /// For what make makes.
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.directory.join("objects")
+    }
+
+    /// For what make prints.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.directory.join("build.log")
+    }
+
+    fn mark(&self) -> PathBuf {
+        self.directory.join(UNFINISHED)
+    }
+}
+
+/// MiB that the file system of a path has left for this user.
+pub(crate) fn free_mib(path: &Path) -> Option<u64> {
+    let existing = path.ancestors().find(|path| path.exists())?;
+    let system = rustix::fs::statvfs(existing).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize) >> 20)
+}

@@ -1,0 +1,53 @@
+//! From a locator on the command line to a Kernel.
+
+use std::sync::atomic::AtomicBool;
+
+use kernel::{Arch, Context, Kernel, Locator, Recipe, Store};
+
+use crate::cli::{ArchName, BuildOptions};
+use crate::terminal::Progress;
+
+/// Finds the kernel that `locator` names, and builds it first if it is source; what takes long is told on a
+/// terminal.
+pub(crate) fn find(
+    locator: &Locator,
+    said: &BuildOptions,
+    interrupt: &AtomicBool,
+) -> Result<Kernel, kernel::Error> {
+    let is_source = matches!(locator, Locator::Git { .. } | Locator::DebSource(_));
+    if is_source || !said.config.is_empty() {
+        return build(locator, said, interrupt);
+    }
+    in_context(interrupt, |context| kernel::resolve(locator, context))
+}
+
+/// Builds what `locator` names.
+pub(crate) fn build(
+    locator: &Locator,
+    said: &BuildOptions,
+    interrupt: &AtomicBool,
+) -> Result<Kernel, kernel::Error> {
+    let recipe = said.recipe();
+    in_context(interrupt, |context| kernel::build(locator, &recipe, context))
+}
+
+fn in_context<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Context<'_>) -> T) -> T {
+    let mut progress = Progress::new();
+    let store = Store::new(Store::default_dir());
+    let mut listener = |text: &str| progress.show(text);
+    work(&mut Context { store: &store, listener: &mut listener, interrupt })
+}
+
+impl BuildOptions {
+    fn recipe(&self) -> Recipe {
+        Recipe {
+            configurations: self.config.clone(),
+            arch: match self.arch {
+                ArchName::X86_64 => Arch::X86_64,
+                ArchName::Um => Arch::Um,
+            },
+            allow_unmet: self.allow_unmet,
+            variables: self.make.clone(),
+        }
+    }
+}
