@@ -94,6 +94,23 @@ impl<'a> Elf<'a> {
         Ok(None)
     }
 
+    /// Whether a section's name begins like this; `Err` if the section table is not wholly in the file.
+    pub(crate) fn has_section_like(&self, start: &str) -> Result<bool, OutOfFile> {
+        let table = self.section_table().ok_or(OutOfFile)?;
+        let names = self.section_names(table).ok_or(OutOfFile)?;
+        let begins = |header: &[u8]| {
+            let at = u32_at(header, 0).unwrap_or(0);
+            piece(names, at.into(), start.len() as u64) == Some(start.as_bytes())
+        };
+        Ok(table.chunks_exact(SECTION_SIZE as usize).any(begins))
+    }
+
+    /// Where the table of sections ends, which a truncated file may not reach.
+    pub(crate) fn end_of_section_table(&self) -> Option<u64> {
+        let count = u64::from(u16_at(self.bytes, 0x3c)?);
+        u64_at(self.bytes, 0x28)?.checked_add(count * SECTION_SIZE)
+    }
+
     fn section_table(&self) -> Option<&'a [u8]> {
         let table = u64_at(self.bytes, 0x28)?;
         let size = u64::from(u16_at(self.bytes, 0x3a)?);

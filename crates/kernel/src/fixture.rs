@@ -30,24 +30,37 @@ fn elf_header(purpose: u16) -> Vec<u8> {
 
 /// A relocatable ELF file with just a `.modinfo` section; the section table stands last, as in real modules.
 pub(crate) fn elf_module(section: &[u8]) -> Vec<u8> {
-    let names = b"\0.modinfo\0.shstrtab\0";
     let mut elf = elf_header(1);
     elf.extend(section);
-    elf.extend(names);
+    with_section(elf, 64, ".modinfo")
+}
+
+/// The file with a section table at its end, in which what stands from `start` on is the section `name`.
+fn with_section(mut elf: Vec<u8>, start: usize, name: &str) -> Vec<u8> {
+    let names = format!("\0{name}\0.shstrtab\0");
+    let end = elf.len();
+    elf.extend(names.as_bytes());
     let table = elf.len() as u64;
     elf[0x28..0x30].copy_from_slice(&table.to_le_bytes());
     elf[0x3a..0x40].copy_from_slice(&[64, 0, 3, 0, 2, 0]);
-    let mut header = |name: u32, offset: u64, size: u64| {
+    let mut header = |name: usize, offset: usize, size: usize| {
         let mut header = [0; 64];
-        header[..4].copy_from_slice(&name.to_le_bytes());
-        header[24..32].copy_from_slice(&offset.to_le_bytes());
-        header[32..40].copy_from_slice(&size.to_le_bytes());
+        header[..4].copy_from_slice(&(name as u32).to_le_bytes());
+        header[24..32].copy_from_slice(&(offset as u64).to_le_bytes());
+        header[32..40].copy_from_slice(&(size as u64).to_le_bytes());
         elf.extend(header);
     };
     header(0, 0, 0);
-    header(1, 64, section.len() as u64);
-    header(10, 64 + section.len() as u64, names.len() as u64);
+    header(1, start, end - start);
+    header(2 + name.len(), end, names.len());
     elf
+}
+
+/// A program with this banner and a section called `section`; without a `.uml.` there it is no kernel.
+pub(crate) fn user_mode_linux(section: &str, version: &str) -> Vec<u8> {
+    let elf = vmlinux(0x6000_0000, format!("Linux version {version}\n\0").as_bytes(), b"");
+    let end = elf.len();
+    with_section(elf, end, section)
 }
 
 /// A note as linkers write it.

@@ -1,7 +1,7 @@
-//! What a file is, by its content: an image that QEMU can boot here, or why not.
+//! What a file is, by its content: an image that can be booted here, in QEMU or as User-Mode Linux, or why not.
 
 use crate::bytes::{piece, u16_at, u32_at, until_nul};
-use crate::elf::{Elf, Purpose, machine_name};
+use crate::elf::{Elf, OutOfFile, Purpose, machine_name};
 use crate::flaw::Flaw;
 use crate::kernel::Arch;
 
@@ -83,7 +83,7 @@ fn vmlinux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, Flaw> {
     const NOTE: u32 = 4;
     const KERNEL_TEXT: u64 = 0xffff_ffff_8000_0000;
     if !segments.iter().any(|segment| segment.kind == LOAD && segment.address >= KERNEL_TEXT) {
-        return Err(Flaw::Other("a program"));
+        return user_mode_linux(bytes, elf);
     }
     let end = segments.iter().map(|segment| segment.offset.saturating_add(segment.size)).max();
     check_length(bytes, end.unwrap_or(0))?;
@@ -92,6 +92,20 @@ fn vmlinux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, Flaw> {
         return Err(Flaw::NoPvhEntry);
     }
     Ok(Image { version: banner(bytes), arch: Arch::X86_64 })
+}
+
+/// User-Mode Linux is linked like any program. Only sections for its own command line and its own end,
+/// named by arch/um/include/shared/init.h, tell it from others.
+fn user_mode_linux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, Flaw> {
+    let version = banner(bytes);
+    match elf.has_section_like(".uml.") {
+        Ok(true) => Ok(Image { version, arch: Arch::Um }),
+        // The names of sections stand at the end of the file.
+        Err(OutOfFile) if version.is_some() => {
+            check_length(bytes, elf.end_of_section_table().unwrap_or(0)).and(Err(Flaw::Other("a program")))
+        }
+        Ok(false) | Err(OutOfFile) => Err(Flaw::Other("a program")),
+    }
 }
 
 fn check_length(bytes: &[u8], wanted: u64) -> Result<(), Flaw> {
@@ -116,20 +130,26 @@ fn has_pvh_note(mut notes: &[u8]) -> bool {
     false
 }
 
-/// The text of `/proc/version` in a vmlinux, which has no header to hold it.
+/// The text of `/proc/version` in an image without a header to hold it. Since Linux 6.1 a first one that
+/// lacks number and date of the build may come before it.
 fn banner(bytes: &[u8]) -> Option<String> {
     const START: &[u8] = b"Linux version ";
+    let mut unfinished = None;
     let mut from = 0;
     while let Some(found) = bytes[from..].iter().position(|byte| *byte == START[0]) {
         let at = from + found;
         let rest = &bytes[at..];
         if rest.starts_with(START) && rest.get(START.len()).is_some_and(u8::is_ascii_digit) {
             let text = until_nul(rest, START.len() as u64, 1024)?;
-            return text.split(|byte| *byte == b'\n').next().and_then(printable);
+            let text = text.split(|byte| *byte == b'\n').next().and_then(printable)?;
+            if !text.ends_with('#') {
+                return Some(text);
+            }
+            unfinished.get_or_insert(text);
         }
         from = at + 1;
     }
-    None
+    unfinished
 }
 
 /// The text, without whatever could disturb a terminal.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{bz_image, note, vmlinux};
+use crate::fixture::{bz_image, note, user_mode_linux, vmlinux};
 use proptest::prelude::*;
 
 const TEXT: u64 = 0xffff_ffff_8100_0000;
@@ -55,6 +55,24 @@ fn vmlinux_with_pvh_and_its_banner() {
     assert_eq!(image.version.as_deref(), Some("6.12.1 (me) #2"));
     assert_eq!(recognise(&vmlinux(TEXT, b"", &note(b"Xen\0", 6, b""))), Err(Flaw::NoPvhEntry));
     assert_eq!(recognise(&vmlinux(TEXT, b"", &note(b"GNU\0", 18, b""))), Err(Flaw::NoPvhEntry));
+}
+
+#[test]
+fn a_banner_without_the_number_of_the_build_is_a_last_resort() {
+    let banner = |code: &[u8]| recognise(&vmlinux(TEXT, code, &pvh())).unwrap().version;
+    let both = b"Linux version 6.1.7 (me) # \n\0Linux version 6.1.7 (me) #3\n\0";
+    assert_eq!(banner(both).as_deref(), Some("6.1.7 (me) #3"));
+    assert_eq!(banner(b"Linux version 6.1.7 (me) # \n\0").as_deref(), Some("6.1.7 (me) #"));
+}
+
+#[test]
+fn user_mode_linux_is_told_from_other_programs_by_its_sections() {
+    let whole = user_mode_linux(".uml.setup.init", "6.1.7 (me) #3");
+    let image = recognise(&whole).unwrap();
+    assert_eq!((image.is_uml, image.version.as_deref()), (true, Some("6.1.7 (me) #3")));
+    assert!(!recognise(&vmlinux(TEXT, b"", &pvh())).unwrap().is_uml);
+    assert_eq!(recognise(&user_mode_linux(".text", "6.1.7")), Err(Flaw::Other("a program")));
+    assert_eq!(recognise(&whole[..whole.len() - 9]), Err(Flaw::Truncated { missing: 9 }));
 }
 
 #[test]
@@ -127,7 +145,8 @@ proptest! {
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
         cut: prop::sample::Index,
     ) {
-        for mut image in [bz_image("6.1 x"), vmlinux(TEXT, b"Linux version 6", &pvh())] {
+        let uml = user_mode_linux(".uml.setup.init", "6.1 x");
+        for mut image in [bz_image("6.1 x"), vmlinux(TEXT, b"Linux version 6", &pvh()), uml] {
             for (at, byte) in &changes {
                 let at = at.index(image.len());
                 image[at] = *byte;

@@ -10,6 +10,7 @@ use crate::build;
 use crate::config::Config;
 use crate::context::Context;
 use crate::deb;
+use crate::decompress::decompress;
 use crate::error::Error;
 use crate::files::{self, PartsHash};
 use crate::locator::Locator;
@@ -22,7 +23,7 @@ use crate::tree::{self, Inspected, Parts};
 pub struct Kernel {
     /// The text that named it.
     pub locator: String,
-    /// What QEMU gets with `-kernel`.
+    /// What QEMU gets with `-kernel`, or the program that is User-Mode Linux.
     pub image: PathBuf,
     /// SHA-256 of the image, in hexadecimal.
     pub image_hash: String,
@@ -111,7 +112,7 @@ fn from_path(path: &Path, typed: &str, context: &mut Context<'_>) -> Result<Kern
     let (parts, inspected, provenance) = if found.is_dir() {
         let parts = tree::in_directory(&found)?;
         let inspected = tree::inspect(&parts.image)?;
-        let kind = if parts.image.ends_with("arch/x86/boot/bzImage") { "build tree" } else { "directory" };
+        let kind = if tree::is_made_in(&parts.image, &found) { "build tree" } else { "directory" };
         (parts, inspected, format!("{kind} {typed}"))
     } else {
         // By the path as it was typed, since that is what an error should name.
@@ -162,6 +163,9 @@ fn assemble(parts: Parts, inspected: Inspected, context: &mut Context<'_>) -> Re
 
 pub(crate) fn read_config(path: &Path) -> Result<Config, Error> {
     let content = files::read(path, files::CONFIG)?;
+    // The package of User-Mode Linux has it among its documents, compressed as they all are.
+    let content = decompress(content, files::CONFIG.bytes)
+        .map_err(|why| Error::Unreadable { path: path.to_owned(), source: std::io::Error::other(why) })?;
     Ok(Config::parse(&String::from_utf8_lossy(&content)))
 }
 

@@ -87,6 +87,22 @@ fn a_build_tree() {
 }
 
 #[test]
+fn user_mode_linux_of_the_package() {
+    let place = Place::new();
+    let program = crate::fixture::user_mode_linux(".uml.setup.init", "6.1.7 (me) #7");
+    write(&place.path("root/usr/bin/linux.uml"), program);
+    write(&place.path("root/usr/lib/uml/modules/6.1.7/modules.builtin"), "kernel/fs/ext4/ext4.ko\n");
+    let config = crate::decompress::tests::gzip(b"CONFIG_UML=y\n");
+    write(&place.path("root/usr/share/doc/user-mode-linux/config.gz"), config);
+    for name in ["root", "root/usr/bin/linux.uml"] {
+        let kernel = place.get(name).unwrap();
+        assert_eq!((kernel.arch, kernel.release.as_deref()), (Arch::Um, Some("6.1.7")));
+        assert_eq!(kernel.modules.presence("ext4"), Presence::BuiltIn);
+        assert!(kernel.config.unwrap().is_enabled("UML"));
+    }
+}
+
+#[test]
 fn bad_paths_are_the_users_fault() {
     let place = Place::new();
     write(&place.path("text"), "hello\n");

@@ -9,6 +9,15 @@ use crate::flaw::Flaw;
 use crate::image::{self, Image};
 use crate::survey::Layout;
 
+/// Where make puts the image of 64-bit x86, the program that is User-Mode Linux, and the unpacked kernel.
+const BZ_IMAGE: &str = "arch/x86/boot/bzImage";
+const UML: &str = "linux";
+const VMLINUX: &str = "vmlinux";
+
+/// Where Debian's package has User-Mode Linux.
+const UML_PROGRAM: &str = "usr/bin/linux.uml";
+const UML_MODULES: &str = "lib/uml/modules";
+
 /// An image with the files that belong to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Parts {
@@ -46,7 +55,7 @@ pub(crate) fn in_directory(directory: &Path) -> Result<Parts, Error> {
     if let Some(parts) = built_tree(directory) {
         return Ok(parts);
     }
-    if let Some(parts) = installed_root(directory)? {
+    if let Some(parts) = installed_root(directory)?.or_else(|| unpacked_uml(directory)) {
         return Ok(parts);
     }
     let is_source =
@@ -59,9 +68,9 @@ pub(crate) fn in_directory(directory: &Path) -> Result<Parts, Error> {
 
 /// What belongs to an image that the user named; `path` is free of links.
 pub(crate) fn around_image(path: &Path, release: Option<&str>) -> Parts {
-    let tree = match path.ends_with("arch/x86/boot/bzImage") {
+    let tree = match path.ends_with(BZ_IMAGE) {
         true => path.ancestors().nth(4),
-        false if path.ends_with("vmlinux") => path.parent(),
+        false if [VMLINUX, UML].iter().any(|name| path.ends_with(name)) => path.parent(),
         false => None,
     };
     if let Some(tree) = tree.filter(|tree| tree.join(".config").is_file()) {
@@ -71,19 +80,24 @@ pub(crate) fn around_image(path: &Path, release: Option<&str>) -> Parts {
         return Parts { image: path.to_owned(), ..Parts::default() };
     };
     let above = directory.parent().unwrap_or(directory);
-    of_release(path, directory, above, release)
+    match path.ends_with(UML_PROGRAM) {
+        true => of_uml_package(path, above, release),
+        false => of_release(path, directory, above, release),
+    }
 }
 
 /// The image of a tree in which make has run; also where the build goes to a directory of its own.
 fn built_tree(directory: &Path) -> Option<Parts> {
-    let image = directory.join("arch/x86/boot/bzImage");
-    let vmlinux = directory.join("vmlinux");
-    let image = if image.is_file() {
-        image
-    } else {
-        Some(vmlinux).filter(|path| path.is_file() && directory.join(".config").is_file())?
-    };
+    let in_tree = |name: &str| Some(directory.join(name)).filter(|path| path.is_file());
+    let is_configured = directory.join(".config").is_file();
+    let image = in_tree(BZ_IMAGE)
+        .or_else(|| [UML, VMLINUX].iter().find_map(|name| in_tree(name)).filter(|_| is_configured))?;
     Some(Parts { image, ..of_tree(directory) })
+}
+
+/// Whether an image lies where make puts it in a tree.
+pub(crate) fn is_made_in(image: &Path, tree: &Path) -> bool {
+    [BZ_IMAGE, UML, VMLINUX].iter().any(|name| image == tree.join(name))
 }
 
 fn of_tree(tree: &Path) -> Parts {
@@ -117,6 +131,27 @@ pub(crate) fn installed_root(root: &Path) -> Result<Option<Parts>, Error> {
             let names: Vec<String> = several.iter().map(|release| format!("vmlinuz-{release}")).collect();
             Err(Error::SeveralKernels { path: boot, names: names.join(", ") })
         }
+    }
+}
+
+/// User-Mode Linux out of Debian's package, which has modules of one release.
+pub(crate) fn unpacked_uml(root: &Path) -> Option<Parts> {
+    let image = Some(root.join(UML_PROGRAM)).filter(|path| path.is_file())?;
+    let names = fs::read_dir(root.join("usr").join(UML_MODULES)).into_iter().flatten().flatten();
+    let mut releases = names.filter_map(|entry| entry.file_name().into_string().ok());
+    let release = releases.find(|name| image::is_release(name)).unwrap_or_default();
+    Some(of_uml_package(&image, &root.join("usr"), &release))
+}
+
+/// What belongs to User-Mode Linux in Debian's package below `usr`.
+fn of_uml_package(image: &Path, usr: &Path, release: &str) -> Parts {
+    let modules = usr.join(UML_MODULES).join(release);
+    Parts {
+        image: image.to_owned(),
+        config: Some(usr.join("share/doc/user-mode-linux/config.gz")).filter(|path| path.is_file()),
+        system_map: None,
+        modules: Some(modules).filter(|path| path.is_dir()).map(|path| (path, Layout::Installed)),
+        release: Some(release.to_owned()).filter(|release| !release.is_empty()),
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{bz_image, package_root, write};
+use crate::fixture::{bz_image, package_root, user_mode_linux, write};
 
 /// A tree in which make has run.
 fn built(root: &Path) {
@@ -47,6 +47,37 @@ fn an_unpacked_package() {
     write(&root.join("boot/vmlinuz-6.2"), "x");
     let error = in_directory(root).unwrap_err();
     assert!(error.to_string().contains("vmlinuz-6.1.0-2-amd64, vmlinuz-6.2"), "{error}");
+}
+
+#[test]
+fn user_mode_linux_in_its_tree() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    write(&root.join("linux"), user_mode_linux(".uml.setup.init", "6.1.7"));
+    assert!(matches!(in_directory(root), Err(Error::NotATree { .. })));
+    write(&root.join(".config"), "CONFIG_UML=y\n");
+    write(&root.join("vmlinux"), "x");
+    let parts = in_directory(root).unwrap();
+    assert_eq!(parts.image, root.join("linux"));
+    assert_eq!(parts.config, Some(root.join(".config")));
+    assert_eq!(parts.modules, Some((root.to_owned(), Layout::Built)));
+    assert_eq!(around_image(&parts.image, Some("6.1.7")), parts);
+    assert!(is_made_in(&parts.image, root));
+}
+
+#[test]
+fn user_mode_linux_as_debian_packs_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    write(&root.join("usr/bin/linux.uml"), user_mode_linux(".uml.setup.init", "6.1.7"));
+    let modules = root.join("usr/lib/uml/modules/6.1.7");
+    write(&modules.join("modules.builtin"), "");
+    write(&root.join("usr/share/doc/user-mode-linux/config.gz"), "");
+    let parts = in_directory(root).unwrap();
+    assert_eq!(parts.image, root.join("usr/bin/linux.uml"));
+    assert_eq!(parts.modules, Some((modules, Layout::Installed)));
+    assert_eq!(parts.config, Some(root.join("usr/share/doc/user-mode-linux/config.gz")));
+    assert_eq!(around_image(&parts.image, Some("6.1.7")), parts);
 }
 
 #[test]
