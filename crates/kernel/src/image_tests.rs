@@ -69,8 +69,8 @@ fn a_banner_without_the_number_of_the_build_is_a_last_resort() {
 fn user_mode_linux_is_told_from_other_programs_by_its_sections() {
     let whole = user_mode_linux(".uml.setup.init", "6.1.7 (me) #3");
     let image = recognise(&whole).unwrap();
-    assert_eq!((image.is_uml, image.version.as_deref()), (true, Some("6.1.7 (me) #3")));
-    assert!(!recognise(&vmlinux(TEXT, b"", &pvh())).unwrap().is_uml);
+    assert_eq!((image.arch, image.version.as_deref()), (Arch::Um, Some("6.1.7 (me) #3")));
+    assert_eq!(recognise(&vmlinux(TEXT, b"", &pvh())).unwrap().arch, Arch::X86_64);
     assert_eq!(recognise(&user_mode_linux(".text", "6.1.7")), Err(Flaw::Other("a program")));
     assert_eq!(recognise(&whole[..whole.len() - 9]), Err(Flaw::Truncated { missing: 9 }));
 }

@@ -119,7 +119,7 @@ pub(crate) struct Run {
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
-    /// Print the plan and QEMU's command line and stop
+    /// Print the plan and the machine's command line and stop
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 use kernel::Store;
 use machine::host::{QemuProgram, available_memory_mib};
-use machine::kvm;
 use machine::program::Program;
+use machine::{kvm, uml};
 use serde::Serialize;
 
 use crate::cli::Doctor;
@@ -44,7 +44,7 @@ struct Finding {
 
 /// Looks at the host and gives the exit code: 3 when something essential is missing.
 pub(crate) fn doctor(said: &Doctor) -> Result<u8> {
-    let mut findings = vec![qemu(), kvm_finding(), memory()];
+    let mut findings = vec![qemu(), kvm_finding(), uml(), memory()];
     findings.push(space("cache", &Store::default_dir()));
     findings.push(space("results", &ledger::default_root()));
     findings.extend(PROGRAMS.iter().map(|&(name, purpose, advice)| program(name, purpose, advice)));
@@ -86,6 +86,17 @@ fn kvm_finding() -> Finding {
     };
     let advice = (!good).then(|| "kiln uses TCG".to_string());
     Finding { what: "KVM", good, essential: false, found, advice }
+}
+
+/// Whether User-Mode Linux works; its kernels need no other program.
+fn uml() -> Finding {
+    let (good, found) = match (uml::check::may_trace(), uml::check::installed()) {
+        (Ok(()), Some(path)) => (true, format!("{}, and processes may be traced", path.display())),
+        (Ok(()), None) => (true, "processes may be traced: it works, none is installed".to_string()),
+        (Err(why), _) => (false, why),
+    };
+    let advice = (!good).then(|| "kernels for QEMU work nevertheless".to_string());
+    Finding { what: "UML", good, essential: false, found, advice }
 }
 
 fn memory() -> Finding {

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use kernel::Kernel;
 use lab::Plan;
 use lab::plan::Fixed;
 use lab::watch::Patience;
-use machine::{Accel, Error, Spec};
+use machine::{Engine, Error, Spec};
 
 use crate::cli::MachineOptions;
 
@@ -16,25 +17,25 @@ const BOOT_LIMIT: Duration = Duration::from_secs(15);
 const SILENCE_LIMIT: Duration = Duration::from_secs(6);
 
 impl MachineOptions {
-    /// What the user fixed about a plan.
-    pub(crate) fn fixed(&self, limit: Option<Duration>) -> Fixed {
-        Fixed { memory_mib: self.memory, cpus: self.cpus, limit }
+    /// What shall run the kernel here.
+    pub(crate) fn engine(&self, kernel: &Kernel) -> Result<Engine, Error> {
+        Engine::choose(kernel.arch, self.accel.into())
     }
 
-    /// How instructions shall be executed here.
-    pub(crate) fn accel(&self) -> Result<Accel, Error> {
-        Accel::choose(self.accel.into())
+    /// What the user, or what runs the machine, fixes about a plan.
+    pub(crate) fn fixed(&self, engine: Engine, limit: Option<Duration>) -> Result<Fixed, Error> {
+        Ok(Fixed { memory_mib: self.memory, cpus: engine.cpus(self.cpus)?, limit })
     }
 
     /// The machine for `plan`.
-    pub(crate) fn spec(&self, plan: &Plan, accel: Accel) -> Spec {
-        let patience = Patience::new(accel);
+    pub(crate) fn spec(&self, plan: &Plan, engine: Engine) -> Spec {
+        let patience = Patience::new(engine);
         let boot_limit = self.timeout.unwrap_or_else(|| patience.stretch(BOOT_LIMIT));
         Spec {
             memory_mib: plan.memory_mib,
             cpus: plan.cpus,
             append: self.append.join(" "),
-            accel,
+            engine,
             boot_limit,
             silence_limit: self.timeout.unwrap_or_else(|| patience.stretch(SILENCE_LIMIT)),
             disk_mib: plan.disk_mib,
@@ -46,5 +47,5 @@ impl MachineOptions {
 /// The machine in words.
 pub(crate) fn describe(spec: &Spec) -> String {
     let cpus = if spec.cpus == 1 { "1 CPU".to_string() } else { format!("{} CPUs", spec.cpus) };
-    format!("QEMU with {}, {cpus}, {} MiB", spec.accel.name().to_uppercase(), spec.memory_mib)
+    format!("{}, {cpus}, {} MiB", spec.engine, spec.memory_mib)
 }

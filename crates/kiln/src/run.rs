@@ -4,12 +4,11 @@ use agent::case::Case;
 use anyhow::{Context, Result};
 use kernel::Kernel;
 use lab::event::Session;
-use lab::source::QemuSource;
+use lab::source::HostedSource;
 use lab::watch::Patience;
 use lab::{Plan, Runner, Summary, suite};
 use ledger::Recorder;
-use machine::qemu::Built;
-use machine::{Accel, Spec, kvm};
+use machine::{Accel, Built, Engine, Spec, kvm};
 use protocol::End;
 
 use crate::cli::{AccelName, Run};
@@ -29,23 +28,23 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     // A wrong name is told before anything is fetched.
     let cases = suite::select(&said.choice.suite, &said.choice.case)?;
     let kernel = find(&said.kernel, &said.build, &interrupt)?;
-    let plan = plan(said, &kernel, &cases)?;
-    let accel = said.machine.accel()?;
-    let spec = said.machine.spec(&plan, accel);
+    let engine = said.machine.engine(&kernel)?;
+    let plan = plan(said, engine, &kernel, &cases)?;
+    let spec = said.machine.spec(&plan, engine);
     if said.dry_run {
         return dry_run(&plan, &spec, &kernel);
     }
-    let mut source = QemuSource::new(&spec, &kernel)?;
+    let mut source = HostedSource::new(&spec, &kernel)?;
     let session = session(said, &kernel, &plan, &spec);
     let root = said.results.clone().unwrap_or_else(ledger::default_root);
     let recorder = Recorder::create(&root, &session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())?;
     let mut listeners = Listeners::new(said.format, color, recorder);
-    listeners.note_accel(said, accel);
+    listeners.note_accel(said, engine);
     if kernel.config.is_none() && said.exec.is_none() {
         listeners.note(NO_CONFIGURATION.to_string());
     }
     let outcome =
-        Runner::new(&mut source, &mut listeners, &interrupt, Patience::new(accel)).run(session, &plan);
+        Runner::new(&mut source, &mut listeners, &interrupt, Patience::new(engine)).run(session, &plan);
     let last_end = listeners.last_end();
     let recorded = listeners.finish();
     let summary = outcome?;
@@ -56,8 +55,8 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     Ok(exit_code(said, summary, last_end.as_ref()))
 }
 
-fn plan(said: &Run, kernel: &Kernel, cases: &[&Case]) -> Result<Plan> {
-    let fixed = said.machine.fixed(said.case_timeout);
+fn plan(said: &Run, engine: Engine, kernel: &Kernel, cases: &[&Case]) -> Result<Plan> {
+    let fixed = said.machine.fixed(engine, said.case_timeout)?;
     if let Some(program) = &said.exec {
         return Ok(Plan::for_program(program, &said.arguments, fixed)?);
     }
@@ -110,9 +109,9 @@ fn exit_code(said: &Run, summary: Summary, last_end: Option<&End>) -> u8 {
 
 impl Listeners {
     /// Says why KVM is not used, where one might expect it.
-    fn note_accel(&mut self, said: &Run, accel: Accel) {
+    fn note_accel(&mut self, said: &Run, engine: Engine) {
         if said.machine.accel == AccelName::Auto
-            && accel == Accel::Tcg
+            && engine == Engine::Qemu(Accel::Tcg)
             && std::path::Path::new("/dev/kvm").exists()
             && let Err(why) = kvm::verdict()
         {

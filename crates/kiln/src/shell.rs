@@ -10,8 +10,7 @@ use anyhow::{Context, Result, bail};
 use lab::Plan;
 use lab::judge::{Ending, Seen, judge};
 use machine::program::Program;
-use machine::qemu::Built;
-use machine::{BootFailure, BootTrouble, Death, Event, Machine, Payload, Qemu};
+use machine::{BootFailure, BootTrouble, Built, Death, Event, Hosted, Machine, Payload};
 use protocol::{End, FromAgent, RunRequest, ToAgent, Work};
 use signal_hook::consts::SIGWINCH;
 
@@ -42,9 +41,10 @@ const PROGRAMS: &[&str] = &[
 pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let kernel = find(&said.kernel, &said.build, &interrupt)?;
-    let mut plan = Plan::nothing("shell", said.machine.fixed(None));
+    let engine = said.machine.engine(&kernel)?;
+    let mut plan = Plan::nothing("shell", said.machine.fixed(engine, None)?);
     plan.payload = payload()?;
-    let spec = said.machine.spec(&plan, said.machine.accel()?);
+    let spec = said.machine.spec(&plan, engine);
     let built = Built::new(&spec, &kernel)?;
     let mut progress = terminal::Progress::new();
     progress.show(&format!("booting {}", kernel.provenance));
@@ -98,7 +98,7 @@ fn did_not_boot(failure: &BootFailure) -> Result<u8> {
 }
 
 /// Runs one command; its output is ours, and so is its exit status.
-fn one_command(mut machine: Qemu, command: &str, interrupt: &AtomicBool) -> Result<u8> {
+fn one_command(mut machine: Hosted, command: &str, interrupt: &AtomicBool) -> Result<u8> {
     let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
     let request = RunRequest {
         run: 1,
@@ -160,7 +160,7 @@ fn status_of(end: &End) -> Result<u8> {
 }
 
 /// Connects the user's terminal with the console until the shell ends.
-fn interactive(mut machine: Qemu, interrupt: &AtomicBool) -> Result<u8> {
+fn interactive(mut machine: Hosted, interrupt: &AtomicBool) -> Result<u8> {
     let resized = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGWINCH, Arc::clone(&resized)).context("signals")?;
     let leave = Arc::new(AtomicBool::new(false));
@@ -196,7 +196,7 @@ enum Left {
 }
 
 /// Waits for the end of the shell.
-fn follow(machine: &mut Qemu, interrupt: &AtomicBool, resized: &AtomicBool, leave: &AtomicBool) -> Left {
+fn follow(machine: &mut Hosted, interrupt: &AtomicBool, resized: &AtomicBool, leave: &AtomicBool) -> Left {
     while !interrupt.load(Ordering::Relaxed) && !leave.load(Ordering::Relaxed) {
         if resized.swap(false, Ordering::Relaxed) {
             let (rows, columns) = size();

@@ -27,7 +27,7 @@ pub enum Event {
         /// Cases that this boot is going to run.
         cases: u32,
     },
-    /// QEMU has been started with this command line.
+    /// The machine's program has been started with this command line.
     CommandLine {
         /// The boot.
         boot: u32,
@@ -47,7 +47,7 @@ pub enum Event {
         boot: u32,
         /// `uname -r`.
         release: String,
-        /// From the start of QEMU to the hello.
+        /// From the start of the machine's program to the hello.
         took: Duration,
     },
     /// A case begins.
@@ -83,7 +83,7 @@ pub struct Session {
     pub release: Option<String>,
     /// Hash over image, modules, configuration and parameters.
     pub identity: String,
-    /// The machine, for people: `QEMU with TCG, 2 CPUs, 1024 MiB`.
+    /// The machine, for people: `QEMU with TCG, 2 CPUs, 1024 MiB` or `UML, 1 CPU, 1024 MiB`.
     pub machine: String,
     /// The suite's name, or the program's.
     pub suite: String,

@@ -110,6 +110,9 @@ fn died(death: &Death, report: Option<&KernelReport>, console: &[String]) -> Jud
         Death::Reset => {
             Judgement::new(Outcome::Crash, "the machine was reset without a message (a triple fault?)")
         }
+        Death::Fault(signal) => {
+            Judgement::new(Outcome::Crash, format!("the kernel died of signal {signal} without a message"))
+        }
         // The kernel may have killed it by an oops in what it did for it.
         Death::AgentDied(title) => match report.filter(|report| report.kind != Kind::Panic) {
             Some(report) => Judgement::new(Outcome::Crash, &report.title),
@@ -332,6 +335,7 @@ mod tests {
         for (death, expected) in [
             (Death::Panic("x".into()), (Outcome::Crash, None)),
             (Death::Reset, (Outcome::Crash, None)),
+            (Death::Fault(11), (Outcome::Crash, None)),
             (Death::Restarted, (Outcome::Broken, Some(Blame::Case))),
             (Death::PoweredOff, (Outcome::Broken, Some(Blame::Case))),
             (Death::AgentDied("x".into()), (Outcome::Broken, Some(Blame::Kiln))),

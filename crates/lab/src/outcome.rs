@@ -61,7 +61,7 @@ impl Outcome {
 pub enum Blame {
     /// The case: its set-up, its clean-up, its silence or what it did to the machine.
     Case,
-    /// QEMU.
+    /// QEMU or UML.
     Machine,
     /// The host: memory, disk, a missing program.
     Host,

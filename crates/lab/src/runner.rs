@@ -193,9 +193,9 @@ fn skipped(item: &Item, why: &str) -> Run {
 #[must_use]
 pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
     match trouble {
-        BootTrouble::Panic(_) | BootTrouble::Reset => (Outcome::Crash, None),
+        BootTrouble::Panic(_) | BootTrouble::Reset | BootTrouble::Fault(_) => (Outcome::Crash, None),
         BootTrouble::Hang { .. } | BootTrouble::Late(_) => (Outcome::Hang, None),
-        BootTrouble::NoConsole(_) | BootTrouble::NoControlPort | BootTrouble::Qemu(_) => {
+        BootTrouble::NoConsole { .. } | BootTrouble::NoControlPort { .. } | BootTrouble::Machine(_) => {
             (Outcome::Broken, Some(Blame::Machine))
         }
         BootTrouble::Protocol(_) | BootTrouble::AgentDied(_) | BootTrouble::Interrupted => {

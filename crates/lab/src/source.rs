@@ -4,12 +4,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kernel::Kernel;
-use machine::qemu::Built;
-use machine::{BootFailure, Error, Machine, Spec};
+use machine::{BootFailure, Built, Error, Machine, Spec};
 
 /// Makes machines, each as fresh as the first.
 pub trait Source {
-    /// Boots one; `heard` gets QEMU's command line and every line of the console on the way.
+    /// Boots one; `heard` gets the command line of its program and every line of the console on the way.
     ///
     /// # Errors
     ///
@@ -24,7 +23,7 @@ pub trait Source {
 /// Something that is known before the machine is up.
 #[derive(Debug, Clone, Copy)]
 pub enum Heard<'a> {
-    /// QEMU's command line.
+    /// The command line of the machine's program.
     CommandLine(&'a str),
     /// A line on the console.
     Console(&'a str),
@@ -46,13 +45,13 @@ impl std::fmt::Debug for Up {
     }
 }
 
-/// Boots a Kernel in QEMU.
+/// Boots a Kernel in a machine that is a program of this host: QEMU or UML.
 #[derive(Debug)]
-pub struct QemuSource<'a> {
+pub struct HostedSource<'a> {
     built: Built<'a>,
 }
 
-impl<'a> QemuSource<'a> {
+impl<'a> HostedSource<'a> {
     /// Prepares everything that does not change from boot to boot.
     ///
     /// # Errors
@@ -63,7 +62,7 @@ impl<'a> QemuSource<'a> {
     }
 }
 
-impl Source for QemuSource<'_> {
+impl Source for HostedSource<'_> {
     fn boot(
         &mut self,
         interrupt: &AtomicBool,

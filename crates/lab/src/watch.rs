@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use machine::{Accel, host};
+use machine::{Engine, host};
 
 /// Silence on the bare, idle host after which the machine counts as hanging.
 const SILENCE: Duration = Duration::from_secs(8);
@@ -23,10 +23,10 @@ pub struct Patience {
 impl Patience {
     /// The patience for machines of this kind; the user's factor comes from the environment.
     #[must_use]
-    pub fn new(accel: Accel) -> Self {
+    pub fn new(engine: Engine) -> Self {
         let user = std::env::var(FACTOR_VARIABLE).ok().and_then(|text| text.parse::<f64>().ok());
         let user = user.filter(|factor| factor.is_finite()).unwrap_or(1.0).clamp(0.1, 1000.0);
-        Self { factor: f64::from(accel.patience()) * user, heeds_load: true }
+        Self { factor: f64::from(engine.patience()) * user, heeds_load: true }
     }
 
     /// A patience that depends on nothing but `factor`.
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn patience_only_grows() {
         assert!(
-            Patience::new(Accel::Tcg).stretch(Duration::from_secs(1))
+            Patience::new(Engine::Uml).stretch(Duration::from_secs(1))
                 >= Patience::fixed(0.4).stretch(Duration::from_secs(1))
         );
     }

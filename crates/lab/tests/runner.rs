@@ -237,9 +237,10 @@ fn a_kernel_that_does_not_boot_is_one_run_and_nothing_else_is_run() {
         (BootTrouble::Panic("no init".into()), Outcome::Crash, None),
         (BootTrouble::Reset, Outcome::Crash, None),
         (BootTrouble::Hang { lines: 3, seconds: 9 }, Outcome::Hang, None),
-        (BootTrouble::NoConsole(9), Outcome::Broken, Some(Blame::Machine)),
-        (BootTrouble::NoControlPort, Outcome::Broken, Some(Blame::Machine)),
-        (BootTrouble::Qemu("no".into()), Outcome::Broken, Some(Blame::Machine)),
+        (BootTrouble::NoConsole { seconds: 9, option: "CONFIG_X" }, Outcome::Broken, Some(Blame::Machine)),
+        (BootTrouble::NoControlPort { option: "CONFIG_X" }, Outcome::Broken, Some(Blame::Machine)),
+        (BootTrouble::Fault(11), Outcome::Crash, None),
+        (BootTrouble::Machine("no".into()), Outcome::Broken, Some(Blame::Machine)),
         (BootTrouble::Protocol(0), Outcome::Broken, Some(Blame::Kiln)),
     ] {
         let world = World::of(&[("a/first", passes), ("a/last", passes)]);
@@ -252,7 +253,7 @@ fn a_kernel_that_does_not_boot_is_one_run_and_nothing_else_is_run() {
 
 #[test]
 fn a_later_boot_that_fails_once_is_tried_again() {
-    let boots = vec![Boot::Up, Boot::Fails(BootTrouble::Qemu("once".into()))];
+    let boots = vec![Boot::Up, Boot::Fails(BootTrouble::Machine("once".into()))];
     let world = World::of(&[("a/bad", |_| vec![MachineEvent::Ended(Death::Reset)]), ("a/last", passes)]);
     let story = world.boots(boots).run();
     assert_eq!(story.outcomes(), [("a/bad", Outcome::Crash, None, 1), ("a/last", Outcome::Pass, None, 3)]);

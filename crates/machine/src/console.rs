@@ -76,7 +76,7 @@ impl Console {
         };
     }
 
-    /// The machine is at its end although QEMU still runs: it halts, or has panicked and stays so.
+    /// The machine is at its end although its program still runs: it halts, or has panicked and stays so.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.finished_panic || self.last_order == Some(Order::Halt)

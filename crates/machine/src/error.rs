@@ -19,6 +19,15 @@ pub enum Error {
     /// KVM was asked for and does not work.
     #[error("--accel kvm: {0}; without --accel kiln uses TCG by itself")]
     NoKvm(String),
+    /// An accelerator was asked for and there is none to choose.
+    #[error("--accel: User-Mode Linux is a program of this host, there is no accelerator to choose")]
+    UmlAccel,
+    /// More CPUs were asked for than there can be.
+    #[error("--cpus {asked}: User-Mode Linux has one CPU")]
+    UmlCpus {
+        /// CPUs asked for.
+        asked: u32,
+    },
     /// The machine would be too small for its own initramfs.
     #[error("--memory {asked}M is too little: this kernel and its initramfs need at least {needed}M")]
     SmallMemory {
@@ -66,7 +75,7 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::SmallMemory { .. } | Self::Program { .. } => true,
+            Self::UmlAccel | Self::UmlCpus { .. } | Self::SmallMemory { .. } | Self::Program { .. } => true,
             Self::Kernel(error) => error.is_usage(),
             Self::NoQemu(_)
             | Self::OldQemu { .. }
@@ -97,11 +106,17 @@ pub enum BootTrouble {
     /// The machine was reset without a message.
     #[error("the machine was reset without a message (a triple fault?)")]
     Reset,
+    /// The kernel died of a fault that it did not handle.
+    #[error("the kernel died of signal {0} without a message")]
+    Fault(i32),
     /// Nothing at all on the console.
-    #[error(
-        "nothing came on the console in {0} s: the kernel hangs early, or lacks CONFIG_SERIAL_8250_CONSOLE"
-    )]
-    NoConsole(u64),
+    #[error("nothing came on the console in {seconds} s: the kernel hangs early, or lacks {option}")]
+    NoConsole {
+        /// Seconds of silence.
+        seconds: u64,
+        /// The configuration that a console needs.
+        option: &'static str,
+    },
     /// The console went silent.
     #[error("the kernel stopped after {lines} lines on the console and said nothing for {seconds} s")]
     Hang {
@@ -117,14 +132,17 @@ pub enum BootTrouble {
     #[error("process 1 died: {0}")]
     AgentDied(String),
     /// User space ran but the agent could not speak.
-    #[error("the agent found no control port: the kernel needs CONFIG_SERIAL_8250 with at least two ports")]
-    NoControlPort,
+    #[error("the agent found no control port: the kernel needs {option}")]
+    NoControlPort {
+        /// The configuration that the port needs.
+        option: &'static str,
+    },
     /// An agent of another version answered.
     #[error("the agent speaks protocol {0}, this kiln speaks {version}", version = protocol::VERSION)]
     Protocol(u32),
-    /// QEMU failed.
-    #[error("QEMU: {0}")]
-    Qemu(String),
+    /// QEMU, UML or the host failed; says which.
+    #[error("{0}")]
+    Machine(String),
     /// The user did not want to wait.
     #[error("interrupted")]
     Interrupted,

@@ -3,30 +3,34 @@
 //! * [`spec`]: what the machine shall be
 //! * [`initramfs`]: the archive that it boots into, written in memory
 //! * [`payload`]: what goes into the archive; [`program`]: a host's program with its libraries
-//! * [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
-//! * [`qemu`]: the machine itself
+//! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
+//! * [`hosted`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
 //! * [`console`]: lines of the console and what they say about the machine's end
 //! * [`host`]: what this host has
 
 pub mod accel;
 pub mod console;
+pub mod engine;
 pub mod error;
 pub mod host;
+pub mod hosted;
 pub mod initramfs;
 pub mod kvm;
 pub mod payload;
 pub mod program;
-pub mod qemu;
+mod qemu;
 pub mod spec;
+pub mod uml;
 
 use std::time::Instant;
 
 use protocol::{FromAgent, ToAgent};
 
 pub use accel::{Accel, AccelChoice};
+pub use engine::Engine;
 pub use error::{BootFailure, BootTrouble, Error};
+pub use hosted::{Booted, Built, Hosted, Starting};
 pub use payload::Payload;
-pub use qemu::Qemu;
 pub use spec::Spec;
 
 /// The agent: a static program, `/init` of every machine.
@@ -41,7 +45,7 @@ pub trait Machine {
     /// What happens next, or [`Event::Quiet`] if nothing does until `deadline`.
     fn next(&mut self, deadline: Instant) -> Event;
 
-    /// Registers and other facts about a machine that stopped answering, for a person to read.
+    /// Registers and other facts, as far as they can be had, about a machine that stopped answering, for a person to read.
     fn examine(&mut self) -> Vec<String>;
 
     /// Powers the machine off.
@@ -72,10 +76,12 @@ pub enum Death {
     AgentDied(String),
     /// The machine was reset without a word: a triple fault or the like.
     Reset,
+    /// The kernel, a process of the host under UML, did something that such a process dies of; the signal.
+    Fault(i32),
     /// The kernel was asked to restart.
     Restarted,
     /// The kernel was asked to power off or halt.
     PoweredOff,
-    /// QEMU or the host failed.
+    /// QEMU, UML or the host failed; says which.
     Broken(String),
 }

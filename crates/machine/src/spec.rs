@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::accel::Accel;
+use crate::engine::Engine;
 use crate::payload::Payload;
 
 /// Everything that decides how a machine is and boots.
@@ -14,8 +14,8 @@ pub struct Spec {
     pub cpus: u32,
     /// Kernel parameters after kiln's own.
     pub append: String,
-    /// How instructions are executed.
-    pub accel: Accel,
+    /// What runs it.
+    pub engine: Engine,
     /// A boot that takes longer has failed.
     pub boot_limit: Duration,
     /// A boot that says nothing for this long has failed.
@@ -42,10 +42,7 @@ impl Spec {
     /// The kernel's parameters.
     #[must_use]
     pub fn parameters(&self) -> String {
-        // Early output tells a kernel that hangs early from one without a serial console; a panic ends
-        // the machine at once; random numbers must not wait for a device that is not there.
-        let own = "console=ttyS0 earlyprintk=ttyS0 panic=-1 random.trust_cpu=on";
-        format!("{own} {}", self.append).trim_end().to_string()
+        format!("{} {}", self.engine.parameters(), self.append).trim_end().to_string()
     }
 
     /// The least memory that holds an initramfs of `initramfs` bytes, packed and unpacked, in MiB.

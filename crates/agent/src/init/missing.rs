@@ -29,7 +29,9 @@ fn filesystems() -> String {
 
 /// Size of the disk; the kernel counts sectors of 512 bytes.
 fn disk_mib() -> u64 {
-    let name = DISK.trim_start_matches("/dev/");
+    // It may be a link to a device of another name.
+    let device = Path::new(DISK).canonicalize().unwrap_or_default();
+    let name = device.file_name().unwrap_or_default().to_string_lossy();
     let text = std::fs::read_to_string(format!("/sys/class/block/{name}/size")).unwrap_or_default();
     text.trim().parse::<u64>().unwrap_or(0) >> 11
 }

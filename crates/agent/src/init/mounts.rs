@@ -1,7 +1,11 @@
 //! What an init mounts.
 
+use std::path::Path;
+
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
+
+use crate::case::DISK;
 
 /// Type, where, options, and whether a kernel may lack it.
 const MOUNTS: &[(&str, &str, &str, bool)] = &[
@@ -27,6 +31,9 @@ const LINKS: &[(&str, &str)] = &[
     ("/proc/self/fd/2", "/dev/stderr"),
 ];
 
+/// User-Mode Linux calls its disk by another name.
+const DISK_OF_UML: &str = "/dev/ubda";
+
 const DIRECTORIES: &[&str] = &["/root", "/etc", "/mnt", "/run/kiln"];
 
 /// Mounts everything and gives what went wrong.
@@ -47,6 +54,10 @@ pub(super) fn mount_all() -> Vec<String> {
     for (target, place) in LINKS {
         // It is there already on a second start in the same machine.
         let _ = std::os::unix::fs::symlink(target, place);
+    }
+    if Path::new(DISK_OF_UML).exists() {
+        // As above.
+        let _ = std::os::unix::fs::symlink(DISK_OF_UML, DISK);
     }
     trouble
 }

@@ -1,14 +1,15 @@
-//! A machine in QEMU.
+//! A machine that is a program of this host, with a console and a control port.
 //!
-//! * [`args`]: its command line
-//! * [`process`]: the process
-//! * [`qmp`], [`readers`]: what comes out of it
 //! * [`boot`]: from its start to the agent's hello
+//! * [`launch`]: what a program is started with
+//! * [`process`]: the process
+//! * [`readers`]: what comes out of it
+//!
+//! What QEMU and UML do each in their own way is a [`Driver`].
 
-mod args;
 mod boot;
-mod process;
-mod qmp;
+pub(crate) mod launch;
+pub(crate) mod process;
 mod readers;
 
 use std::collections::VecDeque;
@@ -21,13 +22,12 @@ use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
 
 use crate::console::Console;
 use crate::{Death, Event, Machine};
-use process::Process;
-use qmp::Said;
+use process::{Exit, Process};
 
 pub use boot::{Booted, Built, Starting};
 
-/// Sockets whose end is waited for: console, control port, monitor.
-const SOCKETS: u32 = 3;
+/// Sockets whose end is waited for: console, control port.
+const SOCKETS: u32 = 2;
 
 /// How long a machine may take to power off before it is killed.
 const POWER_OFF_PATIENCE: Duration = Duration::from_secs(10);
@@ -35,46 +35,80 @@ const POWER_OFF_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a panic may go on printing.
 const PANIC_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Something that came out of QEMU.
+/// What QEMU and UML do each in their own way.
+pub(crate) trait Driver: std::fmt::Debug + Send {
+    /// Why the machine is no more, from what was on its console and how its program ended.
+    fn death(&mut self, console: &Console, exit: &Exit) -> Death;
+
+    /// Facts about a machine that stopped answering.
+    fn examine(&mut self, process: &Process) -> Vec<String>;
+}
+
+/// Something that came out of the program.
 #[derive(Debug)]
-enum Raw {
+pub(crate) enum Raw {
     Console(Vec<u8>),
     Control(Vec<u8>),
-    Monitor(Said),
+    /// The machine will do nothing more, although the program still runs.
+    Over,
     /// One of the sockets has closed.
     Closed,
     /// The process has ended, in this way.
-    Exited(String),
+    Exited(Exit),
 }
 
-/// A machine in QEMU.
-pub struct Qemu {
+/// A machine that is a program of this host.
+pub struct Hosted {
     process: Process,
+    driver: Box<dyn Driver>,
     screen: Option<Box<dyn Write + Send>>,
     events: Receiver<Raw>,
     control: UnixStream,
     console_input: UnixStream,
-    monitor: UnixStream,
     encoder: Encoder,
     decoder: Decoder,
     console: Console,
     queue: VecDeque<Event>,
-    answers: VecDeque<Result<String, String>>,
     open: u32,
-    shutdown_reason: Option<String>,
-    exit: Option<String>,
+    over: bool,
+    exit: Option<Exit>,
 }
 
-impl std::fmt::Debug for Qemu {
+impl std::fmt::Debug for Hosted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Qemu")
+        f.debug_struct("Hosted")
+            .field("driver", &self.driver)
             .field("console", &self.console)
             .field("exit", &self.exit)
             .finish_non_exhaustive()
     }
 }
 
-impl Qemu {
+impl Hosted {
+    fn new(
+        process: Process,
+        driver: Box<dyn Driver>,
+        events: Receiver<Raw>,
+        console: UnixStream,
+        control: UnixStream,
+    ) -> Self {
+        Self {
+            process,
+            driver,
+            screen: None,
+            events,
+            control,
+            console_input: console,
+            encoder: Encoder::default(),
+            decoder: Decoder::default(),
+            console: Console::default(),
+            queue: VecDeque::new(),
+            open: SOCKETS,
+            over: false,
+            exit: None,
+        }
+    }
+
     /// From now on the console's bytes also go to `screen`, as they are.
     pub fn show_console(&mut self, screen: Box<dyn Write + Send>) {
         self.screen = Some(screen);
@@ -95,7 +129,7 @@ impl Qemu {
         self.console.tail(count)
     }
 
-    /// Takes in one thing that came out of QEMU.
+    /// Takes in one thing that came out of the program.
     fn take(&mut self, raw: Raw) {
         match raw {
             Raw::Console(bytes) => {
@@ -110,36 +144,23 @@ impl Qemu {
                 let found = self.decoder.feed(&bytes);
                 self.queue.extend(found.into_iter().map(event));
             }
-            Raw::Monitor(Said::Shutdown(reason)) => self.shutdown_reason = Some(reason),
-            Raw::Monitor(Said::Paused) => {
-                self.shutdown_reason.get_or_insert_with(|| "it paused the guest by itself".to_string());
-                self.process.kill();
-            }
-            Raw::Monitor(Said::Answer(answer)) => self.answers.push_back(answer),
+            Raw::Over => self.end(),
             Raw::Closed => self.open = self.open.saturating_sub(1),
             Raw::Exited(how) => self.exit = Some(how),
         }
-        if self.has_ended() {
+        // Nothing more can come: the process is gone and all that it said has been read.
+        if self.exit.is_some() && self.open == 0 {
             self.queue.extend(self.console.finish().map(Event::Console));
             let death = self.death();
             self.queue.push_back(Event::Ended(death));
         }
     }
 
-    /// Nothing more can come: the process is gone and all that it said has been read.
-    fn has_ended(&self) -> bool {
-        self.exit.is_some() && self.open == 0
-    }
-
-    fn death(&self) -> Death {
-        let exit = self.exit.clone().unwrap_or_default();
-        match (self.console.last_words(), self.shutdown_reason.as_deref()) {
-            (Some(death), Some(_)) => death,
-            (Some(death @ (Death::Panic(_) | Death::AgentDied(_))), None) => death,
-            (None, Some("guest-reset")) => Death::Reset,
-            (None, Some("guest-shutdown")) => Death::PoweredOff,
-            (None, Some(reason)) => Death::Broken(format!("QEMU shut down: {reason}")),
-            (_, None) => Death::Broken(format!("QEMU: {exit}")),
+    fn death(&mut self) -> Death {
+        match self.console.last_words() {
+            // How a program ends that was killed here says nothing.
+            Some(death) if self.over => death,
+            _ => self.driver.death(&self.console, &self.exit.clone().unwrap_or_default()),
         }
     }
 
@@ -161,23 +182,18 @@ impl Qemu {
         }
     }
 
-    /// A halted or panicked guest says nothing more, but QEMU would go on for ever.
+    /// A halted or panicked guest says nothing more, but its program may go on for ever.
     fn end_if_over(&mut self) {
         if self.console.is_over() && self.exit.is_none() {
             let deadline = Instant::now() + PANIC_PATIENCE;
             while self.exit.is_none() && self.wait(deadline) {}
-            self.shutdown_reason.get_or_insert_with(|| "guest-halted".to_string());
-            self.process.kill();
+            self.end();
         }
     }
 
-    /// What the human monitor prints on `command`.
-    fn ask(&mut self, command: &str) -> Option<String> {
-        self.answers.clear();
-        qmp::ask_human_monitor(&self.monitor, command).ok()?;
-        let deadline = Instant::now() + Duration::from_secs(2);
-        while self.answers.is_empty() && !self.has_ended() && self.wait(deadline) {}
-        self.answers.pop_front()?.ok()
+    fn end(&mut self) {
+        self.over = true;
+        self.process.kill();
     }
 }
 
@@ -189,7 +205,7 @@ fn event(found: Decoded<FromAgent>) -> Event {
     }
 }
 
-impl Machine for Qemu {
+impl Machine for Hosted {
     fn tell(&mut self, message: &ToAgent) {
         if let Ok(frame) = self.encoder.encode(message) {
             // A closed port shows as the machine's end.
@@ -214,10 +230,11 @@ impl Machine for Qemu {
     }
 
     fn examine(&mut self) -> Vec<String> {
-        let registers = self.ask("info registers -a").unwrap_or_default();
-        let wanted =
-            |line: &&str| ["CPU#", "IP=", "SP=", "CR2=", "CR3="].iter().any(|name| line.contains(name));
-        registers.lines().filter(wanted).map(|line| crate::console::printable(line.as_bytes())).collect()
+        if self.exit.is_some() {
+            return Vec::new();
+        }
+        let facts = self.driver.examine(&self.process);
+        facts.iter().map(|line| crate::console::printable(line.as_bytes())).collect()
     }
 
     fn stop(mut self: Box<Self>) {

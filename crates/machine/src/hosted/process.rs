@@ -1,10 +1,10 @@
-//! The QEMU process. It cannot outlive kiln: the kernel kills it when the thread that started it dies,
-//! and that thread does nothing but wait for it.
+//! The process of a machine's program. It cannot outlive kiln: its command says so, and the thread that
+//! starts it does nothing but wait for it.
 
 use std::io::Read;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Sender, SyncSender, channel};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -12,17 +12,27 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::Raw;
 use crate::error::Error;
 
-/// What is kept of QEMU's own messages, in bytes.
+/// What is kept of the program's own messages, in bytes.
 const STDERR_MAX: u64 = 16 * 1024;
 
-/// A running QEMU.
+/// A running program.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
+    pub(crate) id: u32,
     pidfd: OwnedFd,
 }
 
+/// How a program ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Exit {
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    /// The last line of what it said on standard error, if that was read.
+    pub(crate) said: String,
+}
+
 impl Process {
-    /// Starts `command` with `inherited` open; its end is told to `events`.
+    /// Starts `command`, which must end with this thread, with `inherited` open; its end is told to `events`.
     pub(super) fn start(
         command: Command,
         inherited: Vec<OwnedFd>,
@@ -30,8 +40,8 @@ impl Process {
     ) -> Result<Self, Error> {
         let (sender, receiver) = channel();
         std::thread::spawn(move || keep(command, inherited, &sender, &events));
-        let gone = || std::io::Error::other("the thread that starts QEMU died");
-        receiver.recv().map_err(|_| Error::host("starting QEMU", gone()))?.map(|pidfd| Self { pidfd })
+        let gone = || std::io::Error::other("the thread that starts it died");
+        receiver.recv().map_err(|_| Error::host("starting the machine", gone()))?
     }
 
     /// Ends it at once.
@@ -47,20 +57,21 @@ impl Drop for Process {
     }
 }
 
-/// The life of the thread that owns QEMU.
+/// The life of the thread that owns the program.
 fn keep(
     mut command: Command,
     inherited: Vec<OwnedFd>,
-    started: &Sender<Result<OwnedFd, Error>>,
+    started: &Sender<Result<Process, Error>>,
     events: &SyncSender<Raw>,
 ) {
     let outcome = spawn(&mut command, &inherited);
-    // QEMU has its own copies now; ours would keep its sockets from closing with it.
-    drop(inherited);
+    let program = command.get_program().to_owned();
+    // The program has its own copies now; ours would keep its sockets from closing with it.
+    drop((inherited, command));
     let mut child = match outcome {
-        Ok((child, pidfd)) => {
+        Ok((child, process)) => {
             // Whoever asked is waiting for the answer.
-            let _ = started.send(Ok(pidfd));
+            let _ = started.send(Ok(process));
             child
         }
         Err(error) => {
@@ -69,33 +80,23 @@ fn keep(
         }
     };
     let text = messages(&mut child);
-    let status = child.wait();
-    let ended = Raw::Exited(status.map_or_else(|error| error.to_string(), |status| describe(status, &text)));
+    let exit = child.wait().map_or_else(
+        |error| Exit { said: error.to_string(), ..Exit::default() },
+        |status| Exit::new(status, &text, &program.to_string_lossy()),
+    );
     // A machine that was dropped needs no event.
-    let _ = events.send(ended);
+    let _ = events.send(Raw::Exited(exit));
 }
 
-fn spawn(command: &mut Command, inherited: &[OwnedFd]) -> Result<(Child, OwnedFd), Error> {
+fn spawn(command: &mut Command, inherited: &[OwnedFd]) -> Result<(Child, Process), Error> {
     let numbers: Vec<i32> = inherited.iter().map(AsRawFd::as_raw_fd).collect();
-    let parent = std::process::id();
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
     // SAFETY: between fork and exec only system calls are made and nothing is allocated.
-    unsafe {
-        command
-            .pre_exec(move || die_with(parent).and_then(|()| numbers.iter().try_for_each(|&fd| pass_on(fd))))
-    };
-    let child = command.spawn().map_err(|source| Error::host("starting QEMU", source))?;
+    unsafe { command.pre_exec(move || numbers.iter().try_for_each(|&fd| pass_on(fd))) };
+    let child = command.spawn().map_err(|source| Error::host("starting the machine", source))?;
     let pid = Pid::from_child(&child);
     let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|source| Error::host("pidfd_open", source))?;
-    Ok((child, pidfd))
-}
-
-/// The kernel kills this process when its parent thread dies: PR_SET_PDEATHSIG(2const).
-fn die_with(parent: u32) -> std::io::Result<()> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The parent may have died before the order took effect.
-    let now = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
-    if now == parent { Ok(()) } else { Err(std::io::ErrorKind::NotFound.into()) }
+    let process = Process { id: child.id(), pidfd };
+    Ok((child, process))
 }
 
 /// Lets the descriptor survive exec, in this process only.
@@ -105,7 +106,7 @@ fn pass_on(number: i32) -> std::io::Result<()> {
     Ok(rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::empty())?)
 }
 
-/// What QEMU says about itself, up to its end. More than is kept is read too, so that it never waits.
+/// What the program says about itself, up to its end. More than is kept is read too, so that it never waits.
 fn messages(child: &mut Child) -> String {
     let mut bytes = Vec::new();
     if let Some(mut stderr) = child.stderr.take() {
@@ -116,13 +117,34 @@ fn messages(child: &mut Child) -> String {
     String::from_utf8_lossy(&bytes).trim().to_string()
 }
 
-/// One line about an end of QEMU.
-fn describe(status: ExitStatus, messages: &str) -> String {
-    let how = match (status.code(), status.signal()) {
-        (_, Some(signal)) => format!("ended by signal {signal}"),
-        (Some(code), None) => format!("exit status {code}"),
-        (None, None) => "ended".to_string(),
-    };
-    let said = messages.lines().last().unwrap_or_default().trim_start_matches("qemu-system-x86_64: ");
-    if said.is_empty() { how } else { format!("{said} ({how})") }
+impl Exit {
+    fn new(status: ExitStatus, messages: &str, program: &str) -> Self {
+        let name = program.rsplit('/').next().unwrap_or_default();
+        let last = messages.lines().last().unwrap_or_default();
+        let said = last.strip_prefix(name).and_then(|text| text.strip_prefix(": ")).unwrap_or(last);
+        Self { code: status.code(), signal: status.signal(), said: said.to_string() }
+    }
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let how = match (self.code, self.signal) {
+            (_, Some(signal)) => format!("ended by signal {signal}"),
+            (Some(code), None) => format!("exit status {code}"),
+            (None, None) => "ended".to_string(),
+        };
+        if self.said.is_empty() { f.write_str(&how) } else { write!(f, "{} ({how})", self.said) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_program_is_one_line_without_its_name() {
+        let exit = |raw, text| Exit::new(ExitStatus::from_raw(raw), text, "/usr/bin/qemu").to_string();
+        assert_eq!(exit(9, ""), "ended by signal 9");
+        assert_eq!(exit(1 << 8, "a warning\nqemu: no such thing"), "no such thing (exit status 1)");
+    }
 }

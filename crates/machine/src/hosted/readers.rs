@@ -1,4 +1,4 @@
-//! Threads that turn QEMU's sockets into one queue.
+//! Threads that turn a machine's sockets into one queue.
 //!
 //! The queue is bounded: when nobody takes from it the readers stop, then the sockets fill, then the
 //! guest's serial port stops. A flood costs no memory.
@@ -8,7 +8,6 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc::SyncSender;
 
 use super::Raw;
-use super::qmp::{self, LINE_MAX};
 
 /// Reads what comes on the console or the control port.
 pub(super) fn read_port(mut socket: UnixStream, events: SyncSender<Raw>, wrap: fn(Vec<u8>) -> Raw) {
@@ -17,29 +16,6 @@ pub(super) fn read_port(mut socket: UnixStream, events: SyncSender<Raw>, wrap: f
         while let Ok(count @ 1..) = socket.read(&mut buffer) {
             if events.send(wrap(buffer[..count].to_vec())).is_err() {
                 return;
-            }
-        }
-        // A machine that was dropped needs no event.
-        let _ = events.send(Raw::Closed);
-    });
-}
-
-/// Reads what QEMU's monitor says.
-pub(super) fn read_monitor(mut socket: UnixStream, events: SyncSender<Raw>) {
-    std::thread::spawn(move || {
-        let mut buffer = [0; 16 * 1024];
-        let mut line = Vec::new();
-        while let Ok(count @ 1..) = socket.read(&mut buffer) {
-            for &byte in &buffer[..count] {
-                if byte != b'\n' {
-                    line.push(byte);
-                    line.truncate(LINE_MAX);
-                    continue;
-                }
-                let said = qmp::read(&std::mem::take(&mut line));
-                if said.is_some_and(|said| events.send(Raw::Monitor(said)).is_err()) {
-                    return;
-                }
             }
         }
         // A machine that was dropped needs no event.

@@ -3,29 +3,26 @@
 use std::path::Path;
 
 use crate::accel::Accel;
+use crate::hosted::launch::{Numbers, inherited};
 use crate::spec::Spec;
 
-/// Descriptors that QEMU inherits, by the numbers they have in both processes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Descriptors {
-    pub(super) initramfs: i32,
-    pub(super) console: i32,
-    pub(super) control: i32,
-    pub(super) qmp: i32,
-    pub(super) disk: Option<i32>,
-}
-
 /// All arguments after the program's name.
-pub(super) fn arguments(spec: &Spec, image: &Path, fds: &Descriptors) -> Vec<String> {
+pub(super) fn arguments(
+    spec: &Spec,
+    accel: Accel,
+    image: &Path,
+    numbers: &Numbers,
+    monitor: i32,
+) -> Vec<String> {
     [
-        machine(spec.accel),
-        processor(spec),
+        machine(accel),
+        processor(spec, accel),
         memory(spec),
-        boot(spec, image, fds.initramfs),
-        serial_port("console", fds.console),
-        serial_port("control", fds.control),
-        monitor(fds.qmp),
-        fds.disk.map(disk).unwrap_or_default(),
+        boot(spec, image, numbers.initramfs),
+        serial_port("console", numbers.console),
+        serial_port("control", numbers.control),
+        self::monitor(monitor),
+        numbers.disk.map(disk).unwrap_or_default(),
         ending(),
     ]
     .concat()
@@ -45,8 +42,8 @@ fn machine(accel: Accel) -> Vec<String> {
 
 /// All that the accelerator offers. But under TCG a kernel that believes in fast `rep movsb` copies
 /// byte by byte: without it the smoke suite takes a fifth less time.
-fn processor(spec: &Spec) -> Vec<String> {
-    let model = match spec.accel {
+fn processor(spec: &Spec, accel: Accel) -> Vec<String> {
+    let model = match accel {
         Accel::Tcg => "max,-erms",
         Accel::Kvm => "max",
     };
@@ -82,13 +79,10 @@ fn ending() -> Vec<String> {
     strings(["-no-reboot"])
 }
 
-fn inherited(descriptor: i32) -> String {
-    format!("/proc/self/fd/{descriptor}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Engine;
     use crate::payload::Payload;
     use std::time::Duration;
 
@@ -97,7 +91,7 @@ mod tests {
             memory_mib: 512,
             cpus: 2,
             append: "quiet".into(),
-            accel: Accel::Tcg,
+            engine: Engine::Qemu(Accel::Tcg),
             boot_limit: Duration::ZERO,
             silence_limit: Duration::ZERO,
             disk_mib: 0,
@@ -107,8 +101,8 @@ mod tests {
 
     #[test]
     fn the_command_line_says_everything_once() {
-        let fds = Descriptors { initramfs: 3, console: 4, control: 5, qmp: 6, disk: None };
-        let line = arguments(&spec(), Path::new("/boot/vmlinuz"), &fds).join(" ");
+        let numbers = Numbers::example(false);
+        let line = arguments(&spec(), Accel::Tcg, Path::new("/boot/vmlinuz"), &numbers, 6).join(" ");
         assert_eq!(
             line,
             "-nodefaults -no-user-config -display none -machine \
@@ -123,8 +117,7 @@ mod tests {
 
     #[test]
     fn a_disk_is_there_only_when_asked_for() {
-        let fds = Descriptors { initramfs: 3, console: 4, control: 5, qmp: 6, disk: Some(7) };
-        let line = arguments(&spec(), Path::new("x"), &fds).join(" ");
+        let line = arguments(&spec(), Accel::Tcg, Path::new("x"), &Numbers::example(true), 6).join(" ");
         assert!(
             line.contains("-drive file=/proc/self/fd/7,format=raw,if=none,id=disk,cache=unsafe"),
             "{line}"

@@ -1,0 +1,111 @@
+//! What a machine's program is started with.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+
+use rustix::fs::MemfdFlags;
+
+use super::Driver;
+use crate::error::Error;
+
+/// A program that is ready to be started.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    pub(crate) command: Command,
+    /// What it inherits, by the numbers that its arguments name.
+    pub(crate) inherited: Vec<OwnedFd>,
+    pub(crate) driver: Box<dyn Driver>,
+}
+
+/// The program's side of what every machine has.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) console: OwnedFd,
+    pub(crate) control: OwnedFd,
+    pub(crate) initramfs: OwnedFd,
+    pub(crate) disk: Option<OwnedFd>,
+}
+
+/// Their numbers, which are the same in both processes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbers {
+    pub(crate) initramfs: i32,
+    pub(crate) console: i32,
+    pub(crate) control: i32,
+    pub(crate) disk: Option<i32>,
+}
+
+impl Parts {
+    pub(crate) fn numbers(&self) -> Numbers {
+        Numbers {
+            initramfs: self.initramfs.as_raw_fd(),
+            console: self.console.as_raw_fd(),
+            control: self.control.as_raw_fd(),
+            disk: self.disk.as_ref().map(AsRawFd::as_raw_fd),
+        }
+    }
+
+    pub(crate) fn into_inherited(self) -> Vec<OwnedFd> {
+        [self.console, self.control, self.initramfs].into_iter().chain(self.disk).collect()
+    }
+}
+
+impl Numbers {
+    /// Some, for a command line that is only shown.
+    pub(crate) fn example(has_disk: bool) -> Self {
+        Self { initramfs: 3, console: 4, control: 5, disk: has_disk.then_some(7) }
+    }
+}
+
+/// The path by which a program finds what it inherits under this number.
+pub(crate) fn inherited(number: i32) -> String {
+    format!("/proc/self/fd/{number}")
+}
+
+pub(crate) fn socket_pair() -> Result<(UnixStream, UnixStream), Error> {
+    UnixStream::pair().map_err(|source| Error::host("socketpair", source))
+}
+
+/// A file without a name that holds `content`.
+pub(crate) fn in_memory(name: &str, content: &[u8]) -> Result<OwnedFd, Error> {
+    let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
+        .map_err(|source| Error::host("memfd_create", source))?;
+    let mut file = std::fs::File::from(file);
+    file.write_all(content).map_err(|source| Error::host(name, source))?;
+    Ok(file.into())
+}
+
+/// An empty disk: a sparse file without a name, so that nothing is left of it.
+pub(crate) fn disk(mib: u64) -> Result<OwnedFd, Error> {
+    let file = in_memory("disk", &[])?;
+    rustix::fs::ftruncate(&file, mib << 20).map_err(|source| Error::host("disk", source))?;
+    Ok(file)
+}
+
+/// The command line as a shell reads it.
+pub(crate) fn quote(command: &Command) -> String {
+    let plain = |word: &str| {
+        !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_=+,./:@%".contains(&b))
+    };
+    let quoted = |word: &OsStr| match word.to_string_lossy() {
+        word if plain(&word) => word.into_owned(),
+        word => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_can_be_pasted_into_a_shell() {
+        let mut command = Command::new("qemu");
+        command.args(["-append", "a b", "", "it's"]);
+        assert_eq!(quote(&command), r"qemu -append 'a b' '' 'it'\''s'");
+    }
+}

@@ -1,0 +1,88 @@
+//! A machine in QEMU.
+//!
+//! * [`args`]: its command line
+//! * [`monitor`]: what it is asked, and says of itself; [`qmp`] is the form of that
+
+mod args;
+mod monitor;
+mod qmp;
+
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::SyncSender;
+
+use crate::Death;
+use crate::accel::Accel;
+use crate::console::Console;
+use crate::error::Error;
+use crate::hosted::launch::{Launch, Numbers, Parts};
+use crate::hosted::process::{Exit, Process};
+use crate::hosted::{Driver, Raw};
+use crate::spec::Spec;
+use monitor::Monitor;
+
+/// The number of the monitor's descriptor in a command line that is only shown.
+const EXAMPLE: i32 = 6;
+
+/// A QEMU for `spec` that is only shown; `files` are QEMU and the image.
+pub(crate) fn example(spec: &Spec, accel: Accel, files: (&Path, &Path), numbers: &Numbers) -> Command {
+    command(spec, accel, files, numbers, EXAMPLE)
+}
+
+/// A QEMU for `spec` that is ready to be started; `files` are QEMU and the image.
+pub(crate) fn launch(
+    spec: &Spec,
+    accel: Accel,
+    files: (&Path, &Path),
+    parts: Parts,
+    events: &SyncSender<Raw>,
+) -> Result<Launch, Error> {
+    let (monitor, its_monitor) = Monitor::new(events.clone())?;
+    let mut command = command(spec, accel, files, &parts.numbers(), its_monitor.as_raw_fd());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
+    let parent = std::process::id();
+    // SAFETY: between fork and exec only system calls are made and nothing is allocated.
+    unsafe { command.pre_exec(move || ::host::die_with_parent(parent)) };
+    let inherited = parts.into_inherited().into_iter().chain([its_monitor]).collect();
+    Ok(Launch { command, inherited, driver: Box::new(Qemu { monitor }) })
+}
+
+fn command(
+    spec: &Spec,
+    accel: Accel,
+    (program, image): (&Path, &Path),
+    numbers: &Numbers,
+    monitor: i32,
+) -> Command {
+    let mut command = Command::new(program);
+    command.args(args::arguments(spec, accel, image, numbers, monitor));
+    command
+}
+
+/// What is known of a running QEMU beside its console and control port.
+#[derive(Debug)]
+struct Qemu {
+    monitor: Monitor,
+}
+
+impl Driver for Qemu {
+    fn death(&mut self, console: &Console, exit: &Exit) -> Death {
+        match (console.last_words(), self.monitor.shutdown_reason()) {
+            (Some(death), Some(_)) => death,
+            (Some(death @ (Death::Panic(_) | Death::AgentDied(_))), None) => death,
+            (None, Some("guest-reset")) => Death::Reset,
+            (None, Some("guest-shutdown")) => Death::PoweredOff,
+            (None, Some(reason)) => Death::Broken(format!("QEMU shut down: {reason}")),
+            (_, None) => Death::Broken(format!("QEMU: {exit}")),
+        }
+    }
+
+    fn examine(&mut self, _process: &Process) -> Vec<String> {
+        let registers = self.monitor.ask("info registers -a").unwrap_or_default();
+        let wanted =
+            |line: &&str| ["CPU#", "IP=", "SP=", "CR2=", "CR3="].iter().any(|name| line.contains(name));
+        registers.lines().filter(wanted).map(str::to_string).collect()
+    }
+}

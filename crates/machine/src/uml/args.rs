@@ -1,0 +1,73 @@
+//! UML's command line. What is no parameter of UML itself goes to the kernel.
+
+use crate::hosted::launch::{Numbers, inherited};
+use crate::spec::Spec;
+
+/// A tmpfs that only UML sees is mounted here, with this directory in it. It holds the machine's memory,
+/// and the socket of its management console. UML looks here for a tmpfs by itself.
+pub(super) const SCRATCH_PLACE: &str = "/dev/shm";
+pub(super) const SCRATCH_DIRECTORY: &str = "kiln";
+
+/// Where the socket of the management console is, as UML sees it. Without the scratch the directory above
+/// does not exist, and UML does without.
+pub(super) const MCONSOLE: &str = "/dev/shm/kiln/uml/machine/mconsole";
+
+/// All arguments after the program's name.
+pub(super) fn arguments(spec: &Spec, numbers: &Numbers) -> Vec<String> {
+    let mut arguments = vec![
+        format!("mem={}M", spec.memory_mib),
+        format!("initrd={}", inherited(numbers.initramfs)),
+        // The first console is the standard streams, the second serial port the control port.
+        "con=null".to_string(),
+        "con0=fd:0,fd:1".to_string(),
+        "ssl=null".to_string(),
+        format!("ssl1=fd:{}", numbers.control),
+        "uml_dir=/dev/shm/kiln/uml".to_string(),
+        "umid=machine".to_string(),
+        // The host's files are not for the guest to mount: nothing is there.
+        "hostfs=/dev/shm/kiln/host".to_string(),
+        // A restart ends the machine.
+        "noreboot".to_string(),
+    ];
+    arguments.extend(numbers.disk.map(|disk| format!("ubd0={}", inherited(disk))));
+    arguments.extend(spec.parameters().split_whitespace().map(str::to_string));
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::payload::Payload;
+    use std::time::Duration;
+
+    fn spec() -> Spec {
+        Spec {
+            memory_mib: 512,
+            cpus: 1,
+            append: "quiet dyndbg=\"file a.c +p\"".into(),
+            engine: Engine::Uml,
+            boot_limit: Duration::ZERO,
+            silence_limit: Duration::ZERO,
+            disk_mib: 0,
+            payload: Payload::default(),
+        }
+    }
+
+    #[test]
+    fn the_command_line_says_everything_once() {
+        let line = arguments(&spec(), &Numbers::example(false)).join(" ");
+        assert_eq!(
+            line,
+            "mem=512M initrd=/proc/self/fd/3 con=null con0=fd:0,fd:1 ssl=null ssl1=fd:5 \
+             uml_dir=/dev/shm/kiln/uml umid=machine hostfs=/dev/shm/kiln/host noreboot \
+             console=tty0 panic=-1 quiet dyndbg=\"file a.c +p\""
+        );
+    }
+
+    #[test]
+    fn a_disk_is_there_only_when_asked_for() {
+        let line = arguments(&spec(), &Numbers::example(true)).join(" ");
+        assert!(line.contains(" ubd0=/proc/self/fd/7 "), "{line}");
+    }
+}
