@@ -11,6 +11,9 @@ use crate::sys::{call, call_for_descriptor, succeeded};
 
 const BPF: &[Need] = &[Need::Config("BPF_SYSCALL")];
 
+/// Programs that are attached to kprobes, tracepoints and perf events.
+const TRACING: &[Need] = &[Need::Config("BPF_SYSCALL"), Need::Config("BPF_EVENTS")];
+
 pub(super) const CASES: &[Case] = &[
     Case::new("bpf/array", "an array map is full of zeroes, never grows and never shrinks", array).needs(BPF),
     Case::new("bpf/hash", "a hash map obeys BPF_NOEXIST, BPF_EXIST and its limit (E2BIG)", hash).needs(BPF),
@@ -23,7 +26,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("bpf/verifier", "BPF_PROG_LOAD refuses unsafe programs and says why in its log", verifier)
         .needs(BPF),
     Case::new("bpf/privileges", "BPF_PROG_LOAD of a tracing program without CAP_BPF gives EPERM", privileges)
-        .needs(BPF),
+        .needs(TRACING),
 ];
 
 // Commands, types and flags of <linux/bpf.h>.

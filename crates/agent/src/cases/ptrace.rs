@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, getppid, kill_process, waitpid};
 
-use crate::case::Case;
+use crate::case::{Case, Need};
 use crate::check::{Checked, equal, fails, holds};
 use crate::child::{Child, child, exit, unprivileged};
 use crate::sys::call;
@@ -21,7 +21,8 @@ pub(super) const CASES: &[Case] = &[
         "ptrace/syscall-stops",
         "PTRACE_SYSCALL stops at entry and exit; PTRACE_GET_SYSCALL_INFO tells number and result",
         syscall_stops,
-    ),
+    )
+    .needs(&[REGISTER_SETS]),
     Case::new(
         "ptrace/memory",
         "PTRACE_PEEKDATA reads and PTRACE_POKEDATA writes the tracee's memory; EIO elsewhere",
@@ -31,7 +32,8 @@ pub(super) const CASES: &[Case] = &[
         "ptrace/registers",
         "PTRACE_SETREGSET changes what a system call returns; PTRACE_GETREGSET gives the size",
         registers,
-    ),
+    )
+    .needs(&[REGISTER_SETS]),
     Case::new("ptrace/fork-event", "PTRACE_O_TRACEFORK reports a new child and traces it", fork_event),
     Case::new(
         "ptrace/seize",
@@ -40,6 +42,9 @@ pub(super) const CASES: &[Case] = &[
     ),
     Case::new("ptrace/refusals", "ptrace(2) gives EPERM and ESRCH as the manual page says", refusals),
 ];
+
+/// An architecture whose kernel shows system calls and registers to tracers in the common form.
+const REGISTER_SETS: Need = Need::Config("HAVE_ARCH_TRACEHOOK");
 
 /// A request without pointers into this process.
 fn ask(request: c_uint, pid: Option<Pid>, address: usize, data: usize) -> Result<usize, Errno> {
