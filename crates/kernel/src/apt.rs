@@ -72,7 +72,7 @@ impl Archive for Apt<'_> {
 
     fn versions(&self, package: &str) -> Result<Vec<Description>, Error> {
         let mut found = self.show(&["--all-versions", "show", "--", package])?;
-        found.sort_by(|left, right| version::compare(&right.version, &left.version));
+        found.sort_by(|left, right| version::debian::compare(&right.version, &left.version));
         Ok(found)
     }
 

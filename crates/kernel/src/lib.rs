@@ -32,7 +32,7 @@ mod shelf;
 mod store;
 mod survey;
 mod tree;
-mod version;
+pub mod version;
 
 pub use build::{BuildError, Recipe, Record, build};
 pub use config::Config;

@@ -83,7 +83,7 @@ impl Store {
     pub(crate) fn newest_package(&self, package: &str) -> Option<PathBuf> {
         let version = |name: &str| Some(name.strip_prefix(package)?.strip_prefix('_')?.to_owned());
         let versions = self.packages().names().filter_map(|name| version(&name));
-        let newest = versions.max_by(|a, b| version::compare(a, b))?;
+        let newest = versions.max_by(|a, b| version::debian::compare(a, b))?;
         Some(self.package(package, &newest))
     }
 
