@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::files;
 use crate::kept;
 use crate::meanings;
-use crate::shelf::Lock;
+use crate::store::Lock;
 use crate::tree;
 
 /// A package to fetch, with those that hold the rest of the kernel.

@@ -230,3 +230,18 @@ fn parts_in_other_packages_are_fetched_too() {
     assert_eq!(fake.downloads.load(Ordering::SeqCst), 2);
     assert!(lines.borrow().iter().any(|line| line.starts_with("fetching linux-modules-6.8.0-1-generic")));
 }
+
+#[test]
+fn a_kernel_stays_in_the_store_as_long_as_somebody_has_it() {
+    let (place, fake) = (place(), debian());
+    let kernel = get("6.1.0-2-cloud-amd64", &place, &fake).unwrap();
+    let copy = kernel.clone();
+    drop(kernel);
+    let prune = || place.store.prune(0, false, &mut |_| {}).unwrap();
+    assert_eq!((prune().removed.len(), prune().in_use.len()), (0, 1));
+    assert!(copy.image.is_file());
+    drop(copy);
+    assert_eq!(prune().removed.len(), 1);
+    get("6.1.0-2-cloud-amd64", &place, &fake).unwrap();
+    assert_eq!(fake.downloads.load(Ordering::SeqCst), 2);
+}

@@ -1,7 +1,9 @@
 //! A Kernel that stands in the store with all that belongs to it, so that a second use reads no image and
 //! no module.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,7 @@ use crate::error::Error;
 use crate::index::Index;
 use crate::kernel::{Arch, Kernel, read_config};
 use crate::modules::Modules;
-use crate::store::{FORMAT, read_json, write_json};
+use crate::store::{FORMAT, Store, read_json, write_json};
 use crate::survey::{Layout, Survey};
 use crate::tree::{self, Parts};
 
@@ -79,6 +81,13 @@ pub(crate) fn describe(
 
 /// The Kernel of an entry; nothing if a part is missing, so that it is made again.
 pub(crate) fn open(entry: &Path, locator: &str) -> Option<Kernel> {
+    // Taken before anything is read, so that all of it stays.
+    let lease = match Store::lease(entry) {
+        Ok(lease) => Some(Arc::new(lease)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        // Some file systems cannot lock; nothing is ever pruned from those.
+        Err(_) => None,
+    };
     let manifest: Manifest = read_json(&entry.join(MANIFEST))?;
     let root = entry.canonicalize().ok()?.join(ROOT);
     let image = root.join(&manifest.image);
@@ -106,5 +115,6 @@ pub(crate) fn open(entry: &Path, locator: &str) -> Option<Kernel> {
         config: config.transpose().ok()?,
         system_map: manifest.system_map.map(|path| root.join(path)),
         provenance: manifest.provenance,
+        lease,
     })
 }

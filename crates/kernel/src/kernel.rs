@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,7 @@ use crate::error::Error;
 use crate::files::{self, PartsHash};
 use crate::locator::Locator;
 use crate::modules::Modules;
+use crate::store::Lease;
 use crate::survey::Survey;
 use crate::tree::{self, Inspected, Parts};
 
@@ -41,6 +43,8 @@ pub struct Kernel {
     pub system_map: Option<PathBuf>,
     /// One line for people that says where it is from.
     pub provenance: String,
+    /// Keeps it in the store, if it is from there.
+    pub lease: Option<Arc<Lease>>,
 }
 
 /// The architecture of a Kernel.
@@ -158,6 +162,7 @@ fn assemble(parts: Parts, inspected: Inspected, context: &mut Context<'_>) -> Re
         config,
         system_map: parts.system_map,
         provenance: String::new(),
+        lease: None,
     })
 }
 

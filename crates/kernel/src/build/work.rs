@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::shelf::Lock;
+use crate::store::Lock;
 
 /// A work directory that no other kiln uses meanwhile.
 #[derive(Debug)]

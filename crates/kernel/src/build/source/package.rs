@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::deb::download_with_progress;
 use crate::error::Error;
 use crate::meanings;
-use crate::shelf::Lock;
+use crate::store::Lock;
 
 /// An unpacked source package.
 #[derive(Debug)]

@@ -25,7 +25,8 @@ pub(crate) struct Lock {
 }
 
 const LOCK_WAIT: Duration = Duration::from_secs(4 * 60 * 60);
-const TEMPORARY: &str = "tmp-";
+/// What is on its way in or out has a name that begins like this.
+pub(super) const TEMPORARY: &str = "tmp-";
 
 impl Shelf {
     pub(crate) fn new(directory: PathBuf) -> Self {
