@@ -12,7 +12,7 @@ use crate::version;
 
 /// Where packages come from. apt outside of tests.
 pub(crate) trait Archive {
-    /// The candidates of these packages, without those that do not exist.
+    /// The candidates of these packages, or of all that a pattern fits, without those that do not exist.
     fn describe(&self, packages: &[String]) -> Result<Vec<Description>, Error>;
     /// All versions of a package, the newest first.
     fn versions(&self, package: &str) -> Result<Vec<Description>, Error>;
@@ -31,6 +31,7 @@ pub(crate) trait Archive {
 pub(crate) struct Description {
     pub(crate) package: String,
     pub(crate) version: String,
+    pub(crate) architecture: String,
     /// The first of each group of alternatives, without versions.
     pub(crate) depends: Vec<String>,
     /// In bytes.
@@ -154,6 +155,7 @@ fn description(stanza: &str) -> Option<Description> {
     Some(Description {
         package: field("Package")?,
         version: field("Version")?,
+        architecture: field("Architecture").unwrap_or_default(),
         depends: names.into_iter().filter_map(field).flat_map(|value| first_choices(&value)).collect(),
         size: field("Size").and_then(|size| size.parse().ok()).unwrap_or(0),
     })
@@ -171,12 +173,13 @@ mod tests {
 
     #[test]
     fn reads_what_apt_shows() {
-        let text = "Package: linux-image-x-unsigned\nSource: linux\nVersion: 6.1.192-2\nSize: 26714428\n\
+        let text = "Package: linux-image-x-unsigned\nSource: linux\nVersion: 6.1.192-2\nArchitecture: amd64\nSize: 26714428\n\
             Pre-Depends: a:any\nDepends: kmod, linux-base (>= 4.3~), initramfs-tools (>= 0.120) | other\n\
             Description: a kernel\n The text, Depends: on nothing.\n\nPackage: broken\n\n";
         let wanted = Description {
             package: "linux-image-x-unsigned".into(),
             version: "6.1.192-2".into(),
+            architecture: "amd64".into(),
             depends: ["a", "kmod", "linux-base", "initramfs-tools"].map(str::to_owned).into(),
             size: 26_714_428,
         };

@@ -77,7 +77,8 @@ fn flavour_name(text: &str) -> String {
     }
 }
 
-fn stem(name: &str) -> &str {
+/// The name without what sets the unsigned package apart.
+pub(crate) fn stem(name: &str) -> &str {
     name.strip_suffix("-unsigned").unwrap_or(name)
 }
 
@@ -103,10 +104,27 @@ fn choose(text: &str, name: &str, archive: &dyn Archive) -> Result<Choice, Error
         }
     }
     let [_, package] = candidates(&name);
-    match archive.is_empty()? {
-        true => Err(Error::EmptyLists { text: text.to_owned() }),
-        false => Err(Error::NoSuchPackage { text: text.to_owned(), package }),
+    let text = text.to_owned();
+    let series = source_series(&name, archive)?;
+    if series.is_none() && archive.is_empty()? {
+        return Err(Error::EmptyLists { text });
     }
+    Err(Error::NoSuchPackage { text, package, series })
+}
+
+/// The series that a kernel belongs to, if apt has its source.
+fn source_series(name: &str, archive: &dyn Archive) -> Result<Option<String>, Error> {
+    let Some(series) = series(name) else { return Ok(None) };
+    let found = archive.describe(&[format!("linux-source-{series}")])?;
+    Ok((!found.is_empty()).then_some(series))
+}
+
+/// `6.12` of `6.12.117+deb12-amd64`.
+fn series(name: &str) -> Option<String> {
+    let (major, rest) = name.split_once('.')?;
+    let minor = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number(major) && is_number(minor)).then(|| format!("{major}.{minor}"))
 }
 
 /// Ubuntu, and Debian since Linux 6.16, put modules or the image itself into packages of their own.

@@ -64,6 +64,7 @@ fn package(name: &str, version: &str, depends: &[&str]) -> Description {
     Description {
         package: name.into(),
         version: version.into(),
+        architecture: "amd64".into(),
         depends: depends.iter().map(|name| (*name).to_owned()).collect(),
         size: 1,
     }
@@ -77,6 +78,7 @@ fn debian() -> Fake {
         package("linux-image-6.1.0-2-cloud-amd64", "6.1.2-1", &["kmod"]),
         package("linux-image-6.1.0-2-cloud-amd64-unsigned", "6.1.2-1", &["kmod"]),
         package("linux-image-round-amd64", "1", &["linux-image-round-amd64"]),
+        package("linux-source-6.12", "6.12.117-1", &[]),
     ];
     Fake { packages, ..Fake::default() }
 }
@@ -160,6 +162,19 @@ fn unknown_names_are_the_users_fault_and_empty_lists_are_not() {
     }
     let error = get("latest", &place, &Fake::default()).unwrap_err();
     assert!(error.to_string().contains("run `apt-get update`") && !error.is_usage(), "{error}");
+}
+
+#[test]
+fn where_there_is_only_source_the_error_says_how_to_build_it() {
+    let place = place();
+    for text in ["6.12", "6.12-amd64", "6.12.117-amd64", "linux-image-6.12.9+bpo-amd64-unsigned"] {
+        let error = get(text, &place, &debian()).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("kiln build deb-source:6.12"), "{error}");
+    }
+    for text in ["6.13-amd64", "12", "six.12-amd64", "6.-amd64"] {
+        let error = get(text, &place, &debian()).unwrap_err();
+        assert!(!error.to_string().contains("kiln build"), "{error}");
+    }
 }
 
 #[test]

@@ -59,13 +59,16 @@ pub enum Error {
     },
     /// apt has no such package.
     #[error(
-        "deb:{text}: apt knows no package {package}: look with `apt-cache search linux-image`, or refresh the lists with `apt-get update`"
+        "deb:{text}: apt knows no package {package}: {}`kiln kernels` lists what there is, `apt-get update` refreshes apt's lists",
+        build_it(series.as_deref())
     )]
     NoSuchPackage {
         /// The text after `deb:`.
         text: String,
         /// The name that was looked for last.
         package: String,
+        /// Such as 6.12, if apt has the source of that.
+        series: Option<String>,
     },
     /// The package was unpacked and holds no kernel.
     #[error("package {package} has no kernel image in it: name a linux-image package")]
@@ -209,6 +212,13 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// What to do where there is only source.
+fn build_it(series: Option<&str>) -> String {
+    series.map_or_else(String::new, |series| {
+        format!("it has the source, so build it with `kiln build deb-source:{series}`; ")
+    })
 }
 
 impl Error {

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::index::Index;
 use crate::kernel::{Arch, Kernel, read_config};
 use crate::modules::Modules;
-use crate::store::{FORMAT, Store, read_json, write_json};
+use crate::store::{FORMAT, Shelf, Store, read_json, write_json};
 use crate::survey::{Layout, Survey};
 use crate::tree::{self, Parts};
 
@@ -23,12 +23,12 @@ const INDEX: &str = "modules.json";
 
 /// What is known about the Kernel of an entry.
 #[derive(Debug, Serialize, Deserialize)]
-struct Manifest {
+pub(crate) struct Manifest {
     format: u32,
-    provenance: String,
-    arch: Arch,
-    release: Option<String>,
-    version_text: Option<String>,
+    pub(crate) provenance: String,
+    pub(crate) arch: Arch,
+    pub(crate) release: Option<String>,
+    pub(crate) version_text: Option<String>,
     /// These paths are relative to the entry's root.
     image: PathBuf,
     image_size: u64,
@@ -77,6 +77,12 @@ pub(crate) fn describe(
         system_map: parts.system_map.as_deref().map(relative).transpose()?,
     };
     write_json(&entry.join(MANIFEST), &manifest)
+}
+
+/// All entries of a shelf, by name, with what is known of each.
+pub(crate) fn all(shelf: &Shelf) -> Vec<(String, Manifest)> {
+    let known = |name: String| Some((read_json(&shelf.entry(&name).join(MANIFEST))?, name));
+    shelf.names().filter_map(known).map(|(manifest, name)| (name, manifest)).collect()
 }
 
 /// The Kernel of an entry; nothing if a part is missing, so that it is made again.

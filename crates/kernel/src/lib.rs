@@ -2,11 +2,13 @@
 //!
 //! [`Locator`] is what the user typed, [`resolve`] finds or fetches what it names, [`Kernel`] is the image with
 //! all that belongs to it. The parsers (`image`, `elf`, `modinfo`, `lists`, `config`, `version`) take
-//! bytes and do no I/O; `tree`, `survey` and `index` look at disks; `deb`, `apt` and `store` fetch.
+//! bytes and do no I/O; `tree`, `survey` and `index` look at disks; `deb`, `apt` and `store` fetch; [`catalogue`]
+//! lists what can be named.
 
 mod apt;
 mod build;
 mod bytes;
+pub mod catalogue;
 mod closure;
 mod config;
 mod context;

@@ -21,6 +21,7 @@ mod prune;
 mod shelf;
 
 pub use lease::Lease;
+pub(crate) use prune::disk_usage;
 pub use prune::{Entry, Pruned};
 pub(crate) use prune::disk_usage;
 pub(crate) use shelf::{Lock, Shelf};
@@ -87,6 +88,11 @@ impl Store {
     /// Where is kept which packages names meant.
     pub(crate) fn meanings(&self) -> PathBuf {
         self.packages().entry("meanings.json")
+    }
+
+    /// Where is kept what apt offers.
+    pub(crate) fn offers(&self) -> PathBuf {
+        self.packages().join("offers.json")
     }
 
     /// The newest version of a package that is here.

@@ -40,7 +40,7 @@ fn locators_that_name_nothing() {
         &place,
         &["run", "deb:9.9.9-99-nowhere-amd64"],
         2,
-        &["deb:9.9.9-99-nowhere-amd64", "apt-cache search"],
+        &["deb:9.9.9-99-nowhere-amd64", "`kiln kernels`"],
     );
     refused(&place, &["run", "/nowhere/bzImage"], 2, &["/nowhere/bzImage: no such file or directory"]);
     refused(&place, &["run", text(place.path())], 2, &["neither a built kernel tree nor"]);
