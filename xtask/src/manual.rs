@@ -14,7 +14,8 @@ const HEAD: &str = "\
 Written by `cargo xtask manual` from kiln's own `--help`.
 ";
 
-const VERBS: &[&str] = &["run", "cases", "shell", "doctor", "completions", "manual"];
+const VERBS: &[&str] =
+    &["run", "cases", "kernels", "kernels prune", "shell", "doctor", "completions", "manual"];
 
 /// Writes the page anew.
 pub(crate) fn write() -> Result<()> {
@@ -34,7 +35,11 @@ fn page() -> Result<String> {
     succeed(&mut cargo(&["build", "--locked", "--quiet", "--package", "kiln"]))?;
     let mut page = format!("{HEAD}\n## kiln\n\n```text\n{}```\n", help(&["--help"])?);
     for verb in VERBS {
-        write!(page, "\n## kiln {verb}\n\n```text\n{}```\n", help(&[verb, "--help"])?)?;
+        write!(
+            page,
+            "\n## kiln {verb}\n\n```text\n{}```\n",
+            help(&verb.split(' ').chain(["--help"]).collect::<Vec<_>>())?
+        )?;
     }
     Ok(page)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use kernel::Locator;
+use kernel::catalogue::State;
 use machine::AccelChoice;
 
 use crate::units;
@@ -52,6 +53,18 @@ Examples:
 
 Ctrl-A x leaves, Ctrl-A a types Ctrl-A. With -c kiln exits with the command's own status.";
 
+const KERNELS_EXAMPLES: &str = "\
+Examples:
+  kiln kernels                             all kernels that can be named here, oldest first
+  kiln kernels '*cloud*' --state cached    those of one flavour that need no network
+  kiln kernels prune --keep 2G             make room
+
+What is offered has the size of its download, what is here the size that it takes.";
+
+const PRUNE_HELP: &str = "\
+Packages, builds, their work and unpacked sources are removed, those first that nobody used for longest, until the
+rest takes no more than --keep says. What a running kiln uses stays. All of it can be fetched or built again.";
+
 /// A laboratory for the Linux kernel: a kernel goes in, a verdict with its evidence comes out.
 #[derive(Debug, Parser)]
 #[command(name = "kiln", version, after_help = EXAMPLES, max_term_width = 100)]
@@ -75,6 +88,9 @@ pub(crate) enum Verb {
     Build(Build),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
+    /// List the kernels that can be named: cached, built, installed and offered by apt
+    #[command(after_help = KERNELS_EXAMPLES)]
+    Kernels(Kernels),
     /// An interactive shell in a booted kernel
     #[command(after_help = SHELL_EXAMPLES)]
     Shell(ShellVerb),
@@ -201,6 +217,72 @@ pub(crate) struct Cases {
     /// One JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `kiln kernels`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Kernels {
+    #[command(subcommand)]
+    pub(crate) verb: Option<KernelsVerb>,
+    /// Only kernels whose locator matches, such as '*cloud*'
+    #[arg(value_name = "GLOB")]
+    pub(crate) pattern: Option<String>,
+    /// Only kernels in these states
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "STATE")]
+    pub(crate) state: Vec<StateName>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What else can be done with kernels.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KernelsVerb {
+    /// Remove from the cache what was not used for longest
+    #[command(after_help = PRUNE_HELP)]
+    Prune(Prune),
+}
+
+/// `kiln kernels prune`.
+#[derive(Debug, Args)]
+pub(crate) struct Prune {
+    /// How much may stay, such as 2G or 0
+    #[arg(long, default_value = "10G", value_name = "SIZE", value_parser = units::mebibytes_or_none)]
+    pub(crate) keep: u64,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Names of [`State`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StateName {
+    /// A package in kiln's cache
+    Cached,
+    /// Built by kiln
+    Built,
+    /// In /boot of this host
+    Installed,
+    /// A package that apt can fetch
+    Offered,
+    /// Source that apt can fetch
+    Source,
+}
+
+impl From<StateName> for State {
+    fn from(name: StateName) -> Self {
+        match name {
+            StateName::Cached => Self::Cached,
+            StateName::Built => Self::Built,
+            StateName::Installed => Self::Installed,
+            StateName::Offered => Self::Offered,
+            StateName::Source => Self::Source,
+        }
+    }
 }
 
 /// `kiln shell`.

@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`machine_options`]: from what was said to what the machine shall be
-//! * [`run`], [`cases`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`failure`]: from what went wrong to a message and an exit code
 
 mod build;
@@ -11,6 +11,7 @@ mod cli;
 mod doctor;
 mod failure;
 mod find;
+mod kernels;
 mod listeners;
 mod machine_options;
 mod manual;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Verb::Run(said) => run::run(said, color),
         Verb::Build(said) => build::build(said),
         Verb::Cases(said) => cases::cases(said),
+        Verb::Kernels(said) => kernels::kernels(said, color),
         Verb::Shell(said) => shell::shell(said),
         Verb::Doctor(said) => doctor::doctor(said),
         Verb::Completions { shell } => manual::completions(*shell),

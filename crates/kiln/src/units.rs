@@ -35,6 +35,11 @@ pub(crate) fn mebibytes(text: &str) -> Result<u64, String> {
     number.checked_mul(factor).filter(|&mib| (1..=1 << 24).contains(&mib)).ok_or_else(wrong)
 }
 
+/// As [`mebibytes`], and `0` for nothing at all.
+pub(crate) fn mebibytes_or_none(text: &str) -> Result<u64, String> {
+    if text == "0" { Ok(0) } else { mebibytes(text) }
+}
+
 fn split(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     text.split_at(end)
@@ -76,5 +81,6 @@ mod tests {
         for wrong in ["", "0", "1K", "x", "-1G", "99999999999999999999", "18446744073709551615T"] {
             assert!(mebibytes(wrong).is_err(), "{wrong}");
         }
+        assert_eq!((mebibytes_or_none("0"), mebibytes_or_none("2G")), (Ok(0), Ok(2048)));
     }
 }

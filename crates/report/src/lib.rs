@@ -10,6 +10,7 @@
 //! * [`Ktap`]: KTAP version 1, for the tools of kernel people
 //! * [`Junit`]: JUnit XML, for CI servers
 //! * [`cases`]: what `kiln cases` prints
+//! * [`kernels`]: what `kiln kernels` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
 pub mod cases;
@@ -17,6 +18,7 @@ mod evidence;
 mod human;
 mod json;
 mod junit;
+pub mod kernels;
 mod ktap;
 mod live;
 mod plain;
@@ -30,6 +32,7 @@ pub use cases::{CaseInfo, cases_json, cases_table};
 pub use human::Human;
 pub use json::Json;
 pub use junit::Junit;
+pub use kernels::{kernels_json, kernels_table, pruned_json, pruned_text};
 pub use ktap::Ktap;
 pub use live::Live;
 pub use plain::Plain;

@@ -6,6 +6,7 @@
 //! * [`endings`]: what happens to QEMU, to kiln and to the results folder
 //! * [`liars`]: programs that say what is not true, and that say too much
 //! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
+//! * [`kernels`]: `kiln kernels` and its prune
 //! * [`shell`]: `kiln shell`
 //! * [`bad_input`]: what a user can get wrong
 //!
@@ -17,6 +18,7 @@ mod boots;
 mod deaths;
 mod endings;
 mod formats;
+mod kernels;
 mod liars;
 mod shell;
 mod support;

@@ -1,0 +1,64 @@
+//! `kiln kernels`: what there is to run, and room for more.
+
+use std::io::IsTerminal;
+
+use anyhow::Result;
+use kernel::Store;
+use kernel::catalogue::{Catalogue, State};
+use lab::suite::matches;
+
+use crate::cli::{Kernels, KernelsVerb, Prune};
+use crate::failure::{BROKEN, WrongUsage};
+use crate::listeners::standard_output;
+use crate::terminal;
+
+/// Lists kernels, or makes room, and gives the exit code.
+pub(crate) fn kernels(said: &Kernels, color: bool) -> Result<u8> {
+    let store = Store::new(Store::default_dir());
+    match &said.verb {
+        Some(KernelsVerb::Prune(said)) => prune(said, &store),
+        None => list(said, &store, color),
+    }
+}
+
+fn list(said: &Kernels, store: &Store, color: bool) -> Result<u8> {
+    let Catalogue { mut entries, notes } = Catalogue::list(store, Vec::new());
+    let states: Vec<State> = said.state.iter().map(|&name| name.into()).collect();
+    entries.retain(|entry| states.is_empty() || states.contains(&entry.state));
+    for note in &notes {
+        complain(note);
+    }
+    if let Some(pattern) = &said.pattern {
+        entries.retain(|entry| matches(pattern, &entry.locator));
+        if entries.is_empty() {
+            let text =
+                format!("no kernel matches {pattern:?}: `kiln kernels` without it lists what there is");
+            return Err(WrongUsage(text).into());
+        }
+    }
+    let width = std::io::stdout().is_terminal().then(|| usize::from(terminal::size().1));
+    standard_output(|out| match said.json {
+        true => report::kernels_json(&entries, out),
+        false => report::kernels_table(&entries, width, color, out),
+    })?;
+    Ok(0)
+}
+
+fn prune(said: &Prune, store: &Store) -> Result<u8> {
+    let mut progress = terminal::Progress::new();
+    let pruned = store.prune(said.keep << 20, said.dry_run, &mut |text| progress.show(text))?;
+    drop(progress);
+    standard_output(|out| match said.json {
+        true => report::pruned_json(&pruned, said.dry_run, out),
+        false => report::pruned_text(&pruned, said.dry_run, out),
+    })?;
+    for error in &pruned.failed {
+        complain(&error.to_string());
+    }
+    Ok(if pruned.failed.is_empty() { 0 } else { BROKEN })
+}
+
+#[expect(clippy::print_stderr, reason = "this is the command line")]
+fn complain(text: &str) {
+    eprintln!("kiln: {}", report::safe(text));
+}
