@@ -23,42 +23,64 @@ struct Choice {
 pub(crate) fn resolve(text: &str, archive: &dyn Archive, context: &mut Context<'_>) -> Result<Kernel, Error> {
     let store = context.store;
     let name = flavour_name(text);
+    let locator = format!("deb:{text}");
     let here = candidates(&name).iter().find_map(|package| store.newest_package(package));
-    if let Some(kernel) = here.and_then(|place| open(&place, text)) {
+    if let Some(kernel) = here.and_then(|place| kept::open(&place, &locator)) {
         return Ok(kernel);
     }
     let lists = archive.lists();
     let meant = lists.as_ref().and_then(|lists| meanings::recall(store, text, lists));
-    if let Some(kernel) = meant.and_then(|(package, version)| open(&store.package(&package, &version), text))
+    if let Some(kernel) =
+        meant.and_then(|(package, version)| kept::open(&store.package(&package, &version), &locator))
     {
         return Ok(kernel);
     }
     let choice = choose(text, &name, archive)?;
-    let kernel = obtain(text, &choice, archive, context)?;
+    let kernel = obtain(&locator, &choice, archive, context)?;
     if let Some(lists) = lists {
         meanings::remember(store, text, lists, (&choice.main.package, &choice.main.version));
     }
     Ok(kernel)
 }
 
+/// Debian's User-Mode Linux, which is a package of its own.
+pub(crate) fn resolve_uml(archive: &dyn Archive, context: &mut Context<'_>) -> Result<Kernel, Error> {
+    const LOCATOR: &str = "uml:deb";
+    const PACKAGE: &str = "user-mode-linux";
+    let here = context.store.newest_package(PACKAGE);
+    if let Some(kernel) = here.and_then(|place| kept::open(&place, LOCATOR)) {
+        return Ok(kernel);
+    }
+    match archive.describe(&[PACKAGE.to_owned()])?.into_iter().next() {
+        Some(main) => obtain(LOCATOR, &Choice { main, others: Vec::new() }, archive, context),
+        None if archive.is_empty()? => Err(Error::EmptyLists { locator: LOCATOR.to_owned() }),
+        None => Err(Error::NoSuchPackage {
+            locator: LOCATOR.to_owned(),
+            package: PACKAGE.to_owned(),
+            series: None,
+        }),
+    }
+}
+
 /// The Kernel of a package that apt has named: from the store, or fetched.
 fn obtain(
-    text: &str,
+    locator: &str,
     choice: &Choice,
     archive: &dyn Archive,
     context: &mut Context<'_>,
 ) -> Result<Kernel, Error> {
     let place = context.store.package(&choice.main.package, &choice.main.version);
-    if let Some(kernel) = open(&place, text) {
+    if let Some(kernel) = kept::open(&place, locator) {
         return Ok(kernel);
     }
     let lock = context.store.packages().lock(context)?;
     // Another kiln may have fetched it while this one waited.
-    if let Some(kernel) = open(&place, text) {
+    if let Some(kernel) = kept::open(&place, locator) {
         return Ok(kernel);
     }
     fetch(choice, &place, &lock, archive, context)?;
-    open(&place, text).ok_or_else(|| Error::NoImageInPackage { package: choice.main.package.clone() })
+    kept::open(&place, locator)
+        .ok_or_else(|| Error::NoImageInPackage { package: choice.main.package.clone() })
 }
 
 /// The part of the package's name after `linux-image-`, for the newest kernel that of the meta package.
@@ -104,12 +126,12 @@ fn choose(text: &str, name: &str, archive: &dyn Archive) -> Result<Choice, Error
         }
     }
     let [_, package] = candidates(&name);
-    let text = text.to_owned();
+    let locator = format!("deb:{text}");
     let series = source_series(&name, archive)?;
     if series.is_none() && archive.is_empty()? {
-        return Err(Error::EmptyLists { text });
+        return Err(Error::EmptyLists { locator });
     }
-    Err(Error::NoSuchPackage { text, package, series })
+    Err(Error::NoSuchPackage { locator, package, series })
 }
 
 /// The series that a kernel belongs to, if apt has its source.
@@ -155,7 +177,7 @@ fn fetch(
         fs::remove_file(&file).map_err(Error::io("remove", &file))?;
     }
     let no_image = || Error::NoImageInPackage { package: choice.main.package.clone() };
-    let parts = tree::installed_root(&root)?.ok_or_else(no_image)?;
+    let parts = tree::installed_root(&root)?.or_else(|| tree::unpacked_uml(&root)).ok_or_else(no_image)?;
     let provenance = format!("{} package {} {}", distribution(), choice.main.package, choice.main.version);
     kept::describe(&entry, &parts, provenance, context)?;
     context.store.packages().publish(lock, &entry, place)
@@ -177,11 +199,6 @@ pub(crate) fn download_with_progress(
         context.progress(&format!("fetching {package} {version}: {} of {megabytes} MB", bytes / MEGABYTE));
     };
     archive.download(part, into, &mut tell)
-}
-
-/// What the Kernel of a package is called once it is in the store.
-fn open(place: &Path, text: &str) -> Option<Kernel> {
-    kept::open(place, &format!("deb:{text}"))
 }
 
 /// Whose packages these are, in a word for people.

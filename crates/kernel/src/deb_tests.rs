@@ -252,7 +252,10 @@ fn a_kernel_stays_in_the_store_as_long_as_somebody_has_it() {
     let kernel = get("6.1.0-2-cloud-amd64", &place, &fake).unwrap();
     let copy = kernel.clone();
     drop(kernel);
-    let prune = || place.store.prune(0, false, &mut |_| {}).unwrap();
+    let prune = || {
+        Store::prune(0, false, &mut Context { store: &place.store, listener: &mut |_| {}, interrupt: &NEVER })
+            .unwrap()
+    };
     assert_eq!((prune().removed.len(), prune().in_use.len()), (0, 1));
     assert!(copy.image.is_file());
     drop(copy);

@@ -59,12 +59,12 @@ pub enum Error {
     },
     /// apt has no such package.
     #[error(
-        "deb:{text}: apt knows no package {package}: {}`kiln kernels` lists what there is, `apt-get update` refreshes apt's lists",
+        "{locator}: apt knows no package {package}: {}`kiln kernels` lists what there is, `apt-get update` refreshes apt's lists",
         build_it(series.as_deref())
     )]
     NoSuchPackage {
-        /// The text after `deb:`.
-        text: String,
+        /// The locator.
+        locator: String,
         /// The name that was looked for last.
         package: String,
         /// Such as 6.12, if apt has the source of that.
@@ -85,10 +85,10 @@ pub enum Error {
         program: String,
     },
     /// apt has never fetched its package lists.
-    #[error("apt's package lists are empty, so deb:{text} cannot be found: run `apt-get update` first")]
+    #[error("apt's package lists are empty, so {locator} cannot be found: run `apt-get update` first")]
     EmptyLists {
-        /// The text after `deb:`.
-        text: String,
+        /// The locator.
+        locator: String,
     },
     /// apt or dpkg failed.
     #[error(

@@ -96,9 +96,8 @@ pub fn resolve(locator: &Locator, context: &mut Context<'_>) -> Result<Kernel, E
             from_path(&path, &typed.display().to_string(), context)
         }
         Locator::Built(identity) => build::kept(identity, context),
-        Locator::DebSource(_) | Locator::Git { .. } | Locator::UmlDeb => {
-            Err(Error::Source { locator: locator.to_string() })
-        }
+        Locator::UmlDeb => deb::resolve_uml(&Apt { interrupt: context.interrupt }, context),
+        Locator::DebSource(_) | Locator::Git { .. } => Err(Error::Source { locator: locator.to_string() }),
         Locator::Host => {
             let release = rustix::system::uname().release().to_string_lossy().into_owned();
             from_host(Path::new("/"), &release, context)

@@ -31,7 +31,8 @@ pub(crate) fn build(
     in_context(interrupt, |context| kernel::build(locator, &recipe, context))
 }
 
-fn in_context<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Context<'_>) -> T) -> T {
+/// Does what needs a store, an ear and a patience: takes long, is told on a terminal, and can be interrupted.
+pub(crate) fn in_context<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Context<'_>) -> T) -> T {
     let mut progress = Progress::new();
     let store = Store::new(Store::default_dir());
     let mut listener = |text: &str| progress.show(text);

@@ -1,28 +1,30 @@
 //! `kiln kernels`: what there is to run, and room for more.
 
 use std::io::IsTerminal;
+use std::sync::atomic::AtomicBool;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use kernel::Store;
 use kernel::catalogue::{Catalogue, State};
 use lab::suite::matches;
 
 use crate::cli::{Kernels, KernelsVerb, Prune};
 use crate::failure::{BROKEN, WrongUsage};
+use crate::find::in_context;
 use crate::listeners::standard_output;
-use crate::terminal;
+use crate::{signals, terminal};
 
 /// Lists kernels, or makes room, and gives the exit code.
 pub(crate) fn kernels(said: &Kernels, color: bool) -> Result<u8> {
-    let store = Store::new(Store::default_dir());
+    let interrupt = signals::interrupt_flag().context("signals")?;
     match &said.verb {
-        Some(KernelsVerb::Prune(said)) => prune(said, &store),
-        None => list(said, &store, color),
+        Some(KernelsVerb::Prune(said)) => prune(said, &interrupt),
+        None => list(said, color, &interrupt),
     }
 }
 
-fn list(said: &Kernels, store: &Store, color: bool) -> Result<u8> {
-    let Catalogue { mut entries, notes } = Catalogue::list(store, Vec::new());
+fn list(said: &Kernels, color: bool, interrupt: &AtomicBool) -> Result<u8> {
+    let Catalogue { mut entries, notes } = in_context(interrupt, Catalogue::list);
     let states: Vec<State> = said.state.iter().map(|&name| name.into()).collect();
     entries.retain(|entry| states.is_empty() || states.contains(&entry.state));
     for note in &notes {
@@ -44,10 +46,8 @@ fn list(said: &Kernels, store: &Store, color: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn prune(said: &Prune, store: &Store) -> Result<u8> {
-    let mut progress = terminal::Progress::new();
-    let pruned = store.prune(said.keep << 20, said.dry_run, &mut |text| progress.show(text))?;
-    drop(progress);
+fn prune(said: &Prune, interrupt: &AtomicBool) -> Result<u8> {
+    let pruned = in_context(interrupt, |context| Store::prune(said.keep << 20, said.dry_run, context))?;
     standard_output(|out| match said.json {
         true => report::pruned_json(&pruned, said.dry_run, out),
         false => report::pruned_text(&pruned, said.dry_run, out),

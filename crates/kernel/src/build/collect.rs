@@ -29,8 +29,22 @@ pub struct Record {
     pub compiler: String,
     /// Variables that make was given.
     pub variables: Vec<String>,
+    /// The day on which it was built, in UTC: `2026-11-20`.
+    pub date: String,
+    /// What it runs on.
+    pub arch: Arch,
     /// Different warnings that the compiler and its relatives gave.
     pub warnings: usize,
+}
+
+/// The file of an entry with its record.
+pub(crate) const RECORD: &str = "build.json";
+
+impl Record {
+    /// Architecture and configurations in a word: `x86_64 boot,debug`.
+    pub(crate) fn flavour(&self) -> String {
+        format!("{} {}", self.arch, self.configurations.join(",")).trim_end().to_owned()
+    }
 }
 
 /// Puts all that is to be kept of a build into `entry`.
@@ -57,7 +71,7 @@ pub(crate) fn collect(
     let diagnostics = failure::diagnostics(make)?;
     record.warnings = diagnostics.warnings();
     write_json(&entry.join("diagnostics.json"), &diagnostics)?;
-    write_json(&entry.join("build.json"), record)?;
+    write_json(&entry.join(RECORD), record)?;
     copy(make.log, &entry.join("build.log"))?;
     let parts = tree::installed_root(&root)?.ok_or_else(|| Error::NotATree { path: root.clone() })?;
     kept::describe(entry, &parts, record.source.clone(), context)

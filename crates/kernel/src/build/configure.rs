@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::context::Context;
 use crate::error::Error;
 use crate::files;
-use crate::kconfig::{self, Assignment, FragmentError, Symbols, Tree, Variables};
+use crate::kconfig::{self, Assignment, Symbols, Tree, Variables};
 use crate::kernel::Arch;
 
 /// What a comment begins with that makes the option below it one that a tree may lack.
@@ -42,7 +42,10 @@ impl Asked {
         let mut all = Vec::new();
         for part in parts {
             optional.extend(optional_lines(&part.text).map(|line| (part.name.clone(), line)));
-            all.push(kconfig::parse_fragment(&part.name, &part.text).map_err(typo)?);
+            all.push(
+                kconfig::parse_fragment(&part.name, &part.text)
+                    .map_err(|error| BuildError::Fragment(error.to_string()))?,
+            );
         }
         Ok(Self { assignments: kconfig::combine(all), optional })
     }
@@ -51,10 +54,6 @@ impl Asked {
         let origin = &assignment.origin;
         self.optional.contains(&(origin.file.to_string(), origin.line))
     }
-}
-
-fn typo(error: FragmentError) -> BuildError {
-    BuildError::Fragment(error.to_string())
 }
 
 /// Lines that stand right below the mark, counted from 1.
@@ -85,7 +84,11 @@ pub(crate) fn configure(
     let symbols = symbols(make.tree, make.arch)?;
     let unmet = kconfig::unmet(&symbols, &asked.assignments, &Config::parse(&text));
     let unmet = unmet.iter().filter(|unmet| !asked.is_optional(&unmet.assignment));
-    Ok(Configured { text, unmet: unmet.map(ToString::to_string).collect() })
+    let mut unmet: Vec<String> = unmet.map(ToString::to_string).collect();
+    if let Some(place) = symbols.passed_over().first().filter(|_| !unmet.is_empty()) {
+        unmet.push(format!("{place}: is a statement that kiln does not know, so a reason may be incomplete"));
+    }
+    Ok(Configured { text, unmet })
 }
 
 fn must(make: &Make<'_>, target: &str, context: &mut Context<'_>) -> Result<(), Error> {

@@ -84,9 +84,9 @@ pub fn build(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> R
     };
     // What is in order may be built upon: make has ended by itself, also when it failed.
     if built.as_ref().err().is_none_or(Error::leaves_order) {
-        work.is_in_order()?
+        work.is_in_order()?;
     } else {
-        work.clear()?
+        work.clear()?;
     }
     built
 }
@@ -104,7 +104,17 @@ pub(crate) fn kept(beginning: &str, context: &Context<'_>) -> Result<Kernel, Err
 }
 
 fn open(shelf: &Shelf, identity: &str) -> Option<Kernel> {
-    kept::open(&shelf.entry(identity), &format!("built:{}", &identity[..SHOWN.min(identity.len())]))
+    kept::open(&shelf.entry(identity), &locator(identity))
+}
+
+/// The locator of a build.
+pub(crate) fn locator(identity: &str) -> String {
+    format!("built:{}", identity.get(..SHOWN).unwrap_or(identity))
+}
+
+/// How the Kernel of an entry was built.
+pub(crate) fn record(entry: &Path) -> Option<Record> {
+    read_json(&entry.join(collect::RECORD))
 }
 
 fn require_space(context: &Context<'_>) -> Result<(), Error> {
@@ -214,6 +224,8 @@ impl Request {
             compiler: self.toolchain.identity.clone(),
             variables: self.recipe.variables.clone(),
             warnings: 0,
+            date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+            arch: self.recipe.arch,
         };
         collect::collect(make, &entry, &mut record, context)?;
         shelf.publish(&lock, &entry, place)

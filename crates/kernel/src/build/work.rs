@@ -1,17 +1,20 @@
 //! A directory in which builds of one origin and configuration compile, one after the other.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::store::Lock;
+use crate::store::{Lease, Lock, Store};
 
 /// A work directory that no other kiln uses meanwhile.
 #[derive(Debug)]
 pub(crate) struct Work {
     directory: PathBuf,
     _lock: Lock,
+    /// Against pruning.
+    lease: Option<Lease>,
 }
 
 /// It is there while something is written: who finds it can trust nothing beside it.
@@ -22,13 +25,28 @@ impl Work {
     pub(crate) fn enter(key: &str, context: &mut Context<'_>) -> Result<Self, Error> {
         let directory = context.store.work(key);
         let lock = Lock::take(&directory.with_extension("lock"), context)?;
-        let work = Self { directory, _lock: lock };
+        let work = Self { directory, _lock: lock, lease: None };
         if work.mark().exists() {
             work.clear()?;
         }
-        fs::create_dir_all(work.objects()).map_err(Error::io("make", &work.directory))?;
+        let work = work.with_lease()?;
         File::create(work.mark()).map_err(Error::io("write", &work.mark()))?;
         Ok(work)
+    }
+
+    /// Makes the directory, and keeps it from being pruned.
+    fn with_lease(mut self) -> Result<Self, Error> {
+        loop {
+            fs::create_dir_all(self.objects()).map_err(Error::io("make", &self.directory))?;
+            match Store::lease(&self.directory) {
+                // It was pruned between the two.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                lease => {
+                    self.lease = lease.ok();
+                    return Ok(self);
+                }
+            }
+        }
     }
 
     /// All that was begun has been ended.

@@ -5,33 +5,57 @@ use std::path::Path;
 
 use super::text::{date, flavour, package_version};
 use super::{Entry, State};
+use crate::build;
 use crate::deb;
 use crate::error::Error;
+use crate::kept::{self, Manifest};
 use crate::store::{Store, disk_usage};
 use crate::tree;
 use crate::version;
 
-/// The newest version of each package in the store: the one that its locator would give.
+/// The packages in the store, the newest version first: that is what its locator would give.
 pub(super) fn cached(store: &Store) -> Vec<Entry> {
-    let mut packages = deb::unpacked(store);
-    packages.sort_by(|(_, a), (_, b)| version::debian::compare(&b.version, &a.version));
-    let entry = |(place, package): &(std::path::PathBuf, deb::Manifest)| {
-        let (locator, flavour) = match package.package.strip_prefix("linux-image-") {
+    let shelf = store.packages();
+    let mut packages = kept::all(&shelf);
+    packages.sort_by(|(a, _), (b, _)| version::debian::compare(version_in(b), version_in(a)));
+    let entry = |(name, manifest): &(String, Manifest)| {
+        let package = name.split('_').next()?;
+        let (locator, flavour) = match package.strip_prefix("linux-image-") {
             Some(name) => (format!("deb:{}", deb::stem(name)), flavour(deb::stem(name))),
-            None if package.package == "user-mode-linux" => ("uml:deb".to_owned(), "um".to_owned()),
+            None if package == "user-mode-linux" => ("uml:deb".to_owned(), "um".to_owned()),
             None => return None,
         };
         Some(Entry {
             locator,
-            version: package.version.clone(),
+            version: version_in(name).to_owned(),
             flavour,
-            date: package.version_text.as_deref().and_then(date),
-            size: Some(disk_usage(place)),
+            date: manifest.version_text.as_deref().and_then(date),
+            size: Some(disk_usage(&shelf.entry(name))),
             state: State::Cached,
             note: None,
         })
     };
     packages.iter().filter_map(entry).collect()
+}
+
+/// The version in the name of a package's entry.
+fn version_in(entry: &str) -> &str {
+    entry.split_once('_').map_or("", |(_, version)| version)
+}
+
+/// What kiln has built.
+pub(super) fn built(store: &Store) -> Vec<Entry> {
+    let shelf = store.builds();
+    let entry = |(identity, manifest): (String, Manifest)| Entry {
+        locator: build::locator(&identity),
+        version: manifest.release.unwrap_or_default(),
+        flavour: build::record(&shelf.entry(&identity)).map_or_else(String::new, |record| record.flavour()),
+        date: build::record(&shelf.entry(&identity)).map(|record| record.date),
+        size: Some(disk_usage(&shelf.entry(&identity))),
+        state: State::Built,
+        note: Some(manifest.provenance),
+    };
+    kept::all(&shelf).into_iter().map(entry).collect()
 }
 
 /// The kernels in the `/boot` of a root directory; the one that is running is `host`.
@@ -117,7 +141,7 @@ mod tests {
             ("something-else", "1"),
         ] {
             let manifest = serde_json::json!({
-                "format": 1, "package": package, "version": version, "image": "i", "image_size": 1, "image_hash": "",
+                "format": 2, "provenance": "x", "arch": "x86_64", "image": "i", "image_size": 1, "image_hash": "",
                 "version_text": "6.1 (x) #1 Debian 6.1.192-2 (2026-11-16)",
             });
             write(&store.package(package, version).join("manifest.json"), manifest.to_string());

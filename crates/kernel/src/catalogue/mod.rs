@@ -10,8 +10,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::apt::Apt;
+use crate::context::Context;
 use crate::error::Error;
-use crate::store::Store;
 use crate::version;
 
 /// A kernel that can be named.
@@ -72,16 +72,20 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Looks everywhere; `built` is what kiln has built. What cannot be asked is in the notes.
-    pub fn list(store: &Store, built: Vec<Entry>) -> Self {
+    /// Looks everywhere. What cannot be asked is in the notes.
+    pub fn list(context: &mut Context<'_>) -> Self {
         let mut notes = Vec::new();
-        let offered = offered::entries(store, &Apt).unwrap_or_else(|error| {
-            notes.push(note(&error));
-            Vec::new()
-        });
+        let store = context.store;
+        context.progress("asking apt");
+        let offered =
+            offered::entries(store, &Apt { interrupt: context.interrupt }).unwrap_or_else(|error| {
+                notes.push(note(&error));
+                Vec::new()
+            });
         let release = rustix::system::uname().release().to_string_lossy().into_owned();
         let installed = here::installed(Path::new("/"), &release);
-        let all = here::cached(store).into_iter().chain(built).chain(installed).chain(offered);
+        let here = here::cached(store).into_iter().chain(here::built(store));
+        let all = here.chain(installed).chain(offered);
         Self { entries: in_order(all), notes }
     }
 }
@@ -145,6 +149,6 @@ mod tests {
     fn what_is_missing_is_said_with_what_to_do() {
         let missing = note(&Error::MissingProgram { program: "apt-cache".into() });
         assert!(missing.starts_with("apt-cache is not installed"), "{missing}");
-        assert!(note(&Error::EmptyLists { text: String::new() }).contains("`apt-get update`"));
+        assert!(note(&Error::EmptyLists { locator: String::new() }).contains("`apt-get update`"));
     }
 }

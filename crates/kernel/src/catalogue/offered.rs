@@ -32,7 +32,7 @@ pub(super) fn entries(store: &Store, archive: &dyn Archive) -> Result<Vec<Entry>
     }
     let entries = select(&archive.describe(&PATTERNS.map(str::to_owned))?);
     if entries.is_empty() {
-        return Err(Error::EmptyLists { text: "*".to_owned() });
+        return Err(Error::EmptyLists { locator: "deb:*".to_owned() });
     }
     if let Some(lists) = lists {
         let memory = Memory { lists, entries };

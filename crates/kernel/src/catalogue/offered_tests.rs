@@ -83,6 +83,10 @@ impl Archive for Counting {
         Ok(self.packages.clone())
     }
 
+    fn versions(&self, _: &str) -> Result<Vec<Description>, Error> {
+        unreachable!("a list asks for no package in particular")
+    }
+
     fn is_empty(&self) -> Result<bool, Error> {
         Ok(self.packages.is_empty())
     }
@@ -91,7 +95,7 @@ impl Archive for Counting {
         self.lists.map(str::to_owned)
     }
 
-    fn download(&self, _: &str, _: &str, _: &Path) -> Result<PathBuf, Error> {
+    fn download(&self, _: &Description, _: &Path, _: &mut dyn FnMut(u64)) -> Result<PathBuf, Error> {
         unreachable!("a list fetches nothing")
     }
 

@@ -21,7 +21,7 @@ mod symbols;
 mod tree;
 mod value;
 
-pub(crate) use fragment::{Assignment, FragmentError, combine, parse as parse_fragment};
+pub(crate) use fragment::{Assignment, combine, parse as parse_fragment};
 pub(crate) use macros::Variables;
 pub(crate) use reason::unmet;
 pub(crate) use symbols::Symbols;

@@ -23,7 +23,6 @@ mod shelf;
 pub use lease::Lease;
 pub(crate) use prune::disk_usage;
 pub use prune::{Entry, Pruned};
-pub(crate) use prune::disk_usage;
 pub(crate) use shelf::{Lock, Shelf};
 
 /// Where kernels are kept between runs.
@@ -92,7 +91,7 @@ impl Store {
 
     /// Where is kept what apt offers.
     pub(crate) fn offers(&self) -> PathBuf {
-        self.packages().join("offers.json")
+        self.packages().entry("offers.json")
     }
 
     /// The newest version of a package that is here.

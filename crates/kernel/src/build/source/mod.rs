@@ -12,6 +12,7 @@ use crate::build::work::Work;
 use crate::context::Context;
 use crate::error::Error;
 use crate::locator::Locator;
+use crate::store::Lease;
 use git::Repository;
 
 /// What every kernel tree has at its top.
@@ -27,6 +28,8 @@ pub(crate) struct Source {
     /// Where it comes from, whatever its state: builds of one origin share what they compiled.
     pub(crate) origin: String,
     kind: Kind,
+    /// Keeps a package's tree from being pruned.
+    _lease: Option<Lease>,
 }
 
 #[derive(Debug)]
@@ -49,7 +52,13 @@ impl Source {
                 let found = package::find(name, &apt, context)?;
                 let identity = format!("package {}", found.title);
                 let title = format!("Debian source {}", found.title);
-                Ok(Self { identity, title, origin: found.title, kind: Kind::Directory(found.tree) })
+                Ok(Self {
+                    identity,
+                    title,
+                    origin: found.title,
+                    kind: Kind::Directory(found.tree),
+                    _lease: found.lease,
+                })
             }
             Locator::Deb(_) | Locator::UmlDeb | Locator::Built(_) | Locator::Host => {
                 Err(BuildError::NotSource { locator: locator.to_string() }.into())
@@ -116,7 +125,13 @@ fn at_path(path: &Path, typed: &Path, context: &mut Context<'_>) -> Result<Sourc
     directory::check_clean(&path)?;
     let identity = directory::fingerprint(&path, context)?;
     let origin = path.display().to_string();
-    Ok(Source { identity, title: typed.display().to_string(), origin, kind: Kind::Directory(path) })
+    Ok(Source {
+        identity,
+        title: typed.display().to_string(),
+        origin,
+        kind: Kind::Directory(path),
+        _lease: None,
+    })
 }
 
 fn of_tree(
@@ -130,5 +145,5 @@ fn of_tree(
         return Err(BuildError::NotAKernelTree { path: typed.to_owned() }.into());
     }
     let (identity, origin) = (format!("git tree {tree}"), repository.origin());
-    Ok(Source { identity, title, origin, kind: Kind::Git { repository, tree } })
+    Ok(Source { identity, title, origin, kind: Kind::Git { repository, tree }, _lease: None })
 }

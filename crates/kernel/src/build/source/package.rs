@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::deb::download_with_progress;
 use crate::error::Error;
 use crate::meanings;
-use crate::store::Lock;
+use crate::store::{Lease, Lock, Store};
 
 /// An unpacked source package.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Found {
     pub(super) title: String,
     /// The top of its tree.
     pub(super) tree: PathBuf,
+    /// Against pruning.
+    pub(super) lease: Option<Lease>,
 }
 
 const PREFIX: &str = "linux-source-";
@@ -59,8 +61,10 @@ fn place(package: &str, version: &str, context: &Context<'_>) -> PathBuf {
 }
 
 fn open(package: &str, version: &str, context: &Context<'_>) -> Option<Found> {
-    let tree = place(package, version, context).join(TREE);
-    tree.join("Makefile").is_file().then(|| Found { title: format!("{package} {version}"), tree })
+    let place = place(package, version, context);
+    let lease = Store::lease(&place).ok();
+    let tree = place.join(TREE);
+    tree.join("Makefile").is_file().then(|| Found { title: format!("{package} {version}"), tree, lease })
 }
 
 /// The package of that series, or the one whose version it is.
@@ -81,7 +85,7 @@ fn choose(name: &str, archive: &dyn Archive) -> Result<Description, Error> {
         return Ok(chosen.clone());
     }
     if archive.is_empty()? {
-        return Err(Error::EmptyLists { text: name.to_owned() });
+        return Err(Error::EmptyLists { locator: format!("deb-source:{name}") });
     }
     let versions = all.iter().map(|found| found.version.clone()).collect();
     Err(BuildError::NoSourcePackage { text: name.to_owned(), package, versions }.into())
