@@ -39,15 +39,10 @@ impl Values<'_> {
                 inner.iter().for_each(|part| self.collect(part, is_negated, level, parts));
             }
             _ if self.value(expression, is_negated).high >= level => {}
-            (Expression::Any(inner), false) | (Expression::All(inner), true) => {
-                let alternatives = inner.iter().filter_map(|part| {
-                    let mut needed = Vec::new();
-                    self.collect(part, is_negated, level, &mut needed);
-                    joined(needed, " && ")
-                });
-                if let Some(text) = joined(alternatives.collect(), " || ") {
-                    parts.push(format!("({text})"));
-                }
+            (Expression::Any(_), false) | (Expression::All(_), true) => {
+                let mut alternatives = Vec::new();
+                self.collect_alternatives(expression, is_negated, level, &mut alternatives);
+                parts.extend(joined(alternatives, " || ").map(|text| format!("({text})")));
             }
             (Expression::Operand(operand), _) => {
                 parts.push(format!("{}{}", if is_negated { "!" } else { "" }, self.operand(operand)));
@@ -56,6 +51,31 @@ impl Values<'_> {
                 let relation: Relation = if is_negated { relation.opposite() } else { *relation };
                 let (left, right) = (self.operand(left), self.operand(right));
                 parts.push(format!("{left} {} {right}", relation.sign()));
+            }
+        }
+    }
+
+    /// What fails in an expression, or in its negation, as parts of which one would be enough.
+    fn collect_alternatives(
+        &self,
+        expression: &Expression,
+        is_negated: bool,
+        level: Tristate,
+        alternatives: &mut Vec<String>,
+    ) {
+        match (expression, is_negated) {
+            (Expression::Not(inner), _) => {
+                self.collect_alternatives(inner, !is_negated, level, alternatives);
+            }
+            (Expression::Any(inner), false) | (Expression::All(inner), true) => {
+                inner
+                    .iter()
+                    .for_each(|part| self.collect_alternatives(part, is_negated, level, alternatives));
+            }
+            _ => {
+                let mut needed = Vec::new();
+                self.collect(expression, is_negated, level, &mut needed);
+                alternatives.extend(joined(needed, " && "));
             }
         }
     }

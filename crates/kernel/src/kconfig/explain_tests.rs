@@ -19,6 +19,11 @@ fn only_what_fails_is_shown() {
         ("N && N && !Y", Some("N [=n] && !Y [=y]")),
         ("Y && (N || K)", Some("(N [=n] || K [=n])")),
         ("N || Y && K", Some("(N [=n] || K [=n])")),
+        (
+            "(N || (K || NOWHERE) && Y) || INT > 5",
+            Some("(N [=n] || (K [=n] || NOWHERE [undefined]) || INT [=5] > 5)"),
+        ),
+        ("!(Y && (Y && !K))", Some("(!Y [=y] || K [=n])")),
         ("N || Y", None),
         ("!(Y || N)", Some("!Y [=y]")),
         ("!(Y && M)", None),

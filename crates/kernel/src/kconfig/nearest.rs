@@ -5,8 +5,9 @@ const LENGTH_MAX: usize = 80;
 
 /// The nearest of some names, if it is near enough to be the same with a slip.
 pub(super) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.len() / 4).clamp(1, 3);
-    if name.len() > LENGTH_MAX {
+    // In a name of three letters any slip makes another word.
+    let limit = (name.len() / 4).min(3);
+    if limit == 0 || name.len() > LENGTH_MAX {
         return None;
     }
     let near = names.filter_map(|other| Some((distance(name, other, limit)?, other)));
@@ -52,12 +53,11 @@ mod tests {
         assert_eq!(find("KSAAN"), Some("KASAN"));
         assert_eq!(find("EXT4FS"), Some("EXT4_FS"));
         assert_eq!(find("DEBUG_INFO_DWARF_5"), Some("DEBUG_INFO_DWARF5"));
-        assert_eq!(find("NTE"), Some("NET"));
     }
 
     #[test]
     fn another_word_finds_nothing() {
-        for name in ["XFS_FS", "N", "", "DEBUG_VM", &"A".repeat(1000)] {
+        for name in ["XFS_FS", "NTE", "", "DEBUG_VM", &"A".repeat(1000)] {
             assert_eq!(nearest(name, NAMES.into_iter()), None, "{name}");
         }
     }
