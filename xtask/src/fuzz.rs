@@ -31,6 +31,8 @@ const TARGETS: &[(&str, Option<&str>)] = &[
     ("image", None),
     ("modinfo", None),
     ("lists", None),
+    ("kconfig", None),
+    ("fragment", None),
 ];
 
 /// Builds all targets.
