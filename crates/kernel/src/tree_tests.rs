@@ -98,7 +98,7 @@ fn directories_without_a_kernel() {
     }
     let error = in_directory(directory.path()).unwrap_err();
     assert!(
-        error.to_string().ends_with("is a kernel source tree without a built kernel: run make in it first")
+        error.to_string().ends_with("is a kernel source tree without a built kernel: run make in it, or let kiln build it with --config boot")
     );
     assert!(error.is_usage());
 }
