@@ -8,6 +8,7 @@
 //! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
 //! * [`kernels`]: `kiln kernels` and its prune
 //! * [`shell`]: `kiln shell`
+//! * [`uml`]: kernels that are programs of the host
 //! * [`bad_input`]: what a user can get wrong
 //!
 //! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
@@ -22,4 +23,5 @@ mod kernels;
 mod liars;
 mod shell;
 mod support;
+mod uml;
 mod verdicts;

@@ -17,14 +17,15 @@ const DATA_MAX: usize = 512;
 /// How long a part of an answer may take.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Most parts of an answer, and most lines that are kept of it.
+/// Most parts of an answer.
 const PARTS_MAX: usize = 64;
-const LINES_MAX: usize = 60;
 
-/// Registers and stack of the task that the kernel of process `id` was in, if it still answers.
-pub(super) fn registers(id: u32) -> Vec<String> {
+/// The task that runs in the kernel of process `id`, and the modules, if it still answers. The registers
+/// in the same answer are not those of the task, and a request for its stack can kill the kernel.
+pub(super) fn running_task(id: u32) -> Vec<String> {
     let text = ask(id, "sysrq p").unwrap_or_default();
-    text.lines().filter(|line| !line.trim().is_empty()).take(LINES_MAX).map(str::to_string).collect()
+    let wanted = |line: &&str| ["Pid:", "Modules linked in:"].iter().any(|start| line.starts_with(start));
+    text.lines().filter(wanted).map(str::to_string).collect()
 }
 
 fn ask(id: u32, command: &str) -> Option<String> {

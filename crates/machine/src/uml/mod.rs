@@ -31,7 +31,8 @@ const NAME: &str = "kiln-uml";
 /// The program for `spec`, which is `image` itself.
 pub(crate) fn command(spec: &Spec, image: &Path, numbers: &Numbers) -> Command {
     let mut command = Command::new(image);
-    command.arg0(NAME).args(args::arguments(spec, numbers));
+    // Where nobody said otherwise it takes a file of the current directory for a disk.
+    command.arg0(NAME).args(args::arguments(spec, numbers)).current_dir("/");
     // Its memory is a file where these say, or in the scratch, which is gone with it.
     for variable in ["TMPDIR", "TMP", "TEMP"] {
         command.env_remove(variable);
@@ -95,7 +96,7 @@ impl Driver for Uml {
 
     fn examine(&mut self, process: &Process) -> Vec<String> {
         let processes = facts::processes_below(process.id);
-        let asked = processes.first().map(|first| mconsole::registers(first.id)).unwrap_or_default();
+        let asked = processes.first().map(|first| mconsole::running_task(first.id)).unwrap_or_default();
         processes.iter().map(ToString::to_string).chain(asked).collect()
     }
 }

@@ -23,6 +23,9 @@ use tempfile::TempDir;
 /// The kernel of all tests: stock, small, everything modular.
 pub(crate) const KERNEL: &str = "deb:6.1.0-56-cloud-amd64";
 
+/// The kernel that is a program: Debian's package `user-mode-linux`.
+pub(crate) const UML: &str = "/usr/bin/linux.uml";
+
 /// Nothing takes this long unless it is broken.
 const DEADLINE: Duration = Duration::from_secs(240);
 
@@ -92,7 +95,12 @@ impl Place {
 
     /// `kiln run KERNEL --exec program` with more arguments.
     pub(crate) fn exec(&self, program: &Path, more: &[&str]) -> Call {
-        let first = ["run", KERNEL, "--exec", program.to_str().expect("paths of tests are UTF-8")];
+        self.exec_on(KERNEL, program, more)
+    }
+
+    /// `kiln run kernel --exec program` with more arguments.
+    pub(crate) fn exec_on(&self, kernel: &str, program: &Path, more: &[&str]) -> Call {
+        let first = ["run", kernel, "--exec", program.to_str().expect("paths of tests are UTF-8")];
         self.kiln(first.into_iter().chain(more.iter().copied()))
     }
 }
@@ -110,7 +118,12 @@ pub(crate) fn cache() -> PathBuf {
 
 /// What kiln makes of [`KERNEL`], read by its own library from the same cache.
 pub(crate) fn kernel() -> kernel::Kernel {
-    let locator = KERNEL.parse().expect("a locator");
+    kernel_of(KERNEL)
+}
+
+/// What it makes of another.
+pub(crate) fn kernel_of(locator: &str) -> kernel::Kernel {
+    let locator = locator.parse().expect("a locator");
     let store = kernel::Store::new(cache().join("kiln"));
     let never = std::sync::atomic::AtomicBool::new(false);
     let mut context = kernel::Context { store: &store, listener: &mut |_| {}, interrupt: &never };
@@ -149,8 +162,13 @@ impl Running {
 
     /// QEMU, as soon as it runs.
     pub(crate) fn qemu(&self) -> u32 {
-        until("QEMU is started", || {
-            processes::marked(&self.mark).into_iter().find(|process| process.name.starts_with("qemu"))
+        self.program("qemu")
+    }
+
+    /// The first program whose name begins like this, as soon as it runs.
+    pub(crate) fn program(&self, name: &str) -> u32 {
+        until("the program is started", || {
+            processes::marked(&self.mark).into_iter().find(|process| process.name.starts_with(name))
         })
         .id
     }

@@ -5,10 +5,17 @@ use object::elf::{FileHeader64, SHT_SYMTAB};
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use std::path::PathBuf;
 
-use super::{Place, kernel};
+use super::{KERNEL, Place, UML, kernel_of};
 
-/// A small module that needs no other.
-const MODULE: &str = "notifier_error_inject";
+/// A small module of a kernel that needs no other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Victim {
+    kernel: &'static str,
+    module: &'static str,
+}
+
+const IN_QEMU: Victim = Victim { kernel: KERNEL, module: "notifier_error_inject" };
+pub(crate) const IN_UML: Victim = Victim { kernel: UML, module: "nls_cp437" };
 
 /// Ends a module that is signed.
 const SIGNATURE: &[u8] = b"~Module signature appended~\n";
@@ -22,6 +29,8 @@ pub(crate) enum Fault {
     NullPointer,
     /// Spins with interrupts off.
     Spin,
+    /// Spins.
+    Loop,
     /// Takes an exception without a table of handlers.
     Reset,
 }
@@ -35,6 +44,8 @@ impl Fault {
             Self::NullPointer => &[0x31, 0xc0, 0x48, 0x89, 0x00],
             // cli; jmp to itself
             Self::Spin => &[0xfa, 0xeb, 0xfe],
+            // jmp to itself
+            Self::Loop => &[0xeb, 0xfe],
             // push $0; push $0; lidt (%rsp); int3
             Self::Reset => &[0x6a, 0x00, 0x6a, 0x00, 0x0f, 0x01, 0x1c, 0x24, 0xcc],
         }
@@ -44,7 +55,12 @@ impl Fault {
 impl Place {
     /// A program that does what `before` says and then loads a module with this fault.
     pub(crate) fn planted(&self, name: &str, fault: Fault, before: &str) -> PathBuf {
-        let module = self.file(&format!("{name}.ko"), module_with(fault));
+        self.planted_in(IN_QEMU, name, fault, before)
+    }
+
+    /// The same for another kernel.
+    pub(crate) fn planted_in(&self, victim: Victim, name: &str, fault: Fault, before: &str) -> PathBuf {
+        let module = self.file(&format!("{name}.ko"), module_with(victim, fault));
         let data = format!(
             "asm(\".section .rodata\\nimage: .incbin \\\"{}\\\"\\nimage_end: .byte 0\\n.text\");\n\
              extern const char image[], image_end[];\n",
@@ -59,8 +75,8 @@ impl Place {
 }
 
 /// The module with its first instructions replaced.
-fn module_with(fault: Fault) -> Vec<u8> {
-    let modules = kernel().modules.closure(&[MODULE]).expect("the package has it");
+fn module_with(victim: Victim, fault: Fault) -> Vec<u8> {
+    let modules = kernel_of(victim.kernel).modules.closure(&[victim.module]).expect("the package has it");
     let original = modules.last().expect("itself").read().expect("it can be read");
     let mut bytes = original.clone();
     let header = FileHeader64::<Little>::parse(&*original).expect("an ELF file");

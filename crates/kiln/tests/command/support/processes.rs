@@ -33,3 +33,26 @@ pub(crate) fn signal(id: u32, signal: Signal) {
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw).expect("a process");
     kill_process(pid, signal).expect("it lives, and is ours");
 }
+
+/// The ids of all processes below this one, and when each began. Unlike an environment, this is known
+/// also of a process that has thrown away what it was started with.
+pub(crate) fn descendants(id: u32) -> Vec<(u32, String)> {
+    let tasks = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let children: Vec<u32> =
+        lists.flat_map(|list| list.split(' ').filter_map(|id| id.parse().ok()).collect::<Vec<_>>()).collect();
+    let below = children.iter().flat_map(|&child| descendants(child)).collect::<Vec<_>>();
+    children.into_iter().filter_map(|child| Some((child, start(child)?))).chain(below).collect()
+}
+
+/// Whether a process of that start is still there, dead ones excepted.
+pub(crate) fn lives(process: &(u32, String)) -> bool {
+    start(process.0).is_some_and(|start| start == process.1)
+}
+
+/// When a living process began: field 22 of proc_pid_stat(5).
+fn start(id: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    (fields[0] != "Z").then(|| fields[19].to_string())
+}
