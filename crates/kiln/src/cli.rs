@@ -195,13 +195,13 @@ pub(crate) struct MachineOptions {
     /// Memory, such as 512M or 2G [default: 1G, more if a case needs it]
     #[arg(long, value_name = "SIZE", value_parser = units::mebibytes)]
     pub(crate) memory: Option<u64>,
-    /// CPUs [default: 1, more if a case needs them]
+    /// CPUs [default: 1, more if a case needs them; User-Mode Linux has one]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=255))]
     pub(crate) cpus: Option<u32>,
     /// Kernel parameters after kiln's own; may be given more than once
     #[arg(long, value_name = "PARAMETERS", allow_hyphen_values = true)]
     pub(crate) append: Vec<String>,
-    /// How instructions are executed
+    /// How QEMU executes instructions
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) accel: AccelName,
     /// Time limit of a boot, such as 30s or 5m [default: 60s on an idle host, longer on a busy one]

@@ -34,7 +34,7 @@ const DISK_MIB: u64 = 512;
 struct Finding {
     what: &'static str,
     good: bool,
-    /// kiln does nothing without it.
+    /// Without it kiln is of little use.
     essential: bool,
     /// What was found.
     found: String,

@@ -48,6 +48,8 @@ impl Engine {
     pub fn patience(self) -> u32 {
         match self {
             Self::Qemu(accel) => accel.patience(),
+            // The smoke suite takes a third of the CPU time that it takes under TCG. But each system call in
+            // the guest is several switches between processes, which a busy host draws out.
             Self::Uml => 4,
         }
     }
