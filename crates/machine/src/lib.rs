@@ -2,7 +2,8 @@
 //!
 //! * [`spec`]: what the machine shall be
 //! * [`initramfs`]: the archive that it boots into, written in memory
-//! * [`payload`]: what goes into the archive; [`program`]: a host's program with its libraries
+//! * [`payload`]: what goes into the archive; [`program`]: a host's program with its libraries;
+//!   [`folder`]: a folder of the host
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
 //! * [`hosted`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
 //! * [`console`]: lines of the console and what they say about the machine's end
@@ -12,6 +13,7 @@ pub mod accel;
 pub mod console;
 pub mod engine;
 pub mod error;
+pub mod folder;
 pub mod host;
 pub mod hosted;
 pub mod initramfs;
@@ -29,6 +31,7 @@ use protocol::{FromAgent, ToAgent};
 pub use accel::{Accel, AccelChoice};
 pub use engine::Engine;
 pub use error::{BootFailure, BootTrouble, Error};
+pub use folder::Folder;
 pub use hosted::{Booted, Built, Hosted, Starting};
 pub use payload::Payload;
 pub use spec::Spec;

@@ -1,8 +1,12 @@
 //! What goes into the initramfs besides the agent.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use kernel::Module;
 
 use crate::error::Error;
+use crate::folder::{Entry, Folder};
 use crate::initramfs::Archive;
 use crate::program::Program;
 use crate::{AGENT, program};
@@ -12,6 +16,9 @@ use crate::{AGENT, program};
 pub struct Payload {
     modules: Vec<Module>,
     programs: Vec<(Program, String)>,
+    folders: Vec<(Folder, String)>,
+    libraries: BTreeSet<PathBuf>,
+    files: Vec<(String, String)>,
     links: Vec<(String, String)>,
 }
 
@@ -28,7 +35,22 @@ impl Payload {
         self.programs.push((program, place.to_string()));
     }
 
-    /// Makes a symbolic link.
+    /// Ships a folder as `place`.
+    pub fn folder(&mut self, folder: Folder, place: &str) {
+        self.folders.push((folder, place.to_string()));
+    }
+
+    /// Ships a file of the host under its own path, links to it included.
+    pub fn library(&mut self, path: PathBuf) {
+        self.libraries.insert(path);
+    }
+
+    /// Makes a file with this content.
+    pub fn file(&mut self, place: &str, content: String) {
+        self.files.push((place.to_string(), content));
+    }
+
+    /// Makes a symbolic link; whatever else is shipped as `place` is kept instead.
     pub fn link(&mut self, place: &str, target: &str) {
         self.links.push((place.to_string(), target.to_string()));
     }
@@ -39,11 +61,23 @@ impl Payload {
         format!("/lib/modules/{name}.ko")
     }
 
+    /// About how many bytes of user space there are.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        let of_host = |path: &PathBuf| path.metadata().map_or(0, |found| found.len());
+        let of_program = |program: &Program| {
+            program.content.len() as u64 + program.libraries.iter().map(of_host).sum::<u64>()
+        };
+        let programs: u64 = self.programs.iter().map(|(program, _)| of_program(program)).sum();
+        let folders: u64 = self.folders.iter().map(|(folder, _)| folder.size()).sum();
+        programs + folders + self.libraries.iter().map(of_host).sum::<u64>()
+    }
+
     /// The initramfs.
     ///
     /// # Errors
     ///
-    /// When a module or a program cannot be read.
+    /// When a module, a program or a file cannot be read.
     pub fn initramfs(&self) -> Result<Vec<u8>, Error> {
         let mut archive = Archive::default();
         archive.device("/dev/console", 5, 1);
@@ -58,9 +92,31 @@ impl Payload {
                 archive.file(&library.display().to_string(), &program::read(library)?, 0o755);
             }
         }
+        for (folder, place) in &self.folders {
+            ship(folder, place, &mut archive)?;
+        }
+        for library in &self.libraries {
+            archive.file(&library.display().to_string(), &program::read(library)?, 0o755);
+        }
+        for (place, content) in &self.files {
+            archive.file(place, content.as_bytes(), 0o644);
+        }
         for (place, target) in &self.links {
             archive.link(place, target);
         }
         Ok(archive.finish())
     }
+}
+
+fn ship(folder: &Folder, place: &str, archive: &mut Archive) -> Result<(), Error> {
+    archive.directory(place);
+    for (path, entry) in folder.entries() {
+        let name = format!("{place}/{path}");
+        match entry {
+            Entry::Directory => archive.directory(&name),
+            Entry::File { permissions, .. } => archive.file(&name, &folder.read(path)?, *permissions),
+            Entry::Link(target) => archive.link(&name, target),
+        }
+    }
+    Ok(())
 }

@@ -48,6 +48,42 @@ struct Wants {
     directories: Vec<String>,
 }
 
+/// Files of the host that programs need, each once.
+#[derive(Debug, Clone, Default)]
+pub struct Needs {
+    files: BTreeSet<PathBuf>,
+}
+
+impl Needs {
+    /// Adds what the program at `path` with this content needs; nothing if that is not all there.
+    ///
+    /// # Errors
+    ///
+    /// When it is no executable for this machine or needs something that the host lacks.
+    pub fn add(&mut self, path: &Path, content: &[u8]) -> Result<(), Error> {
+        let mut found = BTreeSet::new();
+        let mut open = vec![(path.to_path_buf(), wants(path, content)?)];
+        while let Some((user, wants)) = open.pop() {
+            for file in files(&user, &wants)? {
+                if found.len() >= LIBRARIES_MAX {
+                    return Err(error(path, "needs too many libraries"));
+                }
+                if !self.files.contains(&file) && found.insert(file.clone()) {
+                    let next = self::wants(&file, &read(&file)?)?;
+                    open.push((file, next));
+                }
+            }
+        }
+        self.files.extend(found);
+        Ok(())
+    }
+
+    /// Loaders, libraries and interpreters, shipped under the same paths.
+    pub fn files(self) -> impl Iterator<Item = PathBuf> {
+        self.files.into_iter()
+    }
+}
+
 impl Program {
     /// Reads the program at `path` and finds what it needs.
     ///
@@ -56,20 +92,9 @@ impl Program {
     /// When it is no executable for this machine or needs something that the host lacks.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let content = read(path)?;
-        let mut found = BTreeSet::new();
-        let mut open = vec![(path.to_path_buf(), wants(path, &content)?)];
-        while let Some((user, wants)) = open.pop() {
-            for file in files(&user, &wants)? {
-                if found.len() >= LIBRARIES_MAX {
-                    return Err(error(path, "needs too many libraries"));
-                }
-                if found.insert(file.clone()) {
-                    let next = self::wants(&file, &read(&file)?)?;
-                    open.push((file, next));
-                }
-            }
-        }
-        Ok(Self { content, libraries: found.into_iter().collect() })
+        let mut needs = Needs::default();
+        needs.add(path, &content)?;
+        Ok(Self { content, libraries: needs.files().collect() })
     }
 
     /// Finds `name` where the host keeps its programs.
@@ -102,8 +127,8 @@ fn error(path: &Path, why: &str) -> Error {
 }
 
 fn wants(path: &Path, content: &[u8]) -> Result<Wants, Error> {
-    if let Some(line) = content.strip_prefix(b"#!") {
-        return Ok(script(line));
+    if let Some(words) = interpreter(content) {
+        return Ok(script(words));
     }
     let header = FileHeader64::<Little>::parse(content)
         .map_err(|_| error(path, "is neither a 64-bit ELF program nor a script"))?;
@@ -113,13 +138,21 @@ fn wants(path: &Path, content: &[u8]) -> Result<Wants, Error> {
     dynamic(header, content).ok_or_else(|| error(path, "is a damaged ELF file"))
 }
 
-/// The interpreter of a script; `#!/usr/bin/env NAME` needs NAME as well.
-fn script(line: &[u8]) -> Wants {
+/// The words after the `#!` of a script.
+#[must_use]
+pub fn interpreter(content: &[u8]) -> Option<Vec<String>> {
+    let line = content.strip_prefix(b"#!")?;
     let line = String::from_utf8_lossy(&line[..line.len().min(256)]).into_owned();
-    let mut words = line.lines().next().unwrap_or_default().split_whitespace();
-    let interpreter = words.next().map(str::to_string);
+    Some(line.lines().next().unwrap_or_default().split_whitespace().map(str::to_string).collect())
+}
+
+/// The interpreter of a script; `#!/usr/bin/env NAME` needs NAME as well.
+fn script(words: Vec<String>) -> Wants {
+    let mut words = words.into_iter();
+    let interpreter = words.next();
     let by_name = interpreter.as_deref().is_some_and(|path| path.ends_with("/env"));
-    let named = by_name.then(|| words.find(|word| !word.starts_with('-')).and_then(Program::find)).flatten();
+    let named = by_name.then(|| words.find(|word| !word.starts_with('-')));
+    let named = named.flatten().and_then(|name| Program::find(&name));
     let libraries = named.map(|path| path.display().to_string()).into_iter().collect();
     Wants { interpreter, libraries, directories: Vec::new() }
 }
@@ -191,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_script_brings_its_interpreter() {
-        assert_eq!(script(b"/bin/sh -e\nexit 0\n").interpreter.as_deref(), Some("/bin/sh"));
+        assert_eq!(interpreter(b"#!/bin/sh -e\nexit 0\n"), Some(vec!["/bin/sh".into(), "-e".into()]));
     }
 
     #[test]

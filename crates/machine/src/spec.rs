@@ -51,3 +51,11 @@ impl Spec {
         KERNEL_MIB + 2 * (initramfs as u64 >> 20)
     }
 }
+
+/// Memory in which `user_space` bytes of programs have room to work, in MiB. The archive and what is
+/// unpacked from it are there at once, and the file system that it goes to takes at most half of what the
+/// archive leaves free: Documentation/filesystems/ramfs-rootfs-initramfs.rst.
+#[must_use]
+pub fn roomy_memory_mib(user_space: u64) -> u64 {
+    MEMORY_MIB / 2 + 3 * user_space.div_ceil(1 << 20)
+}
