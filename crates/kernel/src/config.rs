@@ -26,7 +26,7 @@ impl Config {
     }
 
     /// All options in the order of their names, without `CONFIG_`.
-    pub(crate) fn options(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn options(&self) -> impl Iterator<Item = (&str, &str)> {
         self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }

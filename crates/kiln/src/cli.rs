@@ -28,6 +28,8 @@ Examples:
   kiln run ./bzImage --case 'fs/*' --format ktap
   kiln run ~/linux --append 'slub_debug=FZPU' --cpus 4 --memory 2G
   kiln run deb:6.1.0-56-cloud-amd64 --exec ./reproducer -- --loops 100
+  kiln run ~/linux --kselftest timers
+  kiln run deb:latest-cloud --suite /opt/ltp --case 'syscalls/*'
 
 A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status:
 0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
@@ -119,7 +121,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) choice: Choice,
     /// Run this program of the host as the only case; arguments for it come after --
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["suite", "case"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["suite", "kselftest", "case"])]
     pub(crate) exec: Option<PathBuf>,
     /// Arguments for the program
     #[arg(last = true, requires = "exec", value_name = "ARGUMENT")]
@@ -181,9 +183,12 @@ pub(crate) enum ArchName {
 /// Which cases.
 #[derive(Debug, Args)]
 pub(crate) struct Choice {
-    /// The suite: smoke, or full for all cases
-    #[arg(long, default_value = lab::suite::DEFAULT)]
+    /// The suite: smoke, or full for all cases; ./FOLDER for its executables, or an LTP tree or list
+    #[arg(long, default_value = lab::suites::select::DEFAULT)]
     pub(crate) suite: String,
+    /// The kernel's selftests: a group of its tree such as timers, a folder of a tree, or installed ones
+    #[arg(long, value_name = "GROUP|DIR", conflicts_with = "suite")]
+    pub(crate) kselftest: Option<String>,
     /// Only cases whose name matches, such as 'fs/*'; may be given more than once
     #[arg(long, value_name = "GLOB")]
     pub(crate) case: Vec<String>,

@@ -40,9 +40,12 @@ fn code(error: &anyhow::Error) -> u8 {
     if kernel_says(kernel::Error::accuses_kernel) {
         return FAULT;
     }
+    if matches!(error.downcast_ref(), Some(lab::suites::Error::Interrupted)) {
+        return INTERRUPTED;
+    }
     let usage = error.chain().any(|cause| {
         cause.is::<WrongUsage>()
-            || cause.is::<lab::suite::UnknownCase>()
+            || cause.downcast_ref::<lab::suites::Error>().is_some_and(lab::suites::Error::is_usage)
             || cause.downcast_ref::<kernel::Error>().is_some_and(kernel::Error::is_usage)
             || cause.downcast_ref::<machine::Error>().is_some_and(machine::Error::is_usage)
     });
@@ -56,7 +59,9 @@ mod tests {
     #[test]
     fn the_users_mistakes_are_told_from_the_hosts() {
         assert_eq!(code(&WrongUsage("x".into()).into()), USAGE);
-        assert_eq!(code(&lab::suite::UnknownCase::Suite("x".into()).into()), USAGE);
+        let unknown = lab::suites::select::UnknownCase::Suite("x".into());
+        assert_eq!(code(&lab::suites::Error::from(unknown).into()), USAGE);
+        assert_eq!(code(&lab::suites::Error::NoProgram { program: "make" }.into()), BROKEN);
         assert_eq!(code(&machine::Error::NoQemu("x".into()).into()), BROKEN);
         assert_eq!(code(&machine::Error::SmallMemory { asked: 1, needed: 2 }.into()), USAGE);
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use kernel::Store;
 use kernel::catalogue::{Catalogue, State};
-use lab::suite::matches;
+use lab::suites::select::matches;
 
 use crate::cli::{Kernels, KernelsVerb, Prune};
 use crate::failure::{BROKEN, WrongUsage};

@@ -2,11 +2,13 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`machine_options`]: from what was said to what the machine shall be
+//! * [`choice`]: from what was said about cases to a suite
 //! * [`run`], [`build`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`failure`]: from what went wrong to a message and an exit code
 
 mod build;
 mod cases;
+mod choice;
 mod cli;
 mod doctor;
 mod failure;

@@ -1,12 +1,11 @@
 //! `kiln run`: from a kernel to a verdict.
 
-use agent::case::Case;
 use anyhow::{Context, Result};
 use kernel::Kernel;
 use lab::event::Session;
 use lab::source::HostedSource;
 use lab::watch::Patience;
-use lab::{Plan, Runner, Summary, suite};
+use lab::{Plan, Runner, Suite, Summary};
 use ledger::Recorder;
 use machine::{Accel, Built, Engine, Spec, kvm};
 use protocol::End;
@@ -26,10 +25,11 @@ const NO_CONFIGURATION: &str = "the configuration of this kernel is not known, s
 pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     // A wrong name is told before anything is fetched.
-    let cases = suite::select(&said.choice.suite, &said.choice.case)?;
+    let chosen = said.choice.check()?;
     let kernel = find(&said.kernel, &said.build, &interrupt)?;
+    let suite = said.choice.suite(chosen, Some(&kernel), &interrupt)?;
     let engine = said.machine.engine(&kernel)?;
-    let plan = plan(said, engine, &kernel, &cases)?;
+    let plan = plan(said, engine, &kernel, &suite)?;
     let spec = said.machine.spec(&plan, engine);
     if said.dry_run {
         return dry_run(&plan, &spec, &kernel);
@@ -43,6 +43,7 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     if kernel.config.is_none() && said.exec.is_none() {
         listeners.note(NO_CONFIGURATION.to_string());
     }
+    plan.notes.iter().for_each(|note| listeners.note(note.clone()));
     let outcome =
         Runner::new(&mut source, &mut listeners, &interrupt, Patience::new(engine)).run(session, &plan);
     let last_end = listeners.last_end();
@@ -55,12 +56,15 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     Ok(exit_code(said, summary, last_end.as_ref()))
 }
 
-fn plan(said: &Run, engine: Engine, kernel: &Kernel, cases: &[&Case]) -> Result<Plan> {
+fn plan(said: &Run, engine: Engine, kernel: &Kernel, suite: &Suite) -> Result<Plan> {
     let fixed = said.machine.fixed(engine, said.case_timeout)?;
     if let Some(program) = &said.exec {
         return Ok(Plan::for_program(program, &said.arguments, fixed)?);
     }
-    Ok(Plan::for_cases(&said.choice.suite, kernel, cases, fixed)?)
+    Ok(match suite {
+        Suite::Own { name, cases } => Plan::for_cases(name, kernel, cases, fixed)?,
+        Suite::External(suite) => Plan::for_external(suite, kernel, fixed)?,
+    })
 }
 
 fn session(said: &Run, kernel: &Kernel, plan: &Plan, spec: &Spec) -> Session {

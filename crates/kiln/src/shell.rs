@@ -7,11 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use lab::Plan;
-use lab::judge::{Ending, Seen, judge};
-use machine::program::Program;
-use machine::{BootFailure, BootTrouble, Built, Death, Event, Hosted, Machine, Payload};
-use protocol::{End, FromAgent, RunRequest, ToAgent, Work};
+use lab::judge::{Dialect, Ending, Seen, judge};
+use lab::{Plan, userland};
+use machine::{BootFailure, BootTrouble, Built, Death, Event, Hosted, Machine};
+use protocol::{Command, End, FromAgent, RunRequest, ToAgent, Work};
 use signal_hook::consts::SIGWINCH;
 
 use crate::cli::ShellVerb;
@@ -31,19 +30,13 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// A command of the user has all the time it wants: a hundred days.
 const LIMIT_MS: u64 = 100 * 24 * 3600 * 1000;
 
-/// Programs that are shipped where there is no static busybox.
-const PROGRAMS: &[&str] = &[
-    "sh", "bash", "ls", "cat", "mount", "umount", "dmesg", "ps", "uname", "mkdir", "rm", "cp", "mv", "grep",
-    "sleep", "id",
-];
-
 /// Runs a shell and gives the exit code.
 pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let kernel = find(&said.kernel, &said.build, &interrupt)?;
     let engine = said.machine.engine(&kernel)?;
     let mut plan = Plan::nothing("shell", said.machine.fixed(engine, None)?);
-    plan.payload = payload()?;
+    userland::ship(&mut plan.payload)?;
     let spec = said.machine.spec(&plan, engine);
     let built = Built::new(&spec, &kernel)?;
     let mut progress = terminal::Progress::new();
@@ -61,33 +54,6 @@ pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
     }
 }
 
-/// A shell and the usual programs: busybox where it is static, else the host's own.
-fn payload() -> Result<Payload> {
-    let mut payload = Payload::default();
-    if let Some((busybox, applets)) = busybox() {
-        payload.program(busybox, "/bin/busybox");
-        for applet in applets {
-            payload.link(&format!("/bin/{applet}"), "/bin/busybox");
-        }
-        return Ok(payload);
-    }
-    for name in PROGRAMS {
-        if let Some(path) = Program::find(name) {
-            payload.program(Program::load(&path)?, &format!("/bin/{name}"));
-        }
-    }
-    Ok(payload)
-}
-
-/// A busybox that needs no libraries, and its applets.
-fn busybox() -> Option<(Program, Vec<String>)> {
-    let path = Program::find("busybox")?;
-    let program = Program::load(&path).ok().filter(|program| program.libraries.is_empty())?;
-    let output = std::process::Command::new(path).arg("--list").output().ok()?;
-    let applets = String::from_utf8_lossy(&output.stdout).lines().map(str::to_string).collect();
-    Some((program, applets))
-}
-
 #[expect(clippy::print_stderr, reason = "this is the command line")]
 fn did_not_boot(failure: &BootFailure) -> Result<u8> {
     for line in failure.console.iter().chain(&failure.facts) {
@@ -102,7 +68,7 @@ fn one_command(mut machine: Hosted, command: &str, interrupt: &AtomicBool) -> Re
     let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
     let request = RunRequest {
         run: 1,
-        work: Work::Program(argv),
+        work: Work::Program(Command::new(argv)),
         limit_ms: LIMIT_MS,
         output_max: u64::MAX,
         modules: Vec::new(),
@@ -133,9 +99,17 @@ fn one_command(mut machine: Hosted, command: &str, interrupt: &AtomicBool) -> Re
 /// Says how the machine died under the command or the shell, and gives the exit code.
 #[expect(clippy::print_stderr, reason = "this is the command line")]
 fn died(death: Death, console: &[String]) -> u8 {
-    let (work, ending) = (Work::Program(Vec::new()), Ending::Died(death));
-    let seen =
-        Seen { work: &work, expects: &[], ending: &ending, reports: &[], kernel_reports: &[], console };
+    let ending = Ending::Died(death);
+    let seen = Seen {
+        dialect: Dialect::Program,
+        limit: Duration::MAX,
+        output: "",
+        expects: &[],
+        ending: &ending,
+        reports: &[],
+        kernel_reports: &[],
+        console,
+    };
     let judgement = judge(&seen);
     for line in &judgement.evidence {
         eprintln!("{line}");

@@ -3,8 +3,9 @@
 //! * [`outcome`]: what a Run can conclude, and whose fault it is
 //! * [`run`]: one case on one Kernel on one Machine
 //! * [`event`]: what is told to whoever reports or records
-//! * [`suite`]: choosing cases
+//! * [`suites`]: kiln's own suites, and those of others
 //! * [`plan`]: what a Kernel has of what the cases need
+//! * [`userland`]: a shell and the usual programs
 //! * [`kernel_report`]: WARN, BUG, oops and their like in the kernel log
 //! * [`judge`]: from what was seen to an Outcome
 //! * [`source`]: where machines come from
@@ -20,7 +21,8 @@ pub mod plan;
 pub mod run;
 pub mod runner;
 pub mod source;
-pub mod suite;
+pub mod suites;
+pub mod userland;
 pub mod watch;
 
 pub use event::{Event, Listener};
@@ -28,3 +30,4 @@ pub use outcome::{Blame, Outcome};
 pub use plan::Plan;
 pub use run::{Run, Summary};
 pub use runner::Runner;
+pub use suites::Suite;

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use machine::{Event as MachineEvent, Machine};
-use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent};
+use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent, Work};
 
-use crate::judge::Ending;
+use crate::judge::{Dialect, Ending};
 use crate::plan::Item;
 use crate::watch::{Duty, Patience, Watch};
 
@@ -33,6 +33,8 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(crate) struct Observation {
     pub(crate) ending: Ending,
+    /// The time that the case had, by the guest's clock.
+    pub(crate) limit: Duration,
     pub(crate) duration: Duration,
     pub(crate) reports: Vec<Report>,
     pub(crate) output: String,
@@ -59,7 +61,7 @@ pub(crate) fn observe(
     machine.tell(&ToAgent::Run(request(run, item, limit)));
     let start = Instant::now();
     let mut watch = Watch::new(start, limit, patience);
-    let mut seen = Observation::new();
+    let mut seen = Observation::new(limit);
     while !interrupt.load(Ordering::Relaxed) {
         let now = Instant::now();
         let until = match watch.duty(now) {
@@ -99,12 +101,22 @@ pub(crate) fn observe(
 fn request(run: u32, item: &Item, limit: Duration) -> RunRequest {
     RunRequest {
         run,
-        work: item.work.clone(),
+        work: work(item, limit),
         limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
         output_max: OUTPUT_MAX as u64,
         modules: item.modules.clone(),
         unsure: item.unsure.clone(),
     }
+}
+
+/// The work of `item`; a test of LTP learns how much longer everything may take here and now.
+fn work(item: &Item, limit: Duration) -> Work {
+    let mut work = item.work.clone();
+    if let (Work::Program(command), Dialect::Ltp) = (&mut work, item.dialect) {
+        let factor = limit.as_secs_f64() / item.limit.as_secs_f64().max(1.0);
+        command.environment.push(("LTP_TIMEOUT_MUL".to_string(), format!("{:.0}", factor.ceil())));
+    }
+    work
 }
 
 fn push<T>(list: &mut Vec<T>, value: T, limit: usize) {
@@ -148,9 +160,10 @@ impl Lines {
 }
 
 impl Observation {
-    fn new() -> Self {
+    fn new(limit: Duration) -> Self {
         Self {
             ending: Ending::Silent { seconds: 0, facts: Vec::new() },
+            limit,
             duration: Duration::ZERO,
             reports: Vec::new(),
             output: String::new(),

@@ -7,7 +7,9 @@ use agent::case::{Case, Need};
 use kernel::{Kernel, Presence};
 use machine::program::Program;
 use machine::{Payload, spec};
-use protocol::Work;
+use protocol::{Command, Work};
+
+use crate::judge::Dialect;
 
 /// Where a user's own program is in the machine.
 const PROGRAM_PLACE: &str = "/usr/local/bin";
@@ -33,6 +35,8 @@ pub struct Plan {
     pub cpus: u32,
     /// Size of the machine's disk in MiB; 0 for none.
     pub disk_mib: u64,
+    /// What is worth knowing and belongs to no case.
+    pub notes: Vec<String>,
 }
 
 /// One case or program.
@@ -44,6 +48,8 @@ pub struct Item {
     pub about: String,
     /// What the agent is told.
     pub work: Work,
+    /// What its exit status and its output mean.
+    pub dialect: Dialect,
     /// Its time limit on an unloaded machine.
     pub limit: Duration,
     /// Kernel reports that it provokes on purpose.
@@ -101,7 +107,8 @@ impl Plan {
         plan.items.push(Item {
             name,
             about: format!("{} exits with 0", path.display()),
-            work: Work::Program([vec![place], arguments.to_vec()].concat()),
+            work: Work::Program(Command::new([vec![place], arguments.to_vec()].concat())),
+            dialect: Dialect::Program,
             limit: fixed.limit.unwrap_or(PROGRAM_LIMIT),
             expects: &[],
             modules: Vec::new(),
@@ -117,7 +124,7 @@ impl Plan {
         Self::empty(name, &[], fixed)
     }
 
-    fn empty(suite: &str, cases: &[&Case], fixed: Fixed) -> Self {
+    pub(crate) fn empty(suite: &str, cases: &[&Case], fixed: Fixed) -> Self {
         let (mut memory, mut cpus, mut disk) = (spec::MEMORY_MIB, spec::CPUS, 0);
         for need in cases.iter().flat_map(|case| case.needs) {
             match need {
@@ -134,6 +141,7 @@ impl Plan {
             memory_mib: fixed.memory_mib.unwrap_or(memory),
             cpus: fixed.cpus.unwrap_or(cpus),
             disk_mib: disk,
+            notes: Vec::new(),
         }
     }
 
@@ -154,6 +162,7 @@ impl Plan {
             name: case.name.to_string(),
             about: case.about.to_string(),
             work: Work::Case(case.name.to_string()),
+            dialect: Dialect::Kiln,
             limit: fixed.limit.unwrap_or(case.limit),
             expects: case.expects,
             modules,

@@ -19,8 +19,11 @@ pub struct Run {
     pub outcome: Outcome,
     /// Who broke it, if it is broken.
     pub blame: Option<Blame>,
-    /// One line that says why; empty for a pass.
+    /// One line that says why; empty for a pass, unless it is an expected failure.
     pub reason: String,
+    /// A pass that is a failure which the case expected, as kselftest's XFAIL.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub expected_failure: bool,
     /// What shows it: failed checks, kernel reports, the last lines of the console.
     pub evidence: Vec<String>,
     /// By the guest's clock where the case ended, else by the host's.
@@ -53,6 +56,7 @@ impl Run {
             outcome: Outcome::Broken,
             blame: None,
             reason: String::new(),
+            expected_failure: false,
             evidence: Vec::new(),
             duration: Duration::ZERO,
             boot: 0,

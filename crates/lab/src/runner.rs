@@ -184,9 +184,7 @@ impl<'a> Runner<'a> {
 }
 
 fn skipped(item: &Item, why: &str) -> Run {
-    let judgement =
-        Judgement { outcome: Outcome::Skip, blame: None, reason: why.to_string(), evidence: Vec::new() };
-    run_of(&item.name, &item.about, 0, judgement)
+    run_of(&item.name, &item.about, 0, Judgement::new(Outcome::Skip, why))
 }
 
 /// What a boot that failed concludes, and who is to blame if it concludes nothing.
@@ -209,12 +207,7 @@ pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
 fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
     let reports = kernel_report::scan(&lines.iter().map(|line| console::message(line)).collect::<Vec<_>>());
     let first = reports.first()?;
-    let judgement = Judgement {
-        outcome: Outcome::Fail,
-        blame: None,
-        reason: first.title.clone(),
-        evidence: first.lines.clone(),
-    };
+    let judgement = Judgement::new(Outcome::Fail, &first.title).with(&first.lines);
     let run = run_of("boot", "the kernel boots without reporting a defect", boot, judgement);
     Some(Run { kernel_reports: reports, ..run })
 }
@@ -223,7 +216,8 @@ fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
 fn did_not_boot(boot: u32, failure: &BootFailure) -> Run {
     let (outcome, blame) = boot_outcome(&failure.trouble);
     let evidence = [failure.facts.clone(), failure.console.clone()].concat();
-    let judgement = Judgement { outcome, blame, reason: failure.trouble.to_string(), evidence };
+    let judgement = Judgement::new(outcome, failure.trouble.to_string()).with(&evidence);
+    let judgement = Judgement { blame, ..judgement };
     run_of("boot", "the kernel boots to user space", boot, judgement)
 }
 
@@ -234,6 +228,7 @@ fn run_of(case: &str, about: &str, boot: u32, judgement: Judgement) -> Run {
         outcome: judgement.outcome,
         blame: judgement.blame,
         reason: judgement.reason,
+        expected_failure: judgement.expected_failure,
         evidence: judgement.evidence,
         boot,
         ..Run::unstarted()
@@ -245,7 +240,9 @@ fn conclude(item: &Item, boot: u32, seen: Observation) -> (Run, bool) {
     let kernel_reports = reports_in(&seen);
     let console = seen.console.tail(CONSOLE_LINES);
     let judgement = judge(&Seen {
-        work: &item.work,
+        dialect: item.dialect,
+        limit: seen.limit,
+        output: &seen.output,
         expects: item.expects,
         ending: &seen.ending,
         reports: &seen.reports,
@@ -257,6 +254,7 @@ fn conclude(item: &Item, boot: u32, seen: Observation) -> (Run, bool) {
         Ending::Finished { end, counts, .. } => (Some(end), counts),
         Ending::Died(_) | Ending::Overdue { .. } | Ending::Silent { .. } => (None, Counts::default()),
     };
+    let counts = judgement.counts.unwrap_or(counts);
     let run = Run {
         duration: seen.duration,
         end,

@@ -9,8 +9,10 @@ pub mod message;
 pub mod results;
 
 pub use frame::{Decoded, Decoder, Encoder};
-pub use message::{Counts, End, FromAgent, KernelRecord, Report, ReportKind, RunRequest, ToAgent, Work};
+pub use message::{
+    Command, Counts, End, FromAgent, KernelRecord, Report, ReportKind, RunRequest, ToAgent, Work,
+};
 
 /// Version of everything in this crate. Raise it when a message, the frame or the results page
 /// changes so that an older peer would misread it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -135,8 +135,27 @@ pub struct RunRequest {
 pub enum Work {
     /// A case that is built into the agent.
     Case(String),
-    /// A program in the initramfs, with its arguments.
-    Program(Vec<String>),
+    /// A program in the initramfs.
+    Program(Command),
+}
+
+/// A program with what it is started with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Its working directory; `/tmp`, which is empty, if this is.
+    pub directory: String,
+    /// Variables besides those that every run has.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Command {
+    /// A program with its arguments, in the usual directory and environment.
+    #[must_use]
+    pub fn new(argv: Vec<String>) -> Self {
+        Self { argv, ..Self::default() }
+    }
 }
 
 /// A record of `/dev/kmsg`.

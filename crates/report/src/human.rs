@@ -26,6 +26,8 @@ pub struct Human<W> {
     /// Rendered as they finish: a Run is much larger than what is shown of it.
     bad: Vec<(Outcome, String)>,
     skips: Vec<(String, Vec<String>)>,
+    /// Cases that failed as they expected to.
+    expected: Vec<String>,
 }
 
 impl<W: Write> Human<W> {
@@ -39,6 +41,7 @@ impl<W: Write> Human<W> {
             progress: Progress::default(),
             bad: Vec::new(),
             skips: Vec::new(),
+            expected: Vec::new(),
         }
     }
 
@@ -53,6 +56,7 @@ impl<W: Write> Human<W> {
 
     fn finished(&mut self, run: &Run) {
         match run.outcome {
+            Outcome::Pass if run.expected_failure => self.expected.push(safe_line(&run.case)),
             Outcome::Pass => {}
             Outcome::Skip => self.skipped(run),
             _ => {
@@ -129,7 +133,11 @@ impl<W: Write> Human<W> {
         for (reason, cases) in &skips {
             push(&mut text, &format!("{word}  {reason}: {}", cases.join(" ")));
         }
-        if !skips.is_empty() {
+        if !self.expected.is_empty() {
+            let word = self.paint.paint(of(Outcome::Pass), "pass  ");
+            push(&mut text, &format!("{word}  expected failure: {}", self.expected.join(" ")));
+        }
+        if !text.is_empty() {
             text.push('\n');
         }
         text

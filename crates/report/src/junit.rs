@@ -129,8 +129,8 @@ fn describe(suite: &mut TestSuite, session: &Session) {
 
 fn status(run: &Run) -> TestCaseStatus {
     let kind = match run.outcome {
-        Outcome::Pass => return TestCaseStatus::success(),
-        Outcome::Skip => {
+        Outcome::Pass if !run.expected_failure => return TestCaseStatus::success(),
+        Outcome::Pass | Outcome::Skip => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(why(run));
             return status;

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use protocol::results::{DESCRIPTOR_VARIABLE, PATH_VARIABLE, Page};
-use protocol::{ReportKind, RunRequest, Work};
+use protocol::{Command, ReportKind, RunRequest, Work};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -103,7 +103,7 @@ fn main(request: &RunRequest) -> Checked {
     }
     match &request.work {
         Work::Case(name) => run_case(name),
-        Work::Program(argv) => run_program(argv),
+        Work::Program(command) => run_program(command),
     }
 }
 
@@ -153,10 +153,16 @@ fn own_fault(phase: &str, mut stop: Stop) -> Stop {
     stop
 }
 
-fn run_program(argv: &[String]) -> Checked {
-    let Some((program, arguments)) = argv.split_first() else {
+fn run_program(command: &Command) -> Checked {
+    let Some((program, arguments)) = command.argv.split_first() else {
         return broken("no program was named");
     };
-    let error = std::process::Command::new(program).args(arguments).exec();
+    if !command.directory.is_empty()
+        && let Err(error) = rustix::process::chdir(&command.directory)
+    {
+        return broken(&format!("cannot enter {}: {}", command.directory, describe(error)));
+    }
+    let variables = command.environment.iter().map(|(name, value)| (name, value));
+    let error = std::process::Command::new(program).args(arguments).envs(variables).exec();
     broken(&format!("cannot execute {program}: {error}"))
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lab::event::Session;
+use lab::judge::Dialect;
 use lab::plan::Item;
 use lab::source::{Heard, Source, Up};
 use lab::watch::Patience;
@@ -195,6 +196,7 @@ impl World {
             memory_mib: 1,
             cpus: 1,
             disk_mib: 0,
+            notes: Vec::new(),
         };
         let runner = Runner::new(&mut source, &mut recorder, &interrupt, self.patience);
         let result = runner.run(session(&plan), &plan);
@@ -283,6 +285,7 @@ pub(crate) fn item(name: &str) -> Item {
         name: name.into(),
         about: format!("about {name}"),
         work: Work::Case(name.into()),
+        dialect: Dialect::Kiln,
         limit: Duration::from_secs(1),
         expects: &[],
         modules: Vec::new(),

@@ -44,6 +44,7 @@ pub(super) fn slot(run: &Run) -> Slot {
         (Outcome::Broken, Some(Blame::Machine | Blame::Host | Blame::Kiln)) => {
             return Slot::Silent(diagnostics);
         }
+        (Outcome::Pass, _) if run.expected_failure => (true, format!("XFAIL {reason}")),
         (Outcome::Pass, _) => (true, String::new()),
         (Outcome::Skip, _) => (true, format!("SKIP {reason}")),
         (Outcome::Fail, _) => (false, String::new()),

@@ -11,7 +11,7 @@ pub const DEFAULT: &str = "smoke";
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum UnknownCase {
     /// No such suite.
-    #[error("there is no suite {0:?}; there are: {all}", all = cases::SUITES.join(", "))]
+    #[error("there is no suite {0:?}; there are: {all}; a folder is named with a slash, such as ./tests", all = cases::SUITES.join(", "))]
     Suite(String),
     /// No case has such a name.
     #[error("no case of suite {suite} matches {pattern:?}{hint}; `kiln cases` lists them")]
@@ -25,21 +25,37 @@ pub enum UnknownCase {
     },
 }
 
-/// The cases of `suite` that match one of `patterns`, in the suite's order; all without patterns.
+/// The cases of kiln's own `suite` that match one of `patterns`, in the suite's order; all without patterns.
 ///
 /// # Errors
 ///
 /// When there is no such suite, or a pattern matches nothing.
 pub fn select(suite: &str, patterns: &[String]) -> Result<Vec<&'static Case>, UnknownCase> {
     let all = cases::suite(suite).ok_or_else(|| UnknownCase::Suite(suite.to_string()))?;
-    if let Some(pattern) = patterns.iter().find(|pattern| !all.iter().any(|case| matches(pattern, case.name)))
-    {
+    matching(suite, all, |case| case.name, patterns).map_err(|error| match error {
+        UnknownCase::Pattern { pattern, hint, .. } => {
+            let hint = elsewhere(&pattern).unwrap_or(hint);
+            UnknownCase::Pattern { suite: suite.to_string(), pattern, hint }
+        }
+        other => other,
+    })
+}
+
+/// What matches one of `patterns` by its name; all without patterns.
+pub(super) fn matching<T>(
+    suite: &str,
+    all: Vec<T>,
+    name: impl Fn(&T) -> &str,
+    patterns: &[String],
+) -> Result<Vec<T>, UnknownCase> {
+    let none = |pattern: &&String| !all.iter().any(|one| matches(pattern, name(one)));
+    if let Some(pattern) = patterns.iter().find(none) {
+        let names: Vec<&str> = all.iter().map(&name).collect();
         let (suite, pattern) = (suite.to_string(), pattern.clone());
-        let hint = elsewhere(&pattern).unwrap_or_else(|| hint(&pattern, &all));
+        let hint = hint(&pattern, &names);
         return Err(UnknownCase::Pattern { suite, pattern, hint });
     }
-    let wanted =
-        |case: &&Case| patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, case.name));
+    let wanted = |one: &T| patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, name(one)));
     Ok(all.into_iter().filter(wanted).collect())
 }
 
@@ -51,11 +67,11 @@ fn elsewhere(pattern: &str) -> Option<String> {
     cases::SUITES.iter().find(has).map(|suite| format!(" (suite {suite} has it)"))
 }
 
-/// The cases whose names share most words with the pattern.
-fn hint(pattern: &str, all: &[&Case]) -> String {
+/// The names that share most words with the pattern.
+fn hint(pattern: &str, all: &[&str]) -> String {
     let words: Vec<&str> = pattern.split(['/', '-', '*', '?']).filter(|word| word.len() > 2).collect();
     let shared = |name: &str| words.iter().filter(|word| name.contains(*word)).count();
-    let mut close: Vec<&str> = all.iter().map(|case| case.name).filter(|name| shared(name) > 0).collect();
+    let mut close: Vec<&str> = all.iter().copied().filter(|name| shared(name) > 0).collect();
     close.sort_by_key(|name| std::cmp::Reverse(shared(name)));
     close.truncate(3);
     if close.is_empty() { String::new() } else { format!(" (did you mean {}?)", close.join(", ")) }

@@ -1,0 +1,244 @@
+use super::*;
+
+fn warning() -> KernelReport {
+    KernelReport { kind: Kind::Warning, title: "WARNING in foo".into(), lines: vec!["WARNING: foo".into()] }
+}
+
+fn counts(pass: u32, fail: u32, skip: u32, broken: u32) -> Counts {
+    Counts { pass, fail, skip, broken }
+}
+
+fn finished(end: End, counts: Counts) -> Ending {
+    Ending::Finished { end, counts, new_taint: 0 }
+}
+
+fn seen<'a>(dialect: Dialect, ending: &'a Ending) -> Seen<'a> {
+    Seen {
+        dialect,
+        limit: Duration::from_secs(60),
+        output: "",
+        expects: &[],
+        ending,
+        reports: &[],
+        kernel_reports: &[],
+        console: &[],
+    }
+}
+
+/// Outcome, blame and reason of a process that reported nothing, wrote `output` and exited with `code`.
+fn exits(dialect: Dialect, code: i32, output: &str) -> (Outcome, Option<Blame>, String) {
+    let ending = finished(End::Exited(code), Counts::default());
+    let judgement = judge(&Seen { output, ..seen(dialect, &ending) });
+    (judgement.outcome, judgement.blame, judgement.reason)
+}
+
+fn conclude(
+    dialect: Dialect,
+    ending: &Ending,
+    reports: &[Report],
+    kernel_reports: &[KernelReport],
+) -> (Outcome, Option<Blame>) {
+    let judgement = judge(&Seen { reports, kernel_reports, ..seen(dialect, ending) });
+    (judgement.outcome, judgement.blame)
+}
+
+#[test]
+fn a_case_that_checked_something_and_ended_well_passes() {
+    let ending = finished(End::Exited(0), counts(3, 0, 0, 0));
+    assert_eq!(conclude(Dialect::Kiln, &ending, &[], &[]), (Outcome::Pass, None));
+}
+
+#[test]
+fn a_case_that_reports_nothing_is_broken_however_it_exits() {
+    let ending = finished(End::Exited(0), counts(0, 0, 0, 0));
+    assert_eq!(conclude(Dialect::Kiln, &ending, &[], &[]), (Outcome::Broken, Some(Blame::Case)));
+}
+
+#[test]
+fn a_warning_in_the_log_fails_a_case_that_passed() {
+    let ending = finished(End::Exited(0), counts(3, 0, 0, 0));
+    assert_eq!(conclude(Dialect::Kiln, &ending, &[], &[warning()]), (Outcome::Fail, None));
+}
+
+#[test]
+fn an_expected_warning_does_not() {
+    let ending = Ending::Finished { end: End::Exited(0), counts: counts(1, 0, 0, 0), new_taint: 1 << 9 };
+    let reports = [warning()];
+    let seen =
+        Seen { expects: &["WARNING in foo"], kernel_reports: &reports, ..seen(Dialect::Kiln, &ending) };
+    assert_eq!(judge(&seen).outcome, Outcome::Pass);
+}
+
+#[test]
+fn taint_alone_fails_a_case() {
+    let ending = Ending::Finished { end: End::Exited(0), counts: counts(1, 0, 0, 0), new_taint: 1 << 5 };
+    let seen = seen(Dialect::Kiln, &ending);
+    assert_eq!(judge(&seen), Judgement::new(Outcome::Fail, "the kernel became tainted: B (bad page)"));
+}
+
+#[test]
+fn a_failed_check_comes_before_a_failed_clean_up() {
+    let ending = finished(End::Exited(1), counts(1, 1, 0, 1));
+    let reports = [
+        Report { kind: ReportKind::Fail, text: "sum: is 2, expected 3".into() },
+        Report { kind: ReportKind::Broken, text: "clean-up: EBUSY".into() },
+    ];
+    assert_eq!(conclude(Dialect::Kiln, &ending, &reports, &[]), (Outcome::Fail, None));
+}
+
+#[test]
+fn a_set_up_that_fails_says_nothing_about_the_kernel() {
+    let ending = finished(End::Exited(1), counts(0, 0, 0, 1));
+    assert_eq!(conclude(Dialect::Kiln, &ending, &[], &[]), (Outcome::Broken, Some(Blame::Case)));
+}
+
+#[test]
+fn a_program_speaks_by_its_exit_status() {
+    for (code, expected) in [(0, Outcome::Pass), (1, Outcome::Fail), (4, Outcome::Skip), (127, Outcome::Fail)]
+    {
+        let ending = finished(End::Exited(code), counts(0, 0, 0, 0));
+        assert_eq!(conclude(Dialect::Program, &ending, &[], &[]).0, expected, "{code}");
+    }
+}
+
+#[test]
+fn a_program_that_reported_a_failure_failed_whatever_its_exit_status() {
+    let ending = finished(End::Exited(0), counts(5, 1, 0, 0));
+    assert_eq!(conclude(Dialect::Program, &ending, &[], &[]).0, Outcome::Fail);
+}
+
+#[test]
+fn each_death_has_one_outcome() {
+    for (death, expected) in [
+        (Death::Panic("x".into()), (Outcome::Crash, None)),
+        (Death::Reset, (Outcome::Crash, None)),
+        (Death::Fault(11), (Outcome::Crash, None)),
+        (Death::Restarted, (Outcome::Broken, Some(Blame::Case))),
+        (Death::PoweredOff, (Outcome::Broken, Some(Blame::Case))),
+        (Death::AgentDied("x".into()), (Outcome::Broken, Some(Blame::Kiln))),
+        (Death::Broken("killed".into()), (Outcome::Broken, Some(Blame::Machine))),
+    ] {
+        assert_eq!(conclude(Dialect::Kiln, &Ending::Died(death.clone()), &[], &[]), expected, "{death:?}");
+    }
+}
+
+#[test]
+fn an_oops_that_kills_process_1_is_the_kernels() {
+    let oops = KernelReport { kind: Kind::Oops, title: "Oops in foo".into(), lines: Vec::new() };
+    let ending = Ending::Died(Death::AgentDied("exitcode=0x00000009".into()));
+    assert_eq!(conclude(Dialect::Kiln, &ending, &[], &[oops]), (Outcome::Crash, None));
+}
+
+#[test]
+fn silence_and_an_endless_case_are_hangs() {
+    let silent = Ending::Silent { seconds: 30, facts: Vec::new() };
+    assert_eq!(conclude(Dialect::Kiln, &silent, &[], &[]).0, Outcome::Hang);
+    let overdue = Ending::Overdue { facts: Vec::new() };
+    assert_eq!(conclude(Dialect::Kiln, &overdue, &[], &[]).0, Outcome::Hang);
+    let endless = finished(End::TimedOut { stacks: String::new(), killed: true }, counts(1, 0, 0, 0));
+    assert_eq!(conclude(Dialect::Kiln, &endless, &[], &[]).0, Outcome::Hang);
+}
+
+#[test]
+fn what_is_missing_makes_a_skip() {
+    let ending = finished(End::Exited(0), counts(0, 0, 1, 0));
+    let reports = [Report { kind: ReportKind::Skip, text: "no xfs".into() }];
+    assert_eq!(conclude(Dialect::Kiln, &ending, &reports, &[]), (Outcome::Skip, None));
+}
+
+#[test]
+fn a_kselftest_speaks_in_five_words() {
+    let kselftest = |code, output| exits(Dialect::Kselftest, code, output);
+    for (code, output, outcome, reason) in [
+        (0, "not ok 1 whatever the exit status is zero", Outcome::Pass, ""),
+        (1, "", Outcome::Fail, "exit status 1"),
+        (1, "ok 1 a\nnot ok 2 b\n", Outcome::Fail, "exit status 1: not ok 2 b"),
+        (2, "ok 1 # XFAIL known\n", Outcome::Pass, "expected failure: known"),
+        (2, "# Totals: pass:0 fail:0 xfail:1 xpass:0 skip:0 error:0\n", Outcome::Pass, "expected failure"),
+        (3, "", Outcome::Fail, "it passed where a failure was expected (exit status 3)"),
+        (4, "1..0 # SKIP no device\n", Outcome::Skip, "no device"),
+        (4, "# needs root\n\n", Outcome::Skip, "needs root"),
+        (4, "", Outcome::Skip, "exit status 4"),
+        (124, "", Outcome::Hang, "it ended by its own time limit (exit status 124)"),
+        (127, "", Outcome::Fail, "exit status 127"),
+    ] {
+        assert_eq!(kselftest(code, output), (outcome, None, reason.to_string()), "{code} {output}");
+    }
+}
+
+#[test]
+fn a_shell_that_cannot_read_its_script_is_no_expected_failure() {
+    let (outcome, _, reason) = exits(Dialect::Kselftest, 2, "run.sh: line 3: syntax error\n");
+    assert_eq!(outcome, Outcome::Fail);
+    assert!(reason.contains("no word of an expected failure"), "{reason}");
+}
+
+#[test]
+fn an_expected_failure_says_so() {
+    let ending = finished(End::Exited(2), Counts::default());
+    let output = "ok 1 x # XFAIL\n";
+    let judgement = judge(&Seen { output, ..seen(Dialect::Kselftest, &ending) });
+    assert!(judgement.expected_failure && judgement.reason == "expected failure: x", "{judgement:?}");
+}
+
+#[test]
+fn a_kselftest_may_also_report_to_kiln() {
+    let ending = finished(End::Exited(4), counts(0, 0, 1, 0));
+    let reports = [Report { kind: ReportKind::Skip, text: "no tun".into() }];
+    let judgement = judge(&Seen { reports: &reports, ..seen(Dialect::Kselftest, &ending) });
+    assert_eq!((judgement.outcome, judgement.reason.as_str()), (Outcome::Skip, "no tun"));
+}
+
+#[test]
+fn the_bits_of_ltp_keep_their_meaning() {
+    let (fail, broken, skip) = ("x.c:1: TFAIL: f\n", "x.c:2: TBROK: b\n", "x.c:3: TCONF: c\n");
+    let (warning, pass) = ("x.c:4: TWARN: w\n", "x.c:5: TPASS: p\n");
+    let case = Some(Blame::Case);
+    for (code, output, expected) in [
+        (0, pass.to_string(), (Outcome::Pass, None, "")),
+        (0, String::new(), (Outcome::Pass, None, "")),
+        (1, fail.to_string(), (Outcome::Fail, None, "f")),
+        (1, String::new(), (Outcome::Fail, None, "exit status 1")),
+        (3, [broken, fail].concat(), (Outcome::Fail, None, "f")),
+        (2, [pass, broken].concat(), (Outcome::Broken, case, "b")),
+        (4, [pass, warning].concat(), (Outcome::Broken, case, "w")),
+        (5, [warning, fail].concat(), (Outcome::Fail, None, "f")),
+        (32, skip.to_string(), (Outcome::Skip, None, "c")),
+        (32, [pass, skip].concat(), (Outcome::Pass, None, "")),
+        (0, fail.to_string(), (Outcome::Fail, None, "f")),
+        (255, String::new(), (Outcome::Fail, None, "exit status 255")),
+        (139, String::new(), (Outcome::Fail, None, "the case was killed by signal 11")),
+        (
+            127,
+            "sh: x: not found\n".to_string(),
+            (Outcome::Broken, case, "its command was not found (exit status 127)"),
+        ),
+        (
+            2,
+            format!("Test timeouted, sending SIGKILL!\n{broken}"),
+            (Outcome::Hang, None, "it ended by its own time limit"),
+        ),
+    ] {
+        let (outcome, blame, reason) = exits(Dialect::Ltp, code, &output);
+        assert_eq!((outcome, blame, reason.as_str()), expected, "{code} {output}");
+    }
+}
+
+#[test]
+fn ltp_counts_in_its_summary() {
+    let ending = finished(End::Exited(1), Counts::default());
+    let output = "x.c:1: TFAIL: f\nSummary:\npassed   5\nfailed   2\nbroken   0\nskipped  1\nwarnings 1\n";
+    let judgement = judge(&Seen { output, ..seen(Dialect::Ltp, &ending) });
+    assert_eq!(judgement.counts, Some(counts(5, 2, 1, 1)));
+}
+
+#[test]
+fn kilns_limit_accuses_nobody_when_ltp_would_have_waited_longer() {
+    let ending = finished(End::TimedOut { stacks: String::new(), killed: true }, Counts::default());
+    let after = |limit: &str| {
+        let output = format!("tst_test.c:1: TINFO: Timeout per run is {limit}\n");
+        judge(&Seen { output: &output, ..seen(Dialect::Ltp, &ending) }).outcome
+    };
+    assert_eq!(after("0h 10m 00s"), Outcome::Broken);
+    assert_eq!(after("0h 00m 30s"), Outcome::Hang);
+}

@@ -1,0 +1,163 @@
+//! Builds selftests of a kernel tree, outside of the tree.
+//!
+//! What was built is kept, so that a later call builds only what has changed since.
+
+use std::fs::{self, File, TryLockError};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+
+use machine::program::Program;
+use sha2::{Digest, Sha256};
+
+use super::failure::first_error;
+use super::place::Tree;
+use crate::suites::Error;
+
+/// Programs without which nothing is built, each in the package of its name.
+const PROGRAMS: &[&str] = &["make", "gcc", "rsync"];
+
+/// What a call of kiln from a makefile would pass on, and what would send the output elsewhere.
+const VARIABLES: &[&str] =
+    &["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "O", "KBUILD_OUTPUT", "OUTPUT", "BUILD"];
+
+/// How often the end of make, and the user's wish to stop, are looked at.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Most of make's output in which an error is looked for, in bytes.
+const LOG_MAX: u64 = 64 << 20;
+
+/// Something to be built.
+#[derive(Debug)]
+struct Work<'a> {
+    tree: &'a Tree,
+    directory: PathBuf,
+    interrupt: &'a AtomicBool,
+}
+
+/// Builds the selftests of `tree` into a folder below `store` and gives the one in which they are installed.
+///
+/// # Errors
+///
+/// When a program is missing, make fails, or `interrupt` is set.
+pub fn build(
+    tree: &Tree,
+    store: &Path,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&str),
+) -> Result<PathBuf, Error> {
+    if let Some(program) = PROGRAMS.iter().find(|program| Program::find(program).is_none()) {
+        return Err(Error::NoProgram { program });
+    }
+    let directory = store.join("kselftest").join(key(tree)?);
+    let work = Work { tree, directory, interrupt };
+    fs::create_dir_all(work.out()).map_err(Error::host("make", &work.directory))?;
+    let _lock = work.lock(progress)?;
+    work.make(progress)
+}
+
+/// Names a tree at its place and a group: another tree at the same place is another one.
+fn key(tree: &Tree) -> Result<String, Error> {
+    let found = tree.root.metadata().map_err(Error::host("look at", &tree.root))?;
+    let text = format!("{}\0{}\0{}", tree.root.display(), found.dev(), found.ino());
+    let hash = Sha256::digest(text.as_bytes());
+    let hash: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{hash}-{}", tree.group.as_deref().unwrap_or("all").replace('/', "-")))
+}
+
+impl Work<'_> {
+    /// Where make works.
+    fn out(&self) -> PathBuf {
+        self.directory.join("build")
+    }
+
+    /// Waits until no other kiln builds the same.
+    fn lock(&self, progress: &mut dyn FnMut(&str)) -> Result<File, Error> {
+        let path = self.directory.join("lock");
+        let file = File::create(&path).map_err(Error::host("make", &path))?;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::Error(source)) => return Err(Error::host("lock", &path)(source)),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            progress("waiting for another kiln that builds the same selftests");
+            self.pause()?;
+        }
+    }
+
+    fn pause(&self) -> Result<(), Error> {
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        sleep(INTERVAL);
+        Ok(())
+    }
+
+    /// Headers first: the tests are compiled against those of their own kernel.
+    fn make(&self, progress: &mut dyn FnMut(&str)) -> Result<PathBuf, Error> {
+        let log = self.directory.join("make.log");
+        let output = File::create(&log).map_err(Error::host("make", &log))?;
+        let installed = self.directory.join("installed");
+        // A test that is no more would still be there.
+        let _ = fs::remove_dir_all(&installed);
+        let group = self.tree.group.as_deref();
+        progress("building the headers of the kernel for its selftests");
+        self.run(self.command(&self.tree.root, &["headers"]), &output, &log)?;
+        progress(&format!("building the selftests {}", group.unwrap_or("of all groups")));
+        let install = format!("KSFT_INSTALL_PATH={}", installed.display());
+        let targets = group.map(|group| format!("TARGETS={group}"));
+        let arguments: Vec<&str> = ["install", &install].into_iter().chain(targets.as_deref()).collect();
+        self.run(self.command(&self.tree.selftests(), &arguments), &output, &log)?;
+        Ok(installed)
+    }
+
+    /// make in `place`, which leaves the tree as it is. Makefiles that try the compiler out make a directory
+    /// for that where they are, unless told otherwise: scripts/Makefile.compiler.
+    fn command(&self, place: &Path, arguments: &[&str]) -> Command {
+        let out = self.out();
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut make = Command::new("make");
+        make.arg("-C").arg(place).arg(format!("-j{jobs}"));
+        make.arg(format!("O={}", out.display())).arg(format!("TMPOUT={}/try_$$$$", out.display()));
+        make.args(arguments).env("LC_ALL", "C").stdin(Stdio::null());
+        for name in VARIABLES {
+            make.env_remove(name);
+        }
+        make
+    }
+
+    fn run(&self, mut make: Command, output: &File, log: &Path) -> Result<(), Error> {
+        let handle = || output.try_clone().map_err(Error::host("write", log));
+        make.stdout(handle()?).stderr(handle()?);
+        host::contain(&mut make);
+        let child = make.spawn().map_err(Error::host("start make in", &self.tree.root))?;
+        if self.wait(child)?.success() {
+            return Ok(());
+        }
+        let mut text = Vec::new();
+        let read = File::open(log).and_then(|file| file.take(LOG_MAX).read_to_end(&mut text));
+        read.map_err(Error::host("read", log))?;
+        Err(Error::Build { error: first_error(&String::from_utf8_lossy(&text)), log: log.to_owned() })
+    }
+
+    fn wait(&self, mut child: Child) -> Result<ExitStatus, Error> {
+        loop {
+            if let Some(status) =
+                child.try_wait().map_err(Error::host("wait for make in", &self.tree.root))?
+            {
+                return Ok(status);
+            }
+            if let Err(interrupted) = self.pause() {
+                // What it started ends with it.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(interrupted);
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+use super::*;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::AtomicBool;
+
+fn write(root: &Path, path: &str, content: &str, mode: u32) {
+    let path = root.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, content).unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn each_test_is_started_as_the_kernels_runner_does() {
+    let root = tempfile::tempdir().unwrap();
+    let list = "a:run\na:plain.sh\na:gone\na:text\nb:by_runner.sh\n";
+    write(root.path(), LIST, list, 0o644);
+    write(root.path(), "a/settings", "timeout=7\n", 0o644);
+    write(root.path(), "a/run", "x", 0o755);
+    write(root.path(), "a/plain.sh", "#!/bin/sh -u\n", 0o644);
+    write(root.path(), "a/text", "x", 0o644);
+    write(root.path(), "b/by_runner.sh", "x", 0o644);
+    write(root.path(), "b/ksft_runner.sh", "x", 0o755);
+    let suite = open(root.path()).unwrap();
+    let argv: Vec<Vec<&str>> =
+        suite.cases.iter().map(|case| case.command.argv.iter().map(String::as_str).collect()).collect();
+    assert_eq!(
+        argv,
+        [&["./run"][..], &["/bin/sh", "-u", "./plain.sh"], &[], &[], &["./ksft_runner.sh", "./by_runner.sh"]]
+    );
+    let skips: Vec<bool> = suite.cases.iter().map(|case| case.skip.is_some()).collect();
+    assert_eq!(skips, [false, false, true, true, false]);
+    let (first, last) = (&suite.cases[0], &suite.cases[4]);
+    assert_eq!((first.name.as_str(), first.command.directory.as_str()), ("a/run", "/kselftest/a"));
+    assert_eq!((first.limit.as_secs(), last.limit.as_secs()), (7, 45));
+}
+
+#[test]
+fn arguments_come_by_a_variable_with_the_name_of_the_test() {
+    assert_eq!(variable("cpu-on-off-test.sh"), "KSELFTEST_CPU_ON_OFF_TEST_SH_ARGS");
+    assert_eq!(variable("a b\t"), "KSELFTEST_AB_ARGS");
+}
+
+fn tree() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for group in ["", "timers/", "timens/", "net/forwarding/"] {
+        write(root.path(), &format!("tools/testing/selftests/{group}Makefile"), "", 0o644);
+    }
+    root
+}
+
+#[test]
+fn a_folder_names_what_it_is() {
+    let root = tree();
+    let selftests = root.path().canonicalize().unwrap().join("tools/testing/selftests");
+    let group = |path: &Path| match locate(path.to_str().unwrap()).unwrap() {
+        Place::Tree(tree) => tree.group,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(group(&selftests.join("net/forwarding")), Some("net/forwarding".into()));
+    assert_eq!((group(&selftests), group(root.path())), (None, None));
+    assert_eq!(locate("timers").unwrap(), Place::Group("timers".into()));
+    assert!(matches!(locate("/nowhere"), Err(Error::Path { .. })));
+    assert!(matches!(locate("/etc"), Err(Error::NoSelftests { .. })));
+}
+
+#[test]
+fn close_groups_are_named() {
+    let root = tree();
+    let check = |group: &str| Tree { root: root.path().to_owned(), group: Some(group.into()) }.checked();
+    assert!(check("timers").is_ok() && check("net/forwarding").is_ok());
+    let error = check("timer").unwrap_err();
+    assert!(error.is_usage() && error.to_string().ends_with("(did you mean timers, timens?)"), "{error}");
+    for group in ["net", "../selftests/timers", "timers x", "-n", "", "$(x)"] {
+        assert!(matches!(check(group), Err(Error::NoGroup { .. })), "{group}");
+    }
+}
+
+/// A tree whose makefiles install a test, or fail, or never end.
+fn makefiles(install: &str) -> (tempfile::TempDir, Tree) {
+    let root = tree();
+    write(root.path(), "Makefile", "headers:\n\techo headers > $(O)/headers\n", 0o644);
+    let rules = format!("install:\n\tmkdir -p $(KSFT_INSTALL_PATH)\n\t{install}\n");
+    write(root.path(), "tools/testing/selftests/Makefile", &rules, 0o644);
+    let tree = Tree { root: root.path().to_owned(), group: Some("timers".into()) };
+    (root, tree)
+}
+
+#[test]
+fn what_make_installs_is_given_and_the_tree_is_left_alone() {
+    let (root, tree) = makefiles("echo $(TARGETS):x > $(KSFT_INSTALL_PATH)/kselftest-list.txt");
+    let store = tempfile::tempdir().unwrap();
+    let go = AtomicBool::new(false);
+    let build = || build(&tree, store.path(), &go, &mut |_| {});
+    let installed = build().unwrap();
+    assert!(installed.parent().unwrap().join("build/headers").is_file());
+    let list = std::fs::read_to_string(installed.join(LIST)).unwrap();
+    assert_eq!((list.as_str(), build().unwrap()), ("timers:x\n", installed));
+    let files = std::fs::read_dir(root.path()).unwrap().count();
+    assert_eq!(files, 2, "Makefile and tools, as before");
+}
+
+#[test]
+fn the_first_error_of_make_is_told() {
+    let (_root, tree) = makefiles("@echo 'x.c:1:2: error: no such thing'; exit 1");
+    let store = tempfile::tempdir().unwrap();
+    write(&tree.root, "Makefile", "headers:\n\ttrue\n", 0o644);
+    let error = build(&tree, store.path(), &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        !error.is_usage()
+            && text.contains("failed: x.c:1:2: error: no such thing; all that make said is in "),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_impatient_user_need_not_wait() {
+    let (_root, tree) = makefiles("sleep 1000");
+    write(&tree.root, "Makefile", "headers:\n\ttrue\n", 0o644);
+    let store = tempfile::tempdir().unwrap();
+    let stop = AtomicBool::new(false);
+    let mut progress = |text: &str| stop.store(text.contains("timers"), std::sync::atomic::Ordering::Relaxed);
+    assert!(matches!(build(&tree, store.path(), &stop, &mut progress), Err(Error::Interrupted)));
+}

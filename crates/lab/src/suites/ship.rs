@@ -1,0 +1,199 @@
+//! From a suite of others to a plan: what is shipped, and what cannot run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kernel::{Config, Kernel};
+use machine::program::{Needs, Program};
+use machine::{Error, Payload, spec};
+use protocol::Work;
+
+use super::External;
+use super::external::{Behind, ExternalCase};
+use super::scripts::{self, Reader};
+use crate::plan::{Fixed, Item, Plan};
+use crate::userland::{self, Userland};
+
+/// What programs look up by way of libc: the users that suites expect, and the machine's own name.
+const ETC: &[(&str, &str)] = &[
+    (
+        "/etc/passwd",
+        "root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/:/bin/false\nbin:x:2:2::/:/bin/false\n\
+         nobody:x:65534:65534::/:/bin/false\n",
+    ),
+    ("/etc/group", "root:x:0:\ndaemon:x:1:\nbin:x:2:\nsys:x:3:\nusers:x:100:\nnogroup:x:65534:\n"),
+    ("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"),
+];
+
+/// Words that a shell understands by itself.
+const BUILT_IN: &[&str] = &[
+    ".", ":", "[", "cd", "command", "echo", "eval", "exec", "exit", "export", "false", "for", "if", "kill",
+    "printf", "read", "set", "test", "time", "trap", "true", "ulimit", "umask", "unset", "until", "wait",
+    "while",
+];
+
+/// Where a machine's configuration is looked for when nobody knows its release.
+const CONFIG: &str = "/boot/config";
+
+impl Plan {
+    /// A plan for a suite of others.
+    ///
+    /// # Errors
+    ///
+    /// When a program of the host cannot be shipped.
+    pub fn for_external(suite: &External, kernel: &Kernel, fixed: Fixed) -> Result<Self, Error> {
+        let mut plan = Self::empty(&suite.name, &[], fixed);
+        let userland = userland::ship(&mut plan.payload)?;
+        let survey = survey(suite, &userland);
+        plan.payload.folder(suite.folder.clone(), suite.place);
+        survey.ship(&mut plan.payload);
+        for (place, target) in &suite.links {
+            plan.payload.link(place, target);
+        }
+        for (place, content) in ETC {
+            plan.payload.file(place, (*content).to_string());
+        }
+        let config = kernel.config.as_ref().map(|config| {
+            let place =
+                kernel.release.as_ref().map_or(CONFIG.to_string(), |release| format!("{CONFIG}-{release}"));
+            plan.payload.file(&place, text(config));
+            place
+        });
+        for case in &suite.cases {
+            let skip = case.skip.clone().or_else(|| survey.missing(suite, &case.program, &userland));
+            plan.items.push(item(suite, case, skip, (fixed, config.as_deref())));
+        }
+        plan.memory_mib =
+            fixed.memory_mib.unwrap_or(plan.memory_mib.max(spec::roomy_memory_mib(plan.payload.size())));
+        plan.notes.clone_from(&suite.notes);
+        Ok(plan)
+    }
+}
+
+fn item(
+    suite: &External,
+    case: &ExternalCase,
+    skip: Option<String>,
+    (fixed, config): (Fixed, Option<&str>),
+) -> Item {
+    let mut command = case.command.clone();
+    command.environment.extend(config.map(|place| ("KCONFIG_PATH".to_string(), place.to_string())));
+    Item {
+        name: case.name.clone(),
+        about: case.about.clone(),
+        work: Work::Program(command),
+        dialect: suite.dialect,
+        limit: fixed.limit.unwrap_or(case.limit),
+        expects: &[],
+        modules: Vec::new(),
+        unsure: Vec::new(),
+        skip,
+    }
+}
+
+/// A configuration as the kernel writes it. What is no number is a text.
+fn text(config: &Config) -> String {
+    let is_bare = |value: &str| {
+        let digits = value.strip_prefix("0x").unwrap_or(value.trim_start_matches('-'));
+        matches!(value, "y" | "m")
+            || (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let line = |(name, value): (&str, &str)| match is_bare(value) {
+        true => format!("CONFIG_{name}={value}\n"),
+        false => format!("CONFIG_{name}=\"{}\"\n", value.replace('\\', "\\\\").replace('"', "\\\"")),
+    };
+    config.options().map(line).collect()
+}
+
+/// What the programs of a folder need.
+#[derive(Debug, Default)]
+struct Survey {
+    needs: Needs,
+    tools: BTreeSet<&'static str>,
+    /// Paths under which scripts look for a shell.
+    shells: BTreeSet<String>,
+    /// Why programs cannot run.
+    lacking: BTreeMap<String, String>,
+}
+
+/// Looks at all programs: also those that are no cases may be run by one.
+fn survey(suite: &External, userland: &Userland) -> Survey {
+    let mut survey = Survey::default();
+    for (path, entry) in suite.folder.entries() {
+        let is_sourced = entry.is_file() && path.ends_with(".sh");
+        if !entry.is_executable() && !is_sourced {
+            continue;
+        }
+        if let Err(why) = survey.look(suite, path, userland) {
+            survey.lacking.insert(path.to_string(), why);
+        }
+    }
+    survey
+}
+
+impl Survey {
+    fn look(&mut self, suite: &External, path: &str, userland: &Userland) -> Result<(), String> {
+        let content = suite.folder.read(path).map_err(|error| why(&error))?;
+        let reader = scripts::reader(&content);
+        if reader.is_some() || path.ends_with(".sh") {
+            self.tools.extend(scripts::tools(&content));
+        }
+        match reader {
+            Some(Reader::Missing(why)) => Err(why),
+            Some(Reader::Shell(place)) if userland.is_busybox => {
+                self.shells.insert(place);
+                Ok(())
+            }
+            _ => self.needs.add(&suite.folder.root().join(path), &content).map_err(|error| why(&error)),
+        }
+    }
+
+    fn missing(&self, suite: &External, program: &Behind, userland: &Userland) -> Option<String> {
+        match program {
+            Behind::File(path) => match suite.folder.file(path) {
+                Some((path, _)) => self.lacking.get(path).cloned(),
+                None => Some(format!("there is no {path}: it was not built or installed")),
+            },
+            Behind::Name(name) => {
+                let known = BUILT_IN.contains(&name.as_str())
+                    || userland.names.contains(name)
+                    || self.tools.contains(name.as_str());
+                (!known).then(|| format!("there is no {name}: it was not built or installed"))
+            }
+            Behind::Unknown => None,
+        }
+    }
+
+    /// Ships what was found. A tool that this host lacks, or cannot give away, is missed by the script itself.
+    fn ship(&self, payload: &mut Payload) {
+        for tool in &self.tools {
+            if let Some(program) = Program::find(tool).and_then(|path| Program::load(&path).ok()) {
+                payload.program(program, &format!("/usr/sbin/{tool}"));
+            }
+        }
+        self.needs.clone().files().for_each(|path| payload.library(path));
+        for place in &self.shells {
+            payload.link(place, "/bin/busybox");
+        }
+    }
+}
+
+/// What is wrong with a program, without its path, which the name of the case tells.
+fn why(error: &Error) -> String {
+    match error {
+        Error::Program { why, .. } => why.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_comes_back() {
+        let config =
+            Config::parse("CONFIG_A=y\nCONFIG_B=m\nCONFIG_C=\"x \\\"y\\\"\"\nCONFIG_D=0x10\nCONFIG_E=-5\n");
+        assert_eq!(Config::parse(&text(&config)), config);
+        assert!(text(&config).contains("CONFIG_C=\"x \\\"y\\\"\"\nCONFIG_D=0x10\n"));
+    }
+}
