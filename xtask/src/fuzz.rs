@@ -33,6 +33,8 @@ const TARGETS: &[(&str, Option<&str>)] = &[
     ("lists", None),
     ("kconfig", None),
     ("fragment", None),
+    ("diagnostics", Some("crates/kernel/tests/build-logs")),
+    ("version", None),
 ];
 
 /// Builds all targets.

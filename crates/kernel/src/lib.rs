@@ -6,7 +6,7 @@
 //! lists what can be named.
 
 mod apt;
-mod build;
+pub mod build;
 mod bytes;
 pub mod catalogue;
 mod closure;
@@ -35,7 +35,7 @@ mod survey;
 mod tree;
 pub mod version;
 
-pub use build::{BuildError, Recipe, Record, build};
+pub use build::{BuildError, Recipe, Record};
 pub use config::Config;
 pub use context::Context;
 pub use error::Error;

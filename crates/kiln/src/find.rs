@@ -28,7 +28,7 @@ pub(crate) fn build(
     interrupt: &AtomicBool,
 ) -> Result<Kernel, kernel::Error> {
     let recipe = said.recipe();
-    in_context(interrupt, |context| kernel::build(locator, &recipe, context))
+    in_context(interrupt, |context| kernel::build::build(locator, &recipe, context))
 }
 
 /// Does what needs a store, an ear and a patience: takes long, is told on a terminal, and can be interrupted.

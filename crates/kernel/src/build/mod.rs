@@ -6,7 +6,7 @@
 
 mod collect;
 mod configure;
-pub(crate) mod diagnostics;
+pub mod diagnostics;
 pub(crate) mod error;
 mod failure;
 mod make;
