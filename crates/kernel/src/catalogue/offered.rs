@@ -47,15 +47,17 @@ pub(super) fn entries(store: &Store, archive: &dyn Archive) -> Result<Vec<Entry>
 fn select(packages: &[Description]) -> Vec<Entry> {
     let sizes: BTreeMap<&str, u64> =
         packages.iter().map(|package| (package.package.as_str(), package.size)).collect();
+    // What is installed and in no list has no size: nobody can fetch it.
+    let packages = || packages.iter().filter(|package| package.size > 0);
     let mut images: BTreeMap<&str, Image> = BTreeMap::new();
-    for image in packages.iter().filter_map(Image::of) {
+    for image in packages().filter_map(Image::of) {
         let kept = images.entry(image.release).or_insert(image);
         if image.variant > kept.variant {
             *kept = image;
         }
     }
     let images = images.into_values().map(|image| image.entry(&sizes));
-    images.chain(packages.iter().filter_map(of_other)).collect()
+    images.chain(packages().filter_map(of_other)).collect()
 }
 
 /// A package with a kernel in it.

@@ -24,6 +24,7 @@ fn debian() -> Vec<Description> {
         package("linux-source", "6.1.192-2", &["linux-source-6.1"], 1),
         package("linux-source-6.1", "6.1.192-2", &["binutils"], 139),
         package("user-mode-linux", "6.1um4+b13", &["libc6"], 41),
+        package("linux-image-6.1.0-1-amd64", "6.1.4-1", &["kmod"], 0),
     ]
 }
 

@@ -53,6 +53,22 @@ fn a_host_without_apt_lists_what_it_has_and_says_so() {
 }
 
 #[test]
+fn lists_that_were_never_fetched_are_said_to_be_empty() {
+    let place = Place::new();
+    let lists = place.path().join("lists");
+    fs::create_dir(&lists).expect("it is ours");
+    let config = place.file("apt.conf", format!("Dir::State::lists \"{}\";", lists.display()));
+    let call =
+        place.kiln(["kernels"]).env("APT_CONFIG", &config).env("XDG_CACHE_HOME", place.path().join("cache"));
+    let done = call.run().expect(0);
+    assert!(
+        done.stderr.contains("run `apt-get update`") && !done.stdout.contains("offered"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
 fn a_pattern_that_matches_nothing_is_wrong_usage() {
     let place = Place::new();
     let done = place.kiln(["kernels", "no:such*"]).run().expect(2);
