@@ -1,6 +1,6 @@
 //! Programs of this host that cannot outlive kiln.
 //!
-//! * [`contain`]: a program that makes processes of its own, such as make or UML
+//! * [`contain()`]: a program that makes processes of its own, such as make or UML
 //! * [`give_scratch`]: a file system that nobody else sees and that ends with it
 //! * [`task`]: a program that runs to its end before anything else is done
 

@@ -12,7 +12,7 @@ use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::thread::UnshareFlags;
 
 /// Hides what is at `place` from the program: it finds an empty tmpfs there with a directory called
-/// `directory` in it. To be called after [`contain`](crate::contain), which gives the right to do so.
+/// `directory` in it. To be called after [`contain()`](crate::contain()), which gives the right to do so.
 ///
 /// Where this user may not mount, the program sees `place` as it is, without the directory.
 ///
