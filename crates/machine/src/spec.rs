@@ -45,16 +45,17 @@ impl Spec {
         format!("{} {}", self.engine.parameters(), self.append).trim_end().to_string()
     }
 
-    /// The least memory that holds an initramfs of `initramfs` bytes, packed and unpacked, in MiB.
+    /// The least memory that holds an initramfs of `initramfs` bytes, in MiB. The archive and what is
+    /// unpacked from it are there at once, and the file system that it goes to takes at most half of what
+    /// the archive leaves free: Documentation/filesystems/ramfs-rootfs-initramfs.rst. Where that is too
+    /// little the kernel boots, and files are missing.
     #[must_use]
     pub fn least_memory_mib(initramfs: usize) -> u64 {
-        KERNEL_MIB + 2 * (initramfs as u64 >> 20)
+        KERNEL_MIB + 3 * (initramfs as u64 >> 20)
     }
 }
 
-/// Memory in which `user_space` bytes of programs have room to work, in MiB. The archive and what is
-/// unpacked from it are there at once, and the file system that it goes to takes at most half of what the
-/// archive leaves free: Documentation/filesystems/ramfs-rootfs-initramfs.rst.
+/// Memory in which `user_space` bytes of programs have room to work, in MiB.
 #[must_use]
 pub fn roomy_memory_mib(user_space: u64) -> u64 {
     MEMORY_MIB / 2 + 3 * user_space.div_ceil(1 << 20)
