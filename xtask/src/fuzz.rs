@@ -35,6 +35,7 @@ const TARGETS: &[(&str, Option<&str>)] = &[
     ("fragment", None),
     ("diagnostics", Some("crates/kernel/tests/build-logs")),
     ("version", None),
+    ("suites", None),
 ];
 
 /// Builds all targets.

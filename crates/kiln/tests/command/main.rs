@@ -5,6 +5,7 @@
 //! * [`boots`]: kernels that do not come up
 //! * [`endings`]: what happens to QEMU, to kiln and to the results folder
 //! * [`liars`]: programs that say what is not true, and that say too much
+//! * [`suites`]: folders, LTP and kselftest
 //! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
 //! * [`kernels`]: `kiln kernels` and its prune
 //! * [`shell`]: `kiln shell`
@@ -22,6 +23,7 @@ mod formats;
 mod kernels;
 mod liars;
 mod shell;
+mod suites;
 mod support;
 mod uml;
 mod verdicts;

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use machine::program::Program;
 use sha2::{Digest, Sha256};
 
 use super::failure::first_error;
@@ -50,7 +49,10 @@ pub fn build(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, Error> {
-    if let Some(program) = PROGRAMS.iter().find(|program| Program::find(program).is_none()) {
+    // make finds its programs in nothing else.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |program: &str| std::env::split_paths(&path).any(|place| place.join(program).is_file());
+    if let Some(program) = PROGRAMS.iter().find(|program| !is_there(program)) {
         return Err(Error::NoProgram { program });
     }
     let directory = store.join("kselftest").join(key(tree)?);
@@ -117,7 +119,7 @@ impl Work<'_> {
     }
 
     /// make in `place`, which leaves the tree as it is. Makefiles that try the compiler out make a directory
-    /// for that where they are, unless told otherwise: scripts/Makefile.compiler.
+    /// for that where they are, unless told otherwise: `try-run` of Kbuild.
     fn command(&self, place: &Path, arguments: &[&str]) -> Command {
         let out = self.out();
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);

@@ -35,7 +35,7 @@ pub(super) struct Wanted {
 
 /// Whether `path` is an LTP tree, or a list in one.
 pub(super) fn recognise(path: &Path) -> Option<Wanted> {
-    let is_tree = |root: &Path| root.join("runtest").is_dir() && root.join("testcases").is_dir();
+    let is_tree = |root: &Path| root.join("runtest").is_dir() && root.join(tree::TOP).is_dir();
     if is_tree(path) {
         return Some(Wanted { root: path.to_owned(), list: None });
     }
@@ -100,7 +100,7 @@ fn case(name: String, command: &str, programs: &Programs) -> ExternalCase {
 
 /// How LTP's own runner starts a test.
 fn shell(command: &str) -> Command {
-    let bin = format!("{PLACE}/testcases/bin");
+    let bin = format!("{PLACE}/{}", tree::BIN);
     let path = format!("{bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     let environment = [("LTPROOT", PLACE), ("PATH", &path), ("TMPDIR", "/tmp"), ("LTP_COLORIZE_OUTPUT", "0")];
     Command {

@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use machine::Folder;
 use machine::folder::Entry;
 
+/// The directory that holds all of them.
+pub(super) const TOP: &str = "testcases/";
+
 /// Where they are installed.
-const BIN: &str = "testcases/bin/";
+pub(super) const BIN: &str = "testcases/bin/";
 
 /// Directories of a built tree whose files tests read.
 const DATA: &[&str] = &["datafiles", "data"];
@@ -28,14 +31,11 @@ pub(super) fn programs(folder: &mut Folder) -> Programs {
         .filter_map(|(path, _)| Some((path.strip_prefix(BIN)?.to_string(), path.to_string())))
         .collect();
     if !paths.is_empty() {
-        folder.keep(|path, _| {
-            path.starts_with("testcases/") || path.starts_with("testscripts/") || is_list(path)
-        });
+        folder.keep(|path, _| path.starts_with(TOP) || path.starts_with("testscripts/") || is_list(path));
         return Programs { paths, in_place: false };
     }
-    folder.keep(|path, entry| is_list(path) || (path.starts_with("testcases/") && is_wanted(path, entry)));
-    let programs =
-        folder.entries().filter(|(path, entry)| path.starts_with("testcases/") && is_program(path, entry));
+    folder.keep(|path, entry| is_list(path) || (path.starts_with(TOP) && is_wanted(path, entry)));
+    let programs = folder.entries().filter(|(path, entry)| path.starts_with(TOP) && is_program(path, entry));
     let paths = programs.map(|(path, _)| (name(path), path.to_string())).collect();
     Programs { paths, in_place: true }
 }

@@ -1,0 +1,37 @@
+//! The lists of other suites, and what their tests write.
+
+#![no_main]
+
+use std::time::Duration;
+
+use lab::judge::{Dialect, Ending, Seen, judge};
+use lab::suites::kselftest::{list, settings};
+use lab::suites::ltp::runtest;
+use libfuzzer_sys::fuzz_target;
+use protocol::{Counts, End};
+
+fuzz_target!(|data: (i32, &str)| {
+    let (code, text) = data;
+    for entry in runtest::parse(text).unwrap_or_default() {
+        assert!(!entry.tag.split('/').any(|part| part == ".."));
+        let _ = runtest::program(&entry.command);
+    }
+    for test in list::parse(text).unwrap_or_default() {
+        assert!(!test.group.split('/').any(|part| part == ".."));
+    }
+    assert!(!settings::limit(text).is_zero());
+    let ending = Ending::Finished { end: End::Exited(code), counts: Counts::default(), new_taint: 0 };
+    for dialect in [Dialect::Kselftest, Dialect::Ltp] {
+        let seen = Seen {
+            dialect,
+            limit: Duration::from_secs(1),
+            output: text,
+            expects: &[],
+            ending: &ending,
+            reports: &[],
+            kernel_reports: &[],
+            console: &[],
+        };
+        assert!(judge(&seen).evidence.len() <= 256);
+    }
+});
