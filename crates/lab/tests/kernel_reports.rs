@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use lab::kernel_report::{KernelReport, Kind, is_expected, scan};
+use machine::console::message;
 
 /// Files that the corpus has at least: an empty folder would prove nothing.
 const FILES_MIN: usize = 60;
@@ -26,14 +27,6 @@ fn corpus() -> Vec<PathBuf> {
 
 fn split(text: &str) -> (&str, &str) {
     text.split_once("\n\n").expect("a header, a blank line and a log")
-}
-
-/// The rule of `machine::console::message`.
-fn message(line: &str) -> &str {
-    match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
-        Some((time, text)) if time.trim().bytes().all(|b| b.is_ascii_digit() || b == b'.') => text,
-        _ => line,
-    }
 }
 
 fn reports(log: &str) -> Vec<KernelReport> {

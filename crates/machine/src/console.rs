@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use protocol::results::cut;
 
-use crate::Death;
+use crate::{Death, printk};
 
 /// Longest line that is kept, in bytes; the rest is cut off.
 const LINE_MAX: usize = 2048;
@@ -109,24 +109,10 @@ impl Console {
     }
 }
 
-/// The text of a console line after printk's time stamp and, with `CONFIG_PRINTK_CALLER`, its caller.
+/// The text of a console line after what printk puts before it.
 #[must_use]
 pub fn message(line: &str) -> &str {
-    let is_time = |time: &str| time.trim().bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let is_caller = |caller: &str| {
-        caller
-            .trim()
-            .strip_prefix(['T', 'C'])
-            .is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
-    };
-    without_bracket(line, is_time).map_or(line, |text| without_bracket(text, is_caller).unwrap_or(text))
-}
-
-/// What follows `[...] `, if what is in the brackets is what is wanted.
-fn without_bracket(text: &str, wanted: impl Fn(&str) -> bool) -> Option<&str> {
-    // Some kernels put no blank between the two brackets.
-    let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
-    wanted(inside).then(|| rest.strip_prefix(' ').unwrap_or(rest))
+    printk::read(line).text
 }
 
 /// Bytes from a stranger as text that does no harm on a terminal.
@@ -173,15 +159,6 @@ mod tests {
     fn a_halted_machine_is_over() {
         assert!(console("[ 9.1] reboot: System halted\n").is_over());
         assert!(!console("[ 9.1] reboot: System halt").is_over());
-    }
-
-    #[test]
-    fn time_and_caller_are_taken_off() {
-        for line in ["[    1.5] text", "[    1.5][    T1] text", "[    1.5] [   C0] text", "text"] {
-            assert_eq!(message(line), "text", "{line}");
-        }
-        assert_eq!(message("[drm] text"), "[drm] text");
-        assert_eq!(message("[ 1.5] [drm] text"), "[drm] text");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
 //! * [`hosted`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
 //! * [`console`]: lines of the console and what they say about the machine's end
+//! * [`printk`]: what stands before the text of a line
 //! * [`host`]: what this host has
 
 pub mod accel;
@@ -19,6 +20,7 @@ pub mod hosted;
 pub mod initramfs;
 pub mod kvm;
 pub mod payload;
+pub mod printk;
 pub mod program;
 mod qemu;
 pub mod spec;

@@ -5,27 +5,6 @@ const CUT_HERE: &str = "------------[ cut here ]------------";
 /// Shortest row of `=` that is taken for one; the kernel's are 28 and longer.
 const SEPARATOR_MIN: usize = 20;
 
-/// The text after a time stamp and a caller: `[    1.5][    T1] text`, `[    T1] text`, `[  C0] text`.
-pub(super) fn message(line: &str) -> &str {
-    let after_stamp = bracketed(line, |inside| inside.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
-    let after_caller = bracketed(after_stamp.unwrap_or(line), |inside| {
-        let id = inside.strip_prefix(['T', 'C']).unwrap_or("");
-        !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit())
-    });
-    match after_caller.or(after_stamp) {
-        Some(rest) => rest.strip_prefix(' ').unwrap_or(rest),
-        None => line,
-    }
-    .trim_end()
-}
-
-/// What follows a leading `[...]` whose inside, without leading blanks, is `wanted`.
-fn bracketed(line: &str, wanted: impl Fn(&str) -> bool) -> Option<&str> {
-    let (inside, rest) = line.strip_prefix('[')?.split_once(']')?;
-    let inside = inside.trim_start();
-    (!inside.is_empty() && wanted(inside)).then_some(rest)
-}
-
 /// The line without the names of subsystems that some kernels put before a report's first line.
 pub(super) fn headline(mut line: &str) -> &str {
     const PREFIXES: [&str; 4] = ["NMI watchdog: ", "watchdog: ", "rcu: ", "traps: "];
@@ -79,19 +58,6 @@ pub(super) fn inner(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stamps_and_callers_are_taken_off() {
-        assert_eq!(message("[    1.234567] text"), "text");
-        assert_eq!(message("[    1.234567][    T123] text"), "text");
-        assert_eq!(message("[    T123] text"), "text");
-        assert_eq!(message("[   C0]  <IRQ>"), " <IRQ>");
-        assert_eq!(message("[    1.5]  foo+0x1/0x2"), " foo+0x1/0x2");
-        assert_eq!(message("[ BUG: Invalid wait context ]"), "[ BUG: Invalid wait context ]");
-        assert_eq!(message("[] text"), "[] text");
-        assert_eq!(message("[Tx] text"), "[Tx] text");
-        assert_eq!(message("["), "[");
-    }
 
     #[test]
     fn a_death_is_told_by_its_number() {

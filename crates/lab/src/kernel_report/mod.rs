@@ -24,6 +24,7 @@ mod scanner;
 mod stack;
 mod title;
 
+use machine::console::message;
 use serde::{Deserialize, Serialize};
 
 /// Reports that [`scan`] returns at most.
@@ -95,10 +96,8 @@ pub enum Kind {
     NetdevLeak,
 }
 
-/// The reports in `lines` of a kernel log, without time stamps, in order; at most [`REPORTS_MAX`].
-///
-/// A caller (`[    T123]`, from `CONFIG_PRINTK_CALLER`) before a line is taken off, and so is a
-/// time stamp that was left because of it.
+/// The reports in `lines` of a kernel log, with or without what printk puts before them, in order; at
+/// most [`REPORTS_MAX`].
 #[must_use]
 pub fn scan(lines: &[&str]) -> Vec<KernelReport> {
     let mut scanner = scanner::Scanner::default();
@@ -106,7 +105,7 @@ pub fn scan(lines: &[&str]) -> Vec<KernelReport> {
         if scanner.is_full() {
             break;
         }
-        scanner.feed(line::message(protocol::results::cut(line, LINE_BYTES_MAX)));
+        scanner.feed(message(protocol::results::cut(line, LINE_BYTES_MAX)).trim_end());
     }
     scanner.finish()
 }
