@@ -28,6 +28,7 @@ const TARGETS: &[(&str, Option<&str>)] = &[
     ("frame", None),
     ("console", Some("crates/lab/tests/corpus")),
     ("kernel_report", Some("crates/lab/tests/corpus")),
+    ("ktap", Some("crates/lab/tests/ktap")),
     ("image", None),
     ("modinfo", None),
     ("lists", None),

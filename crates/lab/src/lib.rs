@@ -8,6 +8,8 @@
 //! * [`userland`]: a shell and the usual programs
 //! * [`kernel_report`]: WARN, BUG, oops and their like in the kernel log
 //! * [`judge`]: from what was seen to an Outcome
+//! * [`ktap`]: results of tests that print KTAP
+//! * [`kunit`]: a Run for each test that a kernel runs while it boots
 //! * [`source`]: where machines come from
 //! * [`runner`]: boots, runs, judges
 //! * [`watch`]: notices a machine that stopped answering
@@ -15,6 +17,8 @@
 pub mod event;
 pub mod judge;
 pub mod kernel_report;
+pub mod ktap;
+pub mod kunit;
 mod observe;
 pub mod outcome;
 pub mod plan;

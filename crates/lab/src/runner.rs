@@ -204,7 +204,7 @@ pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
 
 /// The Run of a kernel that came up but reported defects of its own on the way; later boots of the same
 /// kernel would only repeat it.
-fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
+pub(crate) fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
     let reports = kernel_report::scan(&lines.iter().map(|line| console::message(line)).collect::<Vec<_>>());
     let first = reports.first()?;
     let judgement = Judgement::new(Outcome::Fail, &first.title).with(&first.lines);
@@ -213,7 +213,7 @@ fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
 }
 
 /// The Run of a machine that did not come up.
-fn did_not_boot(boot: u32, failure: &BootFailure) -> Run {
+pub(crate) fn did_not_boot(boot: u32, failure: &BootFailure) -> Run {
     let (outcome, blame) = boot_outcome(&failure.trouble);
     let evidence = [failure.facts.clone(), failure.console.clone()].concat();
     let judgement = Judgement::new(outcome, failure.trouble.to_string()).with(&evidence);

@@ -1,6 +1,7 @@
 //! Whole sessions on a fake machine: every way to die, in milliseconds.
 
 mod fake;
+mod kunit;
 
 use fake::{Boot, World, agent, console, finished, item, log, passed, passes, report};
 use lab::kernel_report::Kind;

@@ -27,6 +27,8 @@ pub(crate) enum Boot {
     /// It comes up after this line on the console.
     Says(&'static str),
     Fails(BootTrouble),
+    /// It prints this, comes up or not, and prints the rest when it is up.
+    Prints(String, Result<String, BootTrouble>),
     /// The host cannot even start it.
     Impossible,
 }
@@ -125,16 +127,25 @@ impl Source for FakeSource {
         if let Boot::Says(line) = boot {
             heard(Heard::Console(line));
         }
+        if let Boot::Prints(text, _) = &boot {
+            text.lines().for_each(|line| heard(Heard::Console(line)));
+        }
+        let late = match &boot {
+            Boot::Prints(_, Ok(late)) => {
+                late.lines().map(|line| MachineEvent::Console(line.into())).collect()
+            }
+            _ => VecDeque::new(),
+        };
         match boot {
             Boot::Impossible => Err(Error::NoQemu("fake".into())),
-            Boot::Fails(trouble) => {
+            Boot::Fails(trouble) | Boot::Prints(_, Err(trouble)) => {
                 Ok(Err(BootFailure { trouble, console: vec!["last words".into()], facts: Vec::new() }))
             }
-            Boot::Up | Boot::Says(_) => {
+            Boot::Up | Boot::Says(_) | Boot::Prints(_, Ok(_)) => {
                 let machine = Box::new(FakeMachine {
                     scenarios: self.scenarios.clone(),
                     answers_pings: self.answers_pings,
-                    queue: VecDeque::new(),
+                    queue: late,
                     ended: Cell::new(false),
                     seen: Rc::clone(&self.seen),
                 });
@@ -199,14 +210,40 @@ impl World {
             notes: Vec::new(),
         };
         let runner = Runner::new(&mut source, &mut recorder, &interrupt, self.patience);
-        let result = runner.run(session(&plan), &plan);
+        let result = runner.run(session(plan.items.iter().map(|item| item.name.clone()).collect()), &plan);
         let story = Story { events: recorder.events, result, seen: seen.take() };
         story.check_order(&plan);
         story
     }
 }
 
+/// Plays the boot of a kernel with KUnit.
+pub(crate) fn kunit(boot: Boot) -> Story {
+    let interrupt = AtomicBool::new(matches!(boot, Boot::Prints(_, Err(BootTrouble::Interrupted))));
+    let seen = Rc::new(RefCell::new(Seen::default()));
+    let mut source = FakeSource {
+        boots: VecDeque::from([boot]),
+        scenarios: Vec::new(),
+        answers_pings: true,
+        seen: Rc::clone(&seen),
+    };
+    let mut recorder = Recorder { events: Vec::new(), interrupt_at: None, interrupt: &interrupt };
+    let result = lab::kunit::run(&mut source, &mut recorder, &interrupt, session(Vec::new()));
+    let story = Story { events: recorder.events, result, seen: seen.take() };
+    let Some(Event::Planned(session)) = story.events.first() else { panic!("{:?}", story.events) };
+    story.check_events(&session.cases, story.not_run());
+    story
+}
+
 impl Story {
+    /// What the end says was not run; checked by those who know it.
+    fn not_run(&self) -> u32 {
+        match self.events.last() {
+            Some(Event::Ended { summary, .. }) => summary.not_run,
+            _ => 0,
+        }
+    }
+
     /// The Runs in the order in which they ended.
     pub(crate) fn runs(&self) -> Vec<&Run> {
         let mut runs = Vec::new();
@@ -235,8 +272,15 @@ impl Story {
         self.summary().exit_code()
     }
 
-    /// What must hold in every session.
+    /// What must hold in every session of the Runner.
     fn check_order(&self, plan: &Plan) {
+        let cases: Vec<String> = plan.items.iter().map(|item| item.name.clone()).collect();
+        let done = self.runs().iter().filter(|run| run.case != "boot").count();
+        self.check_events(&cases, u32::try_from(plan.items.len() - done).expect("few"));
+    }
+
+    /// What must hold in every session.
+    fn check_events(&self, cases: &[String], not_run: u32) {
         assert!(matches!(self.events.first(), Some(Event::Planned(_))), "{:?}", self.events);
         let Some(Event::Ended { summary, .. }) = self.events.last() else {
             panic!("the last event is not the end: {:?}", self.events)
@@ -257,16 +301,16 @@ impl Story {
                 _ => {}
             }
         }
-        let done = self.runs().iter().filter(|run| run.case != "boot").count();
-        counted.not_run = u32::try_from(plan.items.len() - done).expect("few");
+        counted.not_run = not_run;
         assert_eq!(*summary, counted);
-        let names: Vec<&str> = self.runs().iter().map(|run| run.case.as_str()).collect();
-        let planned: Vec<&str> = plan.items.iter().take(done).map(|item| item.name.as_str()).collect();
-        assert_eq!(names.iter().copied().filter(|name| *name != "boot").collect::<Vec<_>>(), planned);
+        let names = self.runs().into_iter().map(|run| &run.case).filter(|name| *name != "boot");
+        let names: Vec<&String> = names.collect();
+        let planned: Vec<&String> = cases.iter().take(names.len()).collect();
+        assert_eq!(names, planned);
     }
 }
 
-fn session(plan: &Plan) -> Session {
+fn session(cases: Vec<String>) -> Session {
     Session {
         started: jiff::Timestamp::UNIX_EPOCH,
         kiln: "0".into(),
@@ -276,7 +320,7 @@ fn session(plan: &Plan) -> Session {
         identity: "fake".into(),
         machine: "fake".into(),
         suite: "fake".into(),
-        cases: plan.items.iter().map(|item| item.name.clone()).collect(),
+        cases,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use lab::ktap::Status;
 use lab::{Blame, Outcome, Run};
 use proptest::prelude::*;
 use report::Ktap;
@@ -100,7 +101,54 @@ fn area(case: &str) -> Option<&str> {
     case.split_once('/').filter(|(area, rest)| !area.is_empty() && !rest.is_empty()).map(|(area, _)| area)
 }
 
+/// A test as kiln's own reader must read it; the strict one has read the document before.
+fn as_read_back(test: &Test) -> (String, Status) {
+    let word = test.directive.as_ref().and_then(|directive| directive.split(' ').next());
+    let status = match (test.ok, word) {
+        (_, Some("SKIP")) => Status::Skip,
+        (_, Some("TIMEOUT")) => Status::Timeout,
+        (_, Some("ERROR")) => Status::Error,
+        (true, _) => Status::Pass,
+        (false, _) => Status::Fail,
+    };
+    // Without a name, what stands after the directive is one.
+    let text =
+        test.directive.as_ref().and_then(|directive| directive.split_once(' ')).map_or("", |(_, text)| text);
+    let name = if test.name.is_empty() { text.trim() } else { &test.name };
+    (name.to_string(), status)
+}
+
+/// Paths and status of all tests that have a result.
+fn written_tests(tests: &[Test], above: &str, all: &mut Vec<(String, Status)>) {
+    for test in tests {
+        let (name, status) = as_read_back(test);
+        let path = format!("{above}/{name}");
+        written_tests(test.inside.as_ref().map_or(&[], |inside| &inside.tests), &path, all);
+        all.push((path, status));
+    }
+}
+
+fn read_tests(tests: &[lab::ktap::Test], above: &str, all: &mut Vec<(String, Status)>) {
+    for test in tests.iter().filter(|test| test.status != Status::Unfinished) {
+        let path = format!("{above}/{}", test.name);
+        read_tests(test.tests(), &path, all);
+        all.push((path, test.status));
+    }
+}
+
 proptest! {
+    #[test]
+    fn every_session_is_read_back(stream in stream()) {
+        let text = written!(stream.events(), Ktap::new);
+        let (mut written, mut read_back) = (Vec::new(), Vec::new());
+        written_tests(&read(&text).map_err(TestCaseError::fail)?.tests, "", &mut written);
+        let results = lab::ktap::read(&text);
+        prop_assert_eq!(results.groups.len(), 1);
+        read_tests(&results.groups[0].tests, "", &mut read_back);
+        prop_assert_eq!(written, read_back, "{}", text);
+        prop_assert_eq!(results.groups[0].bail_out.is_some(), stream.interrupted || stream.boot_failed);
+    }
+
     #[test]
     fn every_session_is_ktap(stream in stream()) {
         let text = written!(stream.events(), Ktap::new);
