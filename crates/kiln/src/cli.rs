@@ -48,6 +48,15 @@ kernel's own unit tests); targets of the tree's make such as defconfig; files: a
 fragments of your own. Later ones win. What was built is kept: the same source, configuration, compiler
 and variables are built once.";
 
+const KUNIT_EXAMPLES: &str = "\
+Examples:
+  kiln kunit git:~/linux@HEAD                         all tests that its configuration kunit builds, as UML
+  kiln kunit ~/linux --suite 'list*,bitfields'        some suites
+  kiln kunit ~/linux --config kunit,./more.config --arch x86_64
+  kiln kunit built:3f2a9c41d07e --format ktap
+
+Source is built with --config kunit and --arch um unless you say otherwise. Each test is a case, SUITE/TEST.";
+
 const SHELL_EXAMPLES: &str = "\
 Examples:
   kiln shell deb:latest-cloud
@@ -88,6 +97,9 @@ pub(crate) enum Verb {
     /// Build a kernel from source, keep it, print its locator
     #[command(after_help = BUILD_EXAMPLES)]
     Build(Build),
+    /// Run the kernel's own unit tests: build it with KUnit, boot it, read the results
+    #[command(after_help = KUNIT_EXAMPLES)]
+    Kunit(Kunit),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
     /// List the kernels that can be named: cached, built, installed and offered by apt
@@ -152,16 +164,37 @@ pub(crate) struct Build {
     pub(crate) build: BuildOptions,
 }
 
-/// How source becomes a kernel.
+/// `kiln kunit`.
 #[derive(Debug, Args)]
+pub(crate) struct Kunit {
+    /// A tree, git:TREE@REVISION, deb-source:6.12, or a kernel that was built with KUnit
+    #[arg(value_name = "KERNEL")]
+    pub(crate) kernel: Locator,
+    /// Only suites whose name matches, such as 'list*', separated by commas
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = units::pattern)]
+    pub(crate) suite: Vec<String>,
+    #[command(flatten)]
+    pub(crate) build: BuildOptions,
+    #[command(flatten)]
+    pub(crate) machine: MachineOptions,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value = "human")]
+    pub(crate) format: Format,
+    /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) results: Option<PathBuf>,
+}
+
+/// How source becomes a kernel.
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Building")]
 pub(crate) struct BuildOptions {
     /// Configurations to build source with, separated by commas [default: boot]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) config: Vec<String>,
-    /// What the kernel is built to run on
-    #[arg(long, value_enum, default_value = "x86_64")]
-    pub(crate) arch: ArchName,
+    /// What the kernel is built to run on [default: x86_64; for kunit um]
+    #[arg(long, value_enum)]
+    pub(crate) arch: Option<ArchName>,
     /// Build also when Kconfig does not grant an option that was asked for
     #[arg(long)]
     pub(crate) allow_unmet: bool,

@@ -44,8 +44,8 @@ impl BuildOptions {
         Recipe {
             configurations: self.config.clone(),
             arch: match self.arch {
-                ArchName::X86_64 => Arch::X86_64,
-                ArchName::Um => Arch::Um,
+                None | Some(ArchName::X86_64) => Arch::X86_64,
+                Some(ArchName::Um) => Arch::Um,
             },
             allow_unmet: self.allow_unmet,
             variables: self.make.clone(),

@@ -3,7 +3,8 @@
 //! * [`cli`]: what can be said
 //! * [`machine_options`]: from what was said to what the machine shall be
 //! * [`choice`]: from what was said about cases to a suite
-//! * [`run`], [`build`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`find`]: from a locator to a Kernel; [`session`]: who hears what happens to it
 //! * [`failure`]: from what went wrong to a message and an exit code
 
 mod build;
@@ -14,10 +15,12 @@ mod doctor;
 mod failure;
 mod find;
 mod kernels;
+mod kunit;
 mod listeners;
 mod machine_options;
 mod manual;
 mod run;
+mod session;
 mod shell;
 mod signals;
 mod terminal;
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
     let code = match &cli.verb {
         Verb::Run(said) => run::run(said, color),
         Verb::Build(said) => build::build(said),
+        Verb::Kunit(said) => kunit::kunit(said, color),
         Verb::Cases(said) => cases::cases(said),
         Verb::Kernels(said) => kernels::kernels(said, color),
         Verb::Shell(said) => shell::shell(said),

@@ -2,11 +2,9 @@
 
 use anyhow::{Context, Result};
 use kernel::Kernel;
-use lab::event::Session;
 use lab::source::HostedSource;
 use lab::watch::Patience;
 use lab::{Plan, Runner, Suite, Summary};
-use ledger::Recorder;
 use machine::{Accel, Built, Engine, Spec, kvm};
 use protocol::End;
 
@@ -15,7 +13,7 @@ use crate::failure::{BROKEN, INTERRUPTED};
 use crate::find::find;
 use crate::listeners::{Listeners, print};
 use crate::machine_options::describe;
-use crate::signals;
+use crate::{session, signals};
 
 /// Of a kernel without its configuration nobody can say before the boot what it was built without.
 const NO_CONFIGURATION: &str = "the configuration of this kernel is not known, so what it was built without may show as \
@@ -35,10 +33,9 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
         return dry_run(&plan, &spec, &kernel);
     }
     let mut source = HostedSource::new(&spec, &kernel)?;
-    let session = session(said, &kernel, &plan, &spec);
-    let root = said.results.clone().unwrap_or_else(ledger::default_root);
-    let recorder = Recorder::create(&root, &session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())?;
-    let mut listeners = Listeners::new(said.format, color, recorder);
+    let cases = plan.items.iter().map(|item| item.name.clone()).collect();
+    let session = session::begin(&said.kernel, &kernel, &spec, &plan.suite, cases);
+    let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
     listeners.note_accel(said, engine);
     if kernel.config.is_none() && said.exec.is_none() {
         listeners.note(NO_CONFIGURATION.to_string());
@@ -65,20 +62,6 @@ fn plan(said: &Run, engine: Engine, kernel: &Kernel, suite: &Suite) -> Result<Pl
         Suite::Own { name, cases } => Plan::for_cases(name, kernel, cases, fixed)?,
         Suite::External(suite) => Plan::for_external(suite, kernel, fixed)?,
     })
-}
-
-fn session(said: &Run, kernel: &Kernel, plan: &Plan, spec: &Spec) -> Session {
-    Session {
-        started: jiff::Timestamp::now(),
-        kiln: env!("CARGO_PKG_VERSION").to_string(),
-        locator: said.kernel.to_string(),
-        provenance: kernel.provenance.clone(),
-        release: kernel.release.clone(),
-        identity: kernel.identity(&spec.parameters()),
-        machine: describe(spec),
-        suite: plan.suite.clone(),
-        cases: plan.items.iter().map(|item| item.name.clone()).collect(),
-    }
 }
 
 /// Shows what would be done.

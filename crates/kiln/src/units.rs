@@ -45,6 +45,15 @@ fn split(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
+/// A pattern for names of suites, which becomes a kernel parameter.
+pub(crate) fn pattern(text: &str) -> Result<String, String> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.*?[]".contains(&byte);
+    match !text.is_empty() && text.bytes().all(plain) {
+        true => Ok(text.to_owned()),
+        false => Err("write names of suites with * and ?, separated by commas".to_owned()),
+    }
+}
+
 /// A variable for make: a name, `=` and a value.
 pub(crate) fn variable(text: &str) -> Result<String, String> {
     let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

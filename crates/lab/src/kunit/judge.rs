@@ -99,12 +99,12 @@ pub(super) fn is_past_tests(boot: &Boot) -> bool {
         Boot::Never => false,
         Boot::Failed(failure) => match &failure.trouble {
             BootTrouble::Panic(title) => NO_USER_SPACE.iter().any(|start| title.starts_with(start)),
-            BootTrouble::NoControlPort | BootTrouble::AgentDied(_) | BootTrouble::Protocol(_) => true,
+            BootTrouble::NoControlPort { .. } | BootTrouble::AgentDied(_) | BootTrouble::Protocol(_) => true,
             BootTrouble::Reset
-            | BootTrouble::NoConsole(_)
+            | BootTrouble::NoConsole { .. }
             | BootTrouble::Hang { .. }
             | BootTrouble::Late(_)
-            | BootTrouble::Qemu(_)
+            | BootTrouble::Machine(_)
             | BootTrouble::Interrupted => false,
         },
     }

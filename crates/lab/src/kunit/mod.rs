@@ -28,6 +28,7 @@ use runs::Story;
 use crate::event::{Event, Listener, Session};
 use crate::run::Summary;
 use crate::source::{Heard, Source};
+use crate::suites::select::matches;
 
 /// The only boot of a session.
 const BOOT: u32 = 1;
@@ -35,7 +36,8 @@ const BOOT: u32 = 1;
 /// Notes about results that contradict themselves at most.
 const NOTES_MAX: usize = 20;
 
-/// Boots a kernel with built-in KUnit tests once and tells `listener` what they gave.
+/// Boots a kernel with built-in KUnit tests once and tells `listener` what they gave: those of the suites
+/// that match one of the patterns, or all without patterns.
 ///
 /// # Errors
 ///
@@ -44,7 +46,7 @@ pub fn run(
     source: &mut dyn Source,
     listener: &mut dyn Listener,
     interrupt: &AtomicBool,
-    session: Session,
+    (session, suites): (Session, &[String]),
 ) -> Result<Summary, machine::Error> {
     let start = Instant::now();
     let mut console = Console::default();
@@ -58,12 +60,18 @@ pub fn run(
         Ok(Err(failure)) => (Boot::Failed(failure), None),
         Err(error) => (Boot::Never, Some(error)),
     };
-    let story = runs::story(&mut console, &boot);
+    let mut story = runs::story(&mut console, &boot);
+    story.runs.retain(|planned| !planned.is_case || is_wanted(&planned.run.case, suites));
     let mut summary = Summary { not_run: story.not_run, ..Summary::default() };
     story.runs.iter().for_each(|planned| summary.count(planned.run.outcome));
     tell(listener, session, &console, (&boot, story));
     listener.hear(&Event::Ended { summary, took: start.elapsed(), interrupted: interrupted() });
     error.map_or(Ok(summary), Err)
+}
+
+fn is_wanted(case: &str, suites: &[String]) -> bool {
+    let suite = case.split('/').next().unwrap_or(case);
+    suites.is_empty() || suites.iter().any(|pattern| matches(pattern, suite))
 }
 
 /// Tells what happened, as if each test had been known before it ran.

@@ -248,5 +248,5 @@ fn run_of(verdict: Verdict) -> Run {
 
 /// Whether the failure is the host's and says nothing about the kernel.
 fn is_hosts(trouble: &BootTrouble) -> bool {
-    matches!(trouble, BootTrouble::Qemu(_))
+    matches!(trouble, BootTrouble::Machine(_))
 }

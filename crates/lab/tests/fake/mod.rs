@@ -228,7 +228,7 @@ pub(crate) fn kunit(boot: Boot) -> Story {
         seen: Rc::clone(&seen),
     };
     let mut recorder = Recorder { events: Vec::new(), interrupt_at: None, interrupt: &interrupt };
-    let result = lab::kunit::run(&mut source, &mut recorder, &interrupt, session(Vec::new()));
+    let result = lab::kunit::run(&mut source, &mut recorder, &interrupt, (session(Vec::new()), &[]));
     let story = Story { events: recorder.events, result, seen: seen.take() };
     let Some(Event::Planned(session)) = story.events.first() else { panic!("{:?}", story.events) };
     story.check_events(&session.cases, story.not_run());

@@ -1,0 +1,64 @@
+//! `kiln kunit`: the kernel's own unit tests, as cases.
+
+use anyhow::{Context, Result};
+use kernel::Locator;
+use lab::source::HostedSource;
+use lab::{Plan, kunit};
+
+use crate::cli::{ArchName, BuildOptions, Kunit};
+use crate::failure::INTERRUPTED;
+use crate::find::find;
+use crate::{session, signals};
+
+/// Memory of a machine for KUnit, in MiB: some of its tests ask for large pieces.
+const MEMORY_MIB: u64 = 1024;
+
+/// Boots a kernel with built-in KUnit tests and gives the exit code.
+pub(crate) fn kunit(said: &Kunit, color: bool) -> Result<u8> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let kernel = find(&said.kernel, &said.building(), &interrupt)?;
+    let engine = said.machine.engine(&kernel)?;
+    let fixed = said.machine.fixed(engine, None)?;
+    let mut plan = Plan::nothing("kunit", fixed);
+    plan.memory_mib = fixed.memory_mib.unwrap_or(MEMORY_MIB);
+    let mut spec = said.machine.spec(&plan, engine);
+    spec.append = [spec.append, said.filter()].join(" ").trim().to_owned();
+    // All tests run before the agent can say hello.
+    spec.boot_limit = said.machine.timeout.unwrap_or(spec.boot_limit * TESTS_FACTOR);
+    let mut source = HostedSource::new(&spec, &kernel)?;
+    let session = session::begin(&said.kernel, &kernel, &spec, "kunit", Vec::new());
+    let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
+    let outcome = kunit::run(&mut source, &mut listeners, &interrupt, (session, &said.suite));
+    let recorded = listeners.finish();
+    let summary = outcome?;
+    recorded?;
+    if interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+        return Ok(INTERRUPTED);
+    }
+    Ok(summary.exit_code())
+}
+
+/// How much longer a boot with tests may take than one without.
+const TESTS_FACTOR: u32 = 20;
+
+impl Kunit {
+    /// Source is built as User-Mode Linux and with KUnit, unless something else was said.
+    fn building(&self) -> BuildOptions {
+        let is_tree = || self.kernel.path().is_some_and(|path| path.join("Kconfig").is_file());
+        let is_source = matches!(self.kernel, Locator::Git { .. } | Locator::DebSource(_)) || is_tree();
+        let mut build = self.build.clone();
+        if is_source && build.config.is_empty() {
+            build.config.push("kunit".to_owned());
+        }
+        build.arch.get_or_insert(ArchName::Um);
+        build
+    }
+
+    /// The kernel can leave out what does not match one pattern; of several it runs all.
+    fn filter(&self) -> String {
+        match self.suite.as_slice() {
+            [suite] => format!("kunit.filter_glob={suite}"),
+            _ => String::new(),
+        }
+    }
+}

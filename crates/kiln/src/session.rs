@@ -1,0 +1,46 @@
+//! What a session is about, and who hears of it.
+
+use std::path::Path;
+
+use anyhow::Result;
+use kernel::{Kernel, Locator};
+use lab::event::Session;
+use ledger::Recorder;
+use machine::Spec;
+
+use crate::cli::Format;
+use crate::listeners::Listeners;
+use crate::machine_options::describe;
+
+/// A session that begins now.
+pub(crate) fn begin(
+    locator: &Locator,
+    kernel: &Kernel,
+    spec: &Spec,
+    suite: &str,
+    cases: Vec<String>,
+) -> Session {
+    Session {
+        started: jiff::Timestamp::now(),
+        kiln: env!("CARGO_PKG_VERSION").to_string(),
+        locator: locator.to_string(),
+        provenance: kernel.provenance.clone(),
+        release: kernel.release.clone(),
+        identity: kernel.identity(&spec.parameters()),
+        machine: describe(spec),
+        suite: suite.to_string(),
+        cases,
+    }
+}
+
+/// The recorder of a session, below `results` if the user said so, and what the user looks at.
+pub(crate) fn listeners(
+    session: &Session,
+    results: Option<&Path>,
+    format: Format,
+    color: bool,
+) -> Result<Listeners> {
+    let root = results.map_or_else(ledger::default_root, Path::to_path_buf);
+    let recorder = Recorder::create(&root, &session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())?;
+    Ok(Listeners::new(format, color, recorder))
+}
