@@ -28,6 +28,16 @@ pub enum Error {
         /// CPUs asked for.
         asked: u32,
     },
+    /// The kernel cannot come up here whatever it does.
+    #[error(
+        "the kernel was built without CONFIG_{option} and cannot run here ({purpose}): switch the option on and build it again"
+    )]
+    Unfit {
+        /// The option, without `CONFIG_`.
+        option: &'static str,
+        /// What it is for.
+        purpose: &'static str,
+    },
     /// The machine would be too small for its own initramfs.
     #[error("--memory {asked}M is too little: this kernel and its initramfs need at least {needed}M")]
     SmallMemory {
@@ -75,7 +85,11 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::UmlAccel | Self::UmlCpus { .. } | Self::SmallMemory { .. } | Self::Program { .. } => true,
+            Self::UmlAccel
+            | Self::UmlCpus { .. }
+            | Self::Unfit { .. }
+            | Self::SmallMemory { .. }
+            | Self::Program { .. } => true,
             Self::Kernel(error) => error.is_usage(),
             Self::NoQemu(_)
             | Self::OldQemu { .. }

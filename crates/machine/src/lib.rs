@@ -1,6 +1,7 @@
 //! A Kernel becomes a running machine.
 //!
 //! * [`spec`]: what the machine shall be
+//! * [`fitness`]: what a kernel must have been built with
 //! * [`initramfs`]: the archive that it boots into, written in memory
 //! * [`payload`]: what goes into the archive; [`program`]: a host's program with its libraries;
 //!   [`folder`]: a folder of the host
@@ -14,6 +15,7 @@ pub mod accel;
 pub mod console;
 pub mod engine;
 pub mod error;
+mod fitness;
 pub mod folder;
 pub mod host;
 pub mod hosted;

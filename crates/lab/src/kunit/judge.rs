@@ -101,6 +101,7 @@ pub(super) fn is_past_tests(boot: &Boot) -> bool {
             BootTrouble::Panic(title) => NO_USER_SPACE.iter().any(|start| title.starts_with(start)),
             BootTrouble::NoControlPort { .. } | BootTrouble::AgentDied(_) | BootTrouble::Protocol(_) => true,
             BootTrouble::Reset
+            | BootTrouble::Fault(_)
             | BootTrouble::NoConsole { .. }
             | BootTrouble::Hang { .. }
             | BootTrouble::Late(_)

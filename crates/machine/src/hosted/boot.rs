@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::error::{BootFailure, BootTrouble, Error};
 use crate::host::{self, QemuProgram};
 use crate::spec::Spec;
-use crate::{Death, Event, Machine, qemu, uml};
+use crate::{Death, Event, Machine, fitness, qemu, uml};
 
 /// Events that may wait in the queue; each holds at most 16 KiB.
 const QUEUE: usize = 256;
@@ -62,8 +62,10 @@ impl<'a> Built<'a> {
     ///
     /// # Errors
     ///
-    /// When QEMU is missing, the memory does not suffice, or something cannot be read.
+    /// When the kernel cannot come up here, QEMU is missing, the memory does not suffice, or something
+    /// cannot be read.
     pub fn new(spec: &'a Spec, kernel: &'a Kernel) -> Result<Self, Error> {
+        fitness::check(spec.engine, kernel.config.as_ref())?;
         let initramfs = spec.payload.initramfs()?;
         let needed = Spec::least_memory_mib(initramfs.len());
         if spec.memory_mib < needed {
