@@ -49,7 +49,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("namespace/time", "CLONE_NEWTIME: clocks of children are shifted by timens_offsets", time)
         .needs(&[Need::Config("TIME_NS")]),
     Case::new("namespace/refusals", "setns(2) and unshare(2) give EINVAL and EPERM", refusals)
-        .needs(&[Need::Config("NAMESPACES")]),
+        .needs(&[Need::Config("UTS_NS"), Need::Config("USER_NS")]),
 ];
 
 /// A namespace of this process, by its name in /proc/self/ns.
