@@ -9,6 +9,7 @@
 //! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
 //! * [`kernels`]: `kiln kernels` and its prune
 //! * [`shell`]: `kiln shell`
+//! * [`sources`]: kernels from other packages and from source; KUnit
 //! * [`uml`]: kernels that are programs of the host
 //! * [`bad_input`]: what a user can get wrong
 //!
@@ -23,6 +24,7 @@ mod formats;
 mod kernels;
 mod liars;
 mod shell;
+mod sources;
 mod suites;
 mod support;
 mod uml;

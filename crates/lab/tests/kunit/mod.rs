@@ -203,7 +203,7 @@ fn a_kernel_without_results_is_broken_and_says_why() {
         ("kunit executor: unknown action 'x'\n", "kunit executor: unknown action 'x'"),
         ("KTAP version 1\n1..0\n", "KUnit ran no tests"),
     ] {
-        for story in [boots(console), dies(console, BootTrouble::NoControlPort)] {
+        for story in [boots(console), dies(console, BootTrouble::NoControlPort { option: "CONFIG_SSL" })] {
             assert_eq!(outcomes(&story), [("kunit", Outcome::Broken)]);
             assert_eq!(story.run("kunit").blame, Some(Blame::Case));
             assert!(story.run("kunit").reason.starts_with(why), "{}", story.run("kunit").reason);

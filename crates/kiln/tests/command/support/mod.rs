@@ -153,6 +153,11 @@ impl Call {
     pub(crate) fn run(self) -> Done {
         self.start().wait()
     }
+
+    /// Something that may take long, such as a build.
+    pub(crate) fn run_within(self, deadline: Duration) -> Done {
+        self.start().wait_within(deadline)
+    }
 }
 
 impl Running {
@@ -190,12 +195,16 @@ impl Running {
     }
 
     /// Waits for its end, and for that of everything it started.
-    pub(crate) fn wait(mut self) -> Done {
+    pub(crate) fn wait(self) -> Done {
+        self.wait_within(DEADLINE)
+    }
+
+    fn wait_within(mut self, deadline: Duration) -> Done {
         let start = Instant::now();
         let status: Option<ExitStatus> = loop {
             match self.child.try_wait().expect("it is our child") {
                 Some(status) => break Some(status),
-                None if start.elapsed() > DEADLINE => break None,
+                None if start.elapsed() > deadline => break None,
                 None => std::thread::sleep(Duration::from_millis(20)),
             }
         };

@@ -1,0 +1,135 @@
+//! Kernels from anywhere: other packages, and kernels that kiln builds from Debian's source.
+//!
+//! The builds are kept in the cache of all tests, so that they are made once.
+
+use std::time::Duration;
+
+use lab::{Event, Outcome, Run};
+
+use crate::support::{Call, Done, Place};
+
+/// The oldest source that Debian still maintains, and the smaller one.
+const SOURCE: &str = "deb-source:6.1";
+
+/// A build on a host that does much else.
+const BUILD: Duration = Duration::from_secs(60 * 60);
+
+fn finished(done: &Done) -> Vec<Run> {
+    let run = |event| if let Event::Finished(run) = event { Some(*run) } else { None };
+    done.events().into_iter().filter_map(run).collect()
+}
+
+/// The locator that a build prints, and nothing else.
+fn built(place: &Place, more: &[&str]) -> String {
+    let call = place.kiln(["build", SOURCE].into_iter().chain(more.iter().copied()));
+    let done = call.run_within(BUILD).expect(0);
+    let locator = done.stdout.trim().to_owned();
+    assert!(locator.starts_with("built:") && !locator.contains('\n'), "{locator}");
+    locator
+}
+
+/// All cases pass, or are skipped for what the kernel was built without.
+fn passes_the_smoke_suite(call: Call, at_least: usize) {
+    let done = call.run_within(BUILD).expect(0);
+    let runs = finished(&done);
+    let passed = runs.iter().filter(|run| run.outcome == Outcome::Pass).count();
+    assert!(passed >= at_least, "{passed} of {}", runs.len());
+    for run in runs {
+        let is_explained = run.outcome == Outcome::Skip && explains(&run.reason);
+        assert!(run.outcome == Outcome::Pass || is_explained, "{run:?}");
+    }
+}
+
+fn explains(reason: &str) -> bool {
+    ["the kernel was built without CONFIG_", "the kernel has no module ", "needs ", "this host has no "]
+        .iter()
+        .any(|start| reason.starts_with(start))
+}
+
+#[test]
+fn another_package_passes_the_smoke_suite() {
+    let place = Place::new();
+    passes_the_smoke_suite(place.kiln(["run", "deb:6.1.0-50-rt-amd64"]), 90);
+}
+
+#[test]
+fn debians_user_mode_linux_is_one_locator_away() {
+    let place = Place::new();
+    passes_the_smoke_suite(place.kiln(["run", "uml:deb", "--case", "fs/*"]), 1);
+}
+
+#[test]
+fn debians_source_becomes_a_kernel_that_passes_the_smoke_suite_in_qemu() {
+    let place = Place::new();
+    let locator = built(&place, &["--config", "tiny"]);
+    assert_eq!(built(&place, &["--config", "tiny"]), locator, "the same is built once");
+    let listed = place.kiln(["kernels", &locator]).run().expect(0);
+    assert!(listed.stdout.contains("x86_64 tiny"), "{}", listed.stdout);
+    passes_the_smoke_suite(place.kiln(["run", &locator]), 60);
+}
+
+#[test]
+fn the_same_source_is_a_kernel_without_qemu_and_its_own_tests_are_read() {
+    let place = Place::new();
+    let locator = built(&place, &["--config", "kunit", "--arch", "um"]);
+    let smoke = place.kiln(["run", &locator]).env("PATH", "/usr/sbin:/sbin:/nowhere");
+    passes_the_smoke_suite(smoke, 50);
+
+    let other = Place::new();
+    let done = other.kiln(["kunit", SOURCE]).run_within(BUILD).expect(0);
+    let runs = finished(&done);
+    assert!(runs.len() > 20, "{}", runs.len());
+    assert!(runs.iter().all(|run| matches!(run.outcome, Outcome::Pass | Outcome::Skip)), "{runs:?}");
+    assert!(runs.iter().any(|run| run.case == "list-kunit-test/list_test_list_init"), "{runs:?}");
+    assert_eq!(done.session()["machine"], "UML, 1 CPU, 1024 MiB");
+
+    let one = Place::new();
+    let some = one.kiln(["kunit", &locator, "--suite", "list*", "--format", "ktap"]).run().expect(0);
+    assert!(some.stdout.starts_with("KTAP version 1\n1.."), "{}", some.stdout);
+    assert!(finished(&some).iter().all(|run| run.case.starts_with("list")), "{}", some.stdout);
+}
+
+#[test]
+fn what_the_tree_cannot_give_is_told_with_the_reason_of_its_kconfig() {
+    let place = Place::new();
+    let fragment = place.file("my.config", "CONFIG_KASAN=y\nCONFIG_NO_SUCH_THING=y\nCONFIG_PRINTK=y\n");
+    let fragment = fragment.to_str().expect("paths of tests are UTF-8");
+    let list = format!("tiny,{fragment}");
+    let done = place.kiln(["build", SOURCE, "--config", &list]).run_within(BUILD).expect(2);
+    for text in ["CONFIG_KASAN=y", "depends on", "CONFIG_NO_SUCH_THING=y", "no option of that name"] {
+        assert!(done.stderr.contains(text), "{}", done.stderr);
+    }
+    assert!(!done.stderr.contains("CONFIG_PRINTK"), "{}", done.stderr);
+}
+
+#[test]
+fn a_host_without_bison_is_told_what_to_install() {
+    let place = Place::new();
+    let bin = place.path().join("bin");
+    std::fs::create_dir(&bin).expect("writable");
+    for tool in ["make", "gcc", "ld", "flex", "bc", "git", "apt-cache"] {
+        let found = std::env::split_paths(&std::env::var_os("PATH").expect("there is a PATH"))
+            .map(|directory| directory.join(tool))
+            .find(|path| path.is_file());
+        std::os::unix::fs::symlink(found.expect("scripts/setup installs it"), bin.join(tool)).expect("new");
+    }
+    let call = place.kiln(["build", SOURCE, "--config", "defconfig"]).env("PATH", &bin);
+    let done = call.run_within(BUILD).expect(3);
+    assert!(done.stderr.contains("bison is not installed"), "{}", done.stderr);
+    assert!(done.stderr.contains("apt-get install bison"), "{}", done.stderr);
+    assert_eq!(done.stderr.trim().lines().count(), 1, "{}", done.stderr);
+}
+
+#[test]
+fn trees_and_commits_that_are_not_there() {
+    let place = Place::new();
+    let refused = |locator: &str, text: &str| {
+        let done = place.kiln(["build", locator]).run().expect(2);
+        assert!(done.stderr.contains(text), "{}", done.stderr);
+    };
+    refused("/nowhere", "no such directory");
+    refused(env!("CARGO_MANIFEST_DIR"), "not a kernel source tree");
+    refused("git:/usr@HEAD", "not a git repository");
+    refused("deb-source:99.9", "apt has no such version of linux-source-99.9");
+    refused("deb:latest", "is not source");
+}
