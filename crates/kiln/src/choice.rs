@@ -1,8 +1,9 @@
 //! From what was said about cases to a suite.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use kernel::{Kernel, Store};
+use kernel::Store;
 use lab::Suite;
 use lab::suites::Error;
 use lab::suites::kselftest::{self, Place, Tree};
@@ -34,20 +35,18 @@ impl Choice {
         })
     }
 
-    /// The suite; selftests are built for it.
+    /// The suite; selftests are built for it, from the kernel's own `source` if just a group was named.
     pub(crate) fn suite(
         &self,
         chosen: Chosen,
-        kernel: Option<&Kernel>,
+        source: Option<PathBuf>,
         interrupt: &AtomicBool,
     ) -> Result<Suite, Error> {
         let tree = match chosen {
             Chosen::Suite(suite) => return Ok(suite),
             Chosen::Selftests(tree) => tree,
             Chosen::Group(group) => {
-                let Some(root) = kernel.and_then(kselftest::tree_of) else {
-                    return Err(Error::NoTree { group });
-                };
+                let Some(root) = source else { return Err(Error::NoTree { group }) };
                 Tree { root, group: Some(group) }.checked()?
             }
         };

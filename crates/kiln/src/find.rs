@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use kernel::build::SourceTree;
 use kernel::{Arch, Context, Kernel, Locator, Recipe, Store};
 
 use crate::cli::{ArchName, BuildOptions};
@@ -14,11 +15,26 @@ pub(crate) fn find(
     said: &BuildOptions,
     interrupt: &AtomicBool,
 ) -> Result<Kernel, kernel::Error> {
-    let is_source = matches!(locator, Locator::Git { .. } | Locator::DebSource(_));
-    if is_source || !said.config.is_empty() {
+    if is_built(locator, said) {
         return build(locator, said, interrupt);
     }
     in_context(interrupt, |context| kernel::resolve(locator, context))
+}
+
+/// Whether kiln builds what the locator names.
+fn is_built(locator: &Locator, said: &BuildOptions) -> bool {
+    matches!(locator, Locator::Git { .. } | Locator::DebSource(_)) || !said.config.is_empty()
+}
+
+/// The source of a kernel that kiln builds.
+pub(crate) fn source_tree(
+    locator: &Locator,
+    said: &BuildOptions,
+    interrupt: &AtomicBool,
+) -> Result<Option<SourceTree>, kernel::Error> {
+    let tree =
+        || in_context(interrupt, |context| kernel::build::source_tree(locator, &said.recipe(), context));
+    is_built(locator, said).then(tree).transpose()
 }
 
 /// Builds what `locator` names.

@@ -3,14 +3,16 @@
 use anyhow::{Context, Result};
 use kernel::Kernel;
 use lab::source::HostedSource;
+use lab::suites::kselftest;
 use lab::watch::Patience;
 use lab::{Plan, Runner, Suite, Summary};
 use machine::{Accel, Built, Engine, Spec, kvm};
 use protocol::End;
 
+use crate::choice::Chosen;
 use crate::cli::{AccelName, Run};
 use crate::failure::{BROKEN, INTERRUPTED};
-use crate::find::find;
+use crate::find::{find, source_tree};
 use crate::listeners::{Listeners, print};
 use crate::machine_options::describe;
 use crate::{session, signals};
@@ -25,7 +27,12 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     // A wrong name is told before anything is fetched.
     let chosen = said.choice.check()?;
     let kernel = find(&said.kernel, &said.build, &interrupt)?;
-    let suite = said.choice.suite(chosen, Some(&kernel), &interrupt)?;
+    let source = match &chosen {
+        Chosen::Group(_) => source_tree(&said.kernel, &said.build, &interrupt)?,
+        Chosen::Suite(_) | Chosen::Selftests(_) => None,
+    };
+    let root = source.as_ref().map(|source| source.path.clone()).or_else(|| kselftest::tree_of(&kernel));
+    let suite = said.choice.suite(chosen, root, &interrupt)?;
     let engine = said.machine.engine(&kernel)?;
     let plan = plan(said, engine, &kernel, &suite)?;
     let spec = said.machine.spec(&plan, engine);

@@ -15,15 +15,19 @@ use crate::sys::unshare;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("netlink/dump", "RTM_GETLINK with NLM_F_DUMP lists the loopback interface once", dump)
+        .needs(&[Need::Config("NET_NS")])
         .setup(own_network),
     Case::new("netlink/set-up", "RTM_NEWLINK sets the loopback interface up and down", set_up)
+        .needs(&[Need::Config("NET_NS")])
         .setup(own_network),
     Case::new("netlink/new-link", "RTM_NEWLINK makes a dummy interface, RTM_DELLINK removes it", new_link)
-        .needs(&[Need::Module("dummy")])
+        .needs(&[Need::Module("dummy"), Need::Config("NET_NS")])
         .setup(own_network),
     Case::new("netlink/refusals", "bad requests give ENODEV, EINVAL, EPERM and EOPNOTSUPP", refusals)
+        .needs(&[Need::Config("NET_NS")])
         .setup(own_network),
-    Case::new("netlink/uevent", "a write to a device's uevent file is announced to listeners", uevent),
+    Case::new("netlink/uevent", "a write to a device's uevent file is announced to listeners", uevent)
+        .needs(&[Need::Config("NET")]),
 ];
 
 /// Leaves the machine's interfaces alone.

@@ -5,18 +5,20 @@ use std::fs;
 use rustix::fs::{Mode, OFlags, open, statfs};
 use rustix::io::Errno;
 
-use crate::case::Case;
+use crate::case::{Case, Need};
 use crate::check::{Checked, equal, fails, holds};
 use crate::child::unprivileged;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("sysfs/attribute", "an attribute is read back as written; nonsense gives EINVAL", attribute)
+        .needs(&[Need::Config("NET")])
         .cleanup(restore),
     Case::new(
         "sysfs/read-only",
         "attributes without a store function cannot be written, even by root",
         read_only,
-    ),
+    )
+    .needs(&[Need::Config("NET")]),
     Case::new("sysfs/links", "/sys/class and /sys/dev lead to one device, whose links lead back", links),
 ];
 

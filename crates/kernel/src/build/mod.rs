@@ -66,12 +66,7 @@ struct Request {
 /// When there is no such source or configuration, when something that builds need is missing, and when
 /// make fails.
 pub fn build(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> Result<Kernel, Error> {
-    // What the user got wrong is told before anything is fetched.
-    let configuration = Configuration::read(recipe)?;
-    let asked = Asked::read(&configuration.parts)?;
-    let source = Source::find(locator, context)?;
-    let toolchain = Toolchain::find(&recipe.variables, context)?;
-    let request = Request { source, recipe: recipe.clone(), configuration, asked, toolchain };
+    let request = Request::new(locator, recipe, context)?;
     if let Some(kernel) = request.answer(context) {
         return Ok(kernel);
     }
@@ -89,6 +84,32 @@ pub fn build(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> R
         work.clear()?;
     }
     built
+}
+
+/// The tree that a locator and a recipe name, checked out, for whoever builds something else from it.
+///
+/// # Errors
+///
+/// As [`build`], as far as it has to do with the source.
+pub fn source_tree(
+    locator: &Locator,
+    recipe: &Recipe,
+    context: &mut Context<'_>,
+) -> Result<SourceTree, Error> {
+    let request = Request::new(locator, recipe, context)?;
+    let work = Work::enter(&request.work_key(), context)?;
+    let path = request.source.place(&work, context)?;
+    work.is_in_order()?;
+    Ok(SourceTree { path, _source: request.source, _work: work })
+}
+
+/// A kernel's source that stays as it is as long as this lives.
+#[derive(Debug)]
+pub struct SourceTree {
+    /// Its top.
+    pub path: PathBuf,
+    _source: Source,
+    _work: Work,
 }
 
 /// The Kernel of an earlier build, by the beginning of its identity.
@@ -126,6 +147,15 @@ fn require_space(context: &Context<'_>) -> Result<(), Error> {
 }
 
 impl Request {
+    /// What the user got wrong is told before anything is fetched.
+    fn new(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> Result<Self, Error> {
+        let configuration = Configuration::read(recipe)?;
+        let asked = Asked::read(&configuration.parts)?;
+        let source = Source::find(locator, context)?;
+        let toolchain = Toolchain::find(&recipe.variables, context)?;
+        Ok(Self { source, recipe: recipe.clone(), configuration, asked, toolchain })
+    }
+
     /// What is equal here gives the same Kernel.
     fn key(&self) -> String {
         let mut hash = PartsHash::default();

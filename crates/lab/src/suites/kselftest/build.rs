@@ -6,14 +6,16 @@ use std::fs::{self, File, TryLockError};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
+use host::Task;
+use host::task::Failure;
+use kernel::build::diagnostics::Diagnostics;
 use sha2::{Digest, Sha256};
 
-use super::failure::first_error;
 use super::place::Tree;
 use crate::suites::Error;
 
@@ -26,6 +28,9 @@ const VARIABLES: &[&str] =
 
 /// How often the end of make, and the user's wish to stop, are looked at.
 const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Longer than any build of selftests that somebody waits for.
+const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Most of make's output in which an error is looked for, in bytes.
 const LOG_MAX: u64 = 64 << 20;
@@ -109,57 +114,47 @@ impl Work<'_> {
         let _ = fs::remove_dir_all(&installed);
         let group = self.tree.group.as_deref();
         progress("building the headers of the kernel for its selftests");
-        self.run(self.command(&self.tree.root, &["headers"]), &output, &log)?;
+        self.run(&self.tree.root, &["headers"], &output, &log)?;
         progress(&format!("building the selftests {}", group.unwrap_or("of all groups")));
         let install = format!("KSFT_INSTALL_PATH={}", installed.display());
         let targets = group.map(|group| format!("TARGETS={group}"));
         let arguments: Vec<&str> = ["install", &install].into_iter().chain(targets.as_deref()).collect();
-        self.run(self.command(&self.tree.selftests(), &arguments), &output, &log)?;
+        self.run(&self.tree.selftests(), &arguments, &output, &log)?;
         Ok(installed)
     }
 
-    /// make in `place`, which leaves the tree as it is. Makefiles that try the compiler out make a directory
-    /// for that where they are, unless told otherwise: `try-run` of Kbuild.
-    fn command(&self, place: &Path, arguments: &[&str]) -> Command {
-        let out = self.out();
+    /// Runs make in `place`, which leaves the tree as it is. Makefiles that try the compiler out make a
+    /// directory for that where they are, unless told otherwise: `try-run` of Kbuild.
+    fn run(&self, place: &Path, targets: &[&str], output: &File, log: &Path) -> Result<(), Error> {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut make = Command::new("make");
-        make.arg("-C").arg(place).arg(format!("-j{jobs}"));
-        make.arg(format!("O={}", out.display())).arg(format!("TMPOUT={}/try_$$$$", out.display()));
-        make.args(arguments).env("LC_ALL", "C").stdin(Stdio::null());
-        for name in VARIABLES {
-            make.env_remove(name);
-        }
-        make
-    }
-
-    fn run(&self, mut make: Command, output: &File, log: &Path) -> Result<(), Error> {
-        let handle = || output.try_clone().map_err(Error::host("write", log));
-        make.stdout(handle()?).stderr(handle()?);
-        host::contain(&mut make);
-        let child = make.spawn().map_err(Error::host("start make in", &self.tree.root))?;
-        if self.wait(child)?.success() {
+        let (place, out) = (format!("--directory={}", place.display()), self.out());
+        let (out, attempts) = (format!("O={}", out.display()), format!("TMPOUT={}/try_$$$$", out.display()));
+        let jobs = format!("--jobs={jobs}");
+        let arguments = [&[place.as_str(), &jobs, &out, &attempts], targets].concat();
+        let forget = |command: &mut Command| {
+            VARIABLES.iter().for_each(|name| {
+                command.env_remove(name);
+            });
+        };
+        let output = output.try_clone().map_err(Error::host("write", log))?;
+        let make = Task::new("make", &arguments, self.interrupt).limit(LIMIT).with(forget).log(output);
+        if make.run(&mut || {}).map_err(|failure| self.failed(failure))?.success {
             return Ok(());
         }
         let mut text = Vec::new();
         let read = File::open(log).and_then(|file| file.take(LOG_MAX).read_to_end(&mut text));
         read.map_err(Error::host("read", log))?;
-        Err(Error::Build { error: first_error(&String::from_utf8_lossy(&text)), log: log.to_owned() })
+        let diagnostics = Diagnostics::of(&String::from_utf8_lossy(&text), &self.tree.root, &self.out());
+        let error =
+            diagnostics.first_error().map_or_else(|| "make gave no reason".to_string(), ToString::to_string);
+        Err(Error::Build { error, log: log.to_owned() })
     }
 
-    fn wait(&self, mut child: Child) -> Result<ExitStatus, Error> {
-        loop {
-            if let Some(status) =
-                child.try_wait().map_err(Error::host("wait for make in", &self.tree.root))?
-            {
-                return Ok(status);
-            }
-            if let Err(interrupted) = self.pause() {
-                // What it started ends with it.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(interrupted);
-            }
+    fn failed(&self, failure: Failure) -> Error {
+        match failure {
+            Failure::Interrupted { .. } => Error::Interrupted,
+            Failure::Missing(_) => Error::NoProgram { program: "make" },
+            failure => Error::host("run make in", &self.tree.root)(std::io::Error::other(failure)),
         }
     }
 }

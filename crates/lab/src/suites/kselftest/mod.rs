@@ -5,7 +5,6 @@
 //! * [`list`]: what is run; [`settings`]: for how long
 
 mod build;
-mod failure;
 pub mod list;
 mod place;
 pub mod settings;
