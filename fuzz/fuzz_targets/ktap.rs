@@ -35,5 +35,6 @@ fuzz_target!(|input: &[u8]| {
     let lines = text.lines().count();
     text.lines().take(lines / 2).for_each(|line| reader.line(line));
     let half = reader.finish();
-    assert!(failures(&half) <= failures(&results), "{half:?}\n{results:?}");
+    // A failure into which printk wrote may have a directive in its rest.
+    assert!(failures(&half) <= failures(&results) + 1, "{half:?}\n{results:?}");
 });

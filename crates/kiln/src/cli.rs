@@ -12,73 +12,11 @@ use machine::AccelChoice;
 
 use crate::units;
 
-const EXAMPLES: &str = "\
-Examples:
-  kiln run deb:6.1.0-56-cloud-amd64        a stock Debian kernel through the smoke suite
-  kiln run ~/linux --case 'fs/*'           a tree that has been built, one area
-  kiln shell deb:latest-cloud              look around in it
-  kiln doctor                              what this machine can do
-
-Exit codes: 0 all well, 1 the kernel is at fault, 2 wrong usage, 3 broken: no verdict,
-4 nothing was run, 130 interrupted.";
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  kiln run deb:latest-cloud
-  kiln run ./bzImage --case 'fs/*' --format ktap
-  kiln run ~/linux --append 'slub_debug=FZPU' --cpus 4 --memory 2G
-  kiln run deb:6.1.0-56-cloud-amd64 --exec ./reproducer -- --loops 100
-  kiln run ~/linux --kselftest timers
-  kiln run deb:latest-cloud --suite /opt/ltp --case 'syscalls/*'
-
-A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status:
-0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
-KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
-
-const BUILD_EXAMPLES: &str = "\
-Examples:
-  kiln build ~/linux --config boot                    the tree as it lies there, changes and all
-  kiln build git:~/linux@v6.12 --config boot,debug    a commit; the checkout is not touched
-  kiln build deb-source:6.1 --config tiny --arch um   Debian's source, as User-Mode Linux
-  kiln run git:~/linux@HEAD~3 --config ./my.config    build and run in one
-
-Configurations: tiny (boots and runs the cases), boot (with networking, ext4, namespaces, BPF, io_uring),
-debug (KASAN, lockdep, and their like), fault (fault injection, LKDTM), cov (KCOV, gcov), kunit (the
-kernel's own unit tests); targets of the tree's make such as defconfig; files: a whole .config, or
-fragments of your own. Later ones win. What was built is kept: the same source, configuration, compiler
-and variables are built once.";
-
-const KUNIT_EXAMPLES: &str = "\
-Examples:
-  kiln kunit git:~/linux@HEAD                         all tests that its configuration kunit builds, as UML
-  kiln kunit ~/linux --suite 'list*,bitfields'        some suites
-  kiln kunit ~/linux --config kunit,./more.config --arch x86_64
-  kiln kunit built:3f2a9c41d07e --format ktap
-
-Source is built with --config kunit and --arch um unless you say otherwise. Each test is a case, SUITE/TEST.";
-
-const SHELL_EXAMPLES: &str = "\
-Examples:
-  kiln shell deb:latest-cloud
-  kiln shell ~/linux -c 'cat /proc/version'
-
-Ctrl-A x leaves, Ctrl-A a types Ctrl-A. With -c kiln exits with the command's own status.";
-
-const KERNELS_EXAMPLES: &str = "\
-Examples:
-  kiln kernels                             all kernels that can be named here, oldest first
-  kiln kernels '*cloud*' --state cached    those of one flavour that need no network
-  kiln kernels prune --keep 2G             make room
-
-What is offered has the size of its download, what is here the size that it takes.";
-
-const PRUNE_HELP: &str = "\
-Packages, builds, their work and unpacked sources are removed, those first that nobody used for longest, until the
-rest takes no more than --keep says. What a running kiln uses stays. All of it can be fetched or built again.";
+mod help;
 
 /// A laboratory for the Linux kernel: a kernel goes in, a verdict with its evidence comes out.
 #[derive(Debug, Parser)]
-#[command(name = "kiln", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "kiln", version, after_help = help::KILN, max_term_width = 100)]
 pub(crate) struct Cli {
     /// What to do
     #[command(subcommand)]
@@ -92,21 +30,21 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Boot a kernel, run cases in it, print the verdict
-    #[command(after_help = RUN_EXAMPLES)]
+    #[command(after_help = help::RUN)]
     Run(Run),
     /// Build a kernel from source, keep it, print its locator
-    #[command(after_help = BUILD_EXAMPLES)]
+    #[command(after_help = help::BUILD)]
     Build(Build),
     /// Run the kernel's own unit tests: build it with KUnit, boot it, read the results
-    #[command(after_help = KUNIT_EXAMPLES)]
+    #[command(after_help = help::KUNIT)]
     Kunit(Kunit),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
     /// List the kernels that can be named: cached, built, installed and offered by apt
-    #[command(after_help = KERNELS_EXAMPLES)]
+    #[command(after_help = help::KERNELS)]
     Kernels(Kernels),
     /// An interactive shell in a booted kernel
-    #[command(after_help = SHELL_EXAMPLES)]
+    #[command(after_help = help::SHELL)]
     Shell(ShellVerb),
     /// What this machine can do, and what to install for the rest
     Doctor(Doctor),
@@ -278,7 +216,7 @@ pub(crate) struct Kernels {
 #[derive(Debug, Subcommand)]
 pub(crate) enum KernelsVerb {
     /// Remove from the cache what was not used for longest
-    #[command(after_help = PRUNE_HELP)]
+    #[command(after_help = help::PRUNE)]
     Prune(Prune),
 }
 

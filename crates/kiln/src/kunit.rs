@@ -1,13 +1,17 @@
 //! `kiln kunit`: the kernel's own unit tests, as cases.
 
+use std::sync::atomic::AtomicBool;
+
 use anyhow::{Context, Result};
 use kernel::Locator;
-use lab::source::HostedSource;
+use lab::source::{Heard, HostedSource, Source, Up};
 use lab::{Plan, kunit};
+use machine::{BootFailure, console};
 
 use crate::cli::{ArchName, BuildOptions, Kunit};
 use crate::failure::INTERRUPTED;
 use crate::find::find;
+use crate::terminal::Progress;
 use crate::{session, signals};
 
 /// Memory of a machine for KUnit, in MiB: some of its tests ask for large pieces.
@@ -22,10 +26,11 @@ pub(crate) fn kunit(said: &Kunit, color: bool) -> Result<u8> {
     let mut plan = Plan::nothing("kunit", fixed);
     plan.memory_mib = fixed.memory_mib.unwrap_or(MEMORY_MIB);
     let mut spec = said.machine.spec(&plan, engine);
-    spec.append = [spec.append, said.filter()].join(" ").trim().to_owned();
+    // A test that an oops ends would leave KUnit waiting for it.
+    spec.append = ["oops=panic", &said.filter(), &spec.append].join(" ");
     // All tests run before the agent can say hello.
     spec.boot_limit = said.machine.timeout.unwrap_or(spec.boot_limit * TESTS_FACTOR);
-    let mut source = HostedSource::new(&spec, &kernel)?;
+    let mut source = Watched { source: HostedSource::new(&spec, &kernel)? };
     let session = session::begin(&said.kernel, &kernel, &spec, "kunit", Vec::new());
     let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
     let outcome = kunit::run(&mut source, &mut listeners, &interrupt, (session, &said.suite));
@@ -36,6 +41,27 @@ pub(crate) fn kunit(said: &Kunit, color: bool) -> Result<u8> {
         return Ok(INTERRUPTED);
     }
     Ok(summary.exit_code())
+}
+
+/// Shows the console while the tests run: their results are told when all have ended.
+struct Watched<'a> {
+    source: HostedSource<'a>,
+}
+
+impl Source for Watched<'_> {
+    fn boot(
+        &mut self,
+        interrupt: &AtomicBool,
+        heard: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<Result<Up, BootFailure>, machine::Error> {
+        let mut progress = Progress::new();
+        self.source.boot(interrupt, &mut |what| {
+            if let Heard::Console(line) = what {
+                progress.show(&report::safe(console::message(line)));
+            }
+            heard(what);
+        })
+    }
 }
 
 /// How much longer a boot with tests may take than one without.

@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+use protocol::results::cut;
+
+/// Bytes of a time stamp at most, from its bracket to the other: seconds have twenty digits at most.
+const STAMP_MAX: usize = 28;
+
 /// A line of a kernel's log or console, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
@@ -34,12 +39,13 @@ pub fn read(line: &str) -> Line<'_> {
 /// Where a record begins that cut into the line of somebody else: a time stamp that is not the line's own.
 #[must_use]
 pub fn find_cut(text: &str) -> Option<usize> {
-    let stamps = text.match_indices('[').map(|(at, _)| at).filter(|&at| at > 0);
-    stamps.into_iter().find(|&at| {
-        let digits = |inside: &str| inside.rsplit_once('.').is_some_and(|(_, micros)| micros.len() == 6);
-        let inside = text[at..].strip_prefix('[').and_then(|rest| rest.split_once(']'));
-        inside.is_some_and(|(inside, _)| digits(inside) && stamp(inside.trim_start()).is_some())
-    })
+    let is_stamp = |at: usize| {
+        // The longest stamp there can be, so that a line full of brackets costs no more than another.
+        let inside = cut(&text[at + 1..], STAMP_MAX).split_once(']').map_or("", |(inside, _)| inside);
+        let has_micros = inside.rsplit_once('.').is_some_and(|(_, micros)| micros.len() == 6);
+        has_micros && stamp(inside.trim_start()).is_some()
+    };
+    text.match_indices('[').map(|(at, _)| at).find(|&at| at > 0 && is_stamp(at))
 }
 
 /// What follows a level, as `dmesg --raw` and pstore show it.

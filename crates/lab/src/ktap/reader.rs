@@ -54,9 +54,9 @@ impl Reader {
     /// The results; what is not finished now never will be.
     #[must_use]
     pub fn finish(mut self) -> Results {
-        self.settle();
         // What is missing is noticed at the last line.
         self.budget.line = self.budget.line.saturating_sub(1);
+        self.settle();
         self.printed.end(&mut self.budget);
         self.plain.end(&mut self.budget);
         let mut groups = self.printed.done;

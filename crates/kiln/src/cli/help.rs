@@ -1,0 +1,74 @@
+//! What stands below the help of each verb: examples, and what else a user asks.
+
+/// Below the help of `kiln`.
+pub(super) const KILN: &str = "\
+Examples:
+  kiln run deb:6.1.0-56-cloud-amd64        a stock Debian kernel through the smoke suite
+  kiln run ~/linux --case 'fs/*'           a tree that has been built, one area
+  kiln run git:~/linux@HEAD --config boot  a commit, built first
+  kiln kernels                             what there is to name
+  kiln shell deb:latest-cloud              look around in it
+  kiln doctor                              what this machine can do
+
+Exit codes: 0 all well, 1 the kernel is at fault, 2 wrong usage, 3 broken: no verdict,
+4 nothing was run, 130 interrupted.";
+
+/// Below the help of `kiln run`.
+pub(super) const RUN: &str = "\
+Examples:
+  kiln run deb:latest-cloud
+  kiln run ./bzImage --case 'fs/*' --format ktap
+  kiln run ~/linux --append 'slub_debug=FZPU' --cpus 4 --memory 2G
+  kiln run deb:6.1.0-56-cloud-amd64 --exec ./reproducer -- --loops 100
+  kiln run ~/linux --kselftest timers
+  kiln run deb:latest-cloud --suite /opt/ltp --case 'syscalls/*'
+
+A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status:
+0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
+KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
+
+/// Below the help of `kiln build`.
+pub(super) const BUILD: &str = "\
+Examples:
+  kiln build ~/linux --config boot                    the tree as it lies there, changes and all
+  kiln build git:~/linux@v6.12 --config boot,debug    a commit; the checkout is not touched
+  kiln build deb-source:6.1 --config tiny --arch um   Debian's source, as User-Mode Linux
+  kiln run git:~/linux@HEAD~3 --config ./my.config    build and run in one
+
+Configurations: tiny (boots and runs the cases), boot (with networking, ext4, namespaces, BPF, io_uring),
+debug (KASAN, lockdep, and their like), fault (fault injection, LKDTM), cov (KCOV, gcov), kunit (the
+kernel's own unit tests); targets of the tree's make such as defconfig; files: a whole .config, or
+fragments of your own. Later ones win. What was built is kept: the same source, configuration, compiler
+and variables are built once.";
+
+/// Below the help of `kiln kunit`.
+pub(super) const KUNIT: &str = "\
+Examples:
+  kiln kunit git:~/linux@HEAD                         all tests that its configuration kunit builds, as UML
+  kiln kunit ~/linux --suite 'list*,bitfields'        some suites
+  kiln kunit ~/linux --config kunit,./more.config --arch x86_64
+  kiln kunit built:3f2a9c41d07e --format ktap
+
+Source is built with --config kunit and --arch um unless you say otherwise. Each test is a case, SUITE/TEST.";
+
+/// Below the help of `kiln shell`.
+pub(super) const SHELL: &str = "\
+Examples:
+  kiln shell deb:latest-cloud
+  kiln shell ~/linux -c 'cat /proc/version'
+
+Ctrl-A x leaves, Ctrl-A a types Ctrl-A. With -c kiln exits with the command's own status.";
+
+/// Below the help of `kiln kernels`.
+pub(super) const KERNELS: &str = "\
+Examples:
+  kiln kernels                             all kernels that can be named here, oldest first
+  kiln kernels '*cloud*' --state cached    those of one flavour that need no network
+  kiln kernels prune --keep 2G             make room
+
+What is offered has the size of its download, what is here the size that it takes.";
+
+/// Below the help of `kiln kernels prune`.
+pub(super) const PRUNE: &str = "\
+Packages, builds, their work and unpacked sources are removed, those first that nobody used for longest, until the
+rest takes no more than --keep says. What a running kiln uses stays. All of it can be fetched or built again.";
