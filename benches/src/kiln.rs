@@ -25,11 +25,26 @@ pub(crate) struct Plan {
 
 const PROGRAM: &str = "target/release/kiln";
 
+/// What `kiln build` prints, from exec to exit.
+pub(crate) fn build(arch: &str) -> Result<String> {
+    let mut command = Command::new(PROGRAM);
+    command.args(["build", "deb-source:6.1", "--config", "tiny", "--arch", arch]);
+    let output = command.stdin(Stdio::null()).output().context(PROGRAM)?;
+    ensure!(output.status.success(), "kiln build: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
+
 impl Kiln {
     /// kiln with the kernel of `KILN_BENCH_KERNEL`, else Debian's newest for clouds.
     pub(crate) fn new() -> Result<Self> {
         let locator = std::env::var("KILN_BENCH_KERNEL").unwrap_or_else(|_| "deb:latest-cloud".to_string());
         Ok(Self { locator, results: tempfile::tempdir()? })
+    }
+
+    /// kiln with the smallest kernel of Debian's source, built for this architecture first if it is not kept.
+    pub(crate) fn of_source(arch: &str) -> Result<Self> {
+        let output = build(arch)?;
+        Ok(Self { locator: output.trim().to_string(), results: tempfile::tempdir()? })
     }
 
     /// Runs from exec to exit. A verdict other than all well is a failure: it measures something else.

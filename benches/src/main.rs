@@ -4,6 +4,8 @@
 //! but `floor.c`, which powers off at once: nobody who boots this kernel in this machine can be faster.
 //! Floor and kiln take turns, so that both see the same host; the best of each counts.
 //!
+//! In the same turns a small kernel, built from Debian's source, goes from boot to verdict in QEMU and as UML.
+//!
 //! * [`mod@floor`]: makes the floor
 //! * [`mod@race`]: runs all in turns
 //! * [`promise`]: what is promised, and whether it is kept
@@ -58,6 +60,8 @@ fn run() -> Result<bool> {
     let plan = kiln.plan(TRIVIAL)?;
     let floor = Floor::new(&plan)?;
     floor.check()?;
+    eprintln!("bench: building the same small kernel for QEMU and as UML, if they are not kept");
+    let (small, small_uml) = (Kiln::of_source("x86_64")?, Kiln::of_source("um")?);
     let load_before = host::load();
     if host::is_busy(&load_before) {
         eprintln!("bench: the load is {load_before}: measure again on a quiet host");
@@ -66,13 +70,18 @@ fn run() -> Result<bool> {
         Racer::new("floor: boot and power off", || floor.run()),
         Racer::new("one trivial case", || kiln.run(TRIVIAL)),
         Racer::new("the whole smoke suite", || kiln.run(&[])),
+        Racer::new("QEMU: a small kernel, one trivial case", || small.run(TRIVIAL)),
+        Racer::new("UML: the same", || small_uml.run(TRIVIAL)),
+        Racer::new("a build that is kept already", || kiln::build("x86_64").map(drop)),
     ];
     race(&mut racers, rounds)?;
-    let [ground, case, suite] = &racers;
+    let [ground, case, suite, in_qemu, as_uml, kept] = &racers;
     let mib = 1024.0 * 1024.0;
     let promises = [
-        Promise::ratio(case, ground, 1.3),
-        Promise::ratio(suite, ground, 3.0),
+        Promise::ratio(case, ground, Some(1.3)),
+        Promise::ratio(suite, ground, Some(3.0)),
+        Promise::ratio(as_uml, in_qemu, None),
+        Promise::seconds(kept, 1.0),
         Promise::size("agent", machine::AGENT.len() as f64 / mib, Some(2.0)),
         Promise::size("initramfs, one trivial case", plan.initramfs_kib / 1024.0, None),
         Promise::size("initramfs, smoke suite", kiln.plan(&[])?.initramfs_kib / 1024.0, None),

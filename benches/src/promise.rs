@@ -14,9 +14,15 @@ pub(crate) struct Promise {
 
 impl Promise {
     /// The best of `racer` against the best of `floor`.
-    pub(crate) fn ratio(racer: &Racer<'_>, floor: &Racer<'_>, limit: f64) -> Self {
-        let what = format!("{} / floor", racer.name);
-        Self { what, value: racer.best() / floor.best(), unit: "", limit: Some(limit) }
+    pub(crate) fn ratio(racer: &Racer<'_>, floor: &Racer<'_>, limit: Option<f64>) -> Self {
+        let floor_name = floor.name.split(':').next().unwrap_or(floor.name);
+        let what = format!("{} / {floor_name}", racer.name);
+        Self { what, value: racer.best() / floor.best(), unit: "", limit }
+    }
+
+    /// A time in seconds.
+    pub(crate) fn seconds(racer: &Racer<'_>, limit: f64) -> Self {
+        Self { what: racer.name.to_string(), value: racer.best(), unit: " s", limit: Some(limit) }
     }
 
     /// A size in MiB.
