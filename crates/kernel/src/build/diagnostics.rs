@@ -80,7 +80,7 @@ impl Diagnostic {
 }
 
 impl fmt::Display for Diagnostic {
-    /// One line: `fs/x.c:12:5: expected ';' [-Wodd]; what to do`.
+    /// One line as compilers write it: `fs/x.c:12:5: error: expected ';' [-Wodd]; what to do`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
             write!(f, "{file}:")?;
@@ -89,7 +89,11 @@ impl fmt::Display for Diagnostic {
             }
             f.write_str(" ")?;
         }
-        f.write_str(&self.text)?;
+        let severity = match self.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        write!(f, "{severity}: {}", self.text)?;
         self.option.iter().try_for_each(|option| write!(f, " [{option}]"))?;
         self.advice.iter().try_for_each(|advice| write!(f, "; {advice}"))
     }

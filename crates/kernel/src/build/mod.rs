@@ -147,12 +147,12 @@ fn require_space(context: &Context<'_>) -> Result<(), Error> {
 }
 
 impl Request {
-    /// What the user got wrong is told before anything is fetched.
+    /// What is wrong with the words or the host is told before anything is fetched.
     fn new(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> Result<Self, Error> {
         let configuration = Configuration::read(recipe)?;
         let asked = Asked::read(&configuration.parts)?;
-        let source = Source::find(locator, context)?;
         let toolchain = Toolchain::find(&recipe.variables, context)?;
+        let source = Source::find(locator, context)?;
         Ok(Self { source, recipe: recipe.clone(), configuration, asked, toolchain })
     }
 

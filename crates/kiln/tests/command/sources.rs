@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use lab::{Event, Outcome, Run};
 
-use crate::support::{Call, Done, Place};
+use rustix::process::Signal;
+
+use crate::support::{Call, Done, Place, processes, until};
 
 /// The oldest source that Debian still maintains, and the smaller one.
 const SOURCE: &str = "deb-source:6.1";
@@ -65,7 +67,7 @@ fn debians_source_becomes_a_kernel_that_passes_the_smoke_suite_in_qemu() {
     assert_eq!(built(&place, &["--config", "tiny"]), locator, "the same is built once");
     let listed = place.kiln(["kernels", &locator]).run().expect(0);
     assert!(listed.stdout.contains("x86_64 tiny"), "{}", listed.stdout);
-    passes_the_smoke_suite(place.kiln(["run", &locator]), 60);
+    passes_the_smoke_suite(place.kiln(["run", &locator]), 50);
 }
 
 #[test]
@@ -132,4 +134,49 @@ fn trees_and_commits_that_are_not_there() {
     refused("git:/usr@HEAD", "not a git repository");
     refused("deb-source:99.9", "apt has no such version of linux-source-99.9");
     refused("deb:latest", "is not source");
+}
+
+/// A tree that only looks like a kernel; its build says that it has begun, and never ends.
+const ENDLESS: &str = "\
+defconfig:
+\t@echo 'CONFIG_64BIT=y' > $(O)/.config
+olddefconfig prepare:
+\t@:
+all:
+\t@sleep 1000 & echo $$! > BEGUN; wait
+";
+
+#[test]
+fn a_build_dies_with_kiln_and_is_taken_up_again() {
+    let place = Place::new();
+    let begun = place.path().join("begun");
+    let tree = place.path().join("linux");
+    for directory in ["arch", "init"] {
+        std::fs::create_dir_all(tree.join(directory)).expect("writable");
+    }
+    let makefile = ENDLESS.replace("BEGUN", &begun.display().to_string());
+    std::fs::write(tree.join("Makefile"), makefile).expect("writable");
+    std::fs::write(tree.join("Kconfig"), "config 64BIT\n\tdef_bool y\n").expect("writable");
+    let tree = tree.to_str().expect("paths of tests are UTF-8");
+    let build = || {
+        let running = place.kiln(["build", tree, "--config", "defconfig"]).start();
+        let number = || std::fs::read_to_string(&begun).ok()?.trim().parse::<u32>().ok();
+        // The number is that in the build's own namespace, so what counts is who runs below kiln.
+        until("the build has begun", number);
+        let all = processes::descendants(running.pid());
+        assert!(all.len() > 3, "make, its shells, and those who wait for them: {all:?}");
+        (running, all)
+    };
+    let (running, all) = build();
+    running.signal(Signal::KILL);
+    running.wait();
+    until("all of them are gone", || (!all.iter().any(processes::lives)).then_some(()));
+
+    std::fs::remove_file(&begun).expect("it was there");
+    let (running, all) = build();
+    running.signal(Signal::INT);
+    let done = running.wait().expect(130);
+    assert!(done.stderr.contains("interrupted"), "{}", done.stderr);
+    until("all of them are gone", || (!all.iter().any(processes::lives)).then_some(()));
+    assert!(!place.kiln(["kernels", "--state", "built"]).run().stdout.contains(tree));
 }

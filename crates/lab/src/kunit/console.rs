@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use machine::{BootFailure, Event as MachineEvent, printk};
+use protocol::ToAgent;
 
 use crate::ktap::{Reader, Results};
 use crate::source::Up;
@@ -12,8 +13,11 @@ use crate::source::Up;
 /// Bytes of the console that are kept; results are read also after that.
 const BYTES_MAX: usize = 32 << 20;
 
-/// How long the last lines may take after the agent's hello, which comes by another way.
-const GRACE: Duration = Duration::from_secs(1);
+/// How long a machine may take to power off, on however slow a host.
+const GRACE: Duration = Duration::from_secs(120);
+
+/// How often the user's wish to stop is looked at.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Lines that may come after the hello.
 const LINES_AFTER_MAX: usize = 10_000;
@@ -51,22 +55,21 @@ impl Console {
         }
     }
 
-    /// The machine is up and not needed any more, once all lines are there.
+    /// The machine is up and not needed any more. The hello came by another way than the console, whose
+    /// last lines are sure to be there only when the machine has ended.
     pub(super) fn settle(&mut self, up: Up, interrupt: &AtomicBool) -> Boot {
         let Up { mut machine, release, took } = up;
+        machine.tell(&ToAgent::PowerOff);
         let deadline = Instant::now() + GRACE;
         for _ in 0..LINES_AFTER_MAX {
-            if self.reader.is_complete() || interrupt.load(Ordering::Relaxed) {
+            if self.reader.is_complete() || interrupt.load(Ordering::Relaxed) || Instant::now() >= deadline {
                 break;
             }
-            match machine.next(deadline) {
+            match machine.next(deadline.min(Instant::now() + INTERRUPT_INTERVAL)) {
                 MachineEvent::Console(line) => self.push(&line),
-                MachineEvent::Agent(_) | MachineEvent::Stranger(_) => {}
-                MachineEvent::Ended(_) | MachineEvent::Quiet => break,
+                MachineEvent::Agent(_) | MachineEvent::Stranger(_) | MachineEvent::Quiet => {}
+                MachineEvent::Ended(_) => break,
             }
-        }
-        if !interrupt.load(Ordering::Relaxed) {
-            machine.stop();
         }
         Boot::Up { release, took }
     }

@@ -15,7 +15,7 @@ use lab::plan::Item;
 use lab::source::{Heard, Source, Up};
 use lab::watch::Patience;
 use lab::{Blame, Event, Listener, Outcome, Plan, Run, Runner, Summary};
-use machine::{BootFailure, BootTrouble, Error, Event as MachineEvent, Machine, Payload};
+use machine::{BootFailure, BootTrouble, Death, Error, Event as MachineEvent, Machine, Payload};
 use protocol::{Counts, End, FromAgent, KernelRecord, Report, ReportKind, ToAgent, Work};
 
 /// What a machine does when it is told to run a case, given the number of the run.
@@ -93,6 +93,10 @@ impl Machine for FakeMachine {
             }
             ToAgent::Ping { nonce } if self.answers_pings => {
                 self.queue.push_back(agent(FromAgent::Pong { nonce: *nonce }));
+            }
+            ToAgent::PowerOff => {
+                self.seen.borrow_mut().powered_off += 1;
+                self.queue.push_back(MachineEvent::Ended(Death::PoweredOff));
             }
             _ => {}
         }
