@@ -1,6 +1,6 @@
 //! What a kernel build complained about, read from all that it printed.
 //!
-//! Lines of parallel jobs mix, so each line is understood by itself ([`line`]); notes belong to the diagnostic that
+//! Lines of parallel jobs mix, so each line is understood by itself ([`mod@line`]); notes belong to the diagnostic that
 //! they follow directly. What is said many times, such as a warning in a header, is kept once with a count.
 
 mod advice;

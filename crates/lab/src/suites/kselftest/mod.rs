@@ -1,7 +1,7 @@
 //! The kernel's own selftests: Documentation/dev-tools/kselftest.rst.
 //!
 //! * [`place`]: what the user named: what is installed, a folder of a tree, or a group
-//! * [`build`]: from a tree to what is installed
+//! * [`mod@build`]: from a tree to what is installed
 //! * [`list`]: what is run; [`settings`]: for how long
 
 mod build;
