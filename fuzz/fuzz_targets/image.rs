@@ -3,6 +3,9 @@
 #![no_main]
 #![expect(dead_code, reason = "only one of the parsers is called")]
 
+// The parser asks for `crate::kernel::Arch`.
+extern crate kernel;
+
 #[path = "../../crates/kernel/src/bytes.rs"]
 mod bytes;
 #[path = "../../crates/kernel/src/elf.rs"]

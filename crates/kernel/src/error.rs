@@ -248,16 +248,36 @@ impl Error {
         matches!(self, Self::Interrupted | Self::Build(BuildError::Program(Failure::Interrupted { .. })))
     }
 
+    /// A target that the tree's makefiles do not know is a mistake of the user.
+    pub(crate) fn or_no_target(self, target: &str) -> Self {
+        const UNKNOWN: [&str; 2] = ["No rule to make target", "Can't find default configuration"];
+        match &self {
+            Self::Build(BuildError::Failed { cause, .. } | BuildError::Unable { cause, .. })
+                if UNKNOWN.iter().any(|text| cause.contains(text)) =>
+            {
+                BuildError::NoSuchTarget { target: target.to_owned() }.into()
+            }
+            _ => self,
+        }
+    }
+
+    /// True where this program is missing.
+    pub(crate) fn is_missing(&self, wanted: &str) -> bool {
+        matches!(self, Self::Build(BuildError::Program(Failure::Missing(program))) if program == wanted)
+    }
+
     /// True where every program that was started has ended by itself.
     pub(crate) fn leaves_order(&self) -> bool {
         matches!(
             self,
-            Self::Build(
-                BuildError::Failed { .. }
-                    | BuildError::Unmet { .. }
-                    | BuildError::Kconfig(_)
-                    | BuildError::Program(Failure::Interrupted { by_itself: true })
-            )
+            Self::Interrupted
+                | Self::Build(
+                    BuildError::Failed { .. }
+                        | BuildError::Unable { .. }
+                        | BuildError::Unmet { .. }
+                        | BuildError::Kconfig(_)
+                        | BuildError::Program(Failure::Interrupted { by_itself: true })
+                )
         )
     }
 

@@ -65,8 +65,8 @@ fn package(name: &str, form: &'static str) -> Result<String, Error> {
 /// The first `@` ends the path: revisions such as `HEAD@{1}` hold more of them.
 fn git(text: &str, rest: &str) -> Result<Locator, Error> {
     let (tree, revision) = rest.split_once('@').unwrap_or((rest, "HEAD"));
-    // What begins with a dash is an option to git, whatever stands before it.
-    let fits = !tree.is_empty() && !revision.is_empty() && !revision.starts_with('-');
+    // What begins with a dash is an option to git, and with a caret it is all but a commit.
+    let fits = !tree.is_empty() && !revision.is_empty() && !revision.starts_with(['-', '^']);
     let locator = fits.then(|| Locator::Git { tree: tree.into(), revision: revision.to_owned() });
     locator.ok_or_else(|| Error::GitLocator { locator: text.to_owned() })
 }

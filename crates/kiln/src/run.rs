@@ -33,6 +33,8 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     };
     let root = source.as_ref().map(|source| source.path.clone()).or_else(|| kselftest::tree_of(&kernel));
     let suite = said.choice.suite(chosen, root, &interrupt)?;
+    // Others may want the tree.
+    drop(source);
     let engine = said.machine.engine(&kernel)?;
     let plan = plan(said, engine, &kernel, &suite)?;
     let spec = said.machine.spec(&plan, engine);

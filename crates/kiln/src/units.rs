@@ -60,7 +60,10 @@ pub(crate) fn variable(text: &str) -> Result<String, String> {
     let name = text.split_once('=').map(|(name, _)| name).filter(|name| !name.is_empty() && plain(name));
     // These are kiln's own to say.
     match name {
-        Some("O" | "ARCH" | "SUBARCH" | "INSTALL_MOD_PATH") => Err("kiln sets this one itself".to_owned()),
+        Some(
+            "O" | "ARCH" | "SUBARCH" | "INSTALL_MOD_PATH" | "KBUILD_OUTPUT" | "KBUILD_EXTMOD" | "M"
+            | "MAKEFLAGS" | "KCONFIG_CONFIG" | "KCONFIG_ALLCONFIG",
+        ) => Err("kiln sets this one itself".to_owned()),
         Some(_) => Ok(text.to_owned()),
         None => Err("write NAME=VALUE, such as LLVM=1".to_owned()),
     }

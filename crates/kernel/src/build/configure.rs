@@ -71,8 +71,10 @@ pub(crate) fn configure(
 ) -> Result<Configured, Error> {
     context.progress("configuring");
     let path = make.objects.join(".config");
+    // Of an earlier build, from which some targets would begin.
+    let _ = fs::remove_file(&path);
     if let Base::Target(target) = &configuration.base {
-        must(make, target, context)?;
+        must(make, target, context).map_err(|error| error.or_no_target(target))?;
     }
     let base = match &configuration.base {
         Base::Target(_) => read(&path)?,

@@ -78,6 +78,12 @@ pub enum BuildError {
         /// Those of kiln.
         known: String,
     },
+    /// A target of make that the tree does not have.
+    #[error("the tree has no configuration {target}: look with `make help` in it")]
+    NoSuchTarget {
+        /// The target.
+        target: String,
+    },
     /// Two whole configurations, of which each would undo the other.
     #[error("{first} and {second} are both whole configurations: give one of them, and fragments")]
     TwoBases {
@@ -130,6 +136,26 @@ pub enum BuildError {
         /// Where the log is.
         log: PathBuf,
     },
+    /// The disk became full; what was begun is removed to make room.
+    #[error("the build could not be done: {cause}")]
+    Full {
+        /// The first error.
+        cause: String,
+    },
+    /// The source changed while it was compiled.
+    #[error("{path}: has changed while it was compiled, so nobody knows what the kernel is: build it again")]
+    Changed {
+        /// The tree.
+        path: PathBuf,
+    },
+    /// make cannot work in such a path.
+    #[error(
+        "{path}: the kernel's makefiles take no blanks, colons or quotes in paths: use another path, or XDG_CACHE_HOME"
+    )]
+    OddPath {
+        /// The tree or the store.
+        path: PathBuf,
+    },
     /// Too little space to begin with.
     #[error(
         "{path}: {free} MiB are free, a build needs {needed} at least: make room with `kiln kernels prune`"
@@ -178,6 +204,8 @@ impl BuildError {
                 | Self::Failed { .. }
                 | Self::Unable { .. }
                 | Self::NoSpace { .. }
+                | Self::Full { .. }
+                | Self::Changed { .. }
                 | Self::Git { .. }
                 | Self::Program(_)
         )

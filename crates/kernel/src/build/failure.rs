@@ -1,13 +1,15 @@
 //! Why make failed: the first error of its log, and whose fault it is.
 
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
 use crate::build::diagnostics::Diagnostics;
 use crate::build::error::BuildError;
 use crate::build::make::Make;
 use crate::error::Error;
-use crate::files;
 
-/// The end of a log is enough to find an error that stopped make, however long the log is.
-const LOG: files::Limit = files::Limit { what: "a build log", bytes: 256 << 20 };
+/// The end of a log is enough to find an error that stopped make, however long the log is; in bytes.
+const LOG_END: u64 = 128 << 20;
 
 /// The error that the log of this make shows.
 pub(crate) fn of(make: &Make<'_>) -> Error {
@@ -17,6 +19,9 @@ pub(crate) fn of(make: &Make<'_>) -> Error {
     };
     let log = make.log.to_owned();
     match diagnostics.first_error() {
+        Some(error) if error.text.contains("No space left on device") => {
+            BuildError::Full { cause: error.to_string() }.into()
+        }
         Some(error) if error.is_the_hosts() => BuildError::Unable { cause: error.to_string(), log }.into(),
         Some(error) => BuildError::Failed { cause: error.to_string(), log }.into(),
         None => BuildError::Failed { cause: "make gave no reason".to_owned(), log }.into(),
@@ -25,6 +30,14 @@ pub(crate) fn of(make: &Make<'_>) -> Error {
 
 /// Warnings and errors of the log.
 pub(crate) fn diagnostics(make: &Make<'_>) -> Result<Diagnostics, Error> {
-    let log = files::read(make.log, LOG)?;
+    let read = || {
+        let mut file = File::open(make.log)?;
+        let size = file.metadata()?.len();
+        file.seek(SeekFrom::Start(size.saturating_sub(LOG_END)))?;
+        let mut log = Vec::new();
+        file.take(LOG_END).read_to_end(&mut log)?;
+        io::Result::Ok(log)
+    };
+    let log = read().map_err(Error::io("read", make.log))?;
     Ok(Diagnostics::of(&String::from_utf8_lossy(&log), make.tree, make.objects))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use host::Task;
 
 use crate::build::error::BuildError;
+use crate::build::failure;
 use crate::build::progress::Progress;
 use crate::build::toolchain::Toolchain;
 use crate::context::Context;
@@ -54,6 +55,16 @@ pub(crate) struct Make<'a> {
 }
 
 impl Make<'_> {
+    /// The kernel's makefiles pass paths to shells as they are.
+    pub(crate) fn check_paths(&self) -> Result<(), Error> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@,=~".contains(&byte) || byte >= 0x80;
+        let is_odd = |path: &&Path| path.to_str().is_none_or(|path| !path.bytes().all(plain));
+        match [self.tree, self.objects].into_iter().find(is_odd) {
+            Some(path) => Err(BuildError::OddPath { path: path.to_owned() }.into()),
+            None => Ok(()),
+        }
+    }
+
     /// Makes `targets`; what it prints is added to the log.
     pub(crate) fn run(&self, targets: &[&str], context: &mut Context<'_>) -> Result<bool, Error> {
         let (log, _) = self.open_log()?;
@@ -73,7 +84,7 @@ impl Make<'_> {
     /// What make writes without any work: the value of a variable of the tree's, for one.
     pub(crate) fn ask(&self, target: &str, context: &mut Context<'_>) -> Result<String, Error> {
         let done = self.task(&["--silent", target], context).run(&mut || {}).map_err(BuildError::from)?;
-        Ok(done.output.trim().to_owned())
+        if done.success { Ok(done.output.trim().to_owned()) } else { Err(failure::of(self)) }
     }
 
     /// How many files make would compile, link or generate, by a dry run.

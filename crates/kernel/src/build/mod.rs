@@ -211,19 +211,24 @@ impl Request {
             toolchain: &self.toolchain,
             variables: &self.recipe.variables,
         };
+        make.check_paths()?;
         let Configured { text, unmet } = configure(&make, &self.configuration, &self.asked, context)?;
         if !unmet.is_empty() && !self.recipe.allow_unmet {
             return Err(BuildError::Unmet { options: unmet }.into());
         }
-        let identity = self.identity(&text);
+        let (identity, is_granted) = (self.identity(&text), unmet.is_empty());
         let shelf = context.store.builds();
         if open(&shelf, &identity).is_none() {
             self.compile(&make, context)?;
+            self.source.is_unchanged(context)?;
             self.keep(&make, unmet, &shelf.entry(&identity), context)?;
         }
-        let answer = Answer { identity: identity.clone() };
-        let path = context.store.asked(&self.key());
-        persist_json(&path, &answer).map_err(Error::io("write", &path))?;
+        // What was not granted now may be granted once another tool is installed.
+        if is_granted {
+            let answer = Answer { identity: identity.clone() };
+            let path = context.store.asked(&self.key());
+            persist_json(&path, &answer).map_err(Error::io("write", &path))?;
+        }
         let gone = || BuildError::NoSuchBuild { identity: identity.clone() };
         open(&shelf, &identity).ok_or_else(|| gone().into())
     }
@@ -244,6 +249,10 @@ impl Request {
     ) -> Result<(), Error> {
         let shelf = context.store.builds();
         let lock = shelf.lock(context)?;
+        if kept::open(place, "").is_some() {
+            // Another configuration led another kiln to the same meanwhile.
+            return Ok(());
+        }
         let workshop = shelf.workshop(&lock)?;
         let entry: PathBuf = workshop.path().join("entry");
         let mut record = Record {

@@ -82,6 +82,9 @@ static OWN: [Own; 6] = [
 /// Names of keys that a distribution signs its modules with, and that nobody else has.
 const WITHOUT_KEYS: &str = "CONFIG_SYSTEM_TRUSTED_KEYS=\"\"\nCONFIG_SYSTEM_REVOCATION_KEYS=\"\"\n";
 
+/// What Kconfig writes into every whole configuration since 4.18.
+const WRITTEN_BY_KCONFIG: &str = "\nCONFIG_CC_VERSION_TEXT=";
+
 /// Of a configuration file with more lines than this one expects that it is whole.
 const WHOLE: usize = 500;
 
@@ -126,8 +129,9 @@ fn word(name: &str) -> Result<Word, Error> {
         return Ok(Word::Target(name.to_owned()));
     }
     let part = Part { name: name.to_owned(), text: read_file(name)? };
-    let options = part.text.lines().filter(|line| line.starts_with("CONFIG_")).count();
-    Ok(if options > WHOLE { Word::Whole(part) } else { Word::Fragment(part) })
+    let options = || part.text.lines().filter(|line| line.starts_with("CONFIG_")).count();
+    let is_whole = part.text.contains(WRITTEN_BY_KCONFIG) || options() > WHOLE;
+    Ok(if is_whole { Word::Whole(part) } else { Word::Fragment(part) })
 }
 
 /// The one whole configuration among the words.
@@ -179,10 +183,12 @@ impl Own {
     }
 }
 
-/// `defconfig`, `x86_64_defconfig`, `allnoconfig` and their like.
+/// `defconfig`, `x86_64_defconfig`, `allnoconfig` and their like: those that depend on nothing but the tree.
 fn is_target(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    name.ends_with("config") && name.bytes().all(plain) && !name.ends_with("oldconfig")
+    const WHOLE: [&str; 5] = ["tinyconfig", "allnoconfig", "allyesconfig", "allmodconfig", "alldefconfig"];
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    WHOLE.contains(&name)
+        || (name.ends_with("defconfig") && name.bytes().all(plain) && !name.starts_with('-'))
 }
 
 fn read_file(name: &str) -> Result<String, Error> {

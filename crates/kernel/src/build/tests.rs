@@ -300,6 +300,76 @@ fn what_is_no_source_is_refused() {
 }
 
 #[test]
+fn what_an_interrupted_checkout_left_is_not_compiled_in() {
+    let place = Place::new();
+    place.build("TREE", &["defconfig"]).unwrap();
+    let work = fs::read_dir(place.directory.path().join("store/work")).unwrap();
+    let work = work.flatten().map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    write(&work.join("tree/localversion-next"), "-next");
+    place.change("int other;\n");
+    place.build("TREE", &["defconfig"]).unwrap();
+    assert!(!work.join("tree/localversion-next").exists());
+}
+
+#[test]
+fn changes_that_the_users_index_hides_are_built() {
+    let place = Place::new();
+    place.git(&["update-index", "--assume-unchanged", "init/main.c"]);
+    place.change("broken\n");
+    assert!(place.build("TREE", &["defconfig"]).unwrap_err().accuses_kernel());
+}
+
+#[test]
+fn a_whole_configuration_is_known_however_small() {
+    let place = Place::new();
+    let whole = place.fragment("#\nCONFIG_CC_VERSION_TEXT=\"gcc\"\nCONFIG_64BIT=y\n");
+    let error = place.build("TREE", &["defconfig", &whole]).unwrap_err();
+    assert!(error.to_string().contains("both whole configurations"), "{error}");
+    assert!(place.build("TREE", &[&whole]).unwrap().config.unwrap().is_enabled("64BIT"));
+}
+
+#[test]
+fn what_was_not_granted_is_asked_for_again_the_next_time() {
+    let place = Place::new();
+    let fragment = place.fragment("CONFIG_REFUSED=y\n");
+    let names = ["defconfig".to_owned(), fragment];
+    let recipe = Recipe {
+        configurations: names.to_vec(),
+        arch: Arch::X86_64,
+        allow_unmet: true,
+        variables: Vec::new(),
+    };
+    let locator: Locator = place.tree().to_str().unwrap().parse().unwrap();
+    let build = || {
+        let mut context = Context { store: &place.store, listener: &mut |_| {}, interrupt: &NEVER };
+        super::build(&locator, &recipe, &mut context).unwrap()
+    };
+    let first = build();
+    let granted =
+        fs::read_to_string(place.tree().join("Makefile")).unwrap().replace("/CONFIG_REFUSED/d", "p;d");
+    write(&place.tree().join("Kconfig"), KCONFIG.replace("NOWHERE", "64BIT"));
+    write(&place.tree().join("Makefile"), granted.replace("p;d", "/CONFIG_NOTHING/d"));
+    assert_ne!(build().locator, first.locator);
+    assert_eq!(place.tally(), 2);
+}
+
+#[test]
+fn paths_that_makefiles_cannot_take_are_refused() {
+    let place = Place::without_git();
+    let odd = place.directory.path().join("my linux");
+    fs::rename(place.tree(), &odd).unwrap();
+    let error = place.build(odd.to_str().unwrap(), &["defconfig"]).unwrap_err();
+    assert!(error.to_string().contains("take no blanks") && error.is_usage(), "{error}");
+}
+
+#[test]
+fn a_target_that_the_tree_lacks_is_no_fault_of_the_kernel() {
+    let place = Place::new();
+    let error = place.build("TREE", &["nowhere_defconfig"]).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("nowhere_defconfig"), "{error}");
+}
+
+#[test]
 fn a_tree_without_git_is_built_where_it_lies_unless_make_has_run_in_it() {
     let place = Place::without_git();
     let first = place.build("TREE", &["defconfig"]).unwrap();

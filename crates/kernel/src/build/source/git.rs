@@ -20,10 +20,13 @@ use crate::files;
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// What a user's configuration could do to kiln's own work trees.
-const SETTINGS: [&str; 6] = [
+const SETTINGS: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
+    "core.attributesFile=/dev/null",
     "core.autocrlf=false",
+    "core.eol=lf",
+    "core.splitIndex=false",
     "core.sparseCheckout=false",
     "submodule.recurse=false",
     "advice.detachedHead=false",
@@ -36,10 +39,8 @@ pub(crate) struct Repository {
     place: PathBuf,
     /// The repository itself.
     git_dir: PathBuf,
-    /// Objects of kiln's own beside those of the repository.
+    /// Objects of kiln's own, which borrow from those of the repository.
     objects: PathBuf,
-    /// The repository's objects.
-    alternates: PathBuf,
 }
 
 impl Repository {
@@ -47,12 +48,18 @@ impl Repository {
     pub(crate) fn at(path: &Path, context: &mut Context<'_>) -> Result<Option<Self>, Error> {
         let arguments =
             ["rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-path", "objects"];
-        let Some(text) = ask(path, &arguments, context)? else { return Ok(None) };
-        let mut lines = text.lines().map(PathBuf::from);
-        let (Some(git_dir), Some(alternates)) = (lines.next(), lines.next()) else { return Ok(None) };
-        let name = files::hash(git_dir.as_os_str().as_encoded_bytes());
-        let objects = context.store.objects(&name[..16]);
-        Ok(Some(Self { place: path.to_owned(), git_dir, objects, alternates }))
+        let text = match ask(path, &arguments, context) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(None),
+            // Who has no git may still have an unpacked archive of source.
+            Err(error) if error.is_missing("git") && !path.join(".git").exists() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let mut lines = text.lines();
+        let (Some(git_dir), Some(theirs)) = (lines.next(), lines.next()) else { return Ok(None) };
+        let objects = context.store.objects(&files::hash(git_dir.as_bytes())[..16]);
+        borrow(&objects, theirs)?;
+        Ok(Some(Self { place: path.to_owned(), git_dir: git_dir.into(), objects }))
     }
 
     /// Whether `path` is the top of a checkout, and not a folder in somebody's repository.
@@ -74,9 +81,13 @@ impl Repository {
         context: &mut Context<'_>,
     ) -> Result<Option<(String, String)>, Error> {
         let commit = format!("{revision}^{{commit}}");
-        let verified =
-            ask(&self.place, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit], context)?;
-        let Some(commit) = verified else { return Ok(None) };
+        let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
+        // Whatever git has against it, there is no such commit.
+        let commit = match ask(&self.place, &arguments, context) {
+            Ok(Some(commit)) => commit,
+            Ok(None) | Err(Error::Build(BuildError::Git { .. })) => return Ok(None),
+            Err(error) => return Err(error),
+        };
         let commit = commit.trim();
         let tree = self.must(&["rev-parse", &format!("{commit}^{{tree}}")], context)?;
         let title =
@@ -92,7 +103,7 @@ impl Repository {
         let index = scratch.path().join("index");
         let theirs = self.must(&["rev-parse", "--path-format=absolute", "--git-path", "index"], context)?;
         let theirs = Path::new(theirs.trim_end());
-        if theirs.exists() {
+        if theirs.exists() && !self.hides_files(context)? {
             // It knows which files have not changed since they were last hashed.
             fs::copy(theirs, &index).map_err(Error::io("copy", theirs))?;
         }
@@ -102,11 +113,20 @@ impl Repository {
         Ok(tree.trim().to_owned())
     }
 
+    /// Whether the index tells git not to look at files that are there: `assume-unchanged` and
+    /// `skip-worktree` of git-update-index(1).
+    fn hides_files(&self, context: &mut Context<'_>) -> Result<bool, Error> {
+        let listed = self.must(&["ls-files", "-v", "--full-name"], context)?;
+        let is_hidden = |line: &&str| line.starts_with(|mark: char| mark == 'S' || mark.is_ascii_lowercase());
+        let mut paths = listed.lines().filter(is_hidden).filter_map(|line| line.get(2..));
+        Ok(paths.any(|path| self.place.join(path).exists()))
+    }
+
     /// Whether a tree looks like the kernel's.
     pub(crate) fn is_kernel(&self, tree: &str, context: &mut Context<'_>) -> Result<bool, Error> {
         let names = super::LANDMARKS;
         let arguments = [&["ls-tree", "--name-only", tree, "--"], &names[..]].concat();
-        let found = self.run(&arguments, |command| self.borrow(command), context)?;
+        let found = self.run(&arguments, |command| self.use_objects(command), context)?;
         Ok(found.is_some_and(|found| found.lines().count() == names.len()))
     }
 
@@ -121,6 +141,8 @@ impl Repository {
         fs::create_dir_all(work_tree).map_err(Error::io("make", work_tree))?;
         let index = work_tree.with_extension("index");
         self.with_index(&index, &["read-tree", "--reset", "-u", tree], work_tree, context)?;
+        // What an interrupted checkout of something else left would be compiled in.
+        self.with_index(&index, &["clean", "-ffdxq"], work_tree, context)?;
         Ok(())
     }
 
@@ -131,9 +153,8 @@ impl Repository {
         work_tree: &Path,
         context: &mut Context<'_>,
     ) -> Result<String, Error> {
-        fs::create_dir_all(&self.objects).map_err(Error::io("make", &self.objects))?;
         let options = |command: &mut Command| {
-            self.borrow(command);
+            self.use_objects(command);
             command.env("GIT_DIR", &self.git_dir).env("GIT_WORK_TREE", work_tree);
             command.env("GIT_INDEX_FILE", index).current_dir(work_tree);
         };
@@ -142,11 +163,8 @@ impl Repository {
     }
 
     /// New objects are kiln's own.
-    fn borrow(&self, command: &mut Command) {
-        command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.alternates);
-        if self.objects.is_dir() {
-            command.env("GIT_OBJECT_DIRECTORY", &self.objects);
-        }
+    fn use_objects(&self, command: &mut Command) {
+        command.env("GIT_OBJECT_DIRECTORY", &self.objects);
     }
 
     fn must(&self, arguments: &[&str], context: &mut Context<'_>) -> Result<String, Error> {
@@ -162,6 +180,14 @@ impl Repository {
     ) -> Result<Option<String>, Error> {
         git(&self.place, arguments, change, context)
     }
+}
+
+/// Makes a directory of objects that borrows from another: gitrepository-layout(5).
+fn borrow(objects: &Path, theirs: &str) -> Result<(), Error> {
+    let info = objects.join("info");
+    fs::create_dir_all(&info).map_err(Error::io("make", &info))?;
+    let alternates = info.join("alternates");
+    fs::write(&alternates, format!("{theirs}\n")).map_err(Error::io("write", &alternates))
 }
 
 /// What git says; nothing if it has no answer.

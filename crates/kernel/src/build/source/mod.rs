@@ -34,8 +34,14 @@ pub(crate) struct Source {
 
 #[derive(Debug)]
 enum Kind {
-    Git { repository: Repository, tree: String },
+    Git {
+        repository: Repository,
+        tree: String,
+    },
+    /// A tree of the user, who may change it at any time.
     Directory(PathBuf),
+    /// A tree of the store.
+    Kept(PathBuf),
 }
 
 impl Source {
@@ -56,7 +62,7 @@ impl Source {
                     identity,
                     title,
                     origin: found.title,
-                    kind: Kind::Directory(found.tree),
+                    kind: Kind::Kept(found.tree),
                     _lease: found.lease,
                 })
             }
@@ -66,10 +72,20 @@ impl Source {
         }
     }
 
-    /// The top of a tree that holds this source and stays as it is while `work` is held.
+    /// Refuses a tree that is not what it was when it was found.
+    pub(crate) fn is_unchanged(&self, context: &mut Context<'_>) -> Result<(), Error> {
+        match &self.kind {
+            Kind::Directory(path) if directory::fingerprint(path, context)? != self.identity => {
+                Err(BuildError::Changed { path: path.clone() }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The top of a tree that holds this source; but for a tree of the user it stays so while `work` is held.
     pub(crate) fn place(&self, work: &Work, context: &mut Context<'_>) -> Result<PathBuf, Error> {
         match &self.kind {
-            Kind::Directory(path) => Ok(path.clone()),
+            Kind::Directory(path) | Kind::Kept(path) => Ok(path.clone()),
             Kind::Git { repository, tree } => {
                 let place = work.tree();
                 context.progress(&format!("checking out {}", self.title));
