@@ -21,6 +21,15 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ("mkfs.ext4", "cases of ext4", "apt-get install e2fsprogs"),
     ("mkfs.xfs", "cases of XFS", "apt-get install xfsprogs"),
     ("mkfs.btrfs", "cases of Btrfs", "apt-get install btrfs-progs"),
+    ("make", "building kernels", "apt-get install make"),
+    ("gcc", "building kernels", "apt-get install gcc"),
+    ("flex", "building kernels", "apt-get install flex"),
+    ("bison", "building kernels", "apt-get install bison"),
+    ("bc", "building kernels", "apt-get install bc"),
+    ("git", "building commits and checkouts", "apt-get install git"),
+    ("xz", "deb-source: locators", "apt-get install xz-utils"),
+    ("ccache", "building the same again in less time", "apt-get install ccache"),
+    ("rsync", "building selftests", "apt-get install rsync"),
 ];
 
 /// Memory of a default machine and what QEMU itself takes, in MiB.
