@@ -111,6 +111,7 @@ impl<'a> Built<'a> {
     pub fn start(&self) -> Result<Starting<'a>, Error> {
         let start = Instant::now();
         let (console, its_console) = socket_pair()?;
+        launch::hold_much(&its_console);
         let (control, its_control) = socket_pair()?;
         let parts = Parts {
             console: its_console.into(),

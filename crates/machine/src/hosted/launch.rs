@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::process::Command;
 
 use rustix::fs::MemfdFlags;
+use rustix::net::sockopt;
 
 use super::Driver;
 use crate::error::Error;
@@ -67,6 +68,16 @@ pub(crate) fn inherited(number: i32) -> String {
 
 pub(crate) fn socket_pair() -> Result<(UnixStream, UnixStream), Error> {
     UnixStream::pair().map_err(|source| Error::host("socketpair", source))
+}
+
+/// UML drops what its console does not take at once, so a reader on a busy host needs room for much: as
+/// much as root may give, else as much as the host's limit allows (net.core.wmem_max).
+pub(crate) fn hold_much(socket: &UnixStream) {
+    const BYTES: usize = 16 << 20;
+    if sockopt::set_socket_send_buffer_size_force(socket, BYTES).is_err() {
+        // The limit is applied without an error; there is nothing else that could be tried.
+        let _ = sockopt::set_socket_send_buffer_size(socket, BYTES);
+    }
 }
 
 /// A file without a name that holds `content`.
