@@ -37,6 +37,11 @@ impl Locator {
         let below_home = path.strip_prefix("~").ok().zip(std::env::home_dir());
         Some(below_home.map_or_else(|| path.clone(), |(rest, home)| home.join(rest)))
     }
+
+    /// Whether it can only name source, which must be built first.
+    pub fn is_source(&self) -> bool {
+        matches!(self, Self::Git { .. } | Self::DebSource(_))
+    }
 }
 
 impl FromStr for Locator {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use kernel::Store;
-use machine::host::{QemuProgram, available_memory_mib};
+use machine::host::QemuProgram;
 use machine::program::Program;
 use machine::{kvm, uml};
 use serde::Serialize;
@@ -109,7 +109,7 @@ fn uml() -> Finding {
 }
 
 fn memory() -> Finding {
-    let mib = available_memory_mib().unwrap_or(0);
+    let mib = host::available_memory_mib().unwrap_or(0);
     let good = mib >= MEMORY_MIB;
     let advice = (!good).then(|| "use a smaller --memory".to_string());
     Finding { what: "memory", good, essential: false, found: format!("{mib} MiB available"), advice }
@@ -117,8 +117,7 @@ fn memory() -> Finding {
 
 fn space(what: &'static str, directory: &Path) -> Finding {
     // The folder is made on first use; until then its nearest ancestor tells.
-    let existing = directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
-    let mib = rustix::fs::statvfs(existing).map_or(0, |fs| fs.f_bavail.saturating_mul(fs.f_frsize) >> 20);
+    let mib = host::free_mib(directory).unwrap_or(0);
     let good = mib >= DISK_MIB;
     let advice = (!good).then(|| format!("{DISK_MIB} MiB are recommended"));
     Finding {

@@ -23,7 +23,7 @@ pub(crate) fn find(
 
 /// Whether kiln builds what the locator names.
 fn is_built(locator: &Locator, said: &BuildOptions) -> bool {
-    matches!(locator, Locator::Git { .. } | Locator::DebSource(_)) || !said.config.is_empty()
+    locator.is_source() || !said.config.is_empty()
 }
 
 /// The source of a kernel that kiln builds.

@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use kernel::Locator;
 use lab::source::{Heard, HostedSource, Source, Up};
 use lab::{Plan, kunit};
 use machine::{BootFailure, console};
@@ -14,17 +13,12 @@ use crate::find::find;
 use crate::terminal::Progress;
 use crate::{session, signals};
 
-/// Memory of a machine for KUnit, in MiB: some of its tests ask for large pieces.
-const MEMORY_MIB: u64 = 1024;
-
 /// Boots a kernel with built-in KUnit tests and gives the exit code.
 pub(crate) fn kunit(said: &Kunit, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let kernel = find(&said.kernel, &said.building(), &interrupt)?;
     let engine = said.machine.engine(&kernel)?;
-    let fixed = said.machine.fixed(engine, None)?;
-    let mut plan = Plan::nothing("kunit", fixed);
-    plan.memory_mib = fixed.memory_mib.unwrap_or(MEMORY_MIB);
+    let plan = Plan::nothing("kunit", said.machine.fixed(engine, None)?);
     let mut spec = said.machine.spec(&plan, engine);
     // A test that an oops ends would leave KUnit waiting for it.
     spec.append = ["oops=panic", &said.filter(), &spec.append].join(" ");
@@ -71,9 +65,8 @@ impl Kunit {
     /// Source is built as User-Mode Linux and with KUnit, unless something else was said.
     fn building(&self) -> BuildOptions {
         let is_tree = || self.kernel.path().is_some_and(|path| path.join("Kconfig").is_file());
-        let is_source = matches!(self.kernel, Locator::Git { .. } | Locator::DebSource(_)) || is_tree();
         let mut build = self.build.clone();
-        if is_source && build.config.is_empty() {
+        if (self.kernel.is_source() || is_tree()) && build.config.is_empty() {
             build.config.push("kunit".to_owned());
         }
         build.arch.get_or_insert(ArchName::Um);

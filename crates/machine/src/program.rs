@@ -100,13 +100,10 @@ impl Program {
     /// Finds `name` where the host keeps its programs.
     #[must_use]
     pub fn find(name: &str) -> Option<PathBuf> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let system = ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"]
-            .map(PathBuf::from);
-        std::env::split_paths(&path)
-            .chain(system)
-            .map(|directory| directory.join(name))
-            .find(|file| file.is_file())
+        const SYSTEM: [&str; 6] =
+            ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/bin", "/usr/bin", "/bin"];
+        let in_system = || SYSTEM.iter().map(|place| Path::new(place).join(name)).find(|file| file.is_file());
+        host::find_program(name).or_else(in_system)
     }
 }
 

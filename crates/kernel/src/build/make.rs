@@ -136,15 +136,8 @@ fn is_announced(line: &str) -> bool {
 /// As many compilers at a time as there are processors, and memory for them.
 fn jobs() -> u64 {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    let memory = available_mib().map_or(processors, |mib| mib / COMPILER_MIB);
+    let memory = host::available_memory_mib().map_or(processors, |mib| mib / COMPILER_MIB);
     processors.min(memory).max(1)
-}
-
-/// `MemAvailable` of proc_meminfo(5).
-fn available_mib() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.split_whitespace().next()?.parse::<u64>().ok()? >> 10)
 }
 
 /// The kernel that make leaves.

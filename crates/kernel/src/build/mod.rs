@@ -18,8 +18,6 @@ mod work;
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 pub use collect::Record;
 pub use error::BuildError;
 pub use recipe::Recipe;
@@ -43,12 +41,6 @@ const SPACE_MIB: u64 = 2048;
 
 /// Digits of an identity that are shown; six suffice to name a build.
 const SHOWN: usize = 12;
-
-/// What a request was answered with.
-#[derive(Debug, Serialize, Deserialize)]
-struct Answer {
-    identity: String,
-}
 
 /// What a build is made of.
 struct Request {
@@ -140,7 +132,7 @@ pub(crate) fn record(entry: &Path) -> Option<Record> {
 
 fn require_space(context: &Context<'_>) -> Result<(), Error> {
     let path = context.store.builds().entry("");
-    match work::free_mib(&path) {
+    match host::free_mib(&path) {
         Some(free) if free < SPACE_MIB => Err(BuildError::NoSpace { path, free, needed: SPACE_MIB }.into()),
         _ => Ok(()),
     }
@@ -156,15 +148,10 @@ impl Request {
         Ok(Self { source, recipe: recipe.clone(), configuration, asked, toolchain })
     }
 
-    /// What is equal here gives the same Kernel.
+    /// What is equal here gives the same Kernel. That options may go unmet makes no difference: only where
+    /// none did is an answer kept.
     fn key(&self) -> String {
-        let mut hash = PartsHash::default();
-        hash.part(FORMAT.to_le_bytes());
-        hash.part(&self.source.identity);
-        hash.part(format!("{:?}", self.configuration));
-        hash.part([u8::from(self.recipe.allow_unmet)]);
-        self.hash_tools(&mut hash);
-        hash.finish()
+        self.identity(&format!("{:?}", self.configuration))
     }
 
     /// Builds that may share what they compiled.
@@ -182,7 +169,7 @@ impl Request {
         self.recipe.variables.iter().for_each(|variable| hash.part(variable));
     }
 
-    /// The same source with the configuration that Kconfig gave.
+    /// The same source and tools with this configuration, as Kconfig gave it for a Kernel.
     fn identity(&self, config: &str) -> String {
         let mut hash = PartsHash::default();
         hash.part(FORMAT.to_le_bytes());
@@ -194,8 +181,8 @@ impl Request {
 
     /// The Kernel that an equal request got.
     fn answer(&self, context: &Context<'_>) -> Option<Kernel> {
-        let answer: Answer = read_json(&context.store.asked(&self.key()))?;
-        open(&context.store.builds(), &answer.identity)
+        let identity: String = read_json(&context.store.asked(&self.key()))?;
+        open(&context.store.builds(), &identity)
     }
 
     fn make(&self, work: &Work, context: &mut Context<'_>) -> Result<Kernel, Error> {
@@ -225,9 +212,8 @@ impl Request {
         }
         // What was not granted now may be granted once another tool is installed.
         if is_granted {
-            let answer = Answer { identity: identity.clone() };
             let path = context.store.asked(&self.key());
-            persist_json(&path, &answer).map_err(Error::io("write", &path))?;
+            persist_json(&path, &identity).map_err(Error::io("write", &path))?;
         }
         let gone = || BuildError::NoSuchBuild { identity: identity.clone() };
         open(&shelf, &identity).ok_or_else(|| gone().into())
@@ -254,7 +240,7 @@ impl Request {
             return Ok(());
         }
         let workshop = shelf.workshop(&lock)?;
-        let entry: PathBuf = workshop.path().join("entry");
+        let entry = workshop.path().join("entry");
         let mut record = Record {
             source: self.source.title.clone(),
             source_identity: self.source.identity.clone(),

@@ -81,8 +81,7 @@ fn version(program: &str, context: &mut Context<'_>) -> Result<String, Error> {
 }
 
 fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+    host::find_program(program).is_some()
 }
 
 #[cfg(test)]

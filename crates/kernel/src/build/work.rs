@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::context::Context;
 use crate::error::Error;
@@ -77,11 +77,4 @@ impl Work {
     fn mark(&self) -> PathBuf {
         self.directory.join(UNFINISHED)
     }
-}
-
-/// MiB that the file system of a path has left for this user.
-pub(crate) fn free_mib(path: &Path) -> Option<u64> {
-    let existing = path.ancestors().find(|path| path.exists())?;
-    let system = rustix::fs::statvfs(existing).ok()?;
-    Some(system.f_bavail.saturating_mul(system.f_frsize) >> 20)
 }

@@ -14,7 +14,7 @@ use super::process::Process;
 use super::{Hosted, Raw, readers};
 use crate::engine::Engine;
 use crate::error::{BootFailure, BootTrouble, Error};
-use crate::host::{self, QemuProgram};
+use crate::host::QemuProgram;
 use crate::spec::Spec;
 use crate::{Death, Event, Machine, fitness, qemu, uml};
 
@@ -71,7 +71,8 @@ impl<'a> Built<'a> {
         if spec.memory_mib < needed {
             return Err(Error::SmallMemory { asked: spec.memory_mib, needed });
         }
-        if let Some(available) = host::available_memory_mib().filter(|&available| available < spec.memory_mib)
+        if let Some(available) =
+            ::host::available_memory_mib().filter(|&available| available < spec.memory_mib)
         {
             return Err(Error::NoMemory { asked: spec.memory_mib, available });
         }

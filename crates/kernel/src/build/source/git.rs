@@ -107,9 +107,8 @@ impl Repository {
             // It knows which files have not changed since they were last hashed.
             fs::copy(theirs, &index).map_err(Error::io("copy", theirs))?;
         }
-        let place = self.place.clone();
-        self.with_index(&index, &["add", "--all", "--", "."], &place, context)?;
-        let tree = self.with_index(&index, &["write-tree"], &place, context)?;
+        self.with_index(&index, &["add", "--all", "--", "."], &self.place, context)?;
+        let tree = self.with_index(&index, &["write-tree"], &self.place, context)?;
         Ok(tree.trim().to_owned())
     }
 
@@ -126,7 +125,7 @@ impl Repository {
     pub(crate) fn is_kernel(&self, tree: &str, context: &mut Context<'_>) -> Result<bool, Error> {
         let names = super::LANDMARKS;
         let arguments = [&["ls-tree", "--name-only", tree, "--"], &names[..]].concat();
-        let found = self.run(&arguments, |command| self.use_objects(command), context)?;
+        let found = git(&self.place, &arguments, |command| self.use_objects(command), context)?;
         Ok(found.is_some_and(|found| found.lines().count() == names.len()))
     }
 
@@ -158,8 +157,7 @@ impl Repository {
             command.env("GIT_DIR", &self.git_dir).env("GIT_WORK_TREE", work_tree);
             command.env("GIT_INDEX_FILE", index).current_dir(work_tree);
         };
-        let done = self.run(arguments, options, context)?;
-        done.ok_or_else(|| refused(arguments, "it said no"))
+        self.must_with(arguments, options, context)
     }
 
     /// New objects are kiln's own.
@@ -168,17 +166,18 @@ impl Repository {
     }
 
     fn must(&self, arguments: &[&str], context: &mut Context<'_>) -> Result<String, Error> {
-        let done = self.run(arguments, |_| {}, context)?;
-        done.ok_or_else(|| refused(arguments, "it said no"))
+        self.must_with(arguments, |_| {}, context)
     }
 
-    fn run(
+    /// Runs git where it has no reason to refuse.
+    fn must_with(
         &self,
         arguments: &[&str],
         change: impl FnOnce(&mut Command),
         context: &mut Context<'_>,
-    ) -> Result<Option<String>, Error> {
-        git(&self.place, arguments, change, context)
+    ) -> Result<String, Error> {
+        let done = git(&self.place, arguments, change, context)?;
+        done.ok_or_else(|| refused(arguments, "it said no"))
     }
 }
 

@@ -55,9 +55,7 @@ pub fn build(
     progress: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, Error> {
     // make finds its programs in nothing else.
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |program: &str| std::env::split_paths(&path).any(|place| place.join(program).is_file());
-    if let Some(program) = PROGRAMS.iter().find(|program| !is_there(program)) {
+    if let Some(program) = PROGRAMS.iter().find(|program| host::find_program(program).is_none()) {
         return Err(Error::NoProgram { program });
     }
     let directory = store.join("kselftest").join(key(tree)?);
