@@ -71,6 +71,7 @@ fn one_command(mut machine: Hosted, command: &str, interrupt: &AtomicBool) -> Re
         work: Work::Program(Command::new(argv)),
         limit_ms: LIMIT_MS,
         output_max: u64::MAX,
+        seed: 0,
         modules: Vec::new(),
         unsure: Vec::new(),
     };

@@ -38,6 +38,8 @@ pub enum Event {
     Console {
         /// The boot.
         boot: u32,
+        /// The clone of that boot, by its number in this session; 0 for the booted machine itself.
+        clone: u32,
         /// Without control characters.
         line: String,
     },
@@ -50,12 +52,16 @@ pub enum Event {
         /// From the start of the machine's program to the hello.
         took: Duration,
     },
-    /// A case begins.
+    /// A case begins, for the first time or once more.
     Started {
         /// Its name.
         case: String,
+        /// The clone that it runs in; 0 for the booted machine itself.
+        clone: u32,
     },
-    /// A case has been judged.
+    /// One of several Runs of a case has been judged.
+    Repeated(Box<Run>),
+    /// All Runs of a case have been judged; this is the one that stands for them.
     Finished(Box<Run>),
     /// Last.
     Ended {

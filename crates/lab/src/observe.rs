@@ -104,6 +104,7 @@ fn request(run: u32, item: &Item, limit: Duration) -> RunRequest {
         work: work(item, limit),
         limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
         output_max: OUTPUT_MAX as u64,
+        seed: 0,
         modules: item.modules.clone(),
         unsure: item.unsure.clone(),
     }

@@ -30,6 +30,16 @@ pub struct Run {
     pub duration: Duration,
     /// Which boot of this session it ran in, from 1; 0 if in none.
     pub boot: u32,
+    /// Which clone of that boot it ran in, by a number of its own in this session; 0 if in none.
+    #[serde(default)]
+    pub clone: u32,
+    /// What the case drew its random numbers from.
+    #[serde(default)]
+    pub seed: u64,
+    /// All Runs of a case that was run more than once, in the order in which they ended. The Run that they stand
+    /// in is one of them: the first that did not pass, else the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<Repeat>,
     /// How its process ended, if it was started and the machine lived to tell.
     pub end: Option<End>,
     /// Checks by result.
@@ -46,6 +56,21 @@ pub struct Run {
     pub notes: Vec<String>,
 }
 
+/// What is kept of one of several Runs of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeat {
+    /// The conclusion.
+    pub outcome: Outcome,
+    /// One line that says why; empty for a pass.
+    pub reason: String,
+    /// By the guest's clock where the case ended, else by the host's.
+    pub duration: Duration,
+    /// The clone that it ran in.
+    pub clone: u32,
+    /// What the case drew its random numbers from.
+    pub seed: u64,
+}
+
 impl Run {
     /// A Run about which nothing is known yet.
     #[must_use]
@@ -60,6 +85,9 @@ impl Run {
             evidence: Vec::new(),
             duration: Duration::ZERO,
             boot: 0,
+            clone: 0,
+            seed: 0,
+            repeats: Vec::new(),
             end: None,
             counts: Counts::default(),
             reports: Vec::new(),

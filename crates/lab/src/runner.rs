@@ -124,11 +124,12 @@ impl<'a> Runner<'a> {
                 Err(GivenUp) => return Ok(Err(GivenUp)),
             },
         };
-        self.listener.hear(&Event::Started { case: item.name.clone() });
+        self.listener.hear(&Event::Started { case: item.name.clone(), clone: 0 });
         // No earlier run of this session had this number.
         let (boot, number) = (self.boots, self.done + 1);
         let listener = &mut *self.listener;
-        let mut heard = |line: &str| listener.hear(&Event::Console { boot, line: line.to_string() });
+        let mut heard =
+            |line: &str| listener.hear(&Event::Console { boot, clone: 0, line: line.to_string() });
         // A machine that was interrupted is dropped, which ends it at once.
         let Some(seen) = observe(&mut *machine, (number, item), self.patience, self.interrupt, &mut heard)
         else {
@@ -157,7 +158,7 @@ impl<'a> Runner<'a> {
                         if boot == 1 && lines.len() < BOOT_LINES_MAX {
                             lines.push(line.to_string());
                         }
-                        Event::Console { boot, line: line.to_string() }
+                        Event::Console { boot, clone: 0, line: line.to_string() }
                     }
                 });
             };

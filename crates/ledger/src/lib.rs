@@ -8,6 +8,8 @@
 //!     kernel.log          the kernel log of all Runs, with the case that ran
 //!     qemu.sh             the command line of every boot
 //!     cases/pipe/full.json
+//!     cases/pipe/full.console     what the console said in the case's clones
+//!     cases/pipe/full.7.json      a case that was run more than once: its Run in clone 7
 //! ```
 //!
 //! Every document is complete or not there; what has been written stays when kiln is killed.

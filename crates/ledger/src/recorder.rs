@@ -1,5 +1,6 @@
 //! Writes what it hears into a folder.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -52,6 +53,8 @@ pub struct Recorder {
     directory: PathBuf,
     events: File,
     console: File,
+    /// Those of the clones that are at work, by their numbers.
+    consoles: HashMap<u32, File>,
     console_left: u64,
     kernel_log: File,
     session: Option<Session>,
@@ -96,6 +99,7 @@ impl Recorder {
             directory,
             events,
             console,
+            consoles: HashMap::new(),
             console_left: CONSOLE_MAX,
             kernel_log,
             session: None,
@@ -123,12 +127,16 @@ impl Recorder {
 
     fn record(&mut self, event: &Event) -> io::Result<()> {
         match event {
-            Event::Console { line, .. } => return self.write_console(line),
+            Event::Console { clone, line, .. } => return self.write_console(*clone, line),
             Event::Planned(session) => self.session = Some(session.clone()),
-            Event::Booting { boot, .. } => self.write_console(&format!("=== boot {boot}"))?,
+            Event::Booting { boot, .. } => self.write_console(0, &format!("=== boot {boot}"))?,
             Event::CommandLine { boot, line } => self.write_command_line(*boot, line)?,
-            Event::Started { case } => self.write_console(&format!("=== case {case}"))?,
-            Event::Finished(run) => self.write_run(run)?,
+            Event::Started { case, clone } => {
+                self.open_console(case, *clone)?;
+                self.write_console(*clone, &format!("=== case {case}"))?;
+            }
+            Event::Repeated(run) => self.write_run(run, &format!("{}.{}", run.case, run.clone))?,
+            Event::Finished(run) => self.write_run(run, &run.case)?,
             Event::Note { .. } | Event::Booted { .. } | Event::Ended { .. } => {}
         }
         let mut line = serde_json::to_vec(event)?;
@@ -143,13 +151,22 @@ impl Recorder {
         }
     }
 
-    fn write_console(&mut self, line: &str) -> io::Result<()> {
+    /// Clones work side by side: each writes beside the document of its case.
+    fn open_console(&mut self, case: &str, clone: u32) -> io::Result<()> {
+        if clone > 0 {
+            let path = self.case_file(case, "console")?;
+            self.consoles.insert(clone, File::options().create(true).append(true).open(path)?);
+        }
+        Ok(())
+    }
+
+    fn write_console(&mut self, clone: u32, line: &str) -> io::Result<()> {
         let size = line.len() as u64 + 1;
         if size > self.console_left {
             return Ok(());
         }
         self.console_left -= size;
-        writeln!(self.console, "{line}")
+        writeln!(self.consoles.get_mut(&clone).unwrap_or(&mut self.console), "{line}")
     }
 
     fn write_command_line(&self, boot: u32, line: &str) -> io::Result<()> {
@@ -157,8 +174,20 @@ impl Recorder {
         writeln!(file, "# boot {boot}\n{line}")
     }
 
-    fn write_run(&mut self, run: &Run) -> io::Result<()> {
-        for record in &run.log {
+    /// The file of a case with this extension; its folder is there.
+    fn case_file(&self, case: &str, extension: &str) -> io::Result<PathBuf> {
+        let path = self.directory.join("cases").join(format!("{}.{extension}", file_name(case)));
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        Ok(path)
+    }
+
+    fn write_run(&mut self, run: &Run, name: &str) -> io::Result<()> {
+        self.consoles.remove(&run.clone);
+        // A Run that stands for several was told before, as one of them.
+        let log = if run.repeats.is_empty() { &run.log[..] } else { &[] };
+        for record in log {
             let (seconds, micros) = (record.time_us / 1_000_000, record.time_us % 1_000_000);
             writeln!(
                 self.kernel_log,
@@ -166,11 +195,7 @@ impl Recorder {
                 run.case, record.level, record.text
             )?;
         }
-        let path = self.directory.join("cases").join(format!("{}.json", file_name(&run.case)));
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        document::write(&path, run)
+        document::write(&self.case_file(name, "json")?, run)
     }
 
     fn write_session(
@@ -228,7 +253,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a directory");
         let mut recorder = Recorder::create(root.path(), "2026-11-20T10:07:31Z").expect("room");
         recorder.hear(&Event::Planned(session()));
-        recorder.hear(&Event::Console { boot: 1, line: "hello".into() });
+        recorder.hear(&Event::Console { boot: 1, clone: 0, line: "hello".into() });
         recorder.hear(&Event::Finished(Box::new(a_run("pipe/full"))));
         let directory = recorder.directory().to_path_buf();
         recorder.finish().expect("written");

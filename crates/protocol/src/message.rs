@@ -78,10 +78,16 @@ pub enum FromAgent {
 /// From the machine to the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToAgent {
-    /// First message after the hello: from now on frames of the agent carry this key.
+    /// First message after the hello. It makes the machine one of its own: until now all clones of a template
+    /// are the same.
     Start {
-        /// Random per boot; a case that forges frames does not know it.
+        /// From now on frames of the agent carry it. Random per machine; a case that forges frames does not
+        /// know it.
         key: u64,
+        /// The time of day, in microseconds since 1970.
+        now_us: u64,
+        /// What the kernel's random numbers are to come from; nothing where they shall be those of the template.
+        entropy: Option<[u8; 32]>,
     },
     /// Run one case or program.
     Run(RunRequest),
@@ -123,6 +129,8 @@ pub struct RunRequest {
     pub limit_ms: u64,
     /// Output beyond this many bytes is dropped.
     pub output_max: u64,
+    /// What a case that draws random numbers shall draw them from; it finds the number in `KILN_SEED`.
+    pub seed: u64,
     /// Paths of modules in the initramfs, to be loaded in this order before the work starts.
     pub modules: Vec<String>,
     /// Modules that the case needs and of which nobody knows whether the kernel has them built in.

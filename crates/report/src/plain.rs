@@ -81,7 +81,10 @@ impl<W: Write> Listener for Plain<W> {
             }
             Event::Finished(run) => self.finished(run),
             Event::Ended { summary, took, interrupted } => self.ended(*summary, *took, *interrupted),
-            Event::CommandLine { .. } | Event::Console { .. } | Event::Started { .. } => {}
+            Event::CommandLine { .. }
+            | Event::Console { .. }
+            | Event::Started { .. }
+            | Event::Repeated(_) => {}
         }
     }
 }

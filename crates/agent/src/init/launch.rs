@@ -95,6 +95,7 @@ pub(super) fn unblock_signals() {
 }
 
 fn main(request: &RunRequest) -> Checked {
+    tell_seed(request.seed);
     for path in &request.modules {
         load(Path::new(path))?;
     }
@@ -105,6 +106,12 @@ fn main(request: &RunRequest) -> Checked {
         Work::Case(name) => run_case(name),
         Work::Program(command) => run_program(command),
     }
+}
+
+/// Lets the case and its programs know what random numbers shall come from.
+fn tell_seed(seed: u64) {
+    // SAFETY: this process has one thread.
+    unsafe { std::env::set_var("KILN_SEED", seed.to_string()) };
 }
 
 /// Loads a module; one that is loaded already is fine.

@@ -1,6 +1,7 @@
 //! Process 1 of the machine.
 //!
 //! * [`mounts`]: what an init mounts
+//! * [`fresh`]: makes a clone one of its own
 //! * [`port`]: the control port
 //! * [`kernel_log`]: follows `/dev/kmsg`
 //! * [`session`]: waits for all of them at once
@@ -10,6 +11,7 @@
 //! * [`missing`]: needs that only the guest itself can judge
 //! * [`shell`]: gives the console to a shell
 
+mod fresh;
 mod kernel_log;
 mod launch;
 mod leftovers;
@@ -46,10 +48,10 @@ fn serve(session: &mut Session, trouble: &[String]) {
     loop {
         for message in session.wait(None, None).messages {
             match message {
-                ToAgent::Start { key } => {
+                ToAgent::Start { key, now_us, entropy } => {
                     session.start(key);
-                    for text in trouble {
-                        session.send(&FromAgent::Trouble { text: text.clone() });
+                    for text in trouble.iter().cloned().chain(fresh::make(now_us, entropy)) {
+                        session.send(&FromAgent::Trouble { text });
                     }
                 }
                 ToAgent::Run(request) => work::run(session, &request),

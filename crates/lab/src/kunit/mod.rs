@@ -86,14 +86,14 @@ fn tell(listener: &mut dyn Listener, session: Session, console: &Console, (boot,
     let mut told = 0;
     let mut tell_until = |listener: &mut dyn Listener, end: u64| {
         for line in console.lines(told..end) {
-            listener.hear(&Event::Console { boot: BOOT, line: line.to_string() });
+            listener.hear(&Event::Console { boot: BOOT, clone: 0, line: line.to_string() });
         }
         told = told.max(end);
     };
     for planned in story.runs {
         if planned.is_case {
             tell_until(listener, planned.lines.start);
-            listener.hear(&Event::Started { case: planned.run.case.clone() });
+            listener.hear(&Event::Started { case: planned.run.case.clone(), clone: 0 });
         }
         tell_until(listener, planned.lines.end);
         listener.hear(&Event::Finished(Box::new(planned.run)));

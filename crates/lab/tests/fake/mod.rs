@@ -161,7 +161,7 @@ impl Source for FakeSource {
 
 impl Listener for Recorder<'_> {
     fn hear(&mut self, event: &Event) {
-        if let (Event::Started { case }, Some(name)) = (event, self.interrupt_at)
+        if let (Event::Started { case, .. }, Some(name)) = (event, self.interrupt_at)
             && case == name
         {
             self.interrupt.store(true, Ordering::Relaxed);
@@ -295,7 +295,7 @@ impl Story {
         let mut started: Option<&str> = None;
         for event in &self.events {
             match event {
-                Event::Started { case } => started = Some(case),
+                Event::Started { case, .. } => started = Some(case),
                 Event::Finished(run) => {
                     counted.count(run.outcome);
                     let was_started = started.take();

@@ -76,7 +76,7 @@ fn the_events_are_in_the_order_of_the_console() {
         .iter()
         .filter_map(|event| match event {
             Event::Console { line, .. } => Some(line.trim().to_string()),
-            Event::Started { case } => Some(format!("started {case}")),
+            Event::Started { case, .. } => Some(format!("started {case}")),
             Event::Finished(run) => Some(format!("finished {}", run.case)),
             Event::Booted { .. } => Some("booted".into()),
             _ => None,

@@ -7,9 +7,10 @@ use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
 use kernel::Kernel;
-use protocol::{FromAgent, ToAgent};
+use protocol::FromAgent;
 
 use super::launch::{self, Numbers, Parts, quote, socket_pair};
+use super::own::Own;
 use super::process::Process;
 use super::{Hosted, Raw, readers};
 use crate::engine::Engine;
@@ -54,7 +55,7 @@ pub struct Starting<'a> {
     command_line: String,
     spec: &'a Spec,
     start: Instant,
-    key: u64,
+    own: Own,
 }
 
 impl<'a> Built<'a> {
@@ -131,7 +132,7 @@ impl<'a> Built<'a> {
         readers::read_port(copy(&console)?, sender.clone(), Raw::Console);
         readers::read_port(copy(&control)?, sender, Raw::Control);
         let machine = Hosted::new(process, launch.driver, events, console, control);
-        Ok(Starting { machine, command_line, spec: self.spec, start, key: random()? })
+        Ok(Starting { machine, command_line, spec: self.spec, start, own: Own::new()? })
     }
 }
 
@@ -190,7 +191,7 @@ impl Starting<'_> {
     }
 
     fn greet(mut self, release: String) -> Booted {
-        self.machine.tell(&ToAgent::Start { key: self.key });
+        self.machine.tell(&self.own.message());
         Booted { machine: self.machine, release, took: self.start.elapsed() }
     }
 
@@ -225,12 +226,4 @@ impl Starting<'_> {
     fn no_control_port(&self) -> BootTrouble {
         BootTrouble::NoControlPort { option: self.spec.engine.port_option() }
     }
-}
-
-/// A number that nobody in the guest can guess.
-fn random() -> Result<u64, Error> {
-    let mut bytes = [0; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
-        .map_err(|source| Error::host("getrandom", source))?;
-    Ok(u64::from_ne_bytes(bytes))
 }

@@ -2,6 +2,7 @@
 //!
 //! * [`boot`]: from its start to the agent's hello
 //! * [`launch`]: what a program is started with
+//! * [`own`]: what makes a machine one of its own
 //! * [`process`]: the process
 //! * [`readers`]: what comes out of it
 //!
@@ -9,6 +10,7 @@
 
 mod boot;
 pub(crate) mod launch;
+mod own;
 pub(crate) mod process;
 mod readers;
 
@@ -212,7 +214,7 @@ impl Machine for Hosted {
             let _ = self.control.write_all(&frame);
         }
         // The key goes over unkeyed; everything after it is keyed from the agent's side.
-        if let ToAgent::Start { key } = message {
+        if let ToAgent::Start { key, .. } = message {
             self.decoder.set_key(*key);
         }
     }

@@ -48,7 +48,7 @@ impl Status {
         match event {
             Event::Planned(session) => self.progress.plan(session),
             Event::Booting { boot, .. } => self.enter(Phase::Boot(*boot), now),
-            Event::Started { case } => self.enter(Phase::Case(safe_line(case)), now),
+            Event::Started { case, .. } => self.enter(Phase::Case(safe_line(case)), now),
             Event::Booted { .. } => self.enter(Phase::Between, now),
             Event::Console { line, .. } => {
                 let line = safe_line(line);
@@ -114,8 +114,8 @@ mod tests {
         let start = Instant::now();
         let mut status = Status::new(start);
         status.hear(&Event::Booting { boot: 1, cases: 3 }, start + Duration::from_secs(60));
-        status.hear(&Event::Console { boot: 1, line: "[ 0.1] Linux\x1b[2J".into() }, start);
-        status.hear(&Event::Console { boot: 1, line: String::new() }, start);
+        status.hear(&Event::Console { boot: 1, clone: 0, line: "[ 0.1] Linux\x1b[2J".into() }, start);
+        status.hear(&Event::Console { boot: 1, clone: 0, line: String::new() }, start);
         assert_eq!(text(&status, start + Duration::from_secs(64)), "0/0  1:04  boot 1 4 s  [ 0.1] Linux");
     }
 
@@ -123,8 +123,8 @@ mod tests {
     fn a_case_shows_no_console() {
         let start = Instant::now();
         let mut status = Status::new(start);
-        status.hear(&Event::Started { case: "pipe/full".into() }, start);
-        status.hear(&Event::Console { boot: 1, line: "x".into() }, start);
+        status.hear(&Event::Started { case: "pipe/full".into(), clone: 0 }, start);
+        status.hear(&Event::Console { boot: 1, clone: 0, line: "x".into() }, start);
         assert_eq!(text(&status, start), "0/0  0:00  pipe/full");
     }
 }

@@ -50,10 +50,9 @@ pub(crate) fn events(session: Session, runs: Vec<Run>, interrupted: bool) -> Vec
     let finished = runs.iter().filter(|run| session.cases.contains(&run.case)).count();
     summary.not_run = u32::try_from(session.cases.len() - finished).unwrap();
     let mut events = vec![Event::Planned(session)];
-    events.extend(
-        runs.into_iter()
-            .flat_map(|run| [Event::Started { case: run.case.clone() }, Event::Finished(Box::new(run))]),
-    );
+    events.extend(runs.into_iter().flat_map(|run| {
+        [Event::Started { case: run.case.clone(), clone: 0 }, Event::Finished(Box::new(run))]
+    }));
     events.push(Event::Ended { summary, took: Duration::from_millis(62_100), interrupted });
     events
 }
@@ -96,7 +95,7 @@ pub(crate) fn rich() -> Vec<Event> {
     let mut events = events(session("all", &cases), runs, false);
     events.splice(1..1, boot(1, 11, 2413));
     let second =
-        events.iter().position(|event| matches!(event, Event::Started { case } if case == "fs/stuck"));
+        events.iter().position(|event| matches!(event, Event::Started { case, .. } if case == "fs/stuck"));
     events.splice(second.unwrap()..second.unwrap(), boot(2, 5, 2398));
     events
 }
@@ -105,7 +104,7 @@ fn boot(boot: u32, cases: u32, took_ms: u64) -> Vec<Event> {
     vec![
         Event::Booting { boot, cases },
         Event::CommandLine { boot, line: "qemu-system-x86_64 -M q35".into() },
-        Event::Console { boot, line: "[    0.000000] Linux version 6.1.0-56-cloud-amd64".into() },
+        Event::Console { boot, clone: 0, line: "[    0.000000] Linux version 6.1.0-56-cloud-amd64".into() },
         Event::Booted { boot, release: "6.1.0-56-cloud-amd64".into(), took: Duration::from_millis(took_ms) },
         Event::Note { text: "KVM does not work here: TCG is used".into() },
     ]

@@ -77,7 +77,7 @@ fn the_status_line_shows_what_is_running() {
     let events =
         events(session("all", &["pipe/full", "mm/oops"]), vec![run("pipe/full", Outcome::Pass, "")], false);
     tell(&mut live, &events[..3]);
-    tell(&mut live, &[Event::Started { case: "mm/oops".into() }]);
+    tell(&mut live, &[Event::Started { case: "mm/oops".into(), clone: 0 }]);
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while terminal.screen() != ["1/2  1 pass  0:00  mm/oops"] {
         assert!(std::time::Instant::now() < deadline, "{:?}", terminal.screen());
