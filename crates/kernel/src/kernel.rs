@@ -67,6 +67,20 @@ impl fmt::Display for Arch {
 }
 
 impl Kernel {
+    /// The text that names this very kernel also later, when `latest` and `HEAD` mean others: a build by its
+    /// identity, a package by its release, an image by its absolute path.
+    pub fn exact_locator(&self) -> String {
+        match (self.locator.split_once(':'), &self.release) {
+            (Some(("deb", _)), Some(release)) => format!("deb:{release}"),
+            (Some(("deb" | "built" | "uml", _)), _) => self.locator.clone(),
+            // Where its files are differs from distribution to distribution.
+            _ if self.locator == "host" => self.locator.clone(),
+            _ => {
+                std::path::absolute(&self.image).unwrap_or_else(|_| self.image.clone()).display().to_string()
+            }
+        }
+    }
+
     /// SHA-256 over image, modules, configuration and parameters: what is equal here behaves equally.
     pub fn identity(&self, parameters: &str) -> String {
         let mut hash = PartsHash::default();

@@ -48,6 +48,28 @@ fn an_image_a_directory_and_a_link_are_one_kernel() {
 }
 
 #[test]
+fn the_exact_locator_of_a_directory_names_the_same_kernel() {
+    let place = Place::new();
+    package_root(&place.path("root"), "6.1");
+    let kernel = place.get("root").unwrap();
+    let again = place.get(&kernel.exact_locator()).unwrap();
+    assert_eq!(again.identity("quiet"), kernel.identity("quiet"));
+    assert_eq!(again.exact_locator(), kernel.exact_locator());
+}
+
+#[test]
+fn the_exact_locator_of_a_package_and_a_build_does_not_move() {
+    let place = Place::new();
+    package_root(&place.path("root"), "6.1.0-2-cloud-amd64");
+    let kernel = place.get("root").unwrap();
+    let named = |locator: &str| Kernel { locator: locator.to_owned(), ..kernel.clone() }.exact_locator();
+    assert_eq!(named("deb:latest-cloud"), "deb:6.1.0-2-cloud-amd64");
+    assert_eq!(named("built:0123456789ab"), "built:0123456789ab");
+    assert_eq!(named("uml:deb"), "uml:deb");
+    assert_eq!(named("host"), "host");
+}
+
+#[test]
 fn identity_is_that_of_each_part() {
     let place = Place::new();
     package_root(&place.path("root"), "6.1");

@@ -23,7 +23,10 @@ pub(crate) fn begin(
     Session {
         started: jiff::Timestamp::now(),
         kiln: env!("CARGO_PKG_VERSION").to_string(),
+        command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+        directory: std::env::current_dir().unwrap_or_default(),
         locator: locator.to_string(),
+        kernel: kernel.exact_locator(),
         provenance: kernel.provenance.clone(),
         release: kernel.release.clone(),
         identity: kernel.identity(&spec.parameters()),

@@ -3,6 +3,7 @@
 //! The terminal, the machine-readable formats and the recorder are equal listeners: what cannot be
 //! derived from these events is not reported.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -81,8 +82,17 @@ pub struct Session {
     pub started: jiff::Timestamp,
     /// Version of kiln.
     pub kiln: String,
+    /// The arguments that kiln was called with.
+    #[serde(default)]
+    pub command: Vec<String>,
+    /// Where relative paths among them begin.
+    #[serde(default)]
+    pub directory: PathBuf,
     /// The locator that the user gave.
     pub locator: String,
+    /// The locator by which the very same Kernel is found later, as far as there is one.
+    #[serde(default)]
+    pub kernel: String,
     /// Where the Kernel comes from, for people.
     pub provenance: String,
     /// Its release, where it is known before the boot.

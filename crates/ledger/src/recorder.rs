@@ -211,7 +211,7 @@ impl Recorder {
 }
 
 /// The name of a case as a relative path that stays where it belongs.
-fn file_name(case: &str) -> String {
+pub(crate) fn file_name(case: &str) -> String {
     let parts = case.split('/').filter(|part| !part.is_empty() && *part != "." && *part != "..");
     parts.collect::<Vec<_>>().join("/")
 }
@@ -234,7 +234,10 @@ mod tests {
         Session {
             started: jiff::Timestamp::UNIX_EPOCH,
             kiln: "0".into(),
+            command: vec!["run".into(), "x".into()],
+            directory: "/home".into(),
             locator: "x".into(),
+            kernel: "x".into(),
             provenance: "x".into(),
             release: None,
             identity: "x".into(),

@@ -318,7 +318,10 @@ fn session(cases: Vec<String>) -> Session {
     Session {
         started: jiff::Timestamp::UNIX_EPOCH,
         kiln: "0".into(),
+        command: vec!["run".into(), "fake".into()],
+        directory: "/home".into(),
         locator: "fake".into(),
+        kernel: "fake".into(),
         provenance: "fake".into(),
         release: None,
         identity: "fake".into(),

@@ -11,7 +11,10 @@ pub(crate) fn session(suite: &str, cases: &[&str]) -> Session {
     Session {
         started: "2026-11-20T10:00:00Z".parse().unwrap(),
         kiln: "0.1.0".into(),
+        command: vec!["run".into(), "deb:6.1.0-56-cloud-amd64".into()],
+        directory: "/home".into(),
         locator: "deb:6.1.0-56-cloud-amd64".into(),
+        kernel: "deb:6.1.0-56-cloud-amd64".into(),
         provenance: "Debian linux 6.1.176-1".into(),
         release: Some("6.1.0-56-cloud-amd64".into()),
         identity: "sha256:0123456789abcdef".into(),
