@@ -15,6 +15,10 @@
 //! Every document is complete or not there; what has been written stays when kiln is killed.
 
 mod document;
+mod past;
 mod recorder;
+mod wanted;
 
+pub use past::{Error as PastError, Past, sessions};
 pub use recorder::{Error, Recorder, default_root};
+pub use wanted::{Wanted, find};

@@ -1,0 +1,50 @@
+use super::*;
+use crate::past::tests::keep;
+use lab::Outcome::{Broken, Fail, Pass, Skip};
+
+fn case(root: &Path, text: &str) -> String {
+    find(root, text).map_or_else(|error| error.to_string(), |wanted| wanted.run.case)
+}
+
+#[test]
+fn a_run_is_named_by_session_and_case() {
+    let root = tempfile::tempdir().expect("a directory");
+    let root = root.path();
+    keep(root, "2026-11-20T10", &[("pipe/full", Pass), ("a", Fail)], None);
+    let past = keep(root, "2026-11-21T10", &[("pipe/full", Fail), ("a", Pass)], None);
+    let path = past.directory().display().to_string();
+    for text in ["last/a", "2026-11-21/a", &format!("{}/a", past.name()), &format!("{path}/a")] {
+        let wanted = find(root, text).expect("it is there");
+        assert_eq!((wanted.past.name(), wanted.run.outcome), (past.name(), Pass), "{text}");
+    }
+    assert_eq!(case(root, &format!("{path}/cases/pipe/full.json")), "pipe/full");
+    assert_eq!(case(root, "last/pipe/full"), "pipe/full");
+    assert!(case(root, "2026/a").starts_with("\"2026\" names several sessions: 2026-11-21"));
+    assert!(case(root, "1999/a").starts_with("there is no session \"1999\" in "));
+    assert!(case(root, "last/no/such").ends_with("has no Run of \"no/such\""));
+}
+
+#[test]
+fn without_a_case_it_is_the_only_one_that_failed() {
+    let root = tempfile::tempdir().expect("a directory");
+    let root = root.path();
+    assert!(case(root, "last").starts_with("there is no session \"last\""));
+    let past = keep(root, "1", &[("a", Pass), ("b", Broken), ("c", Skip)], None);
+    assert_eq!(case(root, "last"), "b");
+    assert_eq!(case(root, "1"), "b");
+    assert_eq!(case(root, &past.directory().display().to_string()), "b");
+    keep(root, "2", &[("a", Pass)], None);
+    assert!(case(root, "last").starts_with("nothing failed in session 2-"));
+    keep(root, "3", &[("a", Fail), ("b", Broken)], None);
+    assert!(case(root, "last").ends_with("name one: a, b"), "{}", case(root, "last"));
+}
+
+#[test]
+fn a_document_elsewhere_belongs_to_no_session() {
+    let root = tempfile::tempdir().expect("a directory");
+    let past = keep(root.path(), "1", &[("a", Fail)], None);
+    let copy = root.path().join("copy.json");
+    std::fs::copy(past.directory().join("cases/a.json"), &copy).expect("writable");
+    let text = case(root.path(), copy.to_str().expect("a path"));
+    assert!(text.ends_with("copy.json: is not in the folder of a session"), "{text}");
+}
