@@ -15,7 +15,7 @@ Written by `cargo xtask manual` from kiln's own `--help`.
 ";
 
 const VERBS: &[&str] =
-    &["run", "cases", "kernels", "kernels prune", "shell", "doctor", "completions", "manual"];
+    &["run", "replay", "cases", "kernels", "kernels prune", "shell", "doctor", "completions", "manual"];
 
 /// Writes the page anew.
 pub(crate) fn write() -> Result<()> {

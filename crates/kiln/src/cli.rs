@@ -10,9 +10,13 @@ use kernel::Locator;
 use kernel::catalogue::State;
 use machine::AccelChoice;
 
+use crate::recall::Again;
 use crate::units;
 
+mod again;
 mod help;
+
+pub(crate) use again::{Kept, Replay};
 
 /// A laboratory for the Linux kernel: a kernel goes in, a verdict with its evidence comes out.
 #[derive(Debug, Parser)]
@@ -38,6 +42,9 @@ pub(crate) enum Verb {
     /// Run the kernel's own unit tests: build it with KUnit, boot it, read the results
     #[command(after_help = help::KUNIT)]
     Kunit(Kunit),
+    /// Run a case again as it was run before, and say whether it ends as before
+    #[command(after_help = help::REPLAY)]
+    Replay(Replay),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
     /// List the kernels that can be named: cached, built, installed and offered by apt
@@ -90,6 +97,9 @@ pub(crate) struct Run {
     /// Print the plan and the machine's command line and stop
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// The Run that this repeats
+    #[arg(skip)]
+    pub(crate) again: Option<Again>,
 }
 
 /// `kiln build`.
@@ -121,6 +131,9 @@ pub(crate) struct Kunit {
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
+    /// The Run that this repeats
+    #[arg(skip)]
+    pub(crate) again: Option<Again>,
 }
 
 /// How source becomes a kernel.

@@ -26,6 +26,7 @@ pub(crate) fn kunit(said: &Kunit, color: bool) -> Result<u8> {
     spec.boot_limit = said.machine.timeout.unwrap_or(spec.boot_limit * TESTS_FACTOR);
     let mut source = Watched { source: HostedSource::new(&spec, &kernel)? };
     let session = session::begin(&said.kernel, &kernel, &spec, "kunit", Vec::new());
+    let session = session::again(session, said.again.as_ref())?;
     let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
     let outcome = kunit::run(&mut source, &mut listeners, &interrupt, (session, &said.suite));
     let recorded = listeners.finish();

@@ -3,7 +3,8 @@
 //! * [`cli`]: what can be said
 //! * [`machine_options`]: from what was said to what the machine shall be
 //! * [`choice`]: from what was said about cases to a suite
-//! * [`run`], [`build`], [`kunit`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`recall`]: from a Run that was kept to the command that made it
 //! * [`find`]: from a locator to a Kernel; [`session`]: who hears what happens to it
 //! * [`failure`]: from what went wrong to a message and an exit code
 
@@ -19,6 +20,8 @@ mod kunit;
 mod listeners;
 mod machine_options;
 mod manual;
+mod recall;
+mod replay;
 mod run;
 mod session;
 mod shell;
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Verb::Run(said) => run::run(said, color),
         Verb::Build(said) => build::build(said),
         Verb::Kunit(said) => kunit::kunit(said, color),
+        Verb::Replay(said) => replay::replay(said, color),
         Verb::Cases(said) => cases::cases(said),
         Verb::Kernels(said) => kernels::kernels(said, color),
         Verb::Shell(said) => shell::shell(said),

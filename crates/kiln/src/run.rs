@@ -1,5 +1,7 @@
 //! `kiln run`: from a kernel to a verdict.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use anyhow::{Context, Result};
 use kernel::Kernel;
 use lab::source::HostedSource;
@@ -24,28 +26,17 @@ const NO_CONFIGURATION: &str = "the configuration of this kernel is not known, s
 /// Runs the cases that were asked for and gives the exit code.
 pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    // A wrong name is told before anything is fetched.
-    let chosen = said.choice.check()?;
-    let kernel = find(&said.kernel, &said.build, &interrupt)?;
-    let source = match &chosen {
-        Chosen::Group(_) => source_tree(&said.kernel, &said.build, &interrupt)?,
-        Chosen::Suite(_) | Chosen::Selftests(_) => None,
-    };
-    let root = source.as_ref().map(|source| source.path.clone()).or_else(|| kselftest::tree_of(&kernel));
-    let suite = said.choice.suite(chosen, root, &interrupt)?;
-    // Others may want the tree.
-    drop(source);
-    let engine = said.machine.engine(&kernel)?;
-    let plan = plan(said, engine, &kernel, &suite)?;
-    let spec = said.machine.spec(&plan, engine);
+    let Prepared { kernel, engine, plan, spec } = prepare(said, &interrupt)?;
     if said.dry_run {
         return dry_run(&plan, &spec, &kernel);
     }
     let mut source = HostedSource::new(&spec, &kernel)?;
     let cases = plan.items.iter().map(|item| item.name.clone()).collect();
     let session = session::begin(&said.kernel, &kernel, &spec, &plan.suite, cases);
+    let session = session::again(session, said.again.as_ref())?;
     let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
     listeners.note_accel(said, engine);
+    said.again.iter().filter_map(|again| again.note(&session)).for_each(|note| listeners.note(note));
     if kernel.config.is_none() && said.exec.is_none() {
         listeners.note(NO_CONFIGURATION.to_string());
     }
@@ -56,10 +47,41 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let recorded = listeners.finish();
     let summary = outcome?;
     recorded?;
-    if interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+    if interrupt.load(Ordering::Relaxed) {
         return Ok(INTERRUPTED);
     }
     Ok(exit_code(said, summary, last_end.as_ref()))
+}
+
+/// What a run is made of.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) kernel: Kernel,
+    pub(crate) engine: Engine,
+    pub(crate) plan: Plan,
+    pub(crate) spec: Spec,
+}
+
+/// Finds the kernel and plans what runs on it, and in which machine.
+pub(crate) fn prepare(said: &Run, interrupt: &AtomicBool) -> Result<Prepared> {
+    // A wrong name is told before anything is fetched.
+    let chosen = said.choice.check()?;
+    let kernel = find(&said.kernel, &said.build, interrupt)?;
+    let source = match &chosen {
+        Chosen::Group(_) => source_tree(&said.kernel, &said.build, interrupt)?,
+        Chosen::Suite(_) | Chosen::Selftests(_) => None,
+    };
+    let root = source.as_ref().map(|source| source.path.clone()).or_else(|| kselftest::tree_of(&kernel));
+    let suite = said.choice.suite(chosen, root, interrupt)?;
+    // Others may want the tree.
+    drop(source);
+    let engine = said.machine.engine(&kernel)?;
+    let mut plan = plan(said, engine, &kernel, &suite)?;
+    if let Some(again) = &said.again {
+        again.narrow(&mut plan)?;
+    }
+    let spec = said.machine.spec(&plan, engine);
+    Ok(Prepared { kernel, engine, plan, spec })
 }
 
 fn plan(said: &Run, engine: Engine, kernel: &Kernel, suite: &Suite) -> Result<Plan> {

@@ -11,6 +11,7 @@ use machine::Spec;
 use crate::cli::Format;
 use crate::listeners::Listeners;
 use crate::machine_options::describe;
+use crate::recall::Again;
 
 /// A session that begins now.
 pub(crate) fn begin(
@@ -33,6 +34,14 @@ pub(crate) fn begin(
         machine: describe(spec),
         suite: suite.to_string(),
         cases,
+    }
+}
+
+/// The session as it is when a Run of an earlier one is repeated.
+pub(crate) fn again(session: Session, again: Option<&Again>) -> Result<Session> {
+    match again {
+        Some(again) => again.keep_to(session),
+        None => Ok(session),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::run::{Run, Summary};
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// First: what is going to be done.
-    Planned(Session),
+    Planned(Box<Session>),
     /// Worth knowing, and no part of any Run.
     Note {
         /// One line.

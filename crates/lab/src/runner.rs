@@ -77,7 +77,7 @@ impl<'a> Runner<'a> {
     /// When the host cannot start a machine at all; what has been finished was told to the listener.
     pub fn run(mut self, session: Session, plan: &Plan) -> Result<Summary, machine::Error> {
         let start = Instant::now();
-        self.listener.hear(&Event::Planned(session));
+        self.listener.hear(&Event::Planned(Box::new(session)));
         let finished = self.run_items(plan);
         if let Some(machine) = self.machine.take()
             && !self.is_interrupted()

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A session that is told to a recorder, up to its end if there is one.
 pub(crate) fn keep(root: &Path, started: &str, runs: &[(&str, Outcome)], interrupted: Option<bool>) -> Past {
     let mut recorder = Recorder::create(root, started).expect("room");
-    recorder.hear(&Event::Planned(session(started)));
+    recorder.hear(&Event::Planned(Box::new(session(started))));
     for &(case, outcome) in runs {
         recorder.hear(&Event::Finished(Box::new(a_run(case, outcome))));
     }

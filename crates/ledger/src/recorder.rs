@@ -128,7 +128,7 @@ impl Recorder {
     fn record(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Console { clone, line, .. } => return self.write_console(*clone, line),
-            Event::Planned(session) => self.session = Some(session.clone()),
+            Event::Planned(session) => self.session = Some((**session).clone()),
             Event::Booting { boot, .. } => self.write_console(0, &format!("=== boot {boot}"))?,
             Event::CommandLine { boot, line } => self.write_command_line(*boot, line)?,
             Event::Started { case, clone } => {
@@ -255,7 +255,7 @@ mod tests {
     fn a_session_can_be_read_back() {
         let root = tempfile::tempdir().expect("a directory");
         let mut recorder = Recorder::create(root.path(), "2026-11-20T10:07:31Z").expect("room");
-        recorder.hear(&Event::Planned(session()));
+        recorder.hear(&Event::Planned(Box::new(session())));
         recorder.hear(&Event::Console { boot: 1, clone: 0, line: "hello".into() });
         recorder.hear(&Event::Finished(Box::new(a_run("pipe/full"))));
         let directory = recorder.directory().to_path_buf();

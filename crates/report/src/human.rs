@@ -160,7 +160,7 @@ impl<W: Write> Listener for Human<W> {
         match event {
             Event::Planned(session) => {
                 self.progress.plan(session);
-                self.session = Some(session.clone());
+                self.session = Some((**session).clone());
             }
             Event::Booted { release, .. } => {
                 if let Some(session) = &mut self.session {

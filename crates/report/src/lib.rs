@@ -9,11 +9,13 @@
 //! * [`Json`]: the events as JSON lines
 //! * [`Ktap`]: KTAP version 1, for the tools of kernel people
 //! * [`Junit`]: JUnit XML, for CI servers
+//! * [`compared`]: a Run beside another of the same case
 //! * [`cases`]: what `kiln cases` prints
 //! * [`kernels`]: what `kiln kernels` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
 pub mod cases;
+mod compared;
 mod evidence;
 mod human;
 mod json;
@@ -29,6 +31,7 @@ mod style;
 mod words;
 
 pub use cases::{CaseInfo, cases_json, cases_table};
+pub use compared::compared;
 pub use human::Human;
 pub use json::Json;
 pub use junit::Junit;

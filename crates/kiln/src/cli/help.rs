@@ -51,6 +51,17 @@ Examples:
 
 Source is built with --config kunit and --arch um unless you say otherwise. Each test is a case, SUITE/TEST.";
 
+/// Below the help of `kiln replay`.
+pub(super) const REPLAY: &str = "\
+Examples:
+  kiln replay last                             the only case that failed in the newest session
+  kiln replay last/pipe/full
+  kiln replay 2026-11-20T10-07-31Z-4711/boot
+  kiln replay ./results/2026-11-20T10-07-31Z-4711/cases/pipe/full.json
+
+Kernel, machine, parameters and seed are those of the Run. A kernel that is not the same any more is refused.
+The exit code is that of the new Run.";
+
 /// Below the help of `kiln shell`.
 pub(super) const SHELL: &str = "\
 Examples:

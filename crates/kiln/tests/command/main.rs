@@ -8,6 +8,7 @@
 //! * [`suites`]: folders, LTP and kselftest
 //! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
 //! * [`kernels`]: `kiln kernels` and its prune
+//! * [`replay`]: `kiln replay`
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit
 //! * [`uml`]: kernels that are programs of the host
@@ -23,6 +24,7 @@ mod endings;
 mod formats;
 mod kernels;
 mod liars;
+mod replay;
 mod shell;
 mod sources;
 mod suites;

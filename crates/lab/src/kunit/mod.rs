@@ -78,7 +78,7 @@ fn is_wanted(case: &str, suites: &[String]) -> bool {
 fn tell(listener: &mut dyn Listener, session: Session, console: &Console, (boot, story): (&Boot, Story)) {
     let cases: Vec<String> = story.planned().map(str::to_string).collect();
     let count = u32::try_from(cases.len()).unwrap_or(u32::MAX);
-    listener.hear(&Event::Planned(Session { cases, ..session }));
+    listener.hear(&Event::Planned(Box::new(Session { cases, ..session })));
     listener.hear(&Event::Booting { boot: BOOT, cases: count });
     if let Some(line) = &console.command_line {
         listener.hear(&Event::CommandLine { boot: BOOT, line: line.clone() });

@@ -52,7 +52,7 @@ pub(crate) fn events(session: Session, runs: Vec<Run>, interrupted: bool) -> Vec
     runs.iter().for_each(|run| summary.count(run.outcome));
     let finished = runs.iter().filter(|run| session.cases.contains(&run.case)).count();
     summary.not_run = u32::try_from(session.cases.len() - finished).unwrap();
-    let mut events = vec![Event::Planned(session)];
+    let mut events = vec![Event::Planned(Box::new(session))];
     events.extend(runs.into_iter().flat_map(|run| {
         [Event::Started { case: run.case.clone(), clone: 0 }, Event::Finished(Box::new(run))]
     }));

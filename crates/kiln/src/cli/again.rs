@@ -1,0 +1,23 @@
+//! What is done with a Run that was kept.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Which Run.
+#[derive(Debug, Args)]
+pub(crate) struct Kept {
+    /// SESSION/CASE, last/CASE or the JSON file of a case; SESSION may be cut short, and is enough where one case failed
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Where the folders with results are [default: $XDG_STATE_HOME/kiln/runs]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) results: Option<PathBuf>,
+}
+
+/// `kiln replay`.
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    #[command(flatten)]
+    pub(crate) kept: Kept,
+}

@@ -1,0 +1,43 @@
+//! `kiln replay`: the same case again.
+
+use anyhow::Result;
+use lab::{Outcome, Run};
+use ledger::sessions;
+
+use crate::cli::Replay;
+use crate::failure::INTERRUPTED;
+use crate::listeners::print;
+use crate::recall::{Recalled, Said, recall};
+use crate::{kunit, run};
+
+/// Runs a case once more, says whether it ended as before, and gives the exit code of the new Run.
+pub(crate) fn replay(said: &Replay, color: bool) -> Result<u8> {
+    let recalled = recall(&said.kept)?;
+    let code = match &recalled.said {
+        Said::Run(said) => run::run(said, color)?,
+        Said::Kunit(said) => kunit::kunit(said, color)?,
+    };
+    if code == INTERRUPTED {
+        return Ok(code);
+    }
+    let now = now(&recalled);
+    print(&format!("{}\n", report::compared(recalled.before(), now.as_ref())))?;
+    match (&recalled.said, now) {
+        // The session had other tests as well.
+        (Said::Kunit(_), Some(now)) => Ok(now.outcome.exit_code()),
+        _ => Ok(code),
+    }
+}
+
+/// The new Run: that of the case, else that of the boot.
+fn now(recalled: &Recalled) -> Option<Run> {
+    let own = format!("-{}", std::process::id());
+    let past = sessions(&recalled.root).into_iter().find(|past| past.name().ends_with(&own))?;
+    let case = &recalled.before().case;
+    let good_boot = || Run { case: case.clone(), outcome: Outcome::Pass, ..Run::unstarted() };
+    match past.run(case).or_else(|_| past.run("boot")) {
+        Ok(run) => Some(run),
+        // Only a boot that went badly leaves a Run.
+        Err(_) => (case == "boot" && past.ended()).then(good_boot),
+    }
+}

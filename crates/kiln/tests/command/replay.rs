@@ -1,0 +1,85 @@
+//! `kiln replay`: a Run again, out of what its session kept.
+
+use lab::Outcome;
+
+use crate::support::{Done, KERNEL, Place, kernel, sessions};
+
+/// The last line of a replay, which must have left a session of its own.
+fn verdict(place: &Place, done: &Done, kept: usize) -> String {
+    assert_eq!(sessions(&place.path().join("state")).len(), kept);
+    done.stdout.lines().last().unwrap_or_default().to_string()
+}
+
+#[test]
+fn a_case_that_fails_and_one_that_passes_end_as_before() {
+    let place = Place::new();
+    let program = place.script("seven", "echo $1; exit 7");
+    place.exec(&program, &["--format", "json", "--", "one"]).run().expect(7);
+    let done = place.kiln(["replay", "last"]).run().expect(7).says("output  one");
+    assert_eq!(verdict(&place, &done, 2), "same as before: fail seven: exit status 7");
+    // A replay can itself be replayed, after the program was mended.
+    place.script("seven", "exit 0");
+    let done = place.kiln(["replay", "last"]).run().expect(0);
+    assert_eq!(verdict(&place, &done, 3), "before: fail seven: exit status 7; now: pass seven");
+}
+
+#[test]
+fn one_case_of_a_suite_is_run_alone() {
+    let place = Place::new();
+    let done = place.kiln(["run", KERNEL, "--case", "pipe/*"]).run().expect(0);
+    let name = done.results().file_name().expect("a name").to_string_lossy().into_owned();
+    let done = place.kiln(["replay", &format!("{name}/pipe/full")]).run().expect(0).says("1 case in");
+    assert_eq!(verdict(&place, &done, 2), "same as before: pass pipe/full");
+}
+
+#[test]
+fn a_boot_that_fails_fails_again() {
+    let place = Place::new();
+    let done = place.kiln(["run", KERNEL, "--case", "pipe/*", "--append", "rdinit=/nowhere"]).run().expect(1);
+    assert_eq!(done.document("boot").outcome, Outcome::Crash);
+    let done = place.kiln(["replay", "last"]).run().expect(1);
+    let verdict = verdict(&place, &done, 2);
+    assert!(verdict.starts_with("same as before: crash boot: the kernel panicked: VFS: Unable"), "{verdict}");
+}
+
+#[test]
+fn another_kernel_in_the_same_place_is_refused() {
+    let place = Place::new();
+    let program = place.script("fails", "exit 1");
+    let mut image = std::fs::read(kernel().image).expect("the package has one");
+    let path = place.file("bzImage", &image).display().to_string();
+    place.exec_on(&path, &program, &[]).run().expect(1);
+    // It boots as well, but it is not the same.
+    image.push(0);
+    place.file("bzImage", &image);
+    let done = place.kiln(["replay", "last"]).run().expect(2);
+    assert!(done.stderr.contains("bzImage is not the kernel of session 20"), "{}", done.stderr);
+    assert_eq!((done.stderr.lines().count(), done.stdout.as_str()), (1, ""));
+}
+
+#[test]
+fn what_was_not_kept_cannot_be_replayed() {
+    let place = Place::new();
+    let done = place.kiln(["replay", "last/pipe/full"]).run().expect(2);
+    assert!(done.stderr.starts_with("kiln: there is no session \"last\" in "), "{}", done.stderr);
+    let folder = place.path().join("state/kiln/runs/2026-1");
+    std::fs::create_dir_all(folder.join("cases")).expect("writable");
+    let mut session = serde_json::json!({
+        "started": "2026-11-20T10:00:00Z", "kiln": "0", "locator": "x", "provenance": "x", "release": null,
+        "identity": "x", "machine": "x", "suite": "x", "cases": []
+    });
+    let keep = |name: &str, value: &serde_json::Value| {
+        std::fs::write(folder.join(name), value.to_string()).expect("writable");
+    };
+    keep("session.json", &session);
+    keep(
+        "cases/a.json",
+        &serde_json::to_value(lab::Run { case: "a".into(), ..lab::Run::unstarted() }).expect("data"),
+    );
+    let done = place.kiln(["replay", "last"]).run().expect(2);
+    assert!(done.stderr.contains("another version of kiln: it does not say how"), "{}", done.stderr);
+    session["command"] = serde_json::json!(["run", "--no-such-option"]);
+    keep("session.json", &session);
+    let done = place.kiln(["replay", "last"]).run().expect(2);
+    assert!(done.stderr.contains("another version of kiln: it was called in another way"), "{}", done.stderr);
+}
