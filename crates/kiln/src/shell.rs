@@ -56,7 +56,7 @@ pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
 
 #[expect(clippy::print_stderr, reason = "this is the command line")]
 fn did_not_boot(failure: &BootFailure) -> Result<u8> {
-    for line in failure.console.iter().chain(&failure.facts) {
+    for line in failure.facts.around(&failure.console) {
         eprintln!("{line}");
     }
     eprintln!("kiln: {}", failure.trouble);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use machine::{Event as MachineEvent, Machine};
+use machine::{Event as MachineEvent, Facts, Machine};
 use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent, Work};
 
 use crate::judge::{Dialect, Ending};
@@ -71,11 +71,11 @@ pub(crate) fn observe(
                 continue;
             }
             Duty::Hang(silence) => {
-                let ending = Ending::Silent { seconds: silence.as_secs(), facts: machine.examine() };
+                let ending = Ending::Silent { seconds: silence.as_secs(), facts: examine(machine, heard) };
                 return Some(seen.end(ending, start.elapsed()));
             }
             Duty::Overdue => {
-                let ending = Ending::Overdue { facts: machine.examine() };
+                let ending = Ending::Overdue { facts: examine(machine, heard) };
                 return Some(seen.end(ending, start.elapsed()));
             }
         };
@@ -96,6 +96,14 @@ pub(crate) fn observe(
         }
     }
     None
+}
+
+/// Looks into a machine that is given up. What its kernel is made to print is recorded and kept apart from
+/// what it said by itself, in which causes are looked for.
+fn examine(machine: &mut dyn Machine, heard: &mut dyn FnMut(&str)) -> Facts {
+    let facts = machine.examine();
+    facts.traces.iter().for_each(|line| heard(line));
+    facts
 }
 
 fn request(run: u32, item: &Item, limit: Duration) -> RunRequest {
@@ -163,7 +171,7 @@ impl Lines {
 impl Observation {
     fn new(limit: Duration) -> Self {
         Self {
-            ending: Ending::Silent { seconds: 0, facts: Vec::new() },
+            ending: Ending::Silent { seconds: 0, facts: Facts::default() },
             limit,
             duration: Duration::ZERO,
             reports: Vec::new(),

@@ -216,8 +216,8 @@ pub(crate) fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
 /// The Run of a machine that did not come up.
 pub(crate) fn did_not_boot(boot: u32, failure: &BootFailure) -> Run {
     let (outcome, blame) = boot_outcome(&failure.trouble);
-    let evidence = [failure.facts.clone(), failure.console.clone()].concat();
-    let judgement = Judgement::new(outcome, failure.trouble.to_string()).with(&evidence);
+    let judgement = Judgement::new(outcome, failure.trouble.to_string());
+    let judgement = judgement.with(&failure.facts.around(&failure.console));
     let judgement = Judgement { blame, ..judgement };
     run_of("boot", "the kernel boots to user space", boot, judgement)
 }

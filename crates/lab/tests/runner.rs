@@ -175,12 +175,15 @@ fn a_warning_fails_the_case_and_keeps_the_machine_an_oops_does_not() {
 }
 
 #[test]
-fn silence_is_a_hang_and_the_registers_show_where() {
+fn silence_is_a_hang_and_registers_and_back_traces_show_where() {
     let mut world = World::of(&[("a/silent", |_| vec![console("going to sleep")])]).impatient();
     world.answers_pings = false;
     let story = world.run();
     assert_eq!(story.outcomes(), [("a/silent", Outcome::Hang, None, 1)]);
-    assert_eq!(story.run("a/silent").evidence, ["RIP=0000000000000fff", "[    1.000000] going to sleep"]);
+    let run = story.run("a/silent");
+    let provoked = "Kernel panic - not syncing: NMI: Not continuing";
+    assert_eq!(run.evidence, ["RIP=0000000000000fff", "[    1.000000] going to sleep", provoked]);
+    assert_eq!(run.kernel_reports, [], "a panic that kiln provoked is no cause");
     assert!(story.seen.told.iter().any(|message| matches!(message, ToAgent::Ping { .. })));
     assert_eq!((story.exit_code(), story.seen.examined, story.seen.powered_off), (1, 1, 0));
 }

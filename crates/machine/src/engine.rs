@@ -59,8 +59,11 @@ impl Engine {
     pub fn parameters(self) -> &'static str {
         match self {
             // Early output tells a kernel that hangs early from one without a serial console; a panic ends
-            // the machine at once; random numbers must not wait for a device that is not there.
-            Self::Qemu(_) => "console=ttyS0 earlyprintk=ttyS0 panic=-1 random.trust_cpu=on",
+            // the machine at once; random numbers must not wait for a device that is not there. A kernel that
+            // hangs prints back traces on a break and a letter, or at an NMI.
+            Self::Qemu(_) => {
+                "console=ttyS0 earlyprintk=ttyS0 panic=-1 random.trust_cpu=on sysrq_always_enabled unknown_nmi_panic"
+            }
             Self::Uml => "console=tty0 panic=-1",
         }
     }

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::Facts;
+
 /// A machine that could not be had. Nothing here says anything about the kernel.
 #[derive(Debug, Error)]
 pub enum Error {
@@ -108,7 +110,7 @@ pub struct BootFailure {
     /// The last lines of the console.
     pub console: Vec<String>,
     /// Registers and the like, where the machine could still be asked.
-    pub facts: Vec<String>,
+    pub facts: Facts,
 }
 
 /// The ways in which a boot fails.

@@ -52,11 +52,28 @@ pub trait Machine {
     /// What happens next, or [`Event::Quiet`] if nothing does until `deadline`.
     fn next(&mut self, deadline: Instant) -> Event;
 
-    /// Registers and other facts, as far as they can be had, about a machine that stopped answering, for a person to read.
-    fn examine(&mut self) -> Vec<String>;
+    /// What can be had about a machine that stopped answering. It may not live through that.
+    fn examine(&mut self) -> Facts;
 
     /// Powers the machine off.
     fn stop(self: Box<Self>);
+}
+
+/// What a machine that stopped answering does, for a person to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Registers of its processors, or what its processes do.
+    pub state: Vec<String>,
+    /// Back traces that its kernel printed when it was provoked. A panic among them is no cause of anything.
+    pub traces: Vec<String>,
+}
+
+impl Facts {
+    /// All of it, with the last lines that the kernel printed by itself in between.
+    #[must_use]
+    pub fn around(&self, console: &[String]) -> Vec<String> {
+        [&self.state, console, &self.traces].concat()
+    }
 }
 
 /// Something that a machine did.

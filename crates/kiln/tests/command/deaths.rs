@@ -83,13 +83,30 @@ fn a_triple_fault_is_a_crash_without_words() {
 }
 
 #[test]
-fn a_guest_with_interrupts_off_hangs_and_the_registers_are_shown() {
+fn a_guest_with_interrupts_off_hangs_and_an_nmi_shows_where() {
     let place = Place::new();
     let program = place.planted("spin", Fault::Spin, "");
     let call = place.exec(&program, &["--cpus", "1"]).impatient();
     let (run, _) = ends(call, "spin", 1, (Outcome::Hang, None));
     assert!(run.reason.starts_with("the machine stopped answering for"), "{}", run.reason);
-    assert!(run.evidence.iter().any(|line| line.contains("RIP=")), "{:?}", run.evidence);
+    let shows = |text: &str| run.evidence.iter().position(|line| line.contains(text));
+    let (registers, loading) = (shows("RIP="), shows("notifier_error_inject: module verification failed"));
+    let (panic, stack) = (shows("Kernel panic - not syncing: NMI"), shows(" do_one_initcall+0x"));
+    let order = [registers, loading, shows("printed at an NMI"), panic, stack];
+    assert!(order.is_sorted() && registers.is_some(), "{order:?} in {:?}", run.evidence);
+    assert_eq!(run.kernel_reports, [], "a panic that kiln provoked is no cause");
+}
+
+#[test]
+fn a_guest_that_spins_in_the_kernel_hangs_and_sysrq_shows_where() {
+    let place = Place::new();
+    let program = place.planted("loop", Fault::Loop, "");
+    let call = place.exec(&program, &["--cpus", "1"]).impatient();
+    let (run, done) = ends(call, "loop", 1, (Outcome::Hang, None));
+    let shows = |text: &str| run.evidence.iter().any(|line| line.contains(text));
+    assert!(shows("sysrq: Show backtrace of all active CPUs") && shows(" do_one_initcall+0x"), "{run:?}");
+    assert!(!shows("Kernel panic"), "{:?}", run.evidence);
+    assert!(done.recorded("console.log").contains("sysrq: Show backtrace of all active CPUs"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod program;
 
 use std::time::Duration;
 
-use machine::Death;
+use machine::{Death, Facts};
 use protocol::{Counts, End, Report, ReportKind};
 
 use crate::kernel_report::{KernelReport, Kind, is_expected};
@@ -68,14 +68,14 @@ pub enum Ending {
     /// The agent answers, but long after its limit the case has not ended.
     Overdue {
         /// Registers and the like.
-        facts: Vec<String>,
+        facts: Facts,
     },
     /// The machine stopped answering.
     Silent {
         /// For so long.
         seconds: u64,
         /// Registers and the like.
-        facts: Vec<String>,
+        facts: Facts,
     },
 }
 
@@ -126,11 +126,11 @@ pub fn judge(seen: &Seen<'_>) -> Judgement {
         (Ending::Died(death), report) => died(death, report, seen.console),
         (Ending::Silent { seconds, facts }, report) => {
             let reason = format!("the machine stopped answering for {seconds} s");
-            hang(reason, report).with(facts).with(seen.console)
+            hang(reason, report).with(&facts.around(seen.console))
         }
         (Ending::Overdue { facts }, report) => {
             let reason = "the agent answers, but the case did not end long after its limit".to_string();
-            hang(reason, report).with(facts).with(seen.console)
+            hang(reason, report).with(&facts.around(seen.console))
         }
         (Ending::Finished { .. }, Some(report)) => {
             Judgement::new(Outcome::Fail, &report.title).with(&report.lines)

@@ -131,9 +131,9 @@ fn an_oops_that_kills_process_1_is_the_kernels() {
 
 #[test]
 fn silence_and_an_endless_case_are_hangs() {
-    let silent = Ending::Silent { seconds: 30, facts: Vec::new() };
+    let silent = Ending::Silent { seconds: 30, facts: Facts::default() };
     assert_eq!(conclude(Dialect::Kiln, &silent, &[], &[]).0, Outcome::Hang);
-    let overdue = Ending::Overdue { facts: Vec::new() };
+    let overdue = Ending::Overdue { facts: Facts::default() };
     assert_eq!(conclude(Dialect::Kiln, &overdue, &[], &[]).0, Outcome::Hang);
     let endless = finished(End::TimedOut { stacks: String::new(), killed: true }, counts(1, 0, 0, 0));
     assert_eq!(conclude(Dialect::Kiln, &endless, &[], &[]).0, Outcome::Hang);

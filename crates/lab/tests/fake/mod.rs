@@ -15,7 +15,7 @@ use lab::plan::Item;
 use lab::source::{Heard, Source, Up};
 use lab::watch::Patience;
 use lab::{Blame, Event, Listener, Outcome, Plan, Run, Runner, Summary};
-use machine::{BootFailure, BootTrouble, Death, Error, Event as MachineEvent, Machine, Payload};
+use machine::{BootFailure, BootTrouble, Death, Error, Event as MachineEvent, Facts, Machine, Payload};
 use protocol::{Counts, End, FromAgent, KernelRecord, Report, ReportKind, ToAgent, Work};
 
 /// What a machine does when it is told to run a case, given the number of the run.
@@ -108,9 +108,12 @@ impl Machine for FakeMachine {
         event
     }
 
-    fn examine(&mut self) -> Vec<String> {
+    fn examine(&mut self) -> Facts {
         self.seen.borrow_mut().examined += 1;
-        vec!["RIP=0000000000000fff".to_string()]
+        Facts {
+            state: vec!["RIP=0000000000000fff".to_string()],
+            traces: vec!["Kernel panic - not syncing: NMI: Not continuing".to_string()],
+        }
     }
 
     fn stop(self: Box<Self>) {
@@ -143,7 +146,7 @@ impl Source for FakeSource {
         match boot {
             Boot::Impossible => Err(Error::NoQemu("fake".into())),
             Boot::Fails(trouble) | Boot::Prints(_, Err(trouble)) => {
-                Ok(Err(BootFailure { trouble, console: vec!["last words".into()], facts: Vec::new() }))
+                Ok(Err(BootFailure { trouble, console: vec!["last words".into()], facts: Facts::default() }))
             }
             Boot::Up | Boot::Says(_) | Boot::Prints(_, Ok(_)) => {
                 let machine = Box::new(FakeMachine {

@@ -17,7 +17,7 @@ use crate::engine::Engine;
 use crate::error::{BootFailure, BootTrouble, Error};
 use crate::host::QemuProgram;
 use crate::spec::Spec;
-use crate::{Death, Event, Machine, fitness, qemu, uml};
+use crate::{Death, Event, Facts, Machine, fitness, qemu, uml};
 
 /// Events that may wait in the queue; each holds at most 16 KiB.
 const QUEUE: usize = 256;
@@ -197,16 +197,17 @@ impl Starting<'_> {
 
     fn silent(&mut self, silence: Duration) -> BootFailure {
         let (lines, seconds) = (self.machine.console.lines(), silence.as_secs());
-        let facts = self.machine.examine();
         let trouble = match lines {
             0 => BootTrouble::NoConsole { seconds, option: self.spec.engine.console_option() },
             _ => BootTrouble::Hang { lines, seconds },
         };
-        BootFailure { facts, ..self.fail(trouble) }
+        // The console as it was before the kernel is provoked.
+        let failure = self.fail(trouble);
+        BootFailure { facts: self.machine.examine(), ..failure }
     }
 
     fn fail(&self, trouble: BootTrouble) -> BootFailure {
-        BootFailure { trouble, console: self.machine.console.tail(CONSOLE_LINES), facts: Vec::new() }
+        BootFailure { trouble, console: self.machine.console.tail(CONSOLE_LINES), facts: Facts::default() }
     }
 
     fn trouble(&self, death: Death) -> BootTrouble {

@@ -5,6 +5,7 @@
 //! * [`own`]: what makes a machine one of its own
 //! * [`process`]: the process
 //! * [`readers`]: what comes out of it
+//! * [`traces`]: what its kernel prints when it is provoked
 //!
 //! What QEMU and UML do each in their own way is a [`Driver`].
 
@@ -13,6 +14,7 @@ pub(crate) mod launch;
 mod own;
 pub(crate) mod process;
 mod readers;
+mod traces;
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -23,10 +25,11 @@ use std::time::{Duration, Instant};
 use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
 
 use crate::console::Console;
-use crate::{Death, Event, Machine};
+use crate::{Death, Event, Facts, Machine};
 use process::{Exit, Process};
 
 pub use boot::{Booted, Built, Starting};
+pub(crate) use traces::Provocation;
 
 /// Sockets whose end is waited for: console, control port.
 const SOCKETS: u32 = 2;
@@ -42,8 +45,11 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
     /// Why the machine is no more, from what was on its console and how its program ended.
     fn death(&mut self, console: &Console, exit: &Exit) -> Death;
 
-    /// Facts about a machine that stopped answering.
+    /// The state of a machine that stopped answering.
     fn examine(&mut self, process: &Process) -> Vec<String>;
+
+    /// Makes the kernel print back traces on the console; false where that cannot be done.
+    fn provoke(&mut self, how: Provocation) -> bool;
 }
 
 /// Something that came out of the program.
@@ -231,12 +237,13 @@ impl Machine for Hosted {
         }
     }
 
-    fn examine(&mut self) -> Vec<String> {
+    fn examine(&mut self) -> Facts {
         if self.exit.is_some() {
-            return Vec::new();
+            return Facts::default();
         }
-        let facts = self.driver.examine(&self.process);
-        facts.iter().map(|line| crate::console::printable(line.as_bytes())).collect()
+        let state = self.driver.examine(&self.process);
+        let state = state.iter().map(|line| crate::console::printable(line.as_bytes())).collect();
+        Facts { state, traces: self.traces() }
     }
 
     fn stop(mut self: Box<Self>) {

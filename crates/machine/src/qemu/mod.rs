@@ -19,7 +19,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::hosted::launch::{Launch, Numbers, Parts};
 use crate::hosted::process::{Exit, Process};
-use crate::hosted::{Driver, Raw};
+use crate::hosted::{Driver, Provocation, Raw};
 use crate::spec::Spec;
 use monitor::Monitor;
 
@@ -84,5 +84,14 @@ impl Driver for Qemu {
         let wanted =
             |line: &&str| ["CPU#", "IP=", "SP=", "CR2=", "CR3="].iter().any(|name| line.contains(name));
         registers.lines().filter(wanted).map(str::to_string).collect()
+    }
+
+    fn provoke(&mut self, how: Provocation) -> bool {
+        let command = match how {
+            Provocation::Break => "chardev-send-break console",
+            Provocation::Nmi => "nmi",
+        };
+        // It prints only complaints.
+        self.monitor.ask(command).is_some_and(|complaint| complaint.is_empty())
     }
 }

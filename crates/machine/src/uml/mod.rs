@@ -19,9 +19,9 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use crate::Death;
 use crate::console::Console;
 use crate::error::Error;
-use crate::hosted::Driver;
 use crate::hosted::launch::{Launch, Numbers, Parts};
 use crate::hosted::process::{Exit, Process};
+use crate::hosted::{Driver, Provocation};
 use crate::spec::Spec;
 
 /// What a restart would execute; nothing has this name, and what comes after a restart is another boot,
@@ -98,6 +98,11 @@ impl Driver for Uml {
         let processes = facts::processes_below(process.id);
         let asked = processes.first().map(|first| mconsole::running_task(first.id)).unwrap_or_default();
         processes.iter().map(ToString::to_string).chain(asked).collect()
+    }
+
+    fn provoke(&mut self, _how: Provocation) -> bool {
+        // To ask its management console for stacks can kill the kernel.
+        false
     }
 }
 
