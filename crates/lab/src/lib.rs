@@ -2,6 +2,7 @@
 //!
 //! * [`outcome`]: what a Run can conclude, and whose fault it is
 //! * [`run`]: one case on one Kernel on one Machine
+//! * [`likeness`]: whether two Runs ended in the same way
 //! * [`event`]: what is told to whoever reports or records
 //! * [`suites`]: kiln's own suites, and those of others
 //! * [`plan`]: what a Kernel has of what the cases need
@@ -19,6 +20,7 @@ pub mod judge;
 pub mod kernel_report;
 pub mod ktap;
 pub mod kunit;
+pub mod likeness;
 mod observe;
 pub mod outcome;
 pub mod plan;

@@ -10,8 +10,10 @@ use super::source::Repository;
 use crate::program::{cargo, output};
 
 /// From left to right: a crate may depend on those to its left and on none to its right.
-const ORDER: &[&str] =
-    &["protocol", "host", "agent", "kernel", "machine", "lab", "ledger", "report", "kiln", "bench", "xtask"];
+const ORDER: &[&str] = &[
+    "protocol", "host", "agent", "kernel", "machine", "lab", "ledger", "verdict", "report", "kiln", "bench",
+    "xtask",
+];
 
 /// The page with the picture.
 const PICTURE: &str = "docs/architecture.md";

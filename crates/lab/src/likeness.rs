@@ -1,0 +1,134 @@
+//! Whether two Runs ended in the same way.
+
+use crate::outcome::Outcome;
+
+/// Stands for a number.
+const NUMBER: char = '#';
+
+/// Fewest digits of an address that has no `0x` before it, as `%p` of the kernel prints it.
+const ADDRESS_DIGITS: usize = 8;
+
+/// The way in which a Run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Way {
+    outcome: Outcome,
+    reason: String,
+}
+
+impl Way {
+    /// The way of a Run with this Outcome for this reason. Two Runs ended in the same way if they have the same
+    /// Outcome, for reasons that differ in nothing but numbers and addresses.
+    ///
+    /// Numbers are times, processes and counts more often than they are what went wrong, so that two failures which
+    /// differ only in a number are taken for one.
+    #[must_use]
+    pub fn of(outcome: Outcome, reason: &str) -> Self {
+        Self { outcome, reason: masked(reason) }
+    }
+}
+
+/// Whether two Runs, each with its Outcome and its reason, ended in the same [`Way`].
+#[must_use]
+pub fn same_way(a: (Outcome, &str), b: (Outcome, &str)) -> bool {
+    Way::of(a.0, a.1) == Way::of(b.0, b.1)
+}
+
+/// `text` with a mark in the place of each number.
+fn masked(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()).max(first.len_utf8());
+        let (word, after) = rest.split_at(end);
+        if is_address(word) {
+            masked.push(NUMBER);
+        } else {
+            push_digits_masked(&mut masked, word);
+        }
+        rest = after;
+    }
+    masked
+}
+
+fn is_address(word: &str) -> bool {
+    let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match word.strip_prefix("0x") {
+        Some(digits) => !digits.is_empty() && is_hex(digits),
+        // `defaced` is a word.
+        None => {
+            word.len() >= ADDRESS_DIGITS && is_hex(word) && word.bytes().any(|byte| byte.is_ascii_digit())
+        }
+    }
+}
+
+fn push_digits_masked(masked: &mut String, word: &str) {
+    for c in word.chars() {
+        if !c.is_ascii_digit() {
+            masked.push(c);
+        } else if !masked.ends_with(NUMBER) {
+            masked.push(NUMBER);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn alike(a: &str, b: &str) -> bool {
+        same_way((Outcome::Fail, a), (Outcome::Fail, b))
+    }
+
+    #[test]
+    fn numbers_and_addresses_do_not_matter() {
+        for (a, b) in [
+            (
+                "offset: is 0, expected 4096 (cases/splice.rs:42)",
+                "offset: is 512, expected 4096 (cases/splice.rs:42)",
+            ),
+            (
+                "BUG: unable to handle page fault at ffff888100a0b0c0",
+                "BUG: unable to handle page fault at ffffea0000000008",
+            ),
+            ("pipe_lock+0x12/0x20", "pipe_lock+0xab/0xcd"),
+            ("CPU#1 stuck for 26s! [kworker/0:1:99]", "CPU#12 stuck for 123s! [kworker/1:0:7]"),
+            ("", ""),
+        ] {
+            assert!(alike(a, b), "{a:?} and {b:?}");
+        }
+    }
+
+    #[test]
+    fn words_matter() {
+        for (a, b) in [
+            ("WARNING in pipe_read", "WARNING in pipe_write"),
+            ("BUG in defaced", "BUG in effaced"),
+            ("BUG in facadefeed", "BUG in deafbeefed"),
+            ("exit status 3", "exit status"),
+            ("exit status 3", "killed by signal 3"),
+            ("größe 1", "große 1"),
+        ] {
+            assert!(!alike(a, b), "{a:?} and {b:?}");
+        }
+        assert!(!same_way((Outcome::Fail, "x"), (Outcome::Crash, "x")));
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_is_as_good_as_another(words in "\\PC{0,20}", a in any::<u64>(), b in any::<u64>()) {
+            let texts = |n: u64| [format!("{words} {n} {words}"), format!("{words} {n:#x}"), format!("{n:016x}-{words}")];
+            for (a, b) in texts(a).iter().zip(&texts(b)) {
+                prop_assert!(alike(a, b), "{a} {b}");
+            }
+        }
+
+        #[test]
+        fn each_text_is_like_itself_whatever_it_is(text in any::<String>(), other in any::<String>()) {
+            prop_assert!(alike(&text, &text));
+            prop_assert_eq!(alike(&text, &other), alike(&other, &text));
+            prop_assert!(masked(&text).chars().all(|c| !c.is_ascii_digit()));
+        }
+    }
+}
