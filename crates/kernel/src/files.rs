@@ -63,18 +63,20 @@ pub(crate) fn hash(content: &[u8]) -> String {
     hexadecimal(&Sha256::digest(content))
 }
 
-/// A hash over parts, each with its length so that no two lists of parts look alike.
+/// SHA-256 over parts, each with its length so that no two lists of parts look alike.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct PartsHash(Sha256);
+pub struct PartsHash(Sha256);
 
 impl PartsHash {
-    pub(crate) fn part(&mut self, content: impl AsRef<[u8]>) {
+    /// Adds a part.
+    pub fn part(&mut self, content: impl AsRef<[u8]>) {
         let content = content.as_ref();
         self.0.update((content.len() as u64).to_le_bytes());
         self.0.update(content);
     }
 
-    pub(crate) fn finish(self) -> String {
+    /// The hash in hexadecimal.
+    pub fn finish(self) -> String {
         hexadecimal(&self.0.finalize())
     }
 }

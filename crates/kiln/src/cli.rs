@@ -14,9 +14,11 @@ use crate::recall::Again;
 use crate::units;
 
 mod again;
+mod course;
 mod help;
 
 pub(crate) use again::{Kept, Replay};
+pub(crate) use course::{Course, IsolationName};
 
 /// A laboratory for the Linux kernel: a kernel goes in, a verdict with its evidence comes out.
 #[derive(Debug, Parser)]
@@ -86,6 +88,8 @@ pub(crate) struct Run {
     /// Time limit of every case instead of its own, such as 30s or 5m
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) case_timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) course: Course,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
     /// What to print on standard output

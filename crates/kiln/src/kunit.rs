@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
+use kernel::Store;
 use lab::source::{Heard, HostedSource, Source, Up};
 use lab::{Plan, kunit};
 use machine::{BootFailure, console};
@@ -24,11 +25,12 @@ pub(crate) fn kunit(said: &Kunit, color: bool) -> Result<u8> {
     spec.append = ["oops=panic", &said.filter(), &spec.append].join(" ");
     // All tests run before the agent can say hello.
     spec.boot_limit = said.machine.timeout.unwrap_or(spec.boot_limit * TESTS_FACTOR);
-    let mut source = Watched { source: HostedSource::new(&spec, &kernel)? };
-    let session = session::begin(&said.kernel, &kernel, &spec, "kunit", Vec::new());
+    let store = Store::new(Store::default_dir());
+    let source = Watched { source: HostedSource::new(&spec, &kernel, store, false)? };
+    let session = session::begin(&said.kernel, &kernel, std::slice::from_ref(&spec), "kunit", Vec::new());
     let session = session::again(session, said.again.as_ref())?;
     let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
-    let outcome = kunit::run(&mut source, &mut listeners, &interrupt, (session, &said.suite));
+    let outcome = kunit::run(&source, &mut listeners, &interrupt, (session, &said.suite));
     let recorded = listeners.finish();
     let summary = outcome?;
     recorded?;
@@ -45,7 +47,7 @@ struct Watched<'a> {
 
 impl Source for Watched<'_> {
     fn boot(
-        &mut self,
+        &self,
         interrupt: &AtomicBool,
         heard: &mut dyn FnMut(Heard<'_>),
     ) -> Result<Result<Up, BootFailure>, machine::Error> {

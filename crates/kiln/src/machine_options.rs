@@ -44,8 +44,10 @@ impl MachineOptions {
     }
 }
 
-/// The machine in words.
-pub(crate) fn describe(spec: &Spec) -> String {
-    let cpus = if spec.cpus == 1 { "1 CPU".to_string() } else { format!("{} CPUs", spec.cpus) };
-    format!("{}, {cpus}, {} MiB", spec.engine, spec.memory_mib)
+/// The machines in words: they differ in nothing but their CPUs.
+pub(crate) fn describe(specs: &[Spec]) -> String {
+    let Some(first) = specs.first() else { return String::new() };
+    let counts: Vec<String> = specs.iter().map(|spec| spec.cpus.to_string()).collect();
+    let noun = if counts == ["1"] { "CPU" } else { "CPUs" };
+    format!("{}, {} {noun}, {} MiB", first.engine, counts.join(" or "), first.memory_mib)
 }

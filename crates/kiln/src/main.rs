@@ -2,9 +2,10 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`machine_options`]: from what was said to what the machine shall be
-//! * [`choice`]: from what was said about cases to a suite
+//! * [`choice`]: from what was said about cases to a suite; [`course`]: how they are run
 //! * [`run`], [`build`], [`kunit`], [`replay`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`recall`]: from a Run that was kept to the command that made it
+//! * [`prepare`]: from what was said to a kernel, cases and machines
 //! * [`find`]: from a locator to a Kernel; [`session`]: who hears what happens to it
 //! * [`failure`]: from what went wrong to a message and an exit code
 
@@ -12,6 +13,7 @@ mod build;
 mod cases;
 mod choice;
 mod cli;
+mod course;
 mod doctor;
 mod failure;
 mod find;
@@ -20,6 +22,7 @@ mod kunit;
 mod listeners;
 mod machine_options;
 mod manual;
+mod prepare;
 mod recall;
 mod replay;
 mod run;

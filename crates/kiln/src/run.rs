@@ -3,46 +3,36 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use kernel::Kernel;
-use lab::source::HostedSource;
-use lab::suites::kselftest;
-use lab::watch::Patience;
-use lab::{Plan, Runner, Suite, Summary};
-use machine::{Accel, Built, Engine, Spec, kvm};
+use lab::event::Session;
+use lab::runner::Golden;
+use lab::{Options, Runner, Summary};
+use machine::Built;
 use protocol::End;
 
-use crate::choice::Chosen;
-use crate::cli::{AccelName, Run};
+use crate::cli::Run;
 use crate::failure::{BROKEN, INTERRUPTED};
-use crate::find::{find, source_tree};
 use crate::listeners::{Listeners, print};
 use crate::machine_options::describe;
-use crate::{session, signals};
-
-/// Of a kernel without its configuration nobody can say before the boot what it was built without.
-const NO_CONFIGURATION: &str = "the configuration of this kernel is not known, so what it was built without may show as \
-                                a failure: name its tree, or put config-RELEASE beside vmlinuz-RELEASE";
+use crate::prepare::Prepared;
+use crate::{course, session, signals};
 
 /// Runs the cases that were asked for and gives the exit code.
 pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let Prepared { kernel, engine, plan, spec } = prepare(said, &interrupt)?;
+    let prepared = Prepared::new(said, &said.kernel, &interrupt)?;
     if said.dry_run {
-        return dry_run(&plan, &spec, &kernel);
+        return dry_run(&prepared);
     }
-    let mut source = HostedSource::new(&spec, &kernel)?;
-    let cases = plan.items.iter().map(|item| item.name.clone()).collect();
-    let session = session::begin(&said.kernel, &kernel, &spec, &plan.suite, cases);
+    let golden = said.course.golden.as_ref().map(|locator| Prepared::new(said, locator, &interrupt));
+    let golden = golden.transpose()?;
+    let (kernel, cases) = (&prepared.kernel, prepared.cases());
+    let session = session::begin(&said.kernel, kernel, &prepared.specs, prepared.suite(), cases);
     let session = session::again(session, said.again.as_ref())?;
+    let (options, notes) = options(said, &prepared, &session);
     let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
-    listeners.note_accel(said, engine);
-    said.again.iter().filter_map(|again| again.note(&session)).for_each(|note| listeners.note(note));
-    if kernel.config.is_none() && said.exec.is_none() {
-        listeners.note(NO_CONFIGURATION.to_string());
-    }
-    plan.notes.iter().for_each(|note| listeners.note(note.clone()));
-    let outcome =
-        Runner::new(&mut source, &mut listeners, &interrupt, Patience::new(engine)).run(session, &plan);
+    let notes = prepared.notes(said, &session).into_iter().chain(notes);
+    notes.for_each(|note| listeners.note(note));
+    let outcome = conduct(said, (&prepared, golden.as_ref()), (session, options), &mut listeners, &interrupt);
     let last_end = listeners.last_end();
     let recorded = listeners.finish();
     let summary = outcome?;
@@ -53,60 +43,51 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     Ok(exit_code(said, summary, last_end.as_ref()))
 }
 
-/// What a run is made of.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) kernel: Kernel,
-    pub(crate) engine: Engine,
-    pub(crate) plan: Plan,
-    pub(crate) spec: Spec,
+/// How the cases are run, and what is worth knowing about that.
+fn options(said: &Run, prepared: &Prepared, session: &Session) -> (Options, Vec<String>) {
+    let (mut options, note) = said.course.options(prepared.engine, &prepared.specs);
+    let mut notes: Vec<String> = note.into_iter().collect();
+    if said.course.resume {
+        let (finished, note) = course::resume(&session::root(said.results.as_deref()), session);
+        options.finished = finished;
+        notes.push(note);
+    }
+    (options, notes)
 }
 
-/// Finds the kernel and plans what runs on it, and in which machine.
-pub(crate) fn prepare(said: &Run, interrupt: &AtomicBool) -> Result<Prepared> {
-    // A wrong name is told before anything is fetched.
-    let chosen = said.choice.check()?;
-    let kernel = find(&said.kernel, &said.build, interrupt)?;
-    let source = match &chosen {
-        Chosen::Group(_) => source_tree(&said.kernel, &said.build, interrupt)?,
-        Chosen::Suite(_) | Chosen::Selftests(_) => None,
-    };
-    let root = source.as_ref().map(|source| source.path.clone()).or_else(|| kselftest::tree_of(&kernel));
-    let suite = said.choice.suite(chosen, root, interrupt)?;
-    // Others may want the tree.
-    drop(source);
-    let engine = said.machine.engine(&kernel)?;
-    let mut plan = plan(said, engine, &kernel, &suite)?;
-    if let Some(again) = &said.again {
-        again.narrow(&mut plan)?;
-    }
-    let spec = said.machine.spec(&plan, engine);
-    Ok(Prepared { kernel, engine, plan, spec })
-}
-
-fn plan(said: &Run, engine: Engine, kernel: &Kernel, suite: &Suite) -> Result<Plan> {
-    let fixed = said.machine.fixed(engine, said.case_timeout)?;
-    if let Some(program) = &said.exec {
-        return Ok(Plan::for_program(program, &said.arguments, fixed)?);
-    }
-    Ok(match suite {
-        Suite::Own { name, cases } => Plan::for_cases(name, kernel, cases, fixed)?,
-        Suite::External(suite) => Plan::for_external(suite, kernel, fixed)?,
-    })
+/// Runs the session.
+fn conduct(
+    said: &Run,
+    (prepared, golden): (&Prepared, Option<&Prepared>),
+    (session, options): (Session, Options),
+    listeners: &mut Listeners,
+    interrupt: &AtomicBool,
+) -> Result<Summary> {
+    let sources = prepared.sources(said)?;
+    let golden_sources = golden.map(|golden| golden.sources(said)).transpose()?;
+    let golden = golden.zip(golden_sources.as_deref()).map(|(golden, sources)| Golden {
+        name: golden.kernel.locator.clone(),
+        parts: golden.parts(sources),
+    });
+    let runner = Runner::new(listeners, interrupt, options).with_golden(golden);
+    Ok(runner.run(session, &prepared.parts(&sources))?)
 }
 
 /// Shows what would be done.
-fn dry_run(plan: &Plan, spec: &Spec, kernel: &Kernel) -> Result<u8> {
-    let built = Built::new(spec, kernel)?;
+fn dry_run(prepared: &Prepared) -> Result<u8> {
+    let Prepared { kernel, plans, specs, .. } = prepared;
     print(&format!("kernel     {}\n", kernel.provenance))?;
     print(&format!("image      {}\n", kernel.image.display()))?;
-    print(&format!("machine    {}\n", describe(spec)))?;
-    print(&format!("initramfs  {} KiB\n", built.initramfs_size().div_ceil(1024)))?;
-    for item in &plan.items {
-        let why = item.skip.as_ref().map(|why| format!("  (skip: {why})")).unwrap_or_default();
-        print(&format!("case       {}{why}\n", item.name))?;
+    for (plan, spec) in plans.iter().zip(specs) {
+        let built = Built::new(spec, kernel)?;
+        print(&format!("machine    {}\n", describe(std::slice::from_ref(spec))))?;
+        print(&format!("initramfs  {} KiB\n", built.initramfs_size().div_ceil(1024)))?;
+        for item in &plan.items {
+            let why = item.skip.as_ref().map(|why| format!("  (skip: {why})")).unwrap_or_default();
+            print(&format!("case       {}{why}\n", item.name))?;
+        }
+        print(&format!("command    {}\n", built.command_line()))?;
     }
-    print(&format!("command    {}\n", built.command_line()))?;
     Ok(0)
 }
 
@@ -122,18 +103,5 @@ fn exit_code(said: &Run, summary: Summary, last_end: Option<&End>) -> u8 {
             u8::try_from(code).unwrap_or(BROKEN)
         }
         _ => summary.exit_code(),
-    }
-}
-
-impl Listeners {
-    /// Says why KVM is not used, where one might expect it.
-    fn note_accel(&mut self, said: &Run, engine: Engine) {
-        if said.machine.accel == AccelName::Auto
-            && engine == Engine::Qemu(Accel::Tcg)
-            && std::path::Path::new("/dev/kvm").exists()
-            && let Err(why) = kvm::verdict()
-        {
-            self.note(format!("{why}: using TCG"));
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a session is about, and who hears of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use kernel::{Kernel, Locator};
@@ -17,7 +17,7 @@ use crate::recall::Again;
 pub(crate) fn begin(
     locator: &Locator,
     kernel: &Kernel,
-    spec: &Spec,
+    specs: &[Spec],
     suite: &str,
     cases: Vec<String>,
 ) -> Session {
@@ -30,8 +30,8 @@ pub(crate) fn begin(
         kernel: kernel.exact_locator(),
         provenance: kernel.provenance.clone(),
         release: kernel.release.clone(),
-        identity: kernel.identity(&spec.parameters()),
-        machine: describe(spec),
+        identity: kernel.identity(&specs.first().map(Spec::parameters).unwrap_or_default()),
+        machine: describe(specs),
         suite: suite.to_string(),
         cases,
     }
@@ -45,6 +45,11 @@ pub(crate) fn again(session: Session, again: Option<&Again>) -> Result<Session> 
     }
 }
 
+/// Where sessions are kept: below `results` if the user said so.
+pub(crate) fn root(results: Option<&Path>) -> PathBuf {
+    results.map_or_else(ledger::default_root, Path::to_path_buf)
+}
+
 /// The recorder of a session, below `results` if the user said so, and what the user looks at.
 pub(crate) fn listeners(
     session: &Session,
@@ -52,7 +57,7 @@ pub(crate) fn listeners(
     format: Format,
     color: bool,
 ) -> Result<Listeners> {
-    let root = results.map_or_else(ledger::default_root, Path::to_path_buf);
+    let root = root(results);
     let recorder = Recorder::create(&root, &session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())?;
     Ok(Listeners::new(format, color, recorder))
 }

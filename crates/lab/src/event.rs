@@ -52,6 +52,9 @@ pub enum Event {
         release: String,
         /// From the start of the machine's program to the hello.
         took: Duration,
+        /// An earlier session booted it and kept it to be cloned.
+        #[serde(default)]
+        kept: bool,
     },
     /// A case begins, for the first time or once more.
     Started {

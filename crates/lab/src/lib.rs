@@ -11,6 +11,7 @@
 //! * [`judge`]: from what was seen to an Outcome
 //! * [`ktap`]: results of tests that print KTAP
 //! * [`kunit`]: a Run for each test that a kernel runs while it boots
+//! * [`likeness`]: whether two Runs failed in the same way
 //! * [`source`]: where machines come from
 //! * [`runner`]: boots, runs, judges
 //! * [`watch`]: notices a machine that stopped answering
@@ -35,5 +36,5 @@ pub use event::{Event, Listener};
 pub use outcome::{Blame, Outcome};
 pub use plan::Plan;
 pub use run::{Run, Summary};
-pub use runner::Runner;
+pub use runner::{Isolation, Options, Part, Repeats, Runner};
 pub use suites::Suite;

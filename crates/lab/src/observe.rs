@@ -52,13 +52,13 @@ pub(crate) struct Observation {
 /// Runs `item` and sees what happens; nothing if the user interrupts it.
 pub(crate) fn observe(
     machine: &mut dyn Machine,
-    (run, item): (u32, &Item),
+    (run, seed, item): (u32, u64, &Item),
     patience: Patience,
     interrupt: &AtomicBool,
     heard: &mut dyn FnMut(&str),
 ) -> Option<Observation> {
     let limit = patience.stretch(item.limit);
-    machine.tell(&ToAgent::Run(request(run, item, limit)));
+    machine.tell(&ToAgent::Run(request((run, seed, item), limit)));
     let start = Instant::now();
     let mut watch = Watch::new(start, limit, patience);
     let mut seen = Observation::new(limit);
@@ -106,13 +106,13 @@ fn examine(machine: &mut dyn Machine, heard: &mut dyn FnMut(&str)) -> Facts {
     facts
 }
 
-fn request(run: u32, item: &Item, limit: Duration) -> RunRequest {
+fn request((run, seed, item): (u32, u64, &Item), limit: Duration) -> RunRequest {
     RunRequest {
         run,
         work: work(item, limit),
         limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
         output_max: OUTPUT_MAX as u64,
-        seed: 0,
+        seed,
         modules: item.modules.clone(),
         unsure: item.unsure.clone(),
     }

@@ -58,6 +58,8 @@ pub struct Item {
     pub modules: Vec<String>,
     /// Modules that it needs and of which nothing is known: a lone image says nothing about its own.
     pub unsure: Vec<String>,
+    /// CPUs that its machine must have at least.
+    pub cpus: u32,
     /// Why it cannot be run, if it cannot.
     pub skip: Option<String>,
 }
@@ -113,9 +115,29 @@ impl Plan {
             expects: &[],
             modules: Vec::new(),
             unsure: Vec::new(),
+            cpus: spec::CPUS,
             skip: None,
         });
         Ok(plan)
+    }
+
+    /// Plans for machines of one shape each, as few as can be. Memory and a disk that a case does not use cost
+    /// nothing, but with more CPUs than it needs a case is another one; where the user fixed them there is one
+    /// shape.
+    #[must_use]
+    pub fn by_shape(self, fixed: Fixed) -> Vec<Self> {
+        if fixed.cpus.is_some() {
+            return vec![self];
+        }
+        let mut shapes: Vec<u32> = self.items.iter().map(|item| item.cpus).collect();
+        shapes.sort_unstable();
+        shapes.dedup();
+        let of_shape = |&cpus: &u32| {
+            let items = self.items.iter().filter(|item| item.cpus == cpus).cloned().collect();
+            let (suite, payload, notes) = (self.suite.clone(), self.payload.clone(), self.notes.clone());
+            Self { suite, items, payload, cpus, notes, ..self }
+        };
+        shapes.iter().map(of_shape).collect()
     }
 
     /// A plan that runs nothing, for a machine that is used by hand.
@@ -167,6 +189,7 @@ impl Plan {
             expects: case.expects,
             modules,
             unsure: unsure(kernel, case),
+            cpus: cpus_of(case),
             skip,
         })
     }
@@ -214,6 +237,13 @@ impl Plan {
         }
         Ok(paths)
     }
+}
+
+/// CPUs that a case needs, at least those of every machine.
+fn cpus_of(case: &Case) -> u32 {
+    let needed =
+        case.needs.iter().filter_map(|need| if let Need::Cpus(count) = need { Some(*count) } else { None });
+    needed.fold(spec::CPUS, u32::max)
 }
 
 /// What the case needs and the kernel's files do not tell; for a file system the machine itself does.

@@ -3,21 +3,77 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use kernel::Kernel;
-use machine::{BootFailure, Built, Error, Machine, Spec};
+use machine::{BootFailure, Error, Machine};
+
+mod hosted;
+mod proven;
+
+pub use hosted::HostedSource;
 
 /// Makes machines, each as fresh as the first.
-pub trait Source {
+pub trait Source: Sync {
     /// Boots one; `heard` gets the command line of its program and every line of the console on the way.
     ///
     /// # Errors
     ///
     /// When the host cannot start it. A kernel that does not boot is the inner error.
     fn boot(
-        &mut self,
+        &self,
         interrupt: &AtomicBool,
         heard: &mut dyn FnMut(Heard<'_>),
     ) -> Result<Result<Up, BootFailure>, Error>;
+
+    /// Boots one that others are cloned from, or finds one that an earlier run has kept; `heard` gets the same.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it. A kernel that does not boot, or a machine that cannot be cloned, is the
+    /// inner error.
+    fn template<'s>(
+        &'s self,
+        _interrupt: &'s AtomicBool,
+        _heard: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {
+        Ok(Err(BootFailure::unclonable("nobody said how")))
+    }
+}
+
+/// A booted machine that others are cloned from.
+pub trait Template<'s>: Send + Sync {
+    /// What is known of it.
+    fn facts(&self) -> Facts<'_>;
+
+    /// Makes a machine that goes on where this one stopped.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it. One that does not answer is the inner error.
+    fn clone_machine(&self, interrupt: &AtomicBool) -> Result<Result<Up, BootFailure>, Error>;
+
+    /// A template whose clones find modules loaded.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it. A machine that does not survive it, or whose kernel reports a defect
+    /// meanwhile, is the inner error.
+    fn with_modules(
+        &self,
+        modules: &[String],
+        interrupt: &AtomicBool,
+    ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error>;
+}
+
+/// What is known of a template.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// `uname -r`.
+    pub release: &'a str,
+    /// From its start to the agent's hello.
+    pub took: Duration,
+    /// Lines of its console up to there.
+    pub console: &'a [String],
+    /// An earlier run has kept it.
+    pub kept: bool,
 }
 
 /// Something that is known before the machine is up.
@@ -35,46 +91,12 @@ pub struct Up {
     pub machine: Box<dyn Machine>,
     /// `uname -r`.
     pub release: String,
-    /// From its start to the agent's hello.
+    /// From its start to the agent's readiness.
     pub took: Duration,
 }
 
 impl std::fmt::Debug for Up {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Up").field("release", &self.release).field("took", &self.took).finish_non_exhaustive()
-    }
-}
-
-/// Boots a Kernel in a machine that is a program of this host: QEMU or UML.
-#[derive(Debug)]
-pub struct HostedSource<'a> {
-    built: Built<'a>,
-}
-
-impl<'a> HostedSource<'a> {
-    /// Prepares everything that does not change from boot to boot.
-    ///
-    /// # Errors
-    ///
-    /// When the host or what the user asked for does not allow it.
-    pub fn new(spec: &'a Spec, kernel: &'a Kernel) -> Result<Self, Error> {
-        Ok(Self { built: Built::new(spec, kernel)? })
-    }
-}
-
-impl Source for HostedSource<'_> {
-    fn boot(
-        &mut self,
-        interrupt: &AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
-    ) -> Result<Result<Up, BootFailure>, Error> {
-        let started = self.built.start()?;
-        heard(Heard::CommandLine(started.command_line()));
-        let booted = started.wait_for_hello(interrupt, &mut |line| heard(Heard::Console(line)));
-        Ok(booted.map(|booted| Up {
-            machine: Box::new(booted.machine),
-            release: booted.release,
-            took: booted.took,
-        }))
     }
 }

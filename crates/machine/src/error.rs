@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-use crate::Facts;
+use crate::engine::Engine;
+use crate::{Death, Facts};
 
 /// A machine that could not be had. Nothing here says anything about the kernel.
 #[derive(Debug, Error)]
@@ -113,6 +114,35 @@ pub struct BootFailure {
     pub facts: Facts,
 }
 
+impl BootFailure {
+    /// A machine from which others cannot be cloned.
+    #[must_use]
+    pub fn unclonable(why: impl Into<String>) -> Self {
+        Self { trouble: BootTrouble::Unclonable(why.into()), console: Vec::new(), facts: Facts::default() }
+    }
+}
+
+impl BootTrouble {
+    /// A machine of this engine that came to this end before its agent was ready.
+    pub(crate) fn of(death: Death, engine: Engine) -> Self {
+        match death {
+            Death::Panic(title) => Self::Panic(title),
+            Death::AgentDied(title) => Self::AgentDied(title),
+            Death::Reset => Self::Reset,
+            Death::Fault(signal) => Self::Fault(signal),
+            Death::Restarted => Self::Panic("the kernel restarted before user space".to_string()),
+            // The agent gives up when it finds no port. A kernel with one serial port drops its console for
+            // the second one, so that the agent's own words about it may be lost.
+            Death::PoweredOff => Self::no_control_port(engine),
+            Death::Broken(text) => Self::Machine(text),
+        }
+    }
+
+    pub(crate) fn no_control_port(engine: Engine) -> Self {
+        Self::NoControlPort { option: engine.port_option() }
+    }
+}
+
 /// The ways in which a boot fails.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BootTrouble {
@@ -156,6 +186,9 @@ pub enum BootTrouble {
     /// An agent of another version answered.
     #[error("the agent speaks protocol {0}, this kiln speaks {version}", version = protocol::VERSION)]
     Protocol(u32),
+    /// The machine is up, but others cannot be cloned from it.
+    #[error("this machine cannot be cloned: {0}")]
+    Unclonable(String),
     /// QEMU, UML or the host failed; says which.
     #[error("{0}")]
     Machine(String),

@@ -7,6 +7,7 @@
 //!   [`folder`]: a folder of the host
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
 //! * [`hosted`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
+//! * [`template`]: a booted machine that others are cloned from
 //! * [`console`]: lines of the console and what they say about the machine's end
 //! * [`printk`]: what stands before the text of a line
 //! * [`host`]: what this host has
@@ -26,6 +27,7 @@ pub mod printk;
 pub mod program;
 mod qemu;
 pub mod spec;
+pub mod template;
 pub mod uml;
 
 use std::time::Instant;
@@ -39,6 +41,7 @@ pub use folder::Folder;
 pub use hosted::{Booted, Built, Hosted, Starting};
 pub use payload::Payload;
 pub use spec::Spec;
+pub use template::Template;
 
 /// The agent: a static program, `/init` of every machine.
 pub static AGENT: &[u8] = include_bytes!(env!("KILN_AGENT"));

@@ -39,6 +39,13 @@ pub const CPUS: u32 = 1;
 const KERNEL_MIB: u64 = 96;
 
 impl Spec {
+    /// The same without what the machine boots from.
+    pub(crate) fn bare(&self) -> Self {
+        let Self { memory_mib, cpus, ref append, engine, boot_limit, silence_limit, disk_mib, .. } = *self;
+        let (append, payload) = (append.clone(), Payload::default());
+        Self { memory_mib, cpus, append, engine, boot_limit, silence_limit, disk_mib, payload }
+    }
+
     /// The kernel's parameters.
     #[must_use]
     pub fn parameters(&self) -> String {

@@ -32,6 +32,18 @@ pub struct Encoder {
 }
 
 impl Encoder {
+    /// A writer that goes on where another one has sent `frames` frames.
+    #[must_use]
+    pub fn after(frames: u64) -> Self {
+        Self { sequence: frames, ..Self::default() }
+    }
+
+    /// How many frames have been sent.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.sequence
+    }
+
     /// From now on frames carry `key`.
     pub fn set_key(&mut self, key: u64) {
         self.key = key;
@@ -78,6 +90,18 @@ pub struct Decoder {
 }
 
 impl Decoder {
+    /// A reader of whoever has sent `frames` frames already.
+    #[must_use]
+    pub fn after(frames: u64) -> Self {
+        Self { sequence: frames, ..Self::default() }
+    }
+
+    /// How many frames have been sent, as far as was read.
+    #[must_use]
+    pub fn frames(&self) -> u64 {
+        self.sequence
+    }
+
     /// From now on only frames with `key` are taken.
     pub fn set_key(&mut self, key: u64) {
         self.key = key;

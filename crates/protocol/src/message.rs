@@ -63,6 +63,9 @@ pub enum FromAgent {
         /// The number that the ping gave.
         nonce: u64,
     },
+    /// What [`ToAgent::Prepare`] asked for has been done; nothing more is sent until the next
+    /// [`ToAgent::Start`].
+    Prepared,
     /// The interactive shell has ended.
     ShellEnded {
         /// How.
@@ -88,6 +91,11 @@ pub enum ToAgent {
         now_us: u64,
         /// What the kernel's random numbers are to come from; nothing where they shall be those of the template.
         entropy: Option<[u8; 32]>,
+    },
+    /// Load modules, as far as they can be loaded, so that clones of this machine find them.
+    Prepare {
+        /// By their paths in the initramfs, in this order.
+        modules: Vec<String>,
     },
     /// Run one case or program.
     Run(RunRequest),

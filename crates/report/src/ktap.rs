@@ -150,7 +150,7 @@ impl<W: Write> Listener for Ktap<W> {
         match event {
             Event::Planned(session) => self.planned(session),
             Event::Note { text } => self.line(0, &format!("# note: {}", safe_line(text))),
-            Event::Booted { boot, release, took } => {
+            Event::Booted { boot, release, took, .. } => {
                 self.line(0, &format!("# boot {boot}: {} after {}", safe_line(release), span(*took)));
             }
             Event::Finished(run) => self.finished(run),

@@ -14,7 +14,7 @@ use crate::words::{cases, kernel, seconds, tally_text, why};
 /// Prints a line for everything but the console.
 ///
 /// The columns are: what happened, how far the session is (or the number of the boot), how long it
-/// took, and what it happened to. The first is an Outcome, `plan`, `note`, `boot`, `booted` or `end`.
+/// took, and what it happened to. The first is an Outcome, `plan`, `note`, `boot`, `booted`, `kept` (a boot of an earlier session) or `end`.
 #[derive(Debug)]
 pub struct Plain<W> {
     sink: Sink<W>,
@@ -76,8 +76,13 @@ impl<W: Write> Listener for Plain<W> {
             Event::Booting { boot, cases: count } => {
                 self.row("boot", &boot.to_string(), None, &format!("for {}", cases(*count as usize)));
             }
-            Event::Booted { boot, release, took } => {
-                self.row("booted", &boot.to_string(), Some(*took), &safe_line(release));
+            Event::Booted { boot, release, took, kept } => {
+                self.row(
+                    if *kept { "kept" } else { "booted" },
+                    &boot.to_string(),
+                    Some(*took),
+                    &safe_line(release),
+                );
             }
             Event::Finished(run) => self.finished(run),
             Event::Ended { summary, took, interrupted } => self.ended(*summary, *took, *interrupted),

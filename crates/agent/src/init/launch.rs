@@ -115,7 +115,10 @@ fn tell_seed(seed: u64) {
 }
 
 /// Loads a module; one that is loaded already is fine.
-fn load(path: &Path) -> Checked {
+pub(super) fn load(path: &Path) -> Checked {
+    if is_live(&name_of(path)) {
+        return Ok(());
+    }
     let Ok(file) = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
         return broken(&format!("module {} is not in the initramfs", path.display()));
     };
@@ -127,6 +130,12 @@ fn load(path: &Path) -> Checked {
         }
         Err(error) => fail(&format!("loading module {}: {}", name_of(path), describe(error))),
     }
+}
+
+/// Whether a module is loaded and ready: loading it once more would only cost the time to read it.
+fn is_live(name: &str) -> bool {
+    let state = Path::new("/sys/module").join(name.replace('-', "_")).join("initstate");
+    std::fs::read_to_string(state).is_ok_and(|state| state.trim() == "live")
 }
 
 /// Whether the kernel shows a module: one that is built in and has no parameter it does not show.

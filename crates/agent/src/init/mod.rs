@@ -23,6 +23,8 @@ mod shell;
 mod stuck;
 mod work;
 
+use std::path::Path;
+
 use protocol::{FromAgent, ToAgent};
 use rustix::system::{RebootCommand, reboot};
 
@@ -48,12 +50,12 @@ fn serve(session: &mut Session, trouble: &[String]) {
     loop {
         for message in session.wait(None, None).messages {
             match message {
-                ToAgent::Start { key, now_us, entropy } => {
-                    session.start(key);
+                ToAgent::Start { now_us, entropy, .. } => {
                     for text in trouble.iter().cloned().chain(fresh::make(now_us, entropy)) {
                         session.send(&FromAgent::Trouble { text });
                     }
                 }
+                ToAgent::Prepare { modules } => prepare(session, &modules),
                 ToAgent::Run(request) => work::run(session, &request),
                 ToAgent::Shell { argv, term, rows, columns } => {
                     shell::run(session, &argv, &term, shell::size(rows, columns));
@@ -64,6 +66,17 @@ fn serve(session: &mut Session, trouble: &[String]) {
             }
         }
     }
+}
+
+/// Loads what can be loaded and falls silent: clones of this machine go on from here.
+fn prepare(session: &mut Session, modules: &[String]) {
+    for path in modules {
+        // A case that needs it finds out why it cannot be loaded.
+        let _ = launch::load(Path::new(path));
+    }
+    session.forward_whole_log();
+    session.send(&FromAgent::Prepared);
+    session.pause();
 }
 
 fn hello() -> FromAgent {

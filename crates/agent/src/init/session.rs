@@ -62,9 +62,14 @@ impl Session {
     }
 
     /// The machine has given its key.
-    pub(super) fn start(&mut self, key: u64) {
+    fn start(&mut self, key: u64) {
         self.port.set_key(key);
         self.started = true;
+    }
+
+    /// The machine is going to be cloned: nothing is sent until a clone has its key.
+    pub(super) fn pause(&mut self) {
+        self.started = false;
     }
 
     /// Waits until there is a message, a child has ended, `extra` can be read or `deadline` is over;
@@ -81,9 +86,15 @@ impl Session {
         if port {
             for message in self.port.receive() {
                 match message {
-                    ToAgent::Ping { nonce } => self.send(&FromAgent::Pong { nonce }),
-                    other => ready.messages.push(other),
+                    ToAgent::Ping { nonce } => {
+                        self.send(&FromAgent::Pong { nonce });
+                        continue;
+                    }
+                    // What comes after it is answered with this key, also if it came at once.
+                    ToAgent::Start { key, .. } => self.start(key),
+                    _ => {}
                 }
+                ready.messages.push(message);
             }
         }
         ready.extra = readable;

@@ -43,7 +43,11 @@ fn follow(session: &mut Session, pid: rustix::process::Pid, console: &OwnedFd) -
                     let _ = tcsetwinsize(console, self::size(rows, columns));
                 }
                 ToAgent::PowerOff => super::power_off(),
-                ToAgent::Ping { .. } | ToAgent::Start { .. } | ToAgent::Run(_) | ToAgent::Shell { .. } => {}
+                ToAgent::Ping { .. }
+                | ToAgent::Start { .. }
+                | ToAgent::Prepare { .. }
+                | ToAgent::Run(_)
+                | ToAgent::Shell { .. } => {}
             }
         }
     }

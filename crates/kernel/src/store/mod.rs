@@ -23,7 +23,7 @@ mod shelf;
 pub use lease::Lease;
 pub(crate) use prune::disk_usage;
 pub use prune::{Entry, Pruned};
-pub(crate) use shelf::{Lock, Shelf};
+pub use shelf::{Lock, Shelf};
 
 /// Where kernels are kept between runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +62,11 @@ impl Store {
     /// Finished builds, by their identity.
     pub(crate) fn builds(&self) -> Shelf {
         Shelf::new(self.directory.join("built"))
+    }
+
+    /// Booted machines that others are cloned from.
+    pub fn templates(&self) -> Shelf {
+        Shelf::new(self.directory.join("templates"))
     }
 
     /// Where sources are checked out and objects lie, so that the next build has less to do.

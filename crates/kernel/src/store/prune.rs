@@ -12,8 +12,9 @@ use super::{Lock, Store};
 use crate::context::Context;
 use crate::error::Error;
 
-/// The folders whose sub-folders are entries: packages, builds, trees to build in, unpacked sources.
-const KINDS: [&str; 4] = ["deb", "built", "work", "sources"];
+/// The folders whose sub-folders are entries: packages, builds, trees to build in, unpacked sources, booted
+/// machines.
+const KINDS: [&str; 5] = ["deb", "built", "work", "sources", "templates"];
 
 /// Something in the store that can be fetched or made again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,17 +88,42 @@ impl Store {
     fn entries(&self) -> Result<Vec<Entry>, Error> {
         let mut entries = Vec::new();
         for kind in KINDS {
-            let directory = self.directory.join(kind);
-            let found = match fs::read_dir(&directory) {
-                Ok(found) => found,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(error) => return Err(Error::io("list", &directory)(error)),
-            };
-            entries.extend(found.flatten().filter_map(|found| entry(kind, &found)));
+            entries.extend(entries_in(&self.directory.join(kind), kind)?);
         }
-        entries.sort_by(|a, b| (a.last_used, &a.name).cmp(&(b.last_used, &b.name)));
+        sort(&mut entries);
         Ok(entries)
     }
+}
+
+impl Shelf {
+    /// Removes all but the `count` entries that were used last, and none in use.
+    ///
+    /// # Errors
+    ///
+    /// When the shelf cannot be listed; an entry that cannot be removed is left.
+    pub fn keep_newest(&self, _lock: &Lock, count: usize) -> Result<(), Error> {
+        let mut entries = entries_in(self.directory(), "")?;
+        sort(&mut entries);
+        let surplus = entries.len().saturating_sub(count);
+        for entry in &entries[..surplus] {
+            // The next time it is tried again.
+            let _ = take(entry, false);
+        }
+        Ok(())
+    }
+}
+
+/// The entries of one folder, which need not be there.
+fn entries_in(directory: &Path, kind: &str) -> Result<Vec<Entry>, Error> {
+    match fs::read_dir(directory) {
+        Ok(found) => Ok(found.flatten().filter_map(|found| entry(kind, &found)).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(Error::io("list", directory)(error)),
+    }
+}
+
+fn sort(entries: &mut [Entry]) {
+    entries.sort_by(|a, b| (a.last_used, &a.name).cmp(&(b.last_used, &b.name)));
 }
 
 /// Links and files are nobody's entries, whoever put them there.

@@ -14,13 +14,13 @@ use crate::error::Error;
 
 /// A folder of entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shelf {
+pub struct Shelf {
     directory: PathBuf,
 }
 
 /// The right to change a shelf or a work directory, given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     _file: File,
 }
 
@@ -33,8 +33,13 @@ impl Shelf {
         Self { directory }
     }
 
+    /// The folder.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Where the entry of this name stands, or will.
-    pub(crate) fn entry(&self, name: &str) -> PathBuf {
+    pub fn entry(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
@@ -46,28 +51,63 @@ impl Shelf {
     }
 
     /// Waits until no other kiln changes the shelf, and clears what dead ones left.
-    pub(crate) fn lock(&self, context: &mut Context<'_>) -> Result<Lock, Error> {
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made or locked, or the user does not want to wait.
+    pub fn lock(&self, context: &mut Context<'_>) -> Result<Lock, Error> {
         let lock = Lock::take(&self.directory.join(".lock"), context)?;
         clear(&self.directory)?;
         Ok(lock)
     }
 
+    /// The same without waiting: nothing if another kiln changes it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made or locked.
+    pub fn try_lock(&self) -> Result<Option<Lock>, Error> {
+        let path = self.directory.join(".lock");
+        let file = Lock::open(&path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                clear(&self.directory)?;
+                Ok(Some(Lock { _file: file }))
+            }
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(Error::io("lock", &path)(source)),
+        }
+    }
+
     /// A place to prepare an entry in; on the same file system, so that it can be renamed.
-    pub(crate) fn workshop(&self, _lock: &Lock) -> Result<TempDir, Error> {
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made.
+    pub fn workshop(&self, _lock: &Lock) -> Result<TempDir, Error> {
         let workshop = tempfile::Builder::new().prefix(TEMPORARY).tempdir_in(&self.directory);
         workshop.map_err(Error::io("write in", &self.directory))
     }
 
-    /// Puts a prepared entry where others find it, in one step.
-    pub(crate) fn publish(&self, _lock: &Lock, prepared: &Path, place: &Path) -> Result<(), Error> {
+    /// Puts a prepared entry where others find it, in one step, so that a power cut leaves all of it or nothing.
+    pub(crate) fn publish(&self, lock: &Lock, prepared: &Path, place: &Path) -> Result<(), Error> {
+        // Otherwise the name could be in place and the content unwritten.
+        let flush = || rustix::fs::syncfs(File::open(prepared)?).map_err(io::Error::from);
+        flush().map_err(Error::io("write to disk", prepared))?;
+        self.place(lock, prepared, place)
+    }
+
+    /// Puts a prepared entry where others find it, in one step for them, but not for a power cut.
+    ///
+    /// # Errors
+    ///
+    /// When the file system refuses it.
+    pub fn place(&self, _lock: &Lock, prepared: &Path, place: &Path) -> Result<(), Error> {
         if place.exists() {
             // A damaged one. It goes aside first, for a rename replaces only empty directories.
             let aside = self.directory.join(format!("{TEMPORARY}old-{}", std::process::id()));
             fs::rename(place, &aside).map_err(Error::io("replace", place))?;
         }
-        // Otherwise a power cut could leave the name in place and the content unwritten.
-        let flush = || rustix::fs::syncfs(File::open(prepared)?).map_err(io::Error::from);
-        flush().map_err(Error::io("write to disk", prepared))?;
         fs::rename(prepared, place).map_err(Error::io("rename to", place))
     }
 }
@@ -75,12 +115,16 @@ impl Shelf {
 impl Lock {
     /// Waits until no other kiln holds the lock file, which is made if need be.
     pub(crate) fn take(path: &Path, context: &mut Context<'_>) -> Result<Self, Error> {
+        let file = Self::open(path)?;
+        wait_for(&file, path, context)?;
+        Ok(Self { _file: file })
+    }
+
+    fn open(path: &Path) -> Result<File, Error> {
         let directory = path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(directory).map_err(Error::io("make", directory))?;
         let file = File::options().create(true).truncate(false).write(true).open(path);
-        let file = file.map_err(Error::io("open", path))?;
-        wait_for(&file, path, context)?;
-        Ok(Self { _file: file })
+        file.map_err(Error::io("open", path))
     }
 }
 

@@ -43,7 +43,7 @@ const NOTES_MAX: usize = 20;
 ///
 /// When the host cannot start a machine at all; what has happened was told to the listener.
 pub fn run(
-    source: &mut dyn Source,
+    source: &dyn Source,
     listener: &mut dyn Listener,
     interrupt: &AtomicBool,
     (session, suites): (Session, &[String]),
@@ -100,7 +100,7 @@ fn tell(listener: &mut dyn Listener, session: Session, console: &Console, (boot,
     }
     tell_until(listener, u64::MAX);
     if let Boot::Up { release, took } = boot {
-        listener.hear(&Event::Booted { boot: BOOT, release: release.clone(), took: *took });
+        listener.hear(&Event::Booted { boot: BOOT, release: release.clone(), took: *took, kept: false });
     }
     for text in story.notes.into_iter().take(NOTES_MAX) {
         listener.hear(&Event::Note { text });

@@ -86,6 +86,7 @@ fn item(
         expects: &[],
         modules: Vec::new(),
         unsure: Vec::new(),
+        cpus: machine::spec::CPUS,
         skip,
     }
 }

@@ -3,10 +3,10 @@
 //! A [`World`] says what each case and each boot does; [`World::run`] plays it through the real Runner
 //! and gives the [`Story`], whose order of events has been checked.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
-use std::rc::Rc;
+use std::cell::Cell;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use lab::event::Session;
@@ -14,7 +14,7 @@ use lab::judge::Dialect;
 use lab::plan::Item;
 use lab::source::{Heard, Source, Up};
 use lab::watch::Patience;
-use lab::{Blame, Event, Listener, Outcome, Plan, Run, Runner, Summary};
+use lab::{Blame, Event, Isolation, Listener, Options, Outcome, Part, Plan, Repeats, Run, Runner, Summary};
 use machine::{BootFailure, BootTrouble, Death, Error, Event as MachineEvent, Facts, Machine, Payload};
 use protocol::{Counts, End, FromAgent, KernelRecord, Report, ReportKind, ToAgent, Work};
 
@@ -61,10 +61,10 @@ pub(crate) struct Seen {
 }
 
 struct FakeSource {
-    boots: VecDeque<Boot>,
+    boots: Mutex<VecDeque<Boot>>,
     scenarios: Vec<(String, Scenario)>,
     answers_pings: bool,
-    seen: Rc<RefCell<Seen>>,
+    seen: Arc<Mutex<Seen>>,
 }
 
 struct FakeMachine {
@@ -72,7 +72,7 @@ struct FakeMachine {
     answers_pings: bool,
     queue: VecDeque<MachineEvent>,
     ended: Cell<bool>,
-    seen: Rc<RefCell<Seen>>,
+    seen: Arc<Mutex<Seen>>,
 }
 
 struct Recorder<'a> {
@@ -84,7 +84,7 @@ struct Recorder<'a> {
 impl Machine for FakeMachine {
     fn tell(&mut self, message: &ToAgent) {
         assert!(!self.ended.get(), "a machine that ended was told {message:?}");
-        self.seen.borrow_mut().told.push(message.clone());
+        self.seen.lock().expect("no thread panicked").told.push(message.clone());
         match message {
             ToAgent::Run(request) => {
                 let Work::Case(name) = &request.work else { panic!("only cases are planned") };
@@ -95,7 +95,7 @@ impl Machine for FakeMachine {
                 self.queue.push_back(agent(FromAgent::Pong { nonce: *nonce }));
             }
             ToAgent::PowerOff => {
-                self.seen.borrow_mut().powered_off += 1;
+                self.seen.lock().expect("no thread panicked").powered_off += 1;
                 self.queue.push_back(MachineEvent::Ended(Death::PoweredOff));
             }
             _ => {}
@@ -109,7 +109,7 @@ impl Machine for FakeMachine {
     }
 
     fn examine(&mut self) -> Facts {
-        self.seen.borrow_mut().examined += 1;
+        self.seen.lock().expect("no thread panicked").examined += 1;
         Facts {
             state: vec!["RIP=0000000000000fff".to_string()],
             traces: vec!["Kernel panic - not syncing: NMI: Not continuing".to_string()],
@@ -117,20 +117,20 @@ impl Machine for FakeMachine {
     }
 
     fn stop(self: Box<Self>) {
-        self.seen.borrow_mut().powered_off += 1;
+        self.seen.lock().expect("no thread panicked").powered_off += 1;
     }
 }
 
 impl Source for FakeSource {
     fn boot(
-        &mut self,
+        &self,
         _interrupt: &AtomicBool,
         heard: &mut dyn FnMut(Heard<'_>),
     ) -> Result<Result<Up, BootFailure>, Error> {
-        self.seen.borrow_mut().boots += 1;
+        self.seen.lock().expect("no thread panicked").boots += 1;
         heard(Heard::CommandLine("fake"));
         heard(Heard::Console("Linux version 6.1.0"));
-        let boot = self.boots.pop_front().unwrap_or(Boot::Up);
+        let boot = self.boots.lock().expect("no thread panicked").pop_front().unwrap_or(Boot::Up);
         if let Boot::Says(line) = boot {
             heard(Heard::Console(line));
         }
@@ -154,7 +154,7 @@ impl Source for FakeSource {
                     answers_pings: self.answers_pings,
                     queue: late,
                     ended: Cell::new(false),
-                    seen: Rc::clone(&self.seen),
+                    seen: Arc::clone(&self.seen),
                 });
                 Ok(Ok(Up { machine, release: "6.1.0".into(), took: Duration::from_millis(1) }))
             }
@@ -197,13 +197,13 @@ impl World {
     /// Plays it.
     pub(crate) fn run(self) -> Story {
         let interrupt = AtomicBool::new(false);
-        let seen = Rc::new(RefCell::new(Seen::default()));
+        let seen = Arc::new(Mutex::new(Seen::default()));
         let scenarios = self.items.iter().map(|(item, scenario)| (item.name.clone(), *scenario)).collect();
-        let mut source = FakeSource {
-            boots: self.boots.into(),
+        let source = FakeSource {
+            boots: Mutex::new(self.boots.into()),
             scenarios,
             answers_pings: self.answers_pings,
-            seen: Rc::clone(&seen),
+            seen: Arc::clone(&seen),
         };
         let mut recorder =
             Recorder { events: Vec::new(), interrupt_at: self.interrupt_at, interrupt: &interrupt };
@@ -216,9 +216,23 @@ impl World {
             disk_mib: 0,
             notes: Vec::new(),
         };
-        let runner = Runner::new(&mut source, &mut recorder, &interrupt, self.patience);
-        let result = runner.run(session(plan.items.iter().map(|item| item.name.clone()).collect()), &plan);
-        let story = Story { events: recorder.events, result, seen: seen.take() };
+        let options = Options {
+            patience: self.patience,
+            isolation: Isolation::Suite,
+            jobs: 1,
+            repeats: Repeats::OnFailure(0),
+            seed: None,
+            durations: HashMap::new(),
+            finished: Vec::new(),
+        };
+        let runner = Runner::new(&mut recorder, &interrupt, options);
+        let part = Part { plan: &plan, source: &source };
+        let result = runner.run(session(plan.items.iter().map(|item| item.name.clone()).collect()), &[part]);
+        let story = Story {
+            events: recorder.events,
+            result,
+            seen: std::mem::take(&mut *seen.lock().expect("no thread panicked")),
+        };
         story.check_order(&plan);
         story
     }
@@ -227,16 +241,20 @@ impl World {
 /// Plays the boot of a kernel with KUnit.
 pub(crate) fn kunit(boot: Boot) -> Story {
     let interrupt = AtomicBool::new(matches!(boot, Boot::Prints(_, Err(BootTrouble::Interrupted))));
-    let seen = Rc::new(RefCell::new(Seen::default()));
-    let mut source = FakeSource {
-        boots: VecDeque::from([boot]),
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let source = FakeSource {
+        boots: Mutex::new(VecDeque::from([boot])),
         scenarios: Vec::new(),
         answers_pings: true,
-        seen: Rc::clone(&seen),
+        seen: Arc::clone(&seen),
     };
     let mut recorder = Recorder { events: Vec::new(), interrupt_at: None, interrupt: &interrupt };
-    let result = lab::kunit::run(&mut source, &mut recorder, &interrupt, (session(Vec::new()), &[]));
-    let story = Story { events: recorder.events, result, seen: seen.take() };
+    let result = lab::kunit::run(&source, &mut recorder, &interrupt, (session(Vec::new()), &[]));
+    let story = Story {
+        events: recorder.events,
+        result,
+        seen: std::mem::take(&mut *seen.lock().expect("no thread panicked")),
+    };
     let Some(Event::Planned(session)) = story.events.first() else { panic!("{:?}", story.events) };
     story.check_events(&session.cases, story.not_run());
     story
@@ -344,6 +362,7 @@ pub(crate) fn item(name: &str) -> Item {
         expects: &[],
         modules: Vec::new(),
         unsure: Vec::new(),
+        cpus: 1,
         skip: None,
     }
 }

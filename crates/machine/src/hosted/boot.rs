@@ -1,32 +1,29 @@
 //! From the start of a machine's program to the agent's hello.
 
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
-use kernel::Kernel;
+use kernel::{Kernel, Store};
 use protocol::FromAgent;
 
-use super::launch::{self, Numbers, Parts, quote, socket_pair};
+use super::Hosted;
+use super::launch::{self, Numbers, Origin, quote};
 use super::own::Own;
-use super::process::Process;
-use super::{Hosted, Raw, readers};
+use super::start::{self, Files};
 use crate::engine::Engine;
 use crate::error::{BootFailure, BootTrouble, Error};
 use crate::host::QemuProgram;
 use crate::spec::Spec;
-use crate::{Death, Event, Facts, Machine, fitness, qemu, uml};
+use crate::template::{About, Body, Keep, Memory, Template};
+use crate::{Event, Machine, fitness, qemu, uml};
 
-/// Events that may wait in the queue; each holds at most 16 KiB.
-const QUEUE: usize = 256;
+/// Most lines of its console that a template keeps.
+const LINES_MAX: usize = 10_000;
 
 /// How often the user's wish to stop is looked at.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
-
-/// Lines of the console that are shown with a failure.
-const CONSOLE_LINES: usize = 30;
 
 /// Everything that a machine is made of, ready to be started.
 #[derive(Debug)]
@@ -54,6 +51,9 @@ pub struct Starting<'a> {
     machine: Hosted,
     command_line: String,
     spec: &'a Spec,
+    body: Body,
+    /// What clones are going to be made from, if that is what it is for.
+    memory: Option<Memory>,
     start: Instant,
     own: Own,
 }
@@ -101,8 +101,8 @@ impl<'a> Built<'a> {
     }
 
     /// The program and the image that it gets.
-    fn files(&self) -> (&Path, &Path) {
-        (&self.program, &self.kernel.image)
+    fn files(&self) -> Files<'_> {
+        Files { program: &self.program, image: &self.kernel.image }
     }
 
     /// Starts the machine.
@@ -111,28 +111,56 @@ impl<'a> Built<'a> {
     ///
     /// When the host cannot start it.
     pub fn start(&self) -> Result<Starting<'a>, Error> {
+        let initramfs = launch::in_memory("initramfs", &self.initramfs)?;
+        self.start_from(Origin::Boot { initramfs }, None)
+    }
+
+    /// Whether machines of this engine can be cloned at all.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot.
+    pub fn can_be_cloned(&self) -> Result<(), BootFailure> {
+        match self.spec.engine {
+            Engine::Qemu(_) => Ok(()),
+            Engine::Uml => {
+                Err(BootFailure::unclonable("the state of UML is spread over processes of the host"))
+            }
+        }
+    }
+
+    /// Starts a machine that others are going to be cloned from.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it.
+    pub fn start_template(&self) -> Result<Starting<'a>, Error> {
+        let initramfs = launch::in_memory("initramfs", &self.initramfs)?;
+        let memory = Memory::new(self.spec.memory_mib)?;
+        self.start_from(Origin::Template { initramfs, memory: memory.descriptor()? }, Some(memory))
+    }
+
+    /// Where a template of this machine is kept between runs.
+    #[must_use]
+    pub fn keep(&self, store: Store) -> Keep {
+        Keep::new(store, self.spec, self.kernel, &self.program, &self.initramfs)
+    }
+
+    /// The template of an earlier run, if it is kept.
+    #[must_use]
+    pub fn kept_template(&self, keep: &Keep) -> Option<Template> {
+        keep.find(self.body())
+    }
+
+    fn body(&self) -> Body {
+        Body { spec: self.spec.bare(), program: self.program.clone(), image: self.kernel.image.clone() }
+    }
+
+    fn start_from(&self, origin: Origin<OwnedFd>, memory: Option<Memory>) -> Result<Starting<'a>, Error> {
         let start = Instant::now();
-        let (console, its_console) = socket_pair()?;
-        launch::hold_much(&its_console);
-        let (control, its_control) = socket_pair()?;
-        let parts = Parts {
-            console: its_console.into(),
-            control: its_control.into(),
-            initramfs: launch::in_memory("initramfs", &self.initramfs)?,
-            disk: (self.spec.disk_mib > 0).then(|| launch::disk(self.spec.disk_mib)).transpose()?,
-        };
-        let (sender, events) = sync_channel(QUEUE);
-        let launch = match self.spec.engine {
-            Engine::Qemu(accel) => qemu::launch(self.spec, accel, self.files(), parts, &sender)?,
-            Engine::Uml => uml::launch(self.spec, &self.program, parts)?,
-        };
-        let command_line = quote(&launch.command);
-        let process = Process::start(launch.command, launch.inherited, sender.clone())?;
-        let copy = |socket: &UnixStream| socket.try_clone().map_err(|source| Error::host("socket", source));
-        readers::read_port(copy(&console)?, sender.clone(), Raw::Console);
-        readers::read_port(copy(&control)?, sender, Raw::Control);
-        let machine = Hosted::new(process, launch.driver, events, console, control);
-        Ok(Starting { machine, command_line, spec: self.spec, start, own: Own::new()? })
+        let (machine, command_line) = start::start(self.spec, self.files(), origin)?;
+        let (body, own) = (self.body(), Own::new(true)?);
+        Ok(Starting { machine, command_line, spec: self.spec, body, memory, start, own })
     }
 }
 
@@ -153,6 +181,44 @@ impl Starting<'_> {
         interrupt: &AtomicBool,
         console: &mut dyn FnMut(&str),
     ) -> Result<Booted, BootFailure> {
+        let release = self.follow(interrupt, console)?;
+        self.machine.tell(&self.own.message());
+        Ok(Booted { machine: self.machine, release, took: self.start.elapsed() })
+    }
+
+    /// Follows the machine to the agent's hello and stops it there, to be cloned; `console` gets every line
+    /// on the way.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel does not boot, `interrupt` is set, or the machine cannot be cloned.
+    pub fn wait_for_template(
+        mut self,
+        interrupt: &AtomicBool,
+        console: &mut dyn FnMut(&str),
+    ) -> Result<Template, BootFailure> {
+        let mut lines = Vec::new();
+        let release = self.follow(interrupt, &mut |line| {
+            if lines.len() < LINES_MAX {
+                lines.push(line.to_string());
+            }
+            console(line);
+        })?;
+        let Some(memory) = self.memory.take() else {
+            return Err(self.fail(BootTrouble::Unclonable("it was not started as a template".to_string())));
+        };
+        let saved = self.machine.freeze();
+        let frozen = saved.map_err(|why| self.fail(BootTrouble::Unclonable(why)))?;
+        let about = About { release, took: self.start.elapsed(), console: lines };
+        Ok(Template::new(self.body, memory, frozen, about))
+    }
+
+    /// Follows the machine to the agent's hello; gives `uname -r`.
+    fn follow(
+        &mut self,
+        interrupt: &AtomicBool,
+        console: &mut dyn FnMut(&str),
+    ) -> Result<String, BootFailure> {
         let mut heard = self.start;
         while !interrupt.load(Ordering::Relaxed) {
             let deadline = (self.start + self.spec.boot_limit).min(heard + self.spec.silence_limit);
@@ -162,16 +228,16 @@ impl Starting<'_> {
                     heard = Instant::now();
                     console(&line);
                     if line.contains("kiln: no control port") {
-                        return Err(self.fail(self.no_control_port()));
+                        return Err(self.fail(BootTrouble::no_control_port(self.spec.engine)));
                     }
                 }
                 Event::Agent(FromAgent::Hello { protocol, .. }) if protocol != protocol::VERSION => {
                     return Err(self.fail(BootTrouble::Protocol(protocol)));
                 }
-                Event::Agent(FromAgent::Hello { release, .. }) => return Ok(self.greet(release)),
+                Event::Agent(FromAgent::Hello { release, .. }) => return Ok(release),
                 // What comes before the hello is the driver's or the firmware's.
                 Event::Agent(_) | Event::Stranger(_) => {}
-                Event::Ended(death) => return Err(self.fail(self.trouble(death))),
+                Event::Ended(death) => return Err(self.fail(BootTrouble::of(death, self.spec.engine))),
                 Event::Quiet if Instant::now() >= deadline => {
                     return Err(self.too_late(heard));
                 }
@@ -190,11 +256,6 @@ impl Starting<'_> {
         self.fail(BootTrouble::Late(self.start.elapsed().as_secs()))
     }
 
-    fn greet(mut self, release: String) -> Booted {
-        self.machine.tell(&self.own.message());
-        Booted { machine: self.machine, release, took: self.start.elapsed() }
-    }
-
     fn silent(&mut self, silence: Duration) -> BootFailure {
         let (lines, seconds) = (self.machine.console.lines(), silence.as_secs());
         let trouble = match lines {
@@ -207,24 +268,6 @@ impl Starting<'_> {
     }
 
     fn fail(&self, trouble: BootTrouble) -> BootFailure {
-        BootFailure { trouble, console: self.machine.console.tail(CONSOLE_LINES), facts: Facts::default() }
-    }
-
-    fn trouble(&self, death: Death) -> BootTrouble {
-        match death {
-            Death::Panic(title) => BootTrouble::Panic(title),
-            Death::AgentDied(title) => BootTrouble::AgentDied(title),
-            Death::Reset => BootTrouble::Reset,
-            Death::Fault(signal) => BootTrouble::Fault(signal),
-            Death::Restarted => BootTrouble::Panic("the kernel restarted before user space".to_string()),
-            // The agent gives up when it finds no port. A kernel with one serial port drops its console for
-            // the second one, so that the agent's own words about it may be lost.
-            Death::PoweredOff => self.no_control_port(),
-            Death::Broken(text) => BootTrouble::Machine(text),
-        }
-    }
-
-    fn no_control_port(&self) -> BootTrouble {
-        BootTrouble::NoControlPort { option: self.spec.engine.port_option() }
+        self.machine.failure(trouble)
     }
 }

@@ -26,38 +26,91 @@ pub(crate) struct Launch {
 pub(crate) struct Parts {
     pub(crate) console: OwnedFd,
     pub(crate) control: OwnedFd,
-    pub(crate) initramfs: OwnedFd,
     pub(crate) disk: Option<OwnedFd>,
+    pub(crate) origin: Origin<OwnedFd>,
 }
 
 /// Their numbers, which are the same in both processes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Numbers {
-    pub(crate) initramfs: i32,
     pub(crate) console: i32,
     pub(crate) control: i32,
     pub(crate) disk: Option<i32>,
+    pub(crate) origin: Origin<i32>,
+}
+
+/// How a machine begins, and the files for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Origin<F> {
+    /// It boots.
+    Boot { initramfs: F },
+    /// It boots, and others are going to be cloned from its memory.
+    Template { initramfs: F, memory: F },
+    /// It goes on where a template stopped, in a private copy of its memory.
+    Clone { memory: F, state: F },
+    /// It goes on there in a copy of that memory, to become a template itself.
+    Layer { memory: F, state: F },
+}
+
+impl<F> Origin<F> {
+    fn as_ref(&self) -> Origin<&F> {
+        match self {
+            Self::Boot { initramfs } => Origin::Boot { initramfs },
+            Self::Template { initramfs, memory } => Origin::Template { initramfs, memory },
+            Self::Clone { memory, state } => Origin::Clone { memory, state },
+            Self::Layer { memory, state } => Origin::Layer { memory, state },
+        }
+    }
+
+    fn map<G>(self, change: impl Fn(F) -> G) -> Origin<G> {
+        match self {
+            Self::Boot { initramfs } => Origin::Boot { initramfs: change(initramfs) },
+            Self::Template { initramfs, memory } => {
+                Origin::Template { initramfs: change(initramfs), memory: change(memory) }
+            }
+            Self::Clone { memory, state } => Origin::Clone { memory: change(memory), state: change(state) },
+            Self::Layer { memory, state } => Origin::Layer { memory: change(memory), state: change(state) },
+        }
+    }
+
+    fn into_files(self) -> impl Iterator<Item = F> {
+        let (first, second) = match self {
+            Self::Boot { initramfs } => (initramfs, None),
+            Self::Template { initramfs, memory } => (initramfs, Some(memory)),
+            Self::Clone { memory, state } | Self::Layer { memory, state } => (memory, Some(state)),
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// What it boots from, if it does.
+    pub(crate) fn initramfs(self) -> Option<F> {
+        match self {
+            Self::Boot { initramfs } | Self::Template { initramfs, .. } => Some(initramfs),
+            Self::Clone { .. } | Self::Layer { .. } => None,
+        }
+    }
 }
 
 impl Parts {
     pub(crate) fn numbers(&self) -> Numbers {
         Numbers {
-            initramfs: self.initramfs.as_raw_fd(),
             console: self.console.as_raw_fd(),
             control: self.control.as_raw_fd(),
             disk: self.disk.as_ref().map(AsRawFd::as_raw_fd),
+            origin: self.origin.as_ref().map(AsRawFd::as_raw_fd),
         }
     }
 
     pub(crate) fn into_inherited(self) -> Vec<OwnedFd> {
-        [self.console, self.control, self.initramfs].into_iter().chain(self.disk).collect()
+        [self.console, self.control].into_iter().chain(self.disk).chain(self.origin.into_files()).collect()
     }
 }
 
 impl Numbers {
     /// Some, for a command line that is only shown.
     pub(crate) fn example(has_disk: bool) -> Self {
-        Self { initramfs: 3, console: 4, control: 5, disk: has_disk.then_some(7) }
+        let origin = Origin::Boot { initramfs: 3 };
+        Self { console: 4, control: 5, disk: has_disk.then_some(7), origin }
     }
 }
 

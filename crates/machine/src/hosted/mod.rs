@@ -3,7 +3,7 @@
 //! * [`boot`]: from its start to the agent's hello
 //! * [`launch`]: what a program is started with
 //! * [`own`]: what makes a machine one of its own
-//! * [`process`]: the process
+//! * [`start`], [`process`]: the process
 //! * [`readers`]: what comes out of it
 //! * [`traces`]: what its kernel prints when it is provoked
 //!
@@ -11,20 +11,25 @@
 
 mod boot;
 pub(crate) mod launch;
-mod own;
+pub(crate) mod own;
 pub(crate) mod process;
 mod readers;
+pub(crate) mod start;
 mod traces;
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
+use serde::{Deserialize, Serialize};
 
 use crate::console::Console;
+use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
 use process::{Exit, Process};
 
@@ -33,6 +38,9 @@ pub(crate) use traces::Provocation;
 
 /// Sockets whose end is waited for: console, control port.
 const SOCKETS: u32 = 2;
+
+/// Lines of the console that are shown with a failure.
+const CONSOLE_LINES: usize = 30;
 
 /// How long a machine may take to power off before it is killed.
 const POWER_OFF_PATIENCE: Duration = Duration::from_secs(10);
@@ -44,6 +52,13 @@ const PANIC_PATIENCE: Duration = Duration::from_secs(3);
 pub(crate) trait Driver: std::fmt::Debug + Send {
     /// Why the machine is no more, from what was on its console and how its program ended.
     fn death(&mut self, console: &Console, exit: &Exit) -> Death;
+
+    /// Whether a clone has gone on where its template stopped, waiting for it until `deadline`; the error says
+    /// why it never will.
+    fn runs_by(&mut self, deadline: Instant) -> Result<bool, String>;
+
+    /// Stops the machine and writes the state of its devices.
+    fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String>;
 
     /// The state of a machine that stopped answering.
     fn examine(&mut self, process: &Process) -> Vec<String>;
@@ -63,6 +78,23 @@ pub(crate) enum Raw {
     Closed,
     /// The process has ended, in this way.
     Exited(Exit),
+}
+
+/// What a clone needs beside its memory.
+#[derive(Debug)]
+pub(crate) struct Frozen {
+    /// The state of the devices.
+    pub(crate) state: File,
+    pub(crate) said: Said,
+}
+
+/// How far the conversation with an agent has come, in frames.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Said {
+    /// From the agent.
+    pub(crate) heard: u64,
+    /// To the agent.
+    pub(crate) told: u64,
 }
 
 /// A machine that is a program of this host.
@@ -115,6 +147,34 @@ impl Hosted {
             over: false,
             exit: None,
         }
+    }
+
+    /// A clone of a machine whose conversation had come so far.
+    pub(crate) fn after(self, said: Said) -> Self {
+        Self { decoder: Decoder::after(said.heard), encoder: Encoder::after(said.told), ..self }
+    }
+
+    /// Stops the machine; gives what a clone needs beside its memory.
+    pub(crate) fn freeze(&mut self) -> Result<Frozen, String> {
+        let state = launch::in_memory("state", &[]).map_err(|error| error.to_string())?;
+        self.driver.save(state.as_fd())?;
+        let said = Said { heard: self.decoder.frames(), told: self.encoder.frames() };
+        Ok(Frozen { state: state.into(), said })
+    }
+
+    /// Whether a clone has gone on where its template stopped; waits for it until `deadline`.
+    pub(crate) fn runs_by(&mut self, deadline: Instant) -> Result<bool, String> {
+        self.driver.runs_by(deadline)
+    }
+
+    /// Gives events back, to be taken again before all others.
+    pub(crate) fn put_back(&mut self, events: Vec<Event>) {
+        events.into_iter().rev().for_each(|event| self.queue.push_front(event));
+    }
+
+    /// A boot that ended like this, with the last lines of the console.
+    pub(crate) fn failure(&self, trouble: BootTrouble) -> BootFailure {
+        BootFailure { trouble, console: self.console.tail(CONSOLE_LINES), facts: Facts::default() }
     }
 
     /// From now on the console's bytes also go to `screen`, as they are.

@@ -9,21 +9,23 @@ use crate::error::Error;
 
 /// Secrets of one machine.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(crate) struct Own {
     key: u64,
-    entropy: [u8; 32],
+    entropy: Option<[u8; 32]>,
 }
 
 impl Own {
-    pub(super) fn new() -> Result<Self, Error> {
-        Ok(Self { key: u64::from_ne_bytes(random()?), entropy: random()? })
+    /// New ones; without `entropy` of its own the kernel goes on with the random numbers of its template.
+    pub(crate) fn new(entropy: bool) -> Result<Self, Error> {
+        let entropy = entropy.then(random).transpose()?;
+        Ok(Self { key: u64::from_ne_bytes(random()?), entropy })
     }
 
     /// The agent's first message, with the time of day as it is now.
-    pub(super) fn message(&self) -> ToAgent {
+    pub(crate) fn message(&self) -> ToAgent {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now_us = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
-        ToAgent::Start { key: self.key, now_us, entropy: Some(self.entropy) }
+        ToAgent::Start { key: self.key, now_us, entropy: self.entropy }
     }
 }
 

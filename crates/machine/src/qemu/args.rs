@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::accel::Accel;
-use crate::hosted::launch::{Numbers, inherited};
+use crate::hosted::launch::{Numbers, Origin, inherited};
 use crate::spec::Spec;
 
 /// All arguments after the program's name.
@@ -17,8 +17,8 @@ pub(super) fn arguments(
     [
         machine(accel),
         processor(spec, accel),
-        memory(spec),
-        boot(spec, image, numbers.initramfs),
+        memory(spec, &numbers.origin),
+        numbers.origin.initramfs().map(|initramfs| boot(spec, image, initramfs)).unwrap_or_default(),
         serial_port("console", numbers.console),
         serial_port("control", numbers.control),
         self::monitor(monitor),
@@ -50,8 +50,30 @@ fn processor(spec: &Spec, accel: Accel) -> Vec<String> {
     strings(["-cpu", model, "-smp", &spec.cpus.to_string()])
 }
 
-fn memory(spec: &Spec) -> Vec<String> {
-    strings(["-m", &format!("{}M", spec.memory_mib)])
+/// What is cloned lies in a file that clones map privately; only the state of the devices is migrated.
+fn memory(spec: &Spec, origin: &Origin<i32>) -> Vec<String> {
+    let size = strings(["-m", &format!("{}M", spec.memory_mib)]);
+    let file = |number: i32, share: &str| {
+        let path = inherited(number);
+        let memory = spec.memory_mib;
+        strings([
+            "-machine",
+            "memory-backend=memory",
+            "-object",
+            &format!("memory-backend-file,id=memory,size={memory}M,mem-path={path},share={share}"),
+        ])
+    };
+    match origin {
+        Origin::Boot { .. } => size,
+        Origin::Template { memory, .. } => [size, file(*memory, "on")].concat(),
+        Origin::Clone { memory, .. } => [size, file(*memory, "off"), incoming()].concat(),
+        Origin::Layer { memory, .. } => [size, file(*memory, "on"), incoming()].concat(),
+    }
+}
+
+/// It waits for its state until the monitor says where that is.
+fn incoming() -> Vec<String> {
+    strings(["-incoming", "defer"])
 }
 
 fn boot(spec: &Spec, image: &Path, initramfs: i32) -> Vec<String> {

@@ -7,18 +7,19 @@ mod args;
 mod monitor;
 mod qmp;
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::SyncSender;
+use std::time::Instant;
 
 use crate::Death;
 use crate::accel::Accel;
 use crate::console::Console;
 use crate::error::Error;
-use crate::hosted::launch::{Launch, Numbers, Parts};
+use crate::hosted::launch::{Launch, Numbers, Origin, Parts};
 use crate::hosted::process::{Exit, Process};
+use crate::hosted::start::Files;
 use crate::hosted::{Driver, Provocation, Raw};
 use crate::spec::Spec;
 use monitor::Monitor;
@@ -26,38 +27,35 @@ use monitor::Monitor;
 /// The number of the monitor's descriptor in a command line that is only shown.
 const EXAMPLE: i32 = 6;
 
-/// A QEMU for `spec` that is only shown; `files` are QEMU and the image.
-pub(crate) fn example(spec: &Spec, accel: Accel, files: (&Path, &Path), numbers: &Numbers) -> Command {
+/// A QEMU for `spec` that is only shown.
+pub(crate) fn example(spec: &Spec, accel: Accel, files: Files<'_>, numbers: &Numbers) -> Command {
     command(spec, accel, files, numbers, EXAMPLE)
 }
 
-/// A QEMU for `spec` that is ready to be started; `files` are QEMU and the image.
+/// A QEMU for `spec` that is ready to be started.
 pub(crate) fn launch(
     spec: &Spec,
     accel: Accel,
-    files: (&Path, &Path),
+    files: Files<'_>,
     parts: Parts,
     events: &SyncSender<Raw>,
 ) -> Result<Launch, Error> {
-    let (monitor, its_monitor) = Monitor::new(events.clone())?;
+    let (mut monitor, its_monitor) = Monitor::new(events.clone())?;
     let mut command = command(spec, accel, files, &parts.numbers(), its_monitor.as_raw_fd());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
     let parent = std::process::id();
     // SAFETY: between fork and exec only system calls are made and nothing is allocated.
     unsafe { command.pre_exec(move || ::host::die_with_parent(parent)) };
+    if let Origin::Clone { state, .. } | Origin::Layer { state, .. } = parts.numbers().origin {
+        monitor.load(state).map_err(|source| Error::host("monitor", source))?;
+    }
     let inherited = parts.into_inherited().into_iter().chain([its_monitor]).collect();
     Ok(Launch { command, inherited, driver: Box::new(Qemu { monitor }) })
 }
 
-fn command(
-    spec: &Spec,
-    accel: Accel,
-    (program, image): (&Path, &Path),
-    numbers: &Numbers,
-    monitor: i32,
-) -> Command {
-    let mut command = Command::new(program);
-    command.args(args::arguments(spec, accel, image, numbers, monitor));
+fn command(spec: &Spec, accel: Accel, files: Files<'_>, numbers: &Numbers, monitor: i32) -> Command {
+    let mut command = Command::new(files.program);
+    command.args(args::arguments(spec, accel, files.image, numbers, monitor));
     command
 }
 
@@ -77,6 +75,14 @@ impl Driver for Qemu {
             (None, Some(reason)) => Death::Broken(format!("QEMU shut down: {reason}")),
             (_, None) => Death::Broken(format!("QEMU: {exit}")),
         }
+    }
+
+    fn runs_by(&mut self, deadline: Instant) -> Result<bool, String> {
+        self.monitor.runs_by(deadline)
+    }
+
+    fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {
+        self.monitor.save(state)
     }
 
     fn examine(&mut self, _process: &Process) -> Vec<String> {

@@ -1,12 +1,14 @@
 //! What QEMU says and is asked on its monitor, beside console and control port.
 
 use std::io::Read;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::qmp::{self, LINE_MAX, Said};
+use serde_json::{Value, json};
+
+use super::qmp::{self, Answer, LINE_MAX, Said};
 use crate::error::Error;
 use crate::hosted::Raw;
 use crate::hosted::launch::socket_pair;
@@ -15,13 +17,27 @@ use crate::hosted::launch::socket_pair;
 const QUEUE: usize = 16;
 
 /// How long an answer may take, and the end of a QEMU that has ended.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the state of the devices may take; a fraction of a second on an idle host.
+const SAVE_PATIENCE: Duration = Duration::from_secs(120);
+
+/// How often is looked whether it is there.
+const SAVE_INTERVAL: Duration = Duration::from_millis(1);
+
+/// The name by which QEMU knows the file for it.
+const STATE: &str = "state";
 
 /// Our side of the monitor.
 #[derive(Debug)]
 pub(super) struct Monitor {
     socket: UnixStream,
     said: Receiver<Said>,
+    /// Commands that have been sent.
+    sent: u64,
+    resumed: bool,
+    /// Why a command whose answer nobody waited for was refused.
+    refused: Option<String>,
     shutdown_reason: Option<String>,
 }
 
@@ -34,19 +50,84 @@ impl Monitor {
         std::thread::spawn(move || read(copy, &sender, &events));
         // A QEMU that has ended already says why in its own words.
         let _ = qmp::negotiate(&socket);
-        Ok((Self { socket, said, shutdown_reason: None }, its.into()))
+        let monitor = Self { socket, said, sent: 0, resumed: false, refused: None, shutdown_reason: None };
+        Ok((monitor, its.into()))
     }
 
     /// What the human monitor prints on `command`.
     pub(super) fn ask(&mut self, command: &str) -> Option<String> {
-        while let Ok(said) = self.said.try_recv() {
-            self.take(said);
+        let answer = self.execute("human-monitor-command", &json!({ "command-line": command })).ok()?;
+        answer.as_str().map(str::to_string)
+    }
+
+    /// Has a clone take the state of its devices from this descriptor of QEMU's, and go on.
+    pub(super) fn load(&mut self, state: i32) -> std::io::Result<()> {
+        self.send("migrate-set-capabilities", &ignore_shared())?;
+        self.send("migrate-incoming", &json!({ "uri": format!("fd:{state}") }))
+    }
+
+    /// Whether the guest runs, which a clone does once it has its state; waits for that until `deadline`.
+    pub(super) fn runs_by(&mut self, deadline: Instant) -> Result<bool, String> {
+        // It may have begun before QEMU could tell us.
+        self.resumed |= self.execute("query-status", &json!({}))?["running"] == true;
+        while !self.resumed {
+            if let Some(why) = self.refused.take() {
+                return Err(why);
+            }
+            match self.receive(deadline) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => return Ok(false),
+                Err(error) => return Err(complaint(error).to_string()),
+            }
         }
-        qmp::ask_human_monitor(&self.socket, command).ok()?;
+        Ok(true)
+    }
+
+    /// Stops the guest and writes the state of its devices.
+    pub(super) fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {
+        self.execute("migrate-set-capabilities", &ignore_shared())?;
+        self.number(|socket, number| {
+            qmp::execute_with(socket, number, ("getfd", &json!({ "fdname": STATE })), state)
+        })?;
+        self.execute("migrate", &json!({ "uri": format!("fd:{STATE}") }))?;
+        let deadline = Instant::now() + SAVE_PATIENCE;
+        while Instant::now() < deadline {
+            let progress = self.execute("query-migrate", &json!({}))?;
+            match progress["status"].as_str().unwrap_or_default() {
+                "completed" => return Ok(()),
+                "failed" | "cancelled" => {
+                    return Err(progress["error-desc"]
+                        .as_str()
+                        .unwrap_or("QEMU does not say why")
+                        .to_string());
+                }
+                _ => std::thread::sleep(SAVE_INTERVAL),
+            }
+        }
+        Err(format!("its state was not there after {} s", SAVE_PATIENCE.as_secs()))
+    }
+
+    /// Sends a command whose answer nobody waits for.
+    fn send(&mut self, command: &str, arguments: &Value) -> std::io::Result<()> {
+        self.sent += 1;
+        qmp::execute(&self.socket, self.sent, command, arguments)
+    }
+
+    fn execute(&mut self, command: &str, arguments: &Value) -> Answer {
+        self.number(|socket, number| qmp::execute(socket, number, command, arguments))
+    }
+
+    /// Sends something with a number of its own and waits for the answer.
+    fn number(&mut self, send: impl FnOnce(&UnixStream, u64) -> std::io::Result<()>) -> Answer {
+        self.sent += 1;
+        send(&self.socket, self.sent).map_err(|error| error.to_string())?;
         let deadline = Instant::now() + PATIENCE;
         loop {
-            if let Some(answer) = self.take(self.receive(deadline).ok()?) {
-                return answer.ok();
+            match self.receive(deadline) {
+                Ok(Some((number, answer))) if number == self.sent => return answer,
+                Ok(Some((_, Err(why)))) => self.refused = Some(why),
+                Ok(_) => {}
+                Err(error) => return Err(complaint(error).to_string()),
             }
         }
     }
@@ -54,26 +135,33 @@ impl Monitor {
     /// Why the guest was shut down, if it was, once QEMU has ended.
     pub(super) fn shutdown_reason(&mut self) -> Option<&str> {
         let deadline = Instant::now() + PATIENCE;
-        while let Ok(said) = self.receive(deadline) {
-            self.take(said);
-        }
+        while self.receive(deadline).is_ok() {}
         self.shutdown_reason.as_deref()
     }
 
-    fn receive(&self, deadline: Instant) -> Result<Said, RecvTimeoutError> {
-        self.said.recv_timeout(deadline.saturating_duration_since(Instant::now()))
-    }
-
-    /// Remembers what was said, or gives it back if it is an answer.
-    fn take(&mut self, said: Said) -> Option<Result<String, String>> {
-        match said {
-            Said::Answer(answer) => return Some(answer),
+    /// Takes in the next thing that is said; gives it if it is an answer.
+    fn receive(&mut self, deadline: Instant) -> Result<Option<(u64, Answer)>, RecvTimeoutError> {
+        match self.said.recv_timeout(deadline.saturating_duration_since(Instant::now()))? {
+            Said::Answer(number, answer) => return Ok(Some((number, answer))),
             Said::Shutdown(reason) => self.shutdown_reason = Some(reason),
+            Said::Resumed => self.resumed = true,
             Said::Paused => {
                 self.shutdown_reason.get_or_insert_with(|| "it paused the guest by itself".to_string());
             }
         }
-        None
+        Ok(None)
+    }
+}
+
+/// Memory that is shared with the template is not migrated: QEMU's docs/devel/migration.
+fn ignore_shared() -> Value {
+    json!({ "capabilities": [{ "capability": "x-ignore-shared", "state": true }] })
+}
+
+fn complaint(error: RecvTimeoutError) -> &'static str {
+    match error {
+        RecvTimeoutError::Timeout => "QEMU does not answer",
+        RecvTimeoutError::Disconnected => "QEMU ended",
     }
 }
 

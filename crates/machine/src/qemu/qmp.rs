@@ -2,13 +2,19 @@
 //!
 //! One JSON object a line in both directions. Commands are answered in order; events come between.
 
-use std::io::Write;
+use std::io::{IoSlice, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use serde_json::{Value, json};
 
 /// Longest line that is read, in bytes.
 pub(super) const LINE_MAX: usize = 1 << 20;
+
+/// What a command gives, or QEMU's complaint.
+pub(super) type Answer = Result<Value, String>;
 
 /// What QEMU said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,8 +23,10 @@ pub(super) enum Said {
     Shutdown(String),
     /// QEMU has paused the guest, which kiln never asks for: an internal error, or no space left.
     Paused,
-    /// The answer to a command: its value, or QEMU's complaint.
-    Answer(Result<String, String>),
+    /// The guest runs from now on.
+    Resumed,
+    /// The answer to the command of this number.
+    Answer(u64, Answer),
 }
 
 /// Reads one line; nothing for greetings and for events that do not matter.
@@ -30,11 +38,14 @@ pub(super) fn read(line: &[u8]) -> Option<Said> {
     if value["event"] == "STOP" {
         return Some(Said::Paused);
     }
-    if let Some(error) = value.get("error") {
-        return Some(Said::Answer(Err(error["desc"].as_str().unwrap_or("refused").to_string())));
+    if value["event"] == "RESUME" {
+        return Some(Said::Resumed);
     }
-    let answer = value.get("return")?;
-    Some(Said::Answer(Ok(answer.as_str().unwrap_or_default().to_string())))
+    let number = value["id"].as_u64()?;
+    if let Some(error) = value.get("error") {
+        return Some(Said::Answer(number, Err(error["desc"].as_str().unwrap_or("refused").to_string())));
+    }
+    Some(Said::Answer(number, Ok(value.get("return")?.clone())))
 }
 
 /// Leaves the state in which only this command is understood.
@@ -42,13 +53,40 @@ pub(super) fn negotiate(socket: &UnixStream) -> std::io::Result<()> {
     send(socket, &json!({"execute": "qmp_capabilities"}))
 }
 
-/// Asks for what the human monitor prints on `command`.
-pub(super) fn ask_human_monitor(socket: &UnixStream, command: &str) -> std::io::Result<()> {
-    send(socket, &json!({"execute": "human-monitor-command", "arguments": {"command-line": command}}))
+/// Sends the command of this number.
+pub(super) fn execute(
+    socket: &UnixStream,
+    number: u64,
+    command: &str,
+    arguments: &Value,
+) -> std::io::Result<()> {
+    send(socket, &json!({"execute": command, "arguments": arguments, "id": number}))
+}
+
+/// Sends a command with a descriptor that it needs.
+pub(super) fn execute_with(
+    socket: &UnixStream,
+    number: u64,
+    (command, arguments): (&str, &Value),
+    descriptor: BorrowedFd<'_>,
+) -> std::io::Result<()> {
+    let line = line(&json!({"execute": command, "arguments": arguments, "id": number}));
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    let descriptors = [descriptor];
+    ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+    let sent = sendmsg(socket, &[IoSlice::new(&line)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    // The descriptor went with the first byte.
+    let mut socket = socket;
+    socket.write_all(&line[sent..])
 }
 
 fn send(mut socket: &UnixStream, message: &Value) -> std::io::Result<()> {
-    socket.write_all(format!("{message}\n").as_bytes())
+    socket.write_all(&line(message))
+}
+
+fn line(message: &Value) -> Vec<u8> {
+    format!("{message}\n").into_bytes()
 }
 
 #[cfg(test)]
@@ -61,10 +99,12 @@ mod tests {
         let event = br#"{"timestamp": {"seconds": 1, "microseconds": 2}, "event": "SHUTDOWN", "data": {"guest": true, "reason": "guest-reset"}}"#;
         assert_eq!(read(event), Some(Said::Shutdown("guest-reset".into())));
         assert_eq!(read(br#"{"event": "STOP"}"#), Some(Said::Paused));
-        assert_eq!(read(br#"{"return": "RIP=0"}"#), Some(Said::Answer(Ok("RIP=0".into()))));
+        assert_eq!(read(br#"{"event": "RESUME"}"#), Some(Said::Resumed));
+        assert_eq!(read(br#"{"return": "RIP=0", "id": 7}"#), Some(Said::Answer(7, Ok("RIP=0".into()))));
+        assert_eq!(read(br#"{"return": {}}"#), None, "the answer to the negotiation");
         assert_eq!(
-            read(br#"{"error": {"class": "GenericError", "desc": "no"}}"#),
-            Some(Said::Answer(Err("no".into())))
+            read(br#"{"error": {"class": "GenericError", "desc": "no"}, "id": 8}"#),
+            Some(Said::Answer(8, Err("no".into())))
         );
         assert_eq!(read(br#"{"QMP": {"version": {}}}"#), None);
     }

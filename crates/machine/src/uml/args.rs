@@ -14,9 +14,9 @@ pub(super) const MCONSOLE: &str = "/dev/shm/kiln/uml/machine/mconsole";
 
 /// All arguments after the program's name.
 pub(super) fn arguments(spec: &Spec, numbers: &Numbers) -> Vec<String> {
-    let mut arguments = vec![
-        format!("mem={}M", spec.memory_mib),
-        format!("initrd={}", inherited(numbers.initramfs)),
+    let mut arguments = vec![format!("mem={}M", spec.memory_mib)];
+    arguments.extend(numbers.origin.initramfs().map(|number| format!("initrd={}", inherited(number))));
+    arguments.extend([
         // The first console is the standard streams, the second serial port the control port.
         "con=null".to_string(),
         "con0=fd:0,fd:1".to_string(),
@@ -28,7 +28,7 @@ pub(super) fn arguments(spec: &Spec, numbers: &Numbers) -> Vec<String> {
         "hostfs=/dev/shm/kiln/host".to_string(),
         // A restart ends the machine.
         "noreboot".to_string(),
-    ];
+    ]);
     arguments.extend(numbers.disk.map(|disk| format!("ubd0={}", inherited(disk))));
     arguments.extend(spec.parameters().split_whitespace().map(str::to_string));
     arguments

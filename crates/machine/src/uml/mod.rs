@@ -9,10 +9,11 @@ pub mod check;
 mod facts;
 mod mconsole;
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
@@ -78,6 +79,9 @@ const FAULTS: &[i32] = &[libc::SIGILL, libc::SIGTRAP, libc::SIGABRT, libc::SIGFP
 /// Lines among which the last words of a program that gave up are looked for.
 const LAST_LINES: usize = 20;
 
+/// Its state is spread over processes of the host.
+const CANNOT_BE_CLONED: &str = "UML cannot be cloned";
+
 #[derive(Debug)]
 struct Uml;
 
@@ -92,6 +96,14 @@ impl Driver for Uml {
             (None, Some(_), _) => Death::Broken(format!("UML: {}", with_reason(exit, console))),
             (_, _, _) => Death::Broken(format!("UML: {exit}")),
         }
+    }
+
+    fn runs_by(&mut self, _deadline: Instant) -> Result<bool, String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
+
+    fn save(&mut self, _state: BorrowedFd<'_>) -> Result<(), String> {
+        Err(CANNOT_BE_CLONED.to_string())
     }
 
     fn examine(&mut self, process: &Process) -> Vec<String> {

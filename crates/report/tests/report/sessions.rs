@@ -108,7 +108,12 @@ fn boot(boot: u32, cases: u32, took_ms: u64) -> Vec<Event> {
         Event::Booting { boot, cases },
         Event::CommandLine { boot, line: "qemu-system-x86_64 -M q35".into() },
         Event::Console { boot, clone: 0, line: "[    0.000000] Linux version 6.1.0-56-cloud-amd64".into() },
-        Event::Booted { boot, release: "6.1.0-56-cloud-amd64".into(), took: Duration::from_millis(took_ms) },
+        Event::Booted {
+            boot,
+            release: "6.1.0-56-cloud-amd64".into(),
+            took: Duration::from_millis(took_ms),
+            kept: false,
+        },
         Event::Note { text: "KVM does not work here: TCG is used".into() },
     ]
 }

@@ -1,0 +1,43 @@
+//! How cases are run: apart or together, side by side, once or often.
+
+use clap::{Args, ValueEnum};
+use kernel::Locator;
+
+/// How cases are run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Course")]
+pub(crate) struct Course {
+    /// Whether each case gets a fresh clone of a booted machine, or all share one boot
+    #[arg(long, value_enum, default_value = "case", value_name = "WHAT")]
+    pub(crate) isolation: IsolationName,
+    /// Machines at a time [default: one for each CPU of the host, as far as its memory goes]
+    #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Run each case this many times and tell how often it fails
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) repeat: Option<u32>,
+    /// Run each case until it does not pass, at most as often as --repeat says
+    #[arg(long)]
+    pub(crate) until_fail: bool,
+    /// Do not repeat a failing case to see whether it fails each time
+    #[arg(long, conflicts_with_all = ["repeat", "until_fail"])]
+    pub(crate) no_retry: bool,
+    /// What cases draw random numbers from, as KILN_SEED; clones then also share the kernel's [default: each Run its own]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) seed: Option<u64>,
+    /// Run only what the last session of this kernel, machine and suite has left open
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Run failing cases on this good kernel too: what fails there in the same way does not accuse the tested one
+    #[arg(long, value_name = "KERNEL")]
+    pub(crate) golden: Option<Locator>,
+}
+
+/// Names of [`lab::Isolation`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IsolationName {
+    /// Each case in a machine of its own
+    Case,
+    /// All cases in one machine, as long as it lives
+    Suite,
+}

@@ -1,0 +1,164 @@
+//! Boots, runs, judges.
+//!
+//! * [`supply`]: where the machine for a case comes from: a clone, or a boot
+//! * [`pool`]: cases side by side, each in a machine of its own
+//! * [`suite`]: all cases in one machine, one after the other
+//! * [`work`]: one Run
+//! * [`course`]: all Runs of one case
+//! * [`golden`]: whether a kernel that is known to be good fails in the same way
+//! * [`conclude`]: from what was seen to a Run
+//! * [`news`]: what is told meanwhile
+
+mod conclude;
+mod course;
+mod golden;
+mod news;
+mod pool;
+mod suite;
+mod supply;
+mod work;
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use crate::event::{Event, Listener, Session};
+use crate::plan::Plan;
+use crate::run::{Run, Summary};
+use crate::source::Source;
+use crate::watch::Patience;
+
+pub use conclude::boot_outcome;
+pub(crate) use conclude::{booted_badly, did_not_boot};
+pub use course::Repeats;
+pub use golden::Golden;
+use news::Teller;
+use pool::Order;
+use work::Site;
+
+/// How far cases are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// Each in a machine of its own.
+    Case,
+    /// All in one machine, as long as it lives.
+    Suite,
+}
+
+/// How a plan is run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How long machines may be silent, and cases take.
+    pub patience: Patience,
+    /// How far cases are kept apart.
+    pub isolation: Isolation,
+    /// Machines at a time, at least 1.
+    pub jobs: usize,
+    /// How often each case is run.
+    pub repeats: Repeats,
+    /// What all cases draw their random numbers from; each Run has its own if this is not set.
+    pub seed: Option<u64>,
+    /// How long cases took before: the longest are run first.
+    pub durations: HashMap<String, Duration>,
+    /// Runs of an earlier session, which are told and not made again.
+    pub finished: Vec<Run>,
+}
+
+/// Cases that run in machines of one shape, and where these come from.
+#[derive(Clone, Copy)]
+pub struct Part<'a> {
+    /// The cases.
+    pub plan: &'a Plan,
+    /// The machines.
+    pub source: &'a dyn Source,
+}
+
+impl std::fmt::Debug for Part<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Part").field("plan", &self.plan.suite).finish_non_exhaustive()
+    }
+}
+
+/// Runs plans and tells a listener.
+pub struct Runner<'a> {
+    listener: &'a mut dyn Listener,
+    interrupt: &'a AtomicBool,
+    options: Options,
+    golden: Option<Golden<'a>>,
+}
+
+/// A session cannot go on: the machine does not come up, the host cannot start one, or the user stopped it.
+#[derive(Debug)]
+pub(crate) enum GivenUp {
+    /// What is to be said about it has been told.
+    Told,
+    /// The host cannot start a machine at all.
+    Impossible(machine::Error),
+}
+
+impl std::fmt::Debug for Runner<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runner").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Runner<'a> {
+    /// A runner that stops as soon as `interrupt` is set.
+    pub fn new(listener: &'a mut dyn Listener, interrupt: &'a AtomicBool, options: Options) -> Self {
+        Self { listener, interrupt, options, golden: None }
+    }
+
+    /// Cases that fail are run on a kernel that is known to be good as well.
+    #[must_use]
+    pub fn with_golden(self, golden: Option<Golden<'a>>) -> Self {
+        Self { golden, ..self }
+    }
+
+    /// Runs everything in `parts`, one part after the other, and gives the counts.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start a machine at all; what has been finished was told to the listener.
+    pub fn run(self, session: Session, parts: &[Part<'_>]) -> Result<Summary, machine::Error> {
+        let start = Instant::now();
+        let options = self.options;
+        let site = Site::new(self.interrupt, &options);
+        let mut teller = Teller::new(self.listener);
+        teller.hear(&Event::Planned(Box::new(session)));
+        let run = |part: &Part<'_>| run_part(*part, &site, self.golden.as_ref(), &mut teller);
+        let finished = parts.iter().try_for_each(run);
+        let total: usize = parts.iter().map(|part| part.plan.items.len()).sum();
+        let summary = teller.end(total, start.elapsed(), site.is_interrupted());
+        match finished {
+            Err(GivenUp::Impossible(error)) => Err(error),
+            Ok(()) | Err(GivenUp::Told) => Ok(summary),
+        }
+    }
+}
+
+/// Tells what needs no machine, and runs the rest.
+fn run_part<'a>(
+    part: Part<'a>,
+    site: &Site<'a>,
+    golden: Option<&'a Golden<'_>>,
+    teller: &mut Teller<'_>,
+) -> Result<(), GivenUp> {
+    let mut items = Vec::new();
+    for item in &part.plan.items {
+        let earlier = site.options.finished.iter().find(|run| run.case == item.name);
+        match (earlier, &item.skip) {
+            (Some(run), _) => teller.finish(run.clone()),
+            (None, Some(why)) => teller.finish(conclude::skipped(item, why)),
+            (None, None) => items.push(item),
+        }
+    }
+    let order = Order { items, repeats: site.options.repeats, is_golden: false };
+    match (site.options.isolation, golden) {
+        _ if order.items.is_empty() => Ok(()),
+        (Isolation::Suite, _) => suite::run(part.source, &order.items, site, teller),
+        (Isolation::Case, None) => {
+            pool::run(part.source, order, site, teller, &mut |teller, run| teller.finish(run))
+        }
+        (Isolation::Case, Some(golden)) => golden::run(golden, part.source, order, site, teller),
+    }
+}

@@ -1,0 +1,189 @@
+//! Cases side by side, each in a machine of its own.
+//!
+//! Workers take tasks from a queue and send what happens to the one thread that tells it, decides what is to be
+//! run again, and closes the queue.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::GivenUp;
+use super::course::{Course, Repeats};
+use super::news::{News, Teller};
+use super::supply::{Missing, Supply};
+use super::work::Site;
+use crate::event::Event;
+use crate::plan::Item;
+use crate::run::Run;
+use crate::source::Source;
+
+/// Things said that may wait to be told. When they are not told the workers stop, and so do their machines.
+const WAITING: usize = 1024;
+
+/// What a worker has to say.
+enum Said {
+    News(News),
+    /// A Run of the course of this number.
+    Ran(usize, Box<Run>),
+    GivenUp(GivenUp),
+}
+
+/// Takes a Run that stands for its case.
+pub(super) type Finish<'f> = &'f mut dyn FnMut(&mut Teller<'_>, Run);
+
+/// What is to be run, and how often.
+pub(super) struct Order<'p> {
+    pub(super) items: Vec<&'p Item>,
+    pub(super) repeats: Repeats,
+    /// They are run on a golden kernel: only what `finish` gets counts.
+    pub(super) is_golden: bool,
+}
+
+/// Runs what is ordered, the longest first, and gives each to `finish` when it is done.
+pub(super) fn run<'a>(
+    source: &'a dyn Source,
+    Order { mut items, repeats, is_golden }: Order<'_>,
+    site: &Site<'a>,
+    teller: &mut Teller<'_>,
+    finish: Finish<'_>,
+) -> Result<(), GivenUp> {
+    let supply = Supply::prepare(source, &items, site, &mut |news| tell(teller, news, is_golden))?;
+    sort(&mut items, &site.options.durations);
+    let jobs = site.options.jobs.max(1);
+    let mut courses: Vec<_> = items.iter().map(|_| Some(Course::new(repeats))).collect();
+    let queue = Queue::default();
+    let (sender, said) = sync_channel(WAITING);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let sender = sender.clone();
+            let (queue, supply, items) = (&queue, &supply, &items);
+            scope.spawn(move || work(queue, supply, items, site, &sender));
+        }
+        drop(sender);
+        for (index, course) in courses.iter_mut().enumerate() {
+            let count = course.as_mut().map_or(0, |course| course.order(jobs));
+            queue.push(index, count);
+        }
+        let result = direct(&said, &mut courses, &queue, (jobs, is_golden), (teller, finish));
+        queue.close();
+        // Workers that wait to be heard must not wait for ever.
+        drop(said);
+        result
+    })
+}
+
+/// Those that took longest first, so that none of them is left alone at the end; unknown ones may be as long.
+fn sort(items: &mut [&Item], durations: &HashMap<String, Duration>) {
+    items.sort_by_key(|item| std::cmp::Reverse(durations.get(&item.name).copied().unwrap_or(Duration::MAX)));
+}
+
+/// Tells what the workers say, orders what is to be run again, and ends when all courses have.
+fn direct(
+    said: &Receiver<Said>,
+    courses: &mut [Option<Course>],
+    queue: &Queue,
+    (jobs, is_golden): (usize, bool),
+    (teller, finish): (&mut Teller<'_>, Finish<'_>),
+) -> Result<(), GivenUp> {
+    let mut open = courses.len();
+    while open > 0 {
+        // All workers have gone only if one of them failed, which the scope tells.
+        let Ok(said) = said.recv() else { return Err(GivenUp::Told) };
+        let (index, run) = match said {
+            Said::News(news) => {
+                tell(teller, news, is_golden);
+                continue;
+            }
+            Said::GivenUp(why) => return Err(why),
+            Said::Ran(index, run) => (index, run),
+        };
+        let Some(course) = courses[index].as_mut() else { continue };
+        let told = course.take(*run).iter().filter(|_| !is_golden);
+        told.for_each(|run| teller.hear(&Event::Repeated(Box::new(run.clone()))));
+        let more = course.order(jobs);
+        queue.push(index, more);
+        if course.is_complete() {
+            open -= 1;
+            courses[index].take().and_then(Course::conclude).into_iter().for_each(|run| finish(teller, run));
+        }
+    }
+    Ok(())
+}
+
+/// A golden kernel that does not boot accuses nobody.
+fn tell(teller: &mut Teller<'_>, news: News, is_golden: bool) {
+    match news {
+        News::Boot(run) if is_golden => teller.note(format!("the golden kernel: {}", run.reason)),
+        news => teller.tell(news),
+    }
+}
+
+/// The life of a worker.
+fn work(queue: &Queue, supply: &Supply<'_>, items: &[&Item], site: &Site<'_>, sender: &SyncSender<Said>) {
+    // Whoever does not listen any more has given up.
+    let say = |said| sender.send(said).is_ok();
+    while let Some(index) = queue.take() {
+        let item = items[index];
+        let mut tell = |news| drop(sender.send(Said::News(news)));
+        let run = match supply.machine(item, site, &mut tell) {
+            Ok(mut fresh) => site.run(&mut fresh, item, &mut tell).map(|(run, _)| Box::new(run)),
+            Err(Missing::Run(run)) => Some(run),
+            Err(Missing::GivenUp(why)) => {
+                say(Said::GivenUp(why));
+                return;
+            }
+        };
+        let Some(run) = run else {
+            say(Said::GivenUp(GivenUp::Told));
+            return;
+        };
+        if !say(Said::Ran(index, run)) {
+            return;
+        }
+    }
+}
+
+/// Numbers of courses of which a Run is to be made.
+#[derive(Default)]
+struct Queue {
+    state: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    tasks: VecDeque<usize>,
+    closed: bool,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, task: usize, count: u32) {
+        let mut waiting = self.lock();
+        waiting.tasks.extend((0..count).map(|_| task));
+        self.changed.notify_all();
+    }
+
+    /// The next one; nothing when the queue has been closed.
+    fn take(&self) -> Option<usize> {
+        let mut waiting = self.lock();
+        loop {
+            if waiting.closed {
+                return None;
+            }
+            if let Some(task) = waiting.tasks.pop_front() {
+                return Some(task);
+            }
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,242 @@
+//! Where the machine for a case comes from: a clone, or a boot.
+
+use std::time::Duration;
+
+use machine::{BootFailure, BootTrouble};
+
+use super::GivenUp;
+use super::conclude::{booted_badly, did_not_boot, without_machine};
+use super::news::News;
+use super::work::{Fresh, Site};
+use crate::event::Event;
+use crate::outcome::Blame;
+use crate::plan::Item;
+use crate::run::Run;
+use crate::source::{Heard, Source, Template, Up};
+
+/// Lines of a boot in which reports are looked for.
+const BOOT_LINES_MAX: usize = 10_000;
+
+/// Boots or clones that may fail one after the other before it is given up.
+const ATTEMPTS: u32 = 2;
+
+/// Cases that need modules, from which on a template with all of them is worth its price.
+const LAYER_USERS: usize = 2;
+
+/// What clones are made from.
+type Base<'a> = Box<dyn Template<'a> + 'a>;
+
+/// Where the machines of a part come from.
+pub(super) enum Supply<'a> {
+    /// Clones of a booted machine.
+    Clones {
+        boot: u32,
+        base: Base<'a>,
+        /// The same with modules loaded, for the cases that need any.
+        layer: Option<Base<'a>>,
+    },
+    /// A boot for each case.
+    Boots(&'a dyn Source),
+}
+
+/// There is no machine for a case.
+pub(super) enum Missing {
+    /// Nor for any other.
+    GivenUp(GivenUp),
+    /// The Run that says why.
+    Run(Box<Run>),
+}
+
+impl<'a> Supply<'a> {
+    /// Boots what the machines for `items` are going to be cloned from.
+    pub(super) fn prepare(
+        source: &'a dyn Source,
+        items: &[&Item],
+        site: &Site<'a>,
+        tell: &mut dyn FnMut(News),
+    ) -> Result<Self, GivenUp> {
+        let start = |heard: &mut dyn FnMut(Heard<'_>)| source.template(site.interrupt, heard);
+        let about = |template: &Base<'a>| {
+            let facts = template.facts();
+            (facts.release.to_string(), facts.took, facts.kept.then(|| facts.console.to_vec()))
+        };
+        let (boot, base) = match boot(site, items.len(), (&start, &about), tell)? {
+            Booted::Up(boot, base) => (boot, base),
+            Booted::Unclonable(why) => {
+                tell(note(format!("{why}: every case gets a boot of its own")));
+                return Ok(Self::Boots(source));
+            }
+        };
+        let layer = layer(&*base, items, site, tell)?;
+        Ok(Self::Clones { boot, base, layer })
+    }
+
+    /// A machine for `item`.
+    pub(super) fn machine(
+        &self,
+        item: &Item,
+        site: &Site<'_>,
+        tell: &mut dyn FnMut(News),
+    ) -> Result<Fresh, Missing> {
+        match self {
+            Self::Boots(source) => boot_one(*source, 1, site, tell).map_err(Missing::GivenUp),
+            Self::Clones { boot, base, layer } => {
+                let template = layer.as_ref().filter(|_| !item.modules.is_empty()).unwrap_or(base);
+                clone(&**template, *boot, item, site)
+            }
+        }
+    }
+}
+
+/// Clones a machine; one that does not come up says nothing about the kernel, unless it died of a panic.
+fn clone(template: &dyn Template<'_>, boot: u32, item: &Item, site: &Site<'_>) -> Result<Fresh, Missing> {
+    let mut last = None;
+    for _ in 0..ATTEMPTS {
+        match template.clone_machine(site.interrupt) {
+            Ok(Ok(up)) => return Ok(Fresh { machine: up.machine, boot, clone: site.next_clone() }),
+            Ok(Err(BootFailure { trouble: BootTrouble::Interrupted, .. })) => {
+                return Err(Missing::GivenUp(GivenUp::Told));
+            }
+            Ok(Err(failure)) => last = Some(failure),
+            Err(error) => {
+                let run = without_machine(item, Blame::Host, &error.to_string());
+                return Err(Missing::Run(Box::new(run)));
+            }
+        }
+    }
+    let run = match last {
+        Some(failure) => {
+            Run { case: item.name.clone(), about: item.about.clone(), ..did_not_boot(boot, &failure) }
+        }
+        None => without_machine(item, Blame::Kiln, "no clone was made"),
+    };
+    Err(Missing::Run(Box::new(run)))
+}
+
+/// A machine of its own for `cases` cases.
+pub(super) fn boot_one(
+    source: &dyn Source,
+    cases: usize,
+    site: &Site<'_>,
+    tell: &mut dyn FnMut(News),
+) -> Result<Fresh, GivenUp> {
+    let start = |heard: &mut dyn FnMut(Heard<'_>)| source.boot(site.interrupt, heard);
+    let facts = |up: &Up| (up.release.clone(), up.took, None);
+    match boot(site, cases, (&start, &facts), tell)? {
+        Booted::Up(boot, up) => Ok(Fresh { machine: up.machine, boot, clone: 0 }),
+        Booted::Unclonable(why) => {
+            let error = std::io::Error::other(why);
+            Err(GivenUp::Impossible(machine::Error::host("a boot that is not going to be cloned", error)))
+        }
+    }
+}
+
+/// A machine that booted.
+enum Booted<T> {
+    /// It is up, and its number.
+    Up(u32, T),
+    /// It cannot be cloned; why.
+    Unclonable(String),
+}
+
+/// Starts something that boots.
+type Start<'f, T> = &'f dyn Fn(&mut dyn FnMut(Heard<'_>)) -> Result<Result<T, BootFailure>, machine::Error>;
+
+/// Release and time of a boot, and its console if it was an earlier run's.
+type About<'f, T> = &'f dyn Fn(&T) -> (String, Duration, Option<Vec<String>>);
+
+/// Boots with `start`, twice if the kernel has come up before, and tells what happens.
+fn boot<T>(
+    site: &Site<'_>,
+    cases: usize,
+    (start, about): (Start<'_, T>, About<'_, T>),
+    tell: &mut dyn FnMut(News),
+) -> Result<Booted<T>, GivenUp> {
+    let mut attempt = 1;
+    loop {
+        let boot = site.next_boot();
+        let mut lines = Vec::new();
+        let result = start(&mut |heard| {
+            // What was kept by an earlier run is not booted.
+            if matches!(heard, Heard::CommandLine(_)) {
+                tell(News::Event(Event::Booting { boot, cases: count(cases) }));
+            }
+            tell(News::Event(heard_event(heard, boot, &mut lines)));
+        });
+        let failure = match result.map_err(GivenUp::Impossible)? {
+            Ok(up) => {
+                let (release, took, earlier) = about(&up);
+                let kept = earlier.is_some();
+                for line in earlier.into_iter().flatten() {
+                    tell(News::Event(heard_event(Heard::Console(&line), boot, &mut lines)));
+                }
+                tell(News::Event(Event::Booted { boot, release, took, kept }));
+                // A later boot of the same kernel would only repeat it.
+                let badly = if boot == 1 { booted_badly(boot, &lines) } else { None };
+                badly.into_iter().for_each(|run| tell(News::Boot(Box::new(run))));
+                return Ok(Booted::Up(boot, up));
+            }
+            Err(failure) => failure,
+        };
+        match &failure.trouble {
+            BootTrouble::Interrupted => return Err(GivenUp::Told),
+            BootTrouble::Unclonable(_) => return Ok(Booted::Unclonable(failure.trouble.to_string())),
+            // The first boot shows what the kernel does; a later one has booted before.
+            _ if boot == 1 || attempt == ATTEMPTS => {
+                tell(News::Boot(Box::new(did_not_boot(boot, &failure))));
+                return Err(GivenUp::Told);
+            }
+            trouble => tell(note(format!("boot {boot} failed and is tried again: {trouble}"))),
+        }
+        attempt += 1;
+    }
+}
+
+fn count(cases: usize) -> u32 {
+    u32::try_from(cases).unwrap_or(u32::MAX)
+}
+
+/// The event of something that is heard on the way; lines of the console are also kept.
+fn heard_event(heard: Heard<'_>, boot: u32, lines: &mut Vec<String>) -> Event {
+    match heard {
+        Heard::CommandLine(line) => Event::CommandLine { boot, line: line.to_string() },
+        Heard::Console(line) => {
+            if lines.len() < BOOT_LINES_MAX {
+                lines.push(line.to_string());
+            }
+            Event::Console { boot, clone: 0, line: line.to_string() }
+        }
+    }
+}
+
+fn note(text: String) -> News {
+    News::Event(Event::Note { text })
+}
+
+/// A template with all modules that `items` need; nothing if few do, or if loading them goes wrong: then each
+/// case loads its own and shows what it does.
+fn layer<'a>(
+    base: &dyn Template<'a>,
+    items: &[&Item],
+    site: &Site<'_>,
+    tell: &mut dyn FnMut(News),
+) -> Result<Option<Base<'a>>, GivenUp> {
+    let users: Vec<_> = items.iter().filter(|item| !item.modules.is_empty()).collect();
+    if users.len() < LAYER_USERS {
+        return Ok(None);
+    }
+    let mut modules: Vec<String> = Vec::new();
+    for module in users.iter().flat_map(|item| &item.modules) {
+        if !modules.contains(module) {
+            modules.push(module.clone());
+        }
+    }
+    let why = match base.with_modules(&modules, site.interrupt) {
+        Ok(Ok(layer)) => return Ok(Some(layer)),
+        Ok(Err(BootFailure { trouble: BootTrouble::Interrupted, .. })) => return Err(GivenUp::Told),
+        Ok(Err(failure)) => failure.trouble.to_string(),
+        Err(error) => error.to_string(),
+    };
+    tell(note(format!("every case loads its own modules: {why}")));
+    Ok(None)
+}

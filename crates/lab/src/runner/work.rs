@@ -1,0 +1,80 @@
+//! One Run: a case on a machine.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use machine::Machine;
+
+use super::Options;
+use super::conclude::conclude;
+use super::news::News;
+use crate::event::Event;
+use crate::observe::observe;
+use crate::plan::Item;
+use crate::run::Run;
+
+/// What all who work in a session share.
+#[derive(Debug)]
+pub(super) struct Site<'a> {
+    pub(super) interrupt: &'a AtomicBool,
+    pub(super) options: &'a Options,
+    boots: AtomicU32,
+    clones: AtomicU32,
+    runs: AtomicU32,
+}
+
+/// A machine that is ready for work, and where it is from.
+pub(super) struct Fresh {
+    pub(super) machine: Box<dyn Machine>,
+    pub(super) boot: u32,
+    /// 0 for the booted machine itself.
+    pub(super) clone: u32,
+}
+
+impl<'a> Site<'a> {
+    pub(super) fn new(interrupt: &'a AtomicBool, options: &'a Options) -> Self {
+        let (boots, clones, runs) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
+        Self { interrupt, options, boots, clones, runs }
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// A number for the next boot, from 1.
+    pub(super) fn next_boot(&self) -> u32 {
+        self.boots.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// A number for the next clone, from 1.
+    pub(super) fn next_clone(&self) -> u32 {
+        self.clones.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Runs `item`; gives the Run and whether something else may run on the machine afterwards. Nothing if the
+    /// user interrupts it; the machine is then to be dropped, which ends it at once.
+    pub(super) fn run(
+        &self,
+        fresh: &mut Fresh,
+        item: &Item,
+        tell: &mut dyn FnMut(News),
+    ) -> Option<(Run, bool)> {
+        let (boot, clone) = (fresh.boot, fresh.clone);
+        tell(News::Event(Event::Started { case: item.name.clone(), clone }));
+        let mut heard =
+            |line: &str| tell(News::Event(Event::Console { boot, clone, line: line.to_string() }));
+        // No earlier Run of this session had this number.
+        let number = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
+        let seed = self.options.seed.unwrap_or_else(random);
+        let asked = (number, seed, item);
+        let seen = observe(&mut *fresh.machine, asked, self.options.patience, self.interrupt, &mut heard)?;
+        let spoiled = seen.spoiled;
+        let (run, damaged) = conclude(item, boot, seen);
+        Some((Run { clone, seed, ..run }, !spoiled && !damaged))
+    }
+}
+
+/// A number that nobody could have guessed: each hasher of the standard library has keys of its own.
+fn random() -> u64 {
+    RandomState::new().hash_one(0)
+}

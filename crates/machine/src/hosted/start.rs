@@ -1,0 +1,52 @@
+//! Starts the program of a machine.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+
+use super::launch::{self, Origin, Parts, quote, socket_pair};
+use super::process::Process;
+use super::{Hosted, Raw, readers};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::spec::Spec;
+use crate::{qemu, uml};
+
+/// Events that may wait in the queue; each holds at most 16 KiB.
+const QUEUE: usize = 256;
+
+/// The program of a machine and the image that it gets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Files<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) image: &'a Path,
+}
+
+/// Starts it; gives the machine, and its command line as a shell reads it.
+pub(crate) fn start(
+    spec: &Spec,
+    files: Files<'_>,
+    origin: Origin<OwnedFd>,
+) -> Result<(Hosted, String), Error> {
+    let (console, its_console) = socket_pair()?;
+    launch::hold_much(&its_console);
+    let (control, its_control) = socket_pair()?;
+    let parts = Parts {
+        console: its_console.into(),
+        control: its_control.into(),
+        disk: (spec.disk_mib > 0).then(|| launch::disk(spec.disk_mib)).transpose()?,
+        origin,
+    };
+    let (sender, events) = sync_channel(QUEUE);
+    let launch = match spec.engine {
+        Engine::Qemu(accel) => qemu::launch(spec, accel, files, parts, &sender)?,
+        Engine::Uml => uml::launch(spec, files.image, parts)?,
+    };
+    let command_line = quote(&launch.command);
+    let process = Process::start(launch.command, launch.inherited, sender.clone())?;
+    let copy = |socket: &UnixStream| socket.try_clone().map_err(|source| Error::host("socket", source));
+    readers::read_port(copy(&console)?, sender.clone(), Raw::Console);
+    readers::read_port(copy(&control)?, sender, Raw::Control);
+    Ok((Hosted::new(process, launch.driver, events, console, control), command_line))
+}

@@ -1,0 +1,127 @@
+//! Templates in the store: the next run of the same machine needs no boot.
+//!
+//! They are not forced to the disk, so none is taken that was made before the host started: what a power cut
+//! left half written would look like a defect of the kernel.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use kernel::{Kernel, PartsHash, Store};
+use serde::{Deserialize, Serialize};
+
+use super::{About, Body, Memory, Template};
+use crate::error::Error;
+use crate::hosted::{Frozen, Said};
+use crate::spec::Spec;
+
+/// Templates that are kept, each of some 100 MiB or more; those that nobody used for longest go.
+const KEPT: usize = 8;
+
+/// Longest text about a template, in bytes.
+const ABOUT_MAX: u64 = 16 << 20;
+
+/// Where templates are kept, and under which name this one is.
+#[derive(Debug, Clone)]
+pub struct Keep {
+    store: Store,
+    identity: String,
+}
+
+/// The document beside memory and state.
+#[derive(Serialize, Deserialize)]
+struct Document {
+    about: About,
+    said: Said,
+    state_size: u64,
+}
+
+impl Keep {
+    /// The place of the template for this machine. Its name covers all that it is made of: kernel, machine,
+    /// what it boots from, the program that runs it and the boot of the host.
+    pub(crate) fn new(store: Store, spec: &Spec, kernel: &Kernel, program: &Path, initramfs: &[u8]) -> Self {
+        let mut hash = PartsHash::default();
+        hash.part(kernel.identity(&spec.parameters()));
+        hash.part(spec.engine.to_string());
+        hash.part(format!("{} {} {}", spec.memory_mib, spec.cpus, spec.disk_mib));
+        hash.part(initramfs);
+        hash.part(fingerprint(program));
+        hash.part(host_boot());
+        Self { store, identity: hash.finish() }
+    }
+
+    /// The place of a template that is made from this one.
+    #[must_use]
+    pub fn layer(&self, modules: &[String]) -> Self {
+        let mut hash = PartsHash::default();
+        hash.part(&self.identity);
+        modules.iter().for_each(|module| hash.part(module));
+        Self { identity: hash.finish(), ..self.clone() }
+    }
+
+    fn entry(&self) -> PathBuf {
+        self.store.templates().entry(&self.identity)
+    }
+
+    /// The template, if it is kept and whole.
+    pub(crate) fn find(&self, body: Body) -> Option<Template> {
+        let entry = self.entry();
+        // What is open stays, also if it is removed now: the lease only tells that it is in use.
+        let _lease = Store::lease(&entry).ok()?;
+        let open = |name: &str| File::options().read(true).write(true).open(entry.join(name)).ok();
+        let (memory, state) = (open("memory")?, open("state")?);
+        let text = File::open(entry.join("template.json")).ok()?;
+        let document: Document = serde_json::from_reader(io::Read::take(text, ABOUT_MAX)).ok()?;
+        if state.metadata().ok()?.len() != document.state_size {
+            return None;
+        }
+        let memory = Memory::kept(memory, body.spec.memory_mib).ok()??;
+        let frozen = Frozen { state, said: document.said };
+        Some(Template::new(body, memory, frozen, document.about))
+    }
+
+    /// Keeps a template, unless another kiln is at work in the store; stops when `is_given_up` is set.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be written; then nothing is left of it.
+    pub fn keep(&self, template: &Template, is_given_up: &AtomicBool) -> Result<(), Error> {
+        let shelf = self.store.templates();
+        let Some(lock) = shelf.try_lock()? else { return Ok(()) };
+        let workshop = shelf.workshop(&lock)?;
+        let prepared = workshop.path().join("template");
+        template.write(&prepared, is_given_up).map_err(|source| Error::host("keeping a template", source))?;
+        shelf.place(&lock, &prepared, &self.entry())?;
+        shelf.keep_newest(&lock, KEPT)?;
+        Ok(())
+    }
+}
+
+impl Template {
+    fn write(&self, directory: &Path, is_given_up: &AtomicBool) -> io::Result<()> {
+        std::fs::create_dir(directory)?;
+        self.memory.copy_to(&File::create_new(directory.join("memory"))?, is_given_up)?;
+        let mut state = File::open(crate::hosted::launch::inherited(std::os::fd::AsRawFd::as_raw_fd(
+            &self.frozen.state,
+        )))?;
+        let state_size = io::copy(&mut state, &mut File::create_new(directory.join("state"))?)?;
+        let document = Document { about: self.about.clone(), said: self.frozen.said, state_size };
+        serde_json::to_writer(File::create_new(directory.join("template.json"))?, &document)?;
+        Ok(())
+    }
+}
+
+/// What changes when a program is replaced.
+fn fingerprint(program: &Path) -> String {
+    let facts = program
+        .metadata()
+        .map(|found| (found.dev(), found.ino(), found.size(), found.mtime_nsec(), found.mtime()));
+    format!("{} {facts:?}", program.display())
+}
+
+/// The boot of the host: random(4).
+fn host_boot() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}

@@ -1,0 +1,99 @@
+//! A booted machine that others are cloned from.
+//!
+//! It stopped when its agent had said hello. A clone maps its memory privately, reads the state of its devices
+//! and goes on from there, so that it costs what it does and not what it is.
+//!
+//! * [`wake`]: from a clone's start to its first answer
+//! * [`layer`]: a template made from another one, with modules loaded
+//! * [`memory`]: the file that is its memory
+//! * [`kept`]: between runs
+
+mod kept;
+mod layer;
+mod memory;
+mod wake;
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::error::Error;
+use crate::hosted::launch::{Origin, inherited};
+use crate::hosted::start::{Files, start};
+use crate::hosted::{Frozen, Hosted};
+use crate::spec::Spec;
+
+pub use kept::Keep;
+pub use layer::Layered;
+pub(crate) use memory::Memory;
+
+/// What the program of a clone is started with.
+#[derive(Debug, Clone)]
+pub(crate) struct Body {
+    pub(crate) spec: Spec,
+    pub(crate) program: PathBuf,
+    pub(crate) image: PathBuf,
+}
+
+/// A booted machine that others are cloned from.
+#[derive(Debug)]
+pub struct Template {
+    body: Body,
+    memory: Memory,
+    frozen: Frozen,
+    about: About,
+}
+
+/// What is worth knowing about a template.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct About {
+    /// `uname -r`.
+    pub release: String,
+    /// From the start of its program to the agent's hello.
+    pub took: Duration,
+    /// The lines of its console up to there.
+    pub console: Vec<String>,
+}
+
+impl Template {
+    pub(crate) fn new(body: Body, memory: Memory, frozen: Frozen, about: About) -> Self {
+        Self { body, memory, frozen, about }
+    }
+
+    /// What is worth knowing about it.
+    #[must_use]
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// The template that an earlier run has made from this one, if it is kept.
+    #[must_use]
+    pub fn kept_layer(&self, keep: &Keep) -> Option<Self> {
+        keep.find(self.body.clone())
+    }
+
+    /// Memory that the guest had used, in bytes: what clones share.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.memory.size()
+    }
+
+    /// Starts a machine that goes on where this one stopped; it has the memory and the state of `origin`.
+    fn start(&self, origin: Origin<OwnedFd>) -> Result<Hosted, Error> {
+        let Body { spec, program, image } = &self.body;
+        let (machine, _) = start(spec, Files { program, image }, origin)?;
+        Ok(machine.after(self.frozen.said))
+    }
+
+    /// The state of the devices, to be read from its beginning.
+    fn state(&self) -> Result<OwnedFd, Error> {
+        self.state_file().map(OwnedFd::from).map_err(|source| Error::host("state of a template", source))
+    }
+
+    fn state_file(&self) -> io::Result<File> {
+        // Descriptors of one opening would share their place in the file.
+        File::open(inherited(self.frozen.state.as_raw_fd()))
+    }
+}

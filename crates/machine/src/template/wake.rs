@@ -1,0 +1,82 @@
+//! From a clone's start to its first answer.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use protocol::{FromAgent, ToAgent};
+
+use super::Template;
+use crate::error::{BootFailure, BootTrouble, Error};
+use crate::hosted::launch::Origin;
+use crate::hosted::own::Own;
+use crate::hosted::{Booted, Hosted};
+use crate::{Event, Machine};
+
+/// How often the user's wish to stop is looked at.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
+
+impl Template {
+    /// Starts a clone and waits until its agent answers. Its random numbers are its own, or with
+    /// `same_random_numbers` those of all such clones.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it. A clone that does not answer is the inner error.
+    pub fn clone_machine(
+        &self,
+        same_random_numbers: bool,
+        interrupt: &AtomicBool,
+    ) -> Result<Result<Booted, BootFailure>, Error> {
+        let start = Instant::now();
+        let origin = Origin::Clone { memory: self.memory.descriptor()?, state: self.state()? };
+        let mut machine = self.start(origin)?;
+        let own = Own::new(!same_random_numbers)?;
+        let release = self.about.release.clone();
+        let woken = self.wake(&mut machine, &own, interrupt);
+        Ok(woken.map(|()| Booted { machine, release, took: start.elapsed() }))
+    }
+
+    /// Waits until `machine` goes on and its agent answers.
+    pub(super) fn wake(
+        &self,
+        machine: &mut Hosted,
+        own: &Own,
+        interrupt: &AtomicBool,
+    ) -> Result<(), BootFailure> {
+        let deadline = Instant::now() + self.body.spec.boot_limit;
+        let until = || deadline.min(Instant::now() + INTERRUPT_INTERVAL);
+        while !machine.runs_by(until()).map_err(|why| machine.failure(not_started(&why)))? {
+            if Instant::now() >= deadline {
+                return Err(machine.failure(not_started("it has no end")));
+            }
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(machine.failure(BootTrouble::Interrupted));
+            }
+        }
+        machine.tell(&own.message());
+        // Whoever does not answer this has not become a machine, whatever it would have been asked to do.
+        machine.tell(&ToAgent::Ping { nonce: 0 });
+        let mut early = Vec::new();
+        while !interrupt.load(Ordering::Relaxed) {
+            match machine.next(until()) {
+                Event::Agent(FromAgent::Pong { .. }) => {
+                    machine.put_back(early);
+                    return Ok(());
+                }
+                Event::Ended(death) => {
+                    return Err(machine.failure(BootTrouble::of(death, self.body.spec.engine)));
+                }
+                Event::Quiet if Instant::now() >= deadline => {
+                    return Err(machine.failure(not_started("its agent does not answer")));
+                }
+                Event::Quiet => {}
+                event => early.push(event),
+            }
+        }
+        Err(machine.failure(BootTrouble::Interrupted))
+    }
+}
+
+fn not_started(why: &str) -> BootTrouble {
+    BootTrouble::Machine(format!("a clone did not start: {why}"))
+}
