@@ -99,7 +99,7 @@ impl Run {
     }
 }
 
-/// How many Runs had which Outcome.
+/// How many cases had which Outcome: each counts once, by the Run that stands for it, however often it was run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// [`Outcome::Pass`].
@@ -119,12 +119,12 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Adds one Run.
+    /// Adds one case.
     pub fn count(&mut self, outcome: Outcome) {
         *self.slot(outcome) += 1;
     }
 
-    /// Runs with this Outcome.
+    /// Cases with this Outcome.
     #[must_use]
     pub fn of(mut self, outcome: Outcome) -> u32 {
         *self.slot(outcome)
@@ -141,7 +141,7 @@ impl Summary {
         }
     }
 
-    /// The exit code for all Runs together: 0 all well, 1 the kernel is at fault, 3 broken, 4 nothing ran.
+    /// The exit code for all cases together: 0 all well, 1 the kernel is at fault, 3 broken, 4 nothing ran.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         if self.fail + self.crash + self.hang > 0 {

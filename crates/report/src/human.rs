@@ -10,10 +10,14 @@ use lab::{Event, Listener, Outcome, Run, Summary};
 
 use crate::evidence::{self, Evidence};
 use crate::progress::Progress;
+use crate::repeats::repeats;
 use crate::safe::safe_line;
 use crate::sink::Sink;
 use crate::style::{BOLD, DIM, Paint, of};
 use crate::words::{cases, kernel, span, tally, why};
+
+/// Cases that passed each time and are still named: what went well needs no long list.
+const NAMES_MAX: usize = 8;
 
 /// Prints at the end what went wrong and what shows it, the worst first, then skips and totals.
 #[derive(Debug)]
@@ -25,10 +29,15 @@ pub struct Human<W> {
     progress: Progress,
     /// Rendered as they finish: a Run is much larger than what is shown of it.
     bad: Vec<(Outcome, String)>,
-    skips: Vec<(String, Vec<String>)>,
+    skips: Groups,
     /// Cases that failed as they expected to.
     expected: Vec<String>,
+    /// Cases that passed more than once, by what that says.
+    steady: Groups,
 }
+
+/// Cases that have a text in common.
+type Groups = Vec<(String, Vec<String>)>;
 
 impl<W: Write> Human<W> {
     /// A summary on `out`; `results` is where everything that happened is kept.
@@ -42,6 +51,7 @@ impl<W: Write> Human<W> {
             bad: Vec::new(),
             skips: Vec::new(),
             expected: Vec::new(),
+            steady: Vec::new(),
         }
     }
 
@@ -55,10 +65,17 @@ impl<W: Write> Human<W> {
     }
 
     fn finished(&mut self, run: &Run) {
+        let case = safe_line(&run.case);
         match run.outcome {
-            Outcome::Pass if run.expected_failure => self.expected.push(safe_line(&run.case)),
-            Outcome::Pass => {}
-            Outcome::Skip => self.skipped(run),
+            Outcome::Pass => {
+                if let Some(repeats) = repeats(run) {
+                    group(&mut self.steady, repeats, case.clone());
+                }
+                if run.expected_failure {
+                    self.expected.push(case);
+                }
+            }
+            Outcome::Skip => group(&mut self.skips, safe_line(&run.reason), case),
             _ => {
                 let block = self.block(run);
                 self.bad.push((run.outcome, block));
@@ -66,28 +83,24 @@ impl<W: Write> Human<W> {
         }
     }
 
-    fn skipped(&mut self, run: &Run) {
-        let (reason, case) = (safe_line(&run.reason), safe_line(&run.case));
-        match self.skips.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, cases)) => cases.push(case),
-            None => self.skips.push((reason, vec![case])),
-        }
-    }
-
-    /// A Run that did not go well: name and purpose, reason, evidence.
+    /// A Run that did not go well: name and purpose, reason, repeats, evidence.
     fn block(&self, run: &Run) -> String {
         let word = self.paint.paint(of(run.outcome), &format!("{:<6}", run.outcome.name()));
         let case = self.paint.paint(BOLD, &safe_line(&run.case));
         let about = self.paint.paint(DIM, &safe_line(&run.about));
-        let boot = (run.boot > 0).then(|| format!("boot {}", run.boot));
+        let place = match (run.boot, run.clone) {
+            (0, 0) => None,
+            (boot, 0) => Some(format!("boot {boot}")),
+            (_, clone) => Some(format!("clone {clone}")),
+        };
         let took = (!run.duration.is_zero()).then(|| span(run.duration));
-        let facts = boot.into_iter().chain(took).collect::<Vec<_>>().join(", ");
+        let facts = place.into_iter().chain(took).collect::<Vec<_>>().join(", ");
         let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
         let mut text = String::new();
         push(&mut text, &format!("{word}  {case}  {about}{facts}"));
-        let why = why(run);
-        if !why.is_empty() {
-            push(&mut text, &format!("        {why}"));
+        let why = Some(why(run)).filter(|why| !why.is_empty());
+        for line in why.into_iter().chain(repeats(run)) {
+            push(&mut text, &format!("        {line}"));
         }
         self.push_evidence(&mut text, &evidence::collect(run, evidence::LINES));
         text
@@ -113,7 +126,7 @@ impl<W: Write> Human<W> {
             text += block;
             text.push('\n');
         }
-        text += &self.skips_text();
+        text += &self.groups_text();
         if let Some(session) = &self.session {
             push(&mut text, &format!("{} on {}", kernel(session), safe_line(&session.machine)));
         }
@@ -125,16 +138,22 @@ impl<W: Write> Human<W> {
         self.sink.flush();
     }
 
-    fn skips_text(&self) -> String {
+    /// What takes one line for many cases.
+    fn groups_text(&self) -> String {
         let mut skips: Vec<_> = self.skips.iter().collect();
         skips.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
         let word = self.paint.paint(of(Outcome::Skip), "skip  ");
         let mut text = String::new();
-        for (reason, cases) in &skips {
-            push(&mut text, &format!("{word}  {reason}: {}", cases.join(" ")));
+        for (reason, names) in &skips {
+            push(&mut text, &format!("{word}  {reason}: {}", names.join(" ")));
+        }
+        let word = self.paint.paint(of(Outcome::Pass), "pass  ");
+        for (repeats, names) in &self.steady {
+            let all = names.len() > NAMES_MAX;
+            let names = if all { cases(names.len()) } else { names.join(" ") };
+            push(&mut text, &format!("{word}  {repeats}: {names}"));
         }
         if !self.expected.is_empty() {
-            let word = self.paint.paint(of(Outcome::Pass), "pass  ");
             push(&mut text, &format!("{word}  expected failure: {}", self.expected.join(" ")));
         }
         if !text.is_empty() {
@@ -171,6 +190,13 @@ impl<W: Write> Listener for Human<W> {
             Event::Ended { summary, took, interrupted } => self.ended(*summary, *took, *interrupted),
             _ => {}
         }
+    }
+}
+
+fn group(groups: &mut Groups, text: String, case: String) {
+    match groups.iter_mut().find(|(known, _)| *known == text) {
+        Some((_, cases)) => cases.push(case),
+        None => groups.push((text, vec![case])),
     }
 }
 

@@ -5,11 +5,16 @@
 //! * One JSON object per line, in UTF-8, in the order in which things happened. A line is written when
 //!   its event happens.
 //! * Every object has `event`: `planned`, `note`, `booting`, `command-line`, `console`, `booted`,
-//!   `started`, `finished` or `ended`. More kinds and more fields may be added: ignore what you do not know.
+//!   `started`, `repeated`, `finished` or `ended`. More kinds and more fields may be added: ignore what you do not know.
 //! * The first is `planned`, the last is `ended`. A document without `ended` was cut off.
 //! * `console` appears only when asked for; everything else always.
 //! * `finished` carries the whole Run with everything that is kept of it. `outcome` is `pass`, `fail`,
 //!   `crash`, `hang`, `skip` or `broken`; `blame` is set only for `broken`.
+//! * A case that is run more than once has a `started` and a `repeated` for each time, and one `finished` when all
+//!   have ended: that of the first Run that did not pass, else of the first. Its `repeats` lists all of them, with
+//!   `outcome`, `reason`, `duration`, `clone` and `seed`. To count cases, count `finished`.
+//! * Cases may run side by side: several may have `started` before one has `finished`, in any order.
+//! * `clone` is a number of its own for each copy of a booted machine, 0 for the machine itself.
 //! * Every `finished` names a case of `planned`, but for `boot`, a machine that did not come up.
 //! * Durations are objects with `secs` and `nanos`, `started` is RFC 3339.
 //! * Control characters and those that reorder text are escaped, so that the lines can be looked at in a

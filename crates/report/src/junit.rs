@@ -1,17 +1,22 @@
 //! JUnit XML, for CI servers.
 //!
-//! The subset that all viewers read: flat suites, one per area or program, with the
-//! path in `classname`. A case
+//! The subset that all viewers read: flat suites, one per area or program, with the path in `classname`. A case
 //! that was planned and never ran is an error of type `harness`: a report without it would be green.
+//!
+//! A case that failed in one of several Runs is a failure, with a `rerunFailure` for each other Run that failed. A
+//! `flakyFailure` means that the case passed in the end (Maven Surefire, "Rerun failing tests"), and viewers show
+//! it green: a kernel that fails now and then is not well.
 
 use std::io::{self, Write};
 use std::time::Duration;
 
 use lab::event::Session;
+use lab::run::Repeat;
 use lab::{Blame, Event, Listener, Outcome, Run};
-use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestRerun, TestSuite};
 
 use crate::evidence;
+use crate::repeats::{repeats, why_and_repeats};
 use crate::safe::{safe, safe_line};
 use crate::sink::Sink;
 use crate::words::{split, why};
@@ -58,6 +63,9 @@ impl<W: Write> Junit<W> {
         }
         let mut case = TestCase::new(safe_line(split(&run.case).1), status(run));
         case.set_time(run.duration);
+        if let Some(repeats) = repeats(run) {
+            case.add_property(Property::new("repeats", repeats));
+        }
         if !run.output.is_empty() {
             case.set_system_out(tail(&safe(&run.output)));
         }
@@ -144,8 +152,31 @@ fn status(run: &Run) -> TestCaseStatus {
         (outcome, _) => outcome.name(),
     };
     let mut status = TestCaseStatus::non_success(kind);
-    status.set_type(ty).set_message(why(run)).set_description(tail(&description(run)));
+    status.set_type(ty).set_message(why_and_repeats(run)).set_description(tail(&description(run)));
+    status.add_reruns(reruns(run));
     status
+}
+
+/// The other Runs of a case that was run more than once and did not pass.
+fn reruns(run: &Run) -> impl Iterator<Item = TestRerun> {
+    let is_told = |repeat: &Repeat| {
+        (repeat.outcome, &repeat.reason, repeat.clone) == (run.outcome, &run.reason, run.clone)
+    };
+    let told = run.repeats.iter().position(is_told);
+    let others = run.repeats.iter().enumerate().filter(move |(index, _)| Some(*index) != told);
+    others.filter_map(|(_, repeat)| {
+        let kind = match repeat.outcome {
+            Outcome::Pass | Outcome::Skip => return None,
+            Outcome::Fail | Outcome::Crash | Outcome::Hang => NonSuccessKind::Failure,
+            Outcome::Broken => NonSuccessKind::Error,
+        };
+        let mut rerun = TestRerun::new(kind);
+        rerun
+            .set_type(repeat.outcome.name())
+            .set_message(safe_line(&repeat.reason))
+            .set_time(repeat.duration);
+        Some(rerun)
+    })
 }
 
 fn description(run: &Run) -> String {

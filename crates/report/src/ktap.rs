@@ -5,7 +5,8 @@
 //!
 //! A Run that the machine, the host or kiln broke says nothing about the kernel: it has a diagnostic and
 //! no result, so that the plan is larger than the results, and its area is `not ok # ERROR`. An area
-//! with no result at all is not printed. `Bail out!` ends a session that was interrupted or whose
+//! with no result at all is not printed. A case that was run more than once has one result, and says in a
+//! diagnostic what its repeats say; one that failed now and then is `not ok`. `Bail out!` ends a session that was interrupted or whose
 //! machine did not boot.
 
 mod plan;

@@ -25,6 +25,7 @@ mod ktap;
 mod live;
 mod plain;
 mod progress;
+mod repeats;
 pub mod safe;
 mod sink;
 mod style;

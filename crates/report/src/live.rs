@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use lab::{Event, Listener, Run};
 
+use crate::repeats::why_and_repeats;
 use crate::safe::safe_line;
 use crate::style::{DIM, Paint, of};
-use crate::words::why;
 use screen::Screen;
 use status::Status;
 
@@ -76,10 +76,10 @@ impl<W: Write + Send + 'static> Live<W> {
     }
 
     fn finished(&self, shared: &mut Shared<W>, run: &Run) {
-        shared.status.finished(run, Instant::now());
+        shared.status.finished(run);
         if run.outcome.accuses_kernel() || run.blame.is_some() {
             let word = self.paint.paint(of(run.outcome), &format!("{:<6}", run.outcome.name()));
-            shared.above(&format!("{word}  {}: {}", safe_line(&run.case), why(run)));
+            shared.above(&format!("{word}  {}: {}", safe_line(&run.case), why_and_repeats(run)));
         }
     }
 }

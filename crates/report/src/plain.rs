@@ -7,14 +7,19 @@ use lab::event::Session;
 use lab::{Event, Listener, Run, Summary};
 
 use crate::progress::Progress;
+use crate::repeats::why_and_repeats;
 use crate::safe::safe_line;
 use crate::sink::Sink;
 use crate::words::{cases, kernel, seconds, tally_text, why};
 
+/// Columns for how far the session is, at least: nobody knows how often a case will be repeated.
+const COUNT_WIDTH: usize = 5;
+
 /// Prints a line for everything but the console.
 ///
-/// The columns are: what happened, how far the session is (or the number of the boot), how long it
-/// took, and what it happened to. The first is an Outcome, `plan`, `note`, `boot`, `booted`, `kept` (a boot of an earlier session) or `end`.
+/// The columns are: what happened, how far the session is (or the number of the boot, or `#` and the number of
+/// the repeat), how long it took, and what it happened to. The first is an Outcome, `plan`, `note`, `boot`,
+/// `booted`, `kept` (the boot of an earlier session) or `end`.
 #[derive(Debug)]
 pub struct Plain<W> {
     sink: Sink<W>,
@@ -37,7 +42,7 @@ impl<W: Write> Plain<W> {
     }
 
     fn row(&mut self, word: &str, count: &str, took: Option<Duration>, text: &str) {
-        let width = self.progress.total.to_string().len() * 2 + 1;
+        let width = COUNT_WIDTH.max(self.progress.total.to_string().len() * 2 + 1);
         let took = took.map(seconds).unwrap_or_default();
         let line = format!("{word:<6}  {count:>width$}  {took:>10}  {text}");
         self.sink.write(line.trim_end());
@@ -52,13 +57,21 @@ impl<W: Write> Plain<W> {
         self.row("plan", "", None, &text);
     }
 
+    fn repeated(&mut self, run: &Run) {
+        let count = format!("#{}", self.progress.repeat(run).ended);
+        self.ran(run, &count, &why(run));
+    }
+
     fn finished(&mut self, run: &Run) {
         self.progress.finish(run);
         let count = format!("{}/{}", self.progress.done, self.progress.total);
+        self.ran(run, &count, &why_and_repeats(run));
+    }
+
+    fn ran(&mut self, run: &Run, count: &str, why: &str) {
         let took = (!run.duration.is_zero()).then_some(run.duration);
-        let why = why(run);
         let separator = if why.is_empty() { "" } else { ": " };
-        self.row(run.outcome.name(), &count, took, &format!("{}{separator}{why}", safe_line(&run.case)));
+        self.row(run.outcome.name(), count, took, &format!("{}{separator}{why}", safe_line(&run.case)));
     }
 
     fn ended(&mut self, summary: Summary, took: Duration, interrupted: bool) {
@@ -77,19 +90,13 @@ impl<W: Write> Listener for Plain<W> {
                 self.row("boot", &boot.to_string(), None, &format!("for {}", cases(*count as usize)));
             }
             Event::Booted { boot, release, took, kept } => {
-                self.row(
-                    if *kept { "kept" } else { "booted" },
-                    &boot.to_string(),
-                    Some(*took),
-                    &safe_line(release),
-                );
+                let word = if *kept { "kept" } else { "booted" };
+                self.row(word, &boot.to_string(), Some(*took), &safe_line(release));
             }
+            Event::Repeated(run) => self.repeated(run),
             Event::Finished(run) => self.finished(run),
             Event::Ended { summary, took, interrupted } => self.ended(*summary, *took, *interrupted),
-            Event::CommandLine { .. }
-            | Event::Console { .. }
-            | Event::Started { .. }
-            | Event::Repeated(_) => {}
+            Event::CommandLine { .. } | Event::Console { .. } | Event::Started { .. } => {}
         }
     }
 }

@@ -1,19 +1,28 @@
 //! How far a session is.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use lab::event::Session;
 use lab::{Run, Summary};
 
 use crate::words::split;
 
-/// Counts the planned cases that have finished.
+/// Counts the planned cases that have finished, and the Runs of a case that has not.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     names: HashSet<String>,
+    repeats: HashMap<String, Repeats>,
     is_program: bool,
     pub(crate) total: usize,
     pub(crate) done: usize,
+}
+
+/// The Runs of a case so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Repeats {
+    pub(crate) ended: u32,
+    /// Of those, the ones in which the kernel was at fault.
+    pub(crate) failed: u32,
 }
 
 impl Progress {
@@ -23,8 +32,22 @@ impl Progress {
         self.is_program = session.cases.iter().all(|case| *case == session.suite || split(case).0.is_none());
     }
 
+    /// One of several Runs of a case: no case has finished.
+    pub(crate) fn repeat(&mut self, run: &Run) -> Repeats {
+        let repeats = self.repeats.entry(run.case.clone()).or_default();
+        repeats.ended += 1;
+        repeats.failed += u32::from(run.outcome.accuses_kernel());
+        *repeats
+    }
+
+    /// Runs of `case` that have ended, until all of them have.
+    pub(crate) fn repeats(&self, case: &str) -> Repeats {
+        self.repeats.get(case).copied().unwrap_or_default()
+    }
+
     /// A machine that did not boot is a Run and no planned case.
     pub(crate) fn finish(&mut self, run: &Run) {
+        self.repeats.remove(&run.case);
         self.done += usize::from(self.names.contains(&run.case));
     }
 
@@ -58,6 +81,19 @@ mod tests {
         assert_eq!(progress(true).conclusion(fail, false), "the program failed");
         assert_eq!(progress(true).conclusion(crash, false), "the kernel is at fault");
         assert_eq!(progress(false).conclusion(fail, false), "the kernel is at fault");
+    }
+
+    #[test]
+    fn repeats_are_counted_until_their_case_has_finished() {
+        let mut progress = Progress { names: HashSet::from(["a".into()]), total: 1, ..Progress::default() };
+        let run = |outcome| Run { case: "a".into(), outcome, ..Run::unstarted() };
+        let ended = [lab::Outcome::Pass, lab::Outcome::Hang, lab::Outcome::Broken].map(|outcome| {
+            let Repeats { ended, failed } = progress.repeat(&run(outcome));
+            (ended, failed, progress.done)
+        });
+        assert_eq!(ended, [(1, 0, 0), (2, 1, 0), (3, 1, 0)]);
+        progress.finish(&run(lab::Outcome::Hang));
+        assert_eq!((progress.repeats("a"), progress.done), (Repeats::default(), 1));
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(crate) fn clock(duration: Duration) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// What is not zero, the worst first; Runs that never happened come last.
+/// What is not zero, the worst first; cases that were never run come last.
 pub(crate) fn tally(summary: Summary) -> Vec<(Option<Outcome>, String)> {
     let outcomes = Outcome::ALL.map(|outcome| (Some(outcome), summary.of(outcome), outcome.name()));
     let all = outcomes.into_iter().chain([(None, summary.not_run, "not run")]);

@@ -3,6 +3,7 @@
 use lab::{Blame, Outcome, Run};
 
 use crate::evidence::{self, Evidence};
+use crate::repeats::repeats;
 use crate::safe::safe_line;
 use crate::words::{span, why};
 
@@ -64,15 +65,16 @@ pub(super) fn diagnostics(run: &Run) -> Vec<String> {
         return Vec::new();
     }
     let case = safe_line(&run.case);
+    let repeats = repeats(run).map(|repeats| format!("# repeats: {repeats}"));
     if run.outcome == Outcome::Pass {
-        return vec![format!("# {case}: {}", span(run.duration))];
+        return std::iter::once(format!("# {case}: {}", span(run.duration))).chain(repeats).collect();
     }
     let Evidence { lines, more } = evidence::collect(run, evidence::LINES);
     let took = (!run.duration.is_zero()).then(|| format!(" after {}", span(run.duration)));
     let head = format!("# {case}: {}{}: {}", run.outcome.name(), took.unwrap_or_default(), why(run));
     let lines = lines.into_iter().map(|(label, line)| format!("#   {label}: {line}"));
     let more = (more > 0).then(|| format!("#   … {more} more lines"));
-    std::iter::once(head).chain(lines).chain(more).collect()
+    std::iter::once(head).chain(repeats).chain(lines).chain(more).collect()
 }
 
 /// A result line; an empty directive is left out.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anstyle::Style;
 use lab::{Event, Run, Summary};
 
-use crate::progress::Progress;
+use crate::progress::{Progress, Repeats};
 use crate::safe::safe_line;
 use crate::style::{BOLD, DIM, of};
 use crate::words::{clock, tally};
@@ -16,60 +16,80 @@ pub(super) struct Status {
     start: Instant,
     progress: Progress,
     summary: Summary,
-    phase: Phase,
-    /// When the phase began.
+    boot: Option<Boot>,
+    /// Cases that have started and not finished. One that is run again keeps its place, so that the line stands still.
+    running: Vec<Running>,
+}
+
+/// A machine that comes up.
+#[derive(Debug)]
+struct Boot {
+    number: u32,
     since: Instant,
-    /// The last line of the console in this phase.
+    /// The last line of its console.
     console: String,
 }
 
-#[derive(Debug, PartialEq)]
-enum Phase {
-    /// Something that has no name in the events.
-    Between,
-    Boot(u32),
-    Case(String),
+/// A case with those of its Runs that are at work, the oldest first.
+#[derive(Debug)]
+struct Running {
+    case: String,
+    runs: Vec<(u32, Instant)>,
 }
 
 impl Status {
     pub(super) fn new(now: Instant) -> Self {
-        let (phase, console) = (Phase::Between, String::new());
         Self {
             start: now,
             progress: Progress::default(),
             summary: Summary::default(),
-            phase,
-            since: now,
-            console,
+            boot: None,
+            running: Vec::new(),
         }
     }
 
     pub(super) fn hear(&mut self, event: &Event, now: Instant) {
         match event {
             Event::Planned(session) => self.progress.plan(session),
-            Event::Booting { boot, .. } => self.enter(Phase::Boot(*boot), now),
-            Event::Started { case, .. } => self.enter(Phase::Case(safe_line(case)), now),
-            Event::Booted { .. } => self.enter(Phase::Between, now),
-            Event::Console { line, .. } => {
-                let line = safe_line(line);
-                if !line.is_empty() {
-                    self.console = line;
-                }
+            Event::Booting { boot, .. } => {
+                self.boot = Some(Boot { number: *boot, since: now, console: String::new() });
             }
+            Event::Booted { .. } => self.boot = None,
+            Event::Started { case, clone } => self.started(case, (*clone, now)),
+            Event::Repeated(run) => self.repeated(run),
+            Event::Console { boot, clone: 0, line } => self.console(*boot, &safe_line(line)),
             _ => {}
         }
     }
 
-    pub(super) fn finished(&mut self, run: &Run, now: Instant) {
-        self.progress.finish(run);
-        self.summary.count(run.outcome);
-        self.enter(Phase::Between, now);
+    fn started(&mut self, case: &str, run: (u32, Instant)) {
+        match self.running.iter_mut().find(|running| running.case == case) {
+            Some(running) => running.runs.push(run),
+            None => self.running.push(Running { case: case.to_string(), runs: vec![run] }),
+        }
     }
 
-    fn enter(&mut self, phase: Phase, now: Instant) {
-        self.phase = phase;
-        self.since = now;
-        self.console.clear();
+    fn repeated(&mut self, run: &Run) {
+        self.progress.repeat(run);
+        for running in self.running.iter_mut().filter(|running| running.case == run.case) {
+            if let Some(at) = running.runs.iter().position(|(clone, _)| *clone == run.clone) {
+                running.runs.remove(at);
+            }
+        }
+    }
+
+    pub(super) fn finished(&mut self, run: &Run) {
+        self.progress.finish(run);
+        self.summary.count(run.outcome);
+        self.running.retain(|running| running.case != run.case);
+        // A machine that did not come up has its Run too.
+        self.boot.take_if(|boot| boot.number == run.boot);
+    }
+
+    fn console(&mut self, number: u32, line: &str) {
+        if let Some(boot) = self.boot.as_mut().filter(|boot| boot.number == number && !line.is_empty()) {
+            boot.console = line.to_string();
+        }
     }
 
     /// What matters most comes first, for terminals that are narrow.
@@ -80,16 +100,29 @@ impl Status {
             pieces.push((outcome.map_or(Style::new(), of), text));
         }
         pieces.push((DIM, format!("  {}", clock(now - self.start))));
-        let phase = match &self.phase {
-            Phase::Between => String::new(),
-            Phase::Boot(boot) => format!("  boot {boot}{}", long(now - self.since)),
-            Phase::Case(case) => format!("  {case}{}", long(now - self.since)),
-        };
-        pieces.push((Style::new(), phase));
-        if matches!(self.phase, Phase::Boot(_)) && !self.console.is_empty() {
-            pieces.push((DIM, format!("  {}", self.console)));
+        pieces.push((Style::new(), self.running_text(now)));
+        if let Some(Boot { number, since, console }) = &self.boot {
+            pieces.push((Style::new(), format!("  boot {number}{}", long(now - *since))));
+            let separator = if console.is_empty() { "" } else { "  " };
+            pieces.push((DIM, format!("{separator}{console}")));
         }
         pieces
+    }
+
+    fn running_text(&self, now: Instant) -> String {
+        let cases = self.running.iter().map(|Running { case, runs }| {
+            let Repeats { ended, failed } = self.progress.repeats(case);
+            let repeat = if ended > 0 { format!(" #{}", ended + 1) } else { String::new() };
+            let failed = if failed > 0 { format!(" ({failed} failed)") } else { String::new() };
+            let took = runs.first().map(|(_, since)| long(now - *since)).unwrap_or_default();
+            format!("{}{repeat}{failed}{took}", safe_line(case))
+        });
+        let cases = cases.collect::<Vec<_>>().join(", ");
+        match self.running.len() {
+            0 => cases,
+            1 => format!("  {cases}"),
+            count => format!("  {count} running: {cases}"),
+        }
     }
 }
 
@@ -103,6 +136,8 @@ fn long(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lab::Outcome;
+
     use super::*;
 
     fn text(status: &Status, now: Instant) -> String {
@@ -126,5 +161,49 @@ mod tests {
         status.hear(&Event::Started { case: "pipe/full".into(), clone: 0 }, start);
         status.hear(&Event::Console { boot: 1, clone: 0, line: "x".into() }, start);
         assert_eq!(text(&status, start), "0/0  0:00  pipe/full");
+    }
+
+    fn started(case: &str, clone: u32) -> Event {
+        Event::Started { case: case.into(), clone }
+    }
+
+    fn a_run(case: &str, clone: u32, outcome: Outcome) -> Run {
+        Run { case: case.into(), clone, outcome, boot: 1, ..Run::unstarted() }
+    }
+
+    #[test]
+    fn cases_side_by_side_are_counted_and_named() {
+        let start = Instant::now();
+        let mut status = Status::new(start);
+        status.hear(&started("a/one", 1), start);
+        status.hear(&started("b/two", 2), start + Duration::from_secs(2));
+        status.hear(&Event::Booting { boot: 2, cases: 1 }, start + Duration::from_secs(3));
+        status.hear(&Event::Console { boot: 1, clone: 2, line: "x".into() }, start);
+        let now = start + Duration::from_secs(4);
+        assert_eq!(text(&status, now), "0/0  0:04  2 running: a/one 4 s, b/two 2 s  boot 2 1 s");
+        status.finished(&a_run("a/one", 1, Outcome::Pass));
+        assert_eq!(text(&status, now), "0/0  1 pass  0:04  b/two 2 s  boot 2 1 s");
+        let dead = Run { boot: 2, ..a_run("boot", 0, Outcome::Crash) };
+        status.finished(&dead);
+        assert_eq!(text(&status, now), "0/0  1 crash  1 pass  0:04  b/two 2 s");
+    }
+
+    #[test]
+    fn repeats_count_within_their_case_which_keeps_its_place() {
+        let start = Instant::now();
+        let mut status = Status::new(start);
+        for (case, clone) in [("a/one", 1), ("a/one", 2), ("b/two", 3)] {
+            status.hear(&started(case, clone), start);
+        }
+        assert_eq!(text(&status, start), "0/0  0:00  2 running: a/one, b/two");
+        status.hear(&Event::Repeated(Box::new(a_run("a/one", 2, Outcome::Pass))), start);
+        status.hear(&Event::Repeated(Box::new(a_run("a/one", 1, Outcome::Hang))), start);
+        let now = start + Duration::from_secs(1);
+        assert_eq!(text(&status, now), "0/0  0:01  2 running: a/one #3 (1 failed), b/two 1 s");
+        status.hear(&started("a/one", 4), start);
+        assert_eq!(text(&status, now), "0/0  0:01  2 running: a/one #3 (1 failed) 1 s, b/two 1 s");
+        status.hear(&Event::Repeated(Box::new(a_run("a/one", 4, Outcome::Pass))), now);
+        status.finished(&a_run("a/one", 1, Outcome::Hang));
+        assert_eq!(text(&status, now), "0/0  1 hang  0:01  b/two 1 s");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! * [`sessions`]: sessions that are written down
 //! * [`snapshots`]: what each report makes of them
+//! * [`repeats`]: cases that were run more than once
 //! * [`streams`]: sessions at random
 //! * [`ktap_reader`]: KTAP as the kernel's document has it
 //! * [`ktap`], [`junit`], [`terminal`], [`errors`]: what must hold for every session
@@ -12,6 +13,7 @@ mod errors;
 mod junit;
 mod ktap;
 mod ktap_reader;
+mod repeats;
 mod sessions;
 mod snapshots;
 mod streams;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use lab::event::Session;
 use lab::kernel_report::{KernelReport, Kind};
+use lab::run::Repeat;
 use lab::{Blame, Event, Listener, Outcome, Run, Summary};
 use protocol::{Counts, End, KernelRecord, Report, ReportKind};
 
@@ -53,11 +54,57 @@ pub(crate) fn events(session: Session, runs: Vec<Run>, interrupted: bool) -> Vec
     let finished = runs.iter().filter(|run| session.cases.contains(&run.case)).count();
     summary.not_run = u32::try_from(session.cases.len() - finished).unwrap();
     let mut events = vec![Event::Planned(Box::new(session))];
-    events.extend(runs.into_iter().flat_map(|run| {
-        [Event::Started { case: run.case.clone(), clone: 0 }, Event::Finished(Box::new(run))]
-    }));
+    events.extend(runs.into_iter().flat_map(told));
     events.push(Event::Ended { summary, took: Duration::from_millis(62_100), interrupted });
     events
+}
+
+/// A Run, or several that end with the one that stands for them.
+fn told(run: Run) -> Vec<Event> {
+    let started = |clone| Event::Started { case: run.case.clone(), clone };
+    if run.repeats.is_empty() {
+        return vec![started(run.clone), Event::Finished(Box::new(run))];
+    }
+    let repeated = run.repeats.iter().flat_map(|repeat| {
+        let one = Run {
+            outcome: repeat.outcome,
+            blame: (repeat.outcome == Outcome::Broken).then_some(Blame::Machine),
+            reason: repeat.reason.clone(),
+            duration: repeat.duration,
+            clone: repeat.clone,
+            seed: repeat.seed,
+            repeats: Vec::new(),
+            ..run.clone()
+        };
+        [started(repeat.clone), Event::Repeated(Box::new(one))]
+    });
+    let repeated: Vec<_> = repeated.collect();
+    repeated.into_iter().chain([Event::Finished(Box::new(run))]).collect()
+}
+
+/// `run` as the one that stands for `repeats`: the first that did not pass, else the first.
+pub(crate) fn standing(run: Run, repeats: &[(Outcome, &str)]) -> Run {
+    let repeats: Vec<_> = (1..)
+        .zip(repeats)
+        .map(|(clone, (outcome, reason))| Repeat {
+            outcome: *outcome,
+            reason: (*reason).to_string(),
+            duration: Duration::from_millis(2 + u64::from(clone)),
+            clone,
+            seed: 0,
+        })
+        .collect();
+    let first = repeats.iter().find(|repeat| repeat.outcome != Outcome::Pass).or(repeats.first());
+    let Some(first) = first.cloned() else { return run };
+    Run {
+        outcome: first.outcome,
+        blame: (first.outcome == Outcome::Broken).then_some(Blame::Machine),
+        reason: first.reason,
+        duration: first.duration,
+        clone: first.clone,
+        repeats,
+        ..run
+    }
 }
 
 pub(crate) fn tell(listener: &mut dyn Listener, events: &[Event]) {

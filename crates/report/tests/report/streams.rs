@@ -6,7 +6,7 @@ use lab::{Blame, Event, Outcome, Run};
 use proptest::prelude::*;
 use protocol::{Counts, Report, ReportKind};
 
-use crate::sessions::{events, run, session};
+use crate::sessions::{events, run, session, standing};
 
 /// A session of up to a dozen cases that ended early, was interrupted or lost its machine.
 #[derive(Debug, Clone)]
@@ -72,8 +72,10 @@ fn outcome() -> impl Strategy<Value = (Outcome, Option<Blame>)> {
 
 prop_compose! {
     fn a_run()(case in name(), (outcome, blame) in outcome(), reason in text(), lines in prop::collection::vec(text(), 0..4),
-               output in text(), ms in 0..100_000_u64, fail in 0..3_u32) -> Run {
-        Run {
+               output in text(), ms in 0..100_000_u64, fail in 0..3_u32,
+               repeats in prop::collection::vec((outcome(), text()), 0..4)) -> Run {
+        let repeats: Vec<_> = repeats.iter().map(|((outcome, _), reason)| (*outcome, reason.as_str())).collect();
+        let run = Run {
             blame,
             duration: Duration::from_millis(ms),
             counts: Counts { fail, ..Counts::default() },
@@ -81,7 +83,8 @@ prop_compose! {
             evidence: lines,
             output,
             ..run(&case, outcome, &reason)
-        }
+        };
+        standing(run, &repeats)
     }
 }
 

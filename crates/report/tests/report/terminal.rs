@@ -57,7 +57,7 @@ impl Terminal {
     }
 }
 
-fn seen(events: &[Event]) -> Vec<String> {
+pub(crate) fn seen(events: &[Event]) -> Vec<String> {
     let terminal = Terminal::default();
     let mut live = Live::new(terminal.clone(), false, || 40);
     tell(&mut live, events);
