@@ -1,21 +1,27 @@
 //! Writes a JSON document so that it is there as a whole or not at all.
 
-use std::io;
+use std::fs::Permissions;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde::Serialize;
 
-/// Writes `value` to `path` by way of a neighbour that is renamed.
+/// Mode of a new file, from which the user's umask is taken.
+const MODE: u32 = 0o666;
+
+/// Writes `value` to `path` by way of a neighbour that is renamed. The neighbour has a name that nobody else has: two
+/// writers of one document do not mix, and the last one wins.
 pub(crate) fn write(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let mut bytes = serde_json::to_vec_pretty(value)?;
     bytes.push(b'\n');
-    let part = path.with_extension("json.part");
-    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
-    if written.is_err() {
-        // Half a document is worse than none; the first error is the one that counts.
-        let _ = std::fs::remove_file(&part);
-    }
-    written
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let permissions = Permissions::from_mode(MODE);
+    let mut part = tempfile::Builder::new().prefix(".part-").permissions(permissions).tempfile_in(folder)?;
+    part.write_all(&bytes)?;
+    // Half a document is worse than none: what is not renamed is removed.
+    part.persist(path)?;
+    Ok(())
 }
 
 #[cfg(test)]

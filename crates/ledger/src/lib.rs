@@ -12,13 +12,16 @@
 //!     cases/pipe/full.7.json      a case that was run more than once: its Run in clone 7
 //! ```
 //!
-//! Every document is complete or not there; what has been written stays when kiln is killed.
+//! Beside the folders of the sessions, `durations.json` says how long each case took lately. Every document is complete
+//! or not there; what has been written stays when kiln is killed.
 
 mod document;
+mod durations;
 mod past;
 mod recorder;
 mod wanted;
 
+pub use durations::Durations;
 pub use past::{Error as PastError, Past, sessions};
 pub use recorder::{Error, Recorder, default_root};
 pub use wanted::{Wanted, find};
