@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use lab::{Event, Listener};
-use ledger::Recorder;
+use ledger::{Durations, Recorder};
 use protocol::End;
 use report::{Human, Json, Junit, Ktap, Live, Plain};
 
@@ -32,6 +32,7 @@ report!(Plain<Stdout>, Human<Stdout>, Json<Stdout>, Ktap<Stdout>, Junit<Stdout>,
 /// The recorder and what the user looks at.
 pub(crate) struct Listeners {
     recorder: Recorder,
+    durations: Durations,
     reports: Vec<Box<dyn Report>>,
     last_end: Option<End>,
     notes: Vec<String>,
@@ -39,7 +40,7 @@ pub(crate) struct Listeners {
 
 impl Listeners {
     /// The listeners for a format.
-    pub(crate) fn new(format: Format, color: bool, recorder: Recorder) -> Self {
+    pub(crate) fn new(format: Format, color: bool, recorder: Recorder, durations: Durations) -> Self {
         let mut reports: Vec<Box<dyn Report>> = Vec::new();
         // Progress goes to standard error, and takes its line away before the others speak.
         if io::stderr().is_terminal() {
@@ -47,7 +48,7 @@ impl Listeners {
         }
         let results = recorder.directory().to_path_buf();
         reports.extend(chosen(format, color, results));
-        Self { recorder, reports, last_end: None, notes: Vec::new() }
+        Self { recorder, durations, reports, last_end: None, notes: Vec::new() }
     }
 
     /// Something that is no part of a Run and is told as soon as the session begins.
@@ -68,7 +69,7 @@ impl Listeners {
     }
 
     /// Ends all reports.
-    pub(crate) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         for report in self.reports {
             match report.finish() {
                 // A reader that has gone away has seen what it wanted.
@@ -76,6 +77,8 @@ impl Listeners {
                 _ => {}
             }
         }
+        // What was learnt makes the next session shorter, and nothing else.
+        let _ = self.durations.save();
         Ok(self.recorder.finish()?)
     }
 }
@@ -95,6 +98,7 @@ impl Listener for Listeners {
     fn hear(&mut self, event: &Event) {
         if let Event::Finished(run) = event {
             self.last_end.clone_from(&run.end);
+            self.durations.learn(run);
         }
         self.tell(event);
         if matches!(event, Event::Planned(_)) {

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use lab::event::Session;
 use lab::runner::Golden;
 use lab::{Options, Runner, Summary};
+use ledger::Durations;
 use machine::Built;
 use protocol::End;
 
@@ -46,9 +47,13 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
 /// How the cases are run, and what is worth knowing about that.
 fn options(said: &Run, prepared: &Prepared, session: &Session) -> (Options, Vec<String>) {
     let (mut options, note) = said.course.options(prepared.engine, &prepared.specs);
+    let root = session::root(said.results.as_deref());
+    let known = Durations::load(&root);
+    let took = |case: &String| Some((case.clone(), known.of(case)?));
+    options.durations = session.cases.iter().filter_map(took).collect();
     let mut notes: Vec<String> = note.into_iter().collect();
     if said.course.resume {
-        let (finished, note) = course::resume(&session::root(said.results.as_deref()), session);
+        let (finished, note) = course::resume(&root, session);
         options.finished = finished;
         notes.push(note);
     }

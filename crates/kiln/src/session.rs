@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use kernel::{Kernel, Locator};
 use lab::event::Session;
-use ledger::Recorder;
+use ledger::{Durations, Recorder};
 use machine::Spec;
 
 use crate::cli::Format;
@@ -59,5 +59,5 @@ pub(crate) fn listeners(
 ) -> Result<Listeners> {
     let root = root(results);
     let recorder = Recorder::create(&root, &session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())?;
-    Ok(Listeners::new(format, color, recorder))
+    Ok(Listeners::new(format, color, recorder, Durations::load(&root)))
 }

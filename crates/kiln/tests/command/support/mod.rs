@@ -268,7 +268,8 @@ impl Done {
 /// The folders of sessions below a state directory.
 pub(crate) fn sessions(state: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(state.join("kiln/runs"));
-    entries.map(|entries| entries.flatten().map(|entry| entry.path()).collect()).unwrap_or_default()
+    let folders = |entry: std::fs::DirEntry| Some(entry.path()).filter(|path| path.is_dir());
+    entries.map(|entries| entries.flatten().filter_map(folders).collect()).unwrap_or_default()
 }
 
 /// Waits for something that is sure to come.
