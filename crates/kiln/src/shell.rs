@@ -104,6 +104,7 @@ fn died(death: Death, console: &[String]) -> u8 {
     let seen = Seen {
         dialect: Dialect::Program,
         limit: Duration::MAX,
+        starved: false,
         output: "",
         expects: &[],
         ending: &ending,

@@ -9,7 +9,7 @@ use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent, Work};
 
 use crate::judge::{Dialect, Ending};
 use crate::plan::Item;
-use crate::watch::{Duty, Patience, Watch};
+use crate::watch::{Duty, Life, Patience, Watch};
 
 /// Most output that is kept of one Run, in bytes.
 const OUTPUT_MAX: usize = 256 * 1024;
@@ -33,9 +33,11 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(crate) struct Observation {
     pub(crate) ending: Ending,
-    /// The time that the case had, by the guest's clock.
+    /// The time that the case had.
     pub(crate) limit: Duration,
     pub(crate) duration: Duration,
+    /// For so long the machine had no CPU of the host.
+    pub(crate) waited: Duration,
     pub(crate) reports: Vec<Report>,
     pub(crate) output: String,
     pub(crate) log: Vec<KernelRecord>,
@@ -57,26 +59,30 @@ pub(crate) fn observe(
     interrupt: &AtomicBool,
     heard: &mut dyn FnMut(&str),
 ) -> Option<Observation> {
-    let limit = patience.stretch(item.limit);
+    let limit = limit(item, patience);
     machine.tell(&ToAgent::Run(request((run, seed, item), limit)));
-    let start = Instant::now();
-    let mut watch = Watch::new(start, limit, patience);
+    let life = Life::begin(machine);
+    let mut watch = Watch::new(limit, patience);
     let mut seen = Observation::new(limit);
     while !interrupt.load(Ordering::Relaxed) {
-        let now = Instant::now();
-        let until = match watch.duty(now) {
-            Duty::WaitUntil(then) => then.min(now + INTERRUPT_INTERVAL),
+        seen.waited = life.waited(machine);
+        let until = match watch.duty(life.lived(seen.waited)) {
+            Duty::WaitFor(time) => Instant::now() + time.min(INTERRUPT_INTERVAL),
+            Duty::TimeUp => {
+                machine.tell(&ToAgent::TimeUp { run });
+                continue;
+            }
             Duty::Ping(nonce) => {
                 machine.tell(&ToAgent::Ping { nonce });
                 continue;
             }
             Duty::Hang(silence) => {
                 let ending = Ending::Silent { seconds: silence.as_secs(), facts: examine(machine, heard) };
-                return Some(seen.end(ending, start.elapsed()));
+                return Some(seen.end(ending, life.passed()));
             }
             Duty::Overdue => {
                 let ending = Ending::Overdue { facts: examine(machine, heard) };
-                return Some(seen.end(ending, start.elapsed()));
+                return Some(seen.end(ending, life.passed()));
             }
         };
         match machine.next(until) {
@@ -86,9 +92,9 @@ pub(crate) fn observe(
                 seen.console.push(line);
             }
             MachineEvent::Stranger(text) => seen.note(format!("on the control port: {text}")),
-            MachineEvent::Ended(death) => return Some(seen.end(Ending::Died(death), start.elapsed())),
+            MachineEvent::Ended(death) => return Some(seen.end(Ending::Died(death), life.passed())),
             MachineEvent::Agent(message) => {
-                watch.hear(Instant::now());
+                watch.hear(life.lived(seen.waited));
                 if seen.take(run, message) {
                     return Some(seen);
                 }
@@ -106,11 +112,21 @@ fn examine(machine: &mut dyn Machine, heard: &mut dyn FnMut(&str)) -> Facts {
     facts
 }
 
+/// The time that `item` has. A test of LTP ends itself by the guest's clock, which does not heed what the host
+/// lacks: it gets more from the start.
+fn limit(item: &Item, patience: Patience) -> Duration {
+    match item.dialect {
+        Dialect::Ltp => patience.stretch_by_load(item.limit),
+        Dialect::Kiln | Dialect::Program | Dialect::Kselftest => patience.stretch(item.limit),
+    }
+}
+
 fn request((run, seed, item): (u32, u64, &Item), limit: Duration) -> RunRequest {
     RunRequest {
         run,
         work: work(item, limit),
-        limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+        // It is told when its time is up.
+        limit_ms: u64::MAX,
         output_max: OUTPUT_MAX as u64,
         seed,
         modules: item.modules.clone(),
@@ -174,6 +190,7 @@ impl Observation {
             ending: Ending::Silent { seconds: 0, facts: Facts::default() },
             limit,
             duration: Duration::ZERO,
+            waited: Duration::ZERO,
             reports: Vec::new(),
             output: String::new(),
             log: Vec::new(),

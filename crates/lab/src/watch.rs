@@ -1,8 +1,11 @@
 //! Notices a machine that stopped answering, and not one that is only slow.
+//!
+//! Time counts only as far as the host let the machine live: what it waited for a CPU is left out. Where the
+//! host does not count that, limits grow with its load.
 
 use std::time::{Duration, Instant};
 
-use machine::{Engine, host};
+use machine::{Engine, Machine, host};
 
 /// Silence on the bare, idle host after which the machine counts as hanging.
 const SILENCE: Duration = Duration::from_secs(8);
@@ -26,41 +29,81 @@ impl Patience {
     pub fn new(engine: Engine) -> Self {
         let user = std::env::var(FACTOR_VARIABLE).ok().and_then(|text| text.parse::<f64>().ok());
         let user = user.filter(|factor| factor.is_finite()).unwrap_or(1.0).clamp(0.1, 1000.0);
-        Self { factor: f64::from(engine.patience()) * user, heeds_load: true }
+        Self { factor: f64::from(engine.patience()) * user, heeds_load: !host::counts_waiting() }
     }
 
-    /// A patience that depends on nothing but `factor`.
+    /// A patience that knows nothing of the host but `factor`.
     #[must_use]
     pub fn fixed(factor: f64) -> Self {
         Self { factor, heeds_load: false }
     }
 
-    /// `limit` of the bare, idle host as it is here and now.
+    /// `limit` of the bare, idle host as it is for this machine.
     #[must_use]
     pub fn stretch(self, limit: Duration) -> Duration {
+        if self.heeds_load { self.stretch_by_load(limit) } else { limit.mul_f64(self.factor) }
+    }
+
+    /// `limit` of the bare, idle host as it is for this machine by a clock that never stops.
+    #[must_use]
+    pub fn stretch_by_load(self, limit: Duration) -> Duration {
         // The load is looked at each time, since it changes while a session runs.
-        let load = if self.heeds_load { host::busyness() } else { 1.0 };
-        limit.mul_f64(self.factor * load)
+        limit.mul_f64(self.factor * host::busyness())
     }
 }
 
-/// Watches over one Run.
+/// The time that a machine lives, from some moment on.
+#[derive(Debug)]
+pub struct Life {
+    begin: Instant,
+    waited_before: Duration,
+}
+
+impl Life {
+    /// It begins now.
+    pub fn begin(machine: &mut dyn Machine) -> Self {
+        Self { begin: Instant::now(), waited_before: machine.waited() }
+    }
+
+    /// The time since then by the host's clock.
+    #[must_use]
+    pub fn passed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    /// What of it the machine waited for a CPU.
+    pub fn waited(&self, machine: &mut dyn Machine) -> Duration {
+        machine.waited().saturating_sub(self.waited_before)
+    }
+
+    /// The rest of it, if it waited for so long.
+    #[must_use]
+    pub fn lived(&self, waited: Duration) -> Duration {
+        self.passed().saturating_sub(waited)
+    }
+}
+
+/// Watches over one Run, by the time that its machine has lived since the begin of it.
 #[derive(Debug)]
 pub struct Watch {
     silence_limit: Duration,
-    deadline: Instant,
-    heard: Instant,
-    asked: Instant,
+    limit: Duration,
+    deadline: Duration,
+    heard: Duration,
+    asked: Duration,
     nonce: u64,
+    told: bool,
 }
 
 /// What is to be done now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Duty {
-    /// Wait for something until then.
-    WaitUntil(Instant),
+    /// Wait for something, at most so long.
+    WaitFor(Duration),
     /// Ask the agent whether it lives, with this number.
     Ping(u64),
+    /// Tell the agent that the time of the case is up.
+    TimeUp,
     /// The machine has been silent for this long.
     Hang(Duration),
     /// The agent answers but has not ended the work long after its limit.
@@ -68,28 +111,33 @@ pub enum Duty {
 }
 
 impl Watch {
-    /// Starts watching a Run of at most `limit`, which the agent itself enforces; only if it does not
+    /// Starts watching a Run of at most `limit`. The agent is told then; only if it does not end the work
     /// is the machine given up.
     #[must_use]
-    pub fn new(now: Instant, limit: Duration, patience: Patience) -> Self {
+    pub fn new(limit: Duration, patience: Patience) -> Self {
         let silence_limit = patience.stretch(SILENCE);
-        let deadline = now + limit.saturating_mul(2) + silence_limit.saturating_mul(2);
-        Self { silence_limit, deadline, heard: now, asked: now, nonce: 0 }
+        let deadline = limit.saturating_mul(2).saturating_add(silence_limit.saturating_mul(2));
+        let zero = Duration::ZERO;
+        Self { silence_limit, limit, deadline, heard: zero, asked: zero, nonce: 0, told: false }
     }
 
     /// The agent was heard.
-    pub fn hear(&mut self, now: Instant) {
+    pub fn hear(&mut self, now: Duration) {
         self.heard = now;
     }
 
     /// What is to be done at `now`.
-    pub fn duty(&mut self, now: Instant) -> Duty {
-        let silence = now.saturating_duration_since(self.heard);
+    pub fn duty(&mut self, now: Duration) -> Duty {
+        let silence = now.saturating_sub(self.heard);
         if silence >= self.silence_limit {
             return Duty::Hang(silence);
         }
         if now >= self.deadline {
             return Duty::Overdue;
+        }
+        if now >= self.limit && !self.told {
+            self.told = true;
+            return Duty::TimeUp;
         }
         let next = self.heard.max(self.asked) + self.silence_limit / PINGS;
         if now >= next {
@@ -97,7 +145,8 @@ impl Watch {
             self.nonce += 1;
             return Duty::Ping(self.nonce);
         }
-        Duty::WaitUntil(next)
+        let next = if self.told { next } else { next.min(self.limit) };
+        Duty::WaitFor(next.saturating_sub(now))
     }
 }
 
@@ -105,45 +154,51 @@ impl Watch {
 mod tests {
     use super::*;
 
-    fn watch(now: Instant) -> Watch {
-        let silence_limit = Duration::from_secs(8);
-        Watch { silence_limit, deadline: now + Duration::from_secs(100), heard: now, asked: now, nonce: 0 }
+    fn s(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// A limit of 50 seconds, 8 of silence.
+    fn watch() -> Watch {
+        Watch::new(s(50), Patience::fixed(1.0))
     }
 
     #[test]
     fn a_quiet_machine_is_asked_and_given_up_only_after_the_limit() {
-        let start = Instant::now();
-        let mut watch = watch(start);
-        let at = |seconds| start + Duration::from_secs(seconds);
-        assert_eq!(watch.duty(start), Duty::WaitUntil(at(1)));
-        assert_eq!(watch.duty(at(1)), Duty::Ping(1));
-        assert_eq!(watch.duty(at(1)), Duty::WaitUntil(at(2)));
-        assert_eq!(watch.duty(at(7)), Duty::Ping(2));
-        assert_eq!(watch.duty(at(8)), Duty::Hang(Duration::from_secs(8)));
+        let mut watch = watch();
+        assert_eq!(watch.duty(s(0)), Duty::WaitFor(s(1)));
+        assert_eq!(watch.duty(s(1)), Duty::Ping(1));
+        assert_eq!(watch.duty(s(1)), Duty::WaitFor(s(1)));
+        assert_eq!(watch.duty(s(7)), Duty::Ping(2));
+        assert_eq!(watch.duty(s(8)), Duty::Hang(s(8)));
     }
 
     #[test]
     fn an_answer_starts_the_silence_anew() {
-        let start = Instant::now();
-        let mut watch = watch(start);
-        watch.hear(start + Duration::from_secs(7));
-        assert_eq!(watch.duty(start + Duration::from_secs(14)), Duty::Ping(1));
-        assert!(matches!(watch.duty(start + Duration::from_secs(15)), Duty::Hang(_)));
+        let mut watch = watch();
+        watch.hear(s(7));
+        assert_eq!(watch.duty(s(14)), Duty::Ping(1));
+        assert!(matches!(watch.duty(s(15)), Duty::Hang(_)));
+    }
+
+    #[test]
+    fn the_agent_is_told_once_that_the_time_is_up() {
+        let mut watch = watch();
+        watch.hear(Duration::from_millis(49_500));
+        assert_eq!(watch.duty(Duration::from_millis(49_500)), Duty::WaitFor(Duration::from_millis(500)));
+        assert_eq!(watch.duty(s(50)), Duty::TimeUp);
+        assert_eq!(watch.duty(s(50)), Duty::WaitFor(Duration::from_millis(500)));
     }
 
     #[test]
     fn an_agent_that_answers_but_never_finishes_is_given_up_in_the_end() {
-        let start = Instant::now();
-        let mut watch = watch(start);
-        watch.hear(start + Duration::from_secs(100));
-        assert_eq!(watch.duty(start + Duration::from_secs(100)), Duty::Overdue);
+        let mut watch = watch();
+        watch.hear(s(116));
+        assert_eq!(watch.duty(s(116)), Duty::Overdue);
     }
 
     #[test]
     fn patience_only_grows() {
-        assert!(
-            Patience::new(Engine::Uml).stretch(Duration::from_secs(1))
-                >= Patience::fixed(0.4).stretch(Duration::from_secs(1))
-        );
+        assert!(Patience::new(Engine::Uml).stretch(s(1)) >= Patience::fixed(0.4).stretch(s(1)));
     }
 }

@@ -4,6 +4,8 @@ mod fake;
 mod kunit;
 
 use fake::{Boot, World, agent, console, finished, item, log, passed, passes, report};
+use std::time::Duration;
+
 use lab::kernel_report::Kind;
 use lab::{Blame, Event, Outcome};
 use machine::{BootTrouble, Death, Event as MachineEvent};
@@ -189,6 +191,15 @@ fn silence_is_a_hang_and_registers_and_back_traces_show_where() {
 }
 
 #[test]
+fn a_machine_that_had_no_cpu_of_the_host_does_not_hang() {
+    // Many times what counts as a hang, and as the time of a case.
+    let starved = Duration::from_millis(100);
+    let story = World { starved, ..World::of(&[("a/slow", passes)]).impatient() }.run();
+    assert_eq!(story.outcomes(), [("a/slow", Outcome::Pass, None, 1)]);
+    assert!(!story.seen.told.iter().any(|message| matches!(message, ToAgent::TimeUp { .. })));
+}
+
+#[test]
 fn an_agent_that_answers_and_never_finishes_is_given_up() {
     let story = World::of(&[("a/endless", |_| vec![]), ("a/endless-too", |_| vec![])]).impatient().run();
     assert_eq!(
@@ -196,6 +207,8 @@ fn an_agent_that_answers_and_never_finishes_is_given_up() {
         [("a/endless", Outcome::Hang, None, 1), ("a/endless-too", Outcome::Hang, None, 2)]
     );
     assert_eq!(story.seen.boots, 2);
+    let told = story.seen.told.iter().filter(|message| matches!(message, ToAgent::TimeUp { .. }));
+    assert_eq!(told.count(), 2, "each is told once");
 }
 
 #[test]

@@ -67,6 +67,14 @@ pub fn busyness() -> f64 {
     per_cpu.clamp(1.0, 100.0)
 }
 
+/// Whether the host counts how long a thread waits for a CPU: Documentation/scheduler/sched-stats.rst. The third
+/// number is how often the thread was on one.
+#[must_use]
+pub fn counts_waiting() -> bool {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split_whitespace().nth(2).is_some_and(|times| times != "0")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

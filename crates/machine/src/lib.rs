@@ -30,7 +30,7 @@ pub mod spec;
 pub mod template;
 pub mod uml;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use protocol::{FromAgent, ToAgent};
 
@@ -57,6 +57,12 @@ pub trait Machine {
 
     /// What can be had about a machine that stopped answering. It may not live through that.
     fn examine(&mut self) -> Facts;
+
+    /// How long since its start the machine had work and no CPU of the host to do it. Where the host does not
+    /// count that it is nothing.
+    fn waited(&mut self) -> Duration {
+        Duration::ZERO
+    }
 
     /// Powers the machine off.
     fn stop(self: Box<Self>);

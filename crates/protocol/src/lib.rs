@@ -15,4 +15,4 @@ pub use message::{
 
 /// Version of everything in this crate. Raise it when a message, the frame or the results page
 /// changes so that an older peer would misread it.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;

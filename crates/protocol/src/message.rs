@@ -99,6 +99,11 @@ pub enum ToAgent {
     },
     /// Run one case or program.
     Run(RunRequest),
+    /// The time of a run is over. It counts only as far as the host let the machine live, which only the host knows.
+    TimeUp {
+        /// The number that the request gave.
+        run: u32,
+    },
     /// Say that you are alive.
     Ping {
         /// Comes back in the answer.
@@ -133,7 +138,7 @@ pub struct RunRequest {
     pub run: u32,
     /// What to do.
     pub work: Work,
-    /// The agent ends the work after this time, in milliseconds of the guest's clock.
+    /// The agent ends the work after this time by itself, in milliseconds of the guest's clock.
     pub limit_ms: u64,
     /// Output beyond this many bytes is dropped.
     pub output_max: u64,

@@ -61,8 +61,9 @@ fn serve(session: &mut Session, trouble: &[String]) {
                     shell::run(session, &argv, &term, shell::size(rows, columns));
                 }
                 ToAgent::PowerOff => return,
-                // Pings are answered by the session; a size is of use only to a running shell.
-                ToAgent::Ping { .. } | ToAgent::Resize { .. } => {}
+                // Pings are answered by the session; a size is of use only to a running shell, the end of a
+                // time only to a running case.
+                ToAgent::Ping { .. } | ToAgent::Resize { .. } | ToAgent::TimeUp { .. } => {}
             }
         }
     }

@@ -47,6 +47,7 @@ fn follow(session: &mut Session, pid: rustix::process::Pid, console: &OwnedFd) -
                 | ToAgent::Start { .. }
                 | ToAgent::Prepare { .. }
                 | ToAgent::Run(_)
+                | ToAgent::TimeUp { .. }
                 | ToAgent::Shell { .. } => {}
             }
         }

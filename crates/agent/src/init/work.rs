@@ -23,6 +23,20 @@ const CLEANUP_LIMIT: Duration = Duration::from_secs(10);
 /// How long a killed process may take to be gone before it counts as stuck.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
 
+/// When the time of a process is over.
+#[derive(Debug, Clone, Copy)]
+struct Until {
+    deadline: Option<Instant>,
+    /// Or when the machine says so about this run.
+    told: Option<u32>,
+}
+
+impl Until {
+    fn over(limit: Duration) -> Self {
+        Self { deadline: Instant::now().checked_add(limit), told: None }
+    }
+}
+
 /// Runs `request` and sends everything about it.
 pub(super) fn run(session: &mut Session, request: &RunRequest) {
     session.forward_whole_log();
@@ -78,9 +92,9 @@ fn execute(
     page: &'static Page,
     file: &OwnedFd,
 ) -> (End, Vec<String>) {
-    let limit = Duration::from_millis(request.limit_ms);
+    let until = Until { told: Some(request.run), ..Until::over(Duration::from_millis(request.limit_ms)) };
     let main = launch::Task::Main(request);
-    let end = supervise(session, request, limit, || launch::start(&main, page, file));
+    let end = supervise(session, request, until, || launch::start(&main, page, file));
     let processes = leftovers::remove_processes();
     // Anyone in the case could cut the file off, and reading a page beyond its end would be our death.
     if let Err(error) = rustix::fs::ftruncate(file, PAGE_SIZE as u64) {
@@ -90,7 +104,8 @@ fn execute(
         && let Some(cleanup) = cases::find(name).and_then(|case| case.cleanup)
     {
         let task = launch::Task::Cleanup(cleanup);
-        let end = supervise(session, request, CLEANUP_LIMIT, || launch::start(&task, page, file));
+        let until = Until::over(CLEANUP_LIMIT);
+        let end = supervise(session, request, until, || launch::start(&task, page, file));
         if end != End::Exited(0) && page.counts().broken == 0 {
             page.report(ReportKind::Broken, &format!("the clean-up ended with {end:?}"));
         }
@@ -102,7 +117,7 @@ fn execute(
 fn supervise(
     session: &mut Session,
     request: &RunRequest,
-    limit: Duration,
+    until: Until,
     start: impl FnOnce() -> std::io::Result<(Pid, OwnedFd)>,
 ) -> End {
     let (pid, pipe) = match start() {
@@ -111,32 +126,34 @@ fn supervise(
     };
     let left = usize::try_from(request.output_max).unwrap_or(usize::MAX);
     let mut output = Output { run: request.run, pipe: std::fs::File::from(pipe), open: true, left };
-    let deadline = Instant::now().checked_add(limit);
-    let end = follow(session, pid, &mut output, deadline).unwrap_or_else(|| {
+    let end = follow(session, pid, &mut output, until).unwrap_or_else(|| {
         let stacks = stuck::stacks();
         leftovers::kill_all();
-        let killed = follow(session, pid, &mut output, Instant::now().checked_add(KILL_PATIENCE)).is_some();
+        let killed = follow(session, pid, &mut output, Until::over(KILL_PATIENCE)).is_some();
         End::TimedOut { stacks, killed }
     });
     output.drain(session);
     end
 }
 
-/// Waits for the end of `pid`; nothing if `deadline` comes first.
-fn follow(session: &mut Session, pid: Pid, output: &mut Output, deadline: Option<Instant>) -> Option<End> {
+/// Waits for the end of `pid`; nothing if it is over first.
+fn follow(session: &mut Session, pid: Pid, output: &mut Output, until: Until) -> Option<End> {
     loop {
         if let Some(end) = reap(pid) {
             return Some(end);
         }
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if until.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return None;
         }
-        let ready = session.wait(output.open.then(|| output.pipe.as_fd()), deadline);
+        let ready = session.wait(output.open.then(|| output.pipe.as_fd()), until.deadline);
         if ready.extra {
             output.forward(session);
         }
         if ready.messages.contains(&ToAgent::PowerOff) {
             super::power_off();
+        }
+        if until.told.is_some_and(|run| ready.messages.contains(&ToAgent::TimeUp { run })) {
+            return reap(pid);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use protocol::{Counts, End, ReportKind};
 
-use super::{Judgement, Seen, first_or, program};
+use super::{Judgement, Seen, first_or, own_limit, program};
 use crate::outcome::Outcome;
 
 /// Most lines that are shown of what failed.
@@ -20,7 +20,7 @@ pub(super) fn exited(seen: &Seen<'_>, counts: Counts, code: i32) -> Judgement {
         3 => Judgement::new(Outcome::Fail, "it passed where a failure was expected (exit status 3)")
             .with(&directives(seen.output, "XPASS")),
         4 => skipped(seen),
-        TIMED_OUT => Judgement::new(Outcome::Hang, "it ended by its own time limit (exit status 124)"),
+        TIMED_OUT => own_limit(seen, "it ended by its own time limit (exit status 124)"),
         _ => failed(seen.output, code),
     }
 }

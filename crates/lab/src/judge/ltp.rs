@@ -3,7 +3,7 @@
 use protocol::Counts;
 
 use super::ltp_output::{Said, Verdict};
-use super::{Judgement, Seen};
+use super::{Judgement, Seen, own_limit};
 use crate::outcome::{Blame, Outcome};
 
 /// The bits of the exit status: `include/tst_res_flags.h` of LTP.
@@ -19,7 +19,7 @@ pub(super) fn exited(seen: &Seen<'_>, code: i32) -> Judgement {
     let is = |bit: i32, verdict| code & bit != 0 || count(verdict) > 0;
     let judgement = match code {
         _ if said.timed_out => {
-            Judgement::new(Outcome::Hang, "it ended by its own time limit").with(&said.texts(Verdict::Broken))
+            own_limit(seen, "it ended by its own time limit").with(&said.texts(Verdict::Broken))
         }
         _ if count(Verdict::Fail) > 0 => because(&said, Verdict::Fail, Outcome::Fail, code),
         _ if code & !(FAIL | BROKEN | WARNING | SKIP) != 0 => foreign(seen, code),

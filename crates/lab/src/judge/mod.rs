@@ -35,8 +35,10 @@ pub enum Dialect {
 pub struct Seen<'a> {
     /// Whose words it speaks.
     pub dialect: Dialect,
-    /// The time it had, by the guest's clock.
+    /// The time it had.
     pub limit: Duration,
+    /// For most of it its machine had no CPU of the host.
+    pub starved: bool,
     /// What it wrote to standard output and error.
     pub output: &'a str,
     /// Kernel reports that it provokes on purpose.
@@ -207,6 +209,15 @@ fn late(seen: &Seen<'_>, stacks: &str, killed: bool) -> Judgement {
     let judgement =
         Judgement::new(Outcome::Hang, format!("the case did not end within its time limit{stuck}"));
     judgement.with(&texts(seen, ReportKind::Fail)).with(&lines(stacks))
+}
+
+/// It ended by a limit of its own, which is by the guest's clock and goes on while the machine waits.
+fn own_limit(seen: &Seen<'_>, reason: &str) -> Judgement {
+    if seen.starved {
+        let starved = format!("{reason}, for most of which the machine had no CPU of the host");
+        return Judgement::broken(Blame::Host, starved);
+    }
+    Judgement::new(Outcome::Hang, reason)
 }
 
 fn first(seen: &Seen<'_>, kind: ReportKind, outcome: Outcome) -> Judgement {

@@ -16,6 +16,7 @@ fn seen<'a>(dialect: Dialect, ending: &'a Ending) -> Seen<'a> {
     Seen {
         dialect,
         limit: Duration::from_secs(60),
+        starved: false,
         output: "",
         expects: &[],
         ending,
@@ -221,6 +222,18 @@ fn the_bits_of_ltp_keep_their_meaning() {
     ] {
         let (outcome, blame, reason) = exits(Dialect::Ltp, code, &output);
         assert_eq!((outcome, blame, reason.as_str()), expected, "{code} {output}");
+    }
+}
+
+#[test]
+fn a_limit_of_its_own_accuses_nobody_when_the_host_had_no_time_for_it() {
+    for (dialect, code, output) in
+        [(Dialect::Ltp, 2, "Test timeouted, sending SIGKILL!\n"), (Dialect::Kselftest, 124, "")]
+    {
+        let ending = finished(End::Exited(code), Counts::default());
+        let judgement = judge(&Seen { output, starved: true, ..seen(dialect, &ending) });
+        assert_eq!((judgement.outcome, judgement.blame), (Outcome::Broken, Some(Blame::Host)));
+        assert_eq!(exits(dialect, code, output).0, Outcome::Hang);
     }
 }
 

@@ -80,6 +80,7 @@ pub(super) fn conclude(item: &Item, boot: u32, seen: Observation) -> (Run, bool)
     let judgement = judge(&Seen {
         dialect: item.dialect,
         limit: seen.limit,
+        starved: seen.waited > seen.duration / 2,
         output: &seen.output,
         expects: item.expects,
         ending: &seen.ending,

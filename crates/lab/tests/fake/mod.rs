@@ -39,6 +39,8 @@ pub(crate) struct World {
     pub(crate) boots: Vec<Boot>,
     pub(crate) patience: Patience,
     pub(crate) answers_pings: bool,
+    /// The machines have no CPU of the host for this long after their start, and do nothing.
+    pub(crate) starved: Duration,
     /// The user stops kiln when this case starts.
     pub(crate) interrupt_at: Option<&'static str>,
 }
@@ -64,12 +66,15 @@ struct FakeSource {
     boots: Mutex<VecDeque<Boot>>,
     scenarios: Vec<(String, Scenario)>,
     answers_pings: bool,
+    starved: Duration,
     seen: Arc<Mutex<Seen>>,
 }
 
 struct FakeMachine {
     scenarios: Vec<(String, Scenario)>,
     answers_pings: bool,
+    start: Instant,
+    starved: Duration,
     queue: VecDeque<MachineEvent>,
     ended: Cell<bool>,
     seen: Arc<Mutex<Seen>>,
@@ -103,6 +108,9 @@ impl Machine for FakeMachine {
     }
 
     fn next(&mut self, _deadline: Instant) -> MachineEvent {
+        if self.start.elapsed() < self.starved {
+            return MachineEvent::Quiet;
+        }
         let event = self.queue.pop_front().unwrap_or(MachineEvent::Quiet);
         self.ended.set(matches!(event, MachineEvent::Ended(_)));
         event
@@ -114,6 +122,10 @@ impl Machine for FakeMachine {
             state: vec!["RIP=0000000000000fff".to_string()],
             traces: vec!["Kernel panic - not syncing: NMI: Not continuing".to_string()],
         }
+    }
+
+    fn waited(&mut self) -> Duration {
+        self.start.elapsed().min(self.starved)
     }
 
     fn stop(self: Box<Self>) {
@@ -152,6 +164,8 @@ impl Source for FakeSource {
                 let machine = Box::new(FakeMachine {
                     scenarios: self.scenarios.clone(),
                     answers_pings: self.answers_pings,
+                    start: Instant::now(),
+                    starved: self.starved,
                     queue: late,
                     ended: Cell::new(false),
                     seen: Arc::clone(&self.seen),
@@ -181,6 +195,7 @@ impl World {
             boots: Vec::new(),
             patience: Patience::fixed(1.0),
             answers_pings: true,
+            starved: Duration::ZERO,
             interrupt_at: None,
         }
     }
@@ -203,6 +218,7 @@ impl World {
             boots: Mutex::new(self.boots.into()),
             scenarios,
             answers_pings: self.answers_pings,
+            starved: self.starved,
             seen: Arc::clone(&seen),
         };
         let mut recorder =
@@ -246,6 +262,7 @@ pub(crate) fn kunit(boot: Boot) -> Story {
         boots: Mutex::new(VecDeque::from([boot])),
         scenarios: Vec::new(),
         answers_pings: true,
+        starved: Duration::ZERO,
         seen: Arc::clone(&seen),
     };
     let mut recorder = Recorder { events: Vec::new(), interrupt_at: None, interrupt: &interrupt };

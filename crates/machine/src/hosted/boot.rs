@@ -219,13 +219,14 @@ impl Starting<'_> {
         interrupt: &AtomicBool,
         console: &mut dyn FnMut(&str),
     ) -> Result<String, BootFailure> {
-        let mut heard = self.start;
+        let mut heard = Duration::ZERO;
         while !interrupt.load(Ordering::Relaxed) {
-            let deadline = (self.start + self.spec.boot_limit).min(heard + self.spec.silence_limit);
-            let event = self.machine.next(deadline.min(Instant::now() + INTERRUPT_INTERVAL));
+            let deadline = self.spec.boot_limit.min(heard + self.spec.silence_limit);
+            let left = deadline.saturating_sub(self.lived());
+            let event = self.machine.next(Instant::now() + left.min(INTERRUPT_INTERVAL));
             match event {
                 Event::Console(line) => {
-                    heard = Instant::now();
+                    heard = self.lived();
                     console(&line);
                     if line.contains("kiln: no control port") {
                         return Err(self.fail(BootTrouble::no_control_port(self.spec.engine)));
@@ -238,8 +239,9 @@ impl Starting<'_> {
                 // What comes before the hello is the driver's or the firmware's.
                 Event::Agent(_) | Event::Stranger(_) => {}
                 Event::Ended(death) => return Err(self.fail(BootTrouble::of(death, self.spec.engine))),
-                Event::Quiet if Instant::now() >= deadline => {
-                    return Err(self.too_late(heard));
+                Event::Quiet if self.lived() >= deadline => {
+                    let silence = self.lived().saturating_sub(heard);
+                    return Err(self.too_late(silence));
                 }
                 Event::Quiet => {}
             }
@@ -247,11 +249,16 @@ impl Starting<'_> {
         Err(self.fail(BootTrouble::Interrupted))
     }
 
+    /// The time since the start, without what the machine waited for a CPU of the host.
+    fn lived(&mut self) -> Duration {
+        self.start.elapsed().saturating_sub(self.machine.waited())
+    }
+
     /// The time is over: the kernel has been silent, or it talked to the end.
-    fn too_late(&mut self, heard: Instant) -> BootFailure {
+    fn too_late(&mut self, silence: Duration) -> BootFailure {
         // A user's limit may be over before the silence is as long as it usually must be.
-        if heard.elapsed() >= self.spec.silence_limit / 2 {
-            return self.silent(heard.elapsed());
+        if silence >= self.spec.silence_limit / 2 {
+            return self.silent(silence);
         }
         self.fail(BootTrouble::Late(self.start.elapsed().as_secs()))
     }

@@ -1,6 +1,7 @@
 //! A machine that is a program of this host, with a console and a control port.
 //!
 //! * [`boot`]: from its start to the agent's hello
+//! * [`family`]: its processes; [`waiting`]: how long they waited for a CPU
 //! * [`launch`]: what a program is started with
 //! * [`own`]: what makes a machine one of its own
 //! * [`start`], [`process`]: the process
@@ -10,12 +11,14 @@
 //! What QEMU and UML do each in their own way is a [`Driver`].
 
 mod boot;
+pub(crate) mod family;
 pub(crate) mod launch;
 pub(crate) mod own;
 pub(crate) mod process;
 mod readers;
 pub(crate) mod start;
 mod traces;
+mod waiting;
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -32,6 +35,7 @@ use crate::console::Console;
 use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
 use process::{Exit, Process};
+use waiting::Waiting;
 
 pub use boot::{Booted, Built, Starting};
 pub(crate) use traces::Provocation;
@@ -100,6 +104,7 @@ pub(crate) struct Said {
 /// A machine that is a program of this host.
 pub struct Hosted {
     process: Process,
+    waiting: Waiting,
     driver: Box<dyn Driver>,
     screen: Option<Box<dyn Write + Send>>,
     events: Receiver<Raw>,
@@ -134,6 +139,7 @@ impl Hosted {
     ) -> Self {
         Self {
             process,
+            waiting: Waiting::new(),
             driver,
             screen: None,
             events,
@@ -304,6 +310,10 @@ impl Machine for Hosted {
         let state = self.driver.examine(&self.process);
         let state = state.iter().map(|line| crate::console::printable(line.as_bytes())).collect();
         Facts { state, traces: self.traces() }
+    }
+
+    fn waited(&mut self) -> Duration {
+        self.waiting.look(self.process.id)
     }
 
     fn stop(mut self: Box<Self>) {

@@ -131,7 +131,7 @@ mod tests {
              q35,accel=tcg,smm=off,sata=off,usb=off,smbus=off,i8042=off,vmport=off \
              -cpu max,-erms -smp 2 -m 512M -kernel /boot/vmlinuz -initrd /proc/self/fd/3 \
              -append console=ttyS0 earlyprintk=ttyS0 panic=-1 random.trust_cpu=on sysrq_always_enabled \
-             unknown_nmi_panic quiet \
+             unknown_nmi_panic no_timer_check quiet \
              -chardev socket,id=console,fd=4 -serial chardev:console \
              -chardev socket,id=control,fd=5 -serial chardev:control \
              -chardev socket,id=qmp,fd=6 -mon chardev=qmp,mode=control -no-reboot"

@@ -1,11 +1,9 @@
 //! What the processes of a machine do, as far as the host can see: proc_pid_stat(5), proc_pid_wchan(5).
 
-use std::collections::VecDeque;
 use std::fmt;
-use std::fs::{read_dir, read_link, read_to_string};
+use std::fs::{read_link, read_to_string};
 
-/// Most processes that are looked at. Each address space of the guest is one.
-const PROCESSES_MAX: usize = 64;
+use crate::hosted::family::family;
 
 /// Clock ticks of user space in a second, which are part of the ABI of x86.
 const TICKS: u64 = 100;
@@ -25,26 +23,8 @@ pub(super) struct Process {
 /// The descendants of a process, parents first, without those that are kiln itself.
 pub(super) fn processes_below(root: u32) -> Vec<Process> {
     let own = read_link("/proc/self/exe").ok();
-    let mut waiting = VecDeque::from([root]);
-    let mut found = Vec::new();
-    for _ in 0..PROCESSES_MAX {
-        let Some(id) = waiting.pop_front() else { break };
-        waiting.extend(children(id));
-        if read_link(format!("/proc/{id}/exe")).ok() != own {
-            found.extend(Process::look(id));
-        }
-    }
-    found
-}
-
-fn children(id: u32) -> Vec<u32> {
-    let tasks = read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
-    let lists = tasks.filter_map(|task| read_to_string(task.path().join("children")).ok());
-    lists.flat_map(|list| numbers(&list)).collect()
-}
-
-fn numbers(list: &str) -> Vec<u32> {
-    list.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    let others = |&id: &u32| read_link(format!("/proc/{id}/exe")).ok() != own;
+    family(root).into_iter().filter(others).filter_map(Process::look).collect()
 }
 
 impl Process {
@@ -114,7 +94,6 @@ mod tests {
         #[test]
         fn any_text_is_read_without_panic(stat: String, channel: String) {
             let _ = Process::read(1, &stat, &channel);
-            let _ = numbers(&stat);
         }
     }
 }
