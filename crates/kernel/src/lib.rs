@@ -32,6 +32,7 @@ mod modinfo;
 mod modules;
 mod store;
 mod survey;
+pub mod symbols;
 mod tree;
 pub mod version;
 
@@ -45,3 +46,4 @@ pub use kernel::{Arch, Kernel, resolve};
 pub use locator::Locator;
 pub use modules::{Module, Modules, Presence};
 pub use store::{Entry as StoreEntry, Lease, Lock, Pruned, Shelf, Store};
+pub use symbols::Symbols;

@@ -10,7 +10,7 @@ use crate::image::{self, Image};
 use crate::survey::Layout;
 
 /// Where make puts the image of 64-bit x86, the program that is User-Mode Linux, and the unpacked kernel.
-const BZ_IMAGE: &str = "arch/x86/boot/bzImage";
+pub(crate) const BZ_IMAGE: &str = "arch/x86/boot/bzImage";
 const UML: &str = "linux";
 const VMLINUX: &str = "vmlinux";
 

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use kernel::Store;
+use lab::kernel_report::decode::Decoding;
 use lab::source::{Heard, HostedSource, Source, Up};
 use lab::{Plan, kunit};
 use machine::{BootFailure, console};
@@ -30,7 +31,8 @@ pub(crate) fn kunit(said: &Kunit, color: bool) -> Result<u8> {
     let session = session::begin(&said.kernel, &kernel, std::slice::from_ref(&spec), "kunit", Vec::new());
     let session = session::again(session, said.again.as_ref())?;
     let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
-    let outcome = kunit::run(&source, &mut listeners, &interrupt, (session, &said.suite));
+    let mut decoding = Decoding::of(&kernel, &mut listeners);
+    let outcome = kunit::run(&source, &mut decoding, &interrupt, (session, &said.suite));
     let recorded = listeners.finish();
     let summary = outcome?;
     recorded?;

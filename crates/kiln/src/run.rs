@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use lab::event::Session;
+use lab::kernel_report::decode::Decoding;
 use lab::runner::Golden;
 use lab::{Options, Runner, Summary};
 use ledger::Durations;
@@ -74,7 +75,8 @@ fn conduct(
         name: golden.kernel.locator.clone(),
         parts: golden.parts(sources),
     });
-    let runner = Runner::new(listeners, interrupt, options).with_golden(golden);
+    let mut decoding = Decoding::of(&prepared.kernel, listeners);
+    let runner = Runner::new(&mut decoding, interrupt, options).with_golden(golden);
     Ok(runner.run(session, &prepared.parts(&sources))?)
 }
 

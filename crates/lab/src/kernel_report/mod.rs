@@ -6,6 +6,7 @@
 //! * `stack`, `helpers`: the function to name
 //! * `title`, `clean`: the title, without what changes from boot to boot
 //! * `line`, `inside`: one line of the log
+//! * [`decode`]: the lines of source that the lines of a back trace mean
 //!
 //! One defect gives one report. What a defect drags along (the trap behind a message, the panic
 //! behind an oops, everything after a panic) belongs to the first report, since the first bad thing
@@ -16,6 +17,7 @@
 //! and no text can make it panic.
 
 mod clean;
+pub mod decode;
 mod helpers;
 mod inside;
 mod line;
