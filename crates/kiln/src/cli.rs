@@ -92,6 +92,9 @@ pub(crate) struct Run {
     pub(crate) course: Course,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
+    /// Keep the memory of a kernel that crashes or hangs in QEMU: cases/NAME.vmcore with the results
+    #[arg(long)]
+    pub(crate) dump: bool,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "human")]
     pub(crate) format: Format,

@@ -39,6 +39,7 @@ impl MachineOptions {
             boot_limit,
             silence_limit: self.timeout.unwrap_or_else(|| patience.stretch(SILENCE_LIMIT)),
             disk_mib: plan.disk_mib,
+            dumps: None,
             payload: plan.payload.clone(),
         }
     }

@@ -19,6 +19,9 @@ use crate::find::{find, source_tree};
 const NO_CONFIGURATION: &str = "the configuration of this kernel is not known, so what it was built without may show as \
                                 a failure: name its tree, or put config-RELEASE beside vmlinuz-RELEASE";
 
+/// Why there are no dumps although they were asked for.
+const NO_DUMP: &str = "--dump needs QEMU: there are no memory dumps of User-Mode Linux";
+
 /// What a run is made of.
 #[derive(Debug)]
 pub(crate) struct Prepared {
@@ -79,6 +82,15 @@ impl Prepared {
     /// The plans with the sources of their machines.
     pub(crate) fn parts<'a>(&'a self, sources: &'a [HostedSource<'a>]) -> Vec<Part<'a>> {
         self.plans.iter().zip(sources).map(|(plan, source)| Part { plan, source }).collect()
+    }
+
+    /// Memory dumps of kernels that crash or hang go into this folder; a note where there are none.
+    pub(crate) fn dump_into(&mut self, folder: &Path) -> Option<String> {
+        if self.engine == Engine::Uml {
+            return Some(NO_DUMP.to_string());
+        }
+        self.specs.iter_mut().for_each(|spec| spec.dumps = Some(folder.to_path_buf()));
+        None
     }
 
     /// What is worth knowing before anything happens.

@@ -21,7 +21,7 @@ use crate::{course, session, signals};
 /// Runs the cases that were asked for and gives the exit code.
 pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let prepared = Prepared::new(said, &said.kernel, &interrupt)?;
+    let mut prepared = Prepared::new(said, &said.kernel, &interrupt)?;
     if said.dry_run {
         return dry_run(&prepared);
     }
@@ -32,7 +32,8 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let session = session::again(session, said.again.as_ref())?;
     let (options, notes) = options(said, &prepared, &session);
     let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
-    let notes = prepared.notes(said, &session).into_iter().chain(notes);
+    let dump_note = said.dump.then(|| prepared.dump_into(&listeners.results().join("cases"))).flatten();
+    let notes = prepared.notes(said, &session).into_iter().chain(notes).chain(dump_note);
     notes.for_each(|note| listeners.note(note));
     let outcome = conduct(said, (&prepared, golden.as_ref()), (session, options), &mut listeners, &interrupt);
     let last_end = listeners.last_end();

@@ -9,6 +9,7 @@ use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent, Work};
 
 use crate::judge::{Dialect, Ending};
 use crate::plan::Item;
+use crate::run::file_name;
 use crate::watch::{Duty, Life, Patience, Watch};
 
 /// Most output that is kept of one Run, in bytes.
@@ -60,6 +61,7 @@ pub(crate) fn observe(
     heard: &mut dyn FnMut(&str),
 ) -> Option<Observation> {
     let limit = limit(item, patience);
+    machine.name_dump(&file_name(&item.name));
     machine.tell(&ToAgent::Run(request((run, seed, item), limit)));
     let life = Life::begin(machine);
     let mut watch = Watch::new(limit, patience);
@@ -78,11 +80,11 @@ pub(crate) fn observe(
             }
             Duty::Hang(silence) => {
                 let ending = Ending::Silent { seconds: silence.as_secs(), facts: examine(machine, heard) };
-                return Some(seen.end(ending, life.passed()));
+                return Some(seen.end(machine, ending, life.passed()));
             }
             Duty::Overdue => {
                 let ending = Ending::Overdue { facts: examine(machine, heard) };
-                return Some(seen.end(ending, life.passed()));
+                return Some(seen.end(machine, ending, life.passed()));
             }
         };
         match machine.next(until) {
@@ -92,7 +94,7 @@ pub(crate) fn observe(
                 seen.console.push(line);
             }
             MachineEvent::Stranger(text) => seen.note(format!("on the control port: {text}")),
-            MachineEvent::Ended(death) => return Some(seen.end(Ending::Died(death), life.passed())),
+            MachineEvent::Ended(death) => return Some(seen.end(machine, Ending::Died(death), life.passed())),
             MachineEvent::Agent(message) => {
                 watch.hear(life.lived(seen.waited));
                 if seen.take(run, message) {
@@ -202,7 +204,10 @@ impl Observation {
         }
     }
 
-    fn end(self, ending: Ending, duration: Duration) -> Self {
+    fn end(mut self, machine: &dyn Machine, ending: Ending, duration: Duration) -> Self {
+        if let Some(text) = machine.dumped() {
+            self.note(text);
+        }
         Self { ending, duration, spoiled: true, ..self }
     }
 

@@ -99,6 +99,13 @@ impl Run {
     }
 }
 
+/// The name of a case as a relative path that stays where it belongs.
+#[must_use]
+pub fn file_name(case: &str) -> String {
+    let parts = case.split('/').filter(|part| !part.is_empty() && *part != "." && *part != "..");
+    parts.collect::<Vec<_>>().join("/")
+}
+
 /// How many cases had which Outcome: each counts once, by the Run that stands for it, however often it was run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {

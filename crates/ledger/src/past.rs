@@ -8,12 +8,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use lab::event::Session;
+use lab::run::file_name;
 use lab::{Run, Summary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
-
-use crate::recorder::file_name;
 
 /// The document about a whole session.
 const SESSION: &str = "session.json";

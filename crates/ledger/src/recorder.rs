@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use lab::event::Session;
+use lab::run::file_name;
 use lab::{Event, Listener, Run, Summary};
 use serde::Serialize;
 use thiserror::Error;
@@ -208,12 +209,6 @@ impl Recorder {
         let document = SessionDocument { session, summary, interrupted, took_seconds };
         document::write(&self.directory.join("session.json"), &document)
     }
-}
-
-/// The name of a case as a relative path that stays where it belongs.
-pub(crate) fn file_name(case: &str) -> String {
-    let parts = case.split('/').filter(|part| !part.is_empty() && *part != "." && *part != "..");
-    parts.collect::<Vec<_>>().join("/")
 }
 
 impl Listener for Recorder {

@@ -111,14 +111,21 @@ pub struct BootFailure {
     /// The last lines of the console.
     pub console: Vec<String>,
     /// Registers and the like, where the machine could still be asked.
-    pub facts: Facts,
+    pub facts: Box<Facts>,
+    /// What became of a dump of its memory, in words.
+    pub dump: Option<String>,
 }
 
 impl BootFailure {
     /// A machine from which others cannot be cloned.
     #[must_use]
     pub fn unclonable(why: impl Into<String>) -> Self {
-        Self { trouble: BootTrouble::Unclonable(why.into()), console: Vec::new(), facts: Facts::default() }
+        Self {
+            trouble: BootTrouble::Unclonable(why.into()),
+            console: Vec::new(),
+            facts: Box::default(),
+            dump: None,
+        }
     }
 }
 

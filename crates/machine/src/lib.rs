@@ -58,6 +58,15 @@ pub trait Machine {
     /// What can be had about a machine that stopped answering. It may not live through that.
     fn examine(&mut self) -> Facts;
 
+    /// If its memory is dumped from now on, because the kernel crashes or hangs, the file has this name: a
+    /// relative path without extension.
+    fn name_dump(&mut self, _name: &str) {}
+
+    /// What became of the last dump, in words; nothing if there was no reason for one.
+    fn dumped(&self) -> Option<String> {
+        None
+    }
+
     /// How long since its start the machine had work and no CPU of the host to do it. Where the host does not
     /// count that it is nothing.
     fn waited(&mut self) -> Duration {

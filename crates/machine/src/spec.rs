@@ -1,5 +1,6 @@
 //! What a machine shall be.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::engine::Engine;
@@ -22,6 +23,8 @@ pub struct Spec {
     pub silence_limit: Duration,
     /// Size of an empty disk in MiB; 0 for none.
     pub disk_mib: u64,
+    /// The folder into which its memory is dumped when the kernel crashes or hangs, if it is. Only QEMU can do that.
+    pub dumps: Option<PathBuf>,
     /// What the agent finds in its file system.
     pub payload: Payload,
 }
@@ -41,9 +44,7 @@ const KERNEL_MIB: u64 = 96;
 impl Spec {
     /// The same without what the machine boots from.
     pub(crate) fn bare(&self) -> Self {
-        let Self { memory_mib, cpus, ref append, engine, boot_limit, silence_limit, disk_mib, .. } = *self;
-        let (append, payload) = (append.clone(), Payload::default());
-        Self { memory_mib, cpus, append, engine, boot_limit, silence_limit, disk_mib, payload }
+        Self { payload: Payload::default(), ..self.clone() }
     }
 
     /// The kernel's parameters.

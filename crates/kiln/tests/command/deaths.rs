@@ -2,6 +2,9 @@
 
 use lab::kernel_report::Kind;
 use lab::{Blame, Outcome, Run};
+use object::LittleEndian as Little;
+use object::elf::{ET_CORE, FileHeader64, PT_LOAD};
+use object::read::elf::{FileHeader, ProgramHeader};
 
 use crate::support::planted::Fault;
 use crate::support::{Call, Done, Place};
@@ -25,8 +28,27 @@ fn a_panic_is_a_crash_with_its_title_and_its_console() {
     assert_eq!(run.reason, "Kernel panic: sysrq triggered crash");
     assert_eq!(run.output, "before\n");
     assert!(run.evidence.iter().any(|line| line.contains("sysrq_handle_crash")), "{:?}", run.evidence);
+    assert_eq!(run.notes.iter().find(|note| note.contains("dump")), None);
     assert!(done.recorded("console.log").contains("Kernel panic - not syncing: sysrq triggered crash"));
     done.says("kernel  Kernel panic - not syncing: sysrq triggered crash").says("output  before");
+}
+
+#[test]
+fn a_panic_leaves_the_memory_when_that_was_asked_for() {
+    const MEMORY: u64 = 384 << 20;
+    let place = Place::new();
+    let program = place.script("panic", "echo c > /proc/sysrq-trigger");
+    let call = place.exec(&program, &["--memory", "384M", "--dump"]);
+    let (run, _) = ends(call, "panic", 1, (Outcome::Crash, None));
+    let path = run.notes.iter().find_map(|note| note.strip_prefix("memory dump: ")).expect("it was written");
+    assert!(path.ends_with("/cases/panic.vmcore"), "{path}");
+    let content = std::fs::read(path).expect("it is where the note says");
+    let core = FileHeader64::<Little>::parse(&*content).expect("an ELF file");
+    assert_eq!(core.e_type(Little), ET_CORE);
+    let segments = core.program_headers(Little, &*content).expect("they are in the file");
+    let loaded = segments.iter().filter(|segment| segment.p_type(Little) == PT_LOAD);
+    let covered: u64 = loaded.map(|segment| segment.p_filesz(Little)).sum();
+    assert!(covered >= MEMORY && content.len() as u64 >= MEMORY, "{covered}");
 }
 
 #[test]

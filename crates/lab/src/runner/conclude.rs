@@ -56,7 +56,8 @@ pub(crate) fn did_not_boot(boot: u32, failure: &BootFailure) -> Run {
     let judgement = Judgement::new(outcome, failure.trouble.to_string());
     let judgement = judgement.with(&failure.facts.around(&failure.console));
     let judgement = Judgement { blame, ..judgement };
-    run_of("boot", "the kernel boots to user space", boot, judgement)
+    let run = run_of("boot", "the kernel boots to user space", boot, judgement);
+    Run { notes: failure.dump.iter().cloned().collect(), ..run }
 }
 
 fn run_of(case: &str, about: &str, boot: u32, judgement: Judgement) -> Run {

@@ -157,9 +157,12 @@ impl Source for FakeSource {
         };
         match boot {
             Boot::Impossible => Err(Error::NoQemu("fake".into())),
-            Boot::Fails(trouble) | Boot::Prints(_, Err(trouble)) => {
-                Ok(Err(BootFailure { trouble, console: vec!["last words".into()], facts: Facts::default() }))
-            }
+            Boot::Fails(trouble) | Boot::Prints(_, Err(trouble)) => Ok(Err(BootFailure {
+                trouble,
+                console: vec!["last words".into()],
+                facts: Box::default(),
+                dump: None,
+            })),
             Boot::Up | Boot::Says(_) | Boot::Prints(_, Ok(_)) => {
                 let machine = Box::new(FakeMachine {
                     scenarios: self.scenarios.clone(),

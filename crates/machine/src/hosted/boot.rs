@@ -271,7 +271,8 @@ impl Starting<'_> {
         };
         // The console as it was before the kernel is provoked.
         let failure = self.fail(trouble);
-        BootFailure { facts: self.machine.examine(), ..failure }
+        let facts = Box::new(self.machine.examine());
+        BootFailure { facts, dump: self.machine.dumped(), ..failure }
     }
 
     fn fail(&self, trouble: BootTrouble) -> BootFailure {

@@ -2,6 +2,7 @@
 //!
 //! * [`boot`]: from its start to the agent's hello
 //! * [`family`]: its processes; [`waiting`]: how long they waited for a CPU
+//! * [`dump`]: its memory, kept
 //! * [`launch`]: what a program is started with
 //! * [`own`]: what makes a machine one of its own
 //! * [`start`], [`process`]: the process
@@ -11,6 +12,7 @@
 //! What QEMU and UML do each in their own way is a [`Driver`].
 
 mod boot;
+mod dump;
 pub(crate) mod family;
 pub(crate) mod launch;
 pub(crate) mod own;
@@ -25,6 +27,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -34,6 +37,7 @@ use serde::{Deserialize, Serialize};
 use crate::console::Console;
 use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
+use dump::Dumps;
 use process::{Exit, Process};
 use waiting::Waiting;
 
@@ -52,6 +56,9 @@ const POWER_OFF_PATIENCE: Duration = Duration::from_secs(10);
 /// How long a panic may go on printing.
 const PANIC_PATIENCE: Duration = Duration::from_secs(3);
 
+/// What machines say that nobody knows how to clone.
+const CANNOT_BE_CLONED: &str = "it cannot be cloned";
+
 /// What QEMU and UML do each in their own way.
 pub(crate) trait Driver: std::fmt::Debug + Send {
     /// Why the machine is no more, from what was on its console and how its program ended.
@@ -59,16 +66,23 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
 
     /// Whether a clone has gone on where its template stopped, waiting for it until `deadline`; the error says
     /// why it never will.
-    fn runs_by(&mut self, deadline: Instant) -> Result<bool, String>;
+    fn runs_by(&mut self, _deadline: Instant) -> Result<bool, String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
 
     /// Stops the machine and writes the state of its devices.
-    fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String>;
+    fn save(&mut self, _state: BorrowedFd<'_>) -> Result<(), String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
 
     /// The state of a machine that stopped answering.
     fn examine(&mut self, process: &Process) -> Vec<String>;
 
     /// Makes the kernel print back traces on the console; false where that cannot be done.
     fn provoke(&mut self, how: Provocation) -> bool;
+
+    /// Writes the machine's memory into a file; the error says why it could not.
+    fn dump(&mut self, path: &Path) -> Result<(), String>;
 }
 
 /// Something that came out of the program.
@@ -105,6 +119,7 @@ pub(crate) struct Said {
 pub struct Hosted {
     process: Process,
     waiting: Waiting,
+    dumps: Option<Dumps>,
     driver: Box<dyn Driver>,
     screen: Option<Box<dyn Write + Send>>,
     events: Receiver<Raw>,
@@ -140,6 +155,7 @@ impl Hosted {
         Self {
             process,
             waiting: Waiting::new(),
+            dumps: None,
             driver,
             screen: None,
             events,
@@ -180,7 +196,13 @@ impl Hosted {
 
     /// A boot that ended like this, with the last lines of the console.
     pub(crate) fn failure(&self, trouble: BootTrouble) -> BootFailure {
-        BootFailure { trouble, console: self.console.tail(CONSOLE_LINES), facts: Facts::default() }
+        let console = self.console.tail(CONSOLE_LINES);
+        BootFailure { trouble, console, facts: Box::default(), dump: self.dumped() }
+    }
+
+    /// If the kernel crashes or hangs, the machine's memory goes into this folder.
+    fn dump_into(self, folder: &Path, memory_mib: u64) -> Self {
+        Self { dumps: Some(Dumps::new(folder.to_path_buf(), memory_mib)), ..self }
     }
 
     /// From now on the console's bytes also go to `screen`, as they are.
@@ -266,8 +288,24 @@ impl Hosted {
     }
 
     fn end(&mut self) {
+        let ordered = matches!(self.console.last_words(), Some(Death::PoweredOff | Death::Restarted));
+        if !self.over
+            && !ordered
+            && let Some(dumps) = &mut self.dumps
+        {
+            dumps.make(&mut *self.driver);
+        }
         self.over = true;
         self.process.kill();
+    }
+
+    /// Ends a machine that hangs, if its memory is to be dumped.
+    fn end_with_dump(&mut self) {
+        if self.dumps.is_some() && self.exit.is_none() && !self.over && self.driver.provoke(Provocation::Stop)
+        {
+            let deadline = Instant::now() + PANIC_PATIENCE;
+            while !self.over && self.wait(deadline) {}
+        }
     }
 }
 
@@ -309,7 +347,19 @@ impl Machine for Hosted {
         }
         let state = self.driver.examine(&self.process);
         let state = state.iter().map(|line| crate::console::printable(line.as_bytes())).collect();
-        Facts { state, traces: self.traces() }
+        let traces = self.traces();
+        self.end_with_dump();
+        Facts { state, traces }
+    }
+
+    fn name_dump(&mut self, name: &str) {
+        if let Some(dumps) = &mut self.dumps {
+            dumps.rename(name);
+        }
+    }
+
+    fn dumped(&self) -> Option<String> {
+        self.dumps.as_ref().and_then(Dumps::said)
     }
 
     fn waited(&mut self) -> Duration {
@@ -317,6 +367,7 @@ impl Machine for Hosted {
     }
 
     fn stop(mut self: Box<Self>) {
+        self.dumps = None;
         self.tell(&ToAgent::PowerOff);
         let deadline = Instant::now() + POWER_OFF_PATIENCE;
         while self.exit.is_none() && self.wait(deadline) {

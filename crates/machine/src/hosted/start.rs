@@ -48,5 +48,10 @@ pub(crate) fn start(
     let copy = |socket: &UnixStream| socket.try_clone().map_err(|source| Error::host("socket", source));
     readers::read_port(copy(&console)?, sender.clone(), Raw::Console);
     readers::read_port(copy(&control)?, sender, Raw::Control);
-    Ok((Hosted::new(process, launch.driver, events, console, control), command_line))
+    let machine = Hosted::new(process, launch.driver, events, console, control);
+    let machine = match &spec.dumps {
+        Some(folder) => machine.dump_into(folder, spec.memory_mib),
+        None => machine,
+    };
+    Ok((machine, command_line))
 }

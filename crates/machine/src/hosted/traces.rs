@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::Hosted;
 use crate::Event;
 
-/// What makes a kernel print back traces.
+/// What is done to a kernel that stopped answering, most of it to make it print back traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Provocation {
     /// A break on the console's serial port. With the letter that follows it is a SysRq, which a kernel
@@ -14,6 +14,8 @@ pub(crate) enum Provocation {
     Break,
     /// An interrupt that cannot be masked. The kernel prints what it hit and panics.
     Nmi,
+    /// Stops the machine for good.
+    Stop,
 }
 
 /// Letters of Documentation/admin-guide/sysrq.rst: what the CPUs do, and which tasks are blocked.

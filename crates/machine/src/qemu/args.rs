@@ -23,7 +23,7 @@ pub(super) fn arguments(
         serial_port("control", numbers.control),
         self::monitor(monitor),
         numbers.disk.map(disk).unwrap_or_default(),
-        ending(),
+        ending(spec),
     ]
     .concat()
 }
@@ -97,8 +97,15 @@ fn disk(descriptor: i32) -> Vec<String> {
 }
 
 /// A reset ends the machine: what comes after it is another boot, which kiln makes itself.
-fn ending() -> Vec<String> {
-    strings(["-no-reboot"])
+fn ending(spec: &Spec) -> Vec<String> {
+    // A machine that has ended stays until its memory has been dumped. The device takes a note from kernels that
+    // have one, with which crash(8) and drgn find their way.
+    let kept = if spec.dumps.is_some() {
+        strings(["-action", "shutdown=pause", "-device", "vmcoreinfo"])
+    } else {
+        vec![]
+    };
+    [strings(["-no-reboot"]), kept].concat()
 }
 
 #[cfg(test)]
@@ -117,6 +124,7 @@ mod tests {
             boot_limit: Duration::ZERO,
             silence_limit: Duration::ZERO,
             disk_mib: 0,
+            dumps: None,
             payload: Payload::default(),
         }
     }
@@ -136,6 +144,13 @@ mod tests {
              -chardev socket,id=control,fd=5 -serial chardev:control \
              -chardev socket,id=qmp,fd=6 -mon chardev=qmp,mode=control -no-reboot"
         );
+    }
+
+    #[test]
+    fn a_machine_whose_memory_is_dumped_stays_when_it_has_ended() {
+        let spec = Spec { dumps: Some("/results".into()), ..spec() };
+        let line = arguments(&spec, Accel::Tcg, Path::new("x"), &Numbers::example(true), 6).join(" ");
+        assert!(line.ends_with("-no-reboot -action shutdown=pause -device vmcoreinfo"), "{line}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod qmp;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
@@ -96,8 +97,13 @@ impl Driver for Qemu {
         let command = match how {
             Provocation::Break => "chardev-send-break console",
             Provocation::Nmi => "nmi",
+            Provocation::Stop => "stop",
         };
         // It prints only complaints.
         self.monitor.ask(command).is_some_and(|complaint| complaint.is_empty())
+    }
+
+    fn dump(&mut self, path: &Path) -> Result<(), String> {
+        self.monitor.dump(path)
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,9 @@ const SAVE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The name by which QEMU knows the file for it.
 const STATE: &str = "state";
+
+/// How long the memory may take to be written; a GiB takes seconds.
+const DUMP_PATIENCE: Duration = Duration::from_secs(300);
 
 /// Our side of the monitor.
 #[derive(Debug)]
@@ -60,6 +64,18 @@ impl Monitor {
         answer.as_str().map(str::to_string)
     }
 
+    /// Writes the guest's memory into a file.
+    pub(super) fn dump(&mut self, path: &Path) -> Result<(), String> {
+        while self.receive(Instant::now()).is_ok() {}
+        if self.shutdown_reason.as_deref() == Some("guest-shutdown") {
+            return Err("the guest powered itself off".to_string());
+        }
+        let arguments = json!({ "paging": false, "protocol": format!("file:{}", path.display()) });
+        let send =
+            |socket: &UnixStream, number| qmp::execute(socket, number, "dump-guest-memory", &arguments);
+        self.number(DUMP_PATIENCE, send).map(drop)
+    }
+
     /// Has a clone take the state of its devices from this descriptor of QEMU's, and go on.
     pub(super) fn load(&mut self, state: i32) -> std::io::Result<()> {
         self.send("migrate-set-capabilities", &ignore_shared())?;
@@ -86,7 +102,7 @@ impl Monitor {
     /// Stops the guest and writes the state of its devices.
     pub(super) fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {
         self.execute("migrate-set-capabilities", &ignore_shared())?;
-        self.number(|socket, number| {
+        self.number(PATIENCE, |socket, number| {
             qmp::execute_with(socket, number, ("getfd", &json!({ "fdname": STATE })), state)
         })?;
         self.execute("migrate", &json!({ "uri": format!("fd:{STATE}") }))?;
@@ -114,14 +130,18 @@ impl Monitor {
     }
 
     fn execute(&mut self, command: &str, arguments: &Value) -> Answer {
-        self.number(|socket, number| qmp::execute(socket, number, command, arguments))
+        self.number(PATIENCE, |socket, number| qmp::execute(socket, number, command, arguments))
     }
 
     /// Sends something with a number of its own and waits for the answer.
-    fn number(&mut self, send: impl FnOnce(&UnixStream, u64) -> std::io::Result<()>) -> Answer {
+    fn number(
+        &mut self,
+        patience: Duration,
+        send: impl FnOnce(&UnixStream, u64) -> std::io::Result<()>,
+    ) -> Answer {
         self.sent += 1;
         send(&self.socket, self.sent).map_err(|error| error.to_string())?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + patience;
         loop {
             match self.receive(deadline) {
                 Ok(Some((number, answer))) if number == self.sent => return answer,

@@ -46,6 +46,7 @@ impl Keep {
         hash.part(kernel.identity(&spec.parameters()));
         hash.part(spec.engine.to_string());
         hash.part(format!("{} {} {}", spec.memory_mib, spec.cpus, spec.disk_mib));
+        hash.part(if spec.dumps.is_some() { "dumped" } else { "not dumped" });
         hash.part(initramfs);
         hash.part(fingerprint(program));
         hash.part(host_boot());

@@ -1,19 +1,17 @@
 //! A template made from another one: its clones find modules loaded.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use protocol::{FromAgent, ToAgent};
 
+use super::wake::INTERRUPT_INTERVAL;
 use super::{About, Template};
 use crate::error::{BootFailure, BootTrouble, Error};
 use crate::hosted::Hosted;
 use crate::hosted::launch::Origin;
 use crate::hosted::own::Own;
 use crate::{Event, Machine};
-
-/// How often the user's wish to stop is looked at.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Most records of the kernel log that are kept.
 const RECORDS_MAX: usize = 10_000;
@@ -63,16 +61,16 @@ impl Template {
         interrupt: &AtomicBool,
     ) -> Result<Vec<String>, BootFailure> {
         machine.tell(&ToAgent::Prepare { modules: modules.to_vec() });
-        let deadline = Instant::now() + self.body.spec.boot_limit;
+        let start = Instant::now();
         let mut log = Vec::new();
         while !interrupt.load(Ordering::Relaxed) {
-            match machine.next(deadline.min(Instant::now() + INTERRUPT_INTERVAL)) {
+            match machine.next(Instant::now() + INTERRUPT_INTERVAL) {
                 Event::Agent(FromAgent::Prepared) => return Ok(log),
                 Event::Agent(FromAgent::Log(record)) if log.len() < RECORDS_MAX => log.push(record.text),
                 Event::Ended(death) => {
                     return Err(machine.failure(BootTrouble::of(death, self.body.spec.engine)));
                 }
-                Event::Quiet if Instant::now() >= deadline => {
+                Event::Quiet if self.is_late(machine, start) => {
                     let why = "loading modules has no end".to_string();
                     return Err(machine.failure(BootTrouble::Machine(why)));
                 }

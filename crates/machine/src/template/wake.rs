@@ -13,7 +13,7 @@ use crate::hosted::{Booted, Hosted};
 use crate::{Event, Machine};
 
 /// How often the user's wish to stop is looked at.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
+pub(super) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
 impl Template {
     /// Starts a clone and waits until its agent answers. Its random numbers are its own, or with
@@ -43,10 +43,10 @@ impl Template {
         own: &Own,
         interrupt: &AtomicBool,
     ) -> Result<(), BootFailure> {
-        let deadline = Instant::now() + self.body.spec.boot_limit;
-        let until = || deadline.min(Instant::now() + INTERRUPT_INTERVAL);
+        let start = Instant::now();
+        let until = || Instant::now() + INTERRUPT_INTERVAL;
         while !machine.runs_by(until()).map_err(|why| machine.failure(not_started(&why)))? {
-            if Instant::now() >= deadline {
+            if self.is_late(machine, start) {
                 return Err(machine.failure(not_started("it has no end")));
             }
             if interrupt.load(Ordering::Relaxed) {
@@ -66,7 +66,7 @@ impl Template {
                 Event::Ended(death) => {
                     return Err(machine.failure(BootTrouble::of(death, self.body.spec.engine)));
                 }
-                Event::Quiet if Instant::now() >= deadline => {
+                Event::Quiet if self.is_late(machine, start) => {
                     return Err(machine.failure(not_started("its agent does not answer")));
                 }
                 Event::Quiet => {}
@@ -74,6 +74,11 @@ impl Template {
             }
         }
         Err(machine.failure(BootTrouble::Interrupted))
+    }
+
+    /// Whether what a machine does since `start` takes too long; what it waited for the host does not count.
+    pub(super) fn is_late(&self, machine: &mut Hosted, start: Instant) -> bool {
+        start.elapsed().saturating_sub(machine.waited()) >= self.body.spec.boot_limit
     }
 }
 

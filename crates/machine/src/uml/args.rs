@@ -50,6 +50,7 @@ mod tests {
             boot_limit: Duration::ZERO,
             silence_limit: Duration::ZERO,
             disk_mib: 0,
+            dumps: None,
             payload: Payload::default(),
         }
     }

@@ -9,11 +9,10 @@ pub mod check;
 mod facts;
 mod mconsole;
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
@@ -79,9 +78,6 @@ const FAULTS: &[i32] = &[libc::SIGILL, libc::SIGTRAP, libc::SIGABRT, libc::SIGFP
 /// Lines among which the last words of a program that gave up are looked for.
 const LAST_LINES: usize = 20;
 
-/// Its state is spread over processes of the host.
-const CANNOT_BE_CLONED: &str = "UML cannot be cloned";
-
 #[derive(Debug)]
 struct Uml;
 
@@ -98,14 +94,6 @@ impl Driver for Uml {
         }
     }
 
-    fn runs_by(&mut self, _deadline: Instant) -> Result<bool, String> {
-        Err(CANNOT_BE_CLONED.to_string())
-    }
-
-    fn save(&mut self, _state: BorrowedFd<'_>) -> Result<(), String> {
-        Err(CANNOT_BE_CLONED.to_string())
-    }
-
     fn examine(&mut self, process: &Process) -> Vec<String> {
         let processes = facts::processes_below(process.id);
         let asked = processes.first().map(|first| mconsole::running_task(first.id)).unwrap_or_default();
@@ -115,6 +103,10 @@ impl Driver for Uml {
     fn provoke(&mut self, _how: Provocation) -> bool {
         // To ask its management console for stacks can kill the kernel.
         false
+    }
+
+    fn dump(&mut self, _path: &Path) -> Result<(), String> {
+        Err("User-Mode Linux has none".to_string())
     }
 }
 

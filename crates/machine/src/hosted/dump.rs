@@ -1,0 +1,122 @@
+//! Dumps of the memory of a machine whose kernel crashed or hangs.
+
+use std::path::{Path, PathBuf};
+
+use host::free_mib;
+
+use super::Driver;
+
+/// Space that must be left beside a dump, in MiB.
+const SPACE_MIN: u64 = 64;
+
+/// Where dumps go, and what became of them.
+#[derive(Debug)]
+pub(super) struct Dumps {
+    folder: PathBuf,
+    memory_mib: u64,
+    name: String,
+    /// What became of the last one, in words.
+    said: Option<String>,
+}
+
+impl Dumps {
+    /// Dumps of a machine with this much memory, which boots.
+    pub(super) fn new(folder: PathBuf, memory_mib: u64) -> Self {
+        Self { folder, memory_mib, name: "boot".to_string(), said: None }
+    }
+
+    /// From now on they have this name.
+    pub(super) fn rename(&mut self, name: &str) {
+        self.name = name.to_string();
+        self.said = None;
+    }
+
+    pub(super) fn said(&self) -> Option<String> {
+        self.said.clone()
+    }
+
+    /// Makes one.
+    pub(super) fn make(&mut self, driver: &mut dyn Driver) {
+        let path = self.folder.join(format!("{}.vmcore", self.name));
+        self.said = Some(match self.write(&path, driver) {
+            Ok(()) => format!("memory dump: {}", path.display()),
+            Err(why) => format!("no memory dump: {why}"),
+        });
+    }
+
+    fn write(&self, path: &Path, driver: &mut dyn Driver) -> Result<(), String> {
+        if path.exists() {
+            return Err(format!("{} is there already", path.display()));
+        }
+        let (free, needed) = (free_mib(path).unwrap_or(0), self.memory_mib + SPACE_MIN);
+        if free < needed {
+            return Err(format!("it needs {needed} MiB, and {free} MiB are free"));
+        }
+        let folder = path.parent().unwrap_or(&self.folder);
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let written = driver.dump(path);
+        if written.is_err() {
+            // Half a dump is of no use; there may be none at all.
+            let _ = std::fs::remove_file(path);
+        }
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Death;
+    use crate::console::Console;
+    use crate::hosted::Provocation;
+    use crate::hosted::process::{Exit, Process};
+
+    /// Writes half a dump and fails, or a whole one.
+    #[derive(Debug)]
+    struct Fake(Result<(), String>);
+
+    impl Driver for Fake {
+        fn death(&mut self, _console: &Console, _exit: &Exit) -> Death {
+            Death::Reset
+        }
+
+        fn examine(&mut self, _process: &Process) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn provoke(&mut self, _how: Provocation) -> bool {
+            false
+        }
+
+        fn dump(&mut self, path: &Path) -> Result<(), String> {
+            std::fs::write(path, "memory").unwrap();
+            self.0.clone()
+        }
+    }
+
+    #[test]
+    fn a_dump_is_named_after_what_ran_and_is_written_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut dumps = Dumps::new(folder.path().join("cases"), 1);
+        dumps.rename("fs/case");
+        assert_eq!(dumps.said(), None);
+        dumps.make(&mut Fake(Ok(())));
+        let path = folder.path().join("cases/fs/case.vmcore");
+        assert_eq!(dumps.said(), Some(format!("memory dump: {}", path.display())));
+        assert_eq!(std::fs::read(&path).unwrap(), b"memory");
+        dumps.make(&mut Fake(Ok(())));
+        assert_eq!(dumps.said(), Some(format!("no memory dump: {} is there already", path.display())));
+    }
+
+    #[test]
+    fn half_a_dump_is_removed_and_one_without_room_not_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut dumps = Dumps::new(folder.path().to_path_buf(), 1);
+        dumps.make(&mut Fake(Err("no space".to_string())));
+        assert_eq!(dumps.said(), Some("no memory dump: no space".to_string()));
+        let mut dumps = Dumps::new(folder.path().to_path_buf(), 1 << 40);
+        dumps.make(&mut Fake(Ok(())));
+        assert!(dumps.said().is_some_and(|said| said.contains(" MiB are free")), "{dumps:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
