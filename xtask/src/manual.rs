@@ -14,8 +14,18 @@ const HEAD: &str = "\
 Written by `cargo xtask manual` from kiln's own `--help`.
 ";
 
-const VERBS: &[&str] =
-    &["run", "replay", "cases", "kernels", "kernels prune", "shell", "doctor", "completions", "manual"];
+const VERBS: &[&str] = &[
+    "run",
+    "replay",
+    "bundle",
+    "cases",
+    "kernels",
+    "kernels prune",
+    "shell",
+    "doctor",
+    "completions",
+    "manual",
+];
 
 /// Writes the page anew.
 pub(crate) fn write() -> Result<()> {

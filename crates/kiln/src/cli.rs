@@ -17,7 +17,7 @@ mod again;
 mod course;
 mod help;
 
-pub(crate) use again::{Kept, Replay};
+pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use course::{Course, IsolationName};
 
 /// A laboratory for the Linux kernel: a kernel goes in, a verdict with its evidence comes out.
@@ -47,6 +47,9 @@ pub(crate) enum Verb {
     /// Run a case again as it was run before, and say whether it ends as before
     #[command(after_help = help::REPLAY)]
     Replay(Replay),
+    /// Pack all that a Run needs to happen again where there is only QEMU and a shell
+    #[command(after_help = help::BUNDLE)]
+    Bundle(Bundle),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
     /// List the kernels that can be named: cached, built, installed and offered by apt

@@ -3,13 +3,14 @@
 //! * [`cli`]: what can be said
 //! * [`machine_options`]: from what was said to what the machine shall be
 //! * [`choice`]: from what was said about cases to a suite; [`course`]: how they are run
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`recall`]: from a Run that was kept to the command that made it
 //! * [`prepare`]: from what was said to a kernel, cases and machines
 //! * [`find`]: from a locator to a Kernel; [`session`]: who hears what happens to it
 //! * [`failure`]: from what went wrong to a message and an exit code
 
 mod build;
+mod bundle;
 mod cases;
 mod choice;
 mod cli;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Verb::Build(said) => build::build(said),
         Verb::Kunit(said) => kunit::kunit(said, color),
         Verb::Replay(said) => replay::replay(said, color),
+        Verb::Bundle(said) => bundle::bundle(said),
         Verb::Cases(said) => cases::cases(said),
         Verb::Kernels(said) => kernels::kernels(said, color),
         Verb::Shell(said) => shell::shell(said),

@@ -1,5 +1,6 @@
 //! Sizes and times as people write them.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Reads `30s`, `5m`, `1h`, `250ms`; a bare number is seconds.
@@ -51,6 +52,14 @@ pub(crate) fn pattern(text: &str) -> Result<String, String> {
     match !text.is_empty() && text.bytes().all(plain) {
         true => Ok(text.to_owned()),
         false => Err("write names of suites with * and ?, separated by commas".to_owned()),
+    }
+}
+
+/// The name of an archive.
+pub(crate) fn archive(text: &str) -> Result<PathBuf, String> {
+    match [".tar.zst", ".tar"].iter().any(|end| text.ends_with(end)) {
+        true => Ok(text.into()),
+        false => Err("write a name that ends in .tar.zst or .tar".to_owned()),
     }
 }
 

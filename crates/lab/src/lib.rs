@@ -14,8 +14,10 @@
 //! * [`likeness`]: whether two Runs failed in the same way
 //! * [`source`]: where machines come from
 //! * [`runner`]: boots, runs, judges
+//! * [`bundle`]: a Run as files that reproduce it without kiln
 //! * [`watch`]: notices a machine that stopped answering
 
+pub mod bundle;
 pub mod event;
 pub mod judge;
 pub mod kernel_report;

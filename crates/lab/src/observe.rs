@@ -123,7 +123,8 @@ fn limit(item: &Item, patience: Patience) -> Duration {
     }
 }
 
-fn request((run, seed, item): (u32, u64, &Item), limit: Duration) -> RunRequest {
+/// What the agent is asked for.
+pub(crate) fn request((run, seed, item): (u32, u64, &Item), limit: Duration) -> RunRequest {
     RunRequest {
         run,
         work: work(item, limit),

@@ -130,10 +130,16 @@ impl Past {
         judged.collect()
     }
 
-    /// A file that the recorder keeps beside the documents of cases, if it is there.
+    /// What was kept of the Run of a case, by the names that it can have elsewhere.
     #[must_use]
-    pub fn file(&self, name: &str) -> Option<PathBuf> {
-        Some(self.directory.join(name)).filter(|path| path.is_file())
+    pub fn evidence(&self, case: &str) -> Vec<(&'static str, PathBuf)> {
+        let document = self.document(case);
+        let of_clone = document.with_extension("console");
+        let console = if of_clone.is_file() { of_clone } else { self.directory.join("console.log") };
+        let session = self.directory.join(SESSION);
+        let mut all = vec![("run.json", document), ("session.json", session), ("console.log", console)];
+        all.retain(|(_, path)| path.is_file());
+        all
     }
 
     fn document(&self, case: &str) -> PathBuf {

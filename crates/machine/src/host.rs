@@ -16,7 +16,8 @@ pub struct QemuProgram {
     pub version: String,
 }
 
-const QEMU: &str = "qemu-system-x86_64";
+/// The program.
+pub(crate) const QEMU: &str = "qemu-system-x86_64";
 
 /// Oldest QEMU that has every option that kiln uses.
 const OLDEST: (u32, u32) = (7, 2);

@@ -25,7 +25,7 @@ pub mod kvm;
 pub mod payload;
 pub mod printk;
 pub mod program;
-mod qemu;
+pub mod qemu;
 pub mod spec;
 pub mod template;
 pub mod uml;

@@ -18,7 +18,7 @@ pub struct Payload {
     programs: Vec<(Program, String)>,
     folders: Vec<(Folder, String)>,
     libraries: BTreeSet<PathBuf>,
-    files: Vec<(String, String)>,
+    files: Vec<(String, Vec<u8>)>,
     links: Vec<(String, String)>,
 }
 
@@ -46,8 +46,8 @@ impl Payload {
     }
 
     /// Makes a file with this content.
-    pub fn file(&mut self, place: &str, content: String) {
-        self.files.push((place.to_string(), content));
+    pub fn file(&mut self, place: &str, content: impl Into<Vec<u8>>) {
+        self.files.push((place.to_string(), content.into()));
     }
 
     /// Makes a symbolic link; whatever else is shipped as `place` is kept instead.
@@ -99,7 +99,7 @@ impl Payload {
             archive.file(&library.display().to_string(), &program::read(library)?, 0o755);
         }
         for (place, content) in &self.files {
-            archive.file(place, content.as_bytes(), 0o644);
+            archive.file(place, content, 0o644);
         }
         for (place, target) in &self.links {
             archive.link(place, target);

@@ -3,10 +3,12 @@
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
 //! * [`results`]: the page of shared memory in which a case counts its results
+//! * [`waiting`]: a run that waits in the initramfs
 
 pub mod frame;
 pub mod message;
 pub mod results;
+pub mod waiting;
 
 pub use frame::{Decoded, Decoder, Encoder};
 pub use message::{

@@ -4,6 +4,7 @@
 //! * [`fresh`]: makes a clone one of its own
 //! * [`port`]: the control port
 //! * [`kernel_log`]: follows `/dev/kmsg`
+//! * [`by_itself`]: a run without anybody beside the machine
 //! * [`session`]: waits for all of them at once
 //! * [`work`]: runs one case or program; [`launch`] is its side in the child process
 //! * [`leftovers`]: removes what a case left behind
@@ -11,6 +12,7 @@
 //! * [`missing`]: needs that only the guest itself can judge
 //! * [`shell`]: gives the console to a shell
 
+mod by_itself;
 mod fresh;
 mod kernel_log;
 mod launch;
@@ -35,10 +37,13 @@ pub fn run() -> ! {
     let trouble = mounts::mount_all();
     launch::prepare();
     match Session::open() {
-        Ok(mut session) => {
-            session.send(&hello());
-            serve(&mut session, &trouble);
-        }
+        Ok(mut session) => match by_itself::waiting() {
+            Some(request) => by_itself::run(&mut session, &request, &trouble),
+            None => {
+                session.send(&hello());
+                serve(&mut session, &trouble);
+            }
+        },
         Err(error) => kernel_log::write(&format!("kiln: no control port: {error}")),
     }
     power_off()

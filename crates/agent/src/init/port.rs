@@ -9,12 +9,16 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::OFlags;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
+use super::by_itself;
+
 /// Every PC-like machine has it where kiln put it.
 const DEVICE: &str = "/dev/ttyS1";
 
 #[derive(Debug)]
 pub(super) struct Port {
     file: File,
+    /// Messages go as text, which nobody answers.
+    in_lines: bool,
     encoder: Encoder,
     decoder: Decoder,
 }
@@ -24,7 +28,7 @@ impl Port {
         let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
         let flags = i32::try_from(flags.bits()).unwrap_or_default();
         let file = File::options().read(true).write(true).custom_flags(flags).open(DEVICE)?;
-        let port = Self { file, encoder: Encoder::default(), decoder: Decoder::default() };
+        let port = Self { file, in_lines: false, encoder: Encoder::default(), decoder: Decoder::default() };
         port.make_raw()?;
         Ok(port)
     }
@@ -44,10 +48,29 @@ impl Port {
         self.encoder.set_key(key);
     }
 
+    /// What is sent is text from now on.
+    pub(super) fn speak_in_lines(&mut self) {
+        self.in_lines = true;
+    }
+
+    pub(super) fn speaks_in_lines(&self) -> bool {
+        self.in_lines
+    }
+
+    /// Waits until all that was sent has left the machine.
+    pub(super) fn drain(&self) {
+        // There is nothing else that could be tried.
+        let _ = rustix::termios::tcdrain(&self.file);
+    }
+
     /// Writes the whole message, waiting for the line as long as it takes.
     pub(super) fn send(&mut self, message: &FromAgent) {
-        let Ok(frame) = self.encoder.encode(message) else { return };
-        let mut rest = &frame[..];
+        let bytes = match self.in_lines {
+            true => Ok(by_itself::lines(message).into_bytes()),
+            false => self.encoder.encode(message),
+        };
+        let Ok(bytes) = bytes else { return };
+        let mut rest = &bytes[..];
         while !rest.is_empty() {
             match self.file.write(rest) {
                 Ok(count) => rest = &rest[count..],

@@ -17,6 +17,9 @@ const LOG_BURST: usize = 256;
 /// More records than any kernel's log has room for.
 const LOG_MAX: usize = 1 << 20;
 
+/// How often somebody who only reads is told that the agent lives.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
 #[derive(Debug)]
 pub(super) struct Session {
     port: Port,
@@ -61,6 +64,17 @@ impl Session {
         &self.mounts
     }
 
+    /// Nobody is beside the machine: what is sent is text, which is looked at when all is over.
+    pub(super) fn speak_in_lines(&mut self) {
+        self.port.speak_in_lines();
+        self.started = true;
+    }
+
+    /// Waits until all that was sent has left the machine.
+    pub(super) fn drain(&self) {
+        self.port.drain();
+    }
+
     /// The machine has given its key.
     fn start(&mut self, key: u64) {
         self.port.set_key(key);
@@ -76,7 +90,12 @@ impl Session {
     /// forwards the kernel log and answers pings on the way.
     pub(super) fn wait(&mut self, extra: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> Ready {
         let mut ready = Ready::default();
+        let beat = self.port.speaks_in_lines().then(|| Instant::now() + HEARTBEAT);
+        let deadline = deadline.into_iter().chain(beat).min();
         let [port, log, children, readable] = self.poll(extra, deadline);
+        if beat.is_some_and(|beat| Instant::now() >= beat) {
+            self.send(&FromAgent::Pong { nonce: 0 });
+        }
         if children {
             self.clear_child_signal();
         }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::units;
+
 /// Which Run.
 #[derive(Debug, Args)]
 pub(crate) struct Kept {
@@ -20,4 +22,14 @@ pub(crate) struct Kept {
 pub(crate) struct Replay {
     #[command(flatten)]
     pub(crate) kept: Kept,
+}
+
+/// `kiln bundle`.
+#[derive(Debug, Args)]
+pub(crate) struct Bundle {
+    #[command(flatten)]
+    pub(crate) kept: Kept,
+    /// The archive to write; with .tar at its end it is not compressed
+    #[arg(short, long, value_name = "FILE", value_parser = units::archive)]
+    pub(crate) output: PathBuf,
 }

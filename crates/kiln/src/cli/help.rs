@@ -62,6 +62,15 @@ Examples:
 Kernel, machine, parameters and seed are those of the Run. A kernel that is not the same any more is refused.
 The exit code is that of the new Run.";
 
+/// Below the help of `kiln bundle`.
+pub(super) const BUNDLE: &str = "\
+Examples:
+  kiln bundle last -o bug.tar.zst              the only case that failed in the newest session
+  kiln bundle last/pipe/full -o pipe.tar
+
+The archive holds the kernel, the initramfs, one script, a README and what was kept of the Run. Where it is unpacked,
+`sh run.sh` boots the kernel, runs the case, prints the same verdict and exits with the same code.";
+
 /// Below the help of `kiln shell`.
 pub(super) const SHELL: &str = "\
 Examples:

@@ -8,6 +8,7 @@
 //! * [`suites`]: folders, LTP and kselftest
 //! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
 //! * [`kernels`]: `kiln kernels` and its prune
+//! * [`bundle`]: `kiln bundle`, and its script without kiln
 //! * [`replay`]: `kiln replay`
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit
@@ -19,6 +20,7 @@
 
 mod bad_input;
 mod boots;
+mod bundle;
 mod deaths;
 mod endings;
 mod formats;

@@ -34,7 +34,7 @@ fn starts_with_address(line: &str) -> bool {
 }
 
 /// How lines inside a report begin.
-const INSIDE: &[&str] = &[
+pub(crate) const INSIDE: &[&str] = &[
     "Modules linked in:",
     "Hardware name:",
     "CPU: ",
@@ -185,7 +185,7 @@ const INSIDE: &[&str] = &[
 ];
 
 /// How lines inside a report end.
-const INSIDE_ENDS: &[&str] = &[
+pub(crate) const INSIDE_ENDS: &[&str] = &[
     "is trying to acquire lock:",
     "is trying to acquire:",
     "is trying to lock:",

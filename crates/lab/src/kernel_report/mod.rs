@@ -5,6 +5,7 @@
 //! * `scanner`: where a report begins and ends, and what only follows from an earlier one
 //! * `stack`, `helpers`: the function to name
 //! * `title`, `clean`: the title, without what changes from boot to boot
+//! * `tables`: all of it as plain data
 //! * `line`, `inside`: one line of the log
 //! * [`decode`]: the lines of source that the lines of a back trace mean
 //!
@@ -24,6 +25,7 @@ mod line;
 mod openings;
 mod scanner;
 mod stack;
+pub(crate) mod tables;
 mod title;
 
 use machine::console::message;

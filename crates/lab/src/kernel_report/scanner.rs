@@ -8,9 +8,9 @@ use super::openings::{Opening, Role, find};
 use super::{KernelReport, Kind, LINES_MAX, REPORTS_MAX, title};
 
 /// Unrelated lines that may stand inside a report: other CPUs print at the same time.
-const PATIENCE: usize = 8;
+pub(super) const PATIENCE: usize = 8;
 /// The same after its stack: what comes then is a dump of registers or the panic.
-const PATIENCE_AT_END: usize = 3;
+pub(super) const PATIENCE_AT_END: usize = 3;
 /// How far `cut here` or a row of `=` can be before the first telling line; the text of a WARN is between.
 const BEFORE_MAX: usize = 12;
 /// How far a row of `=` can be before the first telling line.

@@ -6,7 +6,7 @@ use super::openings::{Opening, Title};
 use super::stack;
 
 /// Bytes of a title at most.
-const TITLE_MAX: usize = 200;
+pub(super) const TITLE_MAX: usize = 200;
 
 /// What a report is called: the same for the same defect on each boot.
 pub(super) fn title(opening: &Opening, headline: &str, lines: &[&str]) -> String {

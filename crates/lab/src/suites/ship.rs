@@ -50,7 +50,7 @@ impl Plan {
             plan.payload.link(place, target);
         }
         for (place, content) in ETC {
-            plan.payload.file(place, (*content).to_string());
+            plan.payload.file(place, *content);
         }
         let config = kernel.config.as_ref().map(|config| {
             let place =

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::files;
 use crate::accel::Accel;
 use crate::hosted::launch::{Numbers, Origin, inherited};
 use crate::spec::Spec;
@@ -14,15 +15,32 @@ pub(super) fn arguments(
     numbers: &Numbers,
     monitor: i32,
 ) -> Vec<String> {
+    let image = image.display().to_string();
     [
         machine(accel),
         processor(spec, accel),
         memory(spec, &numbers.origin),
-        numbers.origin.initramfs().map(|initramfs| boot(spec, image, initramfs)).unwrap_or_default(),
+        numbers.origin.initramfs().map(inherited).map(|file| boot(spec, &image, &file)).unwrap_or_default(),
         serial_port("console", numbers.console),
         serial_port("control", numbers.control),
         self::monitor(monitor),
-        numbers.disk.map(disk).unwrap_or_default(),
+        numbers.disk.map(|number| disk(&inherited(number))).unwrap_or_default(),
+        ending(spec),
+    ]
+    .concat()
+}
+
+/// The same machine out of files in the current folder, with nobody beside it: both ports go to files.
+pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
+    let file = |name: &str| strings(["-serial", &format!("file:{name}")]);
+    [
+        machine(accel),
+        processor(spec, accel),
+        size(spec),
+        boot(spec, files::IMAGE, files::INITRAMFS),
+        file(files::CONSOLE),
+        file(files::CONTROL),
+        if spec.disk_mib > 0 { disk(files::DISK) } else { Vec::new() },
         ending(spec),
     ]
     .concat()
@@ -50,9 +68,13 @@ fn processor(spec: &Spec, accel: Accel) -> Vec<String> {
     strings(["-cpu", model, "-smp", &spec.cpus.to_string()])
 }
 
+fn size(spec: &Spec) -> Vec<String> {
+    strings(["-m", &format!("{}M", spec.memory_mib)])
+}
+
 /// What is cloned lies in a file that clones map privately; only the state of the devices is migrated.
 fn memory(spec: &Spec, origin: &Origin<i32>) -> Vec<String> {
-    let size = strings(["-m", &format!("{}M", spec.memory_mib)]);
+    let size = size(spec);
     let file = |number: i32, share: &str| {
         let path = inherited(number);
         let memory = spec.memory_mib;
@@ -76,9 +98,8 @@ fn incoming() -> Vec<String> {
     strings(["-incoming", "defer"])
 }
 
-fn boot(spec: &Spec, image: &Path, initramfs: i32) -> Vec<String> {
-    let image = image.display().to_string();
-    strings(["-kernel", &image, "-initrd", &inherited(initramfs), "-append", &spec.parameters()])
+fn boot(spec: &Spec, image: &str, initramfs: &str) -> Vec<String> {
+    strings(["-kernel", image, "-initrd", initramfs, "-append", &spec.parameters()])
 }
 
 fn serial_port(name: &str, descriptor: i32) -> Vec<String> {
@@ -91,8 +112,8 @@ fn monitor(descriptor: i32) -> Vec<String> {
     strings(["-chardev", &socket, "-mon", "chardev=qmp,mode=control"])
 }
 
-fn disk(descriptor: i32) -> Vec<String> {
-    let drive = format!("file={},format=raw,if=none,id=disk,cache=unsafe", inherited(descriptor));
+fn disk(file: &str) -> Vec<String> {
+    let drive = format!("file={file},format=raw,if=none,id=disk,cache=unsafe");
     strings(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk"])
 }
 
@@ -151,6 +172,30 @@ mod tests {
         let spec = Spec { dumps: Some("/results".into()), ..spec() };
         let line = arguments(&spec, Accel::Tcg, Path::new("x"), &Numbers::example(true), 6).join(" ");
         assert!(line.ends_with("-no-reboot -action shutdown=pause -device vmcoreinfo"), "{line}");
+    }
+
+    #[test]
+    fn a_machine_out_of_files_is_the_same_machine() {
+        let spec = Spec { disk_mib: 64, ..spec() };
+        let numbers = Numbers::example(true);
+        let of_kiln = arguments(&spec, Accel::Tcg, Path::new("vmlinuz"), &numbers, 6);
+        let of_files = from_files(&spec, Accel::Tcg);
+        let kept = |line: &[String]| -> Vec<String> {
+            let differs = |word: &str| {
+                ["fd", "file", "chardev", "-serial", "-mon", "initramfs"]
+                    .iter()
+                    .any(|part| word.contains(part))
+            };
+            line.iter().filter(|word| !differs(word)).cloned().collect()
+        };
+        assert_eq!(kept(&of_files), kept(&of_kiln));
+        let line = of_files.join(" ");
+        assert!(
+            line.contains("-initrd initramfs.cpio ")
+                && line.contains("-serial file:console -serial file:control"),
+            "{line}"
+        );
+        assert!(line.contains("-drive file=disk,format=raw"), "{line}");
     }
 
     #[test]

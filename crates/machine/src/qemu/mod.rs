@@ -18,12 +18,34 @@ use crate::Death;
 use crate::accel::Accel;
 use crate::console::Console;
 use crate::error::Error;
-use crate::hosted::launch::{Launch, Numbers, Origin, Parts};
+use crate::hosted::launch::{Launch, Numbers, Origin, Parts, quote};
 use crate::hosted::process::{Exit, Process};
 use crate::hosted::start::Files;
 use crate::hosted::{Driver, Provocation, Raw};
 use crate::spec::Spec;
 use monitor::Monitor;
+
+/// Where a machine that is started by hand has its parts, in the folder where QEMU is started.
+pub mod files {
+    /// The kernel.
+    pub const IMAGE: &str = "vmlinuz";
+    /// The initramfs.
+    pub const INITRAMFS: &str = "initramfs.cpio";
+    /// The first serial port.
+    pub const CONSOLE: &str = "console";
+    /// The second serial port.
+    pub const CONTROL: &str = "control";
+    /// The disk, if it has one.
+    pub const DISK: &str = "disk";
+}
+
+/// What a shell starts QEMU with for the machine of `spec` out of [`files`].
+#[must_use]
+pub fn command_line_from_files(spec: &Spec, accel: Accel) -> String {
+    let mut command = Command::new(crate::host::QEMU);
+    command.args(args::from_files(spec, accel));
+    quote(&command)
+}
 
 /// The number of the monitor's descriptor in a command line that is only shown.
 const EXAMPLE: i32 = 6;

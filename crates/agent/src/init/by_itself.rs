@@ -1,0 +1,116 @@
+//! A run without anybody beside the machine: it waits in the initramfs, and what happened goes to the control
+//! port as lines of text.
+
+use protocol::waiting::{BEGINS, BY_ITSELF, decode};
+use protocol::{End, FromAgent, ReportKind};
+
+use super::session::Session;
+use super::{hello, kernel_log, work};
+
+/// Stands in a line for the end of one.
+const LINE_END: char = '\x1e';
+
+/// The run that waits, if one does.
+pub(super) fn waiting() -> Option<Vec<u8>> {
+    std::fs::read(BY_ITSELF).ok()
+}
+
+/// Does the run and tells everything about it.
+pub(super) fn run(session: &mut Session, request: &[u8], trouble: &[String]) {
+    session.speak_in_lines();
+    session.send(&hello());
+    for text in trouble {
+        session.send(&FromAgent::Trouble { text: text.clone() });
+    }
+    match decode(request) {
+        Ok(request) => {
+            kernel_log::write(BEGINS);
+            work::run(session, &request);
+        }
+        Err(error) => session.send(&FromAgent::Trouble { text: format!("{BY_ITSELF}: {error}") }),
+    }
+    session.drain();
+}
+
+/// A message as lines, each a word for what it is and the rest.
+pub(super) fn lines(message: &FromAgent) -> String {
+    match message {
+        FromAgent::Hello { release, .. } => line("hello", release),
+        FromAgent::Log(record) => line("log", &record.text),
+        FromAgent::LogLost => line("lost", ""),
+        FromAgent::Output { text, .. } => line("output", text),
+        FromAgent::Report { report, .. } => line(kind(report.kind), &report.text),
+        FromAgent::Finished { end, counts, taint_before, taint_after, leftovers, .. } => {
+            let mut text: String = leftovers.iter().map(|what| line("left", what)).collect();
+            let counts =
+                [counts.pass, counts.fail, counts.skip, counts.broken].map(|count| count.to_string());
+            text += &line("counts", &counts.join(" "));
+            text += &line("taint", &(taint_after & !taint_before).to_string());
+            // The last, so that all is there where it is.
+            text + &ended(end)
+        }
+        FromAgent::Pong { .. } => line("alive", ""),
+        FromAgent::Trouble { text } => line("trouble", text),
+        FromAgent::ShellEnded { .. } | FromAgent::Prepared => String::new(),
+    }
+}
+
+fn kind(kind: ReportKind) -> &'static str {
+    match kind {
+        ReportKind::Pass => "pass",
+        ReportKind::Fail => "fail",
+        ReportKind::Skip => "skip",
+        ReportKind::Broken => "broken",
+    }
+}
+
+fn ended(end: &End) -> String {
+    match end {
+        End::Exited(code) => line("end", &format!("exited {code}")),
+        End::Signalled(signal) => line("end", &format!("signalled {signal}")),
+        End::TimedOut { stacks, killed } => {
+            let how = if *killed { "late killed" } else { "late stuck" };
+            line("stacks", stacks) + &line("end", how)
+        }
+        End::NotStarted(why) => line("end", &format!("not-started {why}")),
+    }
+}
+
+/// One line, whatever the text holds.
+fn line(word: &str, text: &str) -> String {
+    let harmless = |c: char| match c {
+        '\n' => LINE_END,
+        '\t' => '\t',
+        _ if c.is_control() => '?',
+        _ => c,
+    };
+    let text: String = text.chars().map(harmless).collect();
+    format!("{word} {text}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::{Counts, Report};
+
+    #[test]
+    fn a_text_stays_one_line() {
+        let report = Report { kind: ReportKind::Fail, text: "a\tb\nend exited 0\x1b[m".into() };
+        assert_eq!(lines(&FromAgent::Report { run: 1, report }), "fail a\tb\x1eend exited 0?[m\n");
+    }
+
+    #[test]
+    fn the_end_comes_last() {
+        let finished = FromAgent::Finished {
+            run: 1,
+            end: End::TimedOut { stacks: "one\ntwo".into(), killed: false },
+            counts: Counts { pass: 3, skip: 1, ..Counts::default() },
+            duration_us: 1,
+            taint_before: 1,
+            taint_after: 513,
+            leftovers: vec!["mount /tmp/x".into()],
+        };
+        let expected = "left mount /tmp/x\ncounts 3 0 1 0\ntaint 512\nstacks one\x1etwo\nend late stuck\n";
+        assert_eq!(lines(&finished), expected);
+    }
+}

@@ -1,0 +1,140 @@
+//! `kiln bundle`: what it packs runs without kiln and says the same.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::support::planted::Fault;
+use crate::support::{Done, KERNEL, Place, UML, kernel_of};
+
+/// The folder out of a bundle of the last session.
+fn unpacked(place: &Place, wanted: &str) -> PathBuf {
+    let archive = place.path().join("bug.tar.zst");
+    place.kiln(["bundle", wanted, "-o", archive.to_str().expect("UTF-8")]).run().expect(0);
+    let packed = std::fs::File::open(&archive).expect("written");
+    let mut bytes = Vec::new();
+    let mut decoder = ruzstd::decoding::StreamingDecoder::new(packed).expect("zstd");
+    decoder.read_to_end(&mut bytes).expect("whole");
+    tar::Archive::new(bytes.as_slice()).unpack(place.path()).expect("an archive");
+    std::fs::remove_file(archive).expect("ours");
+    place.path().join("bug")
+}
+
+/// Runs the script with nothing but the system's programs.
+fn script(folder: &Path, shell: &[&str]) -> Output {
+    let temporary = folder.join("tmp");
+    std::fs::create_dir_all(&temporary).expect("writable");
+    let mut command = Command::new(shell[0]);
+    command.args(&shell[1..]).arg(folder.join("run.sh")).env_clear().env("PATH", "/usr/bin:/bin");
+    let output = command.env("TMPDIR", &temporary).current_dir("/").output().expect("a shell");
+    assert_eq!(std::fs::read_dir(&temporary).expect("readable").count(), 0, "nothing is left behind");
+    output
+}
+
+/// The script of the last session's bundle, which must end as kiln did; all that it said.
+fn says_the_same(place: &Place, done: &Done, case: &str) -> String {
+    let run = done.document(case);
+    let folder = unpacked(place, &format!("last/{case}"));
+    let output = script(&folder, &["sh"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), done.code, "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let separator = if run.reason.is_empty() { "" } else { ": " };
+    let verdict = format!("{:<6}  {case}{separator}{}", run.outcome.name(), run.reason);
+    assert_eq!(text.lines().next(), Some(verdict.as_str()), "{text}");
+    text
+}
+
+#[test]
+fn a_case_with_a_disk_and_modules_passes() {
+    let place = Place::new();
+    let done = place.kiln(["run", KERNEL, "--suite", "full", "--case", "fs/direct"]).run().expect(0);
+    assert_eq!(says_the_same(&place, &done, "fs/direct"), "pass    fs/direct\n");
+}
+
+#[test]
+fn a_program_that_fails_gives_its_own_exit_status() {
+    let place = Place::new();
+    let program = place.script("seven", "echo \"$1\"; printf 'end exited 0\\033[m'; exit 7");
+    let done = place.exec(&program, &["--append", "kiln.test='; exit 0; '", "--", "it's"]).run().expect(7);
+    let text = says_the_same(&place, &done, "seven");
+    assert_eq!(text, "fail    seven: exit status 7\n        output  it's\n        output  end exited 0?[m\n");
+}
+
+#[test]
+fn a_panic_is_a_crash_in_every_shell() {
+    let place = Place::new();
+    let program = place.script("panic", "echo before\necho c > /proc/sysrq-trigger");
+    let done = place.exec(&program, &[]).run().expect(1);
+    let text = says_the_same(&place, &done, "panic");
+    assert!(text.contains("kernel  Kernel panic - not syncing: sysrq triggered crash"), "{text}");
+    assert!(text.ends_with("output  before\n"), "{text}");
+    let busybox = script(&place.path().join("bug"), &["busybox", "sh"]);
+    assert_eq!(busybox.status.code(), Some(1));
+    let first = text.lines().next().expect("a verdict");
+    assert!(String::from_utf8_lossy(&busybox.stdout).starts_with(first));
+}
+
+#[test]
+fn a_defect_that_the_kernel_reports_has_the_same_title() {
+    let place = Place::new();
+    let program = place.planted("oops", Fault::NullPointer, "");
+    let done = place.exec(&program, &[]).run().expect(1);
+    let text = says_the_same(&place, &done, "oops");
+    assert!(text.starts_with("fail    oops: BUG: kernel NULL pointer dereference"), "{text}");
+}
+
+#[test]
+fn a_skip_and_a_case_that_is_broken_keep_their_reasons() {
+    let place = Place::new();
+    let program = place.script("skips", "kiln-report skip 'no such device'; exit 4");
+    let done = place.exec(&program, &[]).run().expect(4);
+    says_the_same(&place, &done, "skips");
+    let place = Place::new();
+    let program = place.script("resets", "echo b > /proc/sysrq-trigger");
+    let done = place.exec(&program, &[]).run().expect(3);
+    let folder = unpacked(&place, "last");
+    let output = script(&folder, &["sh"]);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let reason = done.document("resets").reason;
+    assert!(text.starts_with(&format!("broken  resets: by the case: {reason}\n")), "{text}");
+}
+
+#[test]
+fn a_boot_that_fails_fails_elsewhere() {
+    let place = Place::new();
+    let done = place.kiln(["run", KERNEL, "--case", "pipe/*", "--append", "rdinit=/nowhere"]).run().expect(1);
+    says_the_same(&place, &done, "boot");
+}
+
+#[test]
+fn what_was_kept_of_the_run_is_in_the_bundle() {
+    let place = Place::new();
+    let program = place.script("fails", "exit 1");
+    let done = place.exec(&program, &[]).run().expect(1);
+    let folder = unpacked(&place, "last");
+    for (name, kept) in
+        [("run.json", "cases/fails.json"), ("session.json", "session.json"), ("console.log", "console.log")]
+    {
+        assert_eq!(std::fs::read_to_string(folder.join(name)).expect("packed"), done.recorded(kept));
+    }
+    let readme = std::fs::read_to_string(folder.join("README")).expect("packed");
+    assert!(readme.starts_with("fail  fails: exit status 1\n") && readme.contains(KERNEL), "{readme}");
+}
+
+#[test]
+fn what_cannot_be_bundled_is_told_in_one_line_and_leaves_nothing() {
+    let place = Place::new();
+    let program = place.script("fails", "exit 1");
+    place.exec_on(UML, &program, &[]).run().expect(1);
+    assert_eq!(kernel_of(UML).arch, kernel::Arch::Um);
+    let archive = place.path().join("x/bug.tar").display().to_string();
+    let done = place.kiln(["bundle", "last", "-o", &archive]).run().expect(2);
+    assert!(done.stderr.starts_with("kiln: a Run under UML cannot be bundled: "), "{}", done.stderr);
+    let done = place.kiln(["bundle", "last", "-o", "bug.zip"]).run().expect(2);
+    assert!(done.stderr.contains(".tar.zst or .tar"), "{}", done.stderr);
+    place.exec(&program, &[]).run().expect(1);
+    let done = place.kiln(["bundle", "last", "-o", &archive]).run().expect(3);
+    assert!(done.stderr.contains("x/bug.tar: No such file"), "{}", done.stderr);
+    assert!(!place.path().join("x").exists());
+}

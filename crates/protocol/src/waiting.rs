@@ -1,0 +1,58 @@
+//! A run that waits in the initramfs, for a machine that has no kiln beside it.
+
+use crate::RunRequest;
+
+/// Where the agent finds a run that it does by itself before it powers off.
+pub const BY_ITSELF: &str = "/kiln/by-itself";
+
+/// Where a person's `kiln-case` finds the run that is at hand.
+pub const AT_HAND: &str = "/kiln/at-hand";
+
+/// What the agent writes into the kernel log, and so on the console, before it begins a run by itself.
+pub const BEGINS: &str = "kiln: the run begins";
+
+/// The content of such a file.
+///
+/// # Errors
+///
+/// When the request has no binary form.
+pub fn encode(request: &RunRequest) -> postcard::Result<Vec<u8>> {
+    postcard::to_stdvec(request)
+}
+
+/// Reads the content of such a file.
+///
+/// # Errors
+///
+/// When it is none.
+pub fn decode(bytes: &[u8]) -> postcard::Result<RunRequest> {
+    postcard::from_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Work;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_request_survives_the_way() {
+        let request = RunRequest {
+            run: 1,
+            work: Work::Case("pipe/full".into()),
+            limit_ms: 1000,
+            output_max: 10,
+            seed: 7,
+            modules: vec!["/lib/modules/loop.ko".into()],
+            unsure: Vec::new(),
+        };
+        assert_eq!(decode(&encode(&request).expect("plain data")), Ok(request));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
+            let _ = decode(&bytes);
+        }
+    }
+}
