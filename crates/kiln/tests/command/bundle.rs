@@ -138,3 +138,50 @@ fn what_cannot_be_bundled_is_told_in_one_line_and_leaves_nothing() {
     assert!(done.stderr.contains("x/bug.tar: No such file"), "{}", done.stderr);
     assert!(!place.path().join("x").exists());
 }
+
+/// What the script says, and its exit code, of a QEMU that does this in the folder of the machine.
+fn of_qemu(place: &Place, body: &str) -> (Option<i32>, String, String) {
+    let folder = place.path().join("bug");
+    let programs = folder.join("bin");
+    std::fs::create_dir_all(&programs).expect("writable");
+    place.script("qemu-system-x86_64", body);
+    let qemu = programs.join("qemu-system-x86_64");
+    std::fs::rename(place.path().join("qemu-system-x86_64"), qemu).expect("one file system");
+    let mut command = Command::new("sh");
+    command.arg(folder.join("run.sh")).env_clear().env("TMPDIR", &programs);
+    let output =
+        command.env("PATH", format!("{}:/usr/bin:/bin", programs.display())).output().expect("a shell");
+    assert_eq!(std::fs::read_dir(&programs).expect("readable").count(), 1, "nothing is left behind");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn the_script_tells_what_happens_to_qemu_from_what_happens_to_the_kernel() {
+    let place = Place::new();
+    let program = place.script("fails", "exit 1");
+    place.exec(&program, &[]).run().expect(1);
+    let script = unpacked(&place, "last").join("run.sh");
+    // Silence is long where nobody knows the host.
+    let text = std::fs::read_to_string(&script).expect("packed");
+    let impatient = text.replace("$((64 * times))", "$((2 * times))");
+    assert_ne!(text, impatient);
+    std::fs::write(&script, impatient).expect("writable");
+
+    let (code, said, _) = of_qemu(&place, "echo 'qemu: terminating on signal 15 from pid 1' >&2");
+    assert_eq!(
+        (code, said.as_str()),
+        (Some(3), "broken  boot: by the machine: QEMU was ended by a signal\n")
+    );
+    let (code, said, complaint) = of_qemu(&place, "echo 'no such machine' >&2; exit 1");
+    assert_eq!((code, complaint.as_str()), (Some(3), "no such machine\n"));
+    assert!(said.starts_with("broken  boot: by the machine: QEMU: exit status 1"), "{said}");
+    let (code, said, _) =
+        of_qemu(&place, "echo 'hello 6.1' > control; echo last words > console; exec sleep 1000");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.starts_with("hang    fails: the machine stopped answering for 2 s\n"), "{said}");
+    assert!(said.contains("last words"), "{said}");
+    let (code, said, _) = of_qemu(&place, "dd if=/dev/urandom of=control bs=64k count=4; cp control console");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')), "{said:?}");
+}
