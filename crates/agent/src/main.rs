@@ -1,4 +1,5 @@
-//! `/init` of the machine; under the name `kiln-report`, the reporter for scripts.
+//! `/init` of the machine; under the name `kiln-report`, the reporter for scripts; under `kiln-case`, what runs a case
+//! by hand.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,8 +8,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let (name, rest) = arguments.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
-    if Path::new(name).file_name().is_some_and(|name| name == "kiln-report") {
-        return report(rest);
+    match Path::new(name).file_name().and_then(|name| name.to_str()) {
+        Some("kiln-report") => return exit(agent::page::report_command(rest).map(|()| 0)),
+        Some("kiln-case") => return exit(agent::init::by_hand::command(rest)),
+        _ => {}
     }
     if std::process::id() == 1 {
         agent::init::run();
@@ -17,14 +20,15 @@ fn main() -> ExitCode {
     ExitCode::from(2)
 }
 
-fn report(arguments: &[String]) -> ExitCode {
-    match agent::page::report_command(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(text) => {
+/// The exit code of a command, or that of wrong usage after a complaint.
+fn exit(outcome: Result<u8, String>) -> ExitCode {
+    outcome.map_or_else(
+        |text| {
             complain(&text);
             ExitCode::from(2)
-        }
-    }
+        },
+        ExitCode::from,
+    )
 }
 
 #[expect(clippy::print_stderr, reason = "this is the command line of the agent")]

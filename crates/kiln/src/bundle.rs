@@ -4,18 +4,15 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use lab::bundle::{self, File, Parts};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tempfile::NamedTempFile;
 
 use crate::cli::Bundle;
-use crate::failure::WrongUsage;
 use crate::listeners::print;
-use crate::prepare::Prepared;
-use crate::recall::{Recalled, Said, recall};
+use crate::recall::{Alone, Recalled, recall};
 use crate::terminal::Progress;
-use crate::{session, signals};
 
 /// Permissions of an archive, as of any file that a user makes.
 const PERMISSIONS: u32 = 0o666;
@@ -42,25 +39,14 @@ pub(crate) fn bundle(said: &Bundle) -> Result<u8> {
 }
 
 fn files(recalled: &Recalled) -> Result<Vec<File>> {
-    let interrupt = signals::interrupt_flag().context("signals")?;
-    let Said::Run(said) = &recalled.said else {
-        bail!(WrongUsage(
-            "the tests of kiln kunit run while the kernel boots: they cannot be bundled".to_string()
-        ));
-    };
-    let prepared = Prepared::new(said, &said.kernel, &interrupt)?;
-    let (kernel, specs) = (&prepared.kernel, &prepared.specs);
-    let now = session::begin(&said.kernel, kernel, specs, prepared.suite(), Vec::new());
-    let session = session::again(now, said.again.as_ref())?;
-    let item = prepared.plans.first().and_then(|plan| plan.items.first());
-    let Some((item, spec)) = item.zip(specs.first()) else { bail!("nothing was planned") };
+    let Alone { kernel, spec, item, session } = recalled.prepare()?;
     let parts = Parts {
         run: recalled.before(),
         session: &session,
-        kernel,
-        spec,
-        item,
-        is_users: said.exec.is_some(),
+        kernel: &kernel,
+        spec: &spec,
+        item: &item,
+        is_users: recalled.is_users(),
     };
     Ok(bundle::files(parts, evidence(recalled)?)?)
 }

@@ -4,13 +4,17 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use kernel::Kernel;
 use lab::event::Session;
+use lab::plan::Item;
 use lab::{Plan, Run};
 use ledger::Wanted;
-use machine::{Accel, Engine};
+use machine::{Accel, Engine, Spec};
 
-use crate::cli::{self, AccelName, BuildOptions, Cli, Format, Kept, MachineOptions, Verb};
+use crate::cli::{self, AccelName, BuildOptions, Cli, Course, Format, Kept, MachineOptions, Verb};
 use crate::failure::WrongUsage;
+use crate::prepare::Prepared;
+use crate::{session, signals};
 
 /// The Run of a machine that did not come up, or came up badly.
 const BOOT: &str = "boot";
@@ -32,10 +36,20 @@ pub(crate) enum Said {
     Kunit(Box<cli::Kunit>),
 }
 
+/// A single case with its machine.
+#[derive(Debug)]
+pub(crate) struct Alone {
+    pub(crate) kernel: Kernel,
+    pub(crate) spec: Spec,
+    pub(crate) item: Item,
+    pub(crate) session: Session,
+}
+
 /// What a command that is given again keeps to.
 #[derive(Debug, Clone)]
 pub(crate) struct Again {
     case: String,
+    seed: u64,
     name: String,
     session: Session,
 }
@@ -46,7 +60,12 @@ pub(crate) fn recall(kept: &Kept) -> Result<Recalled> {
     let root = std::path::absolute(&root).with_context(|| root.display().to_string())?;
     let wanted = ledger::find(&root, &kept.run).map_err(|error| WrongUsage(error.to_string()))?;
     let session = wanted.past.session()?;
-    let again = Again { case: wanted.run.case.clone(), name: wanted.past.name(), session: session.clone() };
+    let again = Again {
+        case: wanted.run.case.clone(),
+        seed: wanted.run.seed,
+        name: wanted.past.name(),
+        session: session.clone(),
+    };
     let said = command(again, &root)?;
     std::env::set_current_dir(&session.directory)
         .with_context(|| format!("the folder where the session began, {}", session.directory.display()))?;
@@ -69,6 +88,7 @@ fn command(again: Again, root: &std::path::Path) -> Result<Said> {
         Verb::Run(mut said) => {
             (said.kernel, said.results, said.format) = (kernel, results, Format::Human);
             said.build.forget();
+            said.course.once();
             said.machine.keep_accel(&again.session);
             if again.case != BOOT && said.exec.is_none() {
                 said.choice.case = vec![again.case.clone()];
@@ -93,6 +113,14 @@ impl BuildOptions {
     fn forget(&mut self) {
         self.config.clear();
         self.make.clear();
+    }
+}
+
+impl Course {
+    /// One Run is made again, once.
+    fn once(&mut self) {
+        (self.repeat, self.until_fail, self.no_retry) = (None, false, true);
+        (self.resume, self.golden) = (false, None);
     }
 }
 
@@ -136,6 +164,11 @@ impl Again {
         Ok(Session { command: before.command.clone(), directory: before.directory.clone(), ..now })
     }
 
+    /// What the case drew its random numbers from.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// What is not as it was, in one line.
     pub(crate) fn note(&self, now: &Session) -> Option<String> {
         let before = &self.session.machine;
@@ -145,6 +178,29 @@ impl Again {
 }
 
 impl Recalled {
+    /// What the case needs to run, once the kernel is known to be the same, and the session as it is now.
+    pub(crate) fn prepare(&self) -> Result<Alone> {
+        let interrupt = signals::interrupt_flag().context("signals")?;
+        let Said::Run(said) = &self.said else {
+            let text = "the tests of kiln kunit run while the kernel boots: there is none that runs alone";
+            bail!(WrongUsage(text.to_string()));
+        };
+        let prepared = Prepared::new(said, &said.kernel, &interrupt)?;
+        let Prepared { kernel, specs, .. } = &prepared;
+        let now = session::begin(&said.kernel, kernel, specs, prepared.suite(), Vec::new());
+        let session = session::again(now, said.again.as_ref())?;
+        let item = prepared.plans.first().and_then(|plan| plan.items.first()).cloned();
+        let Some((item, spec)) = item.zip(prepared.specs.into_iter().next()) else {
+            bail!("nothing was planned")
+        };
+        Ok(Alone { kernel: prepared.kernel, spec, item, session })
+    }
+
+    /// Whether the case is a program of the user.
+    pub(crate) fn is_users(&self) -> bool {
+        matches!(&self.said, Said::Run(said) if said.exec.is_some())
+    }
+
     /// The Run as it was.
     pub(crate) fn before(&self) -> &Run {
         &self.wanted.run

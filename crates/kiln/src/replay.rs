@@ -1,18 +1,24 @@
 //! `kiln replay`: the same case again.
 
 use anyhow::Result;
+use lab::bundle::request;
 use lab::{Outcome, Run};
 use ledger::sessions;
+use protocol::Work;
+use protocol::waiting::AT_HAND;
 
 use crate::cli::Replay;
 use crate::failure::INTERRUPTED;
 use crate::listeners::print;
-use crate::recall::{Recalled, Said, recall};
-use crate::{kunit, run};
+use crate::recall::{Alone, Recalled, Said, recall};
+use crate::{kunit, run, shell};
 
 /// Runs a case once more, says whether it ended as before, and gives the exit code of the new Run.
 pub(crate) fn replay(said: &Replay, color: bool) -> Result<u8> {
     let recalled = recall(&said.kept)?;
+    if said.shell {
+        return shell(&recalled);
+    }
     let code = match &recalled.said {
         Said::Run(said) => run::run(said, color)?,
         Said::Kunit(said) => kunit::kunit(said, color)?,
@@ -27,6 +33,18 @@ pub(crate) fn replay(said: &Replay, color: bool) -> Result<u8> {
         (Said::Kunit(_), Some(now)) => Ok(now.outcome.exit_code()),
         _ => Ok(code),
     }
+}
+
+/// A shell in the machine of the case.
+fn shell(recalled: &Recalled) -> Result<u8> {
+    let Alone { kernel, mut spec, item, .. } = recalled.prepare()?;
+    spec.payload.file(AT_HAND, request(&item, recalled.before().seed, item.limit)?);
+    let what = match item.work {
+        Work::Case(name) => format!("the case {name}"),
+        Work::Program(command) => command.argv.join(" "),
+    };
+    let greeting = format!("kiln-case runs {}; Ctrl-A x leaves\n", report::safe(&what));
+    shell::at_hand(&spec, &kernel, &greeting)
 }
 
 /// The new Run: that of the case, else that of the boot.

@@ -53,6 +53,9 @@ fn options(said: &Run, prepared: &Prepared, session: &Session) -> (Options, Vec<
     let known = Durations::load(&root);
     let took = |case: &String| Some((case.clone(), known.of(case)?));
     options.durations = session.cases.iter().filter_map(took).collect();
+    if let Some(again) = &said.again {
+        options.seed = Some(again.seed());
+    }
     let mut notes: Vec<String> = note.into_iter().collect();
     if said.course.resume {
         let (finished, note) = course::resume(&root, session);

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use kernel::Kernel;
 use lab::judge::{Dialect, Ending, Seen, judge};
 use lab::{Plan, userland};
-use machine::{BootFailure, BootTrouble, Built, Death, Event, Hosted, Machine};
+use machine::{BootFailure, BootTrouble, Built, Death, Event, Hosted, Machine, Spec};
 use protocol::{Command, End, FromAgent, RunRequest, ToAgent, Work};
 use signal_hook::consts::SIGWINCH;
 
@@ -38,19 +39,41 @@ pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
     let mut plan = Plan::nothing("shell", said.machine.fixed(engine, None)?);
     userland::ship(&mut plan.payload)?;
     let spec = said.machine.spec(&plan, engine);
-    let built = Built::new(&spec, &kernel)?;
-    let mut progress = terminal::Progress::new();
-    progress.show(&format!("booting {}", kernel.provenance));
-    let booted = built.start()?.wait_for_hello(&interrupt, &mut |line| progress.show(line));
-    drop(progress);
-    let machine = match booted {
-        Ok(booted) => booted.machine,
-        Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => return Ok(INTERRUPTED),
-        Err(failure) => return did_not_boot(&failure),
+    let machine = match boot(&spec, &kernel, &interrupt)? {
+        Ok(machine) => machine,
+        Err(code) => return Ok(code),
     };
     match &said.command {
         Some(command) => one_command(machine, command, &interrupt),
         None => interactive(machine, &interrupt),
+    }
+}
+
+/// Opens a shell in the machine of a run, where `kiln-case` runs what waits there, and gives the exit code.
+pub(crate) fn at_hand(spec: &Spec, kernel: &Kernel, greeting: &str) -> Result<u8> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let mut spec = spec.clone();
+    userland::ship(&mut spec.payload)?;
+    match boot(&spec, kernel, &interrupt)? {
+        Ok(machine) => {
+            print(greeting)?;
+            interactive(machine, &interrupt)
+        }
+        Err(code) => Ok(code),
+    }
+}
+
+/// A machine that is up, or the exit code.
+fn boot(spec: &Spec, kernel: &Kernel, interrupt: &AtomicBool) -> Result<Result<Hosted, u8>> {
+    let built = Built::new(spec, kernel)?;
+    let mut progress = terminal::Progress::new();
+    progress.show(&format!("booting {}", kernel.provenance));
+    let booted = built.start()?.wait_for_hello(interrupt, &mut |line| progress.show(line));
+    drop(progress);
+    match booted {
+        Ok(booted) => Ok(Ok(booted.machine)),
+        Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => Ok(Err(INTERRUPTED)),
+        Err(failure) => did_not_boot(&failure).map(Err),
     }
 }
 

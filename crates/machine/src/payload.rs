@@ -83,6 +83,7 @@ impl Payload {
         archive.device("/dev/console", 5, 1);
         archive.file("/init", AGENT, 0o755);
         archive.link("/bin/kiln-report", "/init");
+        archive.link("/bin/kiln-case", "/init");
         for module in &self.modules {
             archive.file(&Self::module_path(&module.name), &module.read()?, 0o644);
         }

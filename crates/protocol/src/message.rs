@@ -215,6 +215,19 @@ pub enum ReportKind {
     Broken,
 }
 
+impl ReportKind {
+    /// Its name in what people read.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Skip => "skip",
+            Self::Broken => "broken",
+        }
+    }
+}
+
 /// How many results of each kind a case reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {

@@ -2,7 +2,7 @@
 //! port as lines of text.
 
 use protocol::waiting::{BEGINS, BY_ITSELF, decode};
-use protocol::{End, FromAgent, ReportKind};
+use protocol::{End, FromAgent};
 
 use super::session::Session;
 use super::{hello, kernel_log, work};
@@ -39,7 +39,7 @@ pub(super) fn lines(message: &FromAgent) -> String {
         FromAgent::Log(record) => line("log", &record.text),
         FromAgent::LogLost => line("lost", ""),
         FromAgent::Output { text, .. } => line("output", text),
-        FromAgent::Report { report, .. } => line(kind(report.kind), &report.text),
+        FromAgent::Report { report, .. } => line(report.kind.name(), &report.text),
         FromAgent::Finished { end, counts, taint_before, taint_after, leftovers, .. } => {
             let mut text: String = leftovers.iter().map(|what| line("left", what)).collect();
             let counts =
@@ -52,15 +52,6 @@ pub(super) fn lines(message: &FromAgent) -> String {
         FromAgent::Pong { .. } => line("alive", ""),
         FromAgent::Trouble { text } => line("trouble", text),
         FromAgent::ShellEnded { .. } | FromAgent::Prepared => String::new(),
-    }
-}
-
-fn kind(kind: ReportKind) -> &'static str {
-    match kind {
-        ReportKind::Pass => "pass",
-        ReportKind::Fail => "fail",
-        ReportKind::Skip => "skip",
-        ReportKind::Broken => "broken",
     }
 }
 
@@ -91,7 +82,7 @@ fn line(word: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::{Counts, Report};
+    use protocol::{Counts, Report, ReportKind};
 
     #[test]
     fn a_text_stays_one_line() {

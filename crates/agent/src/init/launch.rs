@@ -57,8 +57,17 @@ pub(super) fn start(task: &Task<'_>, page: &'static Page, file: &OwnedFd) -> std
 }
 
 fn in_child(task: &Task<'_>, page: &'static Page, file: &OwnedFd, output: OwnedFd) -> i32 {
+    perform(task, page, || isolate(file, output))
+}
+
+/// Does the task in this process, with the standard streams that it has.
+pub(super) fn in_foreground(task: &Task<'_>, page: &'static Page, file: &OwnedFd) -> i32 {
+    perform(task, page, || pass_on(file).and_then(|()| rustix::process::chdir("/tmp")))
+}
+
+fn perform(task: &Task<'_>, page: &'static Page, begin: impl FnOnce() -> Result<(), Errno>) -> i32 {
     page::adopt(page);
-    if let Err(error) = isolate(file, output) {
+    if let Err(error) = begin() {
         page.report(ReportKind::Broken, &format!("starting the run: {}", describe(error)));
         return 1;
     }
@@ -76,13 +85,19 @@ fn isolate(file: &OwnedFd, output: OwnedFd) -> Result<(), Errno> {
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&output)?;
     rustix::stdio::dup2_stderr(&output)?;
-    // SAFETY: the number is not in use: everything else that process 1 has open is below it.
-    if unsafe { libc::dup2(file.as_raw_fd(), RESULTS_DESCRIPTOR) } < 0 {
-        return Err(crate::child::last_error());
-    }
+    pass_on(file)?;
     // Standard output holds the pipe from here on.
     drop(output);
     rustix::process::chdir("/tmp")
+}
+
+/// Lets programs of the case inherit the results page.
+fn pass_on(file: &OwnedFd) -> Result<(), Errno> {
+    // SAFETY: the number is not in use: everything else that is open here is below it.
+    match unsafe { libc::dup2(file.as_raw_fd(), RESULTS_DESCRIPTOR) } {
+        ..0 => Err(crate::child::last_error()),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn unblock_signals() {

@@ -4,6 +4,7 @@
 //! * [`fresh`]: makes a clone one of its own
 //! * [`port`]: the control port
 //! * [`kernel_log`]: follows `/dev/kmsg`
+//! * [`by_hand`]: a person runs a case from a shell
 //! * [`by_itself`]: a run without anybody beside the machine
 //! * [`session`]: waits for all of them at once
 //! * [`work`]: runs one case or program; [`launch`] is its side in the child process
@@ -12,6 +13,7 @@
 //! * [`missing`]: needs that only the guest itself can judge
 //! * [`shell`]: gives the console to a shell
 
+pub mod by_hand;
 mod by_itself;
 mod fresh;
 mod kernel_log;

@@ -73,7 +73,7 @@ fn taint() -> u64 {
 }
 
 /// A new results page and a new `/tmp`.
-fn prepare() -> std::io::Result<(OwnedFd, &'static Page)> {
+pub(super) fn prepare() -> std::io::Result<(OwnedFd, &'static Page)> {
     // There is none on the first run.
     let _ = std::fs::remove_file(RESULTS);
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -170,7 +170,7 @@ pub(super) fn reap(pid: Pid) -> Option<End> {
 }
 
 /// How a process ended, from its wait status.
-fn end_of(status: WaitStatus) -> End {
+pub(super) fn end_of(status: WaitStatus) -> End {
     match status.terminating_signal() {
         Some(signal) => End::Signalled(signal),
         None => End::Exited(status.exit_status().unwrap_or(-1)),

@@ -22,6 +22,9 @@ pub(crate) struct Kept {
 pub(crate) struct Replay {
     #[command(flatten)]
     pub(crate) kept: Kept,
+    /// A shell in the machine that the case would run in; kiln-case runs it there
+    #[arg(long)]
+    pub(crate) shell: bool,
 }
 
 /// `kiln bundle`.

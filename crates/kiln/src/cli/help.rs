@@ -56,6 +56,7 @@ pub(super) const REPLAY: &str = "\
 Examples:
   kiln replay last                             the only case that failed in the newest session
   kiln replay last/pipe/full
+  kiln replay last --shell                     look around in its machine; kiln-case runs the case
   kiln replay 2026-11-20T10-07-31Z-4711/boot
   kiln replay ./results/2026-11-20T10-07-31Z-4711/cases/pipe/full.json
 

@@ -2,6 +2,7 @@
 
 use lab::Outcome;
 
+use crate::support::terminal::Terminal;
 use crate::support::{Done, KERNEL, Place, kernel, sessions};
 
 /// The last line of a replay, which must have left a session of its own.
@@ -82,4 +83,38 @@ fn what_was_not_kept_cannot_be_replayed() {
     keep("session.json", &session);
     let done = place.kiln(["replay", "last"]).run().expect(2);
     assert!(done.stderr.contains("another version of kiln: it was called in another way"), "{}", done.stderr);
+}
+
+#[test]
+fn a_person_runs_the_case_by_hand_in_its_machine() {
+    let place = Place::new();
+    place.kiln(["run", KERNEL, "--suite", "full", "--case", "loop/contents"]).run().expect(0);
+    let mut terminal = Terminal::with_kiln(&place, &["replay", "last/loop/contents", "--shell"], 24, 100);
+    terminal.shows("kiln-case runs the case loop/contents; Ctrl-A x leaves");
+    terminal.shows("# ");
+    // Its modules are there and were not loaded before.
+    terminal.types("ls /sys/module/loop; kiln-case; echo code $?\r");
+    terminal.shows("No such file");
+    terminal.shows("pass: exit status 0; checks: ");
+    terminal.shows("\ncode 0\r\n");
+    terminal.types("kiln-case no/such; echo code $?\r");
+    terminal.shows("there is no case no/such; usage: kiln-case [NAME]");
+    terminal.shows("\ncode 2\r\n");
+    terminal.types("kiln-case pipe/full && exit 9\r");
+    terminal.shows("pass: exit status 0");
+    assert_eq!(terminal.end(), Some(9));
+}
+
+#[test]
+fn a_program_is_at_hand_with_its_arguments() {
+    let place = Place::new();
+    let program = place.script("adds", "echo $1 and $2; kiln-report fail 'the sum is 5'; exit 0");
+    place.exec(&program, &["--", "one", "two"]).run().expect(1);
+    let mut terminal = Terminal::with_kiln(&place, &["replay", "last", "--shell"], 24, 100);
+    terminal.shows("kiln-case runs /usr/local/bin/adds one two; ");
+    terminal.shows("# ");
+    terminal.types("kiln-case; exit $?\r");
+    terminal.shows("one and two\r\n");
+    terminal.shows("fail    the sum is 5\r\nfail: exit status 0; checks: 0 passed, 1 failed");
+    assert_eq!(terminal.end(), Some(1));
 }

@@ -13,12 +13,13 @@ mod tables;
 mod tests;
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use kernel::Kernel;
 use machine::console::printable;
 use machine::qemu::files::{IMAGE, INITRAMFS};
 use machine::{Engine, Spec};
-use protocol::waiting;
+use protocol::{RunRequest, waiting};
 use thiserror::Error;
 
 use crate::Run;
@@ -119,14 +120,8 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
         return Err(Error::Skipped { case: parts.item.name.clone(), why: why.clone() });
     }
     let limit = parts.item.limit * SLOWNESS;
-    let request = observe::request((1, parts.run.seed, parts.item), limit);
-    // Nobody tells it when its time is up.
-    let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-    let request = protocol::RunRequest { limit_ms, ..request };
-    let request = waiting::encode(&request)
-        .map_err(|error| machine::Error::host("request", std::io::Error::other(error)))?;
     let mut payload = parts.spec.payload.clone();
-    payload.file(waiting::BY_ITSELF, request);
+    payload.file(waiting::BY_ITSELF, request(parts.item, parts.run.seed, limit)?);
     let image = std::fs::read(&parts.kernel.image)
         .map_err(|source| Error::Image { image: parts.kernel.image.display().to_string(), source })?;
     let script = script::write(parts, accel, limit);
@@ -137,6 +132,18 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
         File::new(INITRAMFS, payload.initramfs()?),
     ];
     Ok(own.into_iter().chain(evidence).collect())
+}
+
+/// What waits in the initramfs for the agent, or for a person's `kiln-case`, to run `item` within `limit`.
+///
+/// # Errors
+///
+/// When it has no binary form.
+pub fn request(item: &Item, seed: u64, limit: Duration) -> Result<Vec<u8>, machine::Error> {
+    // Nobody tells it when its time is up.
+    let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    let request = RunRequest { limit_ms, ..observe::request((1, seed, item), limit) };
+    waiting::encode(&request).map_err(|error| machine::Error::host("request", std::io::Error::other(error)))
 }
 
 fn readme(parts: Parts<'_>, evidence: &[File]) -> String {

@@ -26,6 +26,11 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// `kiln shell` on a terminal of this size.
     pub(crate) fn with_shell(place: &Place, rows: u16, columns: u16) -> Self {
+        Self::with_kiln(place, &["shell", KERNEL], rows, columns)
+    }
+
+    /// kiln with these arguments on a terminal of this size.
+    pub(crate) fn with_kiln(place: &Place, arguments: &[&str], rows: u16, columns: u16) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("the host has terminals");
         grantpt(&master).expect("ours");
         unlockpt(&master).expect("ours");
@@ -36,7 +41,9 @@ impl Terminal {
         let mark = place.path().display().to_string();
         // Only the terminal of a session tells its processes about a new size.
         let child = Command::new("setsid")
-            .args(["--ctty", env!("CARGO_BIN_EXE_kiln"), "shell", KERNEL])
+            .args(["--ctty", env!("CARGO_BIN_EXE_kiln")])
+            .args(arguments)
+            .env("XDG_STATE_HOME", place.path().join("state"))
             .env("XDG_CACHE_HOME", cache())
             .env("TERM", "vt100")
             .env(processes::MARK, &mark)
