@@ -1,7 +1,7 @@
 //! Whoever hears what happens in a session, and standard output.
 
 use std::io::{self, IsTerminal, Stdout, Write};
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::Result;
 use lab::{Event, Listener};
@@ -46,8 +46,7 @@ impl Listeners {
         if io::stderr().is_terminal() {
             reports.push(Box::new(Live::stderr(color)));
         }
-        let results = recorder.directory().to_path_buf();
-        reports.extend(chosen(format, color, results));
+        reports.extend(chosen(format, color, recorder.directory()));
         Self { recorder, durations, reports, last_end: None, notes: Vec::new() }
     }
 
@@ -88,11 +87,15 @@ impl Listeners {
     }
 }
 
-fn chosen(format: Format, color: bool, results: PathBuf) -> Vec<Box<dyn Report>> {
+fn chosen(format: Format, color: bool, results: &Path) -> Vec<Box<dyn Report>> {
     let out = io::stdout;
+    let human = || {
+        let session = ledger::short_name(results);
+        Box::new(Human::new(out(), color, Some(results.to_path_buf())).replayed_as(session))
+    };
     match format {
-        Format::Human if out().is_terminal() => vec![Box::new(Human::new(out(), color, Some(results)))],
-        Format::Human => vec![Box::new(Plain::new(out())), Box::new(Human::new(out(), color, Some(results)))],
+        Format::Human if out().is_terminal() => vec![human()],
+        Format::Human => vec![Box::new(Plain::new(out())), human()],
         Format::Json => vec![Box::new(Json::new(out()))],
         Format::Ktap => vec![Box::new(Ktap::new(out()))],
         Format::Junit => vec![Box::new(Junit::new(out()))],

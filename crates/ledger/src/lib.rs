@@ -24,4 +24,4 @@ mod wanted;
 pub use durations::Durations;
 pub use past::{Error as PastError, Past, sessions};
 pub use recorder::{Error, Recorder, default_root};
-pub use wanted::{Wanted, find};
+pub use wanted::{Wanted, find, short_name};

@@ -5,6 +5,7 @@ use std::path::Path;
 use lab::{Outcome, Run};
 
 use crate::past::{Error, Past, read, sessions};
+use crate::recorder::default_root;
 
 /// Stands for the newest session.
 const LAST: &str = "last";
@@ -38,6 +39,17 @@ pub fn find(root: &Path, text: &str) -> Result<Wanted, Error> {
     };
     let run = if case.is_empty() { only_failed(&past)? } else { past.run(&case)? };
     Ok(Wanted { past, run })
+}
+
+/// What [`find`] takes for the session in `directory` where the root is the default: its name there, its folder
+/// elsewhere.
+#[must_use]
+pub fn short_name(directory: &Path) -> String {
+    let is_usual = default_root().canonicalize().is_ok_and(|root| directory.parent() == Some(&root));
+    match directory.file_name().filter(|_| is_usual) {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => directory.display().to_string(),
+    }
 }
 
 /// The Run of this document.

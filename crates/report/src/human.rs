@@ -25,6 +25,7 @@ pub struct Human<W> {
     sink: Sink<W>,
     paint: Paint,
     results: Option<PathBuf>,
+    replayed_as: Option<String>,
     session: Option<Session>,
     progress: Progress,
     /// Rendered as they finish: a Run is much larger than what is shown of it.
@@ -46,6 +47,7 @@ impl<W: Write> Human<W> {
             sink: Sink::new(out),
             paint: Paint { colour },
             results,
+            replayed_as: None,
             session: None,
             progress: Progress::default(),
             bad: Vec::new(),
@@ -53,6 +55,12 @@ impl<W: Write> Human<W> {
             expected: Vec::new(),
             steady: Vec::new(),
         }
+    }
+
+    /// Also says how to run a failing case again: `session` is what `kiln replay` takes for this session.
+    #[must_use]
+    pub fn replayed_as(self, session: String) -> Self {
+        Self { replayed_as: Some(session), ..self }
     }
 
     /// Ends the report and gives the first error in writing.
@@ -103,6 +111,13 @@ impl<W: Write> Human<W> {
             push(&mut text, &format!("        {line}"));
         }
         self.push_evidence(&mut text, &evidence::collect(run, evidence::LINES));
+        if let Some(session) = &self.replayed_as {
+            let command = quoted(&safe_line(&format!("{session}/{}", run.case)));
+            push(
+                &mut text,
+                &format!("        {}", self.paint.paint(DIM, &format!("replay  kiln replay {command}"))),
+            );
+        }
         text
     }
 
@@ -198,6 +213,12 @@ fn group(groups: &mut Groups, text: String, case: String) {
         Some((_, cases)) => cases.push(case),
         None => groups.push((text, vec![case])),
     }
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_=+,./:@%".contains(&b));
+    if is_plain { word.to_string() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 fn push(text: &mut String, line: &str) {

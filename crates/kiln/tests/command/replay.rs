@@ -118,3 +118,17 @@ fn a_program_is_at_hand_with_its_arguments() {
     terminal.shows("fail    the sum is 5\r\nfail: exit status 0; checks: 0 passed, 1 failed");
     assert_eq!(terminal.end(), Some(1));
 }
+
+#[test]
+fn the_command_that_is_shown_replays_the_run() {
+    let place = Place::new();
+    let program = place.script("odd name", "exit 1");
+    let elsewhere = place.path().join("elsewhere").display().to_string();
+    for (more, kept) in [(vec![], 2), (vec!["--results", elsewhere.as_str()], 3)] {
+        let done = place.exec(&program, &more).run().expect(1);
+        let line = done.stdout.lines().find_map(|line| line.trim().strip_prefix("replay  kiln replay '"));
+        let shown = line.and_then(|line| line.strip_suffix('\'')).expect("shown");
+        let done = place.kiln(["replay", shown]).run().expect(1);
+        assert_eq!(verdict(&place, &done, kept), "same as before: fail odd name: exit status 1");
+    }
+}

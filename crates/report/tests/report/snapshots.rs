@@ -20,7 +20,9 @@ macro_rules! written {
 pub(crate) use written;
 
 fn human(events: &[Event], colour: bool) -> String {
-    written!(events, |out| Human::new(out, colour, Some(PathBuf::from("/results/17"))))
+    let human =
+        |out| Human::new(out, colour, Some(PathBuf::from("/results/17"))).replayed_as("17".to_string());
+    written!(events, human)
 }
 
 #[test]
