@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use kernel::Store;
 use tempfile::TempDir;
 
 /// The kiln under test, with its results in a folder that goes away.
@@ -21,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) machine: String,
     /// Size of the initramfs.
     pub(crate) initramfs_kib: f64,
+    /// How many cases.
+    pub(crate) cases: f64,
 }
 
 const PROGRAM: &str = "target/release/kiln";
@@ -62,6 +65,28 @@ impl Kiln {
         Ok(())
     }
 
+    /// The same, without a machine that an earlier run has kept.
+    pub(crate) fn run_afresh(&self, arguments: &[&str]) -> Result<()> {
+        let templates = Store::default_dir().join("templates");
+        if templates.exists() {
+            std::fs::remove_dir_all(&templates).with_context(|| templates.display().to_string())?;
+        }
+        self.run(arguments)
+    }
+
+    /// A run that is only looked at.
+    pub(crate) fn quiet(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(arguments);
+        command.arg("--results").arg(self.results.path());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// The kernel's locator.
+    pub(crate) fn locator(&self) -> &str {
+        &self.locator
+    }
+
     /// What a run would do.
     pub(crate) fn plan(&self, arguments: &[&str]) -> Result<Plan> {
         let output = self.command(arguments).arg("--dry-run").output().context(PROGRAM)?;
@@ -75,11 +100,14 @@ impl Kiln {
         };
         let size = fact("initramfs ")?;
         let initramfs_kib = size.trim_end_matches(" KiB").parse().context("size of the initramfs")?;
+        #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+        let cases = text.lines().filter(|line| line.starts_with("case ")).count() as f64;
         Ok(Plan {
             command: fact("command ")?,
             kernel: fact("kernel ")?,
             machine: fact("machine ")?,
             initramfs_kib,
+            cases,
         })
     }
 

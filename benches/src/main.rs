@@ -4,18 +4,24 @@
 //! but `floor.c`, which powers off at once: nobody who boots this kernel in this machine can be faster.
 //! Floor and kiln take turns, so that both see the same host; the best of each counts.
 //!
+//! The smoke suite runs with a clone for each case and with one boot for all; no template is kept for it. What a
+//! clone takes, in time and in memory, is then measured alone.
+//!
 //! In the same turns a small kernel, built from Debian's source, goes from boot to verdict in QEMU and as UML.
 //!
 //! * [`mod@floor`]: makes the floor
 //! * [`mod@race`]: runs all in turns
+//! * [`clones`], [`memory`]: what a clone takes
 //! * [`promise`]: what is promised, and whether it is kept
 //! * [`host`]: what it was measured on
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command line")]
 
+mod clones;
 mod floor;
 mod host;
 mod kiln;
+mod memory;
 mod promise;
 mod race;
 
@@ -25,6 +31,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::floor::Floor;
 use crate::kiln::Kiln;
+use crate::memory::Memory;
 use crate::promise::Promise;
 use crate::race::{Racer, race};
 
@@ -68,23 +75,36 @@ fn run() -> Result<bool> {
     }
     let mut racers = [
         Racer::new("floor: boot and power off", || floor.run()),
-        Racer::new("one trivial case", || kiln.run(TRIVIAL)),
-        Racer::new("the whole smoke suite", || kiln.run(&[])),
+        Racer::new("one trivial case, nothing kept", || kiln.run_afresh(TRIVIAL)),
+        Racer::new("one trivial case, its machine kept", || kiln.run(TRIVIAL)),
+        Racer::new("the smoke suite in one boot", || kiln.run(&["--isolation", "suite"])),
+        Racer::new("the smoke suite in clones, nothing kept", || kiln.run_afresh(&[])),
+        Racer::new("the smoke suite in clones, their machine kept", || kiln.run(&[])),
         Racer::new("QEMU: a small kernel, one trivial case", || small.run(TRIVIAL)),
         Racer::new("UML: the same", || small_uml.run(TRIVIAL)),
         Racer::new("a build that is kept already", || kiln::build("x86_64").map(drop)),
     ];
     race(&mut racers, rounds)?;
-    let [ground, case, suite, in_qemu, as_uml, kept] = &racers;
+    let [ground, case, case_kept, suite, clones, clones_kept, in_qemu, as_uml, kept] = &racers;
+    let cloned = clones::measure(kiln.locator(), TRIVIAL[3])?;
+    let smoke = kiln.plan(&[])?;
+    let memory = Memory::measure(&kiln, TRIVIAL)?;
     let mib = 1024.0 * 1024.0;
     let promises = [
         Promise::ratio(case, ground, Some(1.3)),
+        Promise::ratio(case_kept, ground, None),
         Promise::ratio(suite, ground, Some(3.0)),
+        Promise::ratio(clones, suite, Some(2.5)),
+        Promise::ratio(clones_kept, suite, None),
+        Promise::plain("a clone, start to first result / cold boot", cloned.ratio(), Some(0.125)),
+        Promise::plain("memory of one more clone / of a booted machine", memory.ratio(), Some(0.2)),
+        Promise::size("memory of one more clone", memory.clone, None),
+        Promise::plain("cases a minute, each in a clone", 60.0 * smoke.cases / clones_kept.best(), None),
         Promise::ratio(as_uml, in_qemu, None),
         Promise::seconds(kept, 1.0),
         Promise::size("agent", machine::AGENT.len() as f64 / mib, Some(2.0)),
         Promise::size("initramfs, one trivial case", plan.initramfs_kib / 1024.0, None),
-        Promise::size("initramfs, smoke suite", kiln.plan(&[])?.initramfs_kib / 1024.0, None),
+        Promise::size("initramfs, smoke suite", smoke.initramfs_kib / 1024.0, None),
     ];
     println!("{}", race::table(&racers));
     println!("{}", promise::table(&promises));

@@ -20,6 +20,11 @@ impl Promise {
         Self { what, value: racer.best() / floor.best(), unit: "", limit }
     }
 
+    /// A figure without a unit.
+    pub(crate) fn plain(what: &str, value: f64, limit: Option<f64>) -> Self {
+        Self { what: what.to_string(), value, unit: "", limit }
+    }
+
     /// A time in seconds.
     pub(crate) fn seconds(racer: &Racer<'_>, limit: f64) -> Self {
         Self { what: racer.name.to_string(), value: racer.best(), unit: " s", limit: Some(limit) }
