@@ -87,15 +87,20 @@ fn direct(
     (teller, finish): (&mut Teller<'_>, Finish<'_>),
 ) -> Result<(), GivenUp> {
     let mut open = courses.len();
+    // What is said when one of them panicked, which the scope tells.
+    let mut given_up = GivenUp::Told;
     while open > 0 {
-        // All workers have gone only if one of them failed, which the scope tells.
-        let Ok(said) = said.recv() else { return Err(GivenUp::Told) };
+        // When one has given up, the others finish what they are at, and go.
+        let Ok(said) = said.recv() else { return Err(given_up) };
         let (index, run) = match said {
             Said::News(news) => {
                 tell(teller, news, is_golden);
                 continue;
             }
-            Said::GivenUp(why) => return Err(why),
+            Said::GivenUp(why) => {
+                given_up = why;
+                continue;
+            }
             Said::Ran(index, run) => (index, run),
         };
         let Some(course) = courses[index].as_mut() else { continue };
@@ -121,6 +126,7 @@ fn tell(teller: &mut Teller<'_>, news: News, is_golden: bool) {
 
 /// The life of a worker.
 fn work(queue: &Queue, supply: &Supply<'_>, items: &[&Item], site: &Site<'_>, sender: &SyncSender<Said>) {
+    let _last = Last(queue);
     // Whoever does not listen any more has given up.
     let say = |said| sender.send(said).is_ok();
     while let Some(index) = queue.take() {
@@ -141,6 +147,15 @@ fn work(queue: &Queue, supply: &Supply<'_>, items: &[&Item], site: &Site<'_>, se
         if !say(Said::Ran(index, run)) {
             return;
         }
+    }
+}
+
+/// A worker that goes before the others, however it does, lets none of them wait for ever.
+struct Last<'q>(&'q Queue);
+
+impl Drop for Last<'_> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 
