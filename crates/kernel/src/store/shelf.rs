@@ -103,12 +103,15 @@ impl Shelf {
     ///
     /// When the file system refuses it.
     pub fn place(&self, _lock: &Lock, prepared: &Path, place: &Path) -> Result<(), Error> {
+        let aside = self.directory.join(format!("{TEMPORARY}old-{}", std::process::id()));
         if place.exists() {
             // A damaged one. It goes aside first, for a rename replaces only empty directories.
-            let aside = self.directory.join(format!("{TEMPORARY}old-{}", std::process::id()));
             fs::rename(place, &aside).map_err(Error::io("replace", place))?;
         }
-        fs::rename(prepared, place).map_err(Error::io("rename to", place))
+        fs::rename(prepared, place).map_err(Error::io("rename to", place))?;
+        // What is left of it the next kiln clears.
+        let _ = fs::remove_dir_all(&aside);
+        Ok(())
     }
 }
 
@@ -195,5 +198,8 @@ mod tests {
             shelf.publish(&lock, &workshop.path().join("entry"), &place).unwrap();
             assert_eq!(fs::read_to_string(place.join("file")).unwrap(), content);
         }
+        let left = fs::read_dir(directory.path()).unwrap().flatten().map(|entry| entry.file_name());
+        let left: Vec<_> = left.filter(|name| name != ".lock").collect();
+        assert_eq!(left, ["a"], "the damaged one has gone");
     }
 }
