@@ -54,10 +54,12 @@ impl Story {
 
     /// Cases in the order in which their Runs began, each with its clone.
     pub(crate) fn started(&self) -> Vec<(&str, u32)> {
-        let started = |event| {
-            if let &Event::Started { ref case, clone } = event { Some((case.as_str(), clone)) } else { None }
-        };
-        self.events.iter().filter_map(started).collect()
+        let events = self.events.iter();
+        let started = events.filter_map(|event| match event {
+            Event::Started { case, clone } => Some((case.as_str(), *clone)),
+            _ => None,
+        });
+        started.collect()
     }
 
     pub(crate) fn notes(&self) -> Vec<&str> {
