@@ -16,19 +16,22 @@ use crate::document;
 /// Space that must be left before a session starts, in bytes.
 const SPACE_MIN: u64 = 16 << 20;
 
-/// Largest console log of a session, in bytes.
+/// Most that is kept of all consoles of a session, in bytes.
 const CONSOLE_MAX: u64 = 64 << 20;
+
+/// What is kept of each clone's console whatever the others say, in bytes.
+const CLONE_CONSOLE: u64 = 64 << 10;
 
 /// A folder that cannot be written.
 #[derive(Debug, Error)]
 pub enum Error {
     /// The host refused something.
-    #[error("results folder {path}: {source}; choose another with --results")]
+    #[error("results folder {path}: {why}; choose another with --results")]
     Io {
         /// The folder.
         path: PathBuf,
         /// The refusal.
-        source: io::Error,
+        why: io::Error,
     },
     /// There is no room.
     #[error("results folder {path}: only {} MiB are free, {} are needed; choose another with --results", .free >> 20, SPACE_MIN >> 20)]
@@ -54,8 +57,8 @@ pub struct Recorder {
     directory: PathBuf,
     events: File,
     console: File,
-    /// Those of the clones that are at work, by their numbers.
-    consoles: HashMap<u32, File>,
+    /// Those of the clones that are at work, by their numbers, and what is left of what each may write.
+    consoles: HashMap<u32, (File, u64)>,
     console_left: u64,
     kernel_log: File,
     session: Option<Session>,
@@ -79,7 +82,7 @@ impl Recorder {
     ///
     /// When it cannot be made, or there is no room.
     pub fn create(root: &Path, started: &str) -> Result<Self, Error> {
-        let io = |source| Error::Io { path: root.to_path_buf(), source };
+        let io = |why| Error::Io { path: root.to_path_buf(), why };
         std::fs::create_dir_all(root).map_err(io)?;
         let free = rustix::fs::statvfs(root).map_err(|error| io(error.into()))?;
         let free = free.f_bavail.saturating_mul(free.f_frsize);
@@ -121,7 +124,7 @@ impl Recorder {
     /// That thing.
     pub fn finish(self) -> Result<(), Error> {
         match self.trouble {
-            Some(source) => Err(Error::Io { path: self.directory, source }),
+            Some(why) => Err(Error::Io { path: self.directory, why }),
             None => Ok(()),
         }
     }
@@ -142,7 +145,7 @@ impl Recorder {
         }
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
-        self.events.write_all(&line)?;
+        self.append(&line)?;
         match event {
             Event::Planned(_) => self.write_session(None, false, None),
             Event::Ended { summary, took, interrupted } => {
@@ -152,22 +155,34 @@ impl Recorder {
         }
     }
 
+    /// Adds a line to the events, as a whole or not at all: half a line would spoil the next one.
+    fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        let size = self.events.metadata()?.len();
+        self.events.write_all(line).or_else(|error| self.events.set_len(size).and(Err(error)))
+    }
+
     /// Clones work side by side: each writes beside the document of its case.
     fn open_console(&mut self, case: &str, clone: u32) -> io::Result<()> {
         if clone > 0 {
             let path = self.case_file(case, "console")?;
-            self.consoles.insert(clone, File::options().create(true).append(true).open(path)?);
+            let file = File::options().create(true).append(true).open(path)?;
+            self.consoles.insert(clone, (file, CLONE_CONSOLE));
         }
         Ok(())
     }
 
     fn write_console(&mut self, clone: u32, line: &str) -> io::Result<()> {
         let size = line.len() as u64 + 1;
-        if size > self.console_left {
+        let (file, left) = match self.consoles.get_mut(&clone) {
+            Some((file, own)) if size <= *own => (file, own),
+            Some((file, _)) => (file, &mut self.console_left),
+            None => (&mut self.console, &mut self.console_left),
+        };
+        if size > *left {
             return Ok(());
         }
-        self.console_left -= size;
-        writeln!(self.consoles.get_mut(&clone).unwrap_or(&mut self.console), "{line}")
+        *left -= size;
+        writeln!(file, "{line}")
     }
 
     fn write_command_line(&self, boot: u32, line: &str) -> io::Result<()> {
@@ -265,6 +280,27 @@ mod tests {
     }
 
     #[test]
+    fn a_flood_of_one_clone_takes_no_room_from_another() {
+        let root = tempfile::tempdir().expect("a directory");
+        let mut recorder = Recorder::create(root.path(), "t").expect("room");
+        recorder.console_left = 2 * CLONE_CONSOLE;
+        let begins = |case: &str, clone| Event::Started { case: case.into(), clone };
+        let says = |clone, line: &str| Event::Console { boot: 1, clone, line: line.into() };
+        recorder.hear(&begins("flood", 1));
+        for _ in 0..5 * CLONE_CONSOLE / 1024 {
+            recorder.hear(&says(1, &"x".repeat(1023)));
+        }
+        recorder.hear(&begins("quiet", 2));
+        recorder.hear(&says(2, "a word"));
+        let cases = recorder.directory().join("cases");
+        recorder.finish().expect("written");
+        let size = std::fs::metadata(cases.join("flood.console")).expect("written").len();
+        assert!((2 * CLONE_CONSOLE..=3 * CLONE_CONSOLE).contains(&size), "{size}");
+        let quiet = std::fs::read_to_string(cases.join("quiet.console")).expect("written");
+        assert_eq!(quiet, "=== case quiet\na word\n");
+    }
+
+    #[test]
     fn a_case_cannot_leave_the_folder() {
         assert_eq!(file_name("../../etc/passwd"), "etc/passwd");
         assert_eq!(file_name("/a/./b"), "a/b");
@@ -276,6 +312,7 @@ mod tests {
         let mut recorder = Recorder::create(root.path(), "t").expect("room");
         std::fs::write(recorder.directory().join("cases"), "in the way").expect("written");
         recorder.hear(&Event::Finished(Box::new(a_run("pipe/full"))));
-        assert!(recorder.finish().is_err());
+        let error = recorder.finish().unwrap_err();
+        assert!(std::error::Error::source(&error).is_none(), "what is in the text is not told twice");
     }
 }
