@@ -15,6 +15,9 @@ use crate::{Event, Machine};
 /// How often the user's wish to stop is looked at.
 pub(super) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Most that a clone may say before its first answer and is heard later.
+const EARLY_MAX: usize = 10_000;
+
 impl Template {
     /// Starts a clone and waits until its agent answers. Its random numbers are its own, or with
     /// `same_random_numbers` those of all such clones.
@@ -70,7 +73,8 @@ impl Template {
                     return Err(machine.failure(not_started("its agent does not answer")));
                 }
                 Event::Quiet => {}
-                event => early.push(event),
+                event if early.len() < EARLY_MAX => early.push(event),
+                _ => {}
             }
         }
         Err(machine.failure(BootTrouble::Interrupted))
