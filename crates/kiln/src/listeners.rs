@@ -50,11 +50,6 @@ impl Listeners {
         Self { recorder, durations, reports, last_end: None, notes: Vec::new() }
     }
 
-    /// The folder with the results.
-    pub(crate) fn results(&self) -> &std::path::Path {
-        self.recorder.directory()
-    }
-
     /// Something that is no part of a Run and is told as soon as the session begins.
     pub(crate) fn note(&mut self, text: String) {
         self.notes.push(text);

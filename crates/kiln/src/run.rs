@@ -1,6 +1,6 @@
 //! `kiln run`: from a kernel to a verdict.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 use lab::event::Session;
@@ -13,7 +13,7 @@ use protocol::End;
 
 use crate::cli::Run;
 use crate::failure::{BROKEN, INTERRUPTED};
-use crate::listeners::{Listeners, print};
+use crate::listeners::print;
 use crate::machine_options::describe;
 use crate::prepare::Prepared;
 use crate::{course, session, signals};
@@ -30,12 +30,22 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     let (kernel, cases) = (&prepared.kernel, prepared.cases());
     let session = session::begin(&said.kernel, kernel, &prepared.specs, prepared.suite(), cases);
     let session = session::again(session, said.again.as_ref())?;
+    let folder = session::folder(&session, said.results.as_deref());
+    let dump_note = said.dump.then(|| prepared.dump_into(&folder.join("cases"))).flatten();
+    // What the host or the user does not allow is told before anything is recorded.
+    let sources = prepared.sources(said)?;
+    let golden_sources = golden.as_ref().map(|golden| golden.sources(said)).transpose()?;
+    let golden = golden.as_ref().zip(golden_sources.as_deref()).map(|(golden, sources)| Golden {
+        name: golden.kernel.locator.clone(),
+        parts: golden.parts(sources),
+    });
     let (options, notes) = options(said, &prepared, &session);
     let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
-    let dump_note = said.dump.then(|| prepared.dump_into(&listeners.results().join("cases"))).flatten();
     let notes = prepared.notes(said, &session).into_iter().chain(notes).chain(dump_note);
     notes.for_each(|note| listeners.note(note));
-    let outcome = conduct(said, (&prepared, golden.as_ref()), (session, options), &mut listeners, &interrupt);
+    let mut decoding = Decoding::of(&prepared.kernel, &mut listeners);
+    let runner = Runner::new(&mut decoding, &interrupt, options).with_golden(golden);
+    let outcome = runner.run(session, &prepared.parts(&sources));
     let last_end = listeners.last_end();
     let recorded = listeners.finish();
     let summary = outcome?;
@@ -63,25 +73,6 @@ fn options(said: &Run, prepared: &Prepared, session: &Session) -> (Options, Vec<
         notes.push(note);
     }
     (options, notes)
-}
-
-/// Runs the session.
-fn conduct(
-    said: &Run,
-    (prepared, golden): (&Prepared, Option<&Prepared>),
-    (session, options): (Session, Options),
-    listeners: &mut Listeners,
-    interrupt: &AtomicBool,
-) -> Result<Summary> {
-    let sources = prepared.sources(said)?;
-    let golden_sources = golden.map(|golden| golden.sources(said)).transpose()?;
-    let golden = golden.zip(golden_sources.as_deref()).map(|(golden, sources)| Golden {
-        name: golden.kernel.locator.clone(),
-        parts: golden.parts(sources),
-    });
-    let mut decoding = Decoding::of(&prepared.kernel, listeners);
-    let runner = Runner::new(&mut decoding, interrupt, options).with_golden(golden);
-    Ok(runner.run(session, &prepared.parts(&sources))?)
 }
 
 /// Shows what would be done.

@@ -50,6 +50,16 @@ pub(crate) fn root(results: Option<&Path>) -> PathBuf {
     results.map_or_else(ledger::default_root, Path::to_path_buf)
 }
 
+/// The folder that its recorder is going to make.
+pub(crate) fn folder(session: &Session, results: Option<&Path>) -> PathBuf {
+    let folder = ledger::folder(&root(results), &started(session));
+    std::path::absolute(&folder).unwrap_or(folder)
+}
+
+fn started(session: &Session) -> String {
+    session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
+}
+
 /// The recorder of a session, below `results` if the user said so, and what the user looks at.
 pub(crate) fn listeners(
     session: &Session,
@@ -58,6 +68,6 @@ pub(crate) fn listeners(
     color: bool,
 ) -> Result<Listeners> {
     let root = root(results);
-    let recorder = Recorder::create(&root, &session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string())?;
+    let recorder = Recorder::create(&root, &started(session))?;
     Ok(Listeners::new(format, color, recorder, Durations::load(&root)))
 }

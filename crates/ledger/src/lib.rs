@@ -23,5 +23,5 @@ mod wanted;
 
 pub use durations::Durations;
 pub use past::{Error as PastError, Past, sessions};
-pub use recorder::{Error, Recorder, default_root};
+pub use recorder::{Error, Recorder, default_root, folder};
 pub use wanted::{Wanted, find, short_name};

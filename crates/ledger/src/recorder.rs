@@ -51,6 +51,12 @@ pub fn default_root() -> PathBuf {
     state.unwrap_or_else(std::env::temp_dir).join("kiln/runs")
 }
 
+/// The folder below `root` for a session of this process that started at `started`.
+#[must_use]
+pub fn folder(root: &Path, started: &str) -> PathBuf {
+    root.join(format!("{}-{}", started.replace(':', "-"), std::process::id()))
+}
+
 /// Keeps a session.
 #[derive(Debug)]
 pub struct Recorder {
@@ -89,8 +95,7 @@ impl Recorder {
         if free < SPACE_MIN {
             return Err(Error::Full { path: root.to_path_buf(), free });
         }
-        let directory = root.join(format!("{}-{}", started.replace(':', "-"), std::process::id()));
-        Self::open(&directory).map_err(io)
+        Self::open(&folder(root, started)).map_err(io)
     }
 
     fn open(directory: &Path) -> io::Result<Self> {
