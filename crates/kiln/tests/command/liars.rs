@@ -106,6 +106,7 @@ fn a_flood_costs_neither_memory_nor_the_verdict() {
     assert_eq!(run.outcome, Outcome::Pass, "{}", run.reason);
     assert!(run.output.len() <= 256 * 1024 && run.log.len() <= 2000);
     let size = |name: &str| std::fs::metadata(done.results().join(name)).expect("recorded").len();
+    assert!((1 << 10..=64 << 20).contains(&size("cases/flood.console")), "{}", size("cases/flood.console"));
     assert!(size("console.log") <= 64 << 20 && size("kernel.log") <= 1 << 20);
     assert!(done.stdout.len() < 4000, "a pass is not worth so many words");
 }

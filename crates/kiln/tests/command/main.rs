@@ -3,6 +3,7 @@
 //! * [`verdicts`]: what a user's own program can conclude, and how it reports
 //! * [`deaths`]: every way in which a guest dies
 //! * [`boots`]: kernels that do not come up
+//! * [`clones`]: a clone for every case, how often cases are run, and where clones are from
 //! * [`endings`]: what happens to QEMU, to kiln and to the results folder
 //! * [`liars`]: programs that say what is not true, and that say too much
 //! * [`suites`]: folders, LTP and kselftest
@@ -12,6 +13,7 @@
 //! * [`replay`]: `kiln replay`
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit
+//! * [`survival`]: whatever is done to a case, to a machine or to kiln
 //! * [`uml`]: kernels that are programs of the host
 //! * [`bad_input`]: what a user can get wrong
 //!
@@ -21,6 +23,7 @@
 mod bad_input;
 mod boots;
 mod bundle;
+mod clones;
 mod deaths;
 mod endings;
 mod formats;
@@ -31,5 +34,6 @@ mod shell;
 mod sources;
 mod suites;
 mod support;
+mod survival;
 mod uml;
 mod verdicts;

@@ -57,7 +57,7 @@ fn another_package_passes_the_smoke_suite() {
 #[test]
 fn debians_user_mode_linux_is_one_locator_away() {
     let place = Place::new();
-    passes_the_smoke_suite(place.kiln(["run", "uml:deb", "--case", "fs/*"]), 1);
+    passes_the_smoke_suite(place.kiln(["run", "uml:deb", "--case", "fs/*", "--isolation", "suite"]), 1);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn debians_source_becomes_a_kernel_that_passes_the_smoke_suite_in_qemu() {
 fn the_same_source_is_a_kernel_without_qemu_and_its_own_tests_are_read() {
     let place = Place::new();
     let locator = built(&place, &["--config", "kunit", "--arch", "um"]);
-    let smoke = place.kiln(["run", &locator]).env("PATH", "/usr/sbin:/sbin:/nowhere");
+    let smoke = place.kiln(["run", &locator, "--isolation", "suite"]).env("PATH", "/usr/sbin:/sbin:/nowhere");
     passes_the_smoke_suite(smoke, 50);
 
     let other = Place::new();

@@ -21,10 +21,10 @@ fn script(root: &Path, path: &str, body: &str) {
     put(root, path, &format!("#!/bin/sh\n{body}\n"));
 }
 
-/// `kiln run KERNEL` with an option that names `path`.
+/// `kiln run KERNEL --no-retry` with an option that names `path`.
 fn run(place: &Place, option: &str, path: &Path, more: &[&str]) -> Done {
     let path = path.to_str().expect("paths of tests are UTF-8");
-    place.kiln(["run", KERNEL, option, path].into_iter().chain(more.iter().copied())).run()
+    place.kiln([&["run", KERNEL, "--no-retry", option, path], more].concat()).run()
 }
 
 /// Each case with its Outcome, blame and reason, sorted.
@@ -194,7 +194,7 @@ fn kselftest(place: &Place) -> PathBuf {
 fn a_kselftest_keeps_its_meaning() {
     let place = Place::new();
     let root = kselftest(&place);
-    let call = place.kiln(["run", KERNEL, "--kselftest", root.to_str().expect("UTF-8")]);
+    let call = place.kiln(["run", KERNEL, "--no-retry", "--kselftest", root.to_str().expect("UTF-8")]);
     let done = call.env("KSELFTEST_ARGUMENTS_ARGS", "-a b").run().expect(1);
     let name = |name: &str| format!("group/deep/{name}");
     let names = ["arguments", "fail", "gone", "late", "pass", "plain.sh", "skip", "xfail", "xpass"].map(name);

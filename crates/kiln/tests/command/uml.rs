@@ -25,7 +25,7 @@ fn ends(call: Call, program: &str, code: i32, expected: (Outcome, Option<Blame>)
 #[test]
 fn the_smoke_suite_passes_without_qemu() {
     let place = Place::new();
-    let done = place.kiln(["run", UML]).env("PATH", "/nowhere").run().expect(0);
+    let done = place.kiln(["run", UML, "--isolation", "suite"]).env("PATH", "/nowhere").run().expect(0);
     let runs: Vec<_> = done.events().into_iter().filter_map(finished).collect();
     assert!(runs.len() > 90, "{}", runs.len());
     for run in runs {
@@ -36,6 +36,21 @@ fn the_smoke_suite_passes_without_qemu() {
     }
     assert_eq!(done.session()["machine"], "UML, 1 CPU, 1024 MiB");
     assert!(!done.stdout.contains("QEMU") && !done.recorded("events.jsonl").contains("QEMU"));
+}
+
+#[test]
+fn a_machine_that_cannot_be_cloned_is_booted_for_each_case_and_that_is_said_once() {
+    let place = Place::new();
+    let done = place.kiln(["run", UML, "--case", "pipe/*", "-j", "2"]).run().expect(0);
+    let runs: Vec<_> = done.events().into_iter().filter_map(finished).collect();
+    assert!(runs.len() >= 3 && runs.iter().all(|run| (run.outcome, run.clone) == (Outcome::Pass, 0)));
+    let boots: std::collections::HashSet<u32> = runs.iter().map(|run| run.boot).collect();
+    assert_eq!(boots.len(), runs.len());
+    let said = "this machine cannot be cloned: the state of UML is spread over processes of the host: \
+                every case gets a boot of its own";
+    let notes =
+        done.events().into_iter().filter(|event| matches!(event, Event::Note { text } if text == said));
+    assert_eq!(notes.count(), 1, "{}", done.stdout);
 }
 
 fn finished(event: Event) -> Option<Run> {

@@ -142,9 +142,11 @@ fn cases_of_the_suite_run_in_one_boot_and_leave_a_document_each() {
     let session = done.session();
     let cases = session["cases"].as_array().expect("planned");
     assert!(cases.len() >= 6, "{cases:?}");
+    let mut clones = std::collections::HashSet::new();
     for case in cases {
         let run = done.document(case.as_str().expect("a name"));
         assert_eq!((run.outcome, run.boot), (Outcome::Pass, 1), "{run:?}");
+        assert!(run.clone > 0 && clones.insert(run.clone), "each in a clone of its own: {run:?}");
         assert!(run.counts.pass > 0);
     }
     assert_eq!(session["interrupted"], false);

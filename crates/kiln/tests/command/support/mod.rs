@@ -79,6 +79,29 @@ impl Place {
         path
     }
 
+    /// A cache with the packages of all tests, and with templates of its own.
+    pub(crate) fn templates(&self) -> PathBuf {
+        let (shared, own) = (cache().join("kiln"), self.path().join("cache"));
+        std::fs::create_dir_all(own.join("kiln/templates")).expect("the folder is writable");
+        // They are fetched first, or there would be nothing to share.
+        kernel();
+        for name in ["deb", "index", "kvm"] {
+            let link = std::os::unix::fs::symlink(shared.join(name), own.join("kiln").join(name));
+            assert!(link.is_ok() || own.join("kiln").join(name).is_symlink(), "{link:?}");
+        }
+        own
+    }
+
+    /// A folder of scripts, each a case by this name.
+    pub(crate) fn suite(&self, cases: &[(&str, &str)]) -> String {
+        let folder = self.path().join("suite");
+        std::fs::create_dir_all(&folder).expect("the folder is writable");
+        for (name, body) in cases {
+            std::fs::rename(self.script(name, body), folder.join(name)).expect("the same disk");
+        }
+        folder.display().to_string()
+    }
+
     /// kiln with these arguments. What it knows of other tests is only the cache of packages.
     pub(crate) fn kiln<S: AsRef<std::ffi::OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Call {
         let (state, mark) = (self.path().join("state"), self.path().display().to_string());
@@ -93,14 +116,15 @@ impl Place {
         Call { command, mark, state, output: self.path().to_path_buf() }
     }
 
-    /// `kiln run KERNEL --exec program` with more arguments.
+    /// `kiln run KERNEL --exec program --no-retry` with more arguments.
     pub(crate) fn exec(&self, program: &Path, more: &[&str]) -> Call {
         self.exec_on(KERNEL, program, more)
     }
 
-    /// `kiln run kernel --exec program` with more arguments.
+    /// `kiln run kernel --exec program --no-retry` with more arguments: how a program ends shows the first time.
     pub(crate) fn exec_on(&self, kernel: &str, program: &Path, more: &[&str]) -> Call {
-        let first = ["run", kernel, "--exec", program.to_str().expect("paths of tests are UTF-8")];
+        let program = program.to_str().expect("paths of tests are UTF-8");
+        let first = ["run", kernel, "--no-retry", "--exec", program];
         self.kiln(first.into_iter().chain(more.iter().copied()))
     }
 }
@@ -111,7 +135,8 @@ impl Drop for Place {
     }
 }
 
-/// The packages, shared by all tests and kept from run to run.
+/// The packages, shared by all tests and kept from run to run; with them templates of the last few machines, so
+/// that a test whose machine is another's, too, finds it booted. See [`Place::templates`] for those that look at it.
 pub(crate) fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
@@ -142,6 +167,20 @@ impl Call {
         self.env("KILN_TIMEOUT_MUL", "0.2")
     }
 
+    /// The same call by another program, whose last arguments it is.
+    pub(crate) fn through(self, program: &[&str]) -> Self {
+        let mut command = Command::new(program[0]);
+        command.args(&program[1..]).arg(self.command.get_program()).args(self.command.get_args());
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.stdin(Stdio::null());
+        Self { command, ..self }
+    }
+
     pub(crate) fn start(mut self) -> Running {
         // Files take any amount of output without a thread that reads.
         let file = |name: &str| std::fs::File::create(self.output.join(name)).expect("writable");
@@ -163,6 +202,11 @@ impl Call {
 impl Running {
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// By which everything that it starts is known.
+    pub(crate) fn mark(&self) -> &str {
+        &self.mark
     }
 
     /// QEMU, as soon as it runs.
@@ -258,6 +302,11 @@ impl Done {
     pub(crate) fn session(&self) -> Value {
         let text = std::fs::read(self.results().join("session.json")).expect("written first");
         serde_json::from_slice(&text).expect("JSON")
+    }
+
+    /// The console of the clone in which a case ran.
+    pub(crate) fn console(&self, case: &str) -> String {
+        self.recorded(&format!("cases/{case}.console"))
     }
 
     pub(crate) fn recorded(&self, file: &str) -> String {
