@@ -67,8 +67,8 @@ pub trait Machine {
         None
     }
 
-    /// How long since its start the machine had work and no CPU of the host to do it. Where the host does not
-    /// count that it is nothing.
+    /// How long since its start the machine had work and no CPU of the host to do it, where the host counts that,
+    /// or nobody listened to it. Whoever listens calls this several times a second.
     fn waited(&mut self) -> Duration {
         Duration::ZERO
     }

@@ -2,6 +2,7 @@
 //!
 //! * [`boot`]: from its start to the agent's hello
 //! * [`family`]: its processes; [`waiting`]: how long they waited for a CPU
+//! * [`attention`]: how long nobody listened to it
 //! * [`dump`]: its memory, kept
 //! * [`launch`]: what a program is started with
 //! * [`own`]: what makes a machine one of its own
@@ -11,6 +12,7 @@
 //!
 //! What QEMU and UML do each in their own way is a [`Driver`].
 
+mod attention;
 mod boot;
 mod dump;
 pub(crate) mod family;
@@ -37,6 +39,7 @@ use serde::{Deserialize, Serialize};
 use crate::console::Console;
 use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
+use attention::Attention;
 use dump::Dumps;
 use process::{Exit, Process};
 use waiting::Waiting;
@@ -119,6 +122,7 @@ pub(crate) struct Said {
 pub struct Hosted {
     process: Process,
     waiting: Waiting,
+    attention: Attention,
     dumps: Option<Dumps>,
     driver: Box<dyn Driver>,
     screen: Option<Box<dyn Write + Send>>,
@@ -155,6 +159,7 @@ impl Hosted {
         Self {
             process,
             waiting: Waiting::new(),
+            attention: Attention::new(Instant::now()),
             dumps: None,
             driver,
             screen: None,
@@ -363,7 +368,7 @@ impl Machine for Hosted {
     }
 
     fn waited(&mut self) -> Duration {
-        self.waiting.look(self.process.id)
+        self.waiting.look(self.process.id) + self.attention.missed(Instant::now())
     }
 
     fn stop(mut self: Box<Self>) {
