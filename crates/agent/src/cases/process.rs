@@ -11,7 +11,7 @@ use rustix::process::{
     getppid, getrlimit, getsid, getuid, kill_process_group, pidfd_open, pidfd_send_signal,
     set_child_subreaper, setpgid, setrlimit, setsid, test_kill_process, waitid, waitpid,
 };
-use rustix::thread::set_thread_uid;
+use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity, set_thread_uid};
 
 use crate::case::{Case, Need};
 use crate::check::{Checked, equal, fails, holds};
@@ -48,6 +48,12 @@ pub(super) const CASES: &[Case] = &[
         "setsid(2) makes a session and a group, and refuses a group's leader",
         session,
     ),
+    Case::new(
+        "process/affinity",
+        "sched_setaffinity(2) moves the caller to the CPU that it names, on each of two CPUs",
+        affinity,
+    )
+    .needs(&[Need::Cpus(2)]),
     Case::new("process/group", "kill(2) of a process group reaches every process in it", group),
     Case::new(
         "process/credentials",
@@ -167,6 +173,16 @@ fn session() -> Checked {
         fails("setpgid(2) of a session's leader", setpgid(None, None), Errno::PERM)
     })?
     .succeeds()
+}
+
+fn affinity() -> Checked {
+    for cpu in [1, 0, 1] {
+        let mut set = CpuSet::new();
+        set.set(cpu);
+        sched_setaffinity(None, &set)?;
+        equal("CPU after the move", sched_getcpu(), cpu)?;
+    }
+    Ok(())
 }
 
 fn group() -> Checked {

@@ -113,9 +113,11 @@ fn what_was_kept_of_the_run_is_in_the_bundle() {
     let program = place.script("fails", "exit 1");
     let done = place.exec(&program, &[]).run().expect(1);
     let folder = unpacked(&place, "last");
-    for (name, kept) in
-        [("run.json", "cases/fails.json"), ("session.json", "session.json"), ("console.log", "console.log")]
-    {
+    for (name, kept) in [
+        ("run.json", "cases/fails.json"),
+        ("session.json", "session.json"),
+        ("console.log", "cases/fails.console"),
+    ] {
         assert_eq!(std::fs::read_to_string(folder.join(name)).expect("packed"), done.recorded(kept));
     }
     let readme = std::fs::read_to_string(folder.join("README")).expect("packed");

@@ -135,8 +135,8 @@ fn two_sessions_at_once_do_not_disturb_each_other() {
     let (first, second) = (start(), start());
     first.0.wait().expect(0);
     second.0.wait().expect(0);
-    let folders = std::fs::read_dir(&folder).expect("made").count();
-    assert_eq!(folders, 2);
+    let sessions = ledger::sessions(&folder);
+    assert_eq!(sessions.len(), 2);
 }
 
 #[test]
