@@ -143,7 +143,10 @@ impl<'a> Built<'a> {
     /// Where a template of this machine is kept between runs.
     #[must_use]
     pub fn keep(&self, store: Store) -> Keep {
-        Keep::new(store, self.spec, self.kernel, &self.program, &self.initramfs)
+        // A later kiln may start the program in another way.
+        let (identity, line) = (self.kernel.identity(&self.spec.parameters()), self.command_line());
+        let description = [identity, line, self.spec.disk_mib.to_string()];
+        Keep::new(store, &description, &self.program, &self.initramfs)
     }
 
     /// The template of an earlier run, if it is kept.

@@ -9,13 +9,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use kernel::{Kernel, PartsHash, Store};
+use kernel::{PartsHash, Store};
 use serde::{Deserialize, Serialize};
 
 use super::{About, Body, Memory, Template};
 use crate::error::Error;
 use crate::hosted::{Frozen, Said};
-use crate::spec::Spec;
 
 /// Templates that are kept, each of some 100 MiB or more; those that nobody used for longest go.
 const KEPT: usize = 8;
@@ -39,14 +38,11 @@ struct Document {
 }
 
 impl Keep {
-    /// The place of the template for this machine. Its name covers all that it is made of: kernel, machine,
-    /// what it boots from, the program that runs it and the boot of the host.
-    pub(crate) fn new(store: Store, spec: &Spec, kernel: &Kernel, program: &Path, initramfs: &[u8]) -> Self {
+    /// The place of the template for a machine of this description. Its name covers all that it is made of: kernel,
+    /// machine, what it boots from, the program that runs it and the boot of the host.
+    pub(crate) fn new(store: Store, description: &[String], program: &Path, initramfs: &[u8]) -> Self {
         let mut hash = PartsHash::default();
-        hash.part(kernel.identity(&spec.parameters()));
-        hash.part(spec.engine.to_string());
-        hash.part(format!("{} {} {}", spec.memory_mib, spec.cpus, spec.disk_mib));
-        hash.part(if spec.dumps.is_some() { "dumped" } else { "not dumped" });
+        description.iter().for_each(|part| hash.part(part));
         hash.part(initramfs);
         hash.part(fingerprint(program));
         hash.part(host_boot());
@@ -125,4 +121,23 @@ fn fingerprint(program: &Path) -> String {
 /// The boot of the host: random(4).
 fn host_boot() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_machine_has_another_template() {
+        let entry = |description: &[&str], program: &str, initramfs: &[u8]| {
+            let description: Vec<String> = description.iter().map(ToString::to_string).collect();
+            Keep::new(Store::new("/".into()), &description, Path::new(program), initramfs).entry()
+        };
+        let one = entry(&["identity", "qemu -cpu max"], "/bin/sh", b"agent");
+        assert_eq!(entry(&["identity", "qemu -cpu max"], "/bin/sh", b"agent"), one);
+        assert_ne!(entry(&["another", "qemu -cpu max"], "/bin/sh", b"agent"), one);
+        assert_ne!(entry(&["identity", "qemu -cpu max,-erms"], "/bin/sh", b"agent"), one);
+        assert_ne!(entry(&["identity", "qemu -cpu max"], "/bin/cat", b"agent"), one);
+        assert_ne!(entry(&["identity", "qemu -cpu max"], "/bin/sh", b"another"), one);
+    }
 }
