@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 
 use lab::event::Session;
 use lab::watch::Patience;
-use lab::{Blame, Isolation, Options, Repeats, Run};
+use lab::{Blame, Isolation, Options, Outcome, Repeats, Run};
 use machine::{Engine, Spec};
 
 use crate::cli::{Course, IsolationName};
@@ -69,7 +69,7 @@ impl Course {
 }
 
 /// Runs of the last session like `session` that need not be made again, and a line about them.
-pub(crate) fn resume(root: &Path, session: &Session) -> (Vec<Run>, String) {
+pub(crate) fn resume(root: &Path, session: &Session, repeats: Repeats) -> (Vec<Run>, String) {
     let like = |past: &ledger::Past| {
         past.session().is_ok_and(|earlier| {
             (&earlier.identity, &earlier.machine, &earlier.suite, &earlier.cases)
@@ -80,8 +80,9 @@ pub(crate) fn resume(root: &Path, session: &Session) -> (Vec<Run>, String) {
         let text = "nothing to resume: no earlier session has this kernel, machine and cases";
         return (Vec::new(), text.to_string());
     };
-    let runs: Vec<Run> =
-        past.runs().into_iter().filter(|run| session.cases.contains(&run.case) && is_final(run)).collect();
+    let is_done =
+        |run: &Run| session.cases.contains(&run.case) && is_final(run) && is_often_enough(run, repeats);
+    let runs: Vec<Run> = past.runs().into_iter().filter(is_done).collect();
     let text =
         format!("{} of {} cases are those of session {}", runs.len(), session.cases.len(), past.name());
     (runs, text)
@@ -92,11 +93,24 @@ fn is_final(run: &Run) -> bool {
     !matches!(run.blame, Some(Blame::Host | Blame::Kiln | Blame::Machine))
 }
 
+/// Whether the case was run as often as is asked for now; the earlier session may have been interrupted.
+fn is_often_enough(run: &Run, repeats: Repeats) -> bool {
+    let made = u32::try_from(run.repeats.len()).unwrap_or(u32::MAX).max(1);
+    match repeats {
+        Repeats::OnFailure(_) => true,
+        _ if run.outcome == Outcome::Skip => true,
+        Repeats::Times(times) => made >= times,
+        Repeats::UntilFailure(most) => run.outcome != Outcome::Pass || most.is_some_and(|most| made >= most),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::{Cli, Verb};
     use clap::Parser;
+    use lab::run::Repeat;
+    use std::time::Duration;
 
     fn course(words: &[&str]) -> Course {
         let words = ["kiln", "run", "host"].iter().chain(words);
@@ -113,5 +127,27 @@ mod tests {
         assert_eq!(course(&["--repeat", "20"]).repeats(), Repeats::Times(20));
         assert_eq!(course(&["--until-fail"]).repeats(), Repeats::UntilFailure(None));
         assert_eq!(course(&["--until-fail", "--repeat", "9"]).repeats(), Repeats::UntilFailure(Some(9)));
+    }
+
+    #[test]
+    fn a_case_that_was_interrupted_on_its_way_is_missing() {
+        let run = |outcome, count| {
+            let repeat =
+                Repeat { outcome, reason: String::new(), duration: Duration::ZERO, clone: 1, seed: 1 };
+            Run { outcome, repeats: vec![repeat; count], ..Run::unstarted() }
+        };
+        let (pass, fail) = (|count| run(Outcome::Pass, count), |count| run(Outcome::Fail, count));
+        assert!(
+            is_often_enough(&pass(0), Repeats::OnFailure(3))
+                && is_often_enough(&fail(1), Repeats::OnFailure(3))
+        );
+        assert!(
+            !is_often_enough(&pass(7), Repeats::Times(20)) && is_often_enough(&pass(20), Repeats::Times(20))
+        );
+        assert!(is_often_enough(&pass(0), Repeats::Times(1)));
+        assert!(!is_often_enough(&pass(7), Repeats::UntilFailure(None)));
+        assert!(is_often_enough(&pass(7), Repeats::UntilFailure(Some(7))));
+        assert!(is_often_enough(&fail(7), Repeats::UntilFailure(None)));
+        assert!(is_often_enough(&run(Outcome::Skip, 0), Repeats::Times(20)));
     }
 }

@@ -68,7 +68,7 @@ fn options(said: &Run, prepared: &Prepared, session: &Session) -> (Options, Vec<
     }
     let mut notes: Vec<String> = note.into_iter().collect();
     if said.course.resume {
-        let (finished, note) = course::resume(&root, session);
+        let (finished, note) = course::resume(&root, session, options.repeats);
         options.finished = finished;
         notes.push(note);
     }

@@ -68,7 +68,8 @@ impl Course {
     /// The Run that stands for all: the first that accuses the kernel, else the first that did not pass, else
     /// the first. Nothing if there was none.
     pub(super) fn conclude(mut self) -> Option<Run> {
-        let several = self.runs.len() > 1 || matches!(self.repeats, Repeats::UntilFailure(_));
+        let is_cut_short = !self.is_complete();
+        let several = self.runs.len() > 1 || is_cut_short || matches!(self.repeats, Repeats::UntilFailure(_));
         let repeats = if several { self.runs.iter().map(repeat).collect() } else { Vec::new() };
         let first = |of: fn(&Run) -> bool| self.runs.iter().position(of);
         let stands = first(|run| run.outcome.accuses_kernel())

@@ -65,10 +65,15 @@ pub(super) fn run<'a>(
             let count = course.as_mut().map_or(0, |course| course.order(jobs));
             queue.push(index, count);
         }
-        let result = direct(&said, &mut courses, &queue, (jobs, is_golden), (teller, finish));
+        let result = direct(&said, &mut courses, &queue, (jobs, is_golden), (&mut *teller, &mut *finish));
         queue.close();
         // Workers that wait to be heard must not wait for ever.
         drop(said);
+        if !is_golden {
+            // What was seen of a case is not lost with the Runs that it still should have had.
+            let cut_short = courses.into_iter().flatten().filter_map(Course::conclude);
+            cut_short.for_each(|run| finish(teller, run));
+        }
         result
     })
 }

@@ -102,6 +102,21 @@ fn a_machine_that_breaks_among_repeats_hides_no_failure() {
     assert_eq!((story.run("bad").outcome, story.exit_code()), (Outcome::Fail, 1));
 }
 
+#[test]
+fn who_is_interrupted_keeps_the_runs_that_were_made_of_a_case() {
+    let endless: Scenario = |_| vec![];
+    for (repeats_of, scenario, outcome) in [
+        (Repeats::OnFailure(3), fails as Scenario, Outcome::Fail),
+        (Repeats::UntilFailure(None), passes, Outcome::Pass),
+    ] {
+        let mut world = World::apart(1, &[("first", scenario), ("endless", endless)]).repeats(repeats_of);
+        world.interrupt_at = Some("endless");
+        let story = world.run();
+        assert_eq!(story.run("first").outcome, outcome, "{repeats_of:?}");
+        assert_eq!((repeats(&story, "first"), story.summary().not_run), (vec![outcome], 1));
+    }
+}
+
 /// Four bad cases, on a kernel and on a golden one on which they do something else.
 fn compared(golden_boots: Vec<Boot>) -> Story {
     let warns: Scenario = |run| vec![log("WARNING: CPU: 0 PID: 80 at a.c:1 foo+0x1/0x20"), passed(run)];
