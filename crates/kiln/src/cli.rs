@@ -20,6 +20,9 @@ mod help;
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use course::{Course, IsolationName};
 
+/// Where the help of a verb lists what it prints and keeps.
+const OUTPUT: &str = "Output";
+
 /// A laboratory for the Linux kernel: a kernel goes in, a verdict with its evidence comes out.
 #[derive(Debug, Parser)]
 #[command(name = "kiln", version, after_help = help::KILN, max_term_width = 100)]
@@ -96,16 +99,16 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
     /// Keep the memory of a kernel that crashes or hangs in QEMU: cases/NAME.vmcore with the results
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) dump: bool,
     /// What to print on standard output
-    #[arg(long, value_enum, default_value = "human")]
+    #[arg(long, value_enum, default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Format,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
     /// Print the plan and the machine's command line and stop
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) dry_run: bool,
     /// The Run that this repeats
     #[arg(skip)]
@@ -136,10 +139,10 @@ pub(crate) struct Kunit {
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
     /// What to print on standard output
-    #[arg(long, value_enum, default_value = "human")]
+    #[arg(long, value_enum, default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Format,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
     /// The Run that this repeats
     #[arg(skip)]
@@ -176,6 +179,7 @@ pub(crate) enum ArchName {
 
 /// Which cases.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Cases")]
 pub(crate) struct Choice {
     /// The suite: smoke, or full for all cases; ./FOLDER for its executables, or an LTP tree or list
     #[arg(long, default_value = lab::suites::select::DEFAULT)]
@@ -190,6 +194,7 @@ pub(crate) struct Choice {
 
 /// What the machine shall be.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Machine")]
 pub(crate) struct MachineOptions {
     /// Memory, such as 512M or 2G [default: 1G, more if a case needs it]
     #[arg(long, value_name = "SIZE", value_parser = units::mebibytes)]

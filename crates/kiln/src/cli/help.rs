@@ -22,6 +22,8 @@ Examples:
   kiln run deb:6.1.0-56-cloud-amd64 --exec ./reproducer -- --loops 100
   kiln run ~/linux --kselftest timers
   kiln run deb:latest-cloud --suite /opt/ltp --case 'syscalls/*'
+  kiln run ~/linux --case 'net/*' --repeat 20
+  kiln run ~/linux --golden deb:latest-cloud
 
 A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status:
 0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
