@@ -330,7 +330,7 @@ fn floods(seconds: u32) {
     for file in ["console.log", "events.jsonl", "kernel.log", "cases/a-flood.console", "cases/a-flood.json"] {
         size += std::fs::metadata(done.results().join(file)).map_or(0, |found| found.len());
     }
-    assert!((1 << 20..80 << 20).contains(&size), "{size}");
+    assert!((100 << 10..80 << 20).contains(&size), "{size}");
     assert!(done.console("b").contains("=== case b\n"), "the flood of one takes no room from another");
 }
 
