@@ -9,7 +9,7 @@
 //! * [`Json`]: the events as JSON lines
 //! * [`Ktap`]: KTAP version 1, for the tools of kernel people
 //! * [`Junit`]: JUnit XML, for CI servers
-//! * [`compared`]: a Run beside another of the same case
+//! * [`mod@compared`]: a Run beside another of the same case
 //! * [`cases`]: what `kiln cases` prints
 //! * [`kernels`]: what `kiln kernels` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::event::{Event, Listener, Session};
-use crate::plan::Plan;
+use crate::plan::{Item, Plan};
 use crate::run::{Run, Summary};
 use crate::source::Source;
 use crate::watch::Patience;
@@ -125,8 +125,12 @@ impl<'a> Runner<'a> {
         let site = Site::new(self.interrupt, &options);
         let mut teller = Teller::new(self.listener);
         teller.hear(&Event::Planned(Box::new(session)));
-        let run = |part: &Part<'_>| run_part(*part, &site, self.golden.as_ref(), &mut teller);
-        let finished = parts.iter().try_for_each(run);
+        // All that needs no machine comes first, so that it is kept however the session ends.
+        let open: Vec<_> = parts.iter().map(|part| open_items(part.plan, &options, &mut teller)).collect();
+        let run = |(part, items): (&Part<'_>, _)| {
+            run_part(part.source, items, &site, self.golden.as_ref(), &mut teller)
+        };
+        let finished = parts.iter().zip(open).try_for_each(run);
         let total: usize = parts.iter().map(|part| part.plan.items.len()).sum();
         let summary = teller.end(total, start.elapsed(), site.is_interrupted());
         match finished {
@@ -136,29 +140,34 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Tells what needs no machine, and runs the rest.
+/// Tells what needs no machine, and gives the rest.
+fn open_items<'p>(plan: &'p Plan, options: &Options, teller: &mut Teller<'_>) -> Vec<&'p Item> {
+    let mut open = Vec::new();
+    for item in &plan.items {
+        let earlier = options.finished.iter().find(|run| run.case == item.name);
+        match (earlier, &item.skip) {
+            (Some(run), _) => teller.finish(run.clone()),
+            (None, Some(why)) => teller.finish(conclude::skipped(item, why)),
+            (None, None) => open.push(item),
+        }
+    }
+    open
+}
+
 fn run_part<'a>(
-    part: Part<'a>,
+    source: &'a dyn Source,
+    items: Vec<&Item>,
     site: &Site<'a>,
     golden: Option<&'a Golden<'_>>,
     teller: &mut Teller<'_>,
 ) -> Result<(), GivenUp> {
-    let mut items = Vec::new();
-    for item in &part.plan.items {
-        let earlier = site.options.finished.iter().find(|run| run.case == item.name);
-        match (earlier, &item.skip) {
-            (Some(run), _) => teller.finish(run.clone()),
-            (None, Some(why)) => teller.finish(conclude::skipped(item, why)),
-            (None, None) => items.push(item),
-        }
-    }
     let order = Order { items, repeats: site.options.repeats, is_golden: false };
     match (site.options.isolation, golden) {
         _ if order.items.is_empty() => Ok(()),
-        (Isolation::Suite, _) => suite::run(part.source, &order.items, site, teller),
+        (Isolation::Suite, _) => suite::run(source, &order.items, site, teller),
         (Isolation::Case, None) => {
-            pool::run(part.source, order, site, teller, &mut |teller, run| teller.finish(run))
+            pool::run(source, order, site, teller, &mut |teller, run| teller.finish(run))
         }
-        (Isolation::Case, Some(golden)) => golden::run(golden, part.source, order, site, teller),
+        (Isolation::Case, Some(golden)) => golden::run(golden, source, order, site, teller),
     }
 }

@@ -12,6 +12,13 @@ use crate::hosted::own::Own;
 use crate::hosted::{Booted, Hosted};
 use crate::{Event, Machine};
 
+/// How much longer than the boot of its template a clone may take.
+const SLOWNESS: u32 = 4;
+
+/// Limits of that time.
+const WAKE_MIN: Duration = Duration::from_secs(10);
+const WAKE_MAX: Duration = Duration::from_secs(120);
+
 /// How often the user's wish to stop is looked at.
 pub(super) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -80,9 +87,11 @@ impl Template {
         Err(machine.failure(BootTrouble::Interrupted))
     }
 
-    /// Whether what a machine does since `start` takes too long; what it waited for the host does not count.
+    /// Whether what a machine does since `start` takes too long beside the boot of its template; what it waited for
+    /// the host does not count.
     pub(super) fn is_late(&self, machine: &mut Hosted, start: Instant) -> bool {
-        start.elapsed().saturating_sub(machine.waited()) >= self.body.spec.boot_limit
+        start.elapsed().saturating_sub(machine.waited())
+            >= (self.about.took * SLOWNESS).clamp(WAKE_MIN, WAKE_MAX)
     }
 }
 
