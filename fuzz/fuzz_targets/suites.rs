@@ -23,6 +23,7 @@ fuzz_target!(|data: (i32, &str)| {
     let ending = Ending::Finished { end: End::Exited(code), counts: Counts::default(), new_taint: 0 };
     for dialect in [Dialect::Kselftest, Dialect::Ltp] {
         let seen = Seen {
+            starved: false,
             dialect,
             limit: Duration::from_secs(1),
             output: text,
