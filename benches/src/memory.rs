@@ -25,6 +25,8 @@ impl Memory {
     pub(crate) fn measure(kiln: &Kiln, case: &[&str]) -> Result<Self> {
         let peak = |more: &[&str]| peak_mib(kiln.quiet(&[case, more].concat()));
         let booted = peak(&["--isolation", "suite"])?;
+        // The machine that they are cloned from is booted here.
+        peak(&[])?;
         let one = peak(&["--repeat", "30", "-j", "1"])?;
         let several = peak(&["--repeat", "100", "-j", &JOBS.to_string()])?;
         Ok(Self { booted, clone: (several - one) / f64::from(JOBS - 1) })
