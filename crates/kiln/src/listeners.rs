@@ -1,7 +1,9 @@
 //! Whoever hears what happens in a session, and standard output.
 
+use std::collections::HashMap;
 use std::io::{self, IsTerminal, Stdout, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 use lab::{Event, Listener};
@@ -48,6 +50,11 @@ impl Listeners {
         }
         reports.extend(chosen(format, color, recorder.directory()));
         Self { recorder, durations, reports, last_end: None, notes: Vec::new() }
+    }
+
+    /// How long these cases took before, as far as that is known.
+    pub(crate) fn durations_of(&self, cases: &[String]) -> HashMap<String, Duration> {
+        cases.iter().filter_map(|case| Some((case.clone(), self.durations.of(case)?))).collect()
     }
 
     /// Something that is no part of a Run and is told as soon as the session begins.

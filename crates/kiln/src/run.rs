@@ -7,7 +7,6 @@ use lab::event::Session;
 use lab::kernel_report::decode::Decoding;
 use lab::runner::Golden;
 use lab::{Options, Runner, Summary};
-use ledger::Durations;
 use machine::Built;
 use protocol::End;
 
@@ -39,8 +38,9 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
         name: golden.kernel.locator.clone(),
         parts: golden.parts(sources),
     });
-    let (options, notes) = options(said, &prepared, &session);
+    let (mut options, notes) = options(said, &prepared, &session);
     let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
+    options.durations = listeners.durations_of(&session.cases);
     let notes = prepared.notes(said, &session).into_iter().chain(notes).chain(dump_note);
     notes.for_each(|note| listeners.note(note));
     let mut decoding = Decoding::of(&prepared.kernel, &mut listeners);
@@ -60,9 +60,6 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
 fn options(said: &Run, prepared: &Prepared, session: &Session) -> (Options, Vec<String>) {
     let (mut options, note) = said.course.options(prepared.engine, &prepared.specs);
     let root = session::root(said.results.as_deref());
-    let known = Durations::load(&root);
-    let took = |case: &String| Some((case.clone(), known.of(case)?));
-    options.durations = session.cases.iter().filter_map(took).collect();
     if let Some(again) = &said.again {
         options.seed = Some(again.seed());
     }

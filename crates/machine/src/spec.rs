@@ -44,7 +44,11 @@ const KERNEL_MIB: u64 = 96;
 impl Spec {
     /// The same without what the machine boots from.
     pub(crate) fn bare(&self) -> Self {
-        Self { payload: Payload::default(), ..self.clone() }
+        let Self { memory_mib, cpus, engine, boot_limit, silence_limit, disk_mib, .. } = *self;
+        let (append, dumps) = (self.append.clone(), self.dumps.clone());
+        // A clone of the whole would copy all programs and folders first.
+        let payload = Payload::default();
+        Self { memory_mib, cpus, append, engine, boot_limit, silence_limit, disk_mib, dumps, payload }
     }
 
     /// The kernel's parameters.

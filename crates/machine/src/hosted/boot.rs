@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use kernel::{Kernel, Store};
 use protocol::FromAgent;
 
-use super::Hosted;
 use super::launch::{self, Numbers, Origin, quote};
 use super::own::Own;
 use super::start::{self, Files};
+use super::{Hosted, INTERRUPT_INTERVAL};
 use crate::engine::Engine;
 use crate::error::{BootFailure, BootTrouble, Error};
 use crate::host::QemuProgram;
@@ -21,9 +21,6 @@ use crate::{Event, Machine, fitness, qemu, uml};
 
 /// Most lines of its console that a template keeps.
 const LINES_MAX: usize = 10_000;
-
-/// How often the user's wish to stop is looked at.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Everything that a machine is made of, ready to be started.
 #[derive(Debug)]
@@ -51,9 +48,8 @@ pub struct Starting<'a> {
     machine: Hosted,
     command_line: String,
     spec: &'a Spec,
-    body: Body,
     /// What clones are going to be made from, if that is what it is for.
-    memory: Option<Memory>,
+    template: Option<(Body, Memory)>,
     start: Instant,
     own: Own,
 }
@@ -137,7 +133,8 @@ impl<'a> Built<'a> {
     pub fn start_template(&self) -> Result<Starting<'a>, Error> {
         let initramfs = launch::in_memory("initramfs", &self.initramfs)?;
         let memory = Memory::new(self.spec.memory_mib)?;
-        self.start_from(Origin::Template { initramfs, memory: memory.descriptor()? }, Some(memory))
+        let origin = Origin::Template { initramfs, memory: memory.descriptor()? };
+        self.start_from(origin, Some((self.body(), memory)))
     }
 
     /// Where a template of this machine is kept between runs.
@@ -159,11 +156,14 @@ impl<'a> Built<'a> {
         Body { spec: self.spec.bare(), program: self.program.clone(), image: self.kernel.image.clone() }
     }
 
-    fn start_from(&self, origin: Origin<OwnedFd>, memory: Option<Memory>) -> Result<Starting<'a>, Error> {
+    fn start_from(
+        &self,
+        origin: Origin<OwnedFd>,
+        template: Option<(Body, Memory)>,
+    ) -> Result<Starting<'a>, Error> {
         let start = Instant::now();
         let (machine, command_line) = start::start(self.spec, self.files(), origin)?;
-        let (body, own) = (self.body(), Own::new(true)?);
-        Ok(Starting { machine, command_line, spec: self.spec, body, memory, start, own })
+        Ok(Starting { machine, command_line, spec: self.spec, template, start, own: Own::new(true)? })
     }
 }
 
@@ -207,13 +207,13 @@ impl Starting<'_> {
             }
             console(line);
         })?;
-        let Some(memory) = self.memory.take() else {
+        let Some((body, memory)) = self.template.take() else {
             return Err(self.fail(BootTrouble::Unclonable("it was not started as a template".to_string())));
         };
         let saved = self.machine.freeze();
         let frozen = saved.map_err(|why| self.fail(BootTrouble::Unclonable(why)))?;
         let about = About { release, took: self.start.elapsed(), console: lines };
-        Ok(Template::new(self.body, memory, frozen, about))
+        Ok(Template::new(body, memory, frozen, about))
     }
 
     /// Follows the machine to the agent's hello; gives `uname -r`.
@@ -254,7 +254,7 @@ impl Starting<'_> {
 
     /// The time since the start, without what the machine waited for a CPU of the host.
     fn lived(&mut self) -> Duration {
-        self.start.elapsed().saturating_sub(self.machine.waited())
+        self.machine.lived(self.start)
     }
 
     /// The time is over: the kernel has been silent, or it talked to the end.

@@ -50,6 +50,9 @@ pub(crate) use traces::Provocation;
 /// Sockets whose end is waited for: console, control port.
 const SOCKETS: u32 = 2;
 
+/// How often the user's wish to stop is looked at.
+pub(crate) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
+
 /// Lines of the console that are shown with a failure.
 const CONSOLE_LINES: usize = 30;
 
@@ -192,6 +195,11 @@ impl Hosted {
     /// Whether a clone has gone on where its template stopped; waits for it until `deadline`.
     pub(crate) fn runs_by(&mut self, deadline: Instant) -> Result<bool, String> {
         self.driver.runs_by(deadline)
+    }
+
+    /// The time since `start`, without what the machine waited for a CPU of the host.
+    pub(crate) fn lived(&mut self, start: Instant) -> Duration {
+        start.elapsed().saturating_sub(self.waited())
     }
 
     /// Gives events back, to be taken again before all others.

@@ -5,12 +5,11 @@ use std::time::Instant;
 
 use protocol::{FromAgent, ToAgent};
 
-use super::wake::INTERRUPT_INTERVAL;
 use super::{About, Template};
 use crate::error::{BootFailure, BootTrouble, Error};
-use crate::hosted::Hosted;
 use crate::hosted::launch::Origin;
 use crate::hosted::own::Own;
+use crate::hosted::{Hosted, INTERRUPT_INTERVAL};
 use crate::{Event, Machine};
 
 /// Most records of the kernel log that are kept.

@@ -9,7 +9,7 @@ use super::Template;
 use crate::error::{BootFailure, BootTrouble, Error};
 use crate::hosted::launch::Origin;
 use crate::hosted::own::Own;
-use crate::hosted::{Booted, Hosted};
+use crate::hosted::{Booted, Hosted, INTERRUPT_INTERVAL};
 use crate::{Event, Machine};
 
 /// How much longer than the boot of its template a clone may take.
@@ -18,9 +18,6 @@ const SLOWNESS: u32 = 4;
 /// Limits of that time.
 const WAKE_MIN: Duration = Duration::from_secs(10);
 const WAKE_MAX: Duration = Duration::from_secs(120);
-
-/// How often the user's wish to stop is looked at.
-pub(super) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Most that a clone may say before its first answer and is heard later.
 const EARLY_MAX: usize = 10_000;
@@ -90,8 +87,7 @@ impl Template {
     /// Whether what a machine does since `start` takes too long beside the boot of its template; what it waited for
     /// the host does not count.
     pub(super) fn is_late(&self, machine: &mut Hosted, start: Instant) -> bool {
-        start.elapsed().saturating_sub(machine.waited())
-            >= (self.about.took * SLOWNESS).clamp(WAKE_MIN, WAKE_MAX)
+        machine.lived(start) >= (self.about.took * SLOWNESS).clamp(WAKE_MIN, WAKE_MAX)
     }
 }
 
