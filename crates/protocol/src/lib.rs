@@ -2,11 +2,15 @@
 //!
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
+//! * [`measure`]: what the instrument of a measuring machine is asked, and answers
+//! * [`profile`]: what QEMU's plugin writes about it
 //! * [`results`]: the page of shared memory in which a case counts its results
 //! * [`waiting`]: a run that waits in the initramfs
 
 pub mod frame;
+pub mod measure;
 pub mod message;
+pub mod profile;
 pub mod results;
 pub mod waiting;
 
