@@ -14,8 +14,14 @@ struct Ban {
 }
 
 /// Who talks to a person, or to cargo.
-const COMMAND_LINES: &[&str] =
-    &["crates/kiln/", "crates/agent/src/main.rs", "crates/machine/build.rs", "xtask/", "benches/"];
+const COMMAND_LINES: &[&str] = &[
+    "crates/kiln/",
+    "crates/agent/src/main.rs",
+    "crates/agent/src/bin/",
+    "crates/machine/build.rs",
+    "xtask/",
+    "benches/",
+];
 
 const PRINT: Ban = Ban {
     words: &["println", "!"],

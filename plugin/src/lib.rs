@@ -1,0 +1,20 @@
+//! Rides in QEMU and counts what the kernel executes between two marks.
+//!
+//! * [`blocks`]: the pieces of code that QEMU translated, each once
+//! * [`recorder`]: what is executed, to the instruction; [`stacks`]: who called whom
+//! * [`hash`]: tables that cost little
+//! * [`job`]: the repetitions of one job; [`output`]: how they are written
+//! * [`qemu`]: what QEMU calls, and what it is asked
+//!
+//! QEMU is asked to call the plugin with each block and to add 1 to a number with each instruction. A kernel of Debian
+//! that boots and works took 1.2 times as long with the addition alone, 1.3 times with the call as well, and takes 1.7
+//! times as long with all that the plugin does. Less is not exact: a page fault leaves a block in its middle.
+
+pub mod blocks;
+pub mod hash;
+pub mod job;
+pub mod output;
+#[cfg(not(test))]
+mod qemu;
+pub mod recorder;
+pub mod stacks;
