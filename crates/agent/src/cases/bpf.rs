@@ -37,11 +37,11 @@ const MAP_DELETE: usize = 3;
 const MAP_NEXT_KEY: usize = 4;
 const PROG_LOAD: usize = 5;
 const PROG_TEST_RUN: usize = 10;
-const HASH: u32 = 1;
-const ARRAY: u32 = 2;
-const SOCKET_FILTER: u32 = 1;
+pub(crate) const HASH: u32 = 1;
+pub(crate) const ARRAY: u32 = 2;
+pub(crate) const SOCKET_FILTER: u32 = 1;
 const KPROBE: u32 = 2;
-const ANY: u64 = 0;
+pub(crate) const ANY: u64 = 0;
 const NOEXIST: u64 = 1;
 const EXIST: u64 = 2;
 
@@ -51,7 +51,7 @@ fn arguments<T>(command: usize, attributes: &mut T) -> [usize; 3] {
 }
 
 /// A map from `u32` to `u64`.
-struct Map(OwnedFd);
+pub(crate) struct Map(OwnedFd);
 
 #[repr(C)]
 struct Element {
@@ -62,7 +62,7 @@ struct Element {
 }
 
 impl Map {
-    fn new(kind: u32, entries: u32) -> Result<Self, Errno> {
+    pub(crate) fn new(kind: u32, entries: u32) -> Result<Self, Errno> {
         let (key_size, value_size) = (4, 8);
         let mut attributes = [kind, key_size, value_size, entries, 0];
         // SAFETY: creating a map takes no addresses.
@@ -81,16 +81,16 @@ impl Map {
         unsafe { call(libc::SYS_bpf, arguments(command, &mut element)) }
     }
 
-    fn lookup(&self, key: u32) -> Result<u64, Errno> {
+    pub(crate) fn lookup(&self, key: u32) -> Result<u64, Errno> {
         let mut value = 0;
         self.element(MAP_LOOKUP, key, Some(&mut value), 0).map(|_| value)
     }
 
-    fn update(&self, key: u32, mut value: u64, flags: u64) -> Result<usize, Errno> {
+    pub(crate) fn update(&self, key: u32, mut value: u64, flags: u64) -> Result<usize, Errno> {
         self.element(MAP_UPDATE, key, Some(&mut value), flags)
     }
 
-    fn delete(&self, key: u32) -> Result<usize, Errno> {
+    pub(crate) fn delete(&self, key: u32) -> Result<usize, Errno> {
         self.element(MAP_DELETE, key, None, 0)
     }
 
@@ -156,7 +156,7 @@ const fn step(operation: u8, destination: u8, source: u8, offset: i16, constant:
         | ((constant as u32) as u64) << 32
 }
 
-const fn set(register: u8, constant: i32) -> u64 {
+pub(crate) const fn set(register: u8, constant: i32) -> u64 {
     step(0xb7, register, 0, 0, constant)
 }
 
@@ -168,7 +168,7 @@ const fn call_helper(number: i32) -> u64 {
     step(0x85, 0, 0, 0, number)
 }
 
-const EXIT: u64 = step(0x95, 0, 0, 0, 0);
+pub(crate) const EXIT: u64 = step(0x95, 0, 0, 0, 0);
 
 #[repr(C)]
 struct Load {
@@ -200,7 +200,7 @@ fn load_with_log(kind: u32, steps: &[u64], log: &mut [u8]) -> Result<OwnedFd, Er
     unsafe { call_for_descriptor(libc::SYS_bpf, arguments(PROG_LOAD, &mut attributes)) }
 }
 
-fn load(kind: u32, steps: &[u64]) -> Result<OwnedFd, Errno> {
+pub(crate) fn load(kind: u32, steps: &[u64]) -> Result<OwnedFd, Errno> {
     load_with_log(kind, steps, &mut [0; 16384])
 }
 
@@ -230,7 +230,7 @@ fn attach(socket: &OwnedFd, program: &OwnedFd) -> Result<(), Errno> {
 }
 
 /// Adds one to element 0 of the map and returns the new value, or -1 if there is no such element.
-fn counting(map: &Map) -> Vec<u64> {
+pub(crate) fn counting(map: &Map) -> Vec<u64> {
     const LOOKUP: i32 = 1;
     let map_number = i32::try_from(map.number()).unwrap_or(-1);
     vec![
@@ -264,20 +264,25 @@ struct TestRun {
     duration: u32,
 }
 
+/// BPF_PROG_TEST_RUN with a packet of zeroes: what the program returned.
+pub(crate) fn run(program: &OwnedFd) -> Result<u32, Errno> {
+    let packet = [0_u8; 64];
+    let mut run = TestRun {
+        program: program.as_raw_fd().unsigned_abs(),
+        input_size: 64,
+        input: packet.as_ptr().addr() as u64,
+        ..TestRun::default()
+    };
+    // SAFETY: the input has the given size, and there is no output.
+    unsafe { call(libc::SYS_bpf, arguments(PROG_TEST_RUN, &mut run))? };
+    Ok(run.result)
+}
+
 fn test_run() -> Checked {
     let map = Map::new(ARRAY, 1)?;
     let program = load(SOCKET_FILTER, &counting(&map))?;
-    let packet = [0_u8; 64];
     for round in 1..=3 {
-        let mut run = TestRun {
-            program: program.as_raw_fd().unsigned_abs(),
-            input_size: 64,
-            input: packet.as_ptr().addr() as u64,
-            ..TestRun::default()
-        };
-        // SAFETY: the input has the given size, and there is no output.
-        unsafe { call(libc::SYS_bpf, arguments(PROG_TEST_RUN, &mut run))? };
-        equal("what the program returned", run.result, round)?;
+        equal("what the program returned", run(&program)?, round)?;
         equal("what it counted", map.lookup(0)?, u64::from(round))?;
     }
     Ok(())

@@ -60,7 +60,7 @@ fn loopback_down() -> Checked {
 }
 
 /// Brings `lo` up or down.
-fn set_loopback(up: bool) -> Result<(), Errno> {
+pub(crate) fn set_loopback(up: bool) -> Result<(), Errno> {
     let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     let mut request = interface_flags(&socket, libc::SIOCGIFFLAGS, interface(b"lo"))?;
     let (flags, up_flag) = (flags(&request), libc::IFF_UP as libc::c_short);
@@ -68,7 +68,7 @@ fn set_loopback(up: bool) -> Result<(), Errno> {
     interface_flags(&socket, libc::SIOCSIFFLAGS, request).map(drop)
 }
 
-fn loopback_is_up() -> Result<bool, Errno> {
+pub(crate) fn loopback_is_up() -> Result<bool, Errno> {
     let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
     let request = interface_flags(&socket, libc::SIOCGIFFLAGS, interface(b"lo"))?;
     Ok(libc::c_int::from(flags(&request)) & libc::IFF_UP != 0)
@@ -100,14 +100,14 @@ fn interface_flags(
     Ok(request)
 }
 
-const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub(crate) const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 fn family(address: IpAddr) -> AddressFamily {
     if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }
 }
 
 /// A socket at a free port of `address`, and where that is.
-fn bound(address: IpAddr, kind: SocketType) -> Result<(OwnedFd, SocketAddr), Errno> {
+pub(crate) fn bound(address: IpAddr, kind: SocketType) -> Result<(OwnedFd, SocketAddr), Errno> {
     let socket = socket(family(address), kind, None)?;
     bind(&socket, &SocketAddr::new(address, 0))?;
     let address = getsockname(&socket)?.try_into()?;
@@ -115,7 +115,7 @@ fn bound(address: IpAddr, kind: SocketType) -> Result<(OwnedFd, SocketAddr), Err
 }
 
 /// Both ends of a TCP connection: who connected and who accepted.
-fn connection(address: IpAddr) -> Result<(OwnedFd, OwnedFd), Errno> {
+pub(crate) fn connection(address: IpAddr) -> Result<(OwnedFd, OwnedFd), Errno> {
     let (listener, server) = bound(address, SocketType::STREAM)?;
     listen(&listener, 1)?;
     let client = socket(family(address), SocketType::STREAM, None)?;

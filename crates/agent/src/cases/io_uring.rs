@@ -48,7 +48,7 @@ pub(super) const CASES: &[Case] = &[
 const ENTRIES: u32 = 8;
 
 /// A ring with its shared memory.
-struct Ring {
+pub(crate) struct Ring {
     descriptor: OwnedFd,
     parameters: io_uring_params,
     rings: Mapping,
@@ -84,10 +84,10 @@ impl Drop for Mapping {
 }
 
 /// A completion: the request's number and its result.
-type Completion = (u64, Result<u32, Errno>);
+pub(crate) type Completion = (u64, Result<u32, Errno>);
 
 impl Ring {
-    fn new() -> Checked<Self> {
+    pub(crate) fn new() -> Checked<Self> {
         let mut parameters = io_uring_params::default();
         // SAFETY: the parameters ask for nothing with addresses.
         let descriptor = match unsafe { io_uring_setup(ENTRIES, &mut parameters) } {
@@ -108,6 +108,12 @@ impl Ring {
     ///
     /// The memory that they name must live until they are completed.
     fn submit(&self, requests: &[Request]) -> Checked {
+        let count = self.put(requests);
+        equal("requests submitted", self.enter(count, 0)?, count)
+    }
+
+    /// Puts the requests, numbered from 0, into the ring, and gives how many they are.
+    pub(crate) fn put(&self, requests: &[Request]) -> u32 {
         let offsets = &self.parameters.sq_off;
         let tail = self.rings.word(offsets.tail).load(Ordering::Relaxed);
         for (number, request) in (0..).zip(requests) {
@@ -119,22 +125,33 @@ impl Ring {
         }
         let count = u32::try_from(requests.len()).unwrap_or(u32::MAX);
         self.rings.word(offsets.tail).store(tail.wrapping_add(count), Ordering::Release);
-        // SAFETY: the requests' memory is valid by the contract above.
-        let submitted = unsafe { io_uring_enter(&self.descriptor, count, 0, IoringEnterFlags::empty())? };
-        equal("requests submitted", submitted, count)
+        count
+    }
+
+    /// io_uring_enter(2): submits what is in the ring, and waits for completions.
+    pub(crate) fn enter(&self, submit: u32, complete: u32) -> Result<u32, Errno> {
+        // SAFETY: the requests' memory is valid by the contract of who put them there.
+        unsafe { io_uring_enter(&self.descriptor, submit, complete, IoringEnterFlags::GETEVENTS) }
     }
 
     /// Waits for `count` completions and takes them.
     fn complete(&self, count: u32) -> Checked<Vec<Completion>> {
-        // SAFETY: nothing is submitted here.
-        unsafe { io_uring_enter(&self.descriptor, 0, count, IoringEnterFlags::GETEVENTS)? };
+        self.enter(0, count)?;
+        let taken: Vec<_> = std::iter::from_fn(|| self.take()).collect();
+        equal("completions", taken.len(), count as usize)?;
+        Ok(taken)
+    }
+
+    /// Takes a completion out of the ring, if there is one.
+    pub(crate) fn take(&self) -> Option<Completion> {
         let offsets = &self.parameters.cq_off;
         let head = self.rings.word(offsets.head).load(Ordering::Relaxed);
         let tail = self.rings.word(offsets.tail).load(Ordering::Acquire);
-        let taken: Vec<_> = (head..tail).map(|index| self.completion(index)).collect();
-        self.rings.word(offsets.head).store(tail, Ordering::Release);
-        equal("completions", taken.len(), count as usize)?;
-        Ok(taken)
+        let completion = (head != tail).then(|| self.completion(head));
+        self.rings
+            .word(offsets.head)
+            .store(head.wrapping_add(completion.is_some().into()), Ordering::Release);
+        completion
     }
 
     fn completion(&self, index: u32) -> Completion {
@@ -158,7 +175,7 @@ impl Ring {
 /// A submission queue entry; unlike rustix's it can hold an operation that does not exist.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-struct Request {
+pub(crate) struct Request {
     operation: u8,
     flags: u8,
     priority: u16,
@@ -185,7 +202,7 @@ fn request(operation: IoringOp, file: i32, offset: u64, address: *const u8, leng
     }
 }
 
-fn read(file: &OwnedFd, offset: u64, buffer: &mut [u8]) -> Request {
+pub(crate) fn read(file: &OwnedFd, offset: u64, buffer: &mut [u8]) -> Request {
     request(IoringOp::Read, file.as_raw_fd(), offset, buffer.as_mut_ptr(), buffer.len())
 }
 
@@ -193,7 +210,7 @@ fn write(file: &OwnedFd, offset: u64, data: &[u8]) -> Request {
     request(IoringOp::Write, file.as_raw_fd(), offset, data.as_ptr(), data.len())
 }
 
-fn empty(operation: IoringOp) -> Request {
+pub(crate) fn empty(operation: IoringOp) -> Request {
     request(operation, -1, 0, std::ptr::null(), 0)
 }
 

@@ -38,7 +38,7 @@ pub(super) const CASES: &[Case] = &[
         .needs(KEYS),
 ];
 
-fn keyctl<const N: usize>(operation: u32, key: usize, more: [usize; N]) -> Result<usize, Errno> {
+pub(crate) fn keyctl<const N: usize>(operation: u32, key: usize, more: [usize; N]) -> Result<usize, Errno> {
     let mut arguments = [operation as usize, key, 0, 0, 0];
     arguments[2..2 + N].copy_from_slice(&more);
     // SAFETY: addresses among the arguments are of buffers that live in the callers.
@@ -46,11 +46,11 @@ fn keyctl<const N: usize>(operation: u32, key: usize, more: [usize; N]) -> Resul
 }
 
 /// Gives the process an empty session keyring of its own.
-fn new_session() -> Result<usize, Errno> {
+pub(crate) fn new_session() -> Result<usize, Errno> {
     keyctl(libc::KEYCTL_JOIN_SESSION_KEYRING, 0, [])
 }
 
-fn add(kind: &CStr, description: &CStr, payload: &[u8], keyring: usize) -> Result<usize, Errno> {
+pub(crate) fn add(kind: &CStr, description: &CStr, payload: &[u8], keyring: usize) -> Result<usize, Errno> {
     let (kind, description) = (kind.as_ptr().addr(), description.as_ptr().addr());
     let (data, size) = if payload.is_empty() { (0, 0) } else { (payload.as_ptr().addr(), payload.len()) };
     // SAFETY: two strings that end in a null byte, and a payload with its size.

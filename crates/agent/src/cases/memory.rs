@@ -56,22 +56,26 @@ pub(super) const PAGES: usize = 4;
 
 /// Mapped memory, for as long as the process of the case lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Area {
-    pub(super) start: *mut u8,
-    pub(super) length: usize,
+pub(crate) struct Area {
+    pub(crate) start: *mut u8,
+    pub(crate) length: usize,
 }
 
 impl Area {
     /// New memory, private or shared.
     pub(super) fn anonymous(flags: MapFlags) -> Result<Self, Errno> {
-        let length = PAGES * page_size();
+        Self::new(PAGES * page_size(), flags)
+    }
+
+    /// As much of it as wanted, in bytes.
+    pub(crate) fn new(length: usize, flags: MapFlags) -> Result<Self, Errno> {
         // SAFETY: a new mapping at an address that the kernel chooses.
         let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length, READ_WRITE, flags)? };
         Ok(Self { start: start.cast(), length })
     }
 
     /// The first pages of `file`.
-    pub(super) fn of(file: impl AsFd, access: ProtFlags, flags: MapFlags) -> Result<Self, Errno> {
+    pub(crate) fn of(file: impl AsFd, access: ProtFlags, flags: MapFlags) -> Result<Self, Errno> {
         let length = PAGES * page_size();
         // SAFETY: a new mapping at an address that the kernel chooses.
         let start = unsafe { mmap(std::ptr::null_mut(), length, access, flags, file, 0)? };
@@ -79,45 +83,45 @@ impl Area {
     }
 
     /// Where page `number` begins.
-    pub(super) fn page(self, number: usize) -> *mut u8 {
+    pub(crate) fn page(self, number: usize) -> *mut u8 {
         self.start.wrapping_add(number * page_size())
     }
 
     /// The first byte of page `number`.
-    pub(super) fn get(self, number: usize) -> u8 {
+    pub(crate) fn get(self, number: usize) -> u8 {
         // SAFETY: inside the area; where that is not accessible the fault is what the case wants.
         unsafe { self.page(number).read_volatile() }
     }
 
     /// Sets the first byte of page `number`.
-    pub(super) fn set(self, number: usize, value: u8) {
+    pub(crate) fn set(self, number: usize, value: u8) {
         // SAFETY: inside the area; where that is not accessible the fault is what the case wants.
         unsafe { self.page(number).write_volatile(value) }
     }
 
-    pub(super) fn touch_all(self) {
-        (0..PAGES).for_each(|number| self.set(number, 1));
+    pub(crate) fn touch_all(self) {
+        (0..self.length / page_size()).for_each(|number| self.set(number, 1));
     }
 
-    pub(super) fn advise(self, advice: Advice) -> Result<(), Errno> {
+    pub(crate) fn advise(self, advice: Advice) -> Result<(), Errno> {
         // SAFETY: no reference points into the area.
         unsafe { madvise(self.start.cast(), self.length, advice) }
     }
 
     /// Small pages only, so that a write brings no more than its page.
-    pub(super) fn without_huge_pages(self) -> Result<Self, Errno> {
+    pub(crate) fn without_huge_pages(self) -> Result<Self, Errno> {
         match self.advise(Advice::LinuxNoHugepage) {
             Err(Errno::INVAL) => Ok(self), // The kernel has no huge pages.
             result => result.map(|()| self),
         }
     }
 
-    pub(super) fn protect(self, access: MprotectFlags) -> Result<(), Errno> {
+    pub(crate) fn protect(self, access: MprotectFlags) -> Result<(), Errno> {
         // SAFETY: no reference points into the area.
         unsafe { mprotect(self.start.cast(), self.length, access) }
     }
 
-    pub(super) fn unmap(self) -> Result<(), Errno> {
+    pub(crate) fn unmap(self) -> Result<(), Errno> {
         // SAFETY: no reference points into the area.
         unsafe { munmap(self.start.cast(), self.length) }
     }
@@ -142,7 +146,7 @@ impl Area {
     }
 }
 
-pub(super) const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
+pub(crate) const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Access {

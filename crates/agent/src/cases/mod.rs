@@ -3,7 +3,7 @@
 //! To add one, copy one: a line in the `CASES` of its area and a function below it. A new area is a
 //! new file and a line in [`AREAS`]. What belongs to the smoke suite is listed in [`smoke`].
 
-mod bpf;
+pub(crate) mod bpf;
 mod capability;
 mod cgroup;
 mod directory;
@@ -13,15 +13,15 @@ mod exec;
 mod file;
 mod fs;
 mod futex;
-mod inet;
-mod io_uring;
-mod keys;
+pub(crate) mod inet;
+pub(crate) mod io_uring;
+pub(crate) mod keys;
 mod lock;
 mod loop_device;
 mod mapping;
 mod memfd;
-mod memory;
-mod module;
+pub(crate) mod memory;
+pub(crate) mod module;
 mod mount;
 mod namespace;
 mod netlink;
@@ -30,15 +30,15 @@ mod pipe;
 mod proc;
 mod process;
 mod ptrace;
-mod seccomp;
+pub(crate) mod seccomp;
 mod signal;
 mod smoke;
 mod socket;
 mod splice;
-mod storage;
+pub(crate) mod storage;
 mod sysfs;
 mod time;
-mod timer;
+pub(crate) mod timer;
 mod tmpfs;
 mod userfaultfd;
 
@@ -116,30 +116,28 @@ fn is_smoke(case: &Case) -> bool {
     smoke::NAMES.iter().any(listed)
 }
 
+/// What is listed by name must be `area/what` and have one line about it.
+#[cfg(test)]
+pub(crate) fn assert_described(name: &str, about: &str) {
+    let (area, what) = name.split_once('/').expect("area/what");
+    let plain = |s: &str| {
+        !s.is_empty() && s.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    };
+    assert!(plain(area) && plain(what), "{name}");
+    assert!((10..=110).contains(&about.len()), "{name}: {about}");
+    assert!(!about.contains('\n') && !about.ends_with('.'), "{name}: {about}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_have_the_right_form() {
+    fn names_are_unique_and_each_case_says_in_one_line_what_it_verifies() {
+        all().for_each(|case| assert_described(case.name, case.about));
         let mut names: Vec<_> = all().map(|case| case.name).collect();
-        for name in &names {
-            let (area, what) = name.split_once('/').expect("area/what-it-shows");
-            let plain = |s: &str| {
-                !s.is_empty() && s.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-            };
-            assert!(plain(area) && plain(what), "{name}");
-        }
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
-    }
-
-    #[test]
-    fn every_case_says_in_one_line_what_it_verifies() {
-        for case in all() {
-            assert!((10..=110).contains(&case.about.len()), "{}: {}", case.name, case.about);
-            assert!(!case.about.contains('\n') && !case.about.ends_with('.'), "{}", case.name);
-        }
     }
 
     #[test]

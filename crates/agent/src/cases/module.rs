@@ -33,7 +33,7 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 /// The file of a module, which must not be compressed.
-fn file_of(name: &str) -> Checked<File> {
+pub(crate) fn file_of(name: &str) -> Checked<File> {
     let wanted = format!("{name}.ko");
     match find(Path::new("/lib/modules"), &wanted) {
         Some(path) => Ok(File::open(path)?),
@@ -50,7 +50,7 @@ fn find(directory: &Path, name: &str) -> Option<PathBuf> {
 }
 
 /// What /proc/modules says about a module.
-fn listed(name: &str) -> Checked<Option<String>> {
+pub(crate) fn listed(name: &str) -> Checked<Option<String>> {
     let all = fs::read_to_string("/proc/modules")?;
     Ok(all.lines().find(|line| line.split(' ').next() == Some(name)).map(str::to_string))
 }

@@ -40,7 +40,7 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 /// Reads the system call's number, and takes `action` if it is getppid(2).
-fn on_getppid(action: u32) -> [libc::sock_filter; 4] {
+pub(crate) fn on_getppid(action: u32) -> [libc::sock_filter; 4] {
     let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     [
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
@@ -61,7 +61,7 @@ fn with_filter<T>(
     seccomp([libc::SECCOMP_SET_MODE_FILTER as usize, flags as usize, (&raw const program).addr()])
 }
 
-fn install(filter: &mut [libc::sock_filter], flags: libc::c_ulong) -> Result<usize, Errno> {
+pub(crate) fn install(filter: &mut [libc::sock_filter], flags: libc::c_ulong) -> Result<usize, Errno> {
     // SAFETY: the program names the filter and its length; the kernel copies both.
     with_filter(filter, flags, |arguments| unsafe { call(libc::SYS_seccomp, arguments) })
 }

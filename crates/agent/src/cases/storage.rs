@@ -17,7 +17,7 @@ use crate::sys::{ioctl, unshare};
 const ANY_SIZE: [(&str, &str); 3] = [("QA_CHECK_FS", "1"), ("TEST_DIR", "/tmp"), ("TEST_DEV", "/tmp")];
 
 /// Runs a program of the host, which must succeed.
-pub(super) fn tool(name: &str, arguments: &[&str]) -> Checked {
+pub(crate) fn tool(name: &str, arguments: &[&str]) -> Checked {
     let directories = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
     let found =
         directories.iter().map(|directory| Path::new(directory).join(name)).find(|path| path.exists());
@@ -30,18 +30,18 @@ pub(super) fn tool(name: &str, arguments: &[&str]) -> Checked {
 }
 
 /// From now on mounts of this process are its own, and end with it.
-pub(super) fn own_mounts() -> Checked {
+pub(crate) fn own_mounts() -> Checked {
     unshare(UnshareFlags::NEWNS)?;
     Ok(private_mounts()?)
 }
 
 /// From now on nothing that is mounted in this namespace is seen in another.
-pub(super) fn private_mounts() -> Result<(), Errno> {
+pub(crate) fn private_mounts() -> Result<(), Errno> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
 }
 
 /// mount(2), on a directory that is made if need be.
-pub(super) fn mount(
+pub(crate) fn mount(
     source: impl AsRef<Path>,
     target: &str,
     kind: &str,
@@ -54,7 +54,7 @@ pub(super) fn mount(
 }
 
 /// Makes a file of `mib` MiB without any blocks.
-pub(super) fn sparse(path: &str, mib: u64) -> Checked {
+pub(crate) fn sparse(path: &str, mib: u64) -> Checked {
     File::create(path)?.set_len(mib << 20)?;
     Ok(())
 }
@@ -65,23 +65,23 @@ const CLR_FD: u32 = 0x4c01;
 const SET_STATUS: u32 = 0x4c04;
 const GET_STATUS: u32 = 0x4c05;
 const GET_FREE: u32 = 0x4c82;
-pub(super) const READ_ONLY: u32 = 1;
-pub(super) const AUTOCLEAR: u32 = 4;
+pub(crate) const READ_ONLY: u32 = 1;
+pub(crate) const AUTOCLEAR: u32 = 4;
 
 /// `struct loop_info64`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LoopStatus {
-    pub(super) device: u64,
-    pub(super) inode: u64,
-    pub(super) backing_device: u64,
-    pub(super) offset: u64,
-    pub(super) size_limit: u64,
-    pub(super) number: u32,
-    pub(super) encryption: [u32; 2],
-    pub(super) flags: u32,
-    pub(super) file_name: [u8; 64],
-    pub(super) secrets: [u8; 64 + 32 + 16],
+pub(crate) struct LoopStatus {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) backing_device: u64,
+    pub(crate) offset: u64,
+    pub(crate) size_limit: u64,
+    pub(crate) number: u32,
+    pub(crate) encryption: [u32; 2],
+    pub(crate) flags: u32,
+    pub(crate) file_name: [u8; 64],
+    pub(crate) secrets: [u8; 64 + 32 + 16],
 }
 
 impl Default for LoopStatus {
@@ -92,14 +92,14 @@ impl Default for LoopStatus {
 }
 
 /// A loop device. Its file is detached when it is dropped, at the latest when its last user ends.
-pub(super) struct Loop {
-    pub(super) path: PathBuf,
+pub(crate) struct Loop {
+    pub(crate) path: PathBuf,
     device: OwnedFd,
 }
 
 impl Loop {
     /// A device without a file.
-    pub(super) fn free() -> Result<Self, Errno> {
+    pub(crate) fn free() -> Result<Self, Errno> {
         let control = open("/dev/loop-control", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
         // SAFETY: the request takes no argument.
         let number = unsafe { ioctl(control, GET_FREE, 0)? };
@@ -109,43 +109,43 @@ impl Loop {
     }
 
     /// Attaches a file, opened with `access`, to a free device.
-    pub(super) fn attach(file: &str, access: OFlags) -> Result<Self, Errno> {
+    pub(crate) fn attach(file: &str, access: OFlags) -> Result<Self, Errno> {
         let device = Self::free()?;
         device.set_file(open(file, access | OFlags::CLOEXEC, Mode::empty())?)?;
         device.set_status(&LoopStatus { flags: AUTOCLEAR, ..LoopStatus::default() })?;
         Ok(device)
     }
 
-    pub(super) fn set_file(&self, file: impl AsFd) -> Result<usize, Errno> {
+    pub(crate) fn set_file(&self, file: impl AsFd) -> Result<usize, Errno> {
         let file = file.as_fd().as_raw_fd().unsigned_abs() as usize;
         // SAFETY: the request takes a descriptor.
         unsafe { ioctl(&self.device, SET_FD, file) }
     }
 
-    pub(super) fn set_status(&self, status: &LoopStatus) -> Result<usize, Errno> {
+    pub(crate) fn set_status(&self, status: &LoopStatus) -> Result<usize, Errno> {
         // SAFETY: the request reads a `loop_info64`.
         unsafe { ioctl(&self.device, SET_STATUS, (&raw const *status).addr()) }
     }
 
-    pub(super) fn status(&self) -> Result<LoopStatus, Errno> {
+    pub(crate) fn status(&self) -> Result<LoopStatus, Errno> {
         let mut status = LoopStatus::default();
         // SAFETY: the request fills a `loop_info64`.
         unsafe { ioctl(&self.device, GET_STATUS, (&raw mut status).addr())? };
         Ok(status)
     }
 
-    pub(super) fn detach(&self) -> Result<usize, Errno> {
+    pub(crate) fn detach(&self) -> Result<usize, Errno> {
         // SAFETY: the request takes no argument.
         unsafe { ioctl(&self.device, CLR_FD, 0) }
     }
 
-    pub(super) fn device(&self) -> &OwnedFd {
+    pub(crate) fn device(&self) -> &OwnedFd {
         &self.device
     }
 }
 
 /// The size of a block device in bytes: BLKGETSIZE64.
-pub(super) fn device_size(device: impl AsFd) -> Result<u64, Errno> {
+pub(crate) fn device_size(device: impl AsFd) -> Result<u64, Errno> {
     let mut size = 0_u64;
     let request = rustix::ioctl::opcode::read::<usize>(0x12, 114);
     // SAFETY: the request stores a u64.

@@ -77,10 +77,10 @@ fn processor_time() -> Checked {
 }
 
 /// A timer of timer_create(2) that sends SIGRTMIN with 4711; deleted when dropped.
-struct Timer(libc::timer_t);
+pub(crate) struct Timer(libc::timer_t);
 
 impl Timer {
-    fn new() -> Result<Self, Errno> {
+    pub(crate) fn new() -> Result<Self, Errno> {
         // SAFETY: all zeroes is a valid event.
         let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
         event.sigev_notify = libc::SIGEV_SIGNAL;
@@ -93,7 +93,7 @@ impl Timer {
         Ok(Self(unsafe { timer.assume_init() }))
     }
 
-    fn set(&self, first: Timespec, interval: Timespec) -> Result<(), Errno> {
+    pub(crate) fn set(&self, first: Timespec, interval: Timespec) -> Result<(), Errno> {
         set_timer(self.0, first, interval)
     }
 

@@ -130,7 +130,7 @@ fn tell_seed(seed: u64) {
 }
 
 /// Loads a module; one that is loaded already is fine.
-pub(super) fn load(path: &Path) -> Checked {
+pub(crate) fn load(path: &Path) -> Checked {
     if is_live(&name_of(path)) {
         return Ok(());
     }

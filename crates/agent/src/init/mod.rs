@@ -6,6 +6,7 @@
 //! * [`kernel_log`]: follows `/dev/kmsg`
 //! * [`by_hand`]: a person runs a case from a shell
 //! * [`by_itself`]: a run without anybody beside the machine
+//! * [`instrument`]: a machine that measures
 //! * [`session`]: waits for all of them at once
 //! * [`work`]: runs one case or program; [`launch`] is its side in the child process
 //! * [`leftovers`]: removes what a case left behind
@@ -16,10 +17,11 @@
 pub mod by_hand;
 mod by_itself;
 mod fresh;
+mod instrument;
 mod kernel_log;
-mod launch;
+pub(crate) mod launch;
 mod leftovers;
-mod missing;
+pub(crate) mod missing;
 mod mounts;
 mod port;
 mod session;
@@ -32,15 +34,18 @@ use std::path::Path;
 use protocol::{FromAgent, ToAgent};
 use rustix::system::{RebootCommand, reboot};
 
+use crate::micro::time_stamp;
 use session::Session;
 
 /// Runs the machine until it is powered off.
 pub fn run() -> ! {
+    let began = time_stamp();
     let trouble = mounts::mount_all();
     launch::prepare();
     match Session::open() {
         Ok(mut session) => match by_itself::waiting() {
             Some(request) => by_itself::run(&mut session, &request, &trouble),
+            None if instrument::is_there() => instrument::run(&mut session, began, &trouble),
             None => {
                 session.send(&hello());
                 serve(&mut session, &trouble);

@@ -1,0 +1,33 @@
+//! A machine that measures: its instrument has the machine to itself until it is done.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use protocol::FromAgent;
+use protocol::measure::INSTRUMENT;
+
+use super::hello;
+use super::session::Session;
+
+/// Whether this machine measures.
+pub(super) fn is_there() -> bool {
+    Path::new(INSTRUMENT).exists()
+}
+
+/// Runs the instrument, which stops the machine by itself when it is done; `began` is the time-stamp counter when
+/// user space did.
+pub(super) fn run(session: &mut Session, began: u64, trouble: &[String]) {
+    session.send(&hello());
+    for text in trouble {
+        session.send(&FromAgent::Trouble { text: text.clone() });
+    }
+    // Messages of this process would wake the host in the middle of a measurement.
+    session.drain();
+    let instrument = Command::new(INSTRUMENT).arg(began.to_string()).stdin(Stdio::null()).output();
+    let text = match instrument {
+        Ok(output) => format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()),
+        Err(error) => error.to_string(),
+    };
+    session.send(&FromAgent::Trouble { text: format!("the instrument ended: {text}") });
+    session.drain();
+}

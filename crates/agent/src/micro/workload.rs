@@ -1,0 +1,21 @@
+//! A program of the user instead of an operation: from its start to its end.
+
+use std::process::Stdio;
+
+use protocol::Command;
+
+use super::Meter;
+use crate::check::{Checked, fail};
+
+/// Measures a program; it must end with 0 each time.
+pub(super) fn measure(command: &Command, meter: &mut Meter) -> Checked {
+    let Some((program, arguments)) = command.argv.split_first() else { return fail("no program") };
+    let prepare = || {
+        let mut started = std::process::Command::new(program);
+        started.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(started)
+    };
+    meter.around(prepare, std::process::Command::status, |_, status| {
+        if status.success() { Ok(()) } else { fail(&format!("{program} ended with {status}")) }
+    })
+}
