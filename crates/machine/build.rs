@@ -1,35 +1,51 @@
-//! Builds the agent as a static program, so that it can be carried inside kiln.
+//! Builds what kiln carries inside: the agent with the instrument `micro`, static programs for guests, and the plugin,
+//! a library for QEMU.
 //!
-//! A build of its own, since it needs other flags than the rest (`+crt-static`, small before fast).
-//! Its directory is shared by all profiles of the workspace.
+//! Builds of their own, since they need other flags than the rest (`+crt-static`, small before fast). Their
+//! directories are shared by all profiles of the workspace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What guests run stands at addresses that never change, and needs no library.
+const STATIC: &str = "-Ctarget-feature=+crt-static\x1f-Crelocation-model=static\x1f-Cforce-unwind-tables=no";
+
+/// What QEMU loads.
+const DYNAMIC: &str = "-Cforce-unwind-tables=no";
+
 fn main() {
     let crates =
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate lies in crates/").to_path_buf();
-    for watched in ["agent", "protocol", "../Cargo.lock", "../Cargo.toml"] {
+    for watched in ["agent", "protocol", "../plugin", "../Cargo.lock", "../Cargo.toml"] {
         println!("cargo::rerun-if-changed={}", crates.join(watched).display());
     }
+    let built = [
+        ("KILN_AGENT", build(&crates, ("agent", "agent"), &["--bin", "agent"], STATIC).join("agent")),
+        ("KILN_MICRO", build(&crates, ("agent", "micro"), &["--bin", "micro"], STATIC).join("micro")),
+        ("KILN_PLUGIN", build(&crates, ("plugin", "plugin"), &["--lib"], DYNAMIC).join("libplugin.so")),
+    ];
+    for (variable, file) in built {
+        println!("cargo::rustc-env={variable}={}", file.display());
+    }
+}
+
+/// Builds some of a package with a profile; gives the directory of what came out.
+fn build(crates: &Path, (package, profile): (&str, &str), what: &[&str], flags: &str) -> PathBuf {
     let target = std::env::var("TARGET").expect("cargo sets TARGET");
-    let directory = target_directory().join("agent");
+    let directory = target_directory().join(package);
     let status = Command::new(std::env::var_os("CARGO").expect("cargo sets CARGO"))
-        .args(["build", "--quiet", "--locked", "--package", "agent", "--bin", "agent", "--profile", "agent"])
+        .args(["build", "--quiet", "--locked", "--package", package, "--profile", profile])
+        .args(what)
         .args(["--target", &target, "--target-dir"])
         .arg(&directory)
-        .current_dir(&crates)
-        .env(
-            "CARGO_ENCODED_RUSTFLAGS",
-            "-Ctarget-feature=+crt-static\x1f-Crelocation-model=static\x1f-Cforce-unwind-tables=no",
-        )
+        .current_dir(crates)
+        .env("CARGO_ENCODED_RUSTFLAGS", flags)
         .env_remove("RUSTC_WRAPPER")
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .status()
         .expect("cargo can be started");
-    assert!(status.success(), "the agent does not build");
-    let agent = directory.join(target).join("agent/agent");
-    println!("cargo::rustc-env=KILN_AGENT={}", agent.display());
+    assert!(status.success(), "the {package} does not build");
+    directory.join(target).join(profile)
 }
 
 /// The workspace's target directory: the one that holds this script's `OUT_DIR`, whose path ends in

@@ -8,6 +8,7 @@
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
 //! * [`hosted`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
 //! * [`template`]: a booted machine that others are cloned from
+//! * [`instrument`]: a machine that measures
 //! * [`console`]: lines of the console and what they say about the machine's end
 //! * [`printk`]: what stands before the text of a line
 //! * [`host`]: what this host has
@@ -21,6 +22,7 @@ pub mod folder;
 pub mod host;
 pub mod hosted;
 pub mod initramfs;
+pub mod instrument;
 pub mod kvm;
 pub mod payload;
 pub mod printk;
@@ -39,12 +41,19 @@ pub use engine::Engine;
 pub use error::{BootFailure, BootTrouble, Error};
 pub use folder::Folder;
 pub use hosted::{Booted, Built, Hosted, Starting};
+pub use instrument::{Measuring, SHIFT, Step, Timing, Watch};
 pub use payload::Payload;
 pub use spec::Spec;
 pub use template::Template;
 
 /// The agent: a static program, `/init` of every machine.
 pub static AGENT: &[u8] = include_bytes!(env!("KILN_AGENT"));
+
+/// The instrument of machines that measure: a static program beside the agent.
+pub static MICRO: &[u8] = include_bytes!(env!("KILN_MICRO"));
+
+/// QEMU's plugin: a dynamic library for the host's C library.
+pub static PLUGIN: &[u8] = include_bytes!(env!("KILN_PLUGIN"));
 
 /// A booted machine, seen from whoever gives it work. Its memory, processes and descriptors are
 /// gone when it is dropped.
@@ -103,6 +112,8 @@ pub enum Event {
     Agent(FromAgent),
     /// Something on the control port that the agent did not say.
     Stranger(String),
+    /// The machine has stopped itself, as the instrument of a measuring machine does.
+    Stopped,
     /// The machine is no more.
     Ended(Death),
     /// Nothing happened until the deadline.

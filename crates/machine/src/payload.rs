@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use kernel::Module;
+use protocol::measure::{INSTRUMENT, MODULES};
 
 use crate::error::Error;
 use crate::folder::{Entry, Folder};
 use crate::initramfs::Archive;
 use crate::program::Program;
-use crate::{AGENT, program};
+use crate::{AGENT, MICRO, program};
 
 /// Modules and programs that the agent finds in its file system.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +54,13 @@ impl Payload {
     /// Makes a symbolic link; whatever else is shipped as `place` is kept instead.
     pub fn link(&mut self, place: &str, target: &str) {
         self.links.push((place.to_string(), target.to_string()));
+    }
+
+    /// Ships the instrument of a machine that measures; it loads these modules first, by their paths in this order.
+    pub fn instrument(&mut self, modules: &[String]) {
+        let program = Program { content: MICRO.to_vec(), libraries: Vec::new() };
+        self.program(program, INSTRUMENT);
+        self.file(MODULES, modules.join("\n"));
     }
 
     /// Where the module called `name` is in the machine.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::engine::Engine;
+use crate::instrument::Timing;
 use crate::payload::Payload;
 
 /// Everything that decides how a machine is and boots.
@@ -25,6 +26,8 @@ pub struct Spec {
     pub disk_mib: u64,
     /// The folder into which its memory is dumped when the kernel crashes or hangs, if it is. Only QEMU can do that.
     pub dumps: Option<PathBuf>,
+    /// What it counts time by, if it is a machine that measures. Only QEMU can do that.
+    pub timing: Option<Timing>,
     /// What the agent finds in its file system.
     pub payload: Payload,
 }
@@ -44,17 +47,19 @@ const KERNEL_MIB: u64 = 96;
 impl Spec {
     /// The same without what the machine boots from.
     pub(crate) fn bare(&self) -> Self {
-        let Self { memory_mib, cpus, engine, boot_limit, silence_limit, disk_mib, .. } = *self;
+        let Self { memory_mib, cpus, engine, boot_limit, silence_limit, disk_mib, timing, .. } = *self;
         let (append, dumps) = (self.append.clone(), self.dumps.clone());
         // A clone of the whole would copy all programs and folders first.
         let payload = Payload::default();
-        Self { memory_mib, cpus, append, engine, boot_limit, silence_limit, disk_mib, dumps, payload }
+        Self { memory_mib, cpus, append, engine, boot_limit, silence_limit, disk_mib, dumps, timing, payload }
     }
 
     /// The kernel's parameters.
     #[must_use]
     pub fn parameters(&self) -> String {
-        format!("{} {}", self.engine.parameters(), self.append).trim_end().to_string()
+        let timing = self.timing.map(Timing::parameters).unwrap_or_default();
+        let all = [self.engine.parameters(), timing, &self.append];
+        all.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
     /// The least memory that holds an initramfs of `initramfs` bytes, in MiB. The archive and what is

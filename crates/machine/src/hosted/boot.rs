@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use kernel::{Kernel, Store};
 use protocol::FromAgent;
+use protocol::measure::Order;
 
 use super::launch::{self, Numbers, Origin, quote};
 use super::own::Own;
@@ -15,6 +16,7 @@ use super::{Hosted, INTERRUPT_INTERVAL};
 use crate::engine::Engine;
 use crate::error::{BootFailure, BootTrouble, Error};
 use crate::host::QemuProgram;
+use crate::instrument::{Desk, Exchange, Measuring, Watch};
 use crate::spec::Spec;
 use crate::template::{About, Body, Keep, Memory, Template};
 use crate::{Event, Machine, fitness, qemu, uml};
@@ -50,6 +52,8 @@ pub struct Starting<'a> {
     spec: &'a Spec,
     /// What clones are going to be made from, if that is what it is for.
     template: Option<(Body, Memory)>,
+    /// What only a machine that measures has.
+    desk: Option<Desk>,
     start: Instant,
     own: Own,
 }
@@ -89,7 +93,7 @@ impl<'a> Built<'a> {
     /// The command line that a start would use, with made-up numbers for its descriptors.
     #[must_use]
     pub fn command_line(&self) -> String {
-        let numbers = Numbers::example(self.spec.disk_mib > 0);
+        let numbers = Numbers::example(self.spec.disk_mib > 0, self.spec.timing.is_some());
         quote(&match self.spec.engine {
             Engine::Qemu(accel) => qemu::example(self.spec, accel, self.files(), &numbers),
             Engine::Uml => uml::command(self.spec, &self.program, &numbers),
@@ -108,7 +112,7 @@ impl<'a> Built<'a> {
     /// When the host cannot start it.
     pub fn start(&self) -> Result<Starting<'a>, Error> {
         let initramfs = launch::in_memory("initramfs", &self.initramfs)?;
-        self.start_from(Origin::Boot { initramfs }, None)
+        self.start_from(Origin::Boot { initramfs }, None, None)
     }
 
     /// Whether machines of this engine can be cloned at all.
@@ -134,7 +138,17 @@ impl<'a> Built<'a> {
         let initramfs = launch::in_memory("initramfs", &self.initramfs)?;
         let memory = Memory::new(self.spec.memory_mib)?;
         let origin = Origin::Template { initramfs, memory: memory.descriptor()? };
-        self.start_from(origin, Some((self.body(), memory)))
+        self.start_from(origin, Some((self.body(), memory)), None)
+    }
+
+    /// Starts a machine that does what `order` says as soon as it has booted.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it.
+    pub fn start_measuring(&self, order: &Order) -> Result<Starting<'a>, Error> {
+        let initramfs = launch::in_memory("initramfs", &self.initramfs)?;
+        self.start_from(Origin::Boot { initramfs }, None, Some(order))
     }
 
     /// Where a template of this machine is kept between runs.
@@ -160,10 +174,13 @@ impl<'a> Built<'a> {
         &self,
         origin: Origin<OwnedFd>,
         template: Option<(Body, Memory)>,
+        order: Option<&Order>,
     ) -> Result<Starting<'a>, Error> {
         let start = Instant::now();
-        let (machine, command_line) = start::start(self.spec, self.files(), origin)?;
-        Ok(Starting { machine, command_line, spec: self.spec, template, start, own: Own::new(true)? })
+        let desk = self.spec.timing.map(|_| Desk::new(Exchange::new(order)?, Watch::No)).transpose()?;
+        let (desk, files) = desk.unzip();
+        let (machine, command_line) = start::start(self.spec, self.files(), (origin, files))?;
+        Ok(Starting { machine, command_line, spec: self.spec, template, desk, start, own: Own::new(true)? })
     }
 }
 
@@ -210,10 +227,53 @@ impl Starting<'_> {
         let Some((body, memory)) = self.template.take() else {
             return Err(self.fail(BootTrouble::Unclonable("it was not started as a template".to_string())));
         };
+        if self.spec.timing.is_some() {
+            self.follow_to_stop(interrupt)?;
+        }
         let saved = self.machine.freeze();
         let frozen = saved.map_err(|why| self.fail(BootTrouble::Unclonable(why)))?;
         let about = About { release, took: self.start.elapsed(), console: lines };
         Ok(Template::new(body, memory, frozen, about))
+    }
+
+    /// Follows the machine to the agent's hello; then it measures. `console` gets every line on the way.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel does not boot, `interrupt` is set, or it is no machine that measures.
+    pub fn wait_for_measuring(
+        mut self,
+        interrupt: &AtomicBool,
+        console: &mut dyn FnMut(&str),
+    ) -> Result<(Measuring, String, Duration), BootFailure> {
+        let release = self.follow(interrupt, console)?;
+        let took = self.start.elapsed();
+        match self.desk.take() {
+            Some(desk) => Ok((Measuring::new(self.machine, desk), release, took)),
+            None => Err(self.fail(BootTrouble::Machine("it has no instrument".to_string()))),
+        }
+    }
+
+    /// Follows a machine that measures to the point where it stops itself.
+    fn follow_to_stop(&mut self, interrupt: &AtomicBool) -> Result<(), BootFailure> {
+        self.machine.let_guest_go_first();
+        let mut trouble = None;
+        while !interrupt.load(Ordering::Relaxed) {
+            match self.machine.next(Instant::now() + INTERRUPT_INTERVAL) {
+                Event::Stopped => return Ok(()),
+                Event::Agent(FromAgent::Trouble { text }) => trouble = Some(text),
+                Event::Ended(death) => {
+                    let of_death = || BootTrouble::of(death, self.spec.engine);
+                    return Err(self.fail(trouble.map_or_else(of_death, BootTrouble::Machine)));
+                }
+                Event::Quiet if self.lived() >= self.spec.boot_limit * 2 => {
+                    let why = "its instrument does not come to be ready".to_string();
+                    return Err(self.fail(BootTrouble::Machine(why)));
+                }
+                _ => {}
+            }
+        }
+        Err(self.fail(BootTrouble::Interrupted))
     }
 
     /// Follows the machine to the agent's hello; gives `uname -r`.
@@ -240,7 +300,7 @@ impl Starting<'_> {
                 }
                 Event::Agent(FromAgent::Hello { release, .. }) => return Ok(release),
                 // What comes before the hello is the driver's or the firmware's.
-                Event::Agent(_) | Event::Stranger(_) => {}
+                Event::Agent(_) | Event::Stranger(_) | Event::Stopped => {}
                 Event::Ended(death) => return Err(self.fail(BootTrouble::of(death, self.spec.engine))),
                 Event::Quiet if self.lived() >= deadline => {
                     let silence = self.lived().saturating_sub(heard);

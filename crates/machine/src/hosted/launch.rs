@@ -11,6 +11,7 @@ use rustix::net::sockopt;
 
 use super::Driver;
 use crate::error::Error;
+use crate::instrument;
 
 /// A program that is ready to be started.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(crate) struct Parts {
     pub(crate) control: OwnedFd,
     pub(crate) disk: Option<OwnedFd>,
     pub(crate) origin: Origin<OwnedFd>,
+    /// Those of a machine that measures.
+    pub(crate) instrument: Option<instrument::Files<OwnedFd>>,
 }
 
 /// Their numbers, which are the same in both processes.
@@ -37,6 +40,7 @@ pub(crate) struct Numbers {
     pub(crate) control: i32,
     pub(crate) disk: Option<i32>,
     pub(crate) origin: Origin<i32>,
+    pub(crate) instrument: Option<instrument::Files<i32>>,
 }
 
 /// How a machine begins, and the files for it.
@@ -98,19 +102,23 @@ impl Parts {
             control: self.control.as_raw_fd(),
             disk: self.disk.as_ref().map(AsRawFd::as_raw_fd),
             origin: self.origin.as_ref().map(AsRawFd::as_raw_fd),
+            instrument: self.instrument.as_ref().map(|files| files.as_ref().map(AsRawFd::as_raw_fd)),
         }
     }
 
     pub(crate) fn into_inherited(self) -> Vec<OwnedFd> {
-        [self.console, self.control].into_iter().chain(self.disk).chain(self.origin.into_files()).collect()
+        let instrument = self.instrument.into_iter().flat_map(instrument::Files::into_files);
+        let own = [self.console, self.control].into_iter().chain(self.disk).chain(instrument);
+        own.chain(self.origin.into_files()).collect()
     }
 }
 
 impl Numbers {
     /// Some, for a command line that is only shown.
-    pub(crate) fn example(has_disk: bool) -> Self {
+    pub(crate) fn example(has_disk: bool, measures: bool) -> Self {
         let origin = Origin::Boot { initramfs: 3 };
-        Self { console: 4, control: 5, disk: has_disk.then_some(7), origin }
+        let instrument = measures.then_some(instrument::Files { exchange: 8, plugin: None });
+        Self { console: 4, control: 5, disk: has_disk.then_some(7), origin, instrument }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A machine that is a program of this host, with a console and a control port.
 //!
 //! * [`boot`]: from its start to the agent's hello
+//! * [`cloning`]: what clones go on with
 //! * [`family`]: its processes; [`waiting`]: how long they waited for a CPU
 //! * [`attention`]: how long nobody listened to it
 //! * [`dump`]: its memory, kept
@@ -14,6 +15,7 @@
 
 mod attention;
 mod boot;
+mod cloning;
 mod dump;
 pub(crate) mod family;
 pub(crate) mod launch;
@@ -25,16 +27,14 @@ mod traces;
 mod waiting;
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
-use serde::{Deserialize, Serialize};
 
 use crate::console::Console;
 use crate::error::{BootFailure, BootTrouble};
@@ -45,6 +45,7 @@ use process::{Exit, Process};
 use waiting::Waiting;
 
 pub use boot::{Booted, Built, Starting};
+pub(crate) use cloning::{Frozen, Said};
 pub(crate) use traces::Provocation;
 
 /// Sockets whose end is waited for: console, control port.
@@ -76,6 +77,11 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
         Err(CANNOT_BE_CLONED.to_string())
     }
 
+    /// Has a clone go on whose template had stopped itself.
+    fn resume(&mut self, _deadline: Instant) -> Result<(), String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
+
     /// Stops the machine and writes the state of its devices.
     fn save(&mut self, _state: BorrowedFd<'_>) -> Result<(), String> {
         Err(CANNOT_BE_CLONED.to_string())
@@ -98,27 +104,12 @@ pub(crate) enum Raw {
     Control(Vec<u8>),
     /// The machine will do nothing more, although the program still runs.
     Over,
+    /// The machine has stopped itself.
+    Stopped,
     /// One of the sockets has closed.
     Closed,
     /// The process has ended, in this way.
     Exited(Exit),
-}
-
-/// What a clone needs beside its memory.
-#[derive(Debug)]
-pub(crate) struct Frozen {
-    /// The state of the devices.
-    pub(crate) state: File,
-    pub(crate) said: Said,
-}
-
-/// How far the conversation with an agent has come, in frames.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Said {
-    /// From the agent.
-    pub(crate) heard: u64,
-    /// To the agent.
-    pub(crate) told: u64,
 }
 
 /// A machine that is a program of this host.
@@ -179,24 +170,6 @@ impl Hosted {
         }
     }
 
-    /// A clone of a machine whose conversation had come so far.
-    pub(crate) fn after(self, said: Said) -> Self {
-        Self { decoder: Decoder::after(said.heard), encoder: Encoder::after(said.told), ..self }
-    }
-
-    /// Stops the machine; gives what a clone needs beside its memory.
-    pub(crate) fn freeze(&mut self) -> Result<Frozen, String> {
-        let state = launch::in_memory("state", &[]).map_err(|error| error.to_string())?;
-        self.driver.save(state.as_fd())?;
-        let said = Said { heard: self.decoder.frames(), told: self.encoder.frames() };
-        Ok(Frozen { state: state.into(), said })
-    }
-
-    /// Whether a clone has gone on where its template stopped; waits for it until `deadline`.
-    pub(crate) fn runs_by(&mut self, deadline: Instant) -> Result<bool, String> {
-        self.driver.runs_by(deadline)
-    }
-
     /// The time since `start`, without what the machine waited for a CPU of the host.
     pub(crate) fn lived(&mut self, start: Instant) -> Duration {
         start.elapsed().saturating_sub(self.waited())
@@ -254,6 +227,7 @@ impl Hosted {
                 self.queue.extend(found.into_iter().map(event));
             }
             Raw::Over => self.end(),
+            Raw::Stopped => self.queue.push_back(Event::Stopped),
             Raw::Closed => self.open = self.open.saturating_sub(1),
             Raw::Exited(how) => self.exit = Some(how),
         }

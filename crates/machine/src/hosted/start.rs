@@ -11,7 +11,7 @@ use super::{Hosted, Raw, readers};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::spec::Spec;
-use crate::{qemu, uml};
+use crate::{instrument, qemu, uml};
 
 /// Events that may wait in the queue; each holds at most 16 KiB.
 const QUEUE: usize = 256;
@@ -27,7 +27,7 @@ pub(crate) struct Files<'a> {
 pub(crate) fn start(
     spec: &Spec,
     files: Files<'_>,
-    origin: Origin<OwnedFd>,
+    (origin, instrument): (Origin<OwnedFd>, Option<instrument::Files<OwnedFd>>),
 ) -> Result<(Hosted, String), Error> {
     let (console, its_console) = socket_pair()?;
     launch::hold_much(&its_console);
@@ -37,6 +37,7 @@ pub(crate) fn start(
         control: its_control.into(),
         disk: (spec.disk_mib > 0).then(|| launch::disk(spec.disk_mib)).transpose()?,
         origin,
+        instrument,
     };
     let (sender, events) = sync_channel(QUEUE);
     let launch = match spec.engine {

@@ -56,7 +56,7 @@ impl Hosted {
                 match event {
                     Event::Console(line) => lines.push(line),
                     Event::Ended(_) => return lines,
-                    Event::Agent(_) | Event::Stranger(_) | Event::Quiet => {}
+                    Event::Agent(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
                 }
             }
         }

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use protocol::measure::EXCHANGE_SIZE;
+
 use super::files;
 use crate::accel::Accel;
 use crate::hosted::launch::{Numbers, Origin, inherited};
+use crate::instrument::{Files, Plugin, Timing};
 use crate::spec::Spec;
 
 /// All arguments after the program's name.
@@ -25,6 +28,8 @@ pub(super) fn arguments(
         serial_port("control", numbers.control),
         self::monitor(monitor),
         numbers.disk.map(|number| disk(&inherited(number))).unwrap_or_default(),
+        spec.timing.map(Timing::arguments).unwrap_or_default(),
+        numbers.instrument.map(instrument).unwrap_or_default(),
         ending(spec),
     ]
     .concat()
@@ -68,8 +73,15 @@ fn processor(spec: &Spec, accel: Accel) -> Vec<String> {
     strings(["-cpu", model, "-smp", &spec.cpus.to_string()])
 }
 
+/// The place for the memory that a measuring machine shares: QEMU wants gigabytes, since it aligns them.
+const EXCHANGE_MIB: u64 = 1024;
+
 fn size(spec: &Spec) -> Vec<String> {
-    strings(["-m", &format!("{}M", spec.memory_mib)])
+    let mib = spec.memory_mib;
+    match spec.timing {
+        None => strings(["-m", &format!("{mib}M")]),
+        Some(_) => strings(["-m", &format!("{mib}M,slots=1,maxmem={}M", mib + EXCHANGE_MIB)]),
+    }
 }
 
 /// What is cloned lies in a file that clones map privately; only the state of the devices is migrated.
@@ -117,6 +129,30 @@ fn disk(file: &str) -> Vec<String> {
     strings(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk"])
 }
 
+/// The memory that it shares with this host, the device by which it stops itself, and the plugin that watches it.
+fn instrument(files: Files<i32>) -> Vec<String> {
+    let memory = format!(
+        "memory-backend-file,id=exchange,size={EXCHANGE_SIZE},mem-path={},share=on",
+        inherited(files.exchange)
+    );
+    let devices = [
+        "-machine",
+        "nvdimm=on",
+        "-device",
+        "nvdimm,memdev=exchange",
+        "-device",
+        "pvpanic",
+        "-action",
+        "panic=pause",
+    ];
+    let plugin = files.plugin.map(|Plugin { code, output, stacks }| {
+        let stacks = if stacks { "on" } else { "off" };
+        let plugin = format!("{},output={},stacks={stacks}", inherited(code), inherited(output));
+        strings(["-plugin", &plugin])
+    });
+    [strings(["-object", &memory]), strings(devices), plugin.unwrap_or_default()].concat()
+}
+
 /// A reset ends the machine: what comes after it is another boot, which kiln makes itself.
 fn ending(spec: &Spec) -> Vec<String> {
     // A machine that has ended stays until its memory has been dumped. The device takes a note from kernels that
@@ -146,13 +182,14 @@ mod tests {
             silence_limit: Duration::ZERO,
             disk_mib: 0,
             dumps: None,
+            timing: None,
             payload: Payload::default(),
         }
     }
 
     #[test]
     fn the_command_line_says_everything_once() {
-        let numbers = Numbers::example(false);
+        let numbers = Numbers::example(false, false);
         let line = arguments(&spec(), Accel::Tcg, Path::new("/boot/vmlinuz"), &numbers, 6).join(" ");
         assert_eq!(
             line,
@@ -170,14 +207,14 @@ mod tests {
     #[test]
     fn a_machine_whose_memory_is_dumped_stays_when_it_has_ended() {
         let spec = Spec { dumps: Some("/results".into()), ..spec() };
-        let line = arguments(&spec, Accel::Tcg, Path::new("x"), &Numbers::example(true), 6).join(" ");
+        let line = arguments(&spec, Accel::Tcg, Path::new("x"), &Numbers::example(true, false), 6).join(" ");
         assert!(line.ends_with("-no-reboot -action shutdown=pause -device vmcoreinfo"), "{line}");
     }
 
     #[test]
     fn a_machine_out_of_files_is_the_same_machine() {
         let spec = Spec { disk_mib: 64, ..spec() };
-        let numbers = Numbers::example(true);
+        let numbers = Numbers::example(true, false);
         let of_kiln = arguments(&spec, Accel::Tcg, Path::new("vmlinuz"), &numbers, 6);
         let of_files = from_files(&spec, Accel::Tcg);
         let kept = |line: &[String]| -> Vec<String> {
@@ -200,7 +237,8 @@ mod tests {
 
     #[test]
     fn a_disk_is_there_only_when_asked_for() {
-        let line = arguments(&spec(), Accel::Tcg, Path::new("x"), &Numbers::example(true), 6).join(" ");
+        let line =
+            arguments(&spec(), Accel::Tcg, Path::new("x"), &Numbers::example(true, false), 6).join(" ");
         assert!(
             line.contains("-drive file=/proc/self/fd/7,format=raw,if=none,id=disk,cache=unsafe"),
             "{line}"

@@ -104,6 +104,10 @@ impl Driver for Qemu {
         self.monitor.runs_by(deadline)
     }
 
+    fn resume(&mut self, deadline: Instant) -> Result<(), String> {
+        self.monitor.resume(deadline)
+    }
+
     fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {
         self.monitor.save(state)
     }

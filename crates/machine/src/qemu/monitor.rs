@@ -99,6 +99,22 @@ impl Monitor {
         Ok(true)
     }
 
+    /// Has a clone go on that has its state, once it has; its template had stopped itself, so it does not by itself.
+    pub(super) fn resume(&mut self, deadline: Instant) -> Result<(), String> {
+        while Instant::now() < deadline {
+            if let Some(why) = self.refused.take() {
+                return Err(why);
+            }
+            let progress = self.execute("query-migrate", &json!({}))?;
+            match progress["status"].as_str().unwrap_or_default() {
+                "completed" => return self.execute("cont", &json!({})).map(drop),
+                "failed" => return Err("QEMU does not read the state of its template".to_string()),
+                _ => std::thread::sleep(SAVE_INTERVAL),
+            }
+        }
+        Err("it does not come to have the state of its template".to_string())
+    }
+
     /// Stops the guest and writes the state of its devices.
     pub(super) fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {
         self.execute("migrate-set-capabilities", &ignore_shared())?;
@@ -165,6 +181,7 @@ impl Monitor {
             Said::Answer(number, answer) => return Ok(Some((number, answer))),
             Said::Shutdown(reason) => self.shutdown_reason = Some(reason),
             Said::Resumed => self.resumed = true,
+            Said::StopsItself => {}
             Said::Paused => {
                 self.shutdown_reason.get_or_insert_with(|| "it paused the guest by itself".to_string());
             }
@@ -189,6 +206,7 @@ fn complaint(error: RecvTimeoutError) -> &'static str {
 fn read(mut socket: UnixStream, said: &SyncSender<Said>, events: &SyncSender<Raw>) {
     let mut buffer = [0; 16 * 1024];
     let mut line = Vec::new();
+    let mut stops_itself = false;
     while let Ok(count @ 1..) = socket.read(&mut buffer) {
         for &byte in &buffer[..count] {
             if byte != b'\n' {
@@ -197,9 +215,19 @@ fn read(mut socket: UnixStream, said: &SyncSender<Said>, events: &SyncSender<Raw
                 continue;
             }
             let Some(new) = qmp::read(&std::mem::take(&mut line)) else { continue };
-            // A guest that QEMU paused will do nothing more.
-            let over = new == Said::Paused;
-            if said.send(new).is_err() || (over && events.send(Raw::Over).is_err()) {
+            let event = match new {
+                Said::Paused if std::mem::take(&mut stops_itself) => {
+                    if events.send(Raw::Stopped).is_err() {
+                        return;
+                    }
+                    continue;
+                }
+                // A guest that QEMU paused will do nothing more.
+                Said::Paused => Some(Raw::Over),
+                _ => None,
+            };
+            stops_itself |= new == Said::StopsItself;
+            if said.send(new).is_err() || event.is_some_and(|event| events.send(event).is_err()) {
                 return;
             }
         }

@@ -23,6 +23,8 @@ pub(super) enum Said {
     Shutdown(String),
     /// QEMU has paused the guest, which kiln never asks for: an internal error, or no space left.
     Paused,
+    /// The guest asks to be stopped, by the device through which others tell that they panicked.
+    StopsItself,
     /// The guest runs from now on.
     Resumed,
     /// The answer to the command of this number.
@@ -34,6 +36,9 @@ pub(super) fn read(line: &[u8]) -> Option<Said> {
     let value: Value = serde_json::from_slice(line).ok()?;
     if value["event"] == "SHUTDOWN" {
         return Some(Said::Shutdown(value["data"]["reason"].as_str().unwrap_or_default().to_string()));
+    }
+    if value["event"] == "GUEST_PANICKED" {
+        return Some(Said::StopsItself);
     }
     if value["event"] == "STOP" {
         return Some(Said::Paused);
@@ -99,6 +104,10 @@ mod tests {
         let event = br#"{"timestamp": {"seconds": 1, "microseconds": 2}, "event": "SHUTDOWN", "data": {"guest": true, "reason": "guest-reset"}}"#;
         assert_eq!(read(event), Some(Said::Shutdown("guest-reset".into())));
         assert_eq!(read(br#"{"event": "STOP"}"#), Some(Said::Paused));
+        assert_eq!(
+            read(br#"{"event": "GUEST_PANICKED", "data": {"action": "pause"}}"#),
+            Some(Said::StopsItself)
+        );
         assert_eq!(read(br#"{"event": "RESUME"}"#), Some(Said::Resumed));
         assert_eq!(read(br#"{"return": "RIP=0", "id": 7}"#), Some(Said::Answer(7, Ok("RIP=0".into()))));
         assert_eq!(read(br#"{"return": {}}"#), None, "the answer to the negotiation");

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::hosted::{Frozen, Said};
 
 /// Templates that are kept, each of some 100 MiB or more; those that nobody used for longest go.
-const KEPT: usize = 8;
+const KEPT: usize = 16;
 
 /// Longest text about a template, in bytes.
 const ABOUT_MAX: u64 = 16 << 20;

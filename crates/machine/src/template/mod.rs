@@ -5,11 +5,13 @@
 //!
 //! * [`wake`]: from a clone's start to its first answer
 //! * [`layer`]: a template made from another one, with modules loaded
+//! * [`measure`]: a clone that measures
 //! * [`memory`]: the file that is its memory
 //! * [`kept`]: between runs
 
 mod kept;
 mod layer;
+mod measure;
 mod memory;
 mod wake;
 
@@ -23,6 +25,7 @@ use crate::error::Error;
 use crate::hosted::launch::{Origin, inherited};
 use crate::hosted::start::{Files, start};
 use crate::hosted::{Frozen, Hosted};
+use crate::instrument;
 use crate::spec::Spec;
 
 pub use kept::Keep;
@@ -82,8 +85,16 @@ impl Template {
 
     /// Starts a machine that goes on where this one stopped; it has the memory and the state of `origin`.
     fn start(&self, origin: Origin<OwnedFd>) -> Result<Hosted, Error> {
+        self.start_with(origin, None)
+    }
+
+    fn start_with(
+        &self,
+        origin: Origin<OwnedFd>,
+        instrument: Option<instrument::Files<OwnedFd>>,
+    ) -> Result<Hosted, Error> {
         let Body { spec, program, image } = &self.body;
-        let (machine, _) = start(spec, Files { program, image }, origin)?;
+        let (machine, _) = start(spec, Files { program, image }, (origin, instrument))?;
         Ok(machine.after(self.frozen.said))
     }
 

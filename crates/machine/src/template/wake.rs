@@ -17,7 +17,7 @@ const SLOWNESS: u32 = 4;
 
 /// Limits of that time.
 const WAKE_MIN: Duration = Duration::from_secs(10);
-const WAKE_MAX: Duration = Duration::from_secs(120);
+pub(super) const WAKE_MAX: Duration = Duration::from_secs(120);
 
 /// Most that a clone may say before its first answer and is heard later.
 const EARLY_MAX: usize = 10_000;
@@ -91,6 +91,6 @@ impl Template {
     }
 }
 
-fn not_started(why: &str) -> BootTrouble {
+pub(super) fn not_started(why: &str) -> BootTrouble {
     BootTrouble::Machine(format!("a clone did not start: {why}"))
 }

@@ -51,13 +51,14 @@ mod tests {
             silence_limit: Duration::ZERO,
             disk_mib: 0,
             dumps: None,
+            timing: None,
             payload: Payload::default(),
         }
     }
 
     #[test]
     fn the_command_line_says_everything_once() {
-        let line = arguments(&spec(), &Numbers::example(false)).join(" ");
+        let line = arguments(&spec(), &Numbers::example(false, false)).join(" ");
         assert_eq!(
             line,
             "mem=512M initrd=/proc/self/fd/3 con=null con0=fd:0,fd:1 ssl=null ssl1=fd:5 \
@@ -68,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_disk_is_there_only_when_asked_for() {
-        let line = arguments(&spec(), &Numbers::example(true)).join(" ");
+        let line = arguments(&spec(), &Numbers::example(true, false)).join(" ");
         assert!(line.contains(" ubd0=/proc/self/fd/7 "), "{line}");
     }
 }

@@ -1,0 +1,70 @@
+//! What clones of a machine go on with.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use protocol::{Decoder, Encoder};
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use serde::{Deserialize, Serialize};
+
+use super::{Hosted, launch};
+
+/// What a clone needs beside its memory.
+#[derive(Debug)]
+pub(crate) struct Frozen {
+    /// The state of the devices.
+    pub(crate) state: File,
+    pub(crate) said: Said,
+}
+
+/// How far the conversation with an agent has come, in frames.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Said {
+    /// From the agent.
+    pub(crate) heard: u64,
+    /// To the agent.
+    pub(crate) told: u64,
+}
+
+impl Hosted {
+    /// A clone of a machine whose conversation had come so far.
+    pub(crate) fn after(self, said: Said) -> Self {
+        Self { decoder: Decoder::after(said.heard), encoder: Encoder::after(said.told), ..self }
+    }
+
+    /// Where the program's own thread and the processor of its guest want to go on at the same moment, the guest does:
+    /// they share one CPU of the host, which an idle thread takes from nobody. What the host does not allow is left.
+    pub(crate) fn let_guest_go_first(&self) {
+        let id = self.process.id;
+        let threads = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+        let threads = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut one = CpuSet::new();
+        one.set(id as usize % std::thread::available_parallelism().map_or(1, usize::from));
+        for thread in threads.filter_map(Pid::from_raw) {
+            let _ = sched_setaffinity(Some(thread), &one);
+        }
+        let idle = libc::sched_param { sched_priority: 0 };
+        // SAFETY: sets the policy of one thread; the structure outlives the call.
+        unsafe { libc::sched_setscheduler(id.cast_signed(), libc::SCHED_IDLE, &raw const idle) };
+    }
+
+    /// Stops the machine; gives what a clone needs beside its memory.
+    pub(crate) fn freeze(&mut self) -> Result<Frozen, String> {
+        let state = launch::in_memory("state", &[]).map_err(|error| error.to_string())?;
+        self.driver.save(state.as_fd())?;
+        let said = Said { heard: self.decoder.frames(), told: self.encoder.frames() };
+        Ok(Frozen { state: state.into(), said })
+    }
+
+    /// Whether a clone has gone on where its template stopped; waits for it until `deadline`.
+    pub(crate) fn runs_by(&mut self, deadline: Instant) -> Result<bool, String> {
+        self.driver.runs_by(deadline)
+    }
+
+    /// Has a clone go on whose template had stopped itself.
+    pub(crate) fn resume(&mut self, deadline: Instant) -> Result<(), String> {
+        self.driver.resume(deadline)
+    }
+}
