@@ -12,6 +12,7 @@
 //! * [`ktap`]: results of tests that print KTAP
 //! * [`kunit`]: a Run for each test that a kernel runs while it boots
 //! * [`likeness`]: whether two Runs failed in the same way
+//! * [`measure`]: what operations cost on a Kernel
 //! * [`source`]: where machines come from
 //! * [`runner`]: boots, runs, judges
 //! * [`bundle`]: a Run as files that reproduce it without kiln
@@ -24,6 +25,7 @@ pub mod kernel_report;
 pub mod ktap;
 pub mod kunit;
 pub mod likeness;
+pub mod measure;
 mod observe;
 pub mod outcome;
 pub mod plan;

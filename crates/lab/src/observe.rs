@@ -88,7 +88,7 @@ pub(crate) fn observe(
             }
         };
         match machine.next(until) {
-            MachineEvent::Quiet => {}
+            MachineEvent::Quiet | MachineEvent::Stopped => {}
             MachineEvent::Console(line) => {
                 heard(&line);
                 seen.console.push(line);

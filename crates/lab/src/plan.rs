@@ -12,7 +12,7 @@ use protocol::{Command, Work};
 use crate::judge::Dialect;
 
 /// Where a user's own program is in the machine.
-const PROGRAM_PLACE: &str = "/usr/local/bin";
+pub(crate) const PROGRAM_PLACE: &str = "/usr/local/bin";
 
 /// Time limit of a user's own program.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(60);
@@ -168,18 +168,8 @@ impl Plan {
     }
 
     fn item(&mut self, kernel: &Kernel, case: &Case, fixed: Fixed) -> Result<Item, machine::Error> {
-        let mut skip = None;
-        let mut modules = Vec::new();
-        for &need in case.needs {
-            skip = skip.or(self.lacks(kernel, need));
-            modules.extend(
-                modules_of(need)
-                    .iter()
-                    .copied()
-                    .filter(|name| kernel.modules.presence(name) == Presence::Loadable),
-            );
-        }
-        let modules = if skip.is_none() { self.ship(kernel, &modules)? } else { Vec::new() };
+        let provided = self.provide(kernel, case.needs)?;
+        let (modules, skip) = provided.map_or_else(|why| (Vec::new(), Some(why)), |modules| (modules, None));
         Ok(Item {
             name: case.name.to_string(),
             about: case.about.to_string(),
@@ -192,6 +182,26 @@ impl Plan {
             cpus: cpus_of(case),
             skip,
         })
+    }
+
+    /// Ships what `needs` ask for; gives the modules to load by their paths, or what is missing as far as can be told
+    /// before the boot.
+    pub(crate) fn provide(
+        &mut self,
+        kernel: &Kernel,
+        needs: &[Need],
+    ) -> Result<Result<Vec<String>, String>, machine::Error> {
+        let mut missing = None;
+        let mut modules = Vec::new();
+        for &need in needs {
+            missing = missing.or(self.lacks(kernel, need));
+            let names = modules_of(need).into_iter();
+            modules.extend(names.filter(|name| kernel.modules.presence(name) == Presence::Loadable));
+        }
+        match missing {
+            Some(why) => Ok(Err(why)),
+            None => Ok(Ok(self.ship(kernel, &modules)?)),
+        }
     }
 
     /// What is missing for `need` as far as can be told before the boot; programs are shipped at once.

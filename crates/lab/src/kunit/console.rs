@@ -67,7 +67,10 @@ impl Console {
             }
             match machine.next(deadline.min(Instant::now() + INTERRUPT_INTERVAL)) {
                 MachineEvent::Console(line) => self.push(&line),
-                MachineEvent::Agent(_) | MachineEvent::Stranger(_) | MachineEvent::Quiet => {}
+                MachineEvent::Agent(_)
+                | MachineEvent::Stranger(_)
+                | MachineEvent::Stopped
+                | MachineEvent::Quiet => {}
                 MachineEvent::Ended(_) => break,
             }
         }

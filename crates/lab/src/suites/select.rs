@@ -2,6 +2,7 @@
 
 use agent::case::Case;
 use agent::cases;
+use agent::micro::{self, Operation};
 use thiserror::Error;
 
 /// The suite that runs when no other is asked for.
@@ -13,8 +14,11 @@ pub enum UnknownCase {
     /// No such suite.
     #[error("there is no suite {0:?}; there are: {all}; a folder is named with a slash, such as ./tests", all = cases::SUITES.join(", "))]
     Suite(String),
+    /// A suite of another kind.
+    #[error("suite {MICRO} is measured, not run: `kiln measure` and `kiln compare` do that")]
+    Measured,
     /// No case has such a name.
-    #[error("no case of suite {suite} matches {pattern:?}{hint}; `kiln cases` lists them")]
+    #[error("no case of suite {suite} matches {pattern:?}{hint}; `kiln cases --suite {suite}` lists them")]
     Pattern {
         /// The suite.
         suite: String,
@@ -31,6 +35,9 @@ pub enum UnknownCase {
 ///
 /// When there is no such suite, or a pattern matches nothing.
 pub fn select(suite: &str, patterns: &[String]) -> Result<Vec<&'static Case>, UnknownCase> {
+    if suite == MICRO {
+        return Err(UnknownCase::Measured);
+    }
     let all = cases::suite(suite).ok_or_else(|| UnknownCase::Suite(suite.to_string()))?;
     matching(suite, all, |case| case.name, patterns).map_err(|error| match error {
         UnknownCase::Pattern { pattern, hint, .. } => {
@@ -39,6 +46,18 @@ pub fn select(suite: &str, patterns: &[String]) -> Result<Vec<&'static Case>, Un
         }
         other => other,
     })
+}
+
+/// The suite of operations that are measured.
+pub const MICRO: &str = "micro";
+
+/// The operations that match one of `patterns`, in the order in which they are measured; all without patterns.
+///
+/// # Errors
+///
+/// When a pattern matches nothing.
+pub fn operations(patterns: &[String]) -> Result<Vec<&'static Operation>, UnknownCase> {
+    matching(MICRO, micro::all().collect(), |operation| operation.name, patterns)
 }
 
 /// What matches one of `patterns` by its name; all without patterns.

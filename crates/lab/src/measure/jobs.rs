@@ -1,0 +1,99 @@
+//! What is measured on a Kernel, and what its machine needs for that.
+
+use std::path::Path;
+
+use agent::micro::{self, Operation};
+use kernel::Kernel;
+use machine::program::Program;
+use protocol::{Command, Work};
+
+use super::NotMeasured;
+use crate::outcome::Outcome;
+use crate::plan::{Fixed, PROGRAM_PLACE, Plan};
+use crate::suites::select::MICRO;
+
+/// What is measured on a Kernel, in the order in which it is measured.
+#[derive(Debug)]
+pub struct Jobs {
+    /// All of it.
+    pub jobs: Vec<Job>,
+    /// The machine for it; the plan has no items.
+    pub plan: Plan,
+}
+
+/// One thing that is measured.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Its name.
+    pub name: String,
+    /// What it is, one line.
+    pub about: String,
+    /// What the instrument is asked.
+    pub work: Work,
+    /// Why it cannot be measured, as far as that is known before the boot.
+    pub skip: Option<NotMeasured>,
+}
+
+impl Jobs {
+    /// The operations that are wanted. Their machine is that for all operations, so that a figure does not depend on
+    /// what else is measured.
+    ///
+    /// # Errors
+    ///
+    /// When a module's files are damaged.
+    pub fn of_operations(
+        wanted: &[&Operation],
+        kernel: &Kernel,
+        fixed: Fixed,
+    ) -> Result<Self, machine::Error> {
+        let mut plan = Plan::empty(MICRO, &[], fixed);
+        let mut modules: Vec<String> = Vec::new();
+        let mut jobs = Vec::new();
+        for operation in micro::all() {
+            let provided = plan.provide(kernel, operation.needs)?;
+            let skip = provided.as_ref().err().cloned();
+            for module in provided.unwrap_or_default() {
+                if !modules.contains(&module) {
+                    modules.push(module);
+                }
+            }
+            if wanted.iter().any(|wanted| wanted.name == operation.name) {
+                jobs.push(Job::of_operation(operation, skip));
+            }
+        }
+        plan.payload.instrument(&modules);
+        Ok(Self { jobs, plan })
+    }
+
+    /// A user's own program, from its start to its end.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is no program.
+    pub fn of_program(path: &Path, arguments: &[String], fixed: Fixed) -> Result<Self, machine::Error> {
+        let program = Program::load(path)?;
+        let mut plan = Plan::empty("program", &[], fixed);
+        // The same name for all, so that two programs can be compared, and their paths take as many instructions.
+        let place = format!("{PROGRAM_PLACE}/workload");
+        plan.payload.program(program, &place);
+        plan.payload.instrument(&[]);
+        let job = Job {
+            name: "workload".to_string(),
+            about: "the program from its start to its end, with exec and exit".to_string(),
+            work: Work::Program(Command::new([vec![place], arguments.to_vec()].concat())),
+            skip: None,
+        };
+        Ok(Self { jobs: vec![job], plan })
+    }
+}
+
+impl Job {
+    fn of_operation(operation: &Operation, skip: Option<String>) -> Self {
+        Self {
+            name: operation.name.to_string(),
+            about: operation.about.to_string(),
+            work: Work::Case(operation.name.to_string()),
+            skip: skip.map(|reason| NotMeasured { outcome: Outcome::Skip, reason }),
+        }
+    }
+}
