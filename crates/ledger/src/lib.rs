@@ -12,16 +12,26 @@
 //!     cases/pipe/full.7.json      a case that was run more than once: its Run in clone 7
 //! ```
 //!
+//! and a folder for each measurement and each comparison:
+//!
+//! ```text
+//! 2026-11-20T10-07-31Z-4711/
+//!     measurement.json    the figures of one kernel, or
+//!     comparison.json     what was concluded, with base.json, new-1.json ... and report.html
+//! ```
+//!
 //! Beside the folders of the sessions, `durations.json` says how long each case took lately. Every document is complete
 //! or not there; what has been written stays when kiln is killed.
 
 mod document;
 mod durations;
+mod figures;
 mod past;
 mod recorder;
 mod wanted;
 
 pub use durations::Durations;
+pub use figures::{Figures, MEASUREMENT, figures_root, measurement};
 pub use past::{Error as PastError, Past, sessions};
 pub use recorder::{Error, Recorder, default_root, folder};
 pub use wanted::{Wanted, find, short_name};

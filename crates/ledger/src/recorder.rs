@@ -43,12 +43,35 @@ pub enum Error {
     },
 }
 
+/// Makes the folder `root`, where there must be room.
+pub(crate) fn prepare(root: &Path) -> Result<(), Error> {
+    let io = |why| Error::Io { path: root.to_path_buf(), why };
+    std::fs::create_dir_all(root).map_err(io)?;
+    require_room(root)
+}
+
+/// Whether there is room in a folder that is there.
+pub(crate) fn require_room(root: &Path) -> Result<(), Error> {
+    let io = |why| Error::Io { path: root.to_path_buf(), why };
+    let free = rustix::fs::statvfs(root).map_err(|error| io(error.into()))?;
+    let free = free.f_bavail.saturating_mul(free.f_frsize);
+    if free < SPACE_MIN {
+        return Err(Error::Full { path: root.to_path_buf(), free });
+    }
+    Ok(())
+}
+
 /// Where sessions are kept by default: `$XDG_STATE_HOME/kiln/runs`.
 #[must_use]
 pub fn default_root() -> PathBuf {
+    state().join("runs")
+}
+
+/// Where kiln keeps what it found out.
+pub(crate) fn state() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
-    state.unwrap_or_else(std::env::temp_dir).join("kiln/runs")
+    state.unwrap_or_else(std::env::temp_dir).join("kiln")
 }
 
 /// The folder below `root` for a session of this process that started at `started`.
@@ -88,13 +111,8 @@ impl Recorder {
     ///
     /// When it cannot be made, or there is no room.
     pub fn create(root: &Path, started: &str) -> Result<Self, Error> {
+        prepare(root)?;
         let io = |why| Error::Io { path: root.to_path_buf(), why };
-        std::fs::create_dir_all(root).map_err(io)?;
-        let free = rustix::fs::statvfs(root).map_err(|error| io(error.into()))?;
-        let free = free.f_bavail.saturating_mul(free.f_frsize);
-        if free < SPACE_MIN {
-            return Err(Error::Full { path: root.to_path_buf(), free });
-        }
         Self::open(&folder(root, started)).map_err(io)
     }
 

@@ -1,0 +1,184 @@
+//! Figures of Kernels, kept to be looked at and compared later.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use lab::measure::Measurement;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::document;
+use crate::past::{Error as PastError, read};
+use crate::recorder::{Error, folder, prepare, require_room, state};
+
+/// The document of `kiln measure`.
+pub const MEASUREMENT: &str = "measurement";
+
+/// Stands for the newest measurement.
+const LAST: &str = "last";
+
+/// Where figures are kept by default: `$XDG_STATE_HOME/kiln/measurements`.
+#[must_use]
+pub fn figures_root() -> PathBuf {
+    state().join("measurements")
+}
+
+/// A folder of documents.
+#[derive(Debug, Clone)]
+pub struct Figures {
+    directory: PathBuf,
+}
+
+impl Figures {
+    /// Checks that something can be kept below `root`, and makes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When a file is in its way, or there is no room.
+    pub fn check(root: &Path) -> Result<(), Error> {
+        match root.ancestors().find(|path| path.exists()) {
+            Some(folder) if folder.is_dir() => require_room(folder),
+            Some(_) => Err(Error::Io { path: root.to_path_buf(), why: ErrorKind::NotADirectory.into() }),
+            // A relative path that begins where kiln runs.
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the folder of what was `started` then, below `root`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made, or there is no room.
+    pub fn create(root: &Path, started: &str) -> Result<Self, Error> {
+        prepare(root)?;
+        let directory = folder(root, started);
+        std::fs::create_dir(&directory).map_err(|why| Error::Io { path: directory.clone(), why })?;
+        Ok(Self { directory })
+    }
+
+    /// The folder itself, for what is kept of the whole host.
+    #[must_use]
+    pub fn at(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where a file of this name is, with its extension.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Keeps a document.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn keep(&self, name: &str, value: &impl Serialize) -> Result<(), Error> {
+        let io = |why| Error::Io { path: self.directory.clone(), why };
+        std::fs::create_dir_all(&self.directory).map_err(io)?;
+        document::write(&self.document(name), value).map_err(io)
+    }
+
+    /// Reads a document that was kept.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is none.
+    pub fn read<T: DeserializeOwned>(&self, name: &str) -> Result<T, PastError> {
+        read(&self.document(name))
+    }
+
+    fn document(&self, name: &str) -> PathBuf {
+        self.path(&format!("{name}.json"))
+    }
+}
+
+/// The measurement that `text` names: `last`, the name of its folder below `root` or the beginning of one, a folder,
+/// or a document.
+///
+/// # Errors
+///
+/// When there is none, there are several, or it cannot be read.
+pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
+    let path = Path::new(text);
+    if path.is_file() {
+        return read(path);
+    }
+    if path.is_dir() {
+        return Figures::at(path.to_owned()).read(MEASUREMENT);
+    }
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let is_measurement = |path: &PathBuf| path.join(format!("{MEASUREMENT}.json")).is_file();
+    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_measurement).collect();
+    all.sort();
+    if text != LAST {
+        let begins = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(text))
+        };
+        all.retain(begins);
+    }
+    match (all.last(), all.len()) {
+        (Some(newest), 1..) if text == LAST || all.len() == 1 => {
+            Figures::at(newest.clone()).read(MEASUREMENT)
+        }
+        (Some(_), count) => {
+            Err(PastError::Wanted(format!("{text:?} names {count} measurements: say more of it")))
+        }
+        _ => Err(PastError::Wanted(format!("there is no measurement {text:?} in {}", root.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab::measure::{Kind, Subject};
+
+    fn some(release: &str) -> Measurement {
+        let subject = Subject { release: release.to_string(), ..Subject::default() };
+        let (boots, metrics, notes) = (Vec::new(), Vec::new(), Vec::new());
+        Measurement { subject, kind: Kind::Exact, procedure: String::new(), boots, metrics, notes }
+    }
+
+    #[test]
+    fn a_measurement_is_found_by_its_name_the_beginning_of_it_and_as_the_last() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, release) in [("2026-01-01T00-00-00Z-1", "old"), ("2026-02-01T00-00-00Z-1", "new")] {
+            Figures::at(root.path().join(name)).keep(MEASUREMENT, &some(release)).unwrap();
+        }
+        std::fs::create_dir(root.path().join("2026-03-01T00-00-00Z-1")).unwrap();
+        let found = |text: &str| measurement(root.path(), text).map(|found| found.subject.release);
+        assert_eq!(found("last").unwrap(), "new");
+        assert_eq!(found("2026-01").unwrap(), "old");
+        assert!(found("2026-").unwrap_err().to_string().contains("names 2 measurements"));
+        assert!(found("2027").unwrap_err().to_string().contains("there is no measurement"));
+        let folder = root.path().join("2026-01-01T00-00-00Z-1");
+        assert_eq!(found(folder.to_str().unwrap()).unwrap(), "old");
+        assert_eq!(found(folder.join("measurement.json").to_str().unwrap()).unwrap(), "old");
+    }
+
+    #[test]
+    fn a_place_that_cannot_hold_figures_is_told_and_nothing_is_made() {
+        let root = tempfile::tempdir().unwrap();
+        let below = root.path().join("a/b");
+        Figures::check(&below).unwrap();
+        assert!(!root.path().join("a").exists());
+        std::fs::write(root.path().join("a"), "").unwrap();
+        let error = Figures::check(&below).unwrap_err().to_string();
+        assert!(error.contains("not a directory") && error.contains("--results"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_measurement_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let place = Figures::create(root.path(), "2026-01-01T00:00:00Z").unwrap();
+        std::fs::write(place.path("measurement.json"), "{}").unwrap();
+        let error = measurement(root.path(), "last").unwrap_err().to_string();
+        assert!(error.contains("is no such document of kiln"), "{error}");
+    }
+}
