@@ -1,10 +1,30 @@
 //! What several Runs say together, and how sure one may be of it.
 //!
 //! * [`rate`]: how often something fails, with its interval
+//! * [`comparison`]: what a comparison of measurements concludes
+//! * [`exact`]: from counted figures to a comparison
+//! * [`timed`]: from timed figures to a comparison, and how many boots it takes
+//! * [`noise`]: what comparisons of a kernel with itself say about this machine
+//! * [`disturbance`]: which conditions of the host make a sample doubtful
+//! * [`statistics`]: what they stand on
+//! * [`why`](mod@why): the functions that make a difference
 //! * [`flaky`]: whether a case fails each time, now and then, or never
 
+pub mod comparison;
+pub mod disturbance;
+pub mod exact;
 pub mod flaky;
+mod matching;
+pub mod noise;
 pub mod rate;
+pub mod statistics;
+pub mod timed;
+pub mod why;
 
+pub use comparison::{Against, Change, Comparison, Missing, Noise, Row, Side, Totals, Verdict, Why};
+pub use disturbance::disturbed;
+pub use exact::compare_exact;
 pub use flaky::Consistency;
 pub use rate::{Interval, Rate};
+pub use timed::{Design, Sequential, compare_timed};
+pub use why::{explain, why};

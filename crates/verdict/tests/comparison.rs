@@ -1,0 +1,221 @@
+//! From measurements to comparisons.
+
+#![expect(clippy::unwrap_used, reason = "clippy takes only the test functions themselves for tests")]
+
+use std::time::Duration;
+
+use lab::Outcome;
+use lab::measure::{Boot, Detail, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
+use verdict::{Against, Design, Noise, Row, Sequential, Totals, Verdict, compare_exact, compare_timed};
+
+fn metric(name: &str, medians: &[f64]) -> Metric {
+    let value = |(boot, &median): (usize, &f64)| Value {
+        boot: u32::try_from(boot).unwrap(),
+        min: median - 1.0,
+        median,
+        max: median + 5.0,
+        repetitions: 400,
+        left_out: 2,
+    };
+    Metric {
+        name: name.into(),
+        about: format!("what {name} is"),
+        unit: Unit::Instructions,
+        values: medians.iter().enumerate().map(value).collect(),
+        not_measured: None,
+        detail: None,
+    }
+}
+
+fn measurement(label: &str, metrics: Vec<Metric>) -> Measurement {
+    let text = || label.to_string();
+    let subject = Subject {
+        label: text(),
+        locator: text(),
+        kernel: text(),
+        provenance: text(),
+        release: text(),
+        identity: text(),
+        parameters: text(),
+        machine: text(),
+    };
+    let boots = (0..40).map(|seed| Boot { seed, took: Duration::from_secs(2), conditions: None }).collect();
+    Measurement { subject, kind: Kind::Exact, procedure: String::new(), boots, metrics, notes: Vec::new() }
+}
+
+fn row<'a>(against: &'a Against, name: &str) -> &'a Row {
+    against.rows.iter().find(|row| row.metric == name).unwrap()
+}
+
+/// Values 0.1 % apart around `centre`.
+fn around(centre: f64, count: u32) -> Vec<f64> {
+    (0..count).map(|index| centre * (1.0 + 0.001 * (f64::from(index) - f64::from(count / 2)))).collect()
+}
+
+#[test]
+fn exact_figures_are_judged_by_their_boots() {
+    for (base, new, verdict) in [
+        ([100.0, 100.0, 100.0], [100.0, 100.0, 100.0], Verdict::Same),
+        ([100.0, 100.0, 100.0], [101.0, 101.0, 101.0], Verdict::Worse),
+        ([100.0, 101.0, 102.0], [99.0, 99.0, 98.0], Verdict::Better),
+        ([100.0, 101.0, 102.0], [102.0, 103.0, 104.0], Verdict::Undecided),
+        ([100.0, 101.0, 102.0], [103.0, 103.0, 110.0], Verdict::Worse),
+        ([100.0, 100.0, 102.0], [100.0, 100.0, 100.0], Verdict::Same),
+        ([100.0, 100.0, 102.0], [101.0, 101.0, 101.0], Verdict::Undecided),
+    ] {
+        let (base, new) = (metric("a", &base), metric("a", &new));
+        let against = compare_exact(&measurement("base", vec![base]), &measurement("new", vec![new]));
+        assert_eq!(against.rows[0].verdict, verdict, "{against:?}");
+    }
+}
+
+#[test]
+fn a_row_has_the_figures_of_both() {
+    let detail = Detail { user: 20, kernel: 80, ..Detail::default() };
+    let base = Metric { detail: Some(detail), ..metric("a", &[100.0, 104.0, 103.0]) };
+    let against = compare_exact(
+        &measurement("base", vec![base]),
+        &measurement("new", vec![metric("a", &[206.0, 206.0, 207.0])]),
+    );
+    let row = row(&against, "a");
+    assert_eq!((row.base.min, row.base.median, row.base.max), (99.0, 103.0, 109.0));
+    assert_eq!((&row.base.boots[..], row.base.apart), (&[100.0, 104.0, 103.0][..], Some((20, 80))));
+    assert_eq!((row.new.median, row.new.apart), (206.0, None));
+    assert_eq!((row.difference, row.percent), (103.0, Some(100.0)));
+    assert_eq!((row.interval, row.p), (None, None));
+    assert_eq!(against.subject.label, "new");
+}
+
+#[test]
+fn the_worst_come_first_and_what_is_the_same_last() {
+    let names = ["same", "better", "worse", "open", "much better", "much worse", "from nothing"];
+    let base = [100.0, 100.0, 100.0, 100.0, 100.0, 100.0, 0.0].map(|value| [value, value, value + 1.0]);
+    let new = [100.0, 98.0, 103.0, 101.0, 50.0, 900.0, 7.0].map(|value| [value; 3]);
+    let of = |values: [[f64; 3]; 7]| {
+        names.iter().zip(values).map(|(name, values)| metric(name, &values)).collect()
+    };
+    let against = compare_exact(&measurement("base", of(base)), &measurement("new", of(new)));
+    let order: Vec<&str> = against.rows.iter().map(|row| row.metric.as_str()).collect();
+    assert_eq!(order, ["from nothing", "much worse", "worse", "open", "much better", "better", "same"]);
+    assert_eq!(row(&against, "from nothing").percent, None);
+    let expected = Totals { worse: 3, better: 2, same: 1, undecided: 1, missing: 0 };
+    assert_eq!(against.totals(), expected);
+}
+
+#[test]
+fn what_one_of_them_lacks_is_told_with_the_reason() {
+    let why = NotMeasured { outcome: Outcome::Skip, reason: "CONFIG_IO_URING is not set".into() };
+    let skipped = |name| Metric { not_measured: Some(why.clone()), ..metric(name, &[]) };
+    // An event is missing with its operation, which is told once.
+    let [a, b, event] = ["a", "b", "b:packets"].map(|name| metric(name, &[1.0]));
+    let base = measurement("base", vec![a, b, event, skipped("c"), skipped("d")]);
+    let new =
+        measurement("new", vec![metric("a", &[1.0]), skipped("b"), skipped("c"), metric("e", &[f64::NAN])]);
+    let against = compare_exact(&base, &new);
+    let told: Vec<(&str, Option<&str>, Option<&str>)> = against
+        .missing
+        .iter()
+        .map(|missing| {
+            let reason =
+                |why: &Option<NotMeasured>| why.as_ref().map(|why| why.reason.clone().leak() as &str);
+            (missing.metric.as_str(), reason(&missing.base), reason(&missing.new))
+        })
+        .collect();
+    let (config, absent) = ("CONFIG_IO_URING is not set", "it was not measured on this kernel");
+    let expected = [
+        ("b", None, Some(config)),
+        ("c", Some(config), Some(config)),
+        ("d", Some(config), Some(absent)),
+        ("e", Some(absent), Some("no boot gave a figure that counts")),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!((against.rows.len(), against.totals().missing), (1, 4));
+}
+
+#[test]
+fn timed_figures_have_an_interval_and_a_probability() {
+    let base =
+        measurement("base", vec![metric("slow", &around(1e5, 12)), metric("steady", &around(1e5, 12))]);
+    let new =
+        measurement("new", vec![metric("slow", &around(1.04e5, 12)), metric("steady", &around(1e5, 12))]);
+    let against = compare_timed(&base, &new, &Design::new(3));
+    let slow = row(&against, "slow");
+    let (low, high) = slow.interval.unwrap();
+    assert_eq!(slow.verdict, Verdict::Worse);
+    assert!(3.0 < low && low < 4.0 && 4.0 < high && high < 5.0, "{slow:?}");
+    assert!(
+        (slow.percent.unwrap() - 4.0).abs() < 0.01 && (slow.difference - 4000.0).abs() < 10.0,
+        "{slow:?}"
+    );
+    assert!(slow.p.is_some_and(|p| p < 0.001), "{slow:?}");
+    assert_eq!(row(&against, "steady").verdict, Verdict::Same);
+    assert_eq!(against, compare_timed(&base, &new, &Design::new(3)), "a seed gives the same again");
+}
+
+#[test]
+fn disturbed_boots_are_left_out_if_the_design_says_so() {
+    let mut base = measurement("base", vec![metric("a", &around(1e5, 12))]);
+    let mut values = around(1e5, 12);
+    values[3] = 9e5;
+    let mut new = measurement("new", vec![metric("a", &values)]);
+    let conditions = host::Conditions {
+        load: 3.0,
+        cpu_pressure: 0.0,
+        memory_pressure: 0.0,
+        io_pressure: 0.0,
+        steal: 0.3,
+        frequency_mhz: None,
+        other_guests: 0,
+    };
+    new.boots[3].conditions = Some(conditions.clone());
+    let (with, without) = (Design::new(1), Design { leave_out_disturbed: true, ..Design::new(1) });
+    assert_eq!(compare_timed(&base, &new, &with).rows[0].new.boots.len(), 12);
+    let against = compare_timed(&base, &new, &without);
+    assert_eq!(against.rows[0].new.boots.len(), 11);
+    assert!(against.rows[0].new.max < 2e5, "{against:?}");
+    base.boots.iter_mut().for_each(|boot| boot.conditions = Some(conditions.clone()));
+    let none = compare_timed(&base, &new, &without);
+    assert_eq!((none.rows.len(), none.missing.len()), (0, 1));
+}
+
+#[test]
+fn boots_end_when_all_is_decided_or_no_look_is_left() {
+    let design = Design::new(1);
+    let steady =
+        |count| measurement("a", vec![metric("a", &around(1e5, count)), metric("b", &around(1e5, count))]);
+    let mut plan = Sequential::new(&design);
+    let mut looks = Vec::new();
+    while let Some(boots) = plan.next_look() {
+        looks.push(boots);
+        plan.looked(&[compare_timed(&steady(boots), &steady(boots), &design)]);
+    }
+    assert_eq!(looks, [5]);
+
+    let noisy = measurement("b", vec![metric("a", &around(1e5, 12)), metric("b", &[5e4, 2e5, 1e5])]);
+    let mut plan = Sequential::new(&design);
+    let looks = std::iter::from_fn(|| {
+        let boots = plan.next_look()?;
+        plan.looked(&[
+            compare_timed(&steady(5), &steady(5), &design),
+            compare_timed(&steady(12), &noisy, &design),
+        ]);
+        Some(boots)
+    });
+    assert!(looks.eq(Design::LOOKS));
+}
+
+#[test]
+fn noise_is_what_a_kernel_against_itself_gives() {
+    let of = |values: &[f64]| measurement("same", vec![metric("a", &around(1e5, 8)), metric("b", values)]);
+    let comparisons: Vec<Against> = (0..10)
+        .map(|index| {
+            let unlucky = if index == 0 { 1.1e5 } else { 1e5 };
+            compare_timed(&of(&around(1e5, 8)), &of(&around(unlucky, 8)), &Design::new(1))
+        })
+        .collect();
+    let noise = Noise::of(&comparisons, jiff::Timestamp::UNIX_EPOCH).unwrap();
+    assert_eq!((noise.comparisons, noise.false_alarms), (20, 0.05));
+    // The largest of 20 is 10 %: the quantile lies between it and the next, which is 0.
+    assert!((noise.floor - 0.5).abs() < 0.01, "{noise:?}");
+    assert_eq!(Noise::of(&[], jiff::Timestamp::UNIX_EPOCH), None);
+}
