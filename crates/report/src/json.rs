@@ -24,7 +24,6 @@ use std::io::{self, Write};
 
 use lab::{Event, Listener};
 use serde::Serialize;
-use serde_json::ser::Formatter;
 
 use crate::safe::is_treacherous;
 use crate::sink::Sink;
@@ -73,27 +72,25 @@ impl<W: Write> Listener for Json<W> {
 
 /// `value` as one line of JSON that a terminal survives.
 pub(crate) fn line(value: &impl Serialize) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    value.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Harmless))?;
-    bytes.push(b'\n');
-    String::from_utf8(bytes).map_err(io::Error::other)
+    Ok(harmless(&serde_json::to_string(value)?) + "\n")
 }
 
-/// Escapes what JSON would allow and a terminal would obey.
-struct Harmless;
+/// `value` as a document of JSON that a terminal survives.
+pub(crate) fn document(value: &impl Serialize) -> io::Result<String> {
+    Ok(harmless(&serde_json::to_string_pretty(value)?) + "\n")
+}
 
-impl Formatter for Harmless {
-    fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
-        let mut start = 0;
-        for (at, c) in fragment.char_indices().filter(|(_, c)| *c == '\x7f' || is_treacherous(*c)) {
-            out.write_all(&fragment.as_bytes()[start..at])?;
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                write!(out, "\\u{unit:04x}")?;
-            }
-            start = at + c.len_utf8();
+/// Escapes what JSON would allow and a terminal would obey. That stands in strings only: all else is ASCII.
+fn harmless(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\x7f' || is_treacherous(c) {
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
         }
-        out.write_all(&fragment.as_bytes()[start..])
     }
+    out
 }
 
 #[cfg(test)]
@@ -108,7 +105,10 @@ mod tests {
             let text = format!("{text}{odd}");
             let line = line(&text).unwrap();
             prop_assert!(line.trim_end_matches('\n').chars().all(|c| !c.is_control() && !is_treacherous(c)));
-            prop_assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
+            prop_assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text.as_str());
+            let document = document(&[&text]).unwrap();
+            prop_assert!(document.chars().all(|c| c == '\n' || !c.is_control() && !is_treacherous(c)));
+            prop_assert_eq!(serde_json::from_str::<[String; 1]>(&document).unwrap(), [text]);
         }
     }
 }

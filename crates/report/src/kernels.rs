@@ -7,20 +7,18 @@ use jiff::Timestamp;
 use kernel::catalogue::{Entry, State};
 use kernel::{Pruned, StoreEntry};
 use serde::Serialize;
-use unicode_width::UnicodeWidthStr;
 
+use crate::columns::Columns;
 use crate::json;
 use crate::safe::safe_line;
 use crate::style::{BOLD, DIM, Paint};
 
-const HEAD: [&str; 6] = ["LOCATOR", "VERSION", "FLAVOUR", "DATE", "SIZE", "STATE"];
-const SIZE: usize = 4;
-
-/// What a narrow terminal goes without, first the flavour: the locator says it too.
-const SPARED: [usize; 4] = [2, 3, SIZE, 1];
-
-/// Between columns.
-const GAP: usize = 2;
+/// A narrow terminal goes without the flavour first: the locator says it too.
+const COLUMNS: Columns<6> = Columns {
+    head: ["LOCATOR", "VERSION", "FLAVOUR", "DATE", "SIZE", "STATE"],
+    right: &[4],
+    spared: &[2, 3, 4, 1],
+};
 
 /// Prints kernels in columns, in the given order, and below them what else is to say; no line of the table is
 /// wider than `width` columns as long as the locators are not.
@@ -39,10 +37,10 @@ pub fn kernels_table(
     }
     let paint = Paint { colour };
     let rows: Vec<[String; 6]> = entries.iter().map(row).collect();
-    let widths = widths(&rows, width);
-    writeln!(out, "{}", paint.paint(DIM, &line(&HEAD.map(str::to_owned), &widths)))?;
+    let widths = COLUMNS.widths(&rows, width);
+    writeln!(out, "{}", paint.paint(DIM, &COLUMNS.line(&COLUMNS.heads(), &widths)))?;
     for (entry, row) in entries.iter().zip(&rows) {
-        let text = line(row, &widths);
+        let text = COLUMNS.line(row, &widths);
         // What is here catches the eye among all that could be fetched.
         let is_here = !matches!(entry.state, State::Offered | State::Source);
         writeln!(out, "{}", if is_here { paint.paint(BOLD, &text) } else { text })?;
@@ -72,33 +70,6 @@ fn row(entry: &Entry) -> [String; 6] {
     let date = entry.date.as_deref().unwrap_or_default();
     let texts = [&entry.locator, &entry.version, &entry.flavour, date, &size, entry.state.name()];
     texts.map(safe_line)
-}
-
-/// The width of each column; zero for one that is empty or left away.
-fn widths(rows: &[[String; 6]], limit: Option<usize>) -> [usize; 6] {
-    let mut widths = std::array::from_fn(|column| {
-        let widest = rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
-        if widest == 0 { 0 } else { widest.max(HEAD[column].width()) }
-    });
-    let whole = |widths: &[usize; 6]| {
-        widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>()
-    };
-    for column in SPARED {
-        if limit.is_some_and(|limit| whole(&widths) > limit + GAP) {
-            widths[column] = 0;
-        }
-    }
-    widths
-}
-
-fn line(row: &[String; 6], widths: &[usize; 6]) -> String {
-    let mut line = String::new();
-    for (column, (text, &width)) in row.iter().zip(widths).enumerate().filter(|(_, (_, width))| **width > 0) {
-        let space = " ".repeat(width.saturating_sub(text.width()));
-        line += &if column == SIZE { format!("{space}{text}") } else { format!("{text}{space}") };
-        line += &" ".repeat(GAP);
-    }
-    line.trim_end().to_owned()
 }
 
 /// Bytes for people, in decimal units as apt gives them.
@@ -172,6 +143,8 @@ fn time(time: SystemTime) -> Option<Timestamp> {
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr;
+
     use super::*;
 
     fn entries() -> Vec<Entry> {

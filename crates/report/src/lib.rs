@@ -12,17 +12,26 @@
 //! * [`mod@compared`]: a Run beside another of the same case
 //! * [`cases`]: what `kiln cases` prints
 //! * [`kernels`]: what `kiln kernels` prints
+//! * [`comparison`]: what `kiln compare` prints
+//! * [`measurement`]: what `kiln measure` prints
+//! * [`Measuring`]: how far measuring is
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
 pub mod cases;
+mod columns;
 mod compared;
+pub mod comparison;
+mod csv;
 mod evidence;
+mod figures;
 mod human;
 mod json;
 mod junit;
 pub mod kernels;
 mod ktap;
 mod live;
+pub mod measurement;
+mod measuring;
 mod plain;
 mod progress;
 mod repeats;
@@ -39,5 +48,6 @@ pub use junit::Junit;
 pub use kernels::{kernels_json, kernels_table, pruned_json, pruned_text};
 pub use ktap::Ktap;
 pub use live::Live;
+pub use measuring::Measuring;
 pub use plain::Plain;
 pub use safe::safe;

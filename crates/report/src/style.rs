@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use lab::Outcome;
+use verdict::Verdict;
 
 /// For what the eye may skip.
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -16,6 +17,16 @@ pub(crate) fn of(outcome: Outcome) -> Style {
         Outcome::Broken => AnsiColor::Magenta.on_default().bold(),
         Outcome::Skip => AnsiColor::Yellow.on_default(),
         Outcome::Pass => AnsiColor::Green.on_default(),
+    }
+}
+
+/// The colour of a verdict.
+pub(crate) fn of_verdict(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Worse => AnsiColor::Red.on_default().bold(),
+        Verdict::Undecided => AnsiColor::Yellow.on_default(),
+        Verdict::Better => AnsiColor::Green.on_default(),
+        Verdict::Same => DIM,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lab::event::Session;
+use lab::measure::Subject;
 use lab::{Blame, Outcome, Run, Summary};
 
 use crate::safe::safe_line;
@@ -81,6 +82,12 @@ fn culprit(blame: Blame) -> &'static str {
 pub(crate) fn kernel(session: &Session) -> String {
     let release = session.release.as_ref().map(|release| format!(" ({})", safe_line(release)));
     format!("{}{}", safe_line(&session.locator), release.unwrap_or_default())
+}
+
+/// What was measured: the label and, where that does not say it, the release.
+pub(crate) fn named(subject: &Subject) -> String {
+    let (label, release) = (safe_line(&subject.label), safe_line(&subject.release));
+    if label.contains(&release) { label } else { format!("{label} ({release})") }
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use unicode_width::UnicodeWidthChar;
+use unicode_width::UnicodeWidthStr;
 
+use crate::columns::cut;
 use crate::sink::Sink;
 use crate::style::Paint;
 
@@ -62,9 +63,8 @@ fn fit(pieces: &[(Style, String)], columns: usize, paint: Paint) -> String {
     let mut left = columns;
     let mut line = String::new();
     for (style, text) in pieces {
-        let wanted: usize = text.chars().map(width).sum();
-        if wanted <= left {
-            left -= wanted;
+        if text.width() <= left {
+            left -= text.width();
             line += &paint.paint(*style, text);
             continue;
         }
@@ -72,21 +72,6 @@ fn fit(pieces: &[(Style, String)], columns: usize, paint: Paint) -> String {
         break;
     }
     line
-}
-
-/// The beginning of `text` and an ellipsis.
-fn cut(text: &str, columns: usize) -> String {
-    let mut left = columns.saturating_sub(1);
-    let kept = text.chars().take_while(|&c| {
-        let fits = width(c) <= left;
-        left = left.saturating_sub(width(c));
-        fits
-    });
-    kept.chain((columns > 0).then_some('…')).collect()
-}
-
-fn width(c: char) -> usize {
-    c.width().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anstyle::Style;
 use lab::{Event, Run, Summary};
 
+use super::Pieces;
 use crate::progress::{Progress, Repeats};
 use crate::safe::safe_line;
 use crate::style::{BOLD, DIM, of};
@@ -92,23 +93,6 @@ impl Status {
         }
     }
 
-    /// What matters most comes first, for terminals that are narrow.
-    pub(super) fn pieces(&self, now: Instant) -> Vec<(Style, String)> {
-        let mut pieces = vec![(BOLD, format!("{}/{}", self.progress.done, self.progress.total))];
-        for (outcome, text) in tally(self.summary) {
-            pieces.push((Style::new(), "  ".to_string()));
-            pieces.push((outcome.map_or(Style::new(), of), text));
-        }
-        pieces.push((DIM, format!("  {}", clock(now - self.start))));
-        pieces.push((Style::new(), self.running_text(now)));
-        if let Some(Boot { number, since, console }) = &self.boot {
-            pieces.push((Style::new(), format!("  boot {number}{}", long(now - *since))));
-            let separator = if console.is_empty() { "" } else { "  " };
-            pieces.push((DIM, format!("{separator}{console}")));
-        }
-        pieces
-    }
-
     fn running_text(&self, now: Instant) -> String {
         let cases = self.running.iter().map(|Running { case, runs }| {
             let Repeats { ended, failed } = self.progress.repeats(case);
@@ -126,8 +110,26 @@ impl Status {
     }
 }
 
+impl Pieces for Status {
+    fn pieces(&self, now: Instant) -> Vec<(Style, String)> {
+        let mut pieces = vec![(BOLD, format!("{}/{}", self.progress.done, self.progress.total))];
+        for (outcome, text) in tally(self.summary) {
+            pieces.push((Style::new(), "  ".to_string()));
+            pieces.push((outcome.map_or(Style::new(), of), text));
+        }
+        pieces.push((DIM, format!("  {}", clock(now - self.start))));
+        pieces.push((Style::new(), self.running_text(now)));
+        if let Some(Boot { number, since, console }) = &self.boot {
+            pieces.push((Style::new(), format!("  boot {number}{}", long(now - *since))));
+            let separator = if console.is_empty() { "" } else { "  " };
+            pieces.push((DIM, format!("{separator}{console}")));
+        }
+        pieces
+    }
+}
+
 /// How long something takes, once that is worth telling: a number that flashes by is only noise.
-fn long(duration: Duration) -> String {
+pub(crate) fn long(duration: Duration) -> String {
     match duration.as_secs() {
         0 => String::new(),
         seconds => format!(" {seconds} s"),

@@ -4,11 +4,15 @@
 //! * [`snapshots`]: what each report makes of them
 //! * [`repeats`]: cases that were run more than once
 //! * [`streams`]: sessions at random
+//! * [`comparisons`]: comparisons and measurements that are written down
+//! * [`compare`]: what is printed of them
 //! * [`ktap_reader`]: KTAP as the kernel's document has it
 //! * [`ktap`], [`junit`], [`terminal`], [`errors`]: what must hold for every session
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod compare;
+mod comparisons;
 mod errors;
 mod junit;
 mod ktap;

@@ -1,0 +1,81 @@
+//! A comparison for spreadsheets and scripts.
+
+use std::io::{self, Write};
+
+use verdict::{Against, Comparison, Row, Side};
+
+use super::name;
+use crate::csv::{number, record};
+use crate::figures::unit;
+
+/// The columns; new ones are added at the end only.
+const HEAD: [&str; 16] = [
+    "base_label",
+    "new_label",
+    "metric",
+    "unit",
+    "base_min",
+    "base_median",
+    "base_max",
+    "new_min",
+    "new_median",
+    "new_max",
+    "difference",
+    "percent",
+    "interval_low",
+    "interval_high",
+    "p",
+    "verdict",
+];
+
+/// The verdict on what could not be measured on both.
+const NOT_MEASURED: &str = "not-measured";
+
+/// Writes a line with the names of the columns and one for each metric and pair of Kernels. What is not known is
+/// empty; the figures have their full precision, times are in nanoseconds.
+///
+/// # Errors
+///
+/// When `out` does not take it.
+pub fn csv(comparison: &Comparison, mut out: impl Write) -> io::Result<()> {
+    record(&HEAD.map(str::to_owned), &mut out)?;
+    for against in &comparison.others {
+        let labels = [comparison.base.label.clone(), against.subject.label.clone()];
+        for line in lines(against) {
+            record(&[labels.as_slice(), &line].concat(), &mut out)?;
+        }
+    }
+    out.flush()
+}
+
+fn lines(against: &Against) -> impl Iterator<Item = [String; HEAD.len() - 2]> + '_ {
+    let missing = against.missing.iter().map(|missing| {
+        let mut line = [const { String::new() }; HEAD.len() - 2];
+        line[0].clone_from(&missing.metric);
+        line[HEAD.len() - 3] = NOT_MEASURED.to_owned();
+        line
+    });
+    against.rows.iter().map(line).chain(missing)
+}
+
+fn line(row: &Row) -> [String; HEAD.len() - 2] {
+    let side = |side: &Side| [side.min, side.median, side.max].map(|value| number(Some(value)));
+    let ([base_min, base_median, base_max], [new_min, new_median, new_max]) =
+        (side(&row.base), side(&row.new));
+    [
+        row.metric.clone(),
+        unit(row.unit).to_owned(),
+        base_min,
+        base_median,
+        base_max,
+        new_min,
+        new_median,
+        new_max,
+        number(Some(row.difference)),
+        number(row.percent),
+        number(row.interval.map(|(low, _)| low)),
+        number(row.interval.map(|(_, high)| high)),
+        number(row.p),
+        name(row.verdict).to_owned(),
+    ]
+}

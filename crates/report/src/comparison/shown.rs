@@ -1,0 +1,42 @@
+//! Which rows a person sees who does not ask for all.
+
+use lab::measure::{Kind, Unit};
+use verdict::{Against, Row, Verdict};
+
+/// Differences of exact figures, in percent, below which they are of less interest.
+pub(super) const SMALL: f64 = 0.1;
+
+/// Rows that are few enough to be read: none is left out because it is small.
+const FEW: usize = 20;
+
+/// Rows in their order, and what was left out.
+pub(super) struct Shown<'a> {
+    /// What operations cost.
+    pub(super) costs: Vec<&'a Row>,
+    /// What else was counted in them.
+    pub(super) events: Vec<&'a Row>,
+    /// Rows that differ, but less than [`SMALL`].
+    pub(super) small: usize,
+}
+
+/// Whether a row is about something that happens within an operation, not about its cost.
+pub(super) fn is_event(row: &Row) -> bool {
+    row.unit == Unit::Count
+}
+
+/// Whether an exact figure differs by so little that others come first.
+fn is_small(kind: Kind, row: &Row) -> bool {
+    kind == Kind::Exact && row.percent.is_some_and(|percent| percent.abs() < SMALL)
+}
+
+/// The rows of `against` that are shown: all of them, or those that differ.
+pub(super) fn shown(kind: Kind, against: &Against, all: bool) -> Shown<'_> {
+    let mut rows: Vec<&Row> = against.rows.iter().filter(|row| all || row.verdict != Verdict::Same).collect();
+    let differ = rows.len();
+    if !all && differ > FEW {
+        rows.retain(|row| !is_small(kind, row));
+    }
+    let small = differ - rows.len();
+    let (events, costs) = rows.into_iter().partition(|row| is_event(row));
+    Shown { costs, events, small }
+}

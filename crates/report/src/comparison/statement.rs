@@ -1,0 +1,97 @@
+//! What must be said about figures, on a terminal as on a page.
+
+use lab::measure::Kind;
+use verdict::{Against, Comparison, Noise, Row, Verdict};
+
+use super::name;
+use super::shown::is_event;
+use crate::figures::count;
+
+/// Which figures these are.
+pub(super) fn kind(comparison: &Comparison) -> String {
+    let rows = || comparison.others.iter().flat_map(|against| &against.rows);
+    let boots = |row: &Row| row.base.boots.len().max(row.new.boots.len());
+    let most = rows().map(boots).max().unwrap_or(0);
+    let boots = match most {
+        0 => String::new(),
+        1 => "; 1 boot".to_owned(),
+        _ => format!("; median of {most} boots"),
+    };
+    match comparison.kind {
+        Kind::Exact => format!("exact: instructions of one operation, counted{boots}"),
+        Kind::Timed => format!("timed: time of one operation, sampled{boots}"),
+    }
+}
+
+/// What the figures do not say, and what to do about it.
+pub(super) fn honesty(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Exact => {
+            "Instructions are not time: caches, memory latency, branch prediction and contention between CPUs are \
+             not in them. A difference here is work that was really added or removed, the same on every host; \
+             whether it takes longer on a machine is what --timed finds out on that machine."
+        }
+        Kind::Timed => {
+            "These times are true of this host and of its load while they were taken, not of other machines; \
+             without KVM they are times of an emulator. \"same\" says that the whole interval lies within the \
+             smallest effect of interest (--min-effect), \"undecided\" that more boots are needed (--budget)."
+        }
+    }
+}
+
+/// How far this machine can be trusted; timed figures only.
+pub(super) fn noise(comparison: &Comparison) -> Option<String> {
+    if comparison.kind == Kind::Exact {
+        return None;
+    }
+    let Some(Noise { measured, false_alarms, comparisons, floor }) = &comparison.noise else {
+        return Some(
+            "this machine's noise floor is not known: `kiln measure --calibrate` compares a kernel with itself"
+                .to_owned(),
+        );
+    };
+    let alarms = 100.0 * false_alarms;
+    let (tried, day) = (count(u64::from(*comparisons)), measured.strftime("%F"));
+    Some(format!(
+        "this machine's noise floor: 95 % of A/A differences below {floor:.1} %, false alarms {alarms:.1} % of \
+         {tried} tried (calibrated {day})"
+    ))
+}
+
+/// A verdict, and a doubt where kernels that are compared with themselves differ as much on this machine.
+pub(super) fn verdict(row: &Row, noise: Option<&Noise>) -> String {
+    let is_below = |noise: &Noise| row.percent.is_some_and(|percent| percent.abs() < noise.floor);
+    let claims = matches!(row.verdict, Verdict::Worse | Verdict::Better);
+    let doubt = if claims && noise.is_some_and(is_below) { ", below the floor" } else { "" };
+    format!("{}{doubt}", name(row.verdict))
+}
+
+/// `112 metrics: 3 worse, 5 better, 101 same, 3 undecided; 36 events in them: 36 same; 2 not measured`.
+pub(super) fn totals(against: &Against) -> String {
+    let (events, costs): (Vec<&Row>, _) = against.rows.iter().partition(|row| is_event(row));
+    let metrics = match costs.len() {
+        0 => "no metric was measured on both".to_owned(),
+        1 => format!("1 metric: {}", counts(&costs)),
+        many => format!("{many} metrics: {}", counts(&costs)),
+    };
+    let events = match events.len() {
+        0 => String::new(),
+        1 => format!("; 1 event in them: {}", counts(&events)),
+        many => format!("; {many} events in them: {}", counts(&events)),
+    };
+    let missing = match against.missing.len() {
+        0 => String::new(),
+        missing => format!("; {missing} not measured"),
+    };
+    format!("{metrics}{events}{missing}")
+}
+
+fn counts(rows: &[&Row]) -> String {
+    let of = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let counts: Vec<String> = [Verdict::Worse, Verdict::Better, Verdict::Same, Verdict::Undecided]
+        .into_iter()
+        .filter(|verdict| of(*verdict) > 0)
+        .map(|verdict| format!("{} {}", of(verdict), name(verdict)))
+        .collect();
+    counts.join(", ")
+}
