@@ -37,6 +37,9 @@ const TARGETS: &[(&str, Option<&str>)] = &[
     ("diagnostics", Some("crates/kernel/tests/build-logs")),
     ("version", None),
     ("suites", None),
+    ("answers", None),
+    ("profile", None),
+    ("symbols", None),
 ];
 
 /// Builds all targets.

@@ -24,7 +24,7 @@ usage: cargo xtask VERB
   ci                       all that must pass before a change lands
   proof                    ci, and what takes longer
   tidy                     what this repository demands of itself
-  bench [ROUNDS]           what kiln promises about its own speed and size
+  bench [ROUNDS|comparing] what kiln promises about its own speed and size
   fuzz [TARGET [SECONDS]]  the fuzz targets, each for 60 seconds
   manual                   write docs/command-line.md anew";
 

@@ -16,8 +16,12 @@ Written by `cargo xtask manual` from kiln's own `--help`.
 
 const VERBS: &[&str] = &[
     "run",
+    "build",
+    "kunit",
     "replay",
     "bundle",
+    "compare",
+    "measure",
     "cases",
     "kernels",
     "kernels prune",

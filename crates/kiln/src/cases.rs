@@ -3,26 +3,44 @@
 use std::sync::atomic::AtomicBool;
 
 use agent::case::Case;
+use agent::micro::{self, Operation};
 use anyhow::Result;
 use lab::Suite;
 use lab::suites::external::ExternalCase;
+use lab::suites::select::{MICRO, operations};
 use report::CaseInfo;
 
-use crate::cli::Cases;
+use crate::cli::{Cases, Choice};
 use crate::listeners::standard_output;
 
 /// Lists cases and gives the exit code.
 pub(crate) fn cases(said: &Cases) -> Result<u8> {
-    // An interrupt simply ends a list, and what is being built for it.
-    let suite = said.choice.suite(said.choice.check()?, None, &AtomicBool::new(false))?;
-    let infos: Vec<CaseInfo> = match &suite {
-        Suite::Own { cases, .. } => cases.iter().map(|case| own(case)).collect(),
-        Suite::External(suite) => suite.cases.iter().map(external).collect(),
+    let infos = match said.choice.suite.as_str() {
+        MICRO => operations(&said.choice.case)?.into_iter().map(operation).collect(),
+        _ => of_suite(&said.choice)?,
     };
     standard_output(|out| {
         if said.json { report::cases_json(&infos, out) } else { report::cases_table(&infos, out) }
     })?;
     Ok(0)
+}
+
+fn of_suite(choice: &Choice) -> Result<Vec<CaseInfo>> {
+    // An interrupt simply ends a list, and what is being built for it.
+    let suite = choice.suite(choice.check()?, None, &AtomicBool::new(false))?;
+    Ok(match &suite {
+        Suite::Own { cases, .. } => cases.iter().map(|case| own(case)).collect(),
+        Suite::External(suite) => suite.cases.iter().map(external).collect(),
+    })
+}
+
+fn operation(operation: &Operation) -> CaseInfo {
+    CaseInfo {
+        name: operation.name.to_string(),
+        about: operation.about.to_string(),
+        needs: operation.needs.iter().map(ToString::to_string).collect(),
+        limit: micro::LIMIT,
+    }
 }
 
 fn own(case: &Case) -> CaseInfo {

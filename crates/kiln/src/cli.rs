@@ -16,9 +16,11 @@ use crate::units;
 mod again;
 mod course;
 mod help;
+mod measure;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use course::{Course, IsolationName};
+pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 
 /// Where the help of a verb lists what it prints and keeps.
 const OUTPUT: &str = "Output";
@@ -53,6 +55,12 @@ pub(crate) enum Verb {
     /// Pack all that a Run needs to happen again where there is only QEMU and a shell
     #[command(after_help = help::BUNDLE)]
     Bundle(Bundle),
+    /// Say which kernel is slower, by how much, and why
+    #[command(after_help = help::COMPARE)]
+    Compare(Compare),
+    /// Say what small operations cost on a kernel
+    #[command(after_help = help::MEASURE)]
+    Measure(Measure),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
     /// List the kernels that can be named: cached, built, installed and offered by apt
@@ -181,7 +189,7 @@ pub(crate) enum ArchName {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cases")]
 pub(crate) struct Choice {
-    /// The suite: smoke, or full for all cases; ./FOLDER for its executables, or an LTP tree or list
+    /// The suite: smoke, or full for all cases; micro is what `kiln measure` measures; ./FOLDER for its executables, or an LTP tree or list
     #[arg(long, default_value = lab::suites::select::DEFAULT)]
     pub(crate) suite: String,
     /// The kernel's selftests: a group of its tree such as timers, a folder of a tree, or installed ones

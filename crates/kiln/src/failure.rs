@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use lab::measure::Failure;
+use lab::runner::boot_outcome;
+
 /// The kernel is at fault.
 pub(crate) const FAULT: u8 = 1;
 /// Wrong usage.
@@ -43,6 +46,9 @@ fn code(error: &anyhow::Error) -> u8 {
     if matches!(error.downcast_ref(), Some(lab::suites::Error::Interrupted)) {
         return INTERRUPTED;
     }
+    if let Some(failure) = error.downcast_ref() {
+        return of_measuring(failure);
+    }
     let usage = error.chain().any(|cause| {
         cause.is::<WrongUsage>()
             || cause.downcast_ref::<lab::suites::Error>().is_some_and(lab::suites::Error::is_usage)
@@ -53,9 +59,27 @@ fn code(error: &anyhow::Error) -> u8 {
     if usage { USAGE } else { BROKEN }
 }
 
+fn of_measuring(failure: &Failure) -> u8 {
+    match failure {
+        Failure::Boot { failure, .. } => boot_outcome(&failure.trouble).0.exit_code(),
+        Failure::Interrupted => INTERRUPTED,
+        Failure::Machine(error) if error.is_usage() => USAGE,
+        Failure::Machine(_) | Failure::Silent { .. } => BROKEN,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ends_measuring_is_told_from_what_the_user_wants() {
+        assert_eq!(code(&Failure::Interrupted.into()), INTERRUPTED);
+        let small = machine::Error::SmallMemory { asked: 1, needed: 2 };
+        assert_eq!(code(&Failure::from(small).into()), USAGE);
+        let silent = Failure::Silent { kernel: "x".into(), why: "y".into() };
+        assert_eq!(code(&anyhow::Error::from(silent).context("z")), BROKEN);
+    }
 
     #[test]
     fn the_users_mistakes_are_told_from_the_hosts() {

@@ -40,6 +40,7 @@ impl MachineOptions {
             silence_limit: self.timeout.unwrap_or_else(|| patience.stretch(SILENCE_LIMIT)),
             disk_mib: plan.disk_mib,
             dumps: None,
+            timing: None,
             payload: plan.payload.clone(),
         }
     }

@@ -3,26 +3,34 @@
 //! * [`cli`]: what can be said
 //! * [`machine_options`]: from what was said to what the machine shall be
 //! * [`choice`]: from what was said about cases to a suite; [`course`]: how they are run
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`compare`], [`measure`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`recall`]: from a Run that was kept to the command that made it
 //! * [`prepare`]: from what was said to a kernel, cases and machines
+//! * [`candidates`]: from what was said to kernels that are measured
+//! * [`figures`]: what measuring and comparing share; [`timed`]: which boot is timed next
+//! * [`earlier`]: figures that are compared without measuring again
 //! * [`find`]: from a locator to a Kernel; [`session`]: who hears what happens to it
 //! * [`failure`]: from what went wrong to a message and an exit code
 
 mod build;
 mod bundle;
+mod candidates;
 mod cases;
 mod choice;
 mod cli;
+mod compare;
 mod course;
 mod doctor;
+mod earlier;
 mod failure;
+mod figures;
 mod find;
 mod kernels;
 mod kunit;
 mod listeners;
 mod machine_options;
 mod manual;
+mod measure;
 mod prepare;
 mod recall;
 mod replay;
@@ -31,6 +39,7 @@ mod session;
 mod shell;
 mod signals;
 mod terminal;
+mod timed;
 mod units;
 
 use std::process::ExitCode;
@@ -47,6 +56,8 @@ fn main() -> ExitCode {
         Verb::Kunit(said) => kunit::kunit(said, color),
         Verb::Replay(said) => replay::replay(said, color),
         Verb::Bundle(said) => bundle::bundle(said),
+        Verb::Compare(said) => compare::compare(said, color),
+        Verb::Measure(said) => measure::measure(said, color),
         Verb::Cases(said) => cases::cases(said),
         Verb::Kernels(said) => kernels::kernels(said, color),
         Verb::Shell(said) => shell::shell(said),

@@ -114,7 +114,7 @@ fn one_command(mut machine: Hosted, command: &str, interrupt: &AtomicBool) -> Re
                 return status_of(&end);
             }
             Event::Ended(death) => return Ok(died(death, &machine.console_tail(30))),
-            Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Quiet => {}
+            Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
         }
     }
     Ok(INTERRUPTED)
@@ -204,7 +204,7 @@ fn follow(machine: &mut Hosted, interrupt: &AtomicBool, resized: &AtomicBool, le
         match machine.next(Instant::now() + INTERVAL) {
             Event::Agent(FromAgent::ShellEnded { end }) => return Left::Ended(end),
             Event::Ended(death) => return Left::Died(death),
-            Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Quiet => {}
+            Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
         }
     }
     Left::ByUser

@@ -41,6 +41,18 @@ pub(crate) fn mebibytes_or_none(text: &str) -> Result<u64, String> {
     if text == "0" { Ok(0) } else { mebibytes(text) }
 }
 
+/// Reads `2%` or `0.5`, in percent; gives a fraction of 1.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
+    let inside = number.filter(|number| (0.0..=1000.0).contains(number));
+    inside.map(|number| number / 100.0).ok_or_else(|| format!("{text:?} is no share: write 2% or 0.5%"))
+}
+
+/// As [`percent`], and `never` for more than anything.
+pub(crate) fn allowance(text: &str) -> Result<f64, String> {
+    if text == "never" { Ok(f64::INFINITY) } else { percent(text) }
+}
+
 fn split(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     text.split_at(end)
@@ -102,6 +114,11 @@ mod tests {
         for wrong in ["", "0", "1K", "x", "-1G", "99999999999999999999", "18446744073709551615T"] {
             assert!(mebibytes(wrong).is_err(), "{wrong}");
         }
+        assert_eq!((percent("2%"), percent("0.5")), (Ok(0.02), Ok(0.005)));
+        for wrong in ["", "%", "-1%", "nan", "inf", "x%", "2%%"] {
+            assert!(percent(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(allowance("never"), Ok(f64::INFINITY));
         assert_eq!((mebibytes_or_none("0"), mebibytes_or_none("2G")), (Ok(0), Ok(2048)));
     }
 }

@@ -74,6 +74,30 @@ Examples:
 The archive holds the kernel, the initramfs, one script, a README and what was kept of the Run. Where it is unpacked,
 `sh run.sh` boots the kernel, runs the case, prints the same verdict and exits with the same code.";
 
+/// Below the help of `kiln compare`.
+pub(super) const COMPARE: &str = "\
+Examples:
+  kiln compare deb:6.1.0-47-cloud-amd64 deb:6.1.0-56-cloud-amd64
+  kiln compare git:~/linux@HEAD~1 git:~/linux@HEAD --metric 'syscall/*' --why
+  kiln compare deb:latest-cloud --params 'mitigations=auto' 'mitigations=off'
+  kiln compare deb:latest-cloud --exec-a ./old --exec-b ./new -- --loops 100
+  kiln compare deb:6.1.0-47-cloud-amd64 deb:6.1.0-56-cloud-amd64 --timed --budget 20m --min-effect 2%
+
+Figures are exact unless you say --timed: executed instructions of each operation, the same on any host however
+loaded. Instructions are not time: caches, memory latency and contention are not in them. Where those matter, such
+as for changes of data layout, locking or with more CPUs, compare with --timed as well.
+All figures and an HTML page with charts are kept; the last line says where.
+Exit codes: 0 nothing is worse than --fail-on allows, 1 something is, or a kernel is at fault, 2 wrong usage,
+3 broken: no verdict, 130 interrupted.";
+
+/// Below the help of `kiln measure`.
+pub(super) const MEASURE: &str = "\
+Examples:
+  kiln measure deb:latest-cloud                      all operations of the suite micro, in instructions
+  kiln measure ~/linux --metric 'process/*' --json
+  kiln measure deb:latest-cloud --exec ./workload -- --loops 100
+  kiln measure deb:latest-cloud --calibrate          how far timed comparisons on this host can be trusted";
+
 /// Below the help of `kiln shell`.
 pub(super) const SHELL: &str = "\
 Examples:

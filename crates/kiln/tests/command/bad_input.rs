@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::{KERNEL, Place, kernel};
+use crate::support::{KERNEL, Place, UML, kernel};
 
 /// A call that is refused with these words; `lines` is the most that the message may take.
 #[track_caller]
@@ -138,6 +138,44 @@ fn programs_that_cannot_be_shipped() {
     }
     refused(&place, &["run", text(&image), "--exec", "/nowhere"], 2, &["/nowhere: No such file"]);
     refused(&place, &["run", text(&image), "--exec", "/tmp"], 2, &["/tmp: is not a file"]);
+}
+
+#[test]
+fn comparisons_that_make_no_sense() {
+    let place = Place::new();
+    let image = image();
+    let image = text(&image);
+    let two = |more: &[&str], code, words: &[&str]| {
+        refused(
+            &place,
+            &[&["compare", image, image, "--metric", "syscall/getppid"], more].concat(),
+            code,
+            words,
+        );
+    };
+    two(&["--timed", "--why"], 2, &["--timed", "--why"]);
+    two(&["--accel", "kvm"], 2, &["--accel kvm", "--timed can use KVM"]);
+    two(&["--cpus", "2"], 2, &["--cpus", "--timed can have them"]);
+    two(&["--suite", "smoke"], 2, &["smoke", "micro"]);
+    two(&["--min-effect", "nonsense"], 2, &["--min-effect", "2%"]);
+    two(&["--fail-on", "x"], 2, &["--fail-on", "2%"]);
+    two(&["--memory", "16M"], 2, &["--memory 16M is too little"]);
+    two(&["--params", "a", "b"], 2, &["name only one"]);
+    two(&["--metric", "syscal/getpid"], 2, &["\"syscal/getpid\"", "did you mean syscall/getpid"]);
+    two(&["--", "x"], 2, &["--exec"]);
+    let one = |more: &[&str], words: &[&str]| {
+        refused(&place, &[&["compare", image], more].concat(), 2, words);
+    };
+    one(&[], &["one kernel is nothing to compare", "--params"]);
+    one(&["--params", "a"], &["--params", "2 values"]);
+    one(&["--exec-a", "/bin/true"], &["--exec-b"]);
+    one(&["--exec-b", "/bin/true"], &["--exec-a"]);
+    one(&["--exec-a", "/nowhere", "--exec-b", "/bin/true"], &["/nowhere: No such file"]);
+    refused(&place, &["measure", image, "--exec", "/nowhere"], 2, &["/nowhere: No such file"]);
+    refused(&place, &["measure", UML], 2, &["User-Mode Linux cannot be measured", "x86_64"]);
+    refused(&place, &["run", image, "--suite", "micro"], 2, &["micro", "`kiln measure`"]);
+    let file = place.file("file", "in the way");
+    two(&["--results", text(&file)], 3, &["results folder", "--results"]);
 }
 
 #[test]

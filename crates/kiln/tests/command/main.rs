@@ -15,6 +15,10 @@
 //! * [`sources`]: kernels from other packages and from source; KUnit
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln
 //! * [`uml`]: kernels that are programs of the host
+//! * [`measured`]: figures that are kept and compared later
+//! * [`measure`]: what operations cost, how that is told, and what happens to QEMU and kiln meanwhile
+//! * [`compare`]: kernels, parameters and programs beside each other
+//! * [`planted_cost`]: a kernel that is slower by a known amount
 //! * [`bad_input`]: what a user can get wrong
 //!
 //! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
@@ -24,11 +28,15 @@ mod bad_input;
 mod boots;
 mod bundle;
 mod clones;
+mod compare;
 mod deaths;
 mod endings;
 mod formats;
 mod kernels;
 mod liars;
+mod measure;
+mod measured;
+mod planted_cost;
 mod replay;
 mod shell;
 mod sources;

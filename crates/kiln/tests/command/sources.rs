@@ -2,32 +2,14 @@
 //!
 //! The builds are kept in the cache of all tests, so that they are made once.
 
-use std::time::Duration;
-
 use lab::{Event, Outcome, Run};
-
 use rustix::process::Signal;
 
-use crate::support::{Call, Done, Place, processes, until};
-
-/// The oldest source that Debian still maintains, and the smaller one.
-const SOURCE: &str = "deb-source:6.1";
-
-/// A build on a host that does much else.
-const BUILD: Duration = Duration::from_secs(60 * 60);
+use crate::support::{BUILD, Call, Done, Place, SOURCE, processes, until};
 
 fn finished(done: &Done) -> Vec<Run> {
     let run = |event| if let Event::Finished(run) = event { Some(*run) } else { None };
     done.events().into_iter().filter_map(run).collect()
-}
-
-/// The locator that a build prints, and nothing else.
-fn built(place: &Place, more: &[&str]) -> String {
-    let call = place.kiln(["build", SOURCE].into_iter().chain(more.iter().copied()));
-    let done = call.run_within(BUILD).expect(0);
-    let locator = done.stdout.trim().to_owned();
-    assert!(locator.starts_with("built:") && !locator.contains('\n'), "{locator}");
-    locator
 }
 
 /// All cases pass, or are skipped for what the kernel was built without.
@@ -63,8 +45,8 @@ fn debians_user_mode_linux_is_one_locator_away() {
 #[test]
 fn debians_source_becomes_a_kernel_that_passes_the_smoke_suite_in_qemu() {
     let place = Place::new();
-    let locator = built(&place, &["--config", "tiny"]);
-    assert_eq!(built(&place, &["--config", "tiny"]), locator, "the same is built once");
+    let locator = place.built(&["--config", "tiny"]);
+    assert_eq!(place.built(&["--config", "tiny"]), locator, "the same is built once");
     let listed = place.kiln(["kernels", &locator]).run().expect(0);
     assert!(listed.stdout.contains("x86_64 tiny"), "{}", listed.stdout);
     passes_the_smoke_suite(place.kiln(["run", &locator]), 50);
@@ -73,7 +55,7 @@ fn debians_source_becomes_a_kernel_that_passes_the_smoke_suite_in_qemu() {
 #[test]
 fn the_same_source_is_a_kernel_without_qemu_and_its_own_tests_are_read() {
     let place = Place::new();
-    let locator = built(&place, &["--config", "kunit", "--arch", "um"]);
+    let locator = place.built(&["--config", "kunit", "--arch", "um"]);
     let smoke = place.kiln(["run", &locator, "--isolation", "suite"]).env("PATH", "/usr/sbin:/sbin:/nowhere");
     passes_the_smoke_suite(smoke, 50);
 

@@ -26,6 +26,12 @@ pub(crate) const KERNEL: &str = "deb:6.1.0-56-cloud-amd64";
 /// The kernel that is a program: Debian's package `user-mode-linux`.
 pub(crate) const UML: &str = "/usr/bin/linux.uml";
 
+/// The oldest source that Debian still maintains, and the smaller one.
+pub(crate) const SOURCE: &str = "deb-source:6.1";
+
+/// A build on a host that does much else.
+pub(crate) const BUILD: Duration = Duration::from_secs(60 * 60);
+
 /// Nothing takes this long unless it is broken.
 const DEADLINE: Duration = Duration::from_secs(240);
 
@@ -116,6 +122,11 @@ impl Place {
         Call { command, mark, state, output: self.path().to_path_buf() }
     }
 
+    /// The locator that a build of [`SOURCE`] prints, and nothing else.
+    pub(crate) fn built(&self, more: &[&str]) -> String {
+        self.kiln(["build", SOURCE].into_iter().chain(more.iter().copied())).builds()
+    }
+
     /// `kiln run KERNEL --exec program --no-retry` with more arguments.
     pub(crate) fn exec(&self, program: &Path, more: &[&str]) -> Call {
         self.exec_on(KERNEL, program, more)
@@ -149,10 +160,14 @@ pub(crate) fn kernel() -> kernel::Kernel {
 /// What it makes of another.
 pub(crate) fn kernel_of(locator: &str) -> kernel::Kernel {
     let locator = locator.parse().expect("a locator");
+    with_store(|context| kernel::resolve(&locator, context)).expect("apt has the package")
+}
+
+/// What kiln's own library does in the cache of all tests.
+pub(crate) fn with_store<T>(work: impl FnOnce(&mut kernel::Context<'_>) -> T) -> T {
     let store = kernel::Store::new(cache().join("kiln"));
     let never = std::sync::atomic::AtomicBool::new(false);
-    let mut context = kernel::Context { store: &store, listener: &mut |_| {}, interrupt: &never };
-    kernel::resolve(&locator, &mut context).expect("apt has the package")
+    work(&mut kernel::Context { store: &store, listener: &mut |_| {}, interrupt: &never })
 }
 
 impl Call {
@@ -191,6 +206,14 @@ impl Call {
 
     pub(crate) fn run(self) -> Done {
         self.start().wait()
+    }
+
+    /// The locator that a build prints, and nothing else.
+    pub(crate) fn builds(self) -> String {
+        let done = self.run_within(BUILD).expect(0);
+        let locator = done.stdout.trim().to_owned();
+        assert!(locator.starts_with("built:") && !locator.contains('\n'), "{locator}");
+        locator
     }
 
     /// Something that may take long, such as a build.
@@ -232,6 +255,12 @@ impl Running {
         let file = self.results().join("events.jsonl");
         let word = format!("{{\"event\":\"{kind}\"");
         until(kind, || std::fs::read_to_string(&file).ok()?.contains(&word).then_some(()));
+    }
+
+    /// Waits until this is said on standard error.
+    pub(crate) fn await_said(&self, text: &str) {
+        let said = || std::fs::read_to_string(self.output.join("stderr")).unwrap_or_default();
+        until(text, || said().contains(text).then_some(()));
     }
 
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
@@ -277,6 +306,11 @@ impl Done {
     pub(crate) fn says(self, text: &str) -> Self {
         assert!(self.stdout.contains(text), "no {text:?} in\n{}\n{}", self.stdout, self.stderr);
         self
+    }
+
+    /// Standard output as one JSON document.
+    pub(crate) fn stated<T: serde::de::DeserializeOwned>(&self) -> T {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in\n{}", self.stdout))
     }
 
     /// The folder with the results.

@@ -1,0 +1,149 @@
+//! What can be said about measuring and comparing.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+use kernel::Locator;
+
+use super::{BuildOptions, MachineOptions, OUTPUT};
+use crate::units;
+
+/// Where the help lists what is measured, and how.
+const FIGURES: &str = "Figures";
+
+/// Stands before the name of figures that were kept.
+const MEASURED: &str = "measured:";
+
+/// `kiln compare`.
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The base first, then those that are compared with it; only one with --params or --exec-a. Named as for kiln run;
+    /// measured:last, or measured: and another name, takes the figures that `kiln measure` has kept
+    #[arg(value_name = "KERNEL", required = true)]
+    pub(crate) kernels: Vec<Wanted>,
+    /// Compare one kernel with itself: the base has the first of these kernel parameters, the others the next ones
+    #[arg(long, value_name = "PARAMETERS", num_args = 2.., help_heading = FIGURES)]
+    pub(crate) params: Vec<String>,
+    /// Measure this program instead of the suite; arguments for it come after --
+    #[arg(long, value_name = "PATH", conflicts_with = "metric", help_heading = FIGURES)]
+    pub(crate) exec: Option<PathBuf>,
+    /// Compare two programs on one kernel: this one is the base
+    #[arg(long, value_name = "PATH", requires = "exec_b", conflicts_with_all = ["exec", "params", "metric"], help_heading = FIGURES)]
+    pub(crate) exec_a: Option<PathBuf>,
+    /// The program that is compared with the one of --exec-a
+    #[arg(long, value_name = "PATH", requires = "exec_a", help_heading = FIGURES)]
+    pub(crate) exec_b: Option<PathBuf>,
+    /// Name the functions of the kernel that make each difference
+    #[arg(long, conflicts_with = "timed", help_heading = FIGURES)]
+    pub(crate) why: bool,
+    #[command(flatten)]
+    pub(crate) figures: Figures,
+    /// Exit with 1 when a figure is worse by more than this, such as 2%; never: whatever the figures are
+    #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::allowance, help_heading = OUTPUT)]
+    pub(crate) fail_on: f64,
+    /// Write the report here, too: one HTML file with charts, and flame graphs with --why
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) build: BuildOptions,
+    #[command(flatten)]
+    pub(crate) machine: MachineOptions,
+}
+
+/// A side of a comparison.
+#[derive(Debug, Clone)]
+pub(crate) enum Wanted {
+    /// A kernel that is measured.
+    Kernel(Locator),
+    /// Figures that were kept; holds what stands after `measured:`.
+    Measured(String),
+}
+
+impl FromStr for Wanted {
+    type Err = kernel::Error;
+
+    fn from_str(text: &str) -> Result<Self, kernel::Error> {
+        match text.strip_prefix(MEASURED) {
+            Some(name) => Ok(Self::Measured(name.to_string())),
+            None => text.parse().map(Self::Kernel),
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel(locator) => locator.fmt(f),
+            Self::Measured(name) => write!(f, "{MEASURED}{name}"),
+        }
+    }
+}
+
+/// `kiln measure`.
+#[derive(Debug, Args)]
+pub(crate) struct Measure {
+    /// deb:VERSION-FLAVOUR, deb:latest-cloud, an image, a tree, git:TREE@REVISION, deb-source:6.12, built:ID or host
+    #[arg(value_name = "KERNEL")]
+    pub(crate) kernel: Locator,
+    /// Measure this program instead of the suite; arguments for it come after --
+    #[arg(long, value_name = "PATH", conflicts_with = "metric", help_heading = FIGURES)]
+    pub(crate) exec: Option<PathBuf>,
+    /// Compare the kernel with itself, timed, as long as --budget allows, to learn how far timed figures of this host can
+    /// be trusted
+    #[arg(long, conflicts_with = "timed", help_heading = FIGURES)]
+    pub(crate) calibrate: bool,
+    #[command(flatten)]
+    pub(crate) figures: Figures,
+    #[command(flatten)]
+    pub(crate) build: BuildOptions,
+    #[command(flatten)]
+    pub(crate) machine: MachineOptions,
+}
+
+/// What is measured, how, and what is printed.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("form").args(["json", "csv", "verbose"]))]
+pub(crate) struct Figures {
+    /// Arguments for the program
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
+    /// The suite of operations
+    #[arg(long, default_value = "micro", value_parser = ["micro"], help_heading = FIGURES)]
+    pub(crate) suite: String,
+    /// Only operations whose name matches, such as 'syscall/*'; may be given more than once
+    #[arg(long, value_name = "GLOB", help_heading = FIGURES)]
+    pub(crate) metric: Vec<String>,
+    /// Boots of each kernel [default: 3; timed: as many as it takes]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100), help_heading = FIGURES)]
+    pub(crate) boots: Option<u32>,
+    /// Measure time instead of counting instructions
+    #[arg(long, help_heading = FIGURES)]
+    pub(crate) timed: bool,
+    /// With --timed: how long it may take, such as 10m
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = units::duration, help_heading = FIGURES)]
+    pub(crate) budget: Duration,
+    /// With --timed: the smallest difference that is of interest, such as 1%
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = units::percent, help_heading = FIGURES)]
+    pub(crate) min_effect: f64,
+    /// With --timed: what the order of boots is drawn from [default: another number each time]
+    #[arg(long, value_name = "NUMBER", help_heading = FIGURES)]
+    pub(crate) seed: Option<u64>,
+    /// With --timed: leave out boots during which the host was disturbed
+    #[arg(long, help_heading = FIGURES)]
+    pub(crate) exclude_disturbed: bool,
+    /// Print one JSON document
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+    /// Print one line of CSV for each figure
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) csv: bool,
+    /// Also print what is the same or nearly so, ranges, all functions and parameters
+    #[arg(long, short, help_heading = OUTPUT)]
+    pub(crate) verbose: bool,
+    /// Where to make the folder with the figures [default: $XDG_STATE_HOME/kiln/measurements]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(crate) results: Option<PathBuf>,
+}

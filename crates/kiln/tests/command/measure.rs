@@ -1,0 +1,111 @@
+//! `kiln measure`: what operations cost on one kernel, and what happens to QEMU and kiln meanwhile.
+
+use lab::measure::{Kind, Measurement, Unit};
+use rustix::process::Signal;
+
+use crate::support::{KERNEL, Place, Running, processes};
+
+#[test]
+fn the_figures_of_a_kernel_are_told_and_kept() {
+    let place = Place::new();
+    let call = ["measure", KERNEL, "--metric", "syscall/get*", "--boots", "2", "--json"];
+    let done = place.kiln(call).run().expect(0);
+    let measured: Measurement = done.stated();
+    assert_eq!((measured.kind, measured.boots.len()), (Kind::Exact, 2));
+    assert_eq!(measured.subject.label, KERNEL);
+    assert_eq!(measured.subject.release, "6.1.0-56-cloud-amd64");
+    let getppid = measured.metrics.iter().find(|metric| metric.name == "syscall/getppid").expect("asked for");
+    assert_eq!(getppid.unit, Unit::Instructions);
+    let [first, second] = &getppid.values[..] else { panic!("{getppid:?}") };
+    assert_eq!((first.min, first.max), (second.min, second.max));
+    assert!((100.0..2_000.0).contains(&first.median), "{first:?}");
+    let detail = getppid.detail.as_ref().expect("the plugin watched");
+    let sum: u64 = detail.functions.iter().map(|function| function.instructions).sum();
+    assert_eq!(sum, detail.kernel);
+    assert!(detail.functions.iter().any(|function| function.name == "__x64_sys_getppid"), "{detail:?}");
+
+    let folder = place.path().join("state/kiln/measurements");
+    let kept: Vec<_> = std::fs::read_dir(folder).expect("made").flatten().map(|entry| entry.path()).collect();
+    let [kept] = &kept[..] else { panic!("{kept:?}") };
+    let text = std::fs::read_to_string(kept.join("measurement.json")).expect("kept");
+    assert_eq!(serde_json::from_str::<Measurement>(&text).expect("the same"), measured);
+}
+
+#[test]
+fn the_suite_can_be_listed() {
+    let place = Place::new();
+    let done = place.kiln(["cases", "--suite", "micro", "--json"]).run().expect(0);
+    let names: Vec<String> = done
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["name"].to_string())
+        .collect();
+    assert!(names.len() >= 100, "{}", names.len());
+    assert!(names.contains(&"\"syscall/getppid\"".to_string()), "{names:?}");
+    let unique: std::collections::HashSet<&String> = names.iter().collect();
+    assert_eq!(unique.len(), names.len());
+}
+
+#[test]
+fn an_interrupt_during_the_boot_leaves_nothing() {
+    let place = Place::new();
+    let call = place.kiln(["measure", KERNEL, "--metric", "syscall/getppid"]);
+    let running = call.env("XDG_CACHE_HOME", place.templates()).start();
+    running.qemu();
+    running.signal(Signal::INT);
+    let done = running.wait().expect(130);
+    assert!(done.stdout.is_empty(), "{}", done.stdout);
+}
+
+/// kiln that measures a program which never ends, on a machine that an earlier session has booted.
+fn endless(place: &Place) -> Running {
+    let program = place.program("endless", "for (;;) asm volatile(\"\");");
+    let program = program.to_str().expect("paths of tests are UTF-8");
+    // A store of its own: nothing is kept while another kiln is at work in one.
+    let cache = place.templates();
+    let call = || {
+        let call = place.kiln(["measure", KERNEL, "--boots", "1", "--exec", program]);
+        call.env("XDG_CACHE_HOME", &cache).start()
+    };
+    let first = call();
+    // By then the machine is kept.
+    first.await_said("boot");
+    first.await_said(KERNEL);
+    first.signal(Signal::INT);
+    first.wait().expect(130);
+    let second = call();
+    second.await_said("kept");
+    second
+}
+
+#[test]
+fn an_interrupt_while_a_program_is_measured_leaves_nothing() {
+    let place = Place::new();
+    let running = endless(&place);
+    running.qemu();
+    running.signal(Signal::INT);
+    running.wait().expect(130);
+    let kept = std::fs::read_dir(place.path().join("state/kiln/measurements"));
+    assert_eq!(kept.map_or(0, Iterator::count), 0);
+}
+
+#[test]
+fn a_guest_does_not_outlive_a_kiln_that_is_killed_while_it_measures() {
+    let place = Place::new();
+    let running = endless(&place);
+    let qemu = running.qemu();
+    running.signal(Signal::KILL);
+    // Waiting ends when no process of the session is left, QEMU included.
+    assert_eq!(running.wait().code, None);
+    assert!(!std::path::Path::new(&format!("/proc/{qemu}/exe")).exists());
+}
+
+#[test]
+fn a_qemu_that_is_killed_while_it_measures_is_told() {
+    let place = Place::new();
+    let running = endless(&place);
+    processes::signal(running.qemu(), Signal::KILL);
+    let done = running.wait().expect(3);
+    let said = format!("{}{}", done.stdout, done.stderr);
+    assert!(said.contains("QEMU: ended by signal 9"), "{said}");
+}
