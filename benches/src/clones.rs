@@ -16,7 +16,7 @@ use machine::{AccelChoice, Engine, Spec};
 const CLONES: u32 = 21;
 
 /// Time that nothing here needs.
-const LIMIT: Duration = Duration::from_secs(600);
+pub(crate) const LIMIT: Duration = Duration::from_secs(600);
 
 /// How long a boot took, and each clone of it up to its result.
 #[derive(Debug, Default)]
@@ -51,14 +51,16 @@ pub(crate) fn measure(locator: &str, name: &str) -> Result<Times> {
     Ok(watch.times)
 }
 
-fn find(locator: &str, never: &AtomicBool) -> Result<Kernel> {
-    let locator: Locator = locator.parse().context("KILN_BENCH_KERNEL")?;
+/// The Kernel of `locator`.
+pub(crate) fn find(locator: &str, never: &AtomicBool) -> Result<Kernel> {
+    let locator: Locator = locator.parse().with_context(|| locator.to_string())?;
     let store = Store::new(Store::default_dir());
     let mut search = Search { store: &store, listener: &mut |_| {}, interrupt: never };
     Ok(kernel::resolve(&locator, &mut search)?)
 }
 
-fn spec(plan: &Plan, engine: Engine) -> Spec {
+/// The machine for `plan`, with time for whatever the host does meanwhile.
+pub(crate) fn spec(plan: &Plan, engine: Engine) -> Spec {
     Spec {
         memory_mib: plan.memory_mib,
         cpus: plan.cpus,
@@ -68,6 +70,7 @@ fn spec(plan: &Plan, engine: Engine) -> Spec {
         silence_limit: LIMIT,
         disk_mib: plan.disk_mib,
         dumps: None,
+        timing: None,
         payload: plan.payload.clone(),
     }
 }

@@ -1,12 +1,12 @@
 //! The same machine with an initramfs that powers off at once.
 
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use machine::initramfs::Archive;
 use tempfile::TempDir;
 
+use crate::compiler::compile;
 use crate::kiln::Plan;
 
 const SOURCE: &str = include_str!("floor.c");
@@ -24,7 +24,7 @@ impl Floor {
     /// Compiles process 1, packs it, and takes over kiln's command line.
     pub(crate) fn new(plan: &Plan) -> Result<Self> {
         let directory = tempfile::tempdir()?;
-        let init = compile(directory.path())?;
+        let init = compile(directory.path(), "init", SOURCE, &[])?;
         let mut archive = Archive::default();
         archive.file("/init", &std::fs::read(init)?, 0o755);
         let initramfs = directory.path().join("initramfs");
@@ -48,14 +48,6 @@ impl Floor {
     pub(crate) fn run(&self) -> Result<()> {
         start(&self.command)
     }
-}
-
-fn compile(directory: &Path) -> Result<PathBuf> {
-    let (source, program) = (directory.join("floor.c"), directory.join("init"));
-    std::fs::write(&source, SOURCE)?;
-    let status = Command::new("cc").args(["-static", "-Os", "-s", "-o"]).arg(&program).arg(&source).status();
-    ensure!(status.context("cc")?.success(), "cc -static failed: install gcc and libc6-dev");
-    Ok(program)
 }
 
 /// kiln's command line with the floor's initramfs. Console, control and monitor are there as they are with

@@ -26,7 +26,8 @@ pub(crate) struct Plan {
     pub(crate) cases: f64,
 }
 
-const PROGRAM: &str = "target/release/kiln";
+/// The program, as cargo leaves it.
+pub(crate) const PROGRAM: &str = "target/release/kiln";
 
 /// What `kiln build` prints, from exec to exit.
 pub(crate) fn build(arch: &str) -> Result<String> {

@@ -9,19 +9,28 @@
 //!
 //! In the same turns a small kernel, built from Debian's source, goes from boot to verdict in QEMU and as UML.
 //!
+//! A comparison of two kernels has a boot for its floor, too. Beside it stands what counting and timing take to see the
+//! same small difference.
+//!
 //! * [`mod@floor`]: makes the floor
 //! * [`mod@race`]: runs all in turns
 //! * [`clones`], [`memory`]: what a clone takes
+//! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
+//! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
 //! * [`host`]: what it was measured on
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command line")]
 
 mod clones;
+mod compare;
+mod comparing;
+mod compiler;
 mod floor;
 mod host;
 mod kiln;
 mod memory;
+mod planted;
 mod promise;
 mod race;
 
@@ -29,8 +38,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::compare::Place;
 use crate::floor::Floor;
-use crate::kiln::Kiln;
+use crate::kiln::{Kiln, Plan};
 use crate::memory::Memory;
 use crate::promise::Promise;
 use crate::race::{Racer, race};
@@ -41,6 +51,9 @@ const ROUNDS_MIN: usize = 5;
 
 /// The case that does next to nothing.
 const TRIVIAL: &[&str] = &["--suite", "full", "--case", "process/no-child"];
+
+/// Asks for nothing but the figures of comparisons.
+const COMPARING: &str = "comparing";
 
 fn main() -> ExitCode {
     match run() {
@@ -58,21 +71,39 @@ fn main() -> ExitCode {
 
 /// Measures, prints, and says whether every promise is kept.
 fn run() -> Result<bool> {
-    let rounds = match std::env::args().nth(1) {
-        Some(text) => text.parse().context("usage: bench [ROUNDS]")?,
-        None => ROUNDS,
-    };
-    ensure!(rounds >= ROUNDS_MIN, "the best of fewer than {ROUNDS_MIN} rounds is luck");
-    let kiln = Kiln::new()?;
-    let plan = kiln.plan(TRIVIAL)?;
-    let floor = Floor::new(&plan)?;
-    floor.check()?;
-    eprintln!("bench: building the same small kernel for QEMU and as UML, if they are not kept");
-    let (small, small_uml) = (Kiln::of_source("x86_64")?, Kiln::of_source("um")?);
     let load_before = host::load();
     if host::is_busy(&load_before) {
         eprintln!("bench: the load is {load_before}: measure again on a quiet host");
     }
+    let kiln = Kiln::new()?;
+    let plan = kiln.plan(TRIVIAL)?;
+    let said = std::env::args().nth(1);
+    let running = match said.as_deref() {
+        Some(COMPARING) => true,
+        Some(text) => cases(&kiln, &plan, text.parse().context("usage: bench [ROUNDS|comparing]")?)?,
+        None => cases(&kiln, &plan, ROUNDS)?,
+    };
+    let comparing = comparisons()?;
+    println!("{}", host::describe(&plan, &load_before));
+    Ok(running && comparing)
+}
+
+/// What a comparison of two kernels takes.
+fn comparisons() -> Result<bool> {
+    let place = Place::new()?;
+    let (times, promises) = comparing::measure(&place)?;
+    let planted = planted::measure(&place)?;
+    println!("{times}\n{}\n{planted}", promise::table(&promises));
+    Ok(promises.iter().all(Promise::is_kept))
+}
+
+/// What running cases takes.
+fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
+    ensure!(rounds >= ROUNDS_MIN, "the best of fewer than {ROUNDS_MIN} rounds is luck");
+    let floor = Floor::new(plan)?;
+    floor.check()?;
+    eprintln!("bench: building the same small kernel for QEMU and as UML, if they are not kept");
+    let (small, small_uml) = (Kiln::of_source("x86_64")?, Kiln::of_source("um")?);
     let mut racers = [
         Racer::new("floor: boot and power off", || floor.run()),
         Racer::new("one trivial case, nothing kept", || kiln.run_afresh(TRIVIAL)),
@@ -88,7 +119,7 @@ fn run() -> Result<bool> {
     let [ground, case, case_kept, suite, clones, clones_kept, in_qemu, as_uml, kept] = &racers;
     let cloned = clones::measure(kiln.locator(), TRIVIAL[3])?;
     let smoke = kiln.plan(&[])?;
-    let memory = Memory::measure(&kiln, TRIVIAL)?;
+    let memory = Memory::measure(kiln, TRIVIAL)?;
     let mib = 1024.0 * 1024.0;
     let promises = [
         Promise::ratio(case, ground, Some(1.3)),
@@ -108,6 +139,6 @@ fn run() -> Result<bool> {
     ];
     println!("{}", race::table(&racers));
     println!("{}", promise::table(&promises));
-    println!("Best of {rounds} rounds, in turns. {}", host::describe(&plan, &load_before));
+    println!("Best of {rounds} rounds, in turns.\n");
     Ok(promises.iter().all(Promise::is_kept))
 }

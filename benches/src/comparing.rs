@@ -1,0 +1,97 @@
+//! An exact comparison of two kernels beside a boot, and what its parts cost.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use anyhow::{Result, bail, ensure};
+use kernel::Kernel;
+use lab::measure::{Job, Jobs};
+use lab::plan::Fixed;
+use lab::suites::select::operations;
+use machine::{Accel, Built, Engine, Payload, SHIFT, Spec, Step, Template, Timing, Watch};
+use protocol::measure::{Clock, Order};
+
+use crate::clones::{self, LIMIT};
+use crate::compare::Place;
+use crate::promise::Promise;
+use crate::race::{Racer, race, table};
+
+/// Two kernels of one Debian release, some versions apart.
+const BASE: &str = "deb:6.1.0-47-cloud-amd64";
+pub(crate) const NEW: &str = "deb:6.1.0-56-cloud-amd64";
+
+/// Rounds. A comparison is so many boots and clones that it needs less luck than one boot.
+const ROUNDS: usize = 3;
+
+/// Fewest metrics of a comparison of the whole suite.
+const METRICS_MIN: usize = 100;
+
+/// Races; gives the times as Markdown, and the promises.
+pub(crate) fn measure(place: &Place) -> Result<(String, Vec<Promise>)> {
+    let never = AtomicBool::new(false);
+    let kernel = clones::find(NEW, &never)?;
+    let Jobs { jobs, plan } = Jobs::of_operations(&operations(&[])?, &kernel, Fixed::default())?;
+    let engine = Engine::Qemu(Accel::Tcg);
+    let counted = Spec { timing: Some(Timing::Instructions { seed: 1 }), ..clones::spec(&plan, engine) };
+    // Nothing is in these machines that a boot can do without.
+    let counted_boot = Spec { payload: Payload::default(), ..counted.clone() };
+    let plain = Spec { timing: None, ..counted_boot.clone() };
+    let template = template(&counted, &kernel, &never)?;
+    let both = |forget: bool| {
+        if forget {
+            place.forget()?;
+        }
+        let comparison = place.compare(&[BASE, NEW])?;
+        let rows = comparison.others.first().map_or(0, |against| against.rows.len());
+        ensure!(rows >= METRICS_MIN, "only {rows} metrics were compared");
+        Ok(())
+    };
+    let mut racers = [
+        Racer::new("a TCG boot to the agent's hello", || boot(&plain, &kernel, &never)),
+        Racer::new("the same, its instructions counted", || boot(&counted_boot, &kernel, &never)),
+        Racer::new("a clone that measures the suite", || clone(&template, &jobs, Watch::No)),
+        Racer::new("the same, watched by the plugin", || clone(&template, &jobs, Watch::Functions)),
+        Racer::new("an exact comparison of two kernels, nothing kept", || both(true)),
+        Racer::new("an exact comparison of two kernels, machines kept", || both(false)),
+    ];
+    race(&mut racers, ROUNDS)?;
+    let [booted, under_icount, cloned, watched, fresh, kept] = &racers;
+    let promises = vec![
+        Promise::ratio(fresh, booted, Some(8.0)),
+        Promise::ratio(kept, booted, Some(4.0)),
+        Promise::ratio(under_icount, booted, None),
+        Promise::ratio(watched, cloned, None),
+    ];
+    Ok((table(&racers), promises))
+}
+
+fn boot(spec: &Spec, kernel: &Kernel, never: &AtomicBool) -> Result<()> {
+    let starting = Built::new(spec, kernel)?.start()?;
+    starting.wait_for_hello(never, &mut |_| ()).map(drop).map_err(|failure| failed(&failure))
+}
+
+fn template(spec: &Spec, kernel: &Kernel, never: &AtomicBool) -> Result<Template> {
+    let starting = Built::new(spec, kernel)?.start_template()?;
+    starting.wait_for_template(never, &mut |_| ()).map_err(|failure| failed(&failure))
+}
+
+/// From the start of a clone to the end of the last job.
+fn clone(template: &Template, jobs: &[Job], watch: Watch) -> Result<()> {
+    let wanted = jobs.iter().filter(|job| job.skip.is_none());
+    let jobs = wanted.map(|job| job.work.clone()).collect();
+    let order = Order { clock: Clock::Instructions { shift: SHIFT }, jobs, symbols: false };
+    let mut machine = template.measure(&order, watch)?.map_err(|failure| failed(&failure))?;
+    let deadline = Instant::now() + LIMIT;
+    loop {
+        match machine.next(deadline) {
+            Step::Stopped => return Ok(()),
+            Step::Ended(death) => bail!("the machine ended: {death:?}"),
+            Step::Quiet => bail!("the machine does not come to its end"),
+            Step::Answer(_) | Step::Console(_) | Step::Trouble(_) => {}
+        }
+    }
+}
+
+fn failed(failure: &machine::BootFailure) -> anyhow::Error {
+    anyhow::anyhow!("{}", failure.trouble)
+}
