@@ -1,5 +1,5 @@
-//! Builds what kiln carries inside: the agent with the instrument `micro`, static programs for guests, and the plugin,
-//! a library for QEMU.
+//! Builds what kiln carries inside: the agent with the instrument `micro`, static programs for guests, and two
+//! libraries: the plugin for QEMU, and what UML is preloaded with.
 //!
 //! Builds of their own, since they need other flags than the rest (`+crt-static`, small before fast). Their
 //! directories are shared by all profiles of the workspace.
@@ -10,19 +10,20 @@ use std::process::Command;
 /// What guests run stands at addresses that never change, and needs no library.
 const STATIC: &str = "-Ctarget-feature=+crt-static\x1f-Crelocation-model=static\x1f-Cforce-unwind-tables=no";
 
-/// What QEMU loads.
+/// What QEMU and UML load.
 const DYNAMIC: &str = "-Cforce-unwind-tables=no";
 
 fn main() {
     let crates =
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate lies in crates/").to_path_buf();
-    for watched in ["agent", "protocol", "../plugin", "../Cargo.lock", "../Cargo.toml"] {
+    for watched in ["agent", "protocol", "../plugin", "../preload", "../Cargo.lock", "../Cargo.toml"] {
         println!("cargo::rerun-if-changed={}", crates.join(watched).display());
     }
     let built = [
         ("KILN_AGENT", build(&crates, ("agent", "agent"), &["--bin", "agent"], STATIC).join("agent")),
         ("KILN_MICRO", build(&crates, ("agent", "micro"), &["--bin", "micro"], STATIC).join("micro")),
         ("KILN_PLUGIN", build(&crates, ("plugin", "plugin"), &["--lib"], DYNAMIC).join("libplugin.so")),
+        ("KILN_PRELOAD", build(&crates, ("preload", "agent"), &["--lib"], DYNAMIC).join("libpreload.so")),
     ];
     for (variable, file) in built {
         println!("cargo::rustc-env={variable}={}", file.display());

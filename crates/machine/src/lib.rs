@@ -55,6 +55,9 @@ pub static MICRO: &[u8] = include_bytes!(env!("KILN_MICRO"));
 /// QEMU's plugin: a dynamic library for the host's C library.
 pub static PLUGIN: &[u8] = include_bytes!(env!("KILN_PLUGIN"));
 
+/// What rides in User-Mode Linux on some hosts: a library for its dynamic loader.
+pub(crate) static PRELOAD: &[u8] = include_bytes!(env!("KILN_PRELOAD"));
+
 /// A booted machine, seen from whoever gives it work. Its memory, processes and descriptors are
 /// gone when it is dropped.
 pub trait Machine {

@@ -2,11 +2,12 @@
 //!
 //! * [`args`]: its command line
 //! * [`facts`]: what its processes do; [`mconsole`] asks the kernel itself
-//! * [`check`]: whether it can work here
+//! * [`check`]: whether it can work here; [`fpu`]: hosts that it needs help on
 
 mod args;
 pub mod check;
 mod facts;
+mod fpu;
 mod mconsole;
 
 use std::os::fd::OwnedFd;
@@ -53,7 +54,9 @@ pub(crate) fn launch(spec: &Spec, image: &Path, parts: Parts) -> Result<Launch, 
         .map_err(|source| Error::host(args::SCRATCH_PLACE, source))?;
     // SAFETY: between fork and exec only system calls are made and nothing is allocated.
     unsafe { command.pre_exec(|| leave_no_core().and_then(|()| stay_in_place())) };
-    Ok(Launch { command, inherited: parts.into_inherited(), driver: Box::new(Uml) })
+    let library = fpu::complete_state(&mut command)?;
+    let inherited = parts.into_inherited().into_iter().chain(library).collect();
+    Ok(Launch { command, inherited, driver: Box::new(Uml) })
 }
 
 /// A panic ends it by abort(3), which would write the whole memory of the machine into a file.
