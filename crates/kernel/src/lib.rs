@@ -20,6 +20,7 @@ mod files;
 #[cfg(test)]
 mod fixture;
 mod flaw;
+mod git;
 mod image;
 mod index;
 mod kconfig;

@@ -1,7 +1,6 @@
 //! Source: what a locator names, its identity, and where it can be compiled.
 
 mod directory;
-pub(crate) mod git;
 mod package;
 
 use std::path::{Path, PathBuf};
@@ -11,12 +10,12 @@ use crate::build::error::BuildError;
 use crate::build::work::Work;
 use crate::context::Context;
 use crate::error::Error;
+use crate::git::Repository;
 use crate::locator::Locator;
 use crate::store::Lease;
-use git::Repository;
 
 /// What every kernel tree has at its top.
-const LANDMARKS: [&str; 4] = ["Kconfig", "Makefile", "arch", "init"];
+pub(crate) const LANDMARKS: [&str; 4] = ["Kconfig", "Makefile", "arch", "init"];
 
 /// A kernel's source, found and not yet touched.
 #[derive(Debug)]
@@ -107,16 +106,9 @@ fn commit(
     revision: &str,
     context: &mut Context<'_>,
 ) -> Result<Source, Error> {
-    let not_a_repository = || BuildError::NotARepository { path: path.to_owned() };
-    if !path.is_dir() {
-        return Err(not_a_repository().into());
-    }
-    let repository = Repository::at(path, context)?.ok_or_else(not_a_repository)?;
-    let Some((tree, title)) = repository.commit(revision, context)? else {
-        return Err(
-            BuildError::NoSuchRevision { path: path.to_owned(), revision: revision.to_owned() }.into()
-        );
-    };
+    let repository = Repository::open(path, context)?;
+    let commit = repository.require(revision, context)?;
+    let (tree, title) = repository.describe(&commit, context)?;
     of_tree(repository, tree, format!("{locator} ({title})"), path, context)
 }
 
@@ -128,7 +120,8 @@ fn at_path(path: &Path, typed: &Path, context: &mut Context<'_>) -> Result<Sourc
     if let Some(repository) = Repository::at(path, context)?
         && repository.is_top(path, context)?
     {
-        let head = repository.commit("HEAD", context)?;
+        let head = repository.resolve("HEAD", context)?;
+        let head = head.map(|commit| repository.describe(&commit, context)).transpose()?;
         let tree = repository.snapshot(context)?;
         let title = match head {
             Some((commit, title)) if commit == tree => format!("{} ({title})", typed.display()),

@@ -5,13 +5,16 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use host::Task;
+use host::task::Finished;
 
 use crate::build::error::BuildError;
+use crate::build::source::LANDMARKS;
 use crate::context::Context;
 use crate::error::Error;
 use crate::files;
@@ -48,7 +51,7 @@ impl Repository {
     pub(crate) fn at(path: &Path, context: &mut Context<'_>) -> Result<Option<Self>, Error> {
         let arguments =
             ["rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-path", "objects"];
-        let text = match ask(path, &arguments, context) {
+        let text = match answer(path, &arguments, |_| {}, context) {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(None),
             // Who has no git may still have an unpacked archive of source.
@@ -62,9 +65,15 @@ impl Repository {
         Ok(Some(Self { place: path.to_owned(), git_dir: git_dir.into(), objects }))
     }
 
+    /// The repository that the user named.
+    pub(crate) fn open(path: &Path, context: &mut Context<'_>) -> Result<Self, Error> {
+        let found = if path.is_dir() { Self::at(path, context)? } else { None };
+        found.ok_or_else(|| BuildError::NotARepository { path: path.to_owned() }.into())
+    }
+
     /// Whether `path` is the top of a checkout, and not a folder in somebody's repository.
     pub(crate) fn is_top(&self, path: &Path, context: &mut Context<'_>) -> Result<bool, Error> {
-        let top = ask(&self.place, &["rev-parse", "--show-toplevel"], context)?;
+        let top = self.ask(&["rev-parse", "--show-toplevel"], context)?;
         let top = top.and_then(|top| Path::new(top.trim_end()).canonicalize().ok());
         Ok(top.is_some() && top == path.canonicalize().ok())
     }
@@ -74,25 +83,37 @@ impl Repository {
         self.git_dir.display().to_string()
     }
 
-    /// The tree of a commit, and the commit in words; nothing if there is no such commit.
-    pub(crate) fn commit(
-        &self,
-        revision: &str,
-        context: &mut Context<'_>,
-    ) -> Result<Option<(String, String)>, Error> {
+    /// The full hash of a commit, be it the user's or one of kiln's own; nothing if there is none.
+    pub(crate) fn resolve(&self, revision: &str, context: &mut Context<'_>) -> Result<Option<String>, Error> {
         let commit = format!("{revision}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
         // Whatever git has against it, there is no such commit.
-        let commit = match ask(&self.place, &arguments, context) {
-            Ok(Some(commit)) => commit,
-            Ok(None) | Err(Error::Build(BuildError::Git { .. })) => return Ok(None),
+        let commit = match self.ask(&arguments, context) {
+            Ok(commit) => commit,
+            Err(Error::Build(BuildError::Git { .. })) => None,
             Err(error) => return Err(error),
         };
-        let commit = commit.trim();
+        Ok(commit.map(|commit| commit.trim().to_owned()).filter(|commit| is_hash(commit)))
+    }
+
+    /// The full hash of a commit that the user named.
+    pub(crate) fn require(&self, revision: &str, context: &mut Context<'_>) -> Result<String, Error> {
+        let commit = self.resolve(revision, context)?;
+        let path = || self.place.clone();
+        commit
+            .ok_or_else(|| BuildError::NoSuchRevision { path: path(), revision: revision.to_owned() }.into())
+    }
+
+    /// The tree of a commit, and the commit in words.
+    pub(crate) fn describe(
+        &self,
+        commit: &str,
+        context: &mut Context<'_>,
+    ) -> Result<(String, String), Error> {
         let tree = self.must(&["rev-parse", &format!("{commit}^{{tree}}")], context)?;
         let title =
             self.must(&["log", "-1", "--no-show-signature", "--format=%h \"%s\"", commit], context)?;
-        Ok(Some((tree.trim().to_owned(), title.trim().to_owned())))
+        Ok((tree.trim().to_owned(), title.trim().to_owned()))
     }
 
     /// The checkout as it lies on the disk, with changes and new files but without what git ignores, as
@@ -101,11 +122,10 @@ impl Repository {
         context.progress(&format!("looking for changes in {}", self.place.display()));
         let scratch = tempfile::tempdir().map_err(Error::io("make", &std::env::temp_dir()))?;
         let index = scratch.path().join("index");
-        let theirs = self.must(&["rev-parse", "--path-format=absolute", "--git-path", "index"], context)?;
-        let theirs = Path::new(theirs.trim_end());
+        let theirs = self.file("index", context)?;
         if theirs.exists() && !self.hides_files(context)? {
             // It knows which files have not changed since they were last hashed.
-            fs::copy(theirs, &index).map_err(Error::io("copy", theirs))?;
+            fs::copy(&theirs, &index).map_err(Error::io("copy", &theirs))?;
         }
         self.with_index(&index, &["add", "--all", "--", "."], &self.place, context)?;
         let tree = self.with_index(&index, &["write-tree"], &self.place, context)?;
@@ -123,9 +143,9 @@ impl Repository {
 
     /// Whether a tree looks like the kernel's.
     pub(crate) fn is_kernel(&self, tree: &str, context: &mut Context<'_>) -> Result<bool, Error> {
-        let names = super::LANDMARKS;
+        let names = LANDMARKS;
         let arguments = [&["ls-tree", "--name-only", tree, "--"], &names[..]].concat();
-        let found = git(&self.place, &arguments, |command| self.use_objects(command), context)?;
+        let found = self.ask(&arguments, context)?;
         Ok(found.is_some_and(|found| found.lines().count() == names.len()))
     }
 
@@ -145,6 +165,27 @@ impl Repository {
         Ok(())
     }
 
+    /// Where git keeps a file of the repository, which need not be there.
+    pub(crate) fn file(&self, name: &str, context: &mut Context<'_>) -> Result<PathBuf, Error> {
+        let path = self.must(&["rev-parse", "--path-format=absolute", "--git-path", name], context)?;
+        Ok(path.trim_end().into())
+    }
+
+    /// New objects are kiln's own, and those of before are seen.
+    pub(crate) fn use_objects(&self, command: &mut Command) {
+        command.env("GIT_OBJECT_DIRECTORY", &self.objects);
+    }
+
+    /// What git says of the repository and of kiln's own objects; nothing if it has no answer.
+    pub(crate) fn ask(&self, arguments: &[&str], context: &mut Context<'_>) -> Result<Option<String>, Error> {
+        answer(&self.place, arguments, |command| self.use_objects(command), context)
+    }
+
+    /// As [`Repository::ask`], where git has no reason to refuse.
+    pub(crate) fn must(&self, arguments: &[&str], context: &mut Context<'_>) -> Result<String, Error> {
+        self.ask(arguments, context)?.ok_or_else(|| refused(arguments, "it said no"))
+    }
+
     fn with_index(
         &self,
         index: &Path,
@@ -157,28 +198,14 @@ impl Repository {
             command.env("GIT_DIR", &self.git_dir).env("GIT_WORK_TREE", work_tree);
             command.env("GIT_INDEX_FILE", index).current_dir(work_tree);
         };
-        self.must_with(arguments, options, context)
-    }
-
-    /// New objects are kiln's own.
-    fn use_objects(&self, command: &mut Command) {
-        command.env("GIT_OBJECT_DIRECTORY", &self.objects);
-    }
-
-    fn must(&self, arguments: &[&str], context: &mut Context<'_>) -> Result<String, Error> {
-        self.must_with(arguments, |_| {}, context)
-    }
-
-    /// Runs git where it has no reason to refuse.
-    fn must_with(
-        &self,
-        arguments: &[&str],
-        change: impl FnOnce(&mut Command),
-        context: &mut Context<'_>,
-    ) -> Result<String, Error> {
-        let done = git(&self.place, arguments, change, context)?;
+        let done = answer(&self.place, arguments, options, context)?;
         done.ok_or_else(|| refused(arguments, "it said no"))
     }
+}
+
+/// Whether this is the full hash of an object: of SHA-1, or of SHA-256.
+fn is_hash(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Makes a directory of objects that borrows from another: gitrepository-layout(5).
@@ -186,33 +213,49 @@ fn borrow(objects: &Path, theirs: &str) -> Result<(), Error> {
     let info = objects.join("info");
     fs::create_dir_all(&info).map_err(Error::io("make", &info))?;
     let alternates = info.join("alternates");
-    fs::write(&alternates, format!("{theirs}\n")).map_err(Error::io("write", &alternates))
-}
-
-/// What git says; nothing if it has no answer.
-fn ask(place: &Path, arguments: &[&str], context: &mut Context<'_>) -> Result<Option<String>, Error> {
-    git(place, arguments, |_| {}, context)
+    let content = format!("{theirs}\n");
+    // Another git may be reading it: it is never half written, nor written without need.
+    if fs::read(&alternates).is_ok_and(|there| there == content.as_bytes()) {
+        return Ok(());
+    }
+    let write = || {
+        let mut file = tempfile::NamedTempFile::new_in(&info)?;
+        file.write_all(content.as_bytes())?;
+        file.persist(&alternates)?;
+        Ok(())
+    };
+    write().map_err(Error::io("write", &alternates))
 }
 
 /// Runs git: its output, or nothing if it refused without a reason. A reason is an error, but for those
 /// by which it says that there is no repository.
-fn git(
+fn answer(
     place: &Path,
     arguments: &[&str],
     change: impl FnOnce(&mut Command),
     context: &mut Context<'_>,
 ) -> Result<Option<String>, Error> {
-    let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
-    let all: Vec<&str> = settings.chain(arguments.iter().copied()).collect();
-    let task = Task::new("git", &all, context.interrupt).within(place).limit(LIMIT);
-    let task = task.with(forget_users_variables).with(change);
-    let done = task.run(&mut || {}).map_err(BuildError::from)?;
+    let done = run(place, arguments, change, context)?;
     if done.success {
         return Ok(Some(done.output));
     }
     let complaint = done.complaint.trim();
     let none = complaint.is_empty() || complaint.contains("not a git repository");
     if none { Ok(None) } else { Err(refused(arguments, complaint)) }
+}
+
+/// Runs git to its end, however that is, safe from what the user's configuration and variables say.
+pub(crate) fn run(
+    place: &Path,
+    arguments: &[&str],
+    change: impl FnOnce(&mut Command),
+    context: &mut Context<'_>,
+) -> Result<Finished, Error> {
+    let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
+    let all: Vec<&str> = settings.chain(arguments.iter().copied()).collect();
+    let task = Task::new("git", &all, context.interrupt).within(place).limit(LIMIT);
+    let task = task.with(forget_users_variables).with(change);
+    Ok(task.run(&mut || {}).map_err(BuildError::from)?)
 }
 
 /// A hook that calls kiln, for one, has variables that name its own repository.
@@ -224,7 +267,8 @@ fn forget_users_variables(command: &mut Command) {
     command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
 }
 
-fn refused(arguments: &[&str], complaint: &str) -> Error {
+/// The error for what git complained about.
+pub(crate) fn refused(arguments: &[&str], complaint: &str) -> Error {
     let action = arguments.first().copied().unwrap_or_default();
     // The last words are the reason; hints come before them.
     let reason =
