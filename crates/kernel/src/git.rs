@@ -4,8 +4,8 @@
 //! beyond its commits is hashed into objects of kiln's own, which borrow from the user's.
 
 use std::ffi::OsStr;
-use std::fs;
-use std::io::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -125,7 +125,7 @@ impl Repository {
         let theirs = self.file("index", context)?;
         if theirs.exists() && !self.hides_files(context)? {
             // It knows which files have not changed since they were last hashed.
-            fs::copy(&theirs, &index).map_err(Error::io("copy", &theirs))?;
+            copy_with_date(&theirs, &index).map_err(Error::io("copy", &theirs))?;
         }
         self.with_index(&index, &["add", "--all", "--", "."], &self.place, context)?;
         let tree = self.with_index(&index, &["write-tree"], &self.place, context)?;
@@ -206,6 +206,13 @@ impl Repository {
 /// Whether this is the full hash of an object: of SHA-1, or of SHA-256.
 fn is_hash(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// git looks again at files that are no older than their index, as it may have missed a change to them.
+fn copy_with_date(from: &Path, to: &Path) -> io::Result<()> {
+    let date = fs::metadata(from)?.modified()?;
+    fs::copy(from, to)?;
+    File::options().write(true).open(to)?.set_modified(date)
 }
 
 /// Makes a directory of objects that borrows from another: gitrepository-layout(5).

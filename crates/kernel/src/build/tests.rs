@@ -320,6 +320,23 @@ fn changes_that_the_users_index_hides_are_built() {
 }
 
 #[test]
+fn changes_in_the_second_of_the_last_commit_are_built() {
+    let place = Place::new();
+    place.git(&["config", "core.trustctime", "false"]);
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(10);
+    let dated = |path: &str| {
+        fs::File::options().append(true).open(place.tree().join(path)).unwrap().set_modified(then).unwrap();
+    };
+    place.change("int good;\n");
+    dated("init/main.c");
+    place.commit("second");
+    dated(".git/index");
+    place.change("broken   \n");
+    dated("init/main.c");
+    assert!(place.build("TREE", &["defconfig"]).unwrap_err().accuses_kernel());
+}
+
+#[test]
 fn a_whole_configuration_is_known_however_small() {
     let place = Place::new();
     let whole = place.fragment("#\nCONFIG_CC_VERSION_TEXT=\"gcc\"\nCONFIG_64BIT=y\n");
