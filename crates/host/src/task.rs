@@ -13,8 +13,9 @@ use thiserror::Error;
 
 use crate::contain;
 
-/// Most of each output that is given back, in bytes: more than apt prints about all kernels that there are.
-const OUTPUT_MAX: u64 = 16 << 20;
+/// Most of each output that is given back, in bytes: more than apt prints about all kernels that there are. What
+/// is longer is cut off here.
+pub const OUTPUT_MAX: usize = 16 << 20;
 
 /// Time for a program to end by itself after it was asked to.
 const GRACE: Duration = Duration::from_secs(5);
@@ -193,7 +194,7 @@ fn nameless() -> io::Result<File> {
 fn text_of(mut file: File) -> io::Result<String> {
     file.rewind()?;
     let mut bytes = Vec::new();
-    file.take(OUTPUT_MAX).read_to_end(&mut bytes)?;
+    file.take(OUTPUT_MAX as u64).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

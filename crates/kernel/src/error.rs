@@ -7,6 +7,7 @@ use host::task::Failure;
 
 use crate::build::BuildError;
 use crate::flaw::Flaw;
+use crate::history::HistoryError;
 
 /// Why a locator did not become a Kernel.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +52,9 @@ pub enum Error {
     /// Source did not become a Kernel.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// There is no history to walk, or no series to apply.
+    #[error(transparent)]
+    History(#[from] HistoryError),
     /// What has to be built first was not.
     #[error("{locator}: is source, which must be built first: run `kiln build`, or say how with --config")]
     Source {

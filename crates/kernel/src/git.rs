@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use host::Task;
-use host::task::Finished;
+use host::task::{Finished, OUTPUT_MAX};
 
 use crate::build::error::BuildError;
 use crate::build::source::LANDMARKS;
@@ -22,8 +22,8 @@ use crate::files;
 /// Checking out a kernel from a slow disk takes minutes, and never an hour.
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
-/// What a user's configuration could do to kiln's own work trees.
-const SETTINGS: [&str; 9] = [
+/// What a user's configuration could do to kiln's own work trees, and to what git prints.
+const SETTINGS: [&str; 10] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.attributesFile=/dev/null",
@@ -33,6 +33,7 @@ const SETTINGS: [&str; 9] = [
     "core.sparseCheckout=false",
     "submodule.recurse=false",
     "advice.detachedHead=false",
+    "i18n.logOutputEncoding=UTF-8",
 ];
 
 /// A git repository of the user.
@@ -69,6 +70,11 @@ impl Repository {
     pub(crate) fn open(path: &Path, context: &mut Context<'_>) -> Result<Self, Error> {
         let found = if path.is_dir() { Self::at(path, context)? } else { None };
         found.ok_or_else(|| BuildError::NotARepository { path: path.to_owned() }.into())
+    }
+
+    /// Where the user said that it is.
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
     }
 
     /// Whether `path` is the top of a checkout, and not a folder in somebody's repository.
@@ -204,7 +210,7 @@ impl Repository {
 }
 
 /// Whether this is the full hash of an object: of SHA-1, or of SHA-256.
-fn is_hash(text: &str) -> bool {
+pub(crate) fn is_hash(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -243,6 +249,9 @@ fn answer(
     context: &mut Context<'_>,
 ) -> Result<Option<String>, Error> {
     let done = run(place, arguments, change, context)?;
+    if done.output.len() >= OUTPUT_MAX {
+        return Err(refused(arguments, "it printed more than anything reasonable"));
+    }
     if done.success {
         return Ok(Some(done.output));
     }

@@ -3,7 +3,8 @@
 //! [`Locator`] is what the user typed, [`resolve`] finds or fetches what it names, [`Kernel`] is the image with
 //! all that belongs to it. The parsers (`image`, `elf`, `modinfo`, `lists`, `config`, `version`) take
 //! bytes and do no I/O; `tree`, `survey` and `index` look at disks; `deb`, `apt` and `store` fetch; [`catalogue`]
-//! lists what can be named.
+//! lists what can be named. [`build`] makes kernels of source, [`history`] finds and makes the commits of source
+//! between two kernels; both use `git`.
 
 mod apt;
 pub mod build;
@@ -21,6 +22,7 @@ mod files;
 mod fixture;
 mod flaw;
 mod git;
+pub mod history;
 mod image;
 mod index;
 mod kconfig;
@@ -43,6 +45,7 @@ pub use context::Context;
 pub use error::Error;
 pub use files::PartsHash;
 pub use flaw::Flaw;
+pub use history::HistoryError;
 pub use kernel::{Arch, Kernel, resolve};
 pub use locator::Locator;
 pub use modules::{Module, Modules, Presence};

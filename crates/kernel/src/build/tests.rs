@@ -337,6 +337,22 @@ fn changes_in_the_second_of_the_last_commit_are_built() {
 }
 
 #[test]
+fn a_commit_that_only_kiln_has_is_built_like_any_other() {
+    let place = Place::new();
+    place.change("broken\n");
+    let culprit = place.commit("break it");
+    write(&place.tree().join("init/other.c"), "");
+    place.commit("later");
+    assert!(place.build("git:TREE@HEAD", &["defconfig"]).unwrap_err().accuses_kernel());
+    let mut context = Context { store: &place.store, listener: &mut |_| {}, interrupt: &NEVER };
+    let reverted = crate::history::revert(&place.tree(), &culprit, "HEAD", &mut context).unwrap().unwrap();
+    let kernel = place.build(&format!("git:TREE@{reverted}"), &["defconfig"]).unwrap();
+    assert!(kernel.provenance.contains("Revert \"break it\""), "{}", kernel.provenance);
+    let works = fs::read_dir(place.directory.path().join("store/work")).unwrap().flatten();
+    assert_eq!(works.filter(|entry| entry.path().is_dir()).count(), 1);
+}
+
+#[test]
 fn a_whole_configuration_is_known_however_small() {
     let place = Place::new();
     let whole = place.fragment("#\nCONFIG_CC_VERSION_TEXT=\"gcc\"\nCONFIG_64BIT=y\n");
