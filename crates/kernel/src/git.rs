@@ -23,7 +23,7 @@ use crate::files;
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// What a user's configuration could do to kiln's own work trees, and to what git prints.
-const SETTINGS: [&str; 10] = [
+const SETTINGS: [&str; 12] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.attributesFile=/dev/null",
@@ -34,6 +34,9 @@ const SETTINGS: [&str; 10] = [
     "submodule.recurse=false",
     "advice.detachedHead=false",
     "i18n.logOutputEncoding=UTF-8",
+    // A partial clone may have to fetch, after which git would tidy up.
+    "maintenance.auto=false",
+    "gc.auto=0",
 ];
 
 /// A git repository of the user.

@@ -17,10 +17,15 @@ use crate::git::{self, Repository};
 const NAME: &str = "kiln";
 const MAIL: &str = "kiln@localhost";
 
+/// Most lines of configuration about remotes.
+const REMOTES_MAX: usize = 300;
+
 /// A git directory for as long as something is made in it.
 pub(super) struct Workshop<'a> {
     repository: &'a Repository,
     directory: tempfile::TempDir,
+    /// From where a partial clone fetches what it lacks, as names and values of its configuration.
+    remotes: Vec<(String, String)>,
 }
 
 /// A commit that is to be made. The same draft gives the same hash.
@@ -39,7 +44,7 @@ impl<'a> Workshop<'a> {
     pub(super) fn open(repository: &'a Repository, context: &mut Context<'_>) -> Result<Self, Error> {
         let directory = tempfile::tempdir().map_err(Error::io("make", &std::env::temp_dir()))?;
         let format = repository.must(&["rev-parse", "--show-object-format"], context)?;
-        let workshop = Self { repository, directory };
+        let workshop = Self { repository, directory, remotes: remotes(repository, context)? };
         // The least that makes a repository: gitrepository-layout(5).
         let refs = workshop.path("refs");
         fs::create_dir(&refs).map_err(Error::io("make", &refs))?;
@@ -71,6 +76,11 @@ impl<'a> Workshop<'a> {
             self.repository.use_objects(command);
             command.env("GIT_DIR", self.directory.path()).env("GIT_ATTR_NOSYSTEM", "1");
             command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+            command.env("GIT_CONFIG_COUNT", self.remotes.len().to_string());
+            for (number, (name, value)) in self.remotes.iter().enumerate() {
+                command.env(format!("GIT_CONFIG_KEY_{number}"), name);
+                command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+            }
             change(command);
         };
         git::run(self.directory.path(), arguments, alone, context)
@@ -110,4 +120,12 @@ impl<'a> Workshop<'a> {
         let log = ["log", "-1", "--no-show-signature", "--format=%ct", commit];
         Ok(format!("@{} +0000", self.repository.must(&log, context)?.trim()))
     }
+}
+
+/// What git has to know of the remotes of a partial clone; nothing of it names a program.
+fn remotes(repository: &Repository, context: &mut Context<'_>) -> Result<Vec<(String, String)>, Error> {
+    let names = r"^remote\..*\.(url|promisor|partialclonefilter)$";
+    let listed = repository.ask(&["config", "-z", "--get-regexp", names], context)?.unwrap_or_default();
+    let pairs = listed.split_terminator('\0').filter_map(|entry| entry.split_once('\n'));
+    Ok(pairs.take(REMOTES_MAX).map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }

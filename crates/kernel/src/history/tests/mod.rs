@@ -166,3 +166,28 @@ fn changes_in_a_checkout_are_named() {
     place.git(&["clone", "--quiet", "--bare", ".", "../bare"]);
     assert_eq!(changes(&place.beside("bare")), Changes::default());
 }
+
+#[test]
+fn a_partial_clone_fetches_what_it_lacks_into_kilns_objects() {
+    let place = Place::new();
+    let lines = |changed: &str, to: &str| {
+        (0..20).map(|line| format!("{line}\n").replace(changed, to)).collect::<String>()
+    };
+    place.commit("a", &lines("x", ""), "base");
+    let culprit = place.commit("a", &lines("11\n", "bad\n"), "culprit");
+    let patch = place.beside("culprit.patch");
+    write(&patch, place.git(&["format-patch", "--stdout", "-1"]) + "\n");
+    place.commit("a", &lines("11\n", "bad\n").replace("17\n", "later\n"), "later");
+    place.git(&["config", "uploadpack.allowFilter", "true"]);
+    let from = format!("file://{}", place.tree().display());
+    place.git(&["clone", "--quiet", "--bare", "--filter=blob:none", &from, "../partial"]);
+    fs::rename(place.tree(), place.beside("origin")).unwrap();
+    fs::rename(place.beside("partial"), place.tree()).unwrap();
+    place.git(&["config", "remote.origin.url", &format!("file://{}", place.beside("origin").display())]);
+    let before = place.listing();
+    let made = place.apply("main~2", &patch).unwrap();
+    assert_eq!(place.content(&made[0].commit, "a"), lines("11\n", "bad\n"));
+    let reverted = place.revert(&culprit, "main").unwrap();
+    assert_eq!(place.content(&reverted, "a"), lines("17\n", "later\n"));
+    assert_eq!(place.listing(), before);
+}
