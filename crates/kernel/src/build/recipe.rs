@@ -80,7 +80,12 @@ static OWN: [Own; 6] = [
 ];
 
 /// Names of keys that a distribution signs its modules with, and that nobody else has.
-const WITHOUT_KEYS: &str = "CONFIG_SYSTEM_TRUSTED_KEYS=\"\"\nCONFIG_SYSTEM_REVOCATION_KEYS=\"\"\n";
+const WITHOUT_KEYS: &str = "\
+# optional: of configurations that check signatures
+CONFIG_SYSTEM_TRUSTED_KEYS=\"\"
+# optional: since 5.13
+CONFIG_SYSTEM_REVOCATION_KEYS=\"\"
+";
 
 /// What Kconfig writes into every whole configuration since 4.18.
 const WRITTEN_BY_KCONFIG: &str = "\nCONFIG_CC_VERSION_TEXT=";
