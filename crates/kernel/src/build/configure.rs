@@ -80,9 +80,7 @@ pub(crate) fn configure(
         Base::Target(_) => read(&path)?,
         Base::File(text) => text.clone(),
     };
-    fs::write(&path, merged(&base, &asked.assignments)).map_err(Error::io("write", &path))?;
-    must(make, "olddefconfig", context)?;
-    let text = read(&path)?;
+    let text = completed(make, &merged(&base, &asked.assignments), context)?;
     let symbols = symbols(make.tree, make.arch)?;
     let unmet = kconfig::unmet(&symbols, &asked.assignments, &Config::parse(&text));
     let unmet = unmet.iter().filter(|unmet| !asked.is_optional(&unmet.assignment));
@@ -91,6 +89,14 @@ pub(crate) fn configure(
         unmet.push(format!("{place}: is a statement that kiln does not know, so a reason may be incomplete"));
     }
     Ok(Configured { text, unmet })
+}
+
+/// What Kconfig makes of the text of a `.config`: it stands among the objects, too.
+pub(crate) fn completed(make: &Make<'_>, text: &str, context: &mut Context<'_>) -> Result<String, Error> {
+    let path = make.objects.join(".config");
+    fs::write(&path, text).map_err(Error::io("write", &path))?;
+    must(make, "olddefconfig", context)?;
+    read(&path)
 }
 
 fn must(make: &Make<'_>, target: &str, context: &mut Context<'_>) -> Result<(), Error> {
@@ -103,21 +109,25 @@ fn read(path: &Path) -> Result<String, Error> {
 
 /// The base with the assignments in place of its own lines for the same options.
 fn merged(base: &str, assignments: &[Assignment]) -> String {
-    let names: HashSet<&str> = assignments.iter().map(|assignment| assignment.name.as_str()).collect();
+    let names = assignments.iter().map(|assignment| assignment.name.as_str()).collect();
+    replaced(base, &names, assignments.iter().map(Assignment::to_string))
+}
+
+/// A configuration with other lines in place of those for some options.
+pub(crate) fn replaced(base: &str, names: &HashSet<&str>, by: impl Iterator<Item = String>) -> String {
     let is_kept = |line: &&str| option_of(line).is_none_or(|name| !names.contains(name));
     let lines = base.lines().filter(is_kept).map(str::to_owned);
-    let asked = assignments.iter().map(Assignment::to_string);
-    lines.chain(asked).flat_map(|line| [line, "\n".to_owned()]).collect()
+    lines.chain(by).flat_map(|line| [line, "\n".to_owned()]).collect()
 }
 
 /// The option that a line of a `.config` is about.
-fn option_of(line: &str) -> Option<&str> {
+pub(crate) fn option_of(line: &str) -> Option<&str> {
     let line = line.strip_prefix("# ").unwrap_or(line).strip_prefix("CONFIG_")?;
     line.split(['=', ' ']).next()
 }
 
 /// What the tree's Kconfig files say for an architecture.
-fn symbols(tree: &Path, arch: Arch) -> Result<Symbols, Error> {
+pub(crate) fn symbols(tree: &Path, arch: Arch) -> Result<Symbols, Error> {
     let (srcarch, subarch) = match arch {
         Arch::X86_64 => ("x86", "x86"),
         Arch::Um => ("um", "x86_64"),

@@ -106,6 +106,16 @@ pub enum BuildError {
         /// Why not.
         reason: String,
     },
+    /// Two configurations were to be compared that are one.
+    #[error("{good} and {bad} {}: give two that differ", same(*did_differ))]
+    SameConfiguration {
+        /// The words for the one.
+        good: String,
+        /// The words for the other.
+        bad: String,
+        /// They are different files, of which Kconfig makes the same.
+        did_differ: bool,
+    },
     /// Options were asked for that Kconfig did not give.
     #[error("{}", unmet(options))]
     Unmet {
@@ -216,6 +226,14 @@ fn known(versions: &[String]) -> String {
     match versions {
         [] => ": look with `kiln kernels`, or refresh the lists with `apt-get update`".to_owned(),
         versions => format!(": it has {}", versions.join(", ")),
+    }
+}
+
+fn same(did_differ: bool) -> &'static str {
+    if did_differ {
+        "differ only in what Kconfig does not take in this tree, and are the same after olddefconfig"
+    } else {
+        "are the same configuration"
     }
 }
 

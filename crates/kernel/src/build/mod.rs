@@ -2,11 +2,13 @@
 //!
 //! [`Recipe`] is what the user says; `recipe` makes a base and fragments of it, `source` finds what is to
 //! be built, `toolchain` by what. `configure` asks Kconfig, `make` builds in a `work` directory, `collect`
-//! puts the result into the store under its identity. `diagnostics` reads what compilers print.
+//! puts the result into the store under its identity. `diagnostics` reads what compilers print. `difference` finds
+//! what two configurations differ in.
 
 mod collect;
 mod configure;
 pub mod diagnostics;
+mod difference;
 pub(crate) mod error;
 mod failure;
 mod make;
@@ -19,6 +21,7 @@ mod work;
 use std::path::{Path, PathBuf};
 
 pub use collect::Record;
+pub use difference::{Difference, Setting, difference};
 pub use error::BuildError;
 pub use recipe::Recipe;
 
@@ -69,13 +72,7 @@ pub fn build(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> R
         Some(kernel) => Ok(kernel),
         None => request.make(&work, context),
     };
-    // What is in order may be built upon: make has ended by itself, also when it failed.
-    if built.as_ref().err().is_none_or(Error::leaves_order) {
-        work.is_in_order()?;
-    } else {
-        work.clear()?;
-    }
-    built
+    work.leave(built)
 }
 
 /// The tree that a locator and a recipe name, checked out, for whoever builds something else from it.
@@ -188,21 +185,8 @@ impl Request {
     fn make(&self, work: &Work, context: &mut Context<'_>) -> Result<Kernel, Error> {
         let tree = self.source.place(work, context)?;
         let (objects, log) = (work.objects(), work.log());
-        // Of an earlier build.
-        let _ = std::fs::remove_file(&log);
-        let make = Make {
-            tree: &tree,
-            objects: &objects,
-            log: &log,
-            arch: self.recipe.arch,
-            toolchain: &self.toolchain,
-            variables: &self.recipe.variables,
-        };
-        make.check_paths()?;
-        let Configured { text, unmet } = configure(&make, &self.configuration, &self.asked, context)?;
-        if !unmet.is_empty() && !self.recipe.allow_unmet {
-            return Err(BuildError::Unmet { options: unmet }.into());
-        }
+        let make = self.begin(&tree, &objects, &log)?;
+        let Configured { text, unmet } = self.configure(&make, context)?;
         let (identity, is_granted) = (self.identity(&text), unmet.is_empty());
         let shelf = context.store.builds();
         if open(&shelf, &identity).is_none() {
@@ -217,6 +201,24 @@ impl Request {
         }
         let gone = || BuildError::NoSuchBuild { identity: identity.clone() };
         open(&shelf, &identity).ok_or_else(|| gone().into())
+    }
+
+    /// make for this request, with an empty log.
+    fn begin<'a>(&'a self, tree: &'a Path, objects: &'a Path, log: &'a Path) -> Result<Make<'a>, Error> {
+        // Of an earlier build.
+        let _ = std::fs::remove_file(log);
+        let (toolchain, variables) = (&self.toolchain, &self.recipe.variables);
+        let make = Make { tree, objects, log, arch: self.recipe.arch, toolchain, variables };
+        make.check_paths()?;
+        Ok(make)
+    }
+
+    fn configure(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<Configured, Error> {
+        let configured = configure(make, &self.configuration, &self.asked, context)?;
+        if !configured.unmet.is_empty() && !self.recipe.allow_unmet {
+            return Err(BuildError::Unmet { options: configured.unmet }.into());
+        }
+        Ok(configured)
     }
 
     fn compile(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<(), Error> {

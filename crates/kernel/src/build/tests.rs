@@ -44,9 +44,9 @@ config REFUSED
 ";
 
 /// A tree, and a store to build it into.
-struct Place {
+pub(super) struct Place {
     directory: tempfile::TempDir,
-    store: Store,
+    pub(super) store: Store,
 }
 
 impl Place {
@@ -58,7 +58,7 @@ impl Place {
         place
     }
 
-    fn without_git() -> Self {
+    pub(super) fn without_git() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::new(directory.path().join("store"));
         let place = Self { directory, store };
@@ -71,7 +71,7 @@ impl Place {
         place
     }
 
-    fn tree(&self) -> PathBuf {
+    pub(super) fn tree(&self) -> PathBuf {
         self.directory.path().join("linux")
     }
 

@@ -49,13 +49,23 @@ impl Work {
         }
     }
 
+    /// What is in order may be built upon: make has ended by itself, also when it failed.
+    pub(crate) fn leave<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        if result.as_ref().err().is_none_or(Error::leaves_order) {
+            self.is_in_order()?;
+        } else {
+            self.clear()?;
+        }
+        result
+    }
+
     /// All that was begun has been ended.
     pub(crate) fn is_in_order(&self) -> Result<(), Error> {
         fs::remove_file(self.mark()).map_err(Error::io("remove", &self.mark()))
     }
 
     /// Removes everything.
-    pub(crate) fn clear(&self) -> Result<(), Error> {
+    fn clear(&self) -> Result<(), Error> {
         fs::remove_dir_all(&self.directory).map_err(Error::io("remove", &self.directory))
     }
 

@@ -81,6 +81,8 @@ pub(super) struct Selector<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
     symbols: HashMap<String, Vec<Definition>>,
+    /// In the order of reading.
+    names: Vec<String>,
     scopes: Vec<Scope>,
     selections: HashMap<String, Vec<Selection>>,
     members: HashMap<usize, Vec<String>>,
@@ -108,9 +110,24 @@ impl Symbols {
         Reader::new(variables, file, Self { arch, ..Self::default() }).read("Kconfig")
     }
 
-    /// Every option that is defined, in no order.
+    /// Every option that is defined, in the order of reading.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.symbols.keys().map(String::as_str)
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Whether a user can set an option at all, be it in another configuration.
+    pub(crate) fn has_prompt(&self, name: &str) -> bool {
+        self.definitions(name).iter().any(|definition| !definition.prompts.is_empty())
+    }
+
+    /// Whether an option is on, off or a module, and not a text or a number.
+    pub(crate) fn is_switch(&self, name: &str) -> bool {
+        matches!(self.kind(name), Some(Kind::Bool | Kind::Tristate))
+    }
+
+    /// The number of the choice that an option is in.
+    pub(crate) fn choice_of(&self, name: &str) -> Option<usize> {
+        self.definitions(name).iter().find_map(|definition| self.choice(definition))
     }
 
     /// Lines with a keyword that is not known here, such as those of a later Kconfig; in the order of reading.
@@ -192,6 +209,9 @@ impl Symbols {
         for (line, (target, _)) in definition.selects.iter().enumerate() {
             let selection = Selection { by: name.clone(), definition: at, line };
             self.selections.entry(target.clone()).or_default().push(selection);
+        }
+        if at == 0 {
+            self.names.push(name.clone());
         }
         self.symbols.entry(name).or_default().push(definition);
     }
