@@ -1,6 +1,6 @@
 //! The configuration a kernel was built with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The options of a `.config` file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +28,14 @@ impl Config {
     /// All options in the order of their names, without `CONFIG_`.
     pub fn options(&self) -> impl Iterator<Item = (&str, &str)> {
         self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The options that are not the same in another configuration, in the order of their names: without `CONFIG_`,
+    /// each with its value here and there, nothing where it is not set.
+    pub fn changes<'a>(&'a self, other: &'a Self) -> Vec<(&'a str, Option<&'a str>, Option<&'a str>)> {
+        let names: BTreeSet<&str> = self.options().chain(other.options()).map(|(name, _)| name).collect();
+        let both = names.into_iter().map(|name| (name, self.value(name), other.value(name)));
+        both.filter(|(_, here, there)| here != there).collect()
     }
 }
 
@@ -73,10 +81,36 @@ mod tests {
         assert!(!config.is_enabled("HZ") && !config.is_enabled("KASAN"));
     }
 
+    #[test]
+    fn changes_are_told_from_both_sides() {
+        let here =
+            Config::parse("CONFIG_B=m\nCONFIG_A=y\nCONFIG_SAME=1\n# CONFIG_OFF is not set\nCONFIG_T=\"\"\n");
+        let there = Config::parse("CONFIG_B=y\nCONFIG_C=2\nCONFIG_SAME=1\n");
+        let wanted = [
+            ("A", Some("y"), None),
+            ("B", Some("m"), Some("y")),
+            ("C", None, Some("2")),
+            ("T", Some(""), None),
+        ];
+        assert_eq!(here.changes(&there), wanted);
+        assert_eq!(here.changes(&here), []);
+    }
+
     proptest! {
         #[test]
         fn any_text_is_taken(text: String) {
             Config::parse(&text);
+        }
+
+        #[test]
+        fn changes_lead_from_one_to_the_other(here in "(CONFIG_[A-D]=[ny1]\n){0,5}", there in "(CONFIG_[A-D]=[ny1]\n){0,5}") {
+            let (here, there) = (Config::parse(&here), Config::parse(&there));
+            let mut options = here.options.clone();
+            for (name, before, after) in here.changes(&there) {
+                prop_assert_eq!(options.remove(name), before.map(str::to_owned));
+                options.extend(after.map(|value| (name.to_owned(), value.to_owned())));
+            }
+            prop_assert_eq!(options, there.options);
         }
 
         #[test]
