@@ -22,9 +22,8 @@ struct Choice {
 /// Finds a package in the store or fetches it.
 pub(crate) fn resolve(text: &str, archive: &dyn Archive, context: &mut Context<'_>) -> Result<Kernel, Error> {
     let store = context.store;
-    let name = flavour_name(text);
     let locator = format!("deb:{text}");
-    let here = candidates(&name).iter().find_map(|package| store.newest_package(package));
+    let here = candidates(&flavour_name(text)).into_iter().find_map(|package| store.newest_package(&package));
     if let Some(kernel) = here.and_then(|place| kept::open(&place, &locator)) {
         return Ok(kernel);
     }
@@ -35,7 +34,7 @@ pub(crate) fn resolve(text: &str, archive: &dyn Archive, context: &mut Context<'
     {
         return Ok(kernel);
     }
-    let choice = choose(text, &name, archive)?;
+    let choice = choose(text, archive)?;
     let kernel = obtain(&locator, &choice, archive, context)?;
     if let Some(lists) = lists {
         meanings::remember(store, text, lists, (&choice.main.package, &choice.main.version));
@@ -104,16 +103,33 @@ pub(crate) fn stem(name: &str) -> &str {
     name.strip_suffix("-unsigned").unwrap_or(name)
 }
 
+/// What may stand after `linux-image-` for what was typed after `deb:`: the architecture can be left away.
+pub(crate) fn names(text: &str) -> Vec<String> {
+    spelled(flavour_name(text))
+}
+
+fn spelled(name: String) -> Vec<String> {
+    let whole = (!name.ends_with("amd64")).then(|| format!("{name}-amd64"));
+    std::iter::once(name).chain(whole).collect()
+}
+
 /// The unsigned package comes first: it is the same image, and holds its modules also where the signed one
 /// is made later by another source package.
-fn candidates(name: &str) -> [String; 2] {
-    [format!("linux-image-{name}-unsigned"), format!("linux-image-{name}")]
+fn candidates(name: &str) -> Vec<String> {
+    let both = |name: String| [format!("linux-image-{name}-unsigned"), format!("linux-image-{name}")];
+    spelled(name.to_owned()).into_iter().flat_map(both).collect()
+}
+
+/// The name of the package that apt has for what was typed, as it stands after `deb:`.
+pub(crate) fn package_of(text: &str, archive: &dyn Archive) -> Result<String, Error> {
+    let package = choose(text, archive)?.main.package;
+    Ok(stem(package.strip_prefix("linux-image-").unwrap_or(&package)).to_owned())
 }
 
 /// Follows meta packages to one with a kernel in it.
-fn choose(text: &str, name: &str, archive: &dyn Archive) -> Result<Choice, Error> {
+fn choose(text: &str, archive: &dyn Archive) -> Result<Choice, Error> {
     const HOPS: usize = 5;
-    let mut name = name.to_owned();
+    let mut name = flavour_name(text);
     for _ in 0..HOPS {
         let names = candidates(&name);
         let found = archive.describe(&names)?;
@@ -125,7 +141,7 @@ fn choose(text: &str, name: &str, archive: &dyn Archive) -> Result<Choice, Error
             None => return with_others(main.clone(), archive),
         }
     }
-    let [_, package] = candidates(&name);
+    let package = format!("linux-image-{name}");
     let locator = format!("deb:{text}");
     let series = source_series(&name, archive)?;
     if series.is_none() && archive.is_empty()? {

@@ -134,6 +134,19 @@ fn fetched_once_and_then_from_the_store() {
 }
 
 #[test]
+fn the_architecture_can_be_left_away() {
+    let (place, fake) = (place(), debian());
+    let kernel = get("6.1.0-2-cloud", &place, &fake).unwrap();
+    assert_eq!(kernel.release.as_deref(), Some("6.1.0-2-cloud-amd64"));
+    let again = get("6.1.0-2-cloud", &place, &Fake::default()).unwrap();
+    assert_eq!((again.image, again.locator.as_str()), (kernel.image, "deb:6.1.0-2-cloud"));
+    assert_eq!(get("6.1.0-2", &place, &fake).unwrap().release.as_deref(), Some("6.1.0-2-amd64"));
+    for (text, wanted) in [("latest-cloud", "6.1.0-2-cloud-amd64"), ("6.1.0-2", "6.1.0-2-amd64")] {
+        assert_eq!(package_of(text, &fake).unwrap(), wanted);
+    }
+}
+
+#[test]
 fn a_name_that_moves_is_looked_up_again_when_the_lists_change() {
     let place = place();
     let november = Fake { lists: Some("November"), ..debian() };

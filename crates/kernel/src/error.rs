@@ -74,6 +74,52 @@ pub enum Error {
         /// Such as 6.12, if apt has the source of that.
         series: Option<String>,
     },
+    /// Something else than a package stands where a line of packages begins or ends.
+    #[error(
+        "{locator}: not a package: packages are searched from deb:VERSION-FLAVOUR to deb:VERSION-FLAVOUR"
+    )]
+    NotAPackage {
+        /// The locator.
+        locator: String,
+    },
+    /// A line of packages begins or ends with one that nobody has.
+    #[error("{locator}: neither kept nor offered by apt: {}", choose_of(near))]
+    NotInCatalogue {
+        /// The locator.
+        locator: String,
+        /// Locators of the packages around it.
+        near: Vec<String>,
+    },
+    /// A line of packages ends where it begins.
+    #[error("{first} and {second} are both {package}: name two packages")]
+    SamePackage {
+        /// The locator of one end.
+        first: String,
+        /// The locator of the other.
+        second: String,
+        /// What both mean.
+        package: String,
+    },
+    /// A line of packages that leads back.
+    #[error(
+        "{newer} is newer than {older}: write {older}..{newer}, and add --fixed when the newer one is the good one"
+    )]
+    NewerFirst {
+        /// The first locator.
+        newer: String,
+        /// The last.
+        older: String,
+    },
+    /// A line of packages between different kinds of kernels.
+    #[error("{first} is {} and {last} is {}: name two packages of one flavour", flavours[0], flavours[1])]
+    OtherFlavour {
+        /// The first locator.
+        first: String,
+        /// The last.
+        last: String,
+        /// Of the first and of the last.
+        flavours: [String; 2],
+    },
     /// The package was unpacked and holds no kernel.
     #[error("package {package} has no kernel image in it: name a linux-image package")]
     NoImageInPackage {
@@ -216,6 +262,18 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// What to name instead of an unknown package.
+fn choose_of(near: &[String]) -> String {
+    match near {
+        [] => "`kiln kernels` lists what there is, `apt-get update` refreshes apt's lists".to_owned(),
+        [one] => format!("near it is {one}: name that, or refresh apt's lists with `apt-get update`"),
+        several => format!(
+            "near it are {}: name one of them, or refresh apt's lists with `apt-get update`",
+            several.join(", ")
+        ),
+    }
 }
 
 /// What to do where there is only source.

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use kernel::catalogue::{Catalogue, State, packages_between};
 use kernel::{Context, Error, Kernel, Locator, Module, Presence, Store, resolve};
 
 const RELEASE: &str = "6.1.0-56-cloud-amd64";
@@ -223,4 +224,20 @@ fn the_kernel_of_this_host_or_one_clear_line() {
             assert!(error.is_usage() && !text.contains('\n'), "{text}");
         }
     }
+}
+
+#[test]
+fn packages_from_one_to_the_newest_in_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::new(directory.path().into());
+    let all = Catalogue::list(&mut context(&store, &mut |_| {})).entries;
+    let cloud: Vec<_> =
+        all.into_iter().filter(|entry| entry.flavour == "cloud" && entry.state == State::Offered).collect();
+    let short = cloud[0].locator.strip_suffix("-amd64").unwrap().parse().unwrap();
+    let last = cloud.last().unwrap().locator.parse().unwrap();
+    let found = packages_between(&short, &last, &mut context(&store, &mut |_| {})).unwrap();
+    assert_eq!(found, cloud);
+    assert!(found.len() > 1);
+    let back = packages_between(&last, &short, &mut context(&store, &mut |_| {})).unwrap_err();
+    assert!(back.to_string().contains("--fixed"), "{back}");
 }

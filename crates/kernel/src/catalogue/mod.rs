@@ -1,11 +1,14 @@
 //! All kernels that a user can name here: in the store, on this host, built, and offered by apt.
 
+mod between;
 mod here;
 mod offered;
 mod text;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+
+pub use between::packages_between;
 
 use serde::{Deserialize, Serialize};
 
