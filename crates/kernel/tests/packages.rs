@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use kernel::catalogue::{Catalogue, State, packages_between};
+use kernel::catalogue::{Catalogue, State, packages_between, releases_since};
 use kernel::{Context, Error, Kernel, Locator, Module, Presence, Store, resolve};
 
 const RELEASE: &str = "6.1.0-56-cloud-amd64";
@@ -37,6 +37,7 @@ fn a_package_of_debian() {
     check_facts(&kernel);
     check_modules(&kernel);
     check_second_time(&kernel, &store);
+    check_changelog(&kernel);
     check_latest(&kernel, &store);
     check_other_ways(&kernel, &store);
     check_without_apt(&kernel, directory.path());
@@ -51,6 +52,13 @@ fn check_facts(kernel: &Kernel) {
     assert!(String::from_utf8(sum.stdout).unwrap().starts_with(&kernel.image_hash));
     assert_eq!(kernel.config.as_ref().unwrap().value("CONFIG_XFS_FS"), Some("m"));
     assert_eq!(kernel.system_map, None, "Debian ships a placeholder");
+}
+
+fn check_changelog(kernel: &Kernel) {
+    let releases = releases_since(kernel, "6.1.160-1");
+    let version = &releases[0].version;
+    assert!(kernel.version_text.as_ref().unwrap().contains(&format!(" Debian {version} ")), "{version}");
+    assert!(releases.len() > 1 && releases.iter().all(|release| !release.changes.is_empty()));
 }
 
 fn check_modules(kernel: &Kernel) {

@@ -1,6 +1,7 @@
 //! All kernels that a user can name here: in the store, on this host, built, and offered by apt.
 
 mod between;
+mod changelog;
 mod here;
 mod offered;
 mod text;
@@ -9,6 +10,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 pub use between::packages_between;
+pub use changelog::{Release, releases_since};
 
 use serde::{Deserialize, Serialize};
 

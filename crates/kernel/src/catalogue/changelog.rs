@@ -1,0 +1,144 @@
+//! What a package's own changelog says of the versions behind another.
+
+use std::cmp::Ordering;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+
+use crate::files;
+use crate::kernel::Kernel;
+use crate::version;
+
+/// Of Debian's changelog, unpacked: 6.1.192-2 has 3.7 MB that go back to 2.6; in bytes.
+const SIZE_MAX: u64 = 32 << 20;
+
+/// One version of a package as its changelog tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// Such as `6.1.192-2`.
+    pub version: String,
+    /// What is new, as it was written: each line with its indentation, without the empty ones at both ends.
+    pub changes: Vec<String>,
+}
+
+/// The releases after version `after` up to a Kernel that was unpacked from a package of Debian or Ubuntu, the newest
+/// first; none where its package holds no changelog.
+pub fn releases_since(kernel: &Kernel, after: &str) -> Vec<Release> {
+    let text = changelog_of(&kernel.image).and_then(|path| unpacked(&path));
+    text.map_or_else(Vec::new, |text| since(&text, after))
+}
+
+/// The changelog that was unpacked with the image at `boot/vmlinuz-…`.
+fn changelog_of(image: &Path) -> Option<PathBuf> {
+    let documents = image.parent()?.parent()?.join("usr/share/doc");
+    let folders = fs::read_dir(documents).ok()?.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = folders.map(|folder| folder.join("changelog.Debian.gz")).collect();
+    files.sort();
+    files.into_iter().find(|path| files::is_plain_file(path))
+}
+
+fn unpacked(path: &Path) -> Option<String> {
+    let mut text = Vec::new();
+    GzDecoder::new(File::open(path).ok()?).take(SIZE_MAX).read_to_end(&mut text).ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Reads a changelog, deb-changelog(5), down to a version that is not later than `after`.
+fn since(text: &str, after: &str) -> Vec<Release> {
+    let mut releases: Vec<Release> = Vec::new();
+    for line in text.lines().map(str::trim_end) {
+        if let Some(version) = heading(line) {
+            if version::debian::compare(version, after) != Ordering::Greater {
+                break;
+            }
+            releases.push(Release { version: version.to_owned(), changes: Vec::new() });
+        } else if let Some(release) = releases.last_mut() {
+            let is_leading = release.changes.is_empty() && line.is_empty();
+            if !is_leading && !line.starts_with(" -- ") {
+                release.changes.push(line.to_owned());
+            }
+        }
+    }
+    for release in &mut releases {
+        let length = release.changes.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+        release.changes.truncate(length);
+    }
+    releases
+}
+
+/// The version in `linux (6.1.192-2) bookworm-security; urgency=high`.
+fn heading(line: &str) -> Option<&str> {
+    let (package, rest) = line.split_once(" (")?;
+    let (version, _) = rest.split_once(") ")?;
+    let is_word = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
+    (is_word(package) && is_word(version)).then_some(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::write;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    const CHANGELOG: &str = "\
+linux (6.1.192-2) bookworm-security; urgency=high
+
+  * ext4: fix NULL folio (Closes: #1154101)
+
+ -- Somebody <a@example.org>  Mon, 16 Nov 2026 11:17:40 +0100
+
+linux (6.1.192-1) bookworm-security; urgency=high
+
+  * New upstream stable update:
+    - io-wq: order the exit bit
+
+  [ Somebody ]
+  * Bump ABI to 56
+
+ -- Somebody <a@example.org>  Mon, 16 Nov 2026 11:17:40 +0100
+
+linux (6.1.187-1) bookworm-security; urgency=high
+
+  * older
+
+ -- Somebody <a@example.org>  Mon, 16 Nov 2026 11:17:40 +0100
+";
+
+    #[test]
+    fn releases_after_a_version() {
+        let found = since(CHANGELOG, "6.1.187-1");
+        let versions: Vec<&str> = found.iter().map(|release| release.version.as_str()).collect();
+        assert_eq!(versions, ["6.1.192-2", "6.1.192-1"]);
+        assert_eq!(found[0].changes, ["  * ext4: fix NULL folio (Closes: #1154101)"]);
+        assert_eq!(found[1].changes.first().unwrap(), "  * New upstream stable update:");
+        assert_eq!((found[1].changes.len(), &*found[1].changes[2]), (5, ""));
+        assert_eq!(since(CHANGELOG, "6.1.190-1"), found);
+        assert_eq!((since(CHANGELOG, "6.1.192-2"), since(CHANGELOG, "0").len()), (Vec::new(), 3));
+    }
+
+    #[test]
+    fn it_is_found_beside_the_image() {
+        let directory = tempfile::tempdir().unwrap();
+        let image = directory.path().join("root/boot/vmlinuz-1");
+        assert_eq!(changelog_of(&image), None);
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(CHANGELOG.as_bytes()).unwrap();
+        let path = directory.path().join("root/usr/share/doc/linux-image-1/changelog.Debian.gz");
+        write(&path, packed.finish().unwrap());
+        assert_eq!(changelog_of(&image).as_deref(), Some(&*path));
+        assert_eq!(unpacked(&path).as_deref(), Some(CHANGELOG));
+        write(&path, "not packed");
+        assert_eq!(unpacked(&path), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken(text: String, heading in "linux \\([^ ]{0,9}\\)? ?[a-z]{0,3}", after: String) {
+            since(&text, &after);
+            since(&format!("{heading}\n{text}\n{heading}\n"), &after);
+        }
+    }
+}
