@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+pub use protocol::Need;
+
 use crate::check::Checked;
 
 /// One test: what it shows, what it needs and how it is done.
@@ -23,29 +25,6 @@ pub struct Case {
     pub body: fn() -> Checked,
     /// Runs after the body whatever happened, in a process of its own.
     pub cleanup: Option<fn() -> Checked>,
-}
-
-/// What a case cannot do without.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
-    /// A kernel module, loadable or built in.
-    Module(&'static str),
-    /// A file system type, from a module of the same name or built in.
-    Filesystem(&'static str),
-    /// A configuration option, without `CONFIG_`, that is `y` or `m`.
-    Config(&'static str),
-    /// A device node.
-    Device(&'static str),
-    /// An empty disk of this many MiB at [`DISK`].
-    Disk(u64),
-    /// A machine with at least this much memory, in MiB.
-    Memory(u64),
-    /// A machine with at least this many CPUs.
-    Cpus(u32),
-    /// A capability of capabilities(7), by its number.
-    Capability(u32),
-    /// A program of the host, shipped into the machine.
-    Tool(&'static str),
 }
 
 /// Where the disk of [`Need::Disk`] is.
@@ -96,21 +75,5 @@ impl Case {
     #[must_use]
     pub fn area(&self) -> &'static str {
         self.name.split('/').next().unwrap_or(self.name)
-    }
-}
-
-impl std::fmt::Display for Need {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Need::Module(name) => write!(f, "module {name}"),
-            Need::Filesystem(name) => write!(f, "file system {name}"),
-            Need::Config(option) => write!(f, "CONFIG_{option}"),
-            Need::Device(path) => write!(f, "device {path}"),
-            Need::Disk(mib) => write!(f, "a disk of {mib} MiB"),
-            Need::Memory(mib) => write!(f, "{mib} MiB of memory"),
-            Need::Cpus(count) => write!(f, "{count} CPUs"),
-            Need::Capability(number) => write!(f, "capability {number}"),
-            Need::Tool(name) => write!(f, "program {name}"),
-        }
     }
 }

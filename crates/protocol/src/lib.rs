@@ -2,6 +2,7 @@
 //!
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
+//! * [`need`]: what a case or a program cannot do without
 //! * [`measure`]: what the instrument of a measuring machine is asked, and answers
 //! * [`profile`]: what QEMU's plugin writes about it
 //! * [`results`]: the page of shared memory in which a case counts its results
@@ -10,6 +11,7 @@
 pub mod frame;
 pub mod measure;
 pub mod message;
+pub mod need;
 pub mod profile;
 pub mod results;
 pub mod waiting;
@@ -18,7 +20,8 @@ pub use frame::{Decoded, Decoder, Encoder};
 pub use message::{
     Command, Counts, End, FromAgent, KernelRecord, Report, ReportKind, RunRequest, ToAgent, Work,
 };
+pub use need::Need;
 
 /// Version of everything in this crate. Raise it when a message, the frame or the results page
 /// changes so that an older peer would misread it.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;

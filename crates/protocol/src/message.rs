@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Need;
+
 /// Longest text in one message, in bytes; longer text is cut by the sender.
 pub const TEXT_MAX: usize = 4096;
 
@@ -169,6 +171,8 @@ pub struct Command {
     pub directory: String,
     /// Variables besides those that every run has.
     pub environment: Vec<(String, String)>,
+    /// Without these it is skipped; a case knows its own.
+    pub needs: Vec<Need<String>>,
 }
 
 impl Command {

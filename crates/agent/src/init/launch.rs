@@ -188,6 +188,9 @@ fn run_program(command: &Command) -> Checked {
     let Some((program, arguments)) = command.argv.split_first() else {
         return broken("no program was named");
     };
+    if let Some(text) = command.needs.iter().find_map(|need| missing(need.borrowed())) {
+        return skip(&text);
+    }
     if !command.directory.is_empty()
         && let Err(error) = rustix::process::chdir(&command.directory)
     {

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::case::{DISK, Need};
 
 /// What is missing for `need`, if it is.
-pub(crate) fn missing(need: Need) -> Option<String> {
+pub(crate) fn missing(need: Need<&str>) -> Option<String> {
     let there = match need {
         // The modules have been loaded; what else could be looked at differs from module to module.
         Need::Module(_) | Need::Config(_) => true,

@@ -5,11 +5,15 @@ use std::process::Stdio;
 use protocol::Command;
 
 use super::Meter;
-use crate::check::{Checked, fail};
+use crate::check::{Checked, fail, skip};
+use crate::init::missing::missing;
 
 /// Measures a program; it must end with 0 each time.
 pub(super) fn measure(command: &Command, meter: &mut Meter) -> Checked {
     let Some((program, arguments)) = command.argv.split_first() else { return fail("no program") };
+    if let Some(text) = command.needs.iter().find_map(|need| missing(need.borrowed())) {
+        return skip(&text);
+    }
     let prepare = || {
         let mut started = std::process::Command::new(program);
         started.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -43,7 +43,7 @@ fn case(path: &str) -> ExternalCase {
     let command = Command {
         argv: vec![format!("./{name}")],
         directory: format!("{PLACE}/{directory}"),
-        environment: Vec::new(),
+        ..Command::default()
     };
     ExternalCase {
         name: path.to_string(),

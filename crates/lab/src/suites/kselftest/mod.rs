@@ -78,7 +78,7 @@ fn case(folder: &Folder, test: &list::Test) -> ExternalCase {
         command: Command {
             argv: [start.unwrap_or_default(), arguments(name)].concat(),
             directory: format!("{PLACE}/{group}"),
-            environment: Vec::new(),
+            ..Command::default()
         },
         program: Behind::File(path),
     }

@@ -107,6 +107,7 @@ fn shell(command: &str) -> Command {
         argv: ["/bin/sh", "-c", command].map(str::to_string).to_vec(),
         directory: bin,
         environment: environment.map(|(name, value)| (name.to_string(), value.to_string())).to_vec(),
+        ..Command::default()
     }
 }
 
