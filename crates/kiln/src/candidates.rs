@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use kernel::{Kernel, Locator};
+use lab::Plan;
 use lab::measure::{Candidate, Jobs, Subject};
 use lab::suites::select::operations;
 use machine::{Accel, Engine, Spec, Timing};
@@ -66,9 +67,12 @@ fn candidate<'a>(
     let engine = engine(kernel, figures.timed, machine)?;
     let fixed = machine.fixed(engine, None)?;
     let Jobs { jobs, plan } = match &side.program {
-        Some(program) => Jobs::of_program(program, &figures.arguments, fixed)?,
+        Some(path) => Jobs::of_program(kernel, figures.program(path), fixed)?,
         None => Jobs::of_operations(&operations(&figures.metric)?, kernel, fixed)?,
     };
+    if !figures.timed {
+        check_countable(&plan)?;
+    }
     let timing = if figures.timed { Timing::Host } else { Timing::Instructions { seed: 1 } };
     let append = machine.append.iter().chain(&side.parameters).cloned().collect::<Vec<_>>().join(" ");
     let spec = Spec { timing: Some(timing), append, ..machine.spec(&plan, engine) };
@@ -81,11 +85,6 @@ fn engine(kernel: &Kernel, timed: bool, machine: &MachineOptions) -> Result<Engi
         let text = "--accel kvm: instructions are counted by TCG; --timed can use KVM";
         return Err(WrongUsage(text.to_string()).into());
     }
-    if !timed && machine.cpus.is_some_and(|cpus| cpus > 1) {
-        let text =
-            "--cpus: counted CPUs share one clock, which says nothing about several; --timed can have them";
-        return Err(WrongUsage(text.to_string()).into());
-    }
     match machine.engine(kernel)? {
         Engine::Uml => {
             Err(WrongUsage("User-Mode Linux cannot be measured: build for --arch x86_64".to_string()).into())
@@ -93,6 +92,18 @@ fn engine(kernel: &Kernel, timed: bool, machine: &MachineOptions) -> Result<Engi
         Engine::Qemu(_) if !timed => Ok(Engine::Qemu(Accel::Tcg)),
         engine => Ok(engine),
     }
+}
+
+/// What is counted must not depend on when somebody else is done.
+fn check_countable(plan: &Plan) -> Result<()> {
+    let why = if plan.cpus > 1 {
+        "--cpus, --need 'N CPUs': counted CPUs share one clock, which says nothing about several; --timed can have them"
+    } else if plan.disk_mib > 0 {
+        "--need 'a disk of N MiB': when a disk answers is up to the host, and with it what is counted; --timed can have one"
+    } else {
+        return Ok(());
+    };
+    Err(WrongUsage(why.to_string()).into())
 }
 
 fn subject(side: &Side, kernel: &Kernel, spec: &Spec) -> Subject {

@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use kernel::Locator;
 use kernel::catalogue::State;
 use machine::AccelChoice;
+use protocol::Need;
 
 use crate::recall::Again;
 use crate::units;
@@ -42,7 +43,7 @@ pub(crate) struct Cli {
 pub(crate) enum Verb {
     /// Boot a kernel, run cases in it, print the verdict
     #[command(after_help = help::RUN)]
-    Run(Run),
+    Run(Box<Run>),
     /// Build a kernel from source, keep it, print its locator
     #[command(after_help = help::BUILD)]
     Build(Build),
@@ -99,6 +100,9 @@ pub(crate) struct Run {
     /// Arguments for the program
     #[arg(last = true, requires = "exec", value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
+    /// What the program needs, in the words of `kiln cases`; may be given more than once
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "exec")]
+    pub(crate) need: Vec<Need<String>>,
     /// Time limit of every case instead of its own, such as 30s or 5m
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) case_timeout: Option<Duration>,

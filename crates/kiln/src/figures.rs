@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use kernel::Store;
+use lab::UserProgram;
 use lab::measure::count::BOOTS;
 use lab::measure::{Candidate, Counting, Measurement, count};
 use lab::suites::select::operations;
@@ -27,12 +28,18 @@ impl Figures {
     /// Checks what can be told to be wrong before anything is fetched.
     pub(crate) fn check(&self, has_program: bool) -> Result<()> {
         operations(&self.metric).map_err(lab::suites::Error::from)?;
-        if !self.arguments.is_empty() && !has_program {
-            return Err(
-                WrongUsage("arguments after -- are for a program: name it with --exec".to_string()).into()
-            );
+        let wrong =
+            |what: &str| Err(WrongUsage(format!("{what} are for a program: name it with --exec")).into());
+        match has_program {
+            false if !self.arguments.is_empty() => wrong("arguments after --"),
+            false if !self.need.is_empty() => wrong("needs of --need"),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    /// The user's own program, which is at `path`.
+    pub(crate) fn program<'a>(&'a self, path: &'a Path) -> UserProgram<'a> {
+        UserProgram { path, arguments: &self.arguments, needs: &self.need }
     }
 
     /// How timed figures are sampled and judged.

@@ -8,7 +8,7 @@ use kernel::{Kernel, Locator, Store};
 use lab::event::Session;
 use lab::source::HostedSource;
 use lab::suites::kselftest;
-use lab::{Part, Plan, Suite};
+use lab::{Part, Plan, Suite, UserProgram};
 use machine::{Accel, Engine, Spec, kvm};
 
 use crate::choice::Chosen;
@@ -21,6 +21,18 @@ const NO_CONFIGURATION: &str = "the configuration of this kernel is not known, s
 
 /// Why there are no dumps although they were asked for.
 const NO_DUMP: &str = "--dump needs QEMU: there are no memory dumps of User-Mode Linux";
+
+impl Run {
+    /// The user's own program, which is at `path`.
+    fn program<'a>(&'a self, path: &'a Path) -> UserProgram<'a> {
+        UserProgram { path, arguments: &self.arguments, needs: &self.need }
+    }
+
+    /// Whether what runs may need something of which only a configuration tells.
+    fn has_needs(&self) -> bool {
+        self.exec.is_none() || !self.need.is_empty()
+    }
+}
 
 /// What a run is made of.
 #[derive(Debug)]
@@ -50,7 +62,7 @@ impl Prepared {
         let engine = said.machine.engine(&kernel)?;
         let fixed = said.machine.fixed(engine, said.case_timeout)?;
         let mut plan = match (&said.exec, &suite) {
-            (Some(program), _) => Plan::for_program(program, &said.arguments, fixed)?,
+            (Some(path), _) => Plan::for_program(&kernel, said.program(path), fixed)?,
             (None, Suite::Own { name, cases }) => Plan::for_cases(name, &kernel, cases, fixed)?,
             (None, Suite::External(suite)) => Plan::for_external(suite, &kernel, fixed)?,
         };
@@ -97,7 +109,7 @@ impl Prepared {
     pub(crate) fn notes(&self, said: &Run, session: &Session) -> Vec<String> {
         let again = said.again.iter().filter_map(|again| again.note(session));
         let unknown =
-            (self.kernel.config.is_none() && said.exec.is_none()).then(|| NO_CONFIGURATION.to_string());
+            (self.kernel.config.is_none() && said.has_needs()).then(|| NO_CONFIGURATION.to_string());
         let plans = self.plans.first().into_iter().flat_map(|plan| plan.notes.clone());
         self.note_accel(said).into_iter().chain(again).chain(unknown).chain(plans).collect()
     }

@@ -94,7 +94,7 @@ fn command(again: Again, root: &std::path::Path) -> Result<Said> {
                 said.choice.case = vec![again.case.clone()];
             }
             said.again = Some(again);
-            Said::Run(Box::new(said))
+            Said::Run(said)
         }
         // Its tests run in one boot, so all of them run again.
         Verb::Kunit(mut said) => {

@@ -6,6 +6,7 @@
 //! * [`event`]: what is told to whoever reports or records
 //! * [`suites`]: kiln's own suites, and those of others
 //! * [`plan`]: what a Kernel has of what the cases need
+//! * [`user_program`]: a user's own program as the only case
 //! * [`userland`]: a shell and the usual programs
 //! * [`kernel_report`]: WARN, BUG, oops and their like in the kernel log
 //! * [`judge`]: from what was seen to an Outcome
@@ -33,6 +34,7 @@ pub mod run;
 pub mod runner;
 pub mod source;
 pub mod suites;
+pub mod user_program;
 pub mod userland;
 pub mod watch;
 
@@ -42,3 +44,4 @@ pub use plan::Plan;
 pub use run::{Run, Summary};
 pub use runner::{Isolation, Options, Part, Repeats, Runner};
 pub use suites::Suite;
+pub use user_program::UserProgram;

@@ -1,21 +1,14 @@
 //! What a Kernel and a host have of what the cases need.
 
-use std::path::Path;
 use std::time::Duration;
 
 use agent::case::{Case, Need};
 use kernel::{Kernel, Presence};
 use machine::program::Program;
 use machine::{Payload, spec};
-use protocol::{Command, Work};
+use protocol::Work;
 
 use crate::judge::Dialect;
-
-/// Where a user's own program is in the machine.
-pub(crate) const PROGRAM_PLACE: &str = "/usr/local/bin";
-
-/// Time limit of a user's own program.
-const PROGRAM_LIMIT: Duration = Duration::from_secs(60);
 
 /// Modules behind [`Need::Disk`].
 const DISK_MODULES: &[&str] = &["virtio_pci", "virtio_blk"];
@@ -87,37 +80,12 @@ impl Plan {
         cases: &[&Case],
         fixed: Fixed,
     ) -> Result<Self, machine::Error> {
-        let mut plan = Self::empty(suite, cases, fixed);
+        let needs: Vec<Need> = cases.iter().flat_map(|case| case.needs).copied().collect();
+        let mut plan = Self::empty(suite, &needs, fixed);
         for case in cases {
             let item = plan.item(kernel, case, fixed)?;
             plan.items.push(item);
         }
-        Ok(plan)
-    }
-
-    /// A plan for a user's own program with its arguments.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read or is no program.
-    pub fn for_program(path: &Path, arguments: &[String], fixed: Fixed) -> Result<Self, machine::Error> {
-        let program = Program::load(path)?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let place = format!("{PROGRAM_PLACE}/{name}");
-        let mut plan = Self::empty(&name, &[], fixed);
-        plan.payload.program(program, &place);
-        plan.items.push(Item {
-            name,
-            about: format!("{} exits with 0", path.display()),
-            work: Work::Program(Command::new([vec![place], arguments.to_vec()].concat())),
-            dialect: Dialect::Program,
-            limit: fixed.limit.unwrap_or(PROGRAM_LIMIT),
-            expects: &[],
-            modules: Vec::new(),
-            unsure: Vec::new(),
-            cpus: spec::CPUS,
-            skip: None,
-        });
         Ok(plan)
     }
 
@@ -146,9 +114,10 @@ impl Plan {
         Self::empty(name, &[], fixed)
     }
 
-    pub(crate) fn empty(suite: &str, cases: &[&Case], fixed: Fixed) -> Self {
+    /// A plan that runs nothing yet, on a machine that is large enough for `needs`.
+    pub(crate) fn empty(suite: &str, needs: &[Need<&str>], fixed: Fixed) -> Self {
         let (mut memory, mut cpus, mut disk) = (spec::MEMORY_MIB, spec::CPUS, 0);
-        for need in cases.iter().flat_map(|case| case.needs) {
+        for need in needs {
             match need {
                 Need::Memory(mib) => memory = memory.max(*mib),
                 Need::Cpus(count) => cpus = cpus.max(*count),
@@ -168,8 +137,7 @@ impl Plan {
     }
 
     fn item(&mut self, kernel: &Kernel, case: &Case, fixed: Fixed) -> Result<Item, machine::Error> {
-        let provided = self.provide(kernel, case.needs)?;
-        let (modules, skip) = provided.map_or_else(|why| (Vec::new(), Some(why)), |modules| (modules, None));
+        let (modules, skip) = self.provide(kernel, case.needs)?;
         Ok(Item {
             name: case.name.to_string(),
             about: case.about.to_string(),
@@ -178,19 +146,19 @@ impl Plan {
             limit: fixed.limit.unwrap_or(case.limit),
             expects: case.expects,
             modules,
-            unsure: unsure(kernel, case),
-            cpus: cpus_of(case),
+            unsure: unsure(kernel, case.needs),
+            cpus: cpus_of(case.needs),
             skip,
         })
     }
 
-    /// Ships what `needs` ask for; gives the modules to load by their paths, or what is missing as far as can be told
-    /// before the boot.
+    /// Ships what `needs` ask for; gives the modules to load by their paths, or none and what is missing as far as can
+    /// be told before the boot.
     pub(crate) fn provide(
         &mut self,
         kernel: &Kernel,
-        needs: &[Need],
-    ) -> Result<Result<Vec<String>, String>, machine::Error> {
+        needs: &[Need<&str>],
+    ) -> Result<(Vec<String>, Option<String>), machine::Error> {
         let mut missing = None;
         let mut modules = Vec::new();
         for &need in needs {
@@ -199,13 +167,13 @@ impl Plan {
             modules.extend(names.filter(|name| kernel.modules.presence(name) == Presence::Loadable));
         }
         match missing {
-            Some(why) => Ok(Err(why)),
-            None => Ok(Ok(self.ship(kernel, &modules)?)),
+            Some(why) => Ok((Vec::new(), Some(why))),
+            None => Ok((self.ship(kernel, &modules)?, None)),
         }
     }
 
     /// What is missing for `need` as far as can be told before the boot; programs are shipped at once.
-    fn lacks(&mut self, kernel: &Kernel, need: Need) -> Option<String> {
+    fn lacks(&mut self, kernel: &Kernel, need: Need<&str>) -> Option<String> {
         match need {
             Need::Module(name) if kernel.modules.presence(name) == Presence::Absent => {
                 Some(format!("the kernel has no module {name}"))
@@ -249,22 +217,23 @@ impl Plan {
     }
 }
 
-/// CPUs that a case needs, at least those of every machine.
-fn cpus_of(case: &Case) -> u32 {
+/// CPUs that are needed, at least those of every machine.
+pub(crate) fn cpus_of(needs: &[Need<&str>]) -> u32 {
     let needed =
-        case.needs.iter().filter_map(|need| if let Need::Cpus(count) = need { Some(*count) } else { None });
+        needs.iter().filter_map(|need| if let Need::Cpus(count) = need { Some(*count) } else { None });
     needed.fold(spec::CPUS, u32::max)
 }
 
-/// What the case needs and the kernel's files do not tell; for a file system the machine itself does.
-fn unsure(kernel: &Kernel, case: &Case) -> Vec<String> {
-    let name = |need: &Need| if let Need::Module(name) = need { Some(*name) } else { None };
-    let names = case.needs.iter().filter_map(name);
-    names.filter(|name| kernel.modules.presence(name) == Presence::Unknown).map(str::to_string).collect()
+/// What is needed and the kernel's files do not tell; for a file system the machine itself does.
+pub(crate) fn unsure(kernel: &Kernel, needs: &[Need<&str>]) -> Vec<String> {
+    let name =
+        |need: &Need<&str>| if let Need::Module(name) = need { Some((*name).to_string()) } else { None };
+    let is_unsure = |name: &String| kernel.modules.presence(name) == Presence::Unknown;
+    needs.iter().filter_map(name).filter(is_unsure).collect()
 }
 
 /// Modules that a need asks for, where they are not built in.
-fn modules_of(need: Need) -> Vec<&'static str> {
+fn modules_of(need: Need<&str>) -> Vec<&str> {
     match need {
         Need::Module(name) | Need::Filesystem(name) => vec![name],
         Need::Disk(_) => DISK_MODULES.to_vec(),

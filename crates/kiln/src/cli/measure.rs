@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 use kernel::Locator;
+use protocol::Need;
 
 use super::{BuildOptions, MachineOptions, OUTPUT};
 use crate::units;
@@ -110,6 +111,9 @@ pub(crate) struct Figures {
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
+    /// What the program needs, in the words of `kiln cases`; may be given more than once
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = FIGURES)]
+    pub(crate) need: Vec<Need<String>>,
     /// The suite of operations
     #[arg(long, default_value = "micro", value_parser = ["micro"], help_heading = FIGURES)]
     pub(crate) suite: String,

@@ -138,6 +138,10 @@ fn programs_that_cannot_be_shipped() {
     }
     refused(&place, &["run", text(&image), "--exec", "/nowhere"], 2, &["/nowhere: No such file"]);
     refused(&place, &["run", text(&image), "--exec", "/tmp"], 2, &["/tmp: is not a file"]);
+    let needs = ["run", text(&image), "--exec", "/bin/true", "--need"];
+    refused(&place, &[&needs[..], &["xfs"]].concat(), 2, &["\"xfs\" is no need", "file system NAME"]);
+    refused(&place, &[&needs[..], &["999 CPUs"]].concat(), 2, &["999 CPUs", "from 1 to 255"]);
+    refused(&place, &["run", text(&image), "--need", "2 CPUs"], 2, &["--exec"]);
 }
 
 #[test]
@@ -162,7 +166,8 @@ fn comparisons_that_make_no_sense() {
     two(&["--memory", "16M"], 2, &["--memory 16M is too little"]);
     two(&["--params", "a", "b"], 2, &["name only one"]);
     two(&["--metric", "syscal/getpid"], 2, &["\"syscal/getpid\"", "did you mean syscall/getpid"]);
-    two(&["--", "x"], 2, &["--exec"]);
+    two(&["--", "x"], 2, &["arguments after --", "--exec"]);
+    two(&["--need", "module loop"], 2, &["--need", "--exec"]);
     let one = |more: &[&str], words: &[&str]| {
         refused(&place, &[&["compare", image], more].concat(), 2, words);
     };
@@ -172,6 +177,9 @@ fn comparisons_that_make_no_sense() {
     one(&["--exec-b", "/bin/true"], &["--exec-a"]);
     one(&["--exec-a", "/nowhere", "--exec-b", "/bin/true"], &["/nowhere: No such file"]);
     refused(&place, &["measure", image, "--exec", "/nowhere"], 2, &["/nowhere: No such file"]);
+    let needs = ["measure", image, "--exec", "/bin/true", "--need"];
+    refused(&place, &[&needs[..], &["a disk of 1 MiB"]].concat(), 2, &["a disk", "--timed can have one"]);
+    refused(&place, &[&needs[..], &["2 CPUs"]].concat(), 2, &["N CPUs", "--timed can have them"]);
     refused(&place, &["measure", UML], 2, &["User-Mode Linux cannot be measured", "x86_64"]);
     refused(&place, &["run", image, "--suite", "micro"], 2, &["micro", "`kiln measure`"]);
     let file = place.file("file", "in the way");

@@ -52,6 +52,16 @@ fn a_case_with_a_disk_and_modules_passes() {
 }
 
 #[test]
+fn a_program_with_a_disk_and_modules_finds_them() {
+    let place = Place::new();
+    let body = r#"char *mkfs[] = { "mkfs.ext4", "-q", "/dev/vda", NULL }; execvp(mkfs[0], mkfs); return 9;"#;
+    let program = place.program("makes-ext4", body);
+    let needs = "file system ext4,program mkfs.ext4,a disk of 64 MiB";
+    let done = place.exec(&program, &["--need", needs]).run().expect(0);
+    assert_eq!(says_the_same(&place, &done, "makes-ext4"), "pass    makes-ext4\n");
+}
+
+#[test]
 fn a_program_that_fails_gives_its_own_exit_status() {
     let place = Place::new();
     let program = place.script("seven", "echo \"$1\"; printf 'end exited 0\\033[m'; exit 7");

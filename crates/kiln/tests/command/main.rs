@@ -1,6 +1,7 @@
 //! The built command from outside, with real kernels in real machines.
 //!
 //! * [`verdicts`]: what a user's own program can conclude, and how it reports
+//! * [`needs`]: what a program asks for
 //! * [`deaths`]: every way in which a guest dies
 //! * [`boots`]: kernels that do not come up
 //! * [`clones`]: a clone for every case, how often cases are run, and where clones are from
@@ -36,6 +37,7 @@ mod kernels;
 mod liars;
 mod measure;
 mod measured;
+mod needs;
 mod planted_cost;
 mod replay;
 mod shell;

@@ -32,6 +32,19 @@ fn the_figures_of_a_kernel_are_told_and_kept() {
 }
 
 #[test]
+fn a_program_is_measured_with_what_it_asked_for_or_not_at_all() {
+    let place = Place::new();
+    let program = place.program("asks", "return access(\"/sys/module/loop\", F_OK) != 0;");
+    let measure = |need: &str| {
+        let program = program.to_str().expect("paths of tests are UTF-8");
+        place.kiln(["measure", KERNEL, "--exec", program, "--boots", "1", "--need", need]).run()
+    };
+    measure("module loop").expect(0).says("workload");
+    measure("module nowhere").expect(3).says("skip    workload: the kernel has no module nowhere");
+    measure("device /dev/nowhere").expect(3).says("skip    workload: needs device /dev/nowhere");
+}
+
+#[test]
 fn the_suite_can_be_listed() {
     let place = Place::new();
     let done = place.kiln(["cases", "--suite", "micro", "--json"]).run().expect(0);

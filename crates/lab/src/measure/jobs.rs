@@ -1,16 +1,15 @@
 //! What is measured on a Kernel, and what its machine needs for that.
 
-use std::path::Path;
-
 use agent::micro::{self, Operation};
 use kernel::Kernel;
 use machine::program::Program;
-use protocol::{Command, Work};
+use protocol::Work;
 
 use super::NotMeasured;
 use crate::outcome::Outcome;
-use crate::plan::{Fixed, PROGRAM_PLACE, Plan};
+use crate::plan::{Fixed, Plan};
 use crate::suites::select::MICRO;
+use crate::user_program::{self, UserProgram};
 
 /// What is measured on a Kernel, in the order in which it is measured.
 #[derive(Debug)]
@@ -50,9 +49,8 @@ impl Jobs {
         let mut modules: Vec<String> = Vec::new();
         let mut jobs = Vec::new();
         for operation in micro::all() {
-            let provided = plan.provide(kernel, operation.needs)?;
-            let skip = provided.as_ref().err().cloned();
-            for module in provided.unwrap_or_default() {
+            let (needed, skip) = plan.provide(kernel, operation.needs)?;
+            for module in needed {
                 if !modules.contains(&module) {
                     modules.push(module);
                 }
@@ -69,19 +67,21 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When it cannot be read or is no program.
-    pub fn of_program(path: &Path, arguments: &[String], fixed: Fixed) -> Result<Self, machine::Error> {
-        let program = Program::load(path)?;
-        let mut plan = Plan::empty("program", &[], fixed);
+    /// When it cannot be read or is no program, or a module's files are damaged.
+    pub fn of_program(kernel: &Kernel, said: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
+        let program = Program::load(said.path)?;
+        let needs = said.needs();
+        let mut plan = Plan::empty("program", &needs, fixed);
         // The same name for all, so that two programs can be compared, and their paths take as many instructions.
-        let place = format!("{PROGRAM_PLACE}/workload");
+        let place = format!("{}/workload", user_program::PLACE);
         plan.payload.program(program, &place);
-        plan.payload.instrument(&[]);
+        let (modules, skip) = plan.provide(kernel, &needs)?;
+        plan.payload.instrument(&modules);
         let job = Job {
             name: "workload".to_string(),
             about: "the program from its start to its end, with exec and exit".to_string(),
-            work: Work::Program(Command::new([vec![place], arguments.to_vec()].concat())),
-            skip: None,
+            work: Work::Program(said.command(place)),
+            skip: skip.map(skipped),
         };
         Ok(Self { jobs: vec![job], plan })
     }
@@ -93,7 +93,11 @@ impl Job {
             name: operation.name.to_string(),
             about: operation.about.to_string(),
             work: Work::Case(operation.name.to_string()),
-            skip: skip.map(|reason| NotMeasured { outcome: Outcome::Skip, reason }),
+            skip: skip.map(skipped),
         }
     }
+}
+
+fn skipped(reason: String) -> NotMeasured {
+    NotMeasured { outcome: Outcome::Skip, reason }
 }

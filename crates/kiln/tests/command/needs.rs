@@ -1,0 +1,58 @@
+//! What a user's own program asks for: it is there, or the program is skipped.
+
+use lab::{Outcome, Run};
+
+use crate::support::Place;
+
+/// A static program that makes an ext4 on its disk, writes a file and reads it back, and exits with 7.
+const USES_DISK: &str = r#"
+char *mkfs[] = { "mkfs.ext4", "-q", "/dev/vda", NULL };
+pid_t child = fork();
+if (!child) { execvp(mkfs[0], mkfs); _exit(9); }
+int status, fd;
+char text[6] = "";
+if (waitpid(child, &status, 0) != child || status) { printf("mkfs: %d\n", status); return 1; }
+mkdir("/tmp/disk", 0700);
+if (mount("/dev/vda", "/tmp/disk", "ext4", 0, NULL)) { perror("mount"); return 1; }
+fd = open("/tmp/disk/file", O_RDWR | O_CREAT, 0600);
+if (write(fd, "kiln\n", 5) != 5 || fsync(fd) || pread(fd, text, 5, 0) != 5) { perror("file"); return 1; }
+printf("%ld CPUs, %s", sysconf(_SC_NPROCESSORS_ONLN), text);
+close(fd);
+umount("/tmp/disk");
+return 7;
+"#;
+
+const NEEDS: &str = "file system ext4,program mkfs.ext4,a disk of 64 MiB";
+
+#[test]
+fn a_program_finds_what_it_asked_for_also_when_it_is_replayed() {
+    let place = Place::new();
+    let program = place.program("uses-disk", USES_DISK);
+    let done = place.exec(&program, &["--need", NEEDS, "--need", "2 CPUs"]).run().expect(7);
+    assert_eq!(done.document("uses-disk").output, "2 CPUs, kiln\n");
+    place.kiln(["replay", "last"]).run().expect(7).says("same as before: fail uses-disk: exit status 7");
+}
+
+/// How a program that would pass ends when it asks for this.
+fn asking(need: &str, more: &[&str], code: i32) -> Run {
+    let place = Place::new();
+    let program = place.program("passes", "");
+    place.exec(&program, &[&["--need", need], more].concat()).run().expect(code).document("passes")
+}
+
+#[test]
+fn a_program_without_what_it_asked_for_is_skipped() {
+    for (need, more, reason) in [
+        ("module nowhere", &[][..], "the kernel has no module nowhere"),
+        ("CONFIG_UML", &[], "the kernel was built without CONFIG_UML"),
+        ("program mkfs.nothing", &[], "this host has no mkfs.nothing"),
+        ("2 CPUs", &["--cpus", "1"], "needs 2 CPUs, the machine has 1"),
+        // Only the running kernel can say.
+        ("file system nowhere", &[], "needs file system nowhere, which this machine does not have"),
+        ("device /dev/nowhere", &[], "needs device /dev/nowhere, which this machine does not have"),
+    ] {
+        let run = asking(need, more, 4);
+        assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Skip, reason));
+    }
+    assert_eq!(asking("device /dev/null,capability 21,module loop", &[], 0).outcome, Outcome::Pass);
+}

@@ -1,0 +1,135 @@
+//! A user's own program as the only case.
+
+use std::path::Path;
+use std::time::Duration;
+
+use kernel::Kernel;
+use machine::program::Program;
+use protocol::{Command, Need, Work};
+
+use crate::judge::Dialect;
+use crate::plan::{Fixed, Item, Plan, cpus_of, unsure};
+
+/// Where it is in the machine.
+pub(crate) const PLACE: &str = "/usr/local/bin";
+
+/// Its time limit.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A user's own program, as it was said.
+#[derive(Debug, Clone, Copy)]
+pub struct UserProgram<'a> {
+    /// Where it is on this host.
+    pub path: &'a Path,
+    /// What it is started with.
+    pub arguments: &'a [String],
+    /// Without these it is skipped.
+    pub needs: &'a [Need<String>],
+}
+
+impl<'a> UserProgram<'a> {
+    /// What the agent is told when it is at `place` in the machine.
+    pub(crate) fn command(&self, place: String) -> Command {
+        let argv = [vec![place], self.arguments.to_vec()].concat();
+        Command { needs: self.needs.to_vec(), ..Command::new(argv) }
+    }
+
+    /// What it needs, as plans take it.
+    pub(crate) fn needs(&self) -> Vec<Need<&'a str>> {
+        self.needs.iter().map(Need::borrowed).collect()
+    }
+}
+
+impl Plan {
+    /// A plan for a user's own program.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is no program, or a module's files are damaged.
+    pub fn for_program(kernel: &Kernel, said: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
+        let program = Program::load(said.path)?;
+        let name = said.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let place = format!("{PLACE}/{name}");
+        let needs = said.needs();
+        let mut plan = Self::empty(&name, &needs, fixed);
+        plan.payload.program(program, &place);
+        let (modules, skip) = plan.provide(kernel, &needs)?;
+        plan.items.push(Item {
+            name,
+            about: format!("{} exits with 0", said.path.display()),
+            work: Work::Program(said.command(place)),
+            dialect: Dialect::Program,
+            limit: fixed.limit.unwrap_or(LIMIT),
+            expects: &[],
+            modules,
+            unsure: unsure(kernel, &needs),
+            cpus: cpus_of(&needs),
+            skip,
+        });
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::{Arch, Config, Modules};
+
+    /// A lone image with its configuration.
+    fn kernel() -> Kernel {
+        Kernel {
+            locator: "bzImage".into(),
+            image: "bzImage".into(),
+            image_hash: String::new(),
+            release: None,
+            version_text: None,
+            arch: Arch::X86_64,
+            modules: Modules::unknown(),
+            config: Some(Config::parse("CONFIG_XFS_FS=m\n")),
+            system_map: None,
+            provenance: String::new(),
+            lease: None,
+        }
+    }
+
+    fn plan(needs: &[&str], fixed: Fixed) -> Plan {
+        let needs: Vec<_> = needs.iter().map(|need| need.parse().expect(need)).collect();
+        let arguments = ["--loops".to_string()];
+        let said = UserProgram { path: Path::new("/bin/sh"), arguments: &arguments, needs: &needs };
+        Plan::for_program(&kernel(), said, fixed).expect("every host has a shell")
+    }
+
+    fn skip(needs: &[&str], fixed: Fixed) -> Option<String> {
+        plan(needs, fixed).items[0].skip.clone()
+    }
+
+    #[test]
+    fn the_machine_is_made_for_what_the_program_needs() {
+        let needs = ["module loop", "CONFIG_XFS_FS", "a disk of 64 MiB", "4096 MiB of memory", "3 CPUs"];
+        let plan = plan(&needs, Fixed::default());
+        assert_eq!((plan.disk_mib, plan.memory_mib, plan.cpus), (64, 4096, 3));
+        let item = &plan.items[0];
+        assert_eq!((item.cpus, item.skip.as_deref()), (3, None));
+        assert_eq!(item.unsure, ["loop"], "a lone image says nothing about its modules");
+        let Work::Program(command) = &item.work else { panic!("{:?}", item.work) };
+        assert_eq!(command.argv, ["/usr/local/bin/sh", "--loops"]);
+        assert_eq!(command.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), needs);
+    }
+
+    #[test]
+    fn what_is_known_to_be_missing_makes_it_a_skip() {
+        let small = Fixed { cpus: Some(1), memory_mib: Some(512), ..Fixed::default() };
+        let skipped = |need: &str| skip(&[need], small).unwrap_or_default();
+        assert_eq!(skipped("2 CPUs"), "needs 2 CPUs, the machine has 1");
+        assert_eq!(skipped("513 MiB of memory"), "needs 513 MiB, the machine has 512");
+        assert_eq!(skipped("CONFIG_EXT4_FS"), "the kernel was built without CONFIG_EXT4_FS");
+        assert_eq!(skipped("program mkfs.nothing"), "this host has no mkfs.nothing");
+        assert_eq!(skip(&["file system xfs", "device /dev/null", "capability 21"], small), None);
+    }
+
+    #[test]
+    fn a_program_of_the_host_is_shipped_with_it() {
+        let (bare, more) = (plan(&[], Fixed::default()), plan(&["program env"], Fixed::default()));
+        assert!(more.payload.size() > bare.payload.size());
+    }
+}
