@@ -33,6 +33,15 @@ fn a_program_finds_what_it_asked_for_also_when_it_is_replayed() {
     place.kiln(["replay", "last"]).run().expect(7).says("same as before: fail uses-disk: exit status 7");
 }
 
+#[test]
+fn the_reproducer_of_a_race_in_xfs_finds_a_mended_kernel_whole() {
+    let place = Place::new();
+    let program = place.kept_program("xfs-reflink-race");
+    let needs = "file system xfs,program mkfs.xfs,a disk of 512 MiB,2 CPUs";
+    let done = place.exec(&program, &["--need", needs, "--", "50"]).run().expect(0);
+    assert_eq!(done.document("xfs-reflink-race").output, "the original stayed whole for 50 rounds\n");
+}
+
 /// How a program that would pass ends when it asks for this.
 fn asking(need: &str, more: &[&str], code: i32) -> Run {
     let place = Place::new();

@@ -1,6 +1,6 @@
 //! Programs that are run inside the guest.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Place;
@@ -23,11 +23,21 @@ impl Place {
     pub(crate) fn compile(&self, name: &str, body: &str, before: &str, options: &[&str]) -> PathBuf {
         let text = format!("{HEAD}{before}\nint main(int argc, char **argv) {{\n{body}\nreturn 0;\n}}\n");
         let source = self.file(&format!("{name}.c"), text);
+        self.compiled(name, &source, options)
+    }
+
+    /// A static program out of `tests/programs`.
+    pub(crate) fn kept_program(&self, name: &str) -> PathBuf {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+        self.compiled(name, &folder.join(format!("{name}.c")), &["-static", "-pthread"])
+    }
+
+    fn compiled(&self, name: &str, source: &Path, options: &[&str]) -> PathBuf {
         let program = self.path().join(name);
         let output = Command::new("cc")
             .args(["-O1", "-w", "-o"])
             .arg(&program)
-            .arg(&source)
+            .arg(source)
             .args(options)
             .output()
             .expect("a C compiler is there");
