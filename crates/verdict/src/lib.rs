@@ -8,8 +8,10 @@
 //! * [`disturbance`]: which conditions of the host make a sample doubtful
 //! * [`statistics`]: what they stand on
 //! * [`why`](mod@why): the functions that make a difference
+//! * [`bisection`]: which change it was, under doubt
 //! * [`flaky`]: whether a case fails each time, now and then, or never
 
+pub mod bisection;
 pub mod comparison;
 pub mod disturbance;
 pub mod exact;

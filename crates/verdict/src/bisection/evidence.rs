@@ -1,0 +1,57 @@
+//! What was seen, counted for each candidate.
+
+use super::order::{Axis, State};
+
+/// Runs that showed the failure, and runs that did not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Runs {
+    pub(super) shown: u64,
+    pub(super) hidden: u64,
+}
+
+/// What was seen at all states.
+#[derive(Debug, Clone)]
+pub(super) struct Evidence {
+    total: Runs,
+    /// For each candidate, the runs of states that contain it.
+    with: Vec<Runs>,
+    /// The failure is in the states without the culprit.
+    mended: bool,
+}
+
+impl Runs {
+    fn add(&mut self, more: Self) {
+        self.shown = self.shown.saturating_add(more.shown);
+        self.hidden = self.hidden.saturating_add(more.hidden);
+    }
+
+    fn without(self, part: Self) -> Self {
+        Self { shown: self.shown.saturating_sub(part.shown), hidden: self.hidden.saturating_sub(part.hidden) }
+    }
+}
+
+impl Evidence {
+    pub(super) fn new(count: usize, mended: bool) -> Self {
+        Self { total: Runs::default(), with: vec![Runs::default(); count], mended }
+    }
+
+    pub(super) fn observe(&mut self, axis: &Axis, state: State, runs: Runs) {
+        self.total.add(runs);
+        for (candidate, with) in self.with.iter_mut().enumerate() {
+            if axis.contains(state, candidate) {
+                with.add(runs);
+            }
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.with.len()
+    }
+
+    /// If `candidate` is the culprit: the runs of states that have the failure, and of those that do not.
+    pub(super) fn of(&self, candidate: usize) -> (Runs, Runs) {
+        let with = self.with[candidate];
+        let without = self.total.without(with);
+        if self.mended { (without, with) } else { (with, without) }
+    }
+}

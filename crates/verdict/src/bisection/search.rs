@@ -1,0 +1,526 @@
+//! A search under way.
+
+use super::choice::{self, Choice};
+use super::evidence::{Evidence, Runs};
+use super::order::{Axis, Order, State, Unusable};
+use super::posterior::Posterior;
+use super::testable::Testable;
+use crate::rate::Rate;
+
+/// What is searched, and how sure one wants to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Settings {
+    /// How sure one wants to be of the culprit, as a fraction of 1. It is found when half of the error that this allows
+    /// is left.
+    pub confidence: f64,
+    /// What mended a failure is searched: states without the culprit show it.
+    pub mended: bool,
+    /// The chance that a run shows the failure at a state that does not have it, as a fraction of 1: 0 for Outcomes, and
+    /// the error of the verdict for timed metrics.
+    pub false_alarm: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { confidence: 0.99, mended: false, false_alarm: 0.0 }
+    }
+}
+
+/// What is believed of a failure that showed in each run of a state that has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Belief {
+    /// It is taken to show always until it once does not: for the search.
+    Working,
+    /// It may be intermittent even so, with an even chance: for the proof.
+    Sceptical,
+}
+
+impl Belief {
+    /// The probability, before any run, that the failure shows always.
+    pub(super) fn always(self) -> f64 {
+        match self {
+            // So near to 1 that each of a million candidates that halving excludes stays excluded.
+            Self::Working => 1.0 - 1e-9,
+            Self::Sceptical => 0.5,
+        }
+    }
+}
+
+/// The part of the error allowed at which the search stops.
+///
+/// A probability is right on average over all rates at which the failure may show. At one rate, up to 1.8 times as many
+/// culprits were seen to be wrong.
+const MARGIN: f64 = 0.5;
+
+/// Candidates that are less probable than the best by this need no further test.
+const LIKELY: f64 = 1e-3;
+
+/// What is known.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Standing {
+    /// None is sure enough.
+    Open,
+    /// It is this one.
+    Found {
+        /// The culprit.
+        candidate: usize,
+        /// Its probability.
+        confidence: f64,
+    },
+    /// It is one of these, and no test can tell which: what lies between them cannot be tested.
+    Suspects {
+        /// In their order.
+        candidates: Vec<usize>,
+        /// The probability that it is one of them.
+        confidence: f64,
+    },
+    /// No candidate explains what was seen: a state that cannot have the failure showed it.
+    Contradiction,
+}
+
+/// A search for the one candidate that is the culprit.
+#[derive(Debug, Clone)]
+pub struct Search {
+    axis: Axis,
+    settings: Settings,
+    evidence: Evidence,
+    testable: Testable,
+}
+
+impl Search {
+    /// A search of which nothing is known: each candidate is as probable as any other.
+    ///
+    /// # Errors
+    ///
+    /// When there are no candidates, more than 1,048,576 on a line or 32,768 in a graph, parents that do not come before
+    /// their children, or fractions that are none.
+    pub fn new(order: Order, settings: Settings) -> Result<Self, Unusable> {
+        let Settings { confidence, false_alarm, mended } = settings;
+        if !(confidence > 0.0 && confidence < 1.0) {
+            return Err(Unusable::Confidence(confidence));
+        }
+        if !(0.0..1.0).contains(&false_alarm) {
+            return Err(Unusable::FalseAlarm(false_alarm));
+        }
+        let axis = Axis::new(order)?;
+        let count = axis.count();
+        Ok(Self { axis, settings, evidence: Evidence::new(count, mended), testable: Testable::new(count) })
+    }
+
+    /// So many runs of `state` showed the failure, and so many did not. A candidate that is not there is passed over.
+    pub fn observe(&mut self, state: State, shown: u32, hidden: u32) {
+        if shown == 0 && hidden == 0 || !self.has(state) {
+            return;
+        }
+        let runs = Runs { shown: shown.into(), hidden: hidden.into() };
+        self.evidence.observe(&self.axis, state, runs);
+        if let State::After(at) = state {
+            self.testable.set(at, true);
+        }
+    }
+
+    /// The state after `candidate` does not build or boot. That says nothing about the culprit.
+    pub fn cannot_test(&mut self, candidate: usize) {
+        if self.has(State::After(candidate)) {
+            self.testable.set(candidate, false);
+        }
+    }
+
+    /// Up to `jobs` tests to be made side by side, at most 4, which together tell most of the culprit for what they cost;
+    /// none if no test tells anything. The same state twice is two runs of it.
+    ///
+    /// `cost` is that of a run of a state, in seconds or whatever else is to be saved; of what was built already, that
+    /// is little. A state whose cost is no positive number is not chosen.
+    #[must_use]
+    pub fn next(&self, jobs: usize, belief: Belief, cost: &dyn Fn(State) -> f64) -> Vec<State> {
+        let tests = choice::tests(&self.axis, &self.testable, cost);
+        let Self { axis, settings, evidence, .. } = self;
+        Choice { axis, evidence, settings: *settings, belief, tests }.make(jobs)
+    }
+
+    /// What is known under `belief`.
+    #[must_use]
+    pub fn standing(&self, belief: Belief) -> Standing {
+        let Some(Sets { first, probability }) = self.sets(belief) else { return Standing::Contradiction };
+        let best = most_probable(&probability);
+        let confidence = probability[best];
+        let candidates: Vec<usize> = (0..first.len()).filter(|&candidate| first[candidate] == best).collect();
+        match candidates[..] {
+            _ if 1.0 - confidence > (1.0 - self.settings.confidence) * MARGIN => Standing::Open,
+            [candidate] => Standing::Found { candidate, confidence },
+            _ => Standing::Suspects { candidates, confidence },
+        }
+    }
+
+    /// The probability of each candidate; they sum to 1, or are all 0 under a contradiction.
+    #[must_use]
+    pub fn probabilities(&self, belief: Belief) -> Vec<f64> {
+        let posterior = self.posterior(belief);
+        posterior.map_or_else(|| vec![0.0; self.axis.count()], |posterior| posterior.probabilities())
+    }
+
+    /// The tests of new states that halving needs from here, if each tells all: the most, on a line; more where the
+    /// merges of a graph allow no halves.
+    #[must_use]
+    pub fn worst_steps(&self, belief: Belief) -> u32 {
+        let probability = self.sets(belief).map_or_else(Vec::new, |sets| sets.probability);
+        let most = probability.iter().copied().fold(0.0, f64::max);
+        let open = probability.iter().filter(|&&probability| probability > most * LIKELY).count();
+        open.max(1).next_power_of_two().ilog2()
+    }
+
+    /// The same on average: the entropy of what is known, in bits, which no search can beat.
+    #[must_use]
+    pub fn expected_steps(&self, belief: Belief) -> f64 {
+        let probability = self.sets(belief).map_or_else(Vec::new, |sets| sets.probability);
+        let likely = probability.into_iter().filter(|&probability| probability > 0.0);
+        likely.map(|probability| -probability * probability.log2()).sum()
+    }
+
+    /// How often the failure shows at states that have it, if the most probable candidate is the culprit.
+    #[must_use]
+    pub fn rate(&self, belief: Belief) -> Rate {
+        let probabilities = self.probabilities(belief);
+        let (bad, _) = self.evidence.of(most_probable(&probabilities));
+        let count = |runs: u64| u32::try_from(runs).unwrap_or(u32::MAX);
+        Rate { failures: count(bad.shown), passes: count(bad.hidden) }
+    }
+
+    fn has(&self, state: State) -> bool {
+        !matches!(state, State::After(at) if at >= self.axis.count())
+    }
+
+    fn posterior(&self, belief: Belief) -> Option<Posterior> {
+        Posterior::new(&self.evidence, belief, self.settings.false_alarm)
+    }
+
+    /// Who cannot be told apart, and how probable they are together; nothing under a contradiction.
+    fn sets(&self, belief: Belief) -> Option<Sets> {
+        let posterior = self.posterior(belief)?;
+        let mut first: Vec<usize> = (0..self.axis.count()).collect();
+        for (candidate, like) in self.testable.alike(&self.axis) {
+            first[candidate] = like;
+        }
+        let mut probability = vec![0.0; first.len()];
+        for (candidate, &first) in first.iter().enumerate() {
+            probability[first] += posterior.share(candidate).mass;
+        }
+        Some(Sets { first, probability })
+    }
+}
+
+/// Sets of candidates that cannot be told apart.
+struct Sets {
+    /// For each candidate, the first of its set.
+    first: Vec<usize>,
+    /// For each first, the probability of its set; 0 for the others.
+    probability: Vec<f64>,
+}
+
+/// The place of the highest probability; 0 if there is none.
+fn most_probable(probabilities: &[f64]) -> usize {
+    (0..probabilities.len()).max_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b])).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use Belief::{Sceptical, Working};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn search(order: Order) -> Search {
+        Search::new(order, Settings::default()).unwrap()
+    }
+
+    fn line(count: usize) -> Search {
+        search(Order::Line(count))
+    }
+
+    fn graph(parents: &[&[usize]]) -> Search {
+        search(Order::Graph(parents.iter().map(|parents| parents.to_vec()).collect()))
+    }
+
+    fn found(standing: &Standing) -> Option<usize> {
+        match standing {
+            Standing::Found { candidate, .. } => Some(*candidate),
+            _ => None,
+        }
+    }
+
+    fn chain(count: usize) -> Order {
+        Order::Graph((0..count).map(|at: usize| at.checked_sub(1).into_iter().collect()).collect())
+    }
+
+    #[test]
+    fn a_failure_that_always_shows_takes_as_many_steps_as_halving() {
+        for count in 1..70 {
+            for order in [Order::Line(count), chain(count)] {
+                for culprit in 0..count {
+                    let mut search = search(order.clone());
+                    search.observe(State::All, 5, 0);
+                    let (most, mut steps) = (search.worst_steps(Working), 0);
+                    assert_eq!(most, (count as f64).log2().ceil() as u32);
+                    while let Standing::Open = search.standing(Working) {
+                        let [State::After(at)] = search.next(1, Working, &|_| 1.0)[..] else {
+                            panic!("{search:?}")
+                        };
+                        search.observe(State::After(at), (at >= culprit).into(), (at < culprit).into());
+                        steps += 1;
+                    }
+                    assert_eq!(found(&search.standing(Working)), Some(culprit));
+                    assert!(steps <= most, "{count} {culprit}: {steps}");
+                    assert_eq!(search.worst_steps(Working), 0);
+                    assert!(search.expected_steps(Working) < 0.01);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_side_by_side_split_three_ways() {
+        let choose = |count, jobs| {
+            let mut search = line(count);
+            search.observe(State::All, 5, 0);
+            let mut tests = search.next(jobs, Working, &|_| 1.0);
+            tests.sort();
+            tests
+        };
+        assert_eq!(choose(9, 2), [State::After(2), State::After(5)]);
+        let [State::After(low), State::After(high)] = choose(300, 2)[..] else { panic!("no two tests") };
+        assert!(low.abs_diff(99) < 3 && high.abs_diff(199) < 3, "{low} {high}");
+        assert!([0, 1, 2].iter().all(|&at| choose(4, 4).contains(&State::After(at))));
+        assert_eq!(choose(1000, 9).len(), 4);
+    }
+
+    #[test]
+    fn a_repeat_is_made_where_it_tells_more_for_its_cost() {
+        let mut search = line(64);
+        search.observe(State::All, 3, 7);
+        search.observe(State::After(31), 0, 1);
+        let repeat = |state| if state == State::After(31) { 1.0 } else { 20.0 };
+        assert_eq!(search.next(1, Sceptical, &repeat), [State::After(31)]);
+        let [State::After(other)] = search.next(1, Sceptical, &|_| 1.0)[..] else { panic!("no test") };
+        assert!(other != 31);
+        assert_eq!(
+            search.next(1, Sceptical, &|state| if state == State::After(other) { 0.1 } else { 20.0 }),
+            [State::After(other)]
+        );
+    }
+
+    #[test]
+    fn what_costs_no_positive_number_is_not_chosen() {
+        for cost in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(line(8).next(2, Working, &|_| cost), []);
+        }
+    }
+
+    #[test]
+    fn what_showed_once_is_proved_by_repeats_before_the_culprit() {
+        let mut search = line(2);
+        search.observe(State::All, 2, 0);
+        search.observe(State::After(0), 0, 1);
+        assert_eq!(found(&search.standing(Working)), Some(1));
+        assert_eq!(search.standing(Sceptical), Standing::Open);
+        assert_eq!(search.next(1, Sceptical, &|_| 1.0), [State::After(0)]);
+        search.observe(State::After(0), 0, 30);
+        assert_eq!(found(&search.standing(Sceptical)), Some(1));
+        assert_eq!(search.rate(Sceptical), Rate { failures: 2, passes: 0 });
+        search.observe(State::After(0), 1, 0);
+        assert_eq!(found(&search.standing(Sceptical)), Some(0));
+        assert_eq!(search.rate(Sceptical), Rate { failures: 3, passes: 31 });
+    }
+
+    #[test]
+    fn what_cannot_be_tested_is_jumped_away_from_and_not_guessed() {
+        let mut search = line(100);
+        search.observe(State::All, 5, 0);
+        assert_eq!(search.next(1, Working, &|_| 1.0), [State::After(49)]);
+        search.cannot_test(49);
+        let [State::After(next)] = search.next(1, Working, &|_| 1.0)[..] else { panic!("no test") };
+        assert!((3..20).contains(&next.abs_diff(49)), "{next}");
+        search.observe(State::After(48), 0, 1);
+        search.observe(State::After(51), 1, 0);
+        search.cannot_test(50);
+        for belief in [Working, Sceptical] {
+            search.observe(State::After(48), 0, 30);
+            let Standing::Suspects { candidates, confidence } = search.standing(belief) else {
+                panic!("{search:?}")
+            };
+            assert_eq!(candidates, [49, 50, 51]);
+            assert!(confidence >= 0.99);
+        }
+        // It was only the machine.
+        search.observe(State::After(50), 0, 30);
+        assert_eq!(found(&search.standing(Sceptical)), Some(51));
+    }
+
+    #[test]
+    fn of_two_branches_the_one_that_has_it_is_found() {
+        // 0 - 1 - 2 and 0 - 3 - 4, merged by 5.
+        let mut search = graph(&[&[], &[0], &[1], &[0], &[3], &[2, 4]]);
+        search.observe(State::All, 5, 0);
+        search.observe(State::After(2), 0, 30);
+        search.observe(State::After(3), 0, 30);
+        search.observe(State::After(4), 1, 0);
+        assert_eq!(found(&search.standing(Sceptical)), Some(4));
+        search.cannot_test(3);
+        let Standing::Suspects { candidates, .. } = search.standing(Sceptical) else { panic!("{search:?}") };
+        assert_eq!(candidates, [3, 4]);
+    }
+
+    #[test]
+    fn what_no_candidate_explains_is_a_contradiction() {
+        let mended = Settings { mended: true, ..Settings::default() };
+        let mut cases = [
+            (line(9), vec![State::Before]),
+            (Search::new(Order::Line(9), mended).unwrap(), vec![State::All]),
+            // Only together do they fail.
+            (graph(&[&[], &[], &[0, 1]]), vec![State::After(0), State::After(1)]),
+        ];
+        for (search, states) in &mut cases {
+            states.iter().for_each(|&state| search.observe(state, 1, 0));
+            for belief in [Working, Sceptical] {
+                assert_eq!(search.standing(belief), Standing::Contradiction);
+                assert_eq!(search.next(2, belief, &|_| 1.0), []);
+                assert!(search.probabilities(belief).iter().all(|&probability| probability == 0.0));
+            }
+        }
+        let alarms = Settings { false_alarm: 0.05, ..Settings::default() };
+        let mut search = Search::new(Order::Line(9), alarms).unwrap();
+        search.observe(State::Before, 1, 0);
+        assert_eq!(search.standing(Working), Standing::Open);
+    }
+
+    #[test]
+    fn what_cannot_be_searched_is_refused() {
+        let of = |order, settings| Search::new(order, settings).map(|_| ()).unwrap_err().to_string();
+        let new = |order| of(order, Settings::default());
+        assert_eq!(new(Order::Line(0)), "there is nothing between the two ends of the bisection");
+        assert_eq!(new(Order::Graph(vec![])), new(Order::Line(0)));
+        assert!(new(Order::Line(usize::MAX)).contains("at most 1048576"));
+        assert!(new(Order::Graph(vec![vec![]; 32_769])).contains("at most 32768"));
+        assert_eq!(
+            new(Order::Graph(vec![vec![], vec![1]])),
+            "candidate 1 stands on 1, which does not come before it"
+        );
+        for confidence in [0.0, 1.0, f64::NAN] {
+            assert!(
+                of(Order::Line(1), Settings { confidence, ..Settings::default() }).contains("confidence")
+            );
+        }
+        for false_alarm in [-0.1, 1.0, f64::NAN] {
+            assert!(of(Order::Line(1), Settings { false_alarm, ..Settings::default() }).contains("alarm"));
+        }
+    }
+
+    #[derive(Debug, Clone)]
+    enum Event {
+        Observe(State, u32, u32),
+        Broken(usize),
+    }
+
+    fn state(count: usize) -> impl Strategy<Value = State> {
+        prop_oneof![Just(State::Before), Just(State::All), (0..count).prop_map(State::After)]
+    }
+
+    fn events(count: usize) -> impl Strategy<Value = Vec<Event>> {
+        let runs = || prop_oneof![4 => 0..3_u32, 1 => 0..5000_u32];
+        let event = prop_oneof![
+            3 => (state(count), runs(), runs()).prop_map(|(state, shown, hidden)| Event::Observe(state, shown, hidden)),
+            1 => (0..count).prop_map(Event::Broken)
+        ];
+        prop::collection::vec(event, 0..12)
+    }
+
+    fn parents(count: usize) -> impl Strategy<Value = Order> {
+        let parents = (0..count).map(|at| prop::collection::vec(0..at.max(1), 0..3.min(at + 1)));
+        let below =
+            |(at, parents): (usize, Vec<usize>)| parents.into_iter().filter(|&parent| parent < at).collect();
+        parents
+            .collect::<Vec<_>>()
+            .prop_map(move |all| Order::Graph(all.into_iter().enumerate().map(below).collect()))
+    }
+
+    fn play(mut search: Search, events: &[Event]) -> Search {
+        for event in events {
+            match *event {
+                Event::Observe(state, shown, hidden) => search.observe(state, shown, hidden),
+                Event::Broken(at) => search.cannot_test(at),
+            }
+        }
+        search
+    }
+
+    fn settings() -> impl Strategy<Value = Settings> {
+        (any::<bool>(), prop_oneof![Just(0.0), 0.0..0.5]).prop_map(|(mended, false_alarm)| Settings {
+            mended,
+            false_alarm,
+            ..Settings::default()
+        })
+    }
+
+    const COUNT: usize = 20;
+
+    proptest! {
+        #[test]
+        fn whatever_is_seen_the_probabilities_are_some(
+            order in prop_oneof![Just(Order::Line(COUNT)), parents(COUNT)], events in events(COUNT + 2), settings in settings()
+        ) {
+            let search = play(Search::new(order, settings).unwrap(), &events);
+            for belief in [Working, Sceptical] {
+                let probabilities = search.probabilities(belief);
+                let sum: f64 = probabilities.iter().sum();
+                prop_assert!(probabilities.iter().all(|probability| (0.0..=1.0).contains(probability)));
+                match search.standing(belief) {
+                    Standing::Contradiction => prop_assert!(settings.false_alarm == 0.0 && sum == 0.0),
+                    Standing::Open => prop_assert!((sum - 1.0).abs() < 1e-9),
+                    Standing::Found { confidence, .. } | Standing::Suspects { confidence, .. } => {
+                        prop_assert!((sum - 1.0).abs() < 1e-9 && (0.99..1.0 + 1e-9).contains(&confidence));
+                    }
+                }
+                prop_assert!(search.expected_steps(belief) >= 0.0 && search.worst_steps(belief) <= 5);
+                for state in search.next(2, belief, &|_| 1.0) {
+                    prop_assert!(!search.testable.is_broken(state) && search.has(state));
+                }
+            }
+        }
+
+        #[test]
+        fn a_graph_that_is_a_chain_is_a_line(events in events(COUNT), settings in settings()) {
+            let line = play(Search::new(Order::Line(COUNT), settings).unwrap(), &events);
+            let graph = play(Search::new(chain(COUNT), settings).unwrap(), &events);
+            for belief in [Working, Sceptical] {
+                prop_assert_eq!(line.probabilities(belief), graph.probabilities(belief));
+                prop_assert_eq!(line.standing(belief), graph.standing(belief));
+                prop_assert_eq!(line.next(1, belief, &|_| 1.0), graph.next(1, belief, &|_| 1.0));
+            }
+        }
+
+        #[test]
+        fn what_mended_it_is_what_broke_it_read_backwards(events in events(COUNT)) {
+            let mirror = |state| match state {
+                State::Before => State::All,
+                State::All => State::Before,
+                State::After(at) => (COUNT - 1).checked_sub(at + 1).map_or(State::Before, State::After),
+            };
+            let runs = |event: &Event| match *event {
+                Event::Observe(state, shown, hidden) => Some(Event::Observe(state, shown, hidden)),
+                Event::Broken(_) => None,
+            };
+            let mirrored = |event: &Event| match *event {
+                Event::Observe(state, shown, hidden) => Some(Event::Observe(mirror(state), shown, hidden)),
+                Event::Broken(_) => None,
+            };
+            let settings = Settings { mended: true, ..Settings::default() };
+            let mended = Search::new(Order::Line(COUNT), settings).unwrap();
+            let mended = play(mended, &events.iter().filter_map(runs).collect::<Vec<_>>());
+            let broke = play(line(COUNT), &events.iter().filter_map(mirrored).collect::<Vec<_>>());
+            let mut backwards = broke.probabilities(Sceptical);
+            backwards.reverse();
+            for (a, b) in mended.probabilities(Sceptical).into_iter().zip(backwards) {
+                prop_assert!((a - b).abs() < 1e-9);
+            }
+        }
+    }
+}
