@@ -20,18 +20,28 @@
 //!     comparison.json     what was concluded, with base.json, new-1.json ... and report.html
 //! ```
 //!
+//! and a folder for each bisection:
+//!
+//! ```text
+//! 4f1c9a0e6b7d2c35/
+//!     journal.jsonl       every answer, so that the same command goes on from there
+//!     bisection.json      what was concluded, with report.html and mail.txt
+//! ```
+//!
 //! Beside the folders of the sessions, `durations.json` says how long each case took lately. Every document is complete
 //! or not there; what has been written stays when kiln is killed.
 
 mod document;
 mod durations;
 mod figures;
+mod journal;
 mod past;
 mod recorder;
 mod wanted;
 
 pub use durations::Durations;
 pub use figures::{Figures, MEASUREMENT, figures_root, measurement};
+pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};
 pub use recorder::{Error, Recorder, default_root, folder};
 pub use wanted::{Wanted, find, short_name};

@@ -22,6 +22,9 @@ const CONSOLE_MAX: u64 = 64 << 20;
 /// What is kept of each clone's console whatever the others say, in bytes.
 const CLONE_CONSOLE: u64 = 64 << 10;
 
+/// Most sessions that one process begins within a second.
+const SESSIONS_MAX: u32 = 10_000;
+
 /// A folder that cannot be written.
 #[derive(Debug, Error)]
 pub enum Error {
@@ -32,6 +35,12 @@ pub enum Error {
         path: PathBuf,
         /// The refusal.
         why: io::Error,
+    },
+    /// It is in use.
+    #[error("{path}: another kiln is at work there: wait until it has ended")]
+    Busy {
+        /// The folder.
+        path: PathBuf,
     },
     /// There is no room.
     #[error("results folder {path}: only {} MiB are free, {} are needed; choose another with --results", .free >> 20, SPACE_MIN >> 20)]
@@ -80,6 +89,13 @@ pub fn folder(root: &Path, started: &str) -> PathBuf {
     root.join(format!("{}-{}", started.replace(':', "-"), std::process::id()))
 }
 
+/// The folder of a later session of the same second.
+fn numbered(first: &Path, number: u32) -> PathBuf {
+    let mut name = first.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
+}
+
 /// Keeps a session.
 #[derive(Debug)]
 pub struct Recorder {
@@ -112,8 +128,16 @@ impl Recorder {
     /// When it cannot be made, or there is no room.
     pub fn create(root: &Path, started: &str) -> Result<Self, Error> {
         prepare(root)?;
-        let io = |why| Error::Io { path: root.to_path_buf(), why };
-        Self::open(&folder(root, started)).map_err(io)
+        let first = folder(root, started);
+        // One process may begin several within a second.
+        let later = (2..SESSIONS_MAX).map(|number| numbered(&first, number));
+        for directory in [first.clone()].into_iter().chain(later) {
+            match Self::open(&directory) {
+                Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+                opened => return opened.map_err(|why| Error::Io { path: root.to_path_buf(), why }),
+            }
+        }
+        Err(Error::Io { path: first, why: io::ErrorKind::AlreadyExists.into() })
     }
 
     fn open(directory: &Path) -> io::Result<Self> {

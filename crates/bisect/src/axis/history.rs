@@ -1,0 +1,204 @@
+//! Commits of a git repository, and patches of a series.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use kernel::history::{self, Change, Limits, Walk};
+use kernel::{Context, Locator, Recipe, Store};
+use verdict::bisection::Order;
+
+use super::{Axis, Candidate, Kind, Point, Subject};
+use crate::error::Error;
+
+/// A build that goes on from one of a neighbour.
+const EFFORT: Duration = Duration::from_secs(120);
+
+/// Digits of a commit that are shown.
+const SHOWN: usize = 12;
+
+/// Commits with a Kernel after each.
+#[derive(Debug)]
+pub struct History<'a> {
+    kind: Kind,
+    /// As it was typed.
+    tree: PathBuf,
+    /// Where it is.
+    place: PathBuf,
+    first: String,
+    last: String,
+    commits: Vec<String>,
+    parents: Vec<Vec<usize>>,
+    candidates: Vec<Candidate>,
+    recipe: Recipe,
+    interrupt: &'a AtomicBool,
+}
+
+impl<'a> History<'a> {
+    /// The commits that are in `last` and not in `first`.
+    ///
+    /// # Errors
+    ///
+    /// When they are no ends of one history.
+    pub fn commits(
+        tree: &Path,
+        (first, last): (&str, &str),
+        limits: &Limits,
+        recipe: &Recipe,
+        (interrupt, context): (&'a AtomicBool, &mut Context<'_>),
+    ) -> Result<Self, Error> {
+        let place = place(tree);
+        let walk = history::walk(&place, first, last, limits, context)?;
+        let start = start(&walk, first, last)?;
+        let named = walk.commits.iter().zip(&walk.subjects);
+        let candidates = named.map(|(commit, subject)| candidate(commit, subject)).collect();
+        Ok(Self {
+            kind: Kind::Commits,
+            tree: tree.to_owned(),
+            place,
+            first: start,
+            last: walk.bad,
+            commits: walk.commits,
+            parents: walk.parents,
+            candidates,
+            recipe: recipe.clone(),
+            interrupt,
+        })
+    }
+
+    /// The patches of a mail or a folder, one after the other on `base`.
+    ///
+    /// # Errors
+    ///
+    /// When there are none, or they do not apply.
+    pub fn series(
+        tree: &Path,
+        base: &str,
+        mail: &Path,
+        recipe: &Recipe,
+        (interrupt, context): (&'a AtomicBool, &mut Context<'_>),
+    ) -> Result<Self, Error> {
+        let place = place(tree);
+        let patches = history::apply_series(&place, base, mail, context)?;
+        let commits: Vec<String> = patches.iter().map(|patch| patch.commit.clone()).collect();
+        let first = history::change(&place, base, context)?.commit;
+        Ok(Self {
+            kind: Kind::Patches,
+            tree: tree.to_owned(),
+            place,
+            first,
+            last: commits.last().cloned().unwrap_or_default(),
+            parents: (0..commits.len()).map(|number| number.checked_sub(1).into_iter().collect()).collect(),
+            commits,
+            candidates: patches.into_iter().map(described).collect(),
+            recipe: recipe.clone(),
+            interrupt,
+        })
+    }
+
+    /// The Kernel of a commit.
+    fn at(&self, commit: &str, name: String) -> Subject {
+        Subject {
+            name,
+            locator: Locator::Git { tree: self.tree.clone(), revision: commit.to_owned() },
+            recipe: self.recipe.clone(),
+            configuration: None,
+            parameters: String::new(),
+        }
+    }
+}
+
+impl Axis for History<'_> {
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    fn order(&self) -> Order {
+        let is_line = self.parents.iter().enumerate().all(|(number, parents)| match number.checked_sub(1) {
+            Some(before) => parents[..] == [before],
+            None => parents.is_empty(),
+        });
+        if is_line { Order::Line(self.commits.len()) } else { Order::Graph(self.parents.clone()) }
+    }
+
+    fn subject(&mut self, point: &Point) -> Result<Option<Subject>, Error> {
+        Ok(match point {
+            Point::First => Some(self.at(&self.first, short(&self.first).to_owned())),
+            Point::Last => Some(self.at(&self.last, short(&self.last).to_owned())),
+            Point::After(number) => {
+                let candidate = &self.candidates[*number];
+                let name = format!("{} (\"{}\")", short(&candidate.name), candidate.title);
+                Some(self.at(&self.commits[*number], name))
+            }
+            Point::Without(number) => {
+                let commit = &self.commits[*number];
+                let undone = quietly(self.interrupt, |context| {
+                    history::revert(&self.place, commit, &self.last, context)
+                })?;
+                let name = format!("{} without {}", short(&self.last), short(commit));
+                undone.map(|commit| self.at(&commit, name))
+            }
+            Point::With(_) => None,
+        })
+    }
+
+    fn describe(&mut self, candidate: usize) -> Result<Candidate, Error> {
+        let commit = &self.commits[candidate];
+        Ok(described(quietly(self.interrupt, |context| history::change(&self.place, commit, context))?))
+    }
+
+    fn usual_effort(&self) -> Duration {
+        EFFORT
+    }
+
+    fn identity(&self) -> String {
+        format!("{} {} {}\n{}", self.place.display(), self.first, self.last, self.commits.join("\n"))
+    }
+}
+
+/// Where the good end is: if it is no ancestor of the bad one, where their histories part.
+fn start(walk: &Walk, first: &str, last: &str) -> Result<String, Error> {
+    match walk.merge_bases.as_slice() {
+        [] => Ok(walk.good.clone()),
+        [base] => Ok(base.clone()),
+        several => Err(Error::Usage(format!(
+            "{first} is no ancestor of {last}, and their histories part at {} commits: name one of them as the first \
+             end, such as {}",
+            several.len(),
+            short(&several[0])
+        ))),
+    }
+}
+
+fn place(tree: &Path) -> PathBuf {
+    let locator = Locator::Path(tree.to_owned());
+    locator.path().unwrap_or_else(|| tree.to_owned())
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..SHOWN).unwrap_or(commit)
+}
+
+fn candidate(commit: &str, subject: &str) -> Candidate {
+    Candidate { name: commit.to_owned(), title: subject.to_owned(), ..Candidate::default() }
+}
+
+fn described(change: Change) -> Candidate {
+    Candidate {
+        name: change.commit,
+        title: change.subject,
+        author: Some(change.author),
+        date: Some(change.date),
+        files: change.files,
+    }
+}
+
+/// Asks git for something that takes no time.
+fn quietly<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Context<'_>) -> T) -> T {
+    let store = Store::new(Store::default_dir());
+    work(&mut Context { store: &store, listener: &mut |_| {}, interrupt })
+}

@@ -1,0 +1,86 @@
+//! Configuration options.
+
+use std::time::Duration;
+
+use kernel::build::{Difference, Setting, difference};
+use kernel::{Context, Locator, Recipe};
+
+use super::{Axis, Candidate, Kind, Point, Subject};
+use crate::error::Error;
+
+/// A build that goes on from one with other options.
+const EFFORT: Duration = Duration::from_secs(180);
+
+/// The difference of two configurations of one source.
+#[derive(Debug)]
+pub struct Options {
+    locator: Locator,
+    recipe: Recipe,
+    difference: Difference,
+    candidates: Vec<Candidate>,
+}
+
+impl Options {
+    /// What differs between the configuration of `good` and that of `bad`.
+    ///
+    /// # Errors
+    ///
+    /// When nothing does, or Kconfig refuses.
+    pub fn between(
+        locator: &Locator,
+        good: &Recipe,
+        bad: &Recipe,
+        context: &mut Context<'_>,
+    ) -> Result<Self, Error> {
+        let difference = difference(locator, good, bad, context)?;
+        let candidates = difference.options.iter().map(candidate).collect();
+        Ok(Self { locator: locator.clone(), recipe: good.clone(), difference, candidates })
+    }
+}
+
+fn candidate(setting: &Setting) -> Candidate {
+    Candidate { name: format!("{} instead of {}", setting.bad, setting.good), ..Candidate::default() }
+}
+
+impl Axis for Options {
+    fn kind(&self) -> Kind {
+        Kind::Options
+    }
+
+    fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    fn is_separable(&self) -> bool {
+        true
+    }
+
+    fn subject(&mut self, point: &Point) -> Result<Option<Subject>, Error> {
+        let all = self.candidates.len();
+        let Some(included) = point.included(all) else { return Ok(None) };
+        let name = match included.as_slice() {
+            [] => "the first configuration".to_string(),
+            all_of_them if all_of_them.len() == all => "the last configuration".to_string(),
+            [one] => format!("the first configuration with {}", self.candidates[*one].name),
+            some => format!("the first configuration with {} of {all} options of the last", some.len()),
+        };
+        let (locator, recipe) = (self.locator.clone(), self.recipe.clone());
+        let configuration = Some(self.difference.with(&included));
+        Ok(Some(Subject { name, locator, recipe, configuration, parameters: String::new() }))
+    }
+
+    fn usual_effort(&self) -> Duration {
+        EFFORT
+    }
+
+    fn identity(&self) -> String {
+        let all: Vec<usize> = (0..self.candidates.len()).collect();
+        format!(
+            "{}\n{:?}\n{}\n{}",
+            self.locator,
+            self.recipe,
+            self.difference.with(&[]),
+            self.difference.with(&all)
+        )
+    }
+}

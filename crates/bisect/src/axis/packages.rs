@@ -1,0 +1,75 @@
+//! Packages of a distribution, by version.
+
+use std::time::Duration;
+
+use kernel::catalogue::{Entry, packages_between};
+use kernel::{Context, Locator, Recipe};
+
+use super::{Axis, Candidate, Kind, Point, Subject};
+use crate::error::Error;
+
+/// Download and unpack.
+const EFFORT: Duration = Duration::from_secs(10);
+
+/// Packages between two of them: each is a candidate, but for the first.
+#[derive(Debug)]
+pub struct Packages {
+    entries: Vec<Entry>,
+    candidates: Vec<Candidate>,
+    recipe: Recipe,
+}
+
+impl Packages {
+    /// All packages from `first` to `last`.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is not there, or they are no ends of one way.
+    pub fn between(
+        first: &Locator,
+        last: &Locator,
+        recipe: &Recipe,
+        context: &mut Context<'_>,
+    ) -> Result<Self, Error> {
+        let entries = packages_between(first, last, context)?;
+        let candidate = |entry: &Entry| Candidate {
+            name: entry.locator.clone(),
+            title: entry.version.clone(),
+            date: entry.date.clone(),
+            ..Candidate::default()
+        };
+        let candidates = entries.iter().skip(1).map(candidate).collect();
+        Ok(Self { entries, candidates, recipe: recipe.clone() })
+    }
+}
+
+impl Axis for Packages {
+    fn kind(&self) -> Kind {
+        Kind::Packages
+    }
+
+    fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    fn subject(&mut self, point: &Point) -> Result<Option<Subject>, Error> {
+        let entry = match point {
+            Point::First => self.entries.first(),
+            Point::After(number) => self.entries.get(number + 1),
+            Point::Last => self.entries.last(),
+            Point::Without(_) | Point::With(_) => None,
+        };
+        let Some(entry) = entry else { return Ok(None) };
+        let name = format!("{} ({})", entry.locator, entry.version);
+        let (locator, recipe) = (entry.locator.parse()?, self.recipe.clone());
+        Ok(Some(Subject { name, locator, recipe, configuration: None, parameters: String::new() }))
+    }
+
+    fn usual_effort(&self) -> Duration {
+        EFFORT
+    }
+
+    fn identity(&self) -> String {
+        self.entries.iter().map(|entry| format!("{} {}\n", entry.locator, entry.version)).collect()
+    }
+}

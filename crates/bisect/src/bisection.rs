@@ -1,0 +1,178 @@
+//! What is known in the end.
+
+use serde::{Deserialize, Serialize};
+
+use crate::axis::{Candidate, Kind, Point};
+use crate::question::{Question, Threshold};
+
+/// A bisection that came to its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bisection {
+    /// What was walked.
+    pub kind: Kind,
+    /// What was asked.
+    pub question: Question,
+    /// It was looked for what mended it.
+    pub mended: bool,
+    /// The end without the candidates.
+    pub first: End,
+    /// The end with all of them.
+    pub last: End,
+    /// From where on a metric counts as bad.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Threshold>,
+    /// Names of all candidates.
+    pub candidates: Vec<String>,
+    /// The chance of each candidate to be the one.
+    pub probabilities: Vec<f64>,
+    /// All points that were tested, in the order of the axis.
+    pub states: Vec<StateReport>,
+    /// What it comes to.
+    pub conclusion: Conclusion,
+    /// What was done to be sure of it.
+    pub proof: Vec<Check>,
+    /// How many tests it took.
+    pub steps: Steps,
+    /// How often the failure shows where it is: its mean and 95 % interval, from 0 to 1.
+    pub rate: Rate,
+    /// Worth knowing.
+    pub notes: Vec<String>,
+    /// Commands that show both sides, ready to be pasted.
+    pub reproduce: Vec<String>,
+}
+
+/// One end of the axis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// What people call it.
+    pub name: String,
+    /// What it showed.
+    pub state: StateReport,
+}
+
+/// What is known of a point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StateReport {
+    /// Where.
+    pub point: Point,
+    /// What is there, for people.
+    pub name: String,
+    /// Runs that showed the failure.
+    pub shown: u32,
+    /// Runs that did not.
+    pub hidden: u32,
+    /// Values of the metric, one for each boot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<f64>,
+    /// Why it could not be tested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untestable: Option<String>,
+    /// What shows it.
+    pub evidence: Evidence,
+}
+
+/// What shows an answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// `uname -r`, as far as it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<String>,
+    /// Names of the sessions that the ledger has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sessions: Vec<String>,
+    /// The command that does it once more, ready to be pasted.
+    #[serde(default)]
+    pub command: String,
+    /// The Run that stands for those that were made: one that shows the failure, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Box<lab::Run>>,
+    /// Functions that explain a metric, or lines of a compiler.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
+}
+
+impl Evidence {
+    /// Takes in what another test of the same state left; its Run and its lines stand for all if they are `better`.
+    pub(crate) fn add(&mut self, other: Self, better: bool) {
+        self.release = other.release.or_else(|| self.release.take());
+        self.sessions.extend(other.sessions);
+        if better || self.run.is_none() {
+            self.run = other.run.or_else(|| self.run.take());
+            self.command = other.command;
+        }
+        if better || self.lines.is_empty() {
+            self.lines = other.lines;
+        }
+    }
+}
+
+/// What a bisection comes to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Conclusion {
+    /// These did it: one, or several that only together make the difference.
+    Culprits {
+        /// By their numbers.
+        numbers: Vec<usize>,
+        /// All that is known of them.
+        candidates: Vec<Candidate>,
+        /// How sure that is, from 0 to 1.
+        confidence: f64,
+    },
+    /// One of these did it, and they cannot be told apart: what lies between cannot be tested.
+    Suspects {
+        /// By their numbers.
+        numbers: Vec<usize>,
+        /// All that is known of them.
+        candidates: Vec<Candidate>,
+        /// How sure it is that it is among them, from 0 to 1.
+        confidence: f64,
+    },
+    /// What was seen contradicts itself: no candidate explains it.
+    Contradiction {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Something that was done to be sure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// What was tested, in words: `just before it`, `with it`, `the bad end without it`.
+    pub what: String,
+    /// Whether the failure was expected there.
+    pub expected: bool,
+    /// What was seen; nothing if it could not be tried.
+    pub state: Option<StateReport>,
+    /// Why it could not be tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untried: Option<String>,
+    /// Whether it was as expected.
+    pub holds: bool,
+}
+
+/// How many tests it took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Steps {
+    /// States that were tested between the ends.
+    pub taken: u32,
+    /// Runs of all kinds, ends and proof among them.
+    pub runs: u32,
+    /// Of these, runs of earlier sessions.
+    pub reused: u32,
+    /// States that plain halving is expected to test.
+    pub expected: f64,
+    /// States that plain halving tests at most.
+    pub worst: u32,
+}
+
+/// How often the failure shows where it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The mean.
+    pub mean: f64,
+    /// Bounds of the 95 % interval.
+    pub interval: (f64, f64),
+    /// It showed each time.
+    pub always: bool,
+}

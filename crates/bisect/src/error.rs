@@ -1,0 +1,124 @@
+//! Why a bisection says nothing.
+
+use thiserror::Error;
+
+/// Why a bisection could not begin, or go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A Kernel cannot be found, fetched or built, for a reason that has nothing to do with the question.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+    /// What was learnt cannot be kept.
+    #[error(transparent)]
+    Ledger(#[from] ledger::Error),
+    /// The candidates cannot be searched.
+    #[error(transparent)]
+    Search(#[from] verdict::bisection::Unusable),
+    /// The failure is where it should not be, and not where it should.
+    #[error(
+        "the ends are swapped: {what} shows at {good}, which should be the good end ({good_rate}), and not at {bad} ({bad_rate}): turn them round, or say --fixed to look for what mended it"
+    )]
+    Swapped {
+        /// What is looked for.
+        what: String,
+        /// The end that should be good.
+        good: String,
+        /// How often it shows there.
+        good_rate: String,
+        /// The end that should be bad.
+        bad: String,
+        /// How often it shows there.
+        bad_rate: String,
+    },
+    /// It does not show anywhere.
+    #[error(
+        "nothing to search for: {what} does not show at {bad}, the bad end ({rate}); if it is rare, --tries makes more runs there"
+    )]
+    NotBad {
+        /// What is looked for.
+        what: String,
+        /// The end that should be bad.
+        bad: String,
+        /// How often it shows there.
+        rate: String,
+    },
+    /// It shows at both ends.
+    #[error(
+        "both ends share it: {what} shows at {good} as well, the good end ({rate}): choose an end without it"
+    )]
+    NotGood {
+        /// What is looked for.
+        what: String,
+        /// The end that should be good.
+        good: String,
+        /// How often it shows there.
+        rate: String,
+    },
+    /// Something else goes wrong at the good end.
+    #[error("{good}, the good end, fails in another way: {how}: choose an end where the case passes")]
+    OtherFailure {
+        /// The end that should be good.
+        good: String,
+        /// In which way.
+        how: String,
+    },
+    /// A metric is the same at both ends.
+    #[error("nothing to search for: {metric} is {good_value} at {good} and {bad_value} at {bad}{allowed}")]
+    NoStep {
+        /// Its name.
+        metric: String,
+        /// The first end.
+        good: String,
+        /// Its values there.
+        good_value: String,
+        /// The second end.
+        bad: String,
+        /// Its values there.
+        bad_value: String,
+        /// What it would have to differ by, if the user said so.
+        allowed: String,
+    },
+    /// An end cannot be tested.
+    #[error("{end} cannot be tested: {why}")]
+    End {
+        /// Its name.
+        end: String,
+        /// Why not.
+        why: String,
+    },
+    /// The ends are the same.
+    #[error("{first} and {second} are the same: there is nothing between them")]
+    SameEnds {
+        /// The first end.
+        first: String,
+        /// The second end.
+        second: String,
+    },
+    /// kiln, the host or the machine failed.
+    #[error("{0}; what was learnt so far is kept: the same command goes on from there")]
+    Broken(String),
+    /// What the user said cannot be.
+    #[error("{0}")]
+    Usage(String),
+    /// The user wants to stop.
+    #[error("interrupted: the same command goes on from here")]
+    Interrupted,
+}
+
+impl Error {
+    /// Whether the user asked for something that cannot be.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Kernel(error) => error.is_usage(),
+            Self::Search(_) | Self::SameEnds { .. } | Self::Usage(_) => true,
+            Self::Swapped { .. }
+            | Self::NotBad { .. }
+            | Self::NotGood { .. }
+            | Self::OtherFailure { .. }
+            | Self::NoStep { .. } => true,
+            Self::Ledger(_) | Self::End { .. } | Self::Broken(_) | Self::Interrupted => false,
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! From answers to the candidate that explains them.
+
+use std::time::Duration;
+
+use verdict::Rate;
+use verdict::bisection::{self, Belief, Order, Search, Standing, State};
+
+use crate::asking::Asking;
+use crate::axis::Point;
+use crate::ends::needed;
+use crate::error::Error;
+use crate::event::{self, Progress, Purpose};
+use crate::procedure::Settings;
+use crate::question::Question;
+use crate::track::Track;
+
+/// What a search came to.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) search: Search,
+    pub(crate) standing: Standing,
+    /// States that were tested for it.
+    pub(crate) steps: u32,
+    /// States that plain halving is expected to test, and tests at most.
+    pub(crate) halving: (f64, u32),
+}
+
+/// A search that goes on.
+struct Finding<'l, 'a> {
+    asking: &'l mut Asking<'a>,
+    track: &'l Track,
+    settings: &'l Settings,
+    search: Search,
+    tested: Vec<State>,
+}
+
+/// Finds the candidate of a track that makes the difference, and makes sure of it.
+pub(crate) fn find(asking: &mut Asking<'_>, track: &Track, settings: &Settings) -> Result<Found, Error> {
+    let order = track.order(asking.axis);
+    let false_alarm = false_alarm(asking, track);
+    let settings_of_search =
+        bisection::Settings { confidence: settings.confidence, mended: settings.mended, false_alarm };
+    let mut search = Search::new(order, settings_of_search)?;
+    let halving = (search.expected_steps(Belief::Working), search.worst_steps(Belief::Working));
+    asking.feed(&mut search, track);
+    let mut finding = Finding { asking, track, settings, search, tested: Vec::new() };
+    let standing = finding.run()?;
+    let steps = u32::try_from(finding.tested.len()).unwrap_or(u32::MAX);
+    Ok(Found { search: finding.search, standing, steps, halving })
+}
+
+/// The chance that a sample of the good plateau is taken for one of the other: as it was at the ends, and never none.
+fn false_alarm(asking: &Asking<'_>, track: &Track) -> f64 {
+    if !matches!(asking.question, Question::Metric { timed: true, .. }) {
+        return 0.0;
+    }
+    let all = asking.axis.candidates().len();
+    let count = |state| asking.counts(&track.point(state, all));
+    let ((before, total), (after, of)) = match (count(State::Before), count(State::All)) {
+        ((a, b), (c, d)) => ((a.min(b), a + b), (c.min(d), c + d)),
+    };
+    f64::from(before + after + 1) / f64::from(total + of + 2)
+}
+
+impl Finding<'_, '_> {
+    /// Searches, then proves; what the proof shows may send the search on.
+    fn run(&mut self) -> Result<Standing, Error> {
+        self.settle(Belief::Working, Purpose::Search)?;
+        let belief = match self.asking.question.is_certain() {
+            true => Belief::Working,
+            false => Belief::Sceptical,
+        };
+        loop {
+            let standing = self.settle(belief, Purpose::Proof)?;
+            let Standing::Found { candidate, .. } = standing else { return Ok(standing) };
+            if !self.look_around(candidate)? {
+                return Ok(standing);
+            }
+        }
+    }
+
+    /// Tests until nothing more is to be learnt or it is clear enough.
+    fn settle(&mut self, belief: Belief, purpose: Purpose) -> Result<Standing, Error> {
+        loop {
+            self.tell(belief);
+            let standing = self.search.standing(belief);
+            if !matches!(standing, Standing::Open) {
+                return Ok(standing);
+            }
+            let cost = |state: State| self.asking.cost(&self.point(state));
+            let states = self.search.next(self.asking.jobs(), belief, &cost);
+            if states.is_empty() {
+                return Ok(standing);
+            }
+            self.test(&states, 1, purpose)?;
+        }
+    }
+
+    fn point(&self, state: State) -> Point {
+        self.track.point(state, self.asking.axis.candidates().len())
+    }
+
+    /// Makes runs at states; one that comes up twice is run twice.
+    fn test(&mut self, states: &[State], times: u32, purpose: Purpose) -> Result<(), Error> {
+        let mut wanted: Vec<(State, u32)> = Vec::new();
+        for state in states {
+            match wanted.iter_mut().find(|(other, _)| other == state) {
+                Some((_, count)) => *count += times,
+                None => wanted.push((*state, times)),
+            }
+        }
+        let before: Vec<(u32, u32)> =
+            wanted.iter().map(|(state, _)| self.asking.counts(&self.point(*state))).collect();
+        let points: Vec<_> = wanted.iter().map(|(state, count)| (self.point(*state), *count)).collect();
+        let is_there = self.asking.ask(&points, purpose)?;
+        for ((state, _), before) in wanted.into_iter().zip(before) {
+            let point = self.point(state);
+            let now = self.asking.counts(&point);
+            self.search.observe(state, now.0.saturating_sub(before.0), now.1.saturating_sub(before.1));
+            if let State::After(number) = state {
+                let untestable = self.asking.state(&point).is_some_and(|state| state.untestable.is_some());
+                if untestable || !is_there {
+                    self.search.cannot_test(number);
+                }
+                if !self.tested.contains(&state) {
+                    self.tested.push(state);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the states just before a candidate and the one with it were run often enough to be shown as
+    /// proof; whether that took more runs.
+    fn look_around(&mut self, candidate: usize) -> Result<bool, Error> {
+        let needed = needed(self.asking, self.settings);
+        let mut around = self.before(candidate);
+        around.push(self.after(candidate));
+        for (index, state) in around.iter().enumerate() {
+            let is_with = index + 1 == around.len();
+            let (shown, hidden) = self.asking.counts(&self.point(*state));
+            let missing = match is_with == self.settings.mended {
+                // Where it does not show, it must be missed often enough.
+                true => needed.saturating_sub(shown + hidden),
+                false => u32::from(shown == 0) * needed.saturating_sub(hidden),
+            };
+            let untestable =
+                self.asking.state(&self.point(*state)).is_some_and(|state| state.untestable.is_some());
+            if missing > 0 && !untestable {
+                self.test(&[*state], missing, Purpose::Proof)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The states that a candidate stands on.
+    fn before(&self, candidate: usize) -> Vec<State> {
+        let parents = parents(&self.track.order(self.asking.axis), candidate);
+        match parents.is_empty() {
+            true => vec![State::Before],
+            false => parents.into_iter().map(State::After).collect(),
+        }
+    }
+
+    /// The state with a candidate, which at the end of a line is the end itself.
+    fn after(&self, candidate: usize) -> State {
+        let is_end =
+            matches!(self.track.order(self.asking.axis), Order::Line(count) if candidate + 1 == count);
+        if is_end { State::All } else { State::After(candidate) }
+    }
+
+    fn tell(&mut self, belief: Belief) {
+        let of_track = self.search.probabilities(belief);
+        let mut probabilities = vec![0.0; self.asking.axis.candidates().len()];
+        for (number, probability) in of_track.into_iter().enumerate() {
+            probabilities[self.track.candidate(number)] = probability;
+        }
+        let rate = self.search.rate(belief);
+        let steps_left = self.search.expected_steps(belief);
+        let time_left =
+            Duration::try_from_secs_f64(self.asking.step().as_secs_f64() * steps_left).unwrap_or_default();
+        self.asking.tell(Progress::Belief(event::Belief {
+            probabilities,
+            steps: u32::try_from(self.tested.len()).unwrap_or(u32::MAX),
+            steps_left,
+            time_left,
+            rate: (rate.estimate().unwrap_or_default(), is_always(rate)),
+        }));
+    }
+}
+
+/// Whether each of them did.
+pub(crate) fn is_always(rate: Rate) -> bool {
+    rate.passes == 0 && rate.failures > 0
+}
+
+/// The candidates that one stands on.
+pub(crate) fn parents(order: &Order, candidate: usize) -> Vec<usize> {
+    match order {
+        Order::Line(_) => candidate.checked_sub(1).into_iter().collect(),
+        Order::Graph(parents) => parents.get(candidate).cloned().unwrap_or_default(),
+    }
+}

@@ -1,0 +1,166 @@
+//! Ends, search, reduction, proof: a bisection from its beginning to its end.
+
+use ledger::Journal;
+
+use verdict::bisection::{Belief, Standing};
+
+use crate::asking::{Asking, Others};
+use crate::axis::{Axis, Point};
+use crate::bisection::{Bisection, Conclusion, End, Rate, Steps};
+use crate::error::Error;
+use crate::event::Progress;
+use crate::find::{Found, find, is_always};
+use crate::question::Question;
+use crate::tester::Tester;
+use crate::track::Track;
+use crate::{ends, proof, reduce};
+
+pub use crate::asking::Kept;
+
+/// How a bisection is done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// How sure it must be, from 0 to 1.
+    pub confidence: f64,
+    /// It is looked for what mended it: the first end is the bad one.
+    pub mended: bool,
+    /// Runs at the bad end before the failure is taken not to be there.
+    pub tries: u32,
+}
+
+/// Whoever answers, what is kept, and who hears of it.
+pub struct Parts<'a> {
+    /// Answers the question.
+    pub tester: &'a mut dyn Tester,
+    /// Keeps the answers.
+    pub journal: &'a mut Journal,
+    /// Answers of an earlier call.
+    pub kept: Vec<Kept>,
+    /// Hears what happens.
+    pub heard: &'a mut dyn FnMut(Progress),
+}
+
+impl std::fmt::Debug for Parts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").field("kept", &self.kept.len()).finish_non_exhaustive()
+    }
+}
+
+/// Finds what made the difference between both ends of an axis, and makes sure of it.
+///
+/// # Errors
+///
+/// When the ends are not what they should be, when kiln or the host fails, and when the user wants to stop. What was
+/// learnt is in the journal.
+pub fn bisect(
+    axis: &mut dyn Axis,
+    question: &Question,
+    settings: &Settings,
+    parts: Parts<'_>,
+) -> Result<Bisection, Error> {
+    let Parts { tester, journal, kept, heard } = parts;
+    let (first, last) = (name(axis, &Point::First)?, name(axis, &Point::Last)?);
+    let candidates: Vec<String> = axis.candidates().iter().map(|candidate| candidate.name.clone()).collect();
+    heard(Progress::Begun {
+        kind: axis.kind(),
+        ends: (first.clone(), last.clone()),
+        candidates: candidates.clone(),
+        question: question.to_string(),
+        resumed: kept.len(),
+    });
+    let mut asking = Asking::new(axis, question, Others { tester, journal, heard }, kept);
+    ends::verify(&mut asking, settings)?;
+    let track = Track::of(asking.axis);
+    let found = find(&mut asking, &track, settings)?;
+    let probabilities = probabilities(&found, &track, candidates.len());
+    let (conclusion, more) = conclude(&mut asking, &track, &found, settings)?;
+    let checks = match &conclusion {
+        Conclusion::Culprits { numbers, .. } => proof::checks(&mut asking, numbers, settings)?,
+        Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => Vec::new(),
+    };
+    let rate = found.search.rate(Belief::Working);
+    let end = |point: &Point, name: String| -> Result<End, Error> {
+        let gone = || Error::End { end: name.clone(), why: "it was never tested".to_string() };
+        Ok(End { state: asking.state(point).ok_or_else(gone)?, name })
+    };
+    Ok(Bisection {
+        kind: asking.axis.kind(),
+        question: question.clone(),
+        mended: settings.mended,
+        first: end(&Point::First, first)?,
+        last: end(&Point::Last, last)?,
+        threshold: asking.threshold,
+        candidates,
+        probabilities,
+        states: asking.states(),
+        conclusion,
+        proof: checks,
+        steps: Steps {
+            taken: found.steps + more,
+            runs: asking.runs,
+            reused: asking.reused,
+            expected: found.halving.0,
+            worst: found.halving.1,
+        },
+        rate: Rate {
+            mean: rate.estimate().unwrap_or_default(),
+            interval: interval(rate),
+            always: is_always(rate),
+        },
+        notes: Vec::new(),
+        reproduce: Vec::new(),
+    })
+}
+
+fn interval(rate: verdict::Rate) -> (f64, f64) {
+    let interval = rate.interval();
+    (interval.low, interval.high)
+}
+
+fn name(axis: &mut dyn Axis, end: &Point) -> Result<String, Error> {
+    let subject = axis.subject(end)?;
+    Ok(subject.map(|subject| subject.name).unwrap_or_default())
+}
+
+/// The chance of each candidate of the axis.
+fn probabilities(found: &Found, track: &Track, count: usize) -> Vec<f64> {
+    let mut all = vec![0.0; count];
+    for (number, probability) in found.search.probabilities(Belief::Working).into_iter().enumerate() {
+        all[track.candidate(number)] = probability;
+    }
+    all
+}
+
+/// What the search comes to, and states that were tested to know it.
+fn conclude(
+    asking: &mut Asking<'_>,
+    track: &Track,
+    found: &Found,
+    settings: &Settings,
+) -> Result<(Conclusion, u32), Error> {
+    Ok(match &found.standing {
+        Standing::Found { candidate, confidence } => {
+            let first = track.candidate(*candidate);
+            let (numbers, steps) = match asking.axis.is_separable() {
+                true => reduce::minimal(asking, first, settings)?,
+                false => (vec![first], 0),
+            };
+            let candidates = describe(asking, &numbers)?;
+            (Conclusion::Culprits { numbers, candidates, confidence: *confidence }, steps)
+        }
+        Standing::Suspects { candidates, confidence } => {
+            let numbers: Vec<usize> = candidates.iter().map(|number| track.candidate(*number)).collect();
+            let candidates = describe(asking, &numbers)?;
+            (Conclusion::Suspects { numbers, candidates, confidence: *confidence }, 0)
+        }
+        Standing::Open | Standing::Contradiction => {
+            let why =
+                "no single change explains what was seen: it comes and goes between the ends".to_string();
+            (Conclusion::Contradiction { why }, 0)
+        }
+    })
+}
+
+fn describe(asking: &mut Asking<'_>, numbers: &[usize]) -> Result<Vec<crate::axis::Candidate>, Error> {
+    numbers.iter().map(|number| asking.axis.describe(*number)).collect()
+}

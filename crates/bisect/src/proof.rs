@@ -1,0 +1,105 @@
+//! What is done to be sure of a culprit.
+
+use verdict::bisection::Order;
+
+use crate::asking::Asking;
+use crate::axis::Point;
+use crate::bisection::Check;
+use crate::ends::needed;
+use crate::error::Error;
+use crate::event::Purpose;
+use crate::find::parents;
+use crate::procedure::Settings;
+use crate::track::with;
+
+/// Something to be checked: where, in which words, and whether the change is there.
+struct Wanted {
+    point: Point,
+    what: String,
+    has_it: bool,
+    /// Why there may be no such point.
+    otherwise: &'static str,
+}
+
+/// Just before it, with it, the last end without it; and where candidates can be taken one by one, it alone.
+pub(crate) fn checks(
+    asking: &mut Asking<'_>,
+    culprits: &[usize],
+    settings: &Settings,
+) -> Result<Vec<Check>, Error> {
+    let wanted = match asking.axis.is_separable() {
+        true => of_set(asking, culprits),
+        false => culprits.first().map(|culprit| of_one(asking, *culprit)).unwrap_or_default(),
+    };
+    wanted.into_iter().map(|wanted| check(asking, wanted, settings)).collect()
+}
+
+fn of_one(asking: &Asking<'_>, culprit: usize) -> Vec<Wanted> {
+    let order = asking.axis.order();
+    let parents = parents(&order, culprit);
+    let before: Vec<Point> = match parents.is_empty() {
+        true => vec![Point::First],
+        false => parents.into_iter().map(Point::After).collect(),
+    };
+    let is_end = matches!(order, Order::Line(count) if culprit + 1 == count);
+    let with = if is_end { Point::Last } else { Point::After(culprit) };
+    let noun = asking.axis.kind().noun();
+    let wanted = |point, what: String, has_it| Wanted { point, what, has_it, otherwise: "it cannot be had" };
+    let mut all: Vec<Wanted> =
+        before.into_iter().map(|point| wanted(point, format!("just before the {noun}"), false)).collect();
+    all.push(wanted(with, format!("with the {noun}"), true));
+    all.push(Wanted {
+        point: Point::Without(culprit),
+        what: format!("the last end without the {noun}"),
+        has_it: false,
+        otherwise: "it cannot be undone there alone",
+    });
+    all
+}
+
+fn of_set(asking: &Asking<'_>, culprits: &[usize]) -> Vec<Wanted> {
+    let all = asking.axis.candidates().len();
+    let noun = asking.axis.kind().noun();
+    let otherwise = "it cannot be had";
+    let (it, each) = match culprits {
+        [_] => (format!("the {noun} alone"), "without it".to_string()),
+        _ => (format!("these {noun}s alone"), String::new()),
+    };
+    let mut checks = vec![Wanted { point: with(culprits.to_vec(), all), what: it, has_it: true, otherwise }];
+    for (index, culprit) in culprits.iter().enumerate() {
+        let others = culprits.iter().copied().filter(|other| other != culprit).collect();
+        let name = &asking.axis.candidates()[*culprit].name;
+        let what = if each.is_empty() { format!("them without {name}") } else { each.clone() };
+        if culprits.len() > 1 || index > 0 {
+            checks.push(Wanted { point: with(others, all), what, has_it: false, otherwise });
+        }
+        let rest = (0..all).filter(|other| other != culprit).collect();
+        let what = format!("the last end without {name}");
+        checks.push(Wanted { point: with(rest, all), what, has_it: false, otherwise });
+    }
+    checks
+}
+
+/// Runs what is to be checked as often as it takes to be sure.
+fn check(asking: &mut Asking<'_>, wanted: Wanted, settings: &Settings) -> Result<Check, Error> {
+    let Wanted { point, what, has_it, otherwise } = wanted;
+    let expected = has_it != settings.mended;
+    let untried =
+        |why: String| Check { what: what.clone(), expected, state: None, untried: Some(why), holds: false };
+    let needed = needed(asking, settings);
+    let (shown, hidden) = asking.counts(&point);
+    let enough = (shown + hidden >= needed) || (expected && shown > 0);
+    let is_known_untestable = asking.state(&point).is_some_and(|state| state.untestable.is_some());
+    if !enough && !is_known_untestable {
+        let more = needed - (shown + hidden);
+        if !asking.ask(&[(point.clone(), more)], Purpose::Proof)? {
+            return Ok(untried(otherwise.to_string()));
+        }
+    }
+    let Some(state) = asking.state(&point) else { return Ok(untried(otherwise.to_string())) };
+    if let Some(why) = &state.untestable {
+        return Ok(untried(why.clone()));
+    }
+    let holds = state.shown + state.hidden > 0 && asking.shows(&point) == expected;
+    Ok(Check { what, expected, state: Some(state), untried: None, holds })
+}

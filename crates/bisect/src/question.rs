@@ -1,0 +1,93 @@
+//! What is asked of each kernel on the way.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// Does this case accuse the kernel?
+    Case(String),
+    /// Does the user's own program fail?
+    Program(String),
+    /// Does the kernel come up?
+    Boot,
+    /// Does the log hold this text?
+    Log(String),
+    /// Does it build?
+    Build,
+    /// Where between its values at both ends is this metric?
+    Metric {
+        /// Its name.
+        name: String,
+        /// How much worse than at the good end is bad, as a fraction; else whatever is closer to the bad end.
+        worse_by: Option<f64>,
+        /// It is sampled, not counted.
+        timed: bool,
+    },
+}
+
+impl Question {
+    /// Whether the answer is a number that must be compared with those of both ends.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        matches!(self, Self::Metric { .. })
+    }
+
+    /// Whether the same kernel gives the same answer each time.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        matches!(self, Self::Build | Self::Metric { timed: false, .. })
+    }
+}
+
+/// What is looked for, in words: `fs/overlay-rename fails`.
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Case(name) => write!(f, "the failure of {name}"),
+            Self::Program(name) => write!(f, "the failure of {name}"),
+            Self::Boot => f.write_str("the failure to boot"),
+            Self::Log(text) => write!(f, "{text:?} in the log"),
+            Self::Build => f.write_str("the failure to build"),
+            Self::Metric { name, .. } => write!(f, "the worse {name}"),
+        }
+    }
+}
+
+/// The value of a metric from which it counts as bad.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Threshold {
+    /// The value.
+    pub at: f64,
+    /// Bad values are above it.
+    pub above: bool,
+}
+
+impl Threshold {
+    /// Half way between the plateaus of both ends, or where the user said that worse begins.
+    #[must_use]
+    pub fn between(good: f64, bad: f64, worse_by: Option<f64>) -> Self {
+        let above = bad > good;
+        let at = match worse_by {
+            Some(part) if above => good * (1.0 + part),
+            _ => f64::midpoint(good, bad),
+        };
+        Self { at, above }
+    }
+
+    /// Whether a value counts as bad.
+    #[must_use]
+    pub fn is_bad(self, value: f64) -> bool {
+        if self.above { value > self.at } else { value < self.at }
+    }
+    /// How many of the values are bad, and how many are not.
+    #[must_use]
+    pub fn count(self, values: &[f64]) -> (u32, u32) {
+        let bad = values.iter().filter(|value| self.is_bad(**value)).count();
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        (number(bad), number(values.len() - bad))
+    }
+}
