@@ -33,8 +33,9 @@ pub fn same_way(a: (Outcome, &str), b: (Outcome, &str)) -> bool {
     Way::of(a.0, a.1) == Way::of(b.0, b.1)
 }
 
-/// `text` with a mark in the place of each number.
-fn masked(text: &str) -> String {
+/// `text` with a mark in the place of each number and address.
+#[must_use]
+pub fn masked(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
