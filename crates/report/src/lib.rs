@@ -24,6 +24,7 @@ pub mod comparison;
 mod csv;
 mod evidence;
 mod figures;
+mod html;
 mod human;
 mod json;
 mod junit;

@@ -1,25 +1,21 @@
-//! A comparison as one file for a browser: no script is needed to read it, nothing is fetched.
+//! A comparison as one file for a browser.
 
 mod chart;
 mod details;
 mod flame;
-mod markup;
 mod recurring;
 mod rows;
 mod scale;
 mod subjects;
 
-use std::fmt::Display;
 use std::io::{self, Write};
 
 use lab::measure::Kind;
 use verdict::{Against, Comparison};
 
 use super::{missing, statement};
-use crate::columns::fit;
-use crate::safe::safe_line;
+use crate::html::{Markup, prose, short};
 use crate::words::named;
-use markup::Markup;
 
 /// Writes the page. `command` is what the user typed.
 ///
@@ -32,28 +28,7 @@ pub fn html(comparison: &Comparison, command: &str, mut out: impl Write) -> io::
 }
 
 fn page(comparison: &Comparison, command: &str) -> String {
-    let mut markup = Markup::default();
-    markup.own("<!doctype html>\n");
-    markup.element("html", &[("lang", &"en")], |markup| {
-        markup.element("head", &[], |markup| head(markup, comparison));
-        markup.line();
-        markup.element("body", &[], |markup| {
-            body(markup, comparison, command);
-            markup.element("script", &[], |markup| markup.own(include_str!("html/page.js")));
-        });
-    });
-    markup.line();
-    markup.finish()
-}
-
-fn head(markup: &mut Markup, comparison: &Comparison) {
-    let width: [(&str, &dyn Display); 2] =
-        [("name", &"viewport"), ("content", &"width=device-width, initial-scale=1")];
-    markup.void("meta", &[("charset", &"utf-8")]);
-    markup.void("meta", &width);
-    markup.void("meta", &[("name", &"color-scheme"), ("content", &"light dark")]);
-    markup.plain("title", title(comparison));
-    markup.element("style", &[], |markup| markup.own(include_str!("html/style.css")));
+    crate::html::page(&title(comparison), |markup| body(markup, comparison, command))
 }
 
 /// What is compared with what.
@@ -65,9 +40,7 @@ fn title(comparison: &Comparison) -> String {
 fn body(markup: &mut Markup, comparison: &Comparison, command: &str) {
     markup.element("header", &[], |markup| {
         markup.plain("h1", title(comparison));
-        markup.element("p", &[], |markup| {
-            markup.element("code", &[("class", &"command")], |markup| prose(markup, command));
-        });
+        crate::html::command(markup, command);
         markup.plain("p", statement::kind(comparison));
         markup.element("p", &[("class", &"honesty")], |markup| {
             prose(markup, statement::honesty(comparison.kind));
@@ -86,18 +59,6 @@ fn body(markup: &mut Markup, comparison: &Comparison, command: &str) {
             section(markup, comparison, against, index);
         }
     });
-}
-
-/// Text in which options stay in one line; a browser would break them behind their hyphens.
-fn prose(markup: &mut Markup, text: &str) {
-    let mut rest = text;
-    while let Some(at) = rest.find("--") {
-        let end = rest[at..].find([' ', ')']).map_or(rest.len(), |length| at + length);
-        markup.text(&rest[..at]);
-        markup.leaf("span", &[("class", &"option")], &rest[at..end]);
-        rest = &rest[end..];
-    }
-    markup.text(rest);
 }
 
 fn section(markup: &mut Markup, comparison: &Comparison, against: &Against, index: usize) {
@@ -119,11 +80,6 @@ fn section(markup: &mut Markup, comparison: &Comparison, against: &Against, inde
         details::details(markup, comparison, (index, against));
     });
     markup.line();
-}
-
-/// A name in a heading.
-fn short(name: &str) -> String {
-    fit(&safe_line(name), 120)
 }
 
 /// Where the details of a metric are.

@@ -5,11 +5,10 @@ use std::fmt::Display;
 use lab::measure::{Kind, Unit};
 use verdict::{Row, Side};
 
-use super::markup::{Markup, Percent};
 use super::scale::{Scale, band};
-use super::short;
 use crate::comparison::name;
 use crate::figures::{difference, figure, interval, percent};
+use crate::html::{Markup, Percent, short};
 
 /// Heights from top to bottom: the line of the base, the difference, the line of the other, the axis, the end.
 const BASE: u32 = 26;

@@ -2,14 +2,14 @@
 
 use verdict::{Against, Change, Comparison, Row, Side, Verdict, Why};
 
+use super::anchor;
 use super::chart::{chart, difference_text};
 use super::flame::flame;
-use super::markup::Markup;
 use super::scale::is_worth_showing;
-use super::{anchor, short};
 use crate::comparison::shown::is_event;
 use crate::comparison::{functions, name, statement};
 use crate::figures::{count, whole};
+use crate::html::{Markup, short};
 
 /// Bytes of a page beyond which it gets no further charts: browsers on telephones give up at some size.
 const PAGE: usize = 4 << 20;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use super::markup::{Markup, Percent};
 use crate::figures::{count, whole};
+use crate::html::{Markup, Percent};
 
 /// Frames of a stack that are drawn.
 const DEPTH: usize = 48;

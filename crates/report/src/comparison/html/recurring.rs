@@ -2,9 +2,8 @@
 
 use verdict::Against;
 
-use super::markup::Markup;
-use super::short;
 use crate::comparison::recurring::{HEAD, LINES, TITLE, recurring};
+use crate::html::{Markup, short};
 
 /// A table of the first ones, if there are any.
 pub(super) fn recurring_functions(markup: &mut Markup, against: &Against) {

@@ -6,12 +6,12 @@ use lab::measure::Kind;
 use verdict::{Against, Comparison, Row, Verdict};
 
 use super::details::has_details;
-use super::markup::Markup;
-use super::{anchor, short, unit};
+use super::{anchor, unit};
 use crate::comparison::shown::is_event;
 use crate::comparison::{is_marked, name, statement};
 use crate::csv::number;
 use crate::figures::{difference, figure, interval, percent, probability};
+use crate::html::{Markup, short};
 
 /// Cells of figures; those of the second kind are not shown where there is no room.
 const FIGURE: &str = "figure";

@@ -3,9 +3,9 @@
 use lab::measure::{Kind, Unit};
 use verdict::Row;
 
-use super::markup::Percent;
 use crate::comparison::is_spread;
 use crate::figures::{grouped, time_unit};
+use crate::html::Percent;
 
 /// Marks of an axis at most, beyond which they would touch on a telephone.
 const TICKS: f64 = 4.0;

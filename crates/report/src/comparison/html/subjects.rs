@@ -3,8 +3,7 @@
 use lab::measure::Subject;
 use verdict::Comparison;
 
-use super::markup::Markup;
-use super::short;
+use crate::html::{Markup, short};
 
 /// A property of a Kernel: its name, and where it is.
 type Property = (&'static str, fn(&Subject) -> &str);

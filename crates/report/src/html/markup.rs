@@ -8,18 +8,18 @@ use crate::safe::safe_line;
 const TEXT_MAX: usize = 2048;
 
 /// Attributes with their values.
-pub(super) type Attributes<'a> = &'a [(&'static str, &'a dyn Display)];
+pub(crate) type Attributes<'a> = &'a [(&'static str, &'a dyn Display)];
 
 /// A document that is written from its beginning to its end. Whatever is put in as text or attribute is escaped,
 /// and every element is closed.
 #[derive(Debug, Default)]
-pub(super) struct Markup {
+pub(crate) struct Markup {
     text: String,
 }
 
 impl Markup {
     /// An element with what `content` puts into it.
-    pub(super) fn element(
+    pub(crate) fn element(
         &mut self,
         name: &'static str,
         attributes: Attributes<'_>,
@@ -33,43 +33,43 @@ impl Markup {
     }
 
     /// An element with nothing but text.
-    pub(super) fn leaf(&mut self, name: &'static str, attributes: Attributes<'_>, text: impl Display) {
+    pub(crate) fn leaf(&mut self, name: &'static str, attributes: Attributes<'_>, text: impl Display) {
         self.element(name, attributes, |markup| markup.text(text));
     }
 
     /// An element without attributes and with nothing but text.
-    pub(super) fn plain(&mut self, name: &'static str, text: impl Display) {
+    pub(crate) fn plain(&mut self, name: &'static str, text: impl Display) {
         self.leaf(name, &[], text);
     }
 
     /// An element that HTML knows to have no end.
-    pub(super) fn void(&mut self, name: &'static str, attributes: Attributes<'_>) {
+    pub(crate) fn void(&mut self, name: &'static str, attributes: Attributes<'_>) {
         self.open(name, attributes);
     }
 
     /// Text.
-    pub(super) fn text(&mut self, text: impl Display) {
+    pub(crate) fn text(&mut self, text: impl Display) {
         let text = text.to_string();
         self.escaped(&text);
     }
 
     /// A line break of the source, for whoever reads that.
-    pub(super) fn line(&mut self) {
+    pub(crate) fn line(&mut self) {
         self.text.push('\n');
     }
 
     /// Markup of kiln's own.
-    pub(super) fn own(&mut self, markup: &'static str) {
+    pub(crate) fn own(&mut self, markup: &'static str) {
         self.text += markup;
     }
 
     /// Its size in bytes so far.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.text.len()
     }
 
     /// The document.
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.text
     }
 
@@ -117,7 +117,7 @@ fn safe_line_keeping_ends(text: &str) -> String {
 
 /// A place or a length in percent of the whole.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Percent(pub(super) f64);
+pub(crate) struct Percent(pub(crate) f64);
 
 impl Display for Percent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
