@@ -15,14 +15,15 @@ use crate::safe::safe_line;
 use crate::style::{DIM, Paint, of};
 use status::Status;
 
-pub(crate) use line::{Pieces, StatusLine, stderr_width};
+pub(crate) use line::{Lines, StatusLines, gaps, stderr_width};
+pub(crate) use screen::Line;
 pub(crate) use status::long;
 
 /// One status line, redrawn in place; failures and notes stay above it.
 ///
 /// The cursor stays visible, every redraw is one write, and when this is dropped the line is gone.
 pub struct Live<W: Write + Send + 'static> {
-    line: StatusLine<W, Status>,
+    line: StatusLines<W, Status>,
     paint: Paint,
 }
 
@@ -38,7 +39,7 @@ impl<W: Write + Send + 'static> Live<W> {
     /// A view on `out`, a terminal that is as wide as `width` says when asked.
     pub fn new(out: W, colour: bool, width: fn() -> usize) -> Self {
         let paint = Paint { colour };
-        Self { line: StatusLine::new(out, width, paint, Status::new(Instant::now())), paint }
+        Self { line: StatusLines::new(out, width, paint, Status::new(Instant::now())), paint }
     }
 
     /// Removes the status line and gives the first error in writing.

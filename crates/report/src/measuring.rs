@@ -7,7 +7,7 @@ use std::time::Instant;
 use anstyle::Style;
 use lab::measure::Progress;
 
-use crate::live::{Pieces, StatusLine, long, stderr_width};
+use crate::live::{Line, Lines, StatusLines, gaps, long, stderr_width};
 use crate::safe::safe_line;
 use crate::sink::Sink;
 use crate::style::{BOLD, DIM, Paint};
@@ -19,7 +19,7 @@ pub struct Measuring<W: Write + Send + 'static> {
 }
 
 enum View<W: Write + Send + 'static> {
-    Line { line: StatusLine<W, Status>, paint: Paint },
+    Line { line: StatusLines<W, Status>, paint: Paint },
     Plain(Sink<W>),
 }
 
@@ -40,7 +40,10 @@ impl<W: Write + Send + 'static> Measuring<W> {
     pub fn live(out: W, colour: bool, width: fn() -> usize) -> Self {
         let paint = Paint { colour };
         Self {
-            view: View::Line { line: StatusLine::new(out, width, paint, Status::new(Instant::now())), paint },
+            view: View::Line {
+                line: StatusLines::new(out, width, paint, Status::new(Instant::now())),
+                paint,
+            },
         }
     }
 
@@ -134,23 +137,17 @@ impl Status {
     }
 }
 
-impl Pieces for Status {
-    fn pieces(&self, now: Instant) -> Vec<(Style, String)> {
+impl Lines for Status {
+    fn lines(&self, now: Instant, _: usize) -> Vec<Line> {
         let since = |since: Instant| long(now.saturating_duration_since(since));
         let doing = self.now.as_ref().map(|(text, at)| format!("{text}{}", since(*at)));
         let elapsed = clock(now.saturating_duration_since(self.start));
-        let texts = [
+        vec![gaps([
             (BOLD, self.look.clone()),
             (DIM, elapsed),
             (Style::new(), self.boot.clone()),
             (Style::new(), doing.unwrap_or_default()),
-        ];
-        let mut pieces: Vec<(Style, String)> = Vec::new();
-        for (style, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
-            let gap = if pieces.is_empty() { "" } else { "  " };
-            pieces.push((style, format!("{gap}{text}")));
-        }
-        pieces
+        ])]
     }
 }
 
@@ -172,7 +169,7 @@ mod tests {
     }
 
     fn text(status: &Status, now: Instant) -> String {
-        status.pieces(now).into_iter().map(|(_, text)| text).collect()
+        status.lines(now, 80).concat().into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The last line of a terminal.
+//! The last lines of a terminal.
 
 use std::io::{self, Write};
 
@@ -12,50 +12,88 @@ use crate::style::Paint;
 /// Erases from the cursor to the end of the line.
 const ERASE: &str = "\x1b[K";
 
-/// A terminal whose last line is redrawn.
+/// Erases from the cursor to the end of the screen.
+const ERASE_BELOW: &str = "\x1b[J";
+
+/// A line in pieces of one style each.
+pub(crate) type Line = Vec<(Style, String)>;
+
+/// A terminal whose last lines are redrawn. The cursor stands in the last of them.
 #[derive(Debug)]
 pub(super) struct Screen<W> {
     sink: Sink<W>,
     width: fn() -> usize,
-    shown: String,
+    shown: Vec<String>,
 }
 
 impl<W: Write> Screen<W> {
     pub(super) fn new(out: W, width: fn() -> usize) -> Self {
-        Self { sink: Sink::new(out), width, shown: String::new() }
+        Self { sink: Sink::new(out), width, shown: Vec::new() }
     }
 
-    /// Shows `pieces` in the last line. New text goes over the old, so nothing is blank in between.
-    pub(super) fn draw(&mut self, pieces: &[(Style, String)], paint: Paint) {
-        // Writing in the last column would make some terminals start a new line.
-        let line = fit(pieces, (self.width)().saturating_sub(1), paint);
-        if line != self.shown {
-            self.sink.write(&format!("\r{line}{ERASE}"));
+    /// Columns of a line: writing in the last one would make some terminals start a new line.
+    pub(super) fn columns(&self) -> usize {
+        (self.width)().saturating_sub(1)
+    }
+
+    /// Shows `lines` at the end. New text goes over the old, so nothing is blank in between.
+    pub(super) fn draw(&mut self, lines: &[Line], paint: Paint) {
+        let lines = self.fit(lines, paint);
+        if lines != self.shown {
+            self.sink.write(&(self.start() + &joined(&lines) + self.rest(&lines)));
             self.sink.flush();
-            self.shown = line;
+            self.shown = lines;
         }
     }
 
-    /// Prints a line that stays, above the last.
-    pub(super) fn above(&mut self, line: &str, pieces: &[(Style, String)], paint: Paint) {
-        let status = fit(pieces, (self.width)().saturating_sub(1), paint);
-        // Erased first: a long line that wraps would keep the rest of the status line.
-        self.sink.write(&format!("\r{ERASE}{line}\n{status}{ERASE}"));
+    /// Prints a line that stays, above the others.
+    pub(super) fn above(&mut self, line: &str, lines: &[Line], paint: Paint) {
+        let lines = self.fit(lines, paint);
+        // Erased first: a long line that wraps would keep the rest of what it goes over.
+        let erase = self.erase();
+        self.sink.write(&format!("{}{erase}{line}\n{}", self.start(), joined(&lines)));
         self.sink.flush();
-        self.shown = status;
+        self.shown = lines;
     }
 
     /// Leaves an empty line.
     pub(super) fn clear(&mut self) {
-        if !std::mem::take(&mut self.shown).is_empty() {
-            self.sink.write(&format!("\r{ERASE}"));
+        if self.shown.iter().any(|line| !line.is_empty()) {
+            self.sink.write(&(self.start() + self.erase()));
             self.sink.flush();
         }
+        self.shown.clear();
     }
 
     pub(super) fn result(&mut self) -> io::Result<()> {
         self.sink.result()
     }
+
+    fn fit(&self, lines: &[Line], paint: Paint) -> Vec<String> {
+        lines.iter().map(|line| fit(line, self.columns(), paint)).collect()
+    }
+
+    /// Goes to where the lines begin.
+    fn start(&self) -> String {
+        match self.shown.len() {
+            0 | 1 => "\r".to_owned(),
+            lines => format!("\r\x1b[{}A", lines - 1),
+        }
+    }
+
+    /// Erases all lines.
+    fn erase(&self) -> &'static str {
+        if self.shown.len() > 1 { ERASE_BELOW } else { ERASE }
+    }
+
+    /// Erases those lines that are not written over.
+    fn rest(&self, lines: &[String]) -> &'static str {
+        if lines.len() < self.shown.len() { ERASE_BELOW } else { "" }
+    }
+}
+
+fn joined(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}{ERASE}")).collect::<Vec<_>>().join("\n")
 }
 
 /// `pieces` in as many columns as there are.
@@ -99,11 +137,38 @@ mod tests {
         let mut out = Vec::new();
         let mut screen = Screen::new(&mut out, || 80);
         for text in ["a", "a", "b"] {
-            screen.draw(&pieces(&[text]), PLAIN);
+            screen.draw(&[pieces(&[text])], PLAIN);
         }
-        screen.above("failed", &pieces(&["b"]), PLAIN);
+        screen.above("failed", &[pieces(&["b"])], PLAIN);
         screen.clear();
         screen.clear();
         assert_eq!(out, b"\ra\x1b[K\rb\x1b[K\r\x1b[Kfailed\nb\x1b[K\r\x1b[K");
+    }
+
+    #[test]
+    fn several_lines_are_written_from_the_first() {
+        let mut out = Vec::new();
+        let mut screen = Screen::new(&mut out, || 80);
+        for texts in [&["a", "b"] as &[&str], &["a", "c"], &["d"]] {
+            screen.draw(&texts.iter().map(|text| pieces(&[text])).collect::<Vec<_>>(), PLAIN);
+        }
+        let wanted = "\ra\x1b[K\nb\x1b[K\
+                      \r\x1b[1Aa\x1b[K\nc\x1b[K\
+                      \r\x1b[1Ad\x1b[K\x1b[J";
+        assert_eq!(String::from_utf8(out).unwrap(), wanted);
+    }
+
+    #[test]
+    fn a_line_that_stays_and_the_end_erase_all_lines() {
+        let mut out = Vec::new();
+        let mut screen = Screen::new(&mut out, || 80);
+        let lines = [pieces(&["a"]), pieces(&["b"])];
+        screen.draw(&lines, PLAIN);
+        screen.above("failed", &lines, PLAIN);
+        screen.clear();
+        let wanted = "\ra\x1b[K\nb\x1b[K\
+                      \r\x1b[1A\x1b[Jfailed\na\x1b[K\nb\x1b[K\
+                      \r\x1b[1A\x1b[J";
+        assert_eq!(String::from_utf8(out).unwrap(), wanted);
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anstyle::Style;
 use lab::{Event, Run, Summary};
 
-use super::Pieces;
+use super::{Line, Lines};
 use crate::progress::{Progress, Repeats};
 use crate::safe::safe_line;
 use crate::style::{BOLD, DIM, of};
@@ -110,8 +110,8 @@ impl Status {
     }
 }
 
-impl Pieces for Status {
-    fn pieces(&self, now: Instant) -> Vec<(Style, String)> {
+impl Lines for Status {
+    fn lines(&self, now: Instant, _: usize) -> Vec<Line> {
         let mut pieces = vec![(BOLD, format!("{}/{}", self.progress.done, self.progress.total))];
         for (outcome, text) in tally(self.summary) {
             pieces.push((Style::new(), "  ".to_string()));
@@ -124,7 +124,7 @@ impl Pieces for Status {
             let separator = if console.is_empty() { "" } else { "  " };
             pieces.push((DIM, format!("{separator}{console}")));
         }
-        pieces
+        vec![pieces]
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn text(status: &Status, now: Instant) -> String {
-        status.pieces(now).into_iter().map(|(_, text)| text).collect()
+        status.lines(now, 80).concat().into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]

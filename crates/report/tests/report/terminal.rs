@@ -13,7 +13,7 @@ use crate::streams::stream;
 
 /// A terminal that keeps what it was sent.
 #[derive(Debug, Clone, Default)]
-struct Terminal(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Terminal(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Terminal {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -28,25 +28,38 @@ impl Write for Terminal {
 
 impl Terminal {
     /// The lines that a person sees; understands only what the live view may send.
-    fn screen(&self) -> Vec<String> {
+    pub(crate) fn screen(&self) -> Vec<String> {
         let sent = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        let mut lines = vec![Vec::new()];
-        let (mut column, mut rest) = (0, sent.as_str());
+        let mut lines: Vec<Vec<char>> = vec![Vec::new()];
+        let (mut row, mut column, mut rest) = (0, 0, sent.as_str());
         while let Some(c) = rest.chars().next() {
-            let line = lines.last_mut().unwrap();
             if let Some(after) = rest.strip_prefix("\x1b[K") {
-                line.truncate(column);
+                lines[row].truncate(column);
+                rest = after;
+                continue;
+            }
+            if let Some(after) = rest.strip_prefix("\x1b[J") {
+                lines[row].truncate(column);
+                lines.truncate(row + 1);
+                rest = after;
+                continue;
+            }
+            if let Some((up, after)) = rest.strip_prefix("\x1b[").and_then(|rest| rest.split_once('A')) {
+                row -= up.parse::<usize>().unwrap();
                 rest = after;
                 continue;
             }
             match c {
                 '\r' => column = 0,
                 '\n' => {
-                    lines.push(Vec::new());
-                    column = 0;
+                    (row, column) = (row + 1, 0);
+                    if row == lines.len() {
+                        lines.push(Vec::new());
+                    }
                 }
                 _ => {
                     assert!(!c.is_control(), "{c:?} in {sent:?}");
+                    let line = &mut lines[row];
                     line.splice(column..(column + 1).min(line.len()), [c]);
                     column += 1;
                 }
@@ -54,6 +67,19 @@ impl Terminal {
             rest = &rest[c.len_utf8()..];
         }
         lines.into_iter().map(|line| line.into_iter().collect()).collect()
+    }
+
+    /// What a person sees once `is_there` says so, which must not take long.
+    pub(crate) fn wait(&self, is_there: impl Fn(&[String]) -> bool) -> Vec<String> {
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        loop {
+            let screen = self.screen();
+            if is_there(&screen) {
+                return screen;
+            }
+            assert!(std::time::Instant::now() < deadline, "{screen:?}");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
     }
 }
 
@@ -78,11 +104,7 @@ fn the_status_line_shows_what_is_running() {
         events(session("all", &["pipe/full", "mm/oops"]), vec![run("pipe/full", Outcome::Pass, "")], false);
     tell(&mut live, &events[..3]);
     tell(&mut live, &[Event::Started { case: "mm/oops".into(), clone: 0 }]);
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    while terminal.screen() != ["1/2  1 pass  0:00  mm/oops"] {
-        assert!(std::time::Instant::now() < deadline, "{:?}", terminal.screen());
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    terminal.wait(|screen| screen == ["1/2  1 pass  0:00  mm/oops"]);
     drop(live);
     assert_eq!(terminal.screen(), [""]);
 }
