@@ -11,7 +11,7 @@ use crate::safe::{safe, safe_line};
 pub(crate) const LINES: usize = 40;
 
 /// Evidence of one Run, safe to print.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Evidence {
     /// Where each line comes from, and the line.
     pub(crate) lines: Vec<(&'static str, String)>,
@@ -47,6 +47,11 @@ pub(crate) fn collect(run: &Run, limit: usize) -> Evidence {
         section.lines.into_iter().skip(skip).take(kept).map(move |line| (section.label, line))
     });
     Evidence { lines: lines.collect(), more }
+}
+
+/// [`collect`] of a Run that did not pass; nothing of one that did.
+pub(crate) fn of_failure(run: &Run, limit: usize) -> Evidence {
+    if run.outcome == Outcome::Pass { Evidence::default() } else { collect(run, limit) }
 }
 
 /// The most telling first.

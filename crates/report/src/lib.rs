@@ -15,8 +15,11 @@
 //! * [`comparison`]: what `kiln compare` prints
 //! * [`measurement`]: what `kiln measure` prints
 //! * [`Measuring`]: how far measuring is
+//! * [`bisection`]: what `kiln bisect` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
+mod axis;
+pub mod bisection;
 pub mod cases;
 mod columns;
 mod compared;

@@ -48,7 +48,7 @@ fn together(consistency: Consistency, rate: Rate) -> String {
 }
 
 /// A fraction in percent, with two digits that tell it from 0 and from 100.
-fn percent(fraction: f64) -> String {
+pub(crate) fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     let distance = percent.min(100.0 - percent);
     let decimals = DECIMALS.iter().position(|least| distance >= *least).unwrap_or(DECIMALS.len());

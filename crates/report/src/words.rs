@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bisect::axis;
 use lab::event::Session;
 use lab::measure::Subject;
 use lab::{Blame, Outcome, Run, Summary};
@@ -90,6 +91,32 @@ pub(crate) fn named(subject: &Subject) -> String {
     if label.contains(&release) { label } else { format!("{label} ({release})") }
 }
 
+/// `3 of 14 runs`.
+pub(crate) fn runs(shown: u32, hidden: u32) -> String {
+    let all = u64::from(shown) + u64::from(hidden);
+    format!("{shown} of {all} {}", if all == 1 { "run" } else { "runs" })
+}
+
+/// A name in one line; a commit by as much of its hash as kernel people write.
+pub(crate) fn brief(name: &str) -> String {
+    let name = safe_line(name);
+    if is_hash(&name) { name[..12].to_owned() } else { name }
+}
+
+/// Whether this is the whole hash of a commit, of SHA-1 or SHA-256.
+pub(crate) fn is_hash(name: &str) -> bool {
+    matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// `1 commit`, `40 commits`.
+pub(crate) fn many(kind: axis::Kind, count: usize) -> String {
+    match (kind, count) {
+        (_, 1) => format!("1 {}", kind.noun()),
+        (axis::Kind::Patches, _) => format!("{count} patches"),
+        _ => format!("{count} {}s", kind.noun()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +134,17 @@ mod tests {
     fn clocks_show_hours_only_when_there_are_some() {
         assert_eq!(clock(Duration::from_secs(7)), "0:07");
         assert_eq!(clock(Duration::from_secs(3723)), "1:02:03");
+    }
+
+    #[test]
+    fn only_whole_hashes_are_shortened() {
+        let hash = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(brief(hash), "0123456789ab");
+        assert_eq!(brief(&hash.repeat(2)[..64]), "0123456789ab");
+        for name in [&hash[1..], "6.1.0-47-cloud-amd64-0123456789abcdef0123", "v6.1"] {
+            assert_eq!(brief(name), name);
+        }
+        assert_eq!([runs(0, 1), runs(3, 11)], ["0 of 1 run", "3 of 14 runs"]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ const VERBOSE: Options = Options { width: Some(110), colour: false, verbose: tru
 /// The command line of the examples.
 const COMMAND: &str = "kiln compare deb:6.1.0-47-cloud-amd64 deb:6.1.0-56-cloud-amd64 --why";
 
-fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
+pub(crate) fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
     write(&mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -129,7 +129,7 @@ fn hostile_text_stays_text() {
 }
 
 /// What a page has between two texts.
-fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
+pub(crate) fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
     let (_, rest) = page.split_once(start).unwrap();
     rest.split_once(end).unwrap().0
 }
@@ -155,26 +155,28 @@ fn the_page_of_times_has_boots_and_interval() {
 /// Elements that have no end: html.spec.whatwg.org, "void elements".
 const VOID: [&str; 3] = ["meta", "input", "!doctype"];
 
-/// Opening and closing tags belong together in all pages, and nothing is fetched.
+/// The elements of a page that have no end; nothing in it may be fetched.
+pub(crate) fn open_elements(page: &str) -> Vec<String> {
+    for fetched in ["http:", "https:", "src=", "url(", "@import", "<link"] {
+        assert!(!page.contains(fetched), "{fetched}");
+    }
+    let (script, style) = (between(page, "<script>", "</script>"), between(page, "<style>", "</style>"));
+    let markup = page.replace(script, "").replace(style, "");
+    let mut open = Vec::new();
+    for tag in markup.split('<').skip(1).map(|rest| rest.split(['>', ' ']).next().unwrap()) {
+        match tag.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop().as_deref(), Some(name)),
+            None if !VOID.contains(&tag) => open.push(tag.to_owned()),
+            None => {}
+        }
+    }
+    open
+}
+
 #[test]
 fn pages_are_well_formed_and_stand_alone() {
     for comparison in [exact(), timed(), several(), empty(), all_missing(), hostile()] {
-        let page = page(&comparison);
-        let mut open = Vec::new();
-        let (script, style) =
-            (between(&page, "<script>", "</script>"), between(&page, "<style>", "</style>"));
-        let markup = page.replace(script, "").replace(style, "");
-        for tag in markup.split('<').skip(1).map(|rest| rest.split(['>', ' ']).next().unwrap()) {
-            match tag.strip_prefix('/') {
-                Some(name) => assert_eq!(open.pop(), Some(name)),
-                None if !VOID.contains(&tag) => open.push(tag),
-                None => {}
-            }
-        }
-        assert_eq!(open, [""; 0]);
-        for fetched in ["http:", "https:", "src=", "url(", "@import", "<link"] {
-            assert!(!page.contains(fetched), "{fetched}");
-        }
+        assert_eq!(open_elements(&page(&comparison)), [""; 0]);
     }
 }
 

@@ -6,11 +6,15 @@
 //! * [`streams`]: sessions at random
 //! * [`comparisons`]: comparisons and measurements that are written down
 //! * [`compare`]: what is printed of them
+//! * [`bisections`]: bisections that are written down
+//! * [`bisection`]: what is printed of them
 //! * [`ktap_reader`]: KTAP as the kernel's document has it
 //! * [`ktap`], [`junit`], [`terminal`], [`errors`]: what must hold for every session
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod bisection;
+mod bisections;
 mod compare;
 mod comparisons;
 mod errors;

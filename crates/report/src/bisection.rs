@@ -1,0 +1,20 @@
+//! What `kiln bisect` prints.
+//!
+//! * [`text()`]: for a terminal
+//! * [`json()`]: the whole bisection as one document
+//! * [`html()`]: one file that needs nothing else, with the axis as a chart
+//! * [`mail()`]: the draft of a mail to those who wrote the change
+
+mod address;
+mod difference;
+mod html;
+mod json;
+mod mail;
+mod sides;
+mod statement;
+mod text;
+
+pub use html::html;
+pub use json::json;
+pub use mail::mail;
+pub use text::text;

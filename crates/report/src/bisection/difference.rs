@@ -1,0 +1,162 @@
+//! What one kernel log has and another has not.
+
+use std::collections::HashMap;
+
+use lab::Run;
+use lab::likeness::masked;
+
+use crate::safe::safe;
+
+/// Lines of each log that are compared at most: as many as a Run keeps of records.
+const COMPARED: usize = 2_000;
+
+/// Lines that differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Difference {
+    /// Each with its sign: `-` where only the first log has it, `+` where only the second does.
+    pub(super) lines: Vec<(char, String)>,
+    /// Lines that were left out.
+    pub(super) more: usize,
+}
+
+/// What differs between the logs of two Runs, at most `most` lines of it. Lines that differ in nothing but numbers
+/// and addresses are the same.
+pub(super) fn between(first: &Run, second: &Run, most: usize) -> Difference {
+    let (first, second) = (lines(first), lines(second));
+    let mut known = HashMap::new();
+    let mut numbered = |lines: &[String]| -> Vec<usize> {
+        let next = |line: &String| {
+            let number = known.len();
+            *known.entry(masked(line)).or_insert(number)
+        };
+        lines.iter().map(next).collect()
+    };
+    let (a, b) = (numbered(&first), numbered(&second));
+    let edits = edits(&a, &b).into_iter().map(|edit| match edit {
+        Edit::Removed(at) => ('-', first[at].clone()),
+        Edit::Added(at) => ('+', second[at].clone()),
+    });
+    let mut lines: Vec<(char, String)> = edits.collect();
+    let more = lines.len().saturating_sub(most);
+    lines.truncate(most);
+    Difference { lines, more }
+}
+
+/// The lines of a log, safe to print; their times are no part of it.
+fn lines(run: &Run) -> Vec<String> {
+    let texts = run.log.iter().flat_map(|record| {
+        safe(&record.text).lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>()
+    });
+    texts.filter(|line| !line.is_empty()).take(COMPARED).collect()
+}
+
+/// A line that has no partner, by its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edit {
+    Removed(usize),
+    Added(usize),
+}
+
+/// What must be removed from `a` and added to it to get `b`, as little as possible: by their longest common
+/// subsequence (Wagner and Fischer, "The string-to-string correction problem", JACM 21 (1974), 168-173).
+fn edits(a: &[usize], b: &[usize]) -> Vec<Edit> {
+    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let rest = a.len().min(b.len()) - start;
+    let end = a.iter().rev().zip(b.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[start..a.len() - end], &b[start..b.len() - end]);
+    let common = common(a, b);
+    let width = b.len() + 1;
+    let (mut i, mut j, mut edits) = (0, 0, Vec::new());
+    while i < a.len() || j < b.len() {
+        if i < a.len() && j < b.len() && a[i] == b[j] {
+            (i, j) = (i + 1, j + 1);
+        } else if j == b.len() || i < a.len() && common[(i + 1) * width + j] >= common[i * width + j + 1] {
+            edits.push(Edit::Removed(start + i));
+            i += 1;
+        } else {
+            edits.push(Edit::Added(start + j));
+            j += 1;
+        }
+    }
+    edits
+}
+
+/// The lengths of the longest common subsequences of what is left from `i` in `a` and from `j` in `b` on, at
+/// `i * (b.len() + 1) + j`; both have at most [`COMPARED`] elements.
+fn common(a: &[usize], b: &[usize]) -> Vec<u16> {
+    let width = b.len() + 1;
+    let mut lengths = vec![0_u16; (a.len() + 1) * width];
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            lengths[i * width + j] = if a[i] == b[j] {
+                lengths[(i + 1) * width + j + 1] + 1
+            } else {
+                lengths[(i + 1) * width + j].max(lengths[i * width + j + 1])
+            };
+        }
+    }
+    lengths
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use protocol::KernelRecord;
+
+    use super::*;
+
+    fn run(lines: &[&str]) -> Run {
+        let record = |(at, line): (u64, &&str)| KernelRecord {
+            sequence: at,
+            time_us: at * 1_000,
+            level: 6,
+            text: (*line).to_owned(),
+        };
+        Run { log: (0..).zip(lines).map(record).collect(), ..Run::unstarted() }
+    }
+
+    fn shown(first: &[&str], second: &[&str], most: usize) -> (String, usize) {
+        let Difference { lines, more } = between(&run(first), &run(second), most);
+        (lines.iter().map(|(sign, line)| format!("{sign}{line}\n")).collect(), more)
+    }
+
+    #[test]
+    fn numbers_make_no_difference() {
+        let (text, more) = shown(
+            &["loop0: 128 blocks", "probe ok", "eth0: up"],
+            &["loop1: 256 blocks", "probe failed\nat 0xffff888100a0b0c0", "eth0: up"],
+            40,
+        );
+        assert_eq!((text.as_str(), more), ("-probe ok\n+probe failed\n+at 0xffff888100a0b0c0\n", 0));
+        assert_eq!(shown(&["a 1"], &["a 2"], 40), (String::new(), 0));
+        assert_eq!(shown(&[], &["\x1b[2Ja", "b", "c"], 1), ("+a\n".into(), 2));
+    }
+
+    #[test]
+    fn the_longest_logs_are_borne() {
+        let (old, new): (Vec<String>, Vec<String>) =
+            (0..3_000).map(|at| ("a".repeat(at % 97 + 1), "a".repeat(at % 89 + 1))).unzip();
+        let refs = |lines: &'_ [String]| run(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let Difference { lines, more } = between(&refs(&old), &refs(&new), 40);
+        assert_eq!(lines.len(), 40);
+        assert!(more > 0 && more <= 2 * COMPARED);
+    }
+
+    proptest! {
+        #[test]
+        fn edits_turn_one_into_the_other(
+            a in prop::collection::vec(0..4_usize, 0..20), b in prop::collection::vec(0..4_usize, 0..20),
+        ) {
+            let edits = edits(&a, &b);
+            let removed: Vec<usize> =
+                edits.iter().filter_map(|edit| if let Edit::Removed(at) = edit { Some(*at) } else { None }).collect();
+            let added: Vec<usize> =
+                edits.iter().filter_map(|edit| if let Edit::Added(at) = edit { Some(*at) } else { None }).collect();
+            let without = |all: &[usize], gone: &[usize]| -> Vec<usize> {
+                all.iter().enumerate().filter(|(at, _)| !gone.contains(at)).map(|(_, value)| *value).collect()
+            };
+            prop_assert_eq!(without(&a, &removed), without(&b, &added));
+            prop_assert_eq!(edits.is_empty(), a == b);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! A bisection as the draft of a mail: what the kernel's document on regressions asks for
+//! (Documentation/admin-guide/reporting-regressions.rst), for a person to read, to change and to send.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use bisect::axis::Kind;
+use bisect::{Bisection, Conclusion, StateReport};
+
+use super::address::recipient;
+use super::difference::between;
+use super::sides::{Sides, sides};
+use super::statement;
+use crate::columns::{fit, hanging, wrap};
+use crate::evidence;
+use crate::safe::safe_line;
+use crate::words::many;
+
+/// Columns of prose, as the kernel's lists have it.
+const WIDTH: usize = 72;
+
+/// Columns of a line that is quoted as it is; RFC 5322 allows no more than 998 bytes.
+const QUOTED: usize = 160;
+
+/// Columns of the subject.
+const SUBJECT: usize = 120;
+
+/// Columns for the word before a fact.
+const INDENT: usize = 9;
+
+/// Files of a change.
+const FILES: usize = 12;
+
+/// Lines of evidence of one side.
+const EVIDENCE: usize = 16;
+
+/// Lines in which the logs differ.
+const DIFFERENCE: usize = 40;
+
+/// Where regressions of the kernel are tracked.
+const REGRESSIONS: &str = "regressions@lists.linux.dev";
+
+/// Writes the draft: headers, an empty line, and a body that says nothing which is not known. `bundle` is a file that
+/// reproduces the failure without kiln, if there is one.
+///
+/// It goes to the author of the change. Whoever else has to know of it stands in the source tree
+/// (its `get_maintainer.pl` knows) and is left to the sender.
+///
+/// # Errors
+///
+/// When `out` does not take it.
+pub fn mail(bisection: &Bisection, bundle: Option<&Path>, out: impl Write) -> io::Result<()> {
+    let mut draft = Draft { bisection, out };
+    draft.headers()?;
+    draft.finding()?;
+    draft.sides()?;
+    draft.proof()?;
+    draft.reproduce(bundle)?;
+    draft.end()?;
+    draft.out.flush()
+}
+
+struct Draft<'a, W> {
+    bisection: &'a Bisection,
+    out: W,
+}
+
+impl<W: Write> Draft<'_, W> {
+    fn headers(&mut self) -> io::Result<()> {
+        writeln!(self.out, "Subject: {}", subject(self.bisection))?;
+        let (candidates, _) = statement::listed(self.bisection);
+        let authors = candidates.iter().filter_map(|candidate| recipient(candidate.author.as_deref()?));
+        let mut to: Vec<String> = authors.collect();
+        to.sort();
+        to.dedup();
+        if !to.is_empty() {
+            writeln!(self.out, "To: {}", to.join(",\n    "))?;
+        }
+        if is_regression(self.bisection) {
+            writeln!(self.out, "Cc: {REGRESSIONS}")?;
+        }
+        writeln!(self.out, "MIME-Version: 1.0")?;
+        writeln!(self.out, "Content-Type: text/plain; charset=UTF-8")?;
+        writeln!(self.out, "Content-Transfer-Encoding: 8bit")?;
+        writeln!(self.out)
+    }
+
+    fn finding(&mut self) -> io::Result<()> {
+        self.prose("Hello,")?;
+        self.prose(&format!(
+            "I looked for {} among {}, with kiln bisect. It says: {}.",
+            statement::question(self.bisection),
+            statement::walked(self.bisection),
+            statement::verdict(self.bisection)
+        ))?;
+        let (candidates, rest) = statement::listed(self.bisection);
+        for candidate in candidates {
+            for (word, text) in statement::facts(self.bisection.kind, candidate, FILES) {
+                self.fact(word, &text)?;
+            }
+            writeln!(self.out)?;
+        }
+        if let Some(text) = rest {
+            self.prose(&format!("{text}."))?;
+        }
+        for text in statement::untestable(self.bisection) {
+            self.prose(&format!("{text}."))?;
+        }
+        Ok(())
+    }
+
+    fn sides(&mut self) -> io::Result<()> {
+        let sides = sides(self.bisection);
+        let [without, with] = statement::roles(self.bisection);
+        self.side(without, sides.without)?;
+        self.side(with, sides.with)?;
+        if let Some(text) = statement::metric(self.bisection, sides) {
+            let threshold = statement::threshold(self.bisection).map(|text| format!("; {text}"));
+            self.prose(&format!("The difference is {text}{}.", threshold.unwrap_or_default()))?;
+        }
+        self.logs(sides)
+    }
+
+    fn side(&mut self, role: &str, state: &StateReport) -> io::Result<()> {
+        let seen = match state.values.is_empty() && state.untestable.is_none() {
+            true => format!("it shows in {}", statement::seen(self.bisection, state)),
+            false => statement::seen(self.bisection, state),
+        };
+        self.paragraph(&format!("{}, on {}: {seen}.", statement::capital(role), statement::place(state)))?;
+        if let Some(run) = &state.evidence.run {
+            self.quoted(&format!(
+                "{} {}: {}",
+                run.outcome.name(),
+                safe_line(&run.case),
+                safe_line(&run.reason)
+            ))?;
+            let evidence = evidence::of_failure(run, EVIDENCE);
+            for (_, line) in &evidence.lines {
+                self.quoted(line)?;
+            }
+        }
+        for line in state.evidence.lines.iter().take(EVIDENCE) {
+            self.quoted(&safe_line(line))?;
+        }
+        writeln!(self.out)
+    }
+
+    fn logs(&mut self, sides: Sides<'_>) -> io::Result<()> {
+        let (Some(first), Some(second)) = (&sides.without.evidence.run, &sides.with.evidence.run) else {
+            return Ok(());
+        };
+        let difference = between(first, second, DIFFERENCE);
+        if difference.lines.is_empty() {
+            return Ok(());
+        }
+        let [without, with] = statement::roles(self.bisection);
+        self.paragraph(&format!(
+            "How the kernel logs differ (- only {without}, + only {with}; numbers were not compared):"
+        ))?;
+        for (sign, line) in &difference.lines {
+            self.quoted(&format!("{sign} {line}"))?;
+        }
+        if difference.more > 0 {
+            self.quoted(&format!("… {} more", difference.more))?;
+        }
+        writeln!(self.out)
+    }
+
+    fn proof(&mut self) -> io::Result<()> {
+        let sure = [statement::confidence(self.bisection), statement::rate(self.bisection)];
+        let sentences: Vec<String> =
+            std::iter::once(statement::proof(self.bisection)).chain(sure.into_iter().flatten()).collect();
+        self.paragraph(&format!("How sure this is: {}.", sentences.join("; ")))?;
+        for check in &self.bisection.proof {
+            let [what, expected, seen, result] = statement::check(self.bisection, check);
+            let seen = if seen.is_empty() { seen } else { format!(", {seen}") };
+            for line in
+                hanging("  -", 4, &format!("{what}: expected that it {expected}{seen}: {result}"), WIDTH)
+            {
+                writeln!(self.out, "{line}")?;
+            }
+        }
+        writeln!(self.out)?;
+        let [states, runs] = statement::steps(self.bisection);
+        self.prose(&format!("It took: {states}; {runs}."))?;
+        for note in &self.bisection.notes {
+            self.prose(&format!("Note: {}", safe_line(note)))?;
+        }
+        Ok(())
+    }
+
+    fn reproduce(&mut self, bundle: Option<&Path>) -> io::Result<()> {
+        if !self.bisection.reproduce.is_empty() {
+            self.paragraph("To reproduce both sides:")?;
+            for command in &self.bisection.reproduce {
+                // Not cut: somebody is going to paste it.
+                writeln!(self.out, "  {}", safe_line(command))?;
+            }
+            writeln!(self.out)?;
+        }
+        let Some(bundle) = bundle else { return Ok(()) };
+        let name = bundle.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        self.prose(&format!(
+            "The attached file {} shows the failure where there is nothing but QEMU and a shell; its README says how.",
+            safe_line(&name)
+        ))
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        if let Some(hash) = statement::introduced(self.bisection) {
+            writeln!(self.out, "#regzbot introduced: {hash}")?;
+        }
+        Ok(())
+    }
+
+    /// A paragraph and an empty line.
+    fn prose(&mut self, text: &str) -> io::Result<()> {
+        self.paragraph(text)?;
+        writeln!(self.out)
+    }
+
+    fn paragraph(&mut self, text: &str) -> io::Result<()> {
+        for line in wrap(text, WIDTH) {
+            writeln!(self.out, "{line}")?;
+        }
+        Ok(())
+    }
+
+    fn fact(&mut self, word: &str, text: &str) -> io::Result<()> {
+        for line in hanging(word, INDENT, text, WIDTH - 2) {
+            writeln!(self.out, "  {line}")?;
+        }
+        Ok(())
+    }
+
+    /// A line as a program or a kernel wrote it.
+    fn quoted(&mut self, line: &str) -> io::Result<()> {
+        let line: String = line.chars().take(QUOTED).collect();
+        writeln!(self.out, "  {}", fit(&line, QUOTED).trim_end_matches([':', ' ']))
+    }
+}
+
+/// What it is about, in one line.
+fn subject(bisection: &Bisection) -> String {
+    let symptom = statement::symptom(&bisection.question);
+    let since = match (statement::is_setting(bisection.kind), bisection.mended) {
+        (true, true) => "without",
+        (true, false) => "with",
+        (false, true) => "until",
+        (false, false) => "since",
+    };
+    let tag = if is_regression(bisection) { "[REGRESSION] " } else { "" };
+    let what = match &bisection.conclusion {
+        Conclusion::Contradiction { .. } => format!("{symptom}: no {} explains it", bisection.kind.noun()),
+        Conclusion::Culprits { candidates, .. } if candidates.len() == 1 => {
+            format!("{symptom} {since} {}", candidates.iter().map(statement::name).collect::<String>())
+        }
+        Conclusion::Culprits { candidates, .. } => {
+            format!("{symptom} {since} {} together", many(bisection.kind, candidates.len()))
+        }
+        Conclusion::Suspects { candidates, .. } => {
+            format!("{symptom} {since} one of {}", many(bisection.kind, candidates.len()))
+        }
+    };
+    let line: String = format!("{tag}{what}").chars().take(2 * SUBJECT).collect();
+    fit(&line, SUBJECT)
+}
+
+/// Whether it is something for those who track regressions of the kernel.
+fn is_regression(bisection: &Bisection) -> bool {
+    let is_found = !matches!(bisection.conclusion, Conclusion::Contradiction { .. });
+    bisection.kind == Kind::Commits && !bisection.mended && is_found
+}

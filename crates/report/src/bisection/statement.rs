@@ -1,0 +1,319 @@
+//! What must be said about a bisection, on a terminal as on a page and in a mail.
+
+use bisect::axis::Kind;
+use bisect::{Bisection, Candidate, Check, Conclusion, Question, StateReport};
+use lab::measure::Unit;
+use verdict::statistics::median;
+
+use super::sides::{Sides, mark};
+use crate::axis::Mark;
+use crate::columns::fit;
+use crate::figures::{difference, figure, percent};
+use crate::repeats::percent as share;
+use crate::safe::safe_line;
+use crate::words::{brief, is_hash, many, runs};
+
+/// Columns of a name or a title at most: somebody made it up.
+const NAME_MAX: usize = 120;
+
+/// Suspects that are named in a sentence.
+const NAMED: usize = 4;
+
+/// Candidates of which everything is told.
+const LISTED: usize = 16;
+
+/// From here on, a probability is not told from certainty.
+const SURE: f64 = 0.9999;
+
+/// What it comes to, in one sentence without a full stop.
+pub(super) fn verdict(bisection: &Bisection) -> String {
+    let which = if bisection.mended { "good" } else { "bad" };
+    let verb = if bisection.mended { "mends" } else { "breaks" };
+    let noun = bisection.kind.noun();
+    match &bisection.conclusion {
+        Conclusion::Culprits { candidates, .. } if candidates.len() == 1 && is_setting(bisection.kind) => {
+            format!("the {noun} that {verb} it is {}", names(candidates))
+        }
+        Conclusion::Culprits { candidates, .. } if candidates.len() == 1 => {
+            format!("the first {which} {noun} is {}", names(candidates))
+        }
+        Conclusion::Culprits { candidates, .. } => {
+            let verb = if bisection.mended { "mend" } else { "break" };
+            format!(
+                "{} {verb} it only together: {}",
+                many(bisection.kind, candidates.len()),
+                names(candidates)
+            )
+        }
+        Conclusion::Suspects { candidates, .. } => format!(
+            "the first {which} {noun} is one of {}, which cannot be told apart: {}",
+            candidates.len(),
+            names(candidates)
+        ),
+        Conclusion::Contradiction { why } => {
+            format!("no {noun} explains what was seen: {}", fit(&safe_line(why), 400))
+        }
+    }
+}
+
+/// Why suspects cannot be told apart: the states that could not be tested, the first few.
+pub(super) fn untestable(bisection: &Bisection) -> Vec<String> {
+    if !matches!(bisection.conclusion, Conclusion::Suspects { .. }) {
+        return Vec::new();
+    }
+    let states = bisection.states.iter().filter(|state| mark(bisection, state) == Mark::Untestable);
+    states.take(NAMED).map(|state| format!("{}: {}", place(state), seen(bisection, state))).collect()
+}
+
+/// Whether candidates are set one by one, not one upon the other.
+pub(super) fn is_setting(kind: Kind) -> bool {
+    matches!(kind, Kind::Parameters | Kind::Options)
+}
+
+/// Those that did it, or may have.
+pub(super) fn candidates(bisection: &Bisection) -> &[Candidate] {
+    match &bisection.conclusion {
+        Conclusion::Culprits { candidates, .. } | Conclusion::Suspects { candidates, .. } => candidates,
+        Conclusion::Contradiction { .. } => &[],
+    }
+}
+
+/// [`candidates`], as many of them as a reader can bear, and a word on the rest.
+pub(super) fn listed(bisection: &Bisection) -> (&[Candidate], Option<String>) {
+    let all = candidates(bisection);
+    let more = all.len().saturating_sub(LISTED);
+    let rest = (more > 0).then(|| format!("and {} beside these", many(bisection.kind, more)));
+    (&all[..all.len() - more], rest)
+}
+
+/// What tells both sides apart: `without it` and `with it`.
+pub(super) fn roles(bisection: &Bisection) -> [&'static str; 2] {
+    match candidates(bisection).len() {
+        0 => ["at the first end", "at the last end"],
+        1 => ["without it", "with it"],
+        _ => ["without them", "with them"],
+    }
+}
+
+/// A text at the beginning of a sentence.
+pub(super) fn capital(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map(|first| first.to_uppercase().collect::<String>() + rest.as_str()).unwrap_or_default()
+}
+
+fn names(candidates: &[Candidate]) -> String {
+    let mut names: Vec<String> = candidates.iter().take(NAMED).map(name).collect();
+    if candidates.len() > NAMED {
+        names.push(format!("{} more", candidates.len() - NAMED));
+    }
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// A candidate in a sentence, as kernel people write commits: `1a2b3c4d5e6f ("subject")`.
+pub(super) fn name(candidate: &Candidate) -> String {
+    let (name, title) = (fit(&brief(&candidate.name), NAME_MAX), fit(&safe_line(&candidate.title), NAME_MAX));
+    if title.is_empty() || title == name { name } else { format!("{name} (\"{title}\")") }
+}
+
+/// What is known of a candidate, a word for each fact.
+pub(super) fn facts(kind: Kind, candidate: &Candidate, files: usize) -> Vec<(&'static str, String)> {
+    let title = fit(&safe_line(&candidate.title), 2 * NAME_MAX);
+    let optional = |text: &Option<String>| text.as_deref().map(safe_line).unwrap_or_default();
+    let mut names: Vec<String> =
+        candidate.files.iter().take(files).map(|file| fit(&safe_line(file), NAME_MAX)).collect();
+    if candidate.files.len() > files {
+        names.push(format!("{} more", candidate.files.len() - files));
+    }
+    let facts = [
+        (kind.noun(), fit(&safe_line(&candidate.name), 2 * NAME_MAX)),
+        ("title", title),
+        ("author", fit(&optional(&candidate.author), NAME_MAX)),
+        ("date", fit(&optional(&candidate.date), NAME_MAX)),
+        ("files", names.join(", ")),
+    ];
+    facts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// How sure it is; nothing of a contradiction.
+pub(super) fn confidence(bisection: &Bisection) -> Option<String> {
+    let (confidence, what) = match &bisection.conclusion {
+        Conclusion::Culprits { candidates, confidence, .. } if candidates.len() == 1 => (*confidence, "it"),
+        Conclusion::Culprits { confidence, .. } => (*confidence, "these"),
+        Conclusion::Suspects { confidence, .. } => (*confidence, "one of these"),
+        Conclusion::Contradiction { .. } => return None,
+    };
+    let sure = match confidence {
+        _ if !confidence.is_finite() => return None,
+        _ if confidence >= SURE => "more than 99.99 %".to_owned(),
+        _ => format!("{} %", share(confidence.max(0.0))),
+    };
+    Some(format!("by what was seen, the probability that {what} did it is {sure}"))
+}
+
+/// What the checks say together.
+pub(super) fn proof(bisection: &Bisection) -> String {
+    let checks = &bisection.proof;
+    let untried = checks.iter().filter(|check| is_untried(check)).count();
+    let tried = checks.len() - untried;
+    let held = checks.iter().filter(|check| !is_untried(check) && check.holds).count();
+    let doubt = if held < tried { "in doubt: " } else { "" };
+    let rest = if untried > 0 { format!("; {untried} could not be made") } else { String::new() };
+    match tried {
+        0 => format!("not proven: no check was made{rest}"),
+        _ => format!("{doubt}checks that hold: {held} of {tried}{rest}"),
+    }
+}
+
+/// Whether a check could not be made.
+fn is_untried(check: &Check) -> bool {
+    check.state.is_none() || check.untried.is_some()
+}
+
+/// A check in a few words: what, what was expected, what was seen, and what that comes to.
+pub(super) fn check(bisection: &Bisection, check: &Check) -> [String; 4] {
+    let expected = if check.expected { "shows" } else { "does not show" };
+    let state = check.state.as_ref().filter(|_| check.untried.is_none());
+    let result = match (&check.untried, state) {
+        (Some(why), _) => format!("could not be tried: {}", fit(&safe_line(why), 2 * NAME_MAX)),
+        (None, None) => "could not be tried".to_owned(),
+        _ if check.holds => "holds".to_owned(),
+        _ => "does not hold".to_owned(),
+    };
+    let seen = state.map(|state| seen(bisection, state)).unwrap_or_default();
+    [fit(&safe_line(&check.what), NAME_MAX), expected.to_owned(), seen, result]
+}
+
+/// What was seen of a state: `3 of 14 runs`, or the value of the metric.
+pub(super) fn seen(bisection: &Bisection, state: &StateReport) -> String {
+    let unit = unit(&bisection.question);
+    let boots = match state.values.len() {
+        1 => "1 boot".to_owned(),
+        count => format!("median of {count} boots"),
+    };
+    match (median(&state.values), &state.untestable) {
+        (Some(value), _) => format!("{} ({boots})", value_text(value, unit)),
+        (None, Some(why)) if mark(bisection, state) == Mark::Untestable => {
+            format!("cannot be tested: {}", fit(&safe_line(why), 2 * NAME_MAX))
+        }
+        _ => runs(state.shown, state.hidden),
+    }
+}
+
+/// The names of a state and of its kernel.
+pub(super) fn place(state: &StateReport) -> String {
+    let name = fit(&brief(&state.name), NAME_MAX);
+    let release = state.evidence.release.as_deref().map(safe_line).unwrap_or_default();
+    if release.is_empty() || name.contains(&release) {
+        name
+    } else {
+        format!("{name} ({})", fit(&release, NAME_MAX))
+    }
+}
+
+/// How the metric differs between both sides, where there is one.
+pub(super) fn metric(bisection: &Bisection, sides: Sides<'_>) -> Option<String> {
+    let unit = unit(&bisection.question);
+    let (old, new) = (median(&sides.without.values)?, median(&sides.with.values)?);
+    let part =
+        if old == 0.0 { String::new() } else { format!(" ({} %)", percent(100.0 * (new - old) / old)) };
+    Some(format!("{}{part}", difference(new - old, unit)))
+}
+
+/// From where on the metric counts as bad.
+pub(super) fn threshold(bisection: &Bisection) -> Option<String> {
+    let threshold = bisection.threshold?;
+    let side = if threshold.above { "above" } else { "below" };
+    Some(format!("{side} {} counts as bad", value_text(threshold.at, unit(&bisection.question))))
+}
+
+fn value_text(value: f64, unit: Unit) -> String {
+    let name = if unit == Unit::Instructions { " instructions" } else { "" };
+    format!("{}{name}", figure(value, unit))
+}
+
+fn unit(question: &Question) -> Unit {
+    match question {
+        Question::Metric { timed: true, .. } => Unit::Nanoseconds,
+        // What else was counted than instructions has a name of its own behind that of the metric.
+        Question::Metric { name, .. } if !name.contains(':') => Unit::Instructions,
+        _ => Unit::Count,
+    }
+}
+
+/// How often it shows where it is, if that is not each time.
+pub(super) fn rate(bisection: &Bisection) -> Option<String> {
+    let rate = bisection.rate;
+    let (low, high) = rate.interval;
+    let is_known = [rate.mean, low, high].iter().all(|part| (0.0..=1.0).contains(part)) && rate.mean > 0.0;
+    (is_known && !rate.always && !bisection.question.is_certain()).then(|| {
+        format!(
+            "intermittent: where it is, it shows in {} % of runs (95 % interval {} to {} %)",
+            share(rate.mean),
+            share(low),
+            share(high)
+        )
+    })
+}
+
+/// How many tests it took: states, and what plain halving would have taken; runs.
+pub(super) fn steps(bisection: &Bisection) -> [String; 2] {
+    let steps = bisection.steps;
+    let expected = figure((steps.expected * 10.0).round() / 10.0, Unit::Count);
+    let states = if steps.taken == 1 { "1 state".to_owned() } else { format!("{} states", steps.taken) };
+    let reused = if steps.reused > 0 {
+        format!(", {} of them of earlier sessions", steps.reused)
+    } else {
+        String::new()
+    };
+    [
+        format!(
+            "{states} tested between the ends; halving {} takes {expected} as expected, {} at worst",
+            { many(bisection.kind, bisection.candidates.len()) },
+            steps.worst
+        ),
+        format!("{} in all, ends and proof among them{reused}", {
+            if steps.runs == 1 { "1 run".to_owned() } else { format!("{} runs", steps.runs) }
+        }),
+    ]
+}
+
+/// What went wrong, as a headline: `fs/overlay-rename fails`.
+pub(super) fn symptom(question: &Question) -> String {
+    let text = match question {
+        Question::Case(name) | Question::Program(name) => format!("{name} fails"),
+        Question::Boot => "the kernel does not boot".to_owned(),
+        Question::Log(text) => format!("the log has \"{text}\""),
+        Question::Build => "the kernel does not build".to_owned(),
+        Question::Warnings => "the compiler warns".to_owned(),
+        Question::Metric { name, .. } => format!("{name} is worse"),
+    };
+    fit(&safe_line(&text), NAME_MAX)
+}
+
+/// The whole hash of the one commit that broke it, for those who track regressions.
+pub(super) fn introduced(bisection: &Bisection) -> Option<&str> {
+    match &bisection.conclusion {
+        Conclusion::Culprits { candidates, .. }
+            if bisection.kind == Kind::Commits && !bisection.mended && candidates.len() == 1 =>
+        {
+            candidates.first().map(|candidate| candidate.name.as_str()).filter(|name| is_hash(name))
+        }
+        _ => None,
+    }
+}
+
+/// What was walked: `40 commits from v6.1 to v6.2`.
+pub(super) fn walked(bisection: &Bisection) -> String {
+    let end = |name: &str| fit(&brief(name), NAME_MAX);
+    let candidates = many(bisection.kind, bisection.candidates.len());
+    format!("{candidates} from {} to {}", end(&bisection.first.name), end(&bisection.last.name))
+}
+
+/// What was looked for.
+pub(super) fn question(bisection: &Bisection) -> String {
+    let mended = if bisection.mended { "what mended " } else { "" };
+    format!("{mended}{}", fit(&safe_line(&bisection.question.to_string()), 2 * NAME_MAX))
+}

@@ -1,0 +1,170 @@
+//! What is printed of bisections.
+
+use std::path::Path;
+
+use bisect::{Bisection, Conclusion};
+use proptest::prelude::*;
+use report::bisection::{html, json, mail, text};
+use unicode_width::UnicodeWidthStr;
+
+use crate::bisections::{
+    HASH, all, commit, contradiction, empty, mended, metric, poisoned, suspects, together,
+};
+use crate::compare::{between, open_elements, written};
+
+/// The command line of the examples.
+const COMMAND: &str = "kiln bisect ~/linux v6.1 v6.2 --case fs/overlay-rename";
+
+fn printed(bisection: &Bisection, width: usize) -> String {
+    written(|out| text(bisection, Some(width), false, out))
+}
+
+fn page(bisection: &Bisection) -> String {
+    written(|out| html(bisection, COMMAND, out))
+}
+
+fn draft(bisection: &Bisection) -> String {
+    written(|out| mail(bisection, None, out))
+}
+
+#[test]
+fn a_commit_is_named_with_its_proof_and_both_sides() {
+    insta::assert_snapshot!("commit-text", printed(&commit(), 100));
+    insta::assert_snapshot!("commit-text-narrow", printed(&commit(), 50));
+    let bundle = Path::new("results/overlay-rename.tar.gz");
+    insta::assert_snapshot!("commit-mail", written(|out| mail(&commit(), Some(bundle), out)));
+}
+
+#[test]
+fn what_was_mended_is_told_with_its_rate() {
+    insta::assert_snapshot!("mended-text", printed(&mended(), 100));
+    insta::assert_snapshot!("mended-mail", draft(&mended()));
+}
+
+#[test]
+fn a_metric_is_told_with_its_difference() {
+    insta::assert_snapshot!("metric-text", printed(&metric(), 100));
+    insta::assert_snapshot!("metric-mail", draft(&metric()));
+}
+
+#[test]
+fn several_that_only_together_do_it_are_all_named() {
+    insta::assert_snapshot!("together-text", printed(&together(), 100));
+    insta::assert_snapshot!("together-mail", draft(&together()));
+}
+
+#[test]
+fn suspects_and_contradictions_are_results() {
+    insta::assert_snapshot!("suspects-text", printed(&suspects(), 100));
+    insta::assert_snapshot!("suspects-mail", draft(&suspects()));
+    insta::assert_snapshot!("contradiction-text", printed(&contradiction(), 100));
+    insta::assert_snapshot!("nothing-text", printed(&empty(), 100));
+}
+
+#[test]
+fn only_a_commit_that_broke_something_is_reported_as_a_regression() {
+    let line = format!("\n#regzbot introduced: {HASH}\n");
+    assert!(draft(&commit()).ends_with(&line));
+    assert!(draft(&commit()).contains("\nCc: regressions@lists.linux.dev\n"));
+    let turned = Bisection { mended: true, ..commit() };
+    for bisection in [turned, mended(), metric(), together(), contradiction()] {
+        let draft = draft(&bisection);
+        assert!(!draft.contains("regzbot") && !draft.contains("regressions@"), "{draft}");
+    }
+    assert!(!draft(&suspects()).contains("regzbot"));
+}
+
+#[test]
+fn documents_for_programs() {
+    for bisection in all() {
+        let document = written(|out| json(&bisection, out));
+        assert_eq!(serde_json::from_str::<Bisection>(&document).unwrap(), bisection);
+        let value: serde_json::Value = serde_json::from_str(&document).unwrap();
+        assert!(value["verdict"].as_str().is_some_and(|verdict| !verdict.is_empty()));
+    }
+    let document = written(|out| json(&suspects(), out));
+    assert!(document.starts_with("{\n  \"verdict\": \"the first bad commit is one of 3"), "{document}");
+}
+
+#[test]
+fn parts_of_a_page() {
+    let page = page(&commit()).replace("><", ">\n<");
+    insta::assert_snapshot!("bisection-html", between(&page, "<header>", "</main>"));
+}
+
+#[test]
+fn pages_are_well_formed_and_stand_alone() {
+    for bisection in all().into_iter().chain(all().into_iter().map(|it| poisoned(it, "<b>\"'&\n<!--"))) {
+        let page = page(&bisection);
+        assert_eq!(open_elements(&page), [""; 0]);
+        assert!(!page.contains("<b>") && !page.contains("<!--"));
+    }
+}
+
+#[test]
+fn a_long_axis_has_a_chart_of_bounded_size() {
+    let mut bisection = commit();
+    bisection.candidates = (0..20_000).map(|number| format!("{number:040x}")).collect();
+    bisection.probabilities = vec![1.0 / 20_000.0; 20_000];
+    let page = page(&bisection);
+    assert!(page.matches("<circle").count() <= 120 && page.len() < 200_000, "{}", page.len());
+}
+
+#[test]
+fn of_many_suspects_the_first_are_described() {
+    let mut bisection = suspects();
+    let Conclusion::Suspects { candidates, .. } = &mut bisection.conclusion else { unreachable!() };
+    *candidates = candidates.iter().cycle().take(5_000).cloned().collect();
+    for text in [printed(&bisection, 80), draft(&bisection), page(&bisection)] {
+        assert!(text.contains("and 4984 commits beside these"), "{text}");
+        assert_eq!(text.matches("title  ").count() + text.matches(">title<").count(), 16);
+    }
+}
+
+#[test]
+fn colours_change_nothing_else() {
+    for bisection in all() {
+        let coloured = written(|out| text(&bisection, Some(80), true, out));
+        assert_eq!(report::safe(&coloured), printed(&bisection, 80));
+    }
+}
+
+/// Everything but commands, which are going to be pasted.
+#[test]
+fn lines_are_no_wider_than_the_terminal() {
+    for bisection in all().into_iter().chain(all().into_iter().map(|it| poisoned(it, &"é世x ".repeat(900))))
+    {
+        for width in [40, 80] {
+            let bisection = Bisection { reproduce: Vec::new(), ..bisection.clone() };
+            let text = printed(&bisection, width);
+            assert_eq!(text.lines().find(|line| line.width() > width), None);
+        }
+    }
+}
+
+/// The headers of a draft, unfolded.
+fn headers(draft: &str) -> Vec<String> {
+    let (head, _) = draft.split_once("\n\n").unwrap();
+    head.replace("\n ", " ").lines().map(str::to_owned).collect()
+}
+
+const NAMES: [&str; 6] = ["Subject", "To", "Cc", "MIME-Version", "Content-Type", "Content-Transfer-Encoding"];
+
+proptest! {
+    #[test]
+    fn names_stay_names(evil in "[a-z<>\"'&@,:;\\\\ \r\n\t\u{1b}\u{9b}\u{202e}\u{7}\\[\\]#-]{1,40}", which in 0..7_usize) {
+        let evil = format!("\nBcc: all@example.org\n\n<i>{evil}</i>");
+        let bisection = poisoned(all().swap_remove(which), &evil);
+        let (page, draft) = (page(&bisection), draft(&bisection));
+        let document = written(|out| json(&bisection, out));
+        for text in [&printed(&bisection, 80), &page, &draft, &document] {
+            prop_assert!(text.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{}", text);
+        }
+        prop_assert!(!page.contains("<i>"));
+        let headers = headers(&draft);
+        let names: Vec<&str> = headers.iter().map(|line| line.split_once(": ").unwrap().0).collect();
+        prop_assert!(names.iter().all(|name| NAMES.contains(name)), "{:?}", names);
+        let longest = draft.lines().take(headers.len()).map(str::len).max();
+        prop_assert!(longest < Some(998), "{:?}", longest);
+    }
+}
