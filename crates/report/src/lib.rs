@@ -16,9 +16,11 @@
 //! * [`measurement`]: what `kiln measure` prints
 //! * [`Measuring`]: how far measuring is
 //! * [`bisection`]: what `kiln bisect` prints
+//! * [`Bisecting`]: how far a bisection is
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
 mod axis;
+mod bisecting;
 pub mod bisection;
 pub mod cases;
 mod columns;
@@ -44,6 +46,7 @@ mod sink;
 mod style;
 mod words;
 
+pub use bisecting::Bisecting;
 pub use cases::{CaseInfo, cases_json, cases_table};
 pub use compared::compared;
 pub use human::Human;

@@ -8,11 +8,13 @@
 //! * [`compare`]: what is printed of them
 //! * [`bisections`]: bisections that are written down
 //! * [`bisection`]: what is printed of them
+//! * [`bisecting`]: how their progress is shown
 //! * [`ktap_reader`]: KTAP as the kernel's document has it
 //! * [`ktap`], [`junit`], [`terminal`], [`errors`]: what must hold for every session
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod bisecting;
 mod bisection;
 mod bisections;
 mod compare;

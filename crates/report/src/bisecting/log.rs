@@ -1,0 +1,109 @@
+//! A bisection as lines that stay, in the spirit of `git bisect log`.
+
+use bisect::tester::Answer;
+use bisect::{Belief, Progress, Purpose};
+use lab::measure::Unit;
+
+use crate::axis::Mark;
+use crate::figures::figure;
+use crate::repeats::percent;
+use crate::safe::safe_line;
+use crate::words::{brief, many, runs, span};
+
+/// What was said so far, as far as it matters for what comes.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    purpose: Option<Purpose>,
+    candidates: Vec<String>,
+}
+
+impl Log {
+    /// What happened, in a line or two, if it is worth one.
+    pub(super) fn rows(&mut self, progress: &Progress) -> Vec<String> {
+        match progress {
+            Progress::Begun { kind, ends, candidates, question, resumed } => {
+                self.candidates.clone_from(candidates);
+                let between = format!(
+                    "{} from {} to {}",
+                    many(*kind, candidates.len()),
+                    brief(&ends.0),
+                    brief(&ends.1)
+                );
+                let first = row("bisect", &format!("{between}: {}", safe_line(question)));
+                let resumed = (*resumed > 0)
+                    .then(|| row("resume", &format!("answers of an earlier call that count: {resumed}")));
+                std::iter::once(first).chain(resumed).collect()
+            }
+            Progress::Testing { purpose, .. } if self.purpose.replace(*purpose) != Some(*purpose) => {
+                vec![row("now", about(*purpose))]
+            }
+            Progress::Tested { name, answer, values, reused, .. } => {
+                vec![tested(name, answer, values, *reused)]
+            }
+            Progress::Belief(belief) => vec![self.belief(belief)],
+            Progress::Note(text) => vec![row("note", &safe_line(text))],
+            Progress::Testing { .. } | Progress::Working(_) => Vec::new(),
+        }
+    }
+
+    fn belief(&self, belief: &Belief) -> String {
+        let likely = likely(belief, &self.candidates).map(|text| format!("; {text}")).unwrap_or_default();
+        row("left", &format!("{}{likely}", left(belief)))
+    }
+}
+
+fn row(word: &str, text: &str) -> String {
+    format!("{word:<6}  {text}")
+}
+
+/// What a test gave.
+fn tested(name: &str, answer: &Answer, values: &[f64], reused: u32) -> String {
+    let reused = if reused > 0 { format!(" ({reused} of earlier sessions)") } else { String::new() };
+    let name = brief(name);
+    match answer {
+        Answer::CannotTest(why) => row("skip", &format!("{name}: {}", safe_line(why))),
+        Answer::Runs { shown: 0, hidden: 0 } => row("skip", &format!("{name}: no run")),
+        Answer::Runs { shown, hidden } => {
+            let word = match Mark::of(*shown, *hidden) {
+                Mark::Good => "good",
+                _ => "bad",
+            };
+            let seen = if values.is_empty() { runs(*shown, *hidden) } else { figures(values) };
+            row(word, &format!("{name}: {seen}{reused}"))
+        }
+        Answer::Values(values) => row("value", &format!("{name}: {}{reused}", figures(values))),
+    }
+}
+
+/// Values as they are, the first few.
+fn figures(values: &[f64]) -> String {
+    let shown = values.iter().take(5).map(|value| figure(*value, Unit::Count)).collect::<Vec<_>>().join(" ");
+    if values.len() > 5 { format!("{shown} …") } else { shown }
+}
+
+/// What tests are for.
+pub(super) fn about(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Ends => "are the ends what they should be",
+        Purpose::Search => "search",
+        Purpose::Reduction => "does it alone make the difference",
+        Purpose::Proof => "proof",
+    }
+}
+
+/// `4 steps, ~3.2 left, 5 min`.
+pub(super) fn left(belief: &Belief) -> String {
+    let steps = if belief.steps == 1 { "step" } else { "steps" };
+    let states = figure((belief.steps_left * 10.0).round() / 10.0, Unit::Count);
+    let time =
+        if belief.time_left.is_zero() { String::new() } else { format!(", {}", span(belief.time_left)) };
+    format!("{} {steps}, ~{states} left{time}", belief.steps)
+}
+
+/// The most probable candidate with its probability.
+pub(super) fn likely(belief: &Belief, candidates: &[String]) -> Option<String> {
+    let known =
+        belief.probabilities.iter().zip(candidates).filter(|(probability, _)| probability.is_finite());
+    let (probability, name) = known.max_by(|a, b| a.0.total_cmp(b.0))?;
+    Some(format!("{} % {}", percent(probability.clamp(0.0, 1.0)), brief(name)))
+}
