@@ -15,11 +15,13 @@ use crate::recall::Again;
 use crate::units;
 
 mod again;
+mod bisect;
 mod course;
 mod help;
 mod measure;
 
 pub(crate) use again::{Bundle, Kept, Replay};
+pub(crate) use bisect::Bisect;
 pub(crate) use course::{Course, IsolationName};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 
@@ -56,6 +58,9 @@ pub(crate) enum Verb {
     /// Pack all that a Run needs to happen again where there is only QEMU and a shell
     #[command(after_help = help::BUNDLE)]
     Bundle(Bundle),
+    /// Find the change that made it bad, and prove it: of packages, commits, patches, parameters or options
+    #[command(after_help = help::BISECT)]
+    Bisect(Box<Bisect>),
     /// Say which kernel is slower, by how much, and why
     #[command(after_help = help::COMPARE)]
     Compare(Compare),

@@ -49,14 +49,20 @@ fn code(error: &anyhow::Error) -> u8 {
     if let Some(failure) = error.downcast_ref() {
         return of_measuring(failure);
     }
-    let usage = error.chain().any(|cause| {
+    if is_usage(error) { USAGE } else { BROKEN }
+}
+
+/// Whether the user asked for something that cannot be.
+pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
         cause.is::<WrongUsage>()
+            || cause.is::<clap::Error>()
+            || cause.downcast_ref::<bisect::Error>().is_some_and(bisect::Error::is_usage)
             || cause.downcast_ref::<lab::suites::Error>().is_some_and(lab::suites::Error::is_usage)
             || cause.downcast_ref::<kernel::Error>().is_some_and(kernel::Error::is_usage)
             || cause.downcast_ref::<machine::Error>().is_some_and(machine::Error::is_usage)
             || cause.downcast_ref::<lab::bundle::Error>().is_some_and(lab::bundle::Error::is_usage)
-    });
-    if usage { USAGE } else { BROKEN }
+    })
 }
 
 fn of_measuring(failure: &Failure) -> u8 {

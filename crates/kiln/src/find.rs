@@ -15,15 +15,28 @@ pub(crate) fn find(
     said: &BuildOptions,
     interrupt: &AtomicBool,
 ) -> Result<Kernel, kernel::Error> {
-    if is_built(locator, said) {
-        return build(locator, said, interrupt);
+    let mut progress = Progress::new();
+    find_telling(locator, &said.recipe(), interrupt, &mut |text| progress.show(text))
+}
+
+/// As [`find`]; what takes long is told to `listener`.
+pub(crate) fn find_telling(
+    locator: &Locator,
+    recipe: &Recipe,
+    interrupt: &AtomicBool,
+    listener: &mut dyn FnMut(&str),
+) -> Result<Kernel, kernel::Error> {
+    let store = Store::new(Store::default_dir());
+    let mut context = Context { store: &store, listener, interrupt };
+    match is_built(locator, &recipe.configurations) {
+        true => kernel::build::build(locator, recipe, &mut context),
+        false => kernel::resolve(locator, &mut context),
     }
-    in_context(interrupt, |context| kernel::resolve(locator, context))
 }
 
 /// Whether kiln builds what the locator names.
-fn is_built(locator: &Locator, said: &BuildOptions) -> bool {
-    locator.is_source() || !said.config.is_empty()
+fn is_built(locator: &Locator, configurations: &[String]) -> bool {
+    locator.is_source() || !configurations.is_empty()
 }
 
 /// The source of a kernel that kiln builds.
@@ -34,7 +47,7 @@ pub(crate) fn source_tree(
 ) -> Result<Option<SourceTree>, kernel::Error> {
     let tree =
         || in_context(interrupt, |context| kernel::build::source_tree(locator, &said.recipe(), context));
-    is_built(locator, said).then(tree).transpose()
+    is_built(locator, &said.config).then(tree).transpose()
 }
 
 /// Builds what `locator` names.
@@ -56,7 +69,7 @@ pub(crate) fn in_context<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Conte
 }
 
 impl BuildOptions {
-    fn recipe(&self) -> Recipe {
+    pub(crate) fn recipe(&self) -> Recipe {
         Recipe {
             configurations: self.config.clone(),
             arch: match self.arch {

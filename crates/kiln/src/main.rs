@@ -3,7 +3,7 @@
 //! * [`cli`]: what can be said
 //! * [`machine_options`]: from what was said to what the machine shall be
 //! * [`choice`]: from what was said about cases to a suite; [`course`]: how they are run
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`compare`], [`measure`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`recall`]: from a Run that was kept to the command that made it
 //! * [`prepare`]: from what was said to a kernel, cases and machines
 //! * [`candidates`]: from what was said to kernels that are measured
@@ -12,6 +12,7 @@
 //! * [`find`]: from a locator to a Kernel; [`session`]: who hears what happens to it
 //! * [`failure`]: from what went wrong to a message and an exit code
 
+mod bisect;
 mod build;
 mod bundle;
 mod candidates;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Verb::Kunit(said) => kunit::kunit(said, color),
         Verb::Replay(said) => replay::replay(said, color),
         Verb::Bundle(said) => bundle::bundle(said),
+        Verb::Bisect(said) => bisect::bisect(said, color),
         Verb::Compare(said) => compare::compare(said, color),
         Verb::Measure(said) => measure::measure(said, color),
         Verb::Cases(said) => cases::cases(said),

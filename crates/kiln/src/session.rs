@@ -60,6 +60,11 @@ fn started(session: &Session) -> String {
     session.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }
 
+/// The recorder of a session alone.
+pub(crate) fn recorder(session: &Session, results: Option<&Path>) -> Result<Recorder, ledger::Error> {
+    Recorder::create(&root(results), &started(session))
+}
+
 /// The recorder of a session, below `results` if the user said so, and what the user looks at.
 pub(crate) fn listeners(
     session: &Session,
@@ -68,6 +73,6 @@ pub(crate) fn listeners(
     color: bool,
 ) -> Result<Listeners> {
     let root = root(results);
-    let recorder = Recorder::create(&root, &started(session))?;
+    let recorder = recorder(session, results)?;
     Ok(Listeners::new(format, color, recorder, Durations::load(&root)))
 }

@@ -48,6 +48,12 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     inside.map(|number| number / 100.0).ok_or_else(|| format!("{text:?} is no share: write 2% or 0.5%"))
 }
 
+/// Reads `99%`, in percent: more than a half and less than certainty; gives a fraction of 1.
+pub(crate) fn confidence(text: &str) -> Result<f64, String> {
+    let inside = percent(text).ok().filter(|share| (0.5..=0.9999).contains(share));
+    inside.ok_or_else(|| format!("{text:?} is no confidence: write 99%, from 50% to 99.99%"))
+}
+
 /// As [`percent`], and `never` for more than anything.
 pub(crate) fn allowance(text: &str) -> Result<f64, String> {
     if text == "never" { Ok(f64::INFINITY) } else { percent(text) }

@@ -77,6 +77,23 @@ Examples:
 The archive holds the kernel, the initramfs, one script, a README and what was kept of the Run. Where it is unpacked,
 `sh run.sh` boots the kernel, runs the case, prints the same verdict and exits with the same code.";
 
+/// Below the help of `kiln bisect`.
+pub(super) const BISECT: &str = "\
+Examples:
+  kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --metric poll/epoll-wait-100      packages: no building
+  kiln bisect git:~/linux@v6.11..v6.12 --config boot --case inet/udp-gso               commits
+  kiln bisect git:~/linux@v6.11..v6.12 --metric 'file/open-close' --worse-by 1%        a step in performance
+  kiln bisect deb:latest-cloud --params 'good: ' 'bad: preempt=full nohz=off' --case timer/sleep
+  kiln bisect ~/linux --config-good a.config --config-bad b.config --boot              options
+  kiln bisect --series topic.mbx --base git:~/linux@v6.12 --build                      patches
+  kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --fixed --exec ./reproducer       what mended it?
+
+Both ends are verified first. A failure that does not always show is searched with probabilities: the next test is the
+one that tells most for the time that it takes, and the search ends when --confidence is reached. Then the change is
+proved: just before it, with it, and undone at the last end where that applies. Each test is a session of kiln run,
+which can be replayed; the same command goes on where it was stopped, also after SIGKILL.
+Exit codes: 0 found and named, 2 wrong usage or ends, 3 no verdict, such as several suspects, 130 interrupted.";
+
 /// Below the help of `kiln compare`.
 pub(super) const COMPARE: &str = "\
 Examples:

@@ -287,7 +287,6 @@ pub(super) fn symptom(question: &Question) -> String {
         Question::Boot => "the kernel does not boot".to_owned(),
         Question::Log(text) => format!("the log has \"{text}\""),
         Question::Build => "the kernel does not build".to_owned(),
-        Question::Warnings => "the compiler warns".to_owned(),
         Question::Metric { name, .. } => format!("{name} is worse"),
     };
     fit(&safe_line(&text), NAME_MAX)

@@ -1,0 +1,190 @@
+//! `kiln bisect`: which change made it bad.
+//!
+//! * [`range`]: the two ends; [`axes`]: what is walked between them
+//! * [`words`]: the command that makes a test
+//! * [`laboratory`]: answers with real kernels; [`runs`] of cases, counted by [`tally`], and [`figures`]
+
+mod axes;
+mod figures;
+mod laboratory;
+mod range;
+mod runs;
+mod tally;
+mod words;
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use bisect::{Axis, Bisection, Conclusion, Kept, Parts, Point, Progress, Question, Settings};
+use kernel::PartsHash;
+use lab::Suite;
+use lab::suites::select::operations;
+use ledger::Journal;
+use report::Bisecting;
+
+use crate::cli::Bisect;
+use crate::failure::{BROKEN, INTERRUPTED, WrongUsage};
+use crate::listeners::standard_output;
+use crate::signals;
+use axes::Said;
+use laboratory::Laboratory;
+
+/// Digits of the name of a bisection's folder.
+const NAME: usize = 16;
+
+/// Finds the change and gives the exit code.
+pub(crate) fn bisect(said: &Bisect, color: bool) -> Result<u8> {
+    said.check()?;
+    let question = said.question();
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let Said { mut axis, notes } = axes::axis(said, &interrupt)?;
+    let directory = said.root().join(said.name(axis.as_ref(), &question)?);
+    let (mut journal, mut kept) = Journal::open::<Kept>(&directory)?;
+    if said.fresh {
+        journal.clear()?;
+        kept.clear();
+    }
+    let counted: HashSet<String> = kept.iter().flat_map(|kept| kept.sessions().to_vec()).collect();
+    let (directory, way) = (journal.directory().to_owned(), None);
+    let mut laboratory =
+        Laboratory { said, question: &question, interrupt: &interrupt, directory, way, counted };
+    let told = RefCell::new(Bisecting::stderr(color));
+    notes.iter().for_each(|note| told.borrow_mut().hear(&Progress::Note(note.clone())));
+    let settings = Settings { confidence: said.confidence, mended: said.fixed, tries: said.tries };
+    let done = {
+        let mut heard = |progress| told.borrow_mut().hear(&progress);
+        let parts = Parts { tester: &mut laboratory, journal: &mut journal, kept, heard: &mut heard };
+        bisect::bisect(axis.as_mut(), &question, &settings, parts)
+    };
+    // Nobody is before a terminal that does not take it.
+    let _ = told.into_inner().finish();
+    let bisection = match done {
+        Err(bisect::Error::Interrupted) => return Ok(INTERRUPTED),
+        done => done?,
+    };
+    let reproduce = said.reproduce(axis.as_mut(), &laboratory, &bisection)?;
+    let bisection = Bisection { notes, reproduce, ..bisection };
+    said.print(&bisection, journal.directory(), color)?;
+    Ok(match bisection.conclusion {
+        Conclusion::Culprits { .. } => 0,
+        Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => BROKEN,
+    })
+}
+
+impl Bisect {
+    /// Checks what can be told to be wrong before anything is fetched or built.
+    fn check(&self) -> Result<()> {
+        if let Some(metric) = &self.metric {
+            operations(std::slice::from_ref(metric)).map_err(lab::suites::Error::from)?;
+        }
+        let Some(case) = &self.case else { return Ok(()) };
+        let count = match Suite::open(&self.suite, std::slice::from_ref(case))? {
+            Suite::Own { cases, .. } => cases.len(),
+            Suite::External(suite) => suite.cases.len(),
+        };
+        if count == 1 {
+            return Ok(());
+        }
+        let text = format!("--case {case}: names {count} cases, and a bisection asks about one");
+        Err(WrongUsage(text).into())
+    }
+
+    /// What is asked.
+    fn question(&self) -> Question {
+        if let Some(name) = &self.metric {
+            return Question::Metric { name: name.clone(), worse_by: self.worse_by, timed: self.timed };
+        }
+        if let Some(text) = &self.log {
+            return Question::Log(text.clone());
+        }
+        if self.builds {
+            return Question::Build;
+        }
+        if self.boot {
+            return Question::Boot;
+        }
+        let program = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match (&self.exec, &self.case) {
+            (Some(path), _) => Question::Program(program(path)),
+            (None, case) => Question::Case(case.clone().unwrap_or_default()),
+        }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.results.clone().unwrap_or_else(ledger::bisections_root)
+    }
+
+    /// The name of its folder: what is equal here is the same search, and goes on where it stopped.
+    fn name(&self, axis: &dyn Axis, question: &Question) -> Result<String> {
+        let mut hash = PartsHash::default();
+        hash.part(env!("CARGO_PKG_VERSION"));
+        hash.part(axis.identity());
+        hash.part(format!("{question:?} {} {}", self.fixed, self.any_failure));
+        hash.part(format!("{:?} {:?} {:?}", self.machine, self.case_timeout, self.arguments));
+        hash.part(format!("{:?} {}", self.need, self.suite));
+        if let Some(path) = &self.exec {
+            hash.part(std::fs::read(path).with_context(|| path.display().to_string())?);
+        }
+        Ok(hash.finish()[..NAME].to_string())
+    }
+
+    /// The commands that show both sides of what was found, or else both ends.
+    fn reproduce(
+        &self,
+        axis: &mut dyn Axis,
+        laboratory: &Laboratory<'_>,
+        bisection: &Bisection,
+    ) -> Result<Vec<String>> {
+        let sides = match &bisection.conclusion {
+            Conclusion::Culprits { .. } => {
+                let checked = bisection.proof.iter().take(2).filter_map(|check| check.state.as_ref());
+                checked.map(|state| state.point.clone()).collect()
+            }
+            _ => vec![Point::First, Point::Last],
+        };
+        let mut commands = Vec::new();
+        for point in sides {
+            let subject = axis.subject(&point)?;
+            commands.extend(subject.map(|subject| laboratory.command(&subject)));
+        }
+        Ok(commands)
+    }
+
+    fn print(&self, bisection: &Bisection, directory: &Path, color: bool) -> Result<()> {
+        write(&directory.join("bisection.json"), |out| report::bisection::json(bisection, out))?;
+        let typed = crate::figures::command_line();
+        for path in [Some(&directory.join("report.html")), self.html.as_ref()].into_iter().flatten() {
+            write(path, |out| report::bisection::html(bisection, &typed, out))?;
+        }
+        for path in [Some(&directory.join("mail.txt")), self.mail.as_ref()].into_iter().flatten() {
+            write(path, |out| report::bisection::mail(bisection, None, out))?;
+        }
+        standard_output(|out| match self.json {
+            true => report::bisection::json(bisection, out),
+            false => report::bisection::text(bisection, crate::figures::width(), color, out),
+        })?;
+        if !self.json {
+            standard_output(|out| writeln!(out, "report and draft of a mail in {}", directory.display()))?;
+        }
+        Ok(())
+    }
+}
+
+fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let shown = || path.display().to_string();
+    let mut file = BufWriter::new(File::create(path).with_context(shown)?);
+    content(&mut file).and_then(|()| file.flush()).with_context(shown)
+}
+
+/// What kiln or the host has against a test.
+fn error_of(error: anyhow::Error) -> bisect::Error {
+    match error.downcast::<kernel::Error>() {
+        Ok(error) => error.into(),
+        Err(error) if crate::failure::is_usage(&error) => bisect::Error::Usage(format!("{error:#}")),
+        Err(error) => bisect::Error::Broken(format!("{error:#}")),
+    }
+}

@@ -1,0 +1,146 @@
+//! From what was said to the axis that is walked.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use bisect::Axis;
+use bisect::axis::{History, Options, Packages, Parameters};
+use kernel::history::{self, Limits};
+use kernel::{Context, Locator, Recipe};
+
+use super::range::Range;
+use crate::cli::Bisect;
+use crate::failure::WrongUsage;
+use crate::find::in_context;
+
+/// An axis, and what is worth knowing about it.
+pub(crate) struct Said<'a> {
+    pub(crate) axis: Box<dyn Axis + 'a>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// The axis that the user named.
+pub(crate) fn axis<'a>(said: &Bisect, interrupt: &'a AtomicBool) -> anyhow::Result<Said<'a>> {
+    let recipe = said.build.recipe();
+    if let Some(mail) = &said.series {
+        return series(said, mail, &recipe, interrupt);
+    }
+    let range = Range::read(said.range.as_deref().unwrap_or_default())?;
+    said.fits(&range)?;
+    let mut notes = Vec::new();
+    let axis: Box<dyn Axis> = match range {
+        Range::Packages(first, last) => {
+            Box::new(in_context(interrupt, |context| Packages::between(&first, &last, &recipe, context))?)
+        }
+        Range::Commits { tree, first, last } => {
+            let limits = Limits { paths: said.path.clone(), first_parent: said.first_parent };
+            notes.extend(in_context(interrupt, |context| changes(&tree, context)));
+            Box::new(in_context(interrupt, |context| {
+                let ends = (first.as_str(), last.as_str());
+                History::commits(&tree, ends, &limits, &recipe, (interrupt, context))
+            })?)
+        }
+        Range::One(locator) => one(said, &locator, &recipe, interrupt)?,
+    };
+    Ok(Said { axis, notes })
+}
+
+fn one<'a>(
+    said: &Bisect,
+    locator: &Locator,
+    recipe: &Recipe,
+    interrupt: &'a AtomicBool,
+) -> anyhow::Result<Box<dyn Axis + 'a>> {
+    if let [first, second] = said.params.as_slice() {
+        let (good, bad) = ends(first, second, said.fixed);
+        return Ok(Box::new(Parameters::between(locator, recipe, good, bad)?));
+    }
+    if said.config_good.is_empty() {
+        let text = format!(
+            "{locator} is one kernel: name two ends (deb:FIRST..deb:LAST, git:TREE@FIRST..LAST), or what differs \
+             (--params, --config-good and --config-bad, --series)"
+        );
+        return Err(WrongUsage(text).into());
+    }
+    let with =
+        |configurations: &[String]| Recipe { configurations: configurations.to_vec(), ..recipe.clone() };
+    let (good, bad) = (with(&said.config_good), with(&said.config_bad));
+    let (first, last) = if said.fixed { (bad, good) } else { (good, bad) };
+    let options = in_context(interrupt, |context| Options::between(locator, &first, &last, context))?;
+    Ok(Box::new(options))
+}
+
+fn series<'a>(
+    said: &Bisect,
+    mail: &std::path::Path,
+    recipe: &Recipe,
+    interrupt: &'a AtomicBool,
+) -> anyhow::Result<Said<'a>> {
+    let Some(Locator::Git { tree, revision }) = &said.base else {
+        let text = "--base: name the commit that the patches apply to: git:TREE@REVISION";
+        return Err(WrongUsage(text.to_string()).into());
+    };
+    let axis =
+        in_context(interrupt, |context| History::series(tree, revision, mail, recipe, (interrupt, context)))?;
+    Ok(Said { axis: Box::new(axis), notes: Vec::new() })
+}
+
+impl Bisect {
+    /// Whether what was said about the axis fits to the ends.
+    fn fits(&self, range: &Range) -> anyhow::Result<()> {
+        let needs_one = !self.params.is_empty() || !self.config_good.is_empty();
+        let is_one = matches!(range, Range::One(_));
+        let wrong = match (range, needs_one) {
+            (Range::Packages(..) | Range::Commits { .. }, true) => {
+                Some("--params and --config-good want one kernel, and here are two ends")
+            }
+            _ if (!self.path.is_empty() || self.first_parent) && !matches!(range, Range::Commits { .. }) => {
+                Some("--path and --first-parent are about commits: git:TREE@FIRST..LAST")
+            }
+            _ => None,
+        };
+        let packages = matches!(range, Range::Packages(..));
+        if packages && !self.build.config.is_empty()
+            || is_one && !self.config_good.is_empty() && !self.build.config.is_empty()
+        {
+            return Err(WrongUsage("--config: nothing is built with it here".to_string()).into());
+        }
+        wrong.map_or(Ok(()), |text| Err(WrongUsage(text.to_string()).into()))
+    }
+}
+
+/// The parameters of the first end and of the last: they may be called by name, else the good ones come first.
+fn ends<'t>(first: &'t str, second: &'t str, fixed: bool) -> (&'t str, &'t str) {
+    let good = |text: &'t str| text.trim_start().strip_prefix("good:");
+    let bad = |text: &'t str| text.trim_start().strip_prefix("bad:");
+    let (good, bad) = match (good(first), bad(second), bad(first), good(second)) {
+        (_, _, Some(bad), Some(good)) => (good, bad),
+        (good, bad, _, _) => (good.unwrap_or(first), bad.unwrap_or(second)),
+    };
+    if fixed { (bad, good) } else { (good, bad) }
+}
+
+/// What lies in a checkout beside its commits is not searched.
+fn changes(tree: &std::path::Path, context: &mut Context<'_>) -> Option<String> {
+    let place: PathBuf = Locator::Path(tree.to_owned()).path()?;
+    let changes = history::changes_in_checkout(&place, context).ok().filter(|changes| changes.count > 0)?;
+    Some(format!(
+        "{} changes in {} are in no commit, and so in none of the kernels: {}",
+        changes.count,
+        tree.display(),
+        changes.paths.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_may_be_called_by_name() {
+        assert_eq!(ends("good: a", "bad: b", false), (" a", " b"));
+        assert_eq!(ends("bad: b", "good: a", false), (" a", " b"));
+        assert_eq!(ends("a", "b", false), ("a", "b"));
+        assert_eq!(ends("good: a", "bad: b", true), (" b", " a"));
+    }
+}

@@ -1,0 +1,189 @@
+//! Answers the question of a bisection with real kernels in real machines.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use bisect::{Answer, Error, Evidence, Progress, Question, Subject, Test, Tested, Tester};
+use kernel::{Kernel, Recipe};
+use lab::Outcome;
+use lab::likeness::Way;
+
+use super::{figures, runs, words};
+use crate::cli::Bisect;
+use crate::find::find_telling;
+
+/// Where a whole configuration is put: always under the same name, so that builds share what they compiled.
+const CONFIGURATION: &str = "bisect.config";
+
+/// Finds or builds the Kernels, and runs what was asked.
+pub(crate) struct Laboratory<'a> {
+    pub(crate) said: &'a Bisect,
+    pub(crate) question: &'a Question,
+    pub(crate) interrupt: &'a AtomicBool,
+    /// The folder of the bisection.
+    pub(crate) directory: PathBuf,
+    /// How the failure looks that is searched for, once it was seen.
+    pub(crate) way: Option<Way>,
+    /// Sessions whose Runs were counted already.
+    pub(crate) counted: HashSet<String>,
+}
+
+/// A Kernel that is there, and what it took to get it.
+pub(crate) struct Ready<'t> {
+    pub(crate) test: &'t Test,
+    pub(crate) kernel: Kernel,
+    pub(crate) took: Duration,
+}
+
+impl Laboratory<'_> {
+    /// The Kernel of a test, or why there is none.
+    fn ready<'t>(
+        &self,
+        test: &'t Test,
+        heard: &mut dyn FnMut(Progress),
+    ) -> Result<Result<Ready<'t>, String>, Error> {
+        let start = Instant::now();
+        let recipe = self.recipe(&test.subject)?;
+        let mut told = |text: &str| heard(Progress::Working(text.to_string()));
+        match find_telling(&test.subject.locator, &recipe, self.interrupt, &mut told) {
+            Ok(kernel) => Ok(Ok(Ready { test, kernel, took: start.elapsed() })),
+            Err(error) if error.is_interrupt() => Err(Error::Interrupted),
+            Err(error) if error.accuses_kernel() || error.is_usage() => Ok(Err(error.to_string())),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How the subject is built; a configuration of its own is written first.
+    fn recipe(&self, subject: &Subject) -> Result<Recipe, Error> {
+        let Some(configuration) = &subject.configuration else { return Ok(subject.recipe.clone()) };
+        let path = self.directory.join(CONFIGURATION);
+        std::fs::write(&path, configuration)
+            .map_err(|error| Error::Broken(format!("{}: {error}", path.display())))?;
+        let configurations = vec![path.display().to_string()];
+        Ok(Recipe { configurations, allow_unmet: true, ..subject.recipe.clone() })
+    }
+
+    /// What a Kernel that is not there answers.
+    fn without_kernel(&self, test: &Test, why: &str) -> Tested {
+        let evidence = Evidence {
+            command: self.command(&test.subject),
+            lines: why.lines().map(str::to_string).collect(),
+            ..Evidence::default()
+        };
+        let first = why.lines().next().unwrap_or_default();
+        let answer = match self.question {
+            Question::Build => Answer::Runs { shown: 1, hidden: 0 },
+            _ => Answer::CannotTest(format!("there is no kernel: {first}")),
+        };
+        tested(answer, evidence)
+    }
+
+    fn built(&self, ready: &Ready<'_>) -> Tested {
+        let evidence = Evidence {
+            release: ready.kernel.release.clone(),
+            command: self.command(&ready.test.subject),
+            ..Evidence::default()
+        };
+        Tested { preparation: ready.took, ..tested(Answer::Runs { shown: 0, hidden: 1 }, evidence) }
+    }
+
+    /// The command that shows what a subject does.
+    pub(crate) fn command(&self, subject: &Subject) -> String {
+        if *self.question == Question::Build {
+            return words::quoted(&words::of_build_alone(self.said, subject));
+        }
+        words::quoted(&words::of_test(self.said, self.question, subject, (None, 1)))
+    }
+
+    fn answer(
+        &self,
+        ready: &Ready<'_>,
+        jobs: usize,
+        heard: &mut dyn FnMut(Progress),
+    ) -> Result<Tested, Error> {
+        let tested = match self.question {
+            Question::Build => Ok(self.built(ready)),
+            Question::Metric { .. } => figures::measure(self, ready, heard),
+            _ => runs::run(self, ready, jobs, heard),
+        };
+        if self.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { tested }
+    }
+
+    /// Tests of several Kernels, side by side.
+    fn side_by_side(
+        &self,
+        ready: &[Ready<'_>],
+        heard: &mut dyn FnMut(Progress),
+    ) -> Vec<Result<Tested, Error>> {
+        let (sender, said) = channel();
+        std::thread::scope(|scope| {
+            let start = |ready| {
+                let sender = sender.clone();
+                scope.spawn(move || self.answer(ready, 1, &mut |progress| drop(sender.send(progress))))
+            };
+            let threads: Vec<_> = ready.iter().map(start).collect();
+            drop(sender);
+            said.iter().for_each(&mut *heard);
+            let gone = || Err(Error::Broken("a thread of kiln died".to_string()));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| gone())).collect()
+        })
+    }
+}
+
+impl Tester for Laboratory<'_> {
+    fn test(&mut self, tests: &[Test], heard: &mut dyn FnMut(Progress)) -> Result<Vec<Tested>, Error> {
+        // Builds use all CPUs, so they come one after the other.
+        let found: Vec<_> = tests.iter().map(|test| self.ready(test, heard)).collect::<Result<_, _>>()?;
+        let (mut ready, mut missing) = (Vec::new(), Vec::new());
+        for (number, found) in found.into_iter().enumerate() {
+            match found {
+                Ok(one) => ready.push((number, one)),
+                Err(why) => missing.push((number, why)),
+            }
+        }
+        let (numbers, ready): (Vec<usize>, Vec<Ready<'_>>) = ready.into_iter().unzip();
+        let answers = match ready.as_slice() {
+            [one] => vec![self.answer(one, self.jobs(), heard)],
+            several => self.side_by_side(several, heard),
+        };
+        let mut all: Vec<(usize, Tested)> = missing
+            .iter()
+            .map(|(number, why)| (*number, self.without_kernel(&tests[*number], why)))
+            .collect();
+        for (number, answer) in numbers.into_iter().zip(answers) {
+            all.push((number, answer?));
+        }
+        all.sort_by_key(|(number, _)| *number);
+        let all: Vec<Tested> = all.into_iter().map(|(_, tested)| tested).collect();
+        self.counted.extend(all.iter().flat_map(|tested| tested.evidence.sessions.clone()));
+        Ok(all)
+    }
+
+    fn look_for(&mut self, evidence: &Evidence) {
+        let run = evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel() && !self.said.any_failure);
+        self.way = run.map(|run| Way::of(run.outcome, &run.reason));
+    }
+
+    fn jobs(&self) -> usize {
+        if self.question.is_certain() {
+            return 1;
+        }
+        let cpus = self.said.machine.cpus.unwrap_or(1).max(1) as usize;
+        let parallel = std::thread::available_parallelism().map_or(1, usize::from);
+        self.said.jobs.map_or((parallel / cpus).clamp(1, 4), usize::from)
+    }
+}
+
+/// An answer that took no time worth knowing.
+pub(crate) fn tested(answer: Answer, evidence: Evidence) -> Tested {
+    let (preparation, each) = (Duration::ZERO, Duration::ZERO);
+    Tested { answer, others: Vec::new(), reused: 0, evidence, preparation, each }
+}
+
+/// What is wrong with a Run that answers nothing.
+pub(crate) fn says_nothing(outcome: Outcome, reason: &str) -> String {
+    format!("{}: {reason}", outcome.name())
+}

@@ -1,0 +1,125 @@
+//! What can be said about a bisection.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+use kernel::Locator;
+use protocol::Need;
+
+use super::{BuildOptions, MachineOptions, OUTPUT};
+use crate::units;
+
+/// Where the help lists what is walked.
+const AXIS: &str = "What is searched";
+
+/// Where the help lists what is asked of each kernel.
+const QUESTION: &str = "What is asked of each kernel";
+
+/// Where the help lists how it is searched.
+const SEARCH: &str = "How it is searched";
+
+/// `kiln bisect`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("question").args(["case", "exec", "metric", "boot", "builds", "log"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("what").args(["range", "series"]).required(true))]
+pub(crate) struct Bisect {
+    /// The good end, two dots, and the bad end: deb:FIRST..deb:LAST for packages, git:TREE@FIRST..LAST for commits; or one
+    /// kernel, with --params or --config-good
+    #[arg(value_name = "FIRST..LAST")]
+    pub(crate) range: Option<String>,
+    /// Kernel parameters: 'good: quiet' 'bad: preempt=full nohz=off'
+    #[arg(long, value_name = "PARAMETERS", num_args = 2, requires = "range", conflicts_with = "config_good", help_heading = AXIS)]
+    pub(crate) params: Vec<String>,
+    /// Options: configurations of the good end, as for --config of kiln build
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires_all = ["range", "config_bad"], help_heading = AXIS)]
+    pub(crate) config_good: Vec<String>,
+    /// Those of the bad end
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "config_good", help_heading = AXIS)]
+    pub(crate) config_bad: Vec<String>,
+    /// Patches: an mbox, a patch, or a folder of patches
+    #[arg(long, value_name = "FILE", requires = "base", help_heading = AXIS)]
+    pub(crate) series: Option<PathBuf>,
+    /// The commit that the patches apply to: git:TREE@REVISION
+    #[arg(long, value_name = "COMMIT", requires = "series", help_heading = AXIS)]
+    pub(crate) base: Option<Locator>,
+    /// Only commits that touch this path of the tree; may be given more than once
+    #[arg(long, value_name = "PATH", requires = "range", help_heading = AXIS)]
+    pub(crate) path: Vec<String>,
+    /// Take a merge for one change: do not look into what it merges
+    #[arg(long, requires = "range", help_heading = AXIS)]
+    pub(crate) first_parent: bool,
+    /// The first end is bad and the last one good: look for what mended it
+    #[arg(long, help_heading = AXIS)]
+    pub(crate) fixed: bool,
+
+    /// Does this case accuse the kernel?
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["exec", "metric", "boot", "builds"], help_heading = QUESTION)]
+    pub(crate) case: Option<String>,
+    /// The suite of the case, as for kiln run
+    #[arg(long, value_name = "SUITE", default_value = "full", requires = "case", help_heading = QUESTION)]
+    pub(crate) suite: String,
+    /// Does this program of the host fail? Exit status 125 says nothing; arguments come after --
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["metric", "boot", "builds"], help_heading = QUESTION)]
+    pub(crate) exec: Option<PathBuf>,
+    /// Arguments for the program
+    #[arg(last = true, requires = "exec", value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
+    /// What the program needs, in the words of `kiln cases`; may be given more than once
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "exec", help_heading = QUESTION)]
+    pub(crate) need: Vec<Need<String>>,
+    /// Is this operation of kiln measure closer to its cost at the bad end?
+    #[arg(long, value_name = "OPERATION", conflicts_with_all = ["boot", "builds", "log"], help_heading = QUESTION)]
+    pub(crate) metric: Option<String>,
+    /// With --metric: is it worse than at the good end by this much, such as 1%?
+    #[arg(long, value_name = "PERCENT", requires = "metric", value_parser = units::percent, help_heading = QUESTION)]
+    pub(crate) worse_by: Option<f64>,
+    /// With --metric: measure time instead of counting instructions
+    #[arg(long, requires = "metric", help_heading = QUESTION)]
+    pub(crate) timed: bool,
+    /// Does the kernel fail to come up?
+    #[arg(long, conflicts_with = "builds", help_heading = QUESTION)]
+    pub(crate) boot: bool,
+    /// Does it fail to build? With --make KCFLAGS=-Werror a warning is a failure
+    #[arg(long = "build", conflicts_with = "log", help_heading = QUESTION)]
+    pub(crate) builds: bool,
+    /// Does this text stand in the log: of the boot, and of the case or program if one is given?
+    #[arg(long, value_name = "TEXT", help_heading = QUESTION)]
+    pub(crate) log: Option<String>,
+    /// Any failure counts, also one that is unlike the one at the bad end
+    #[arg(long, help_heading = QUESTION)]
+    pub(crate) any_failure: bool,
+    /// Time limit of the case instead of its own, such as 30s or 5m
+    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = QUESTION)]
+    pub(crate) case_timeout: Option<Duration>,
+
+    /// How sure it must be
+    #[arg(long, value_name = "PERCENT", default_value = "99%", value_parser = units::confidence, help_heading = SEARCH)]
+    pub(crate) confidence: f64,
+    /// Runs at the bad end before a failure is taken not to be there
+    #[arg(long, value_name = "COUNT", default_value = "60", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = SEARCH)]
+    pub(crate) tries: u32,
+    /// Tests at a time [default: one for each CPU of the host, at most 4]
+    #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=4), help_heading = SEARCH)]
+    pub(crate) jobs: Option<u8>,
+    /// Begin anew: neither go on with an earlier call of the same command nor count Runs of earlier sessions
+    #[arg(long, help_heading = SEARCH)]
+    pub(crate) fresh: bool,
+
+    /// Print one JSON document
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+    /// Write the report here, too: one HTML file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the draft of a mail about it here, too
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) mail: Option<PathBuf>,
+    /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/bisections]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) build: BuildOptions,
+    #[command(flatten)]
+    pub(crate) machine: MachineOptions,
+}
