@@ -86,7 +86,10 @@ pub struct Evidence {
     /// The Run that stands for those that were made: one that shows the failure, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Box<lab::Run>>,
-    /// Functions that explain a metric, or lines of a compiler.
+    /// What a function of the kernel costs in a counted metric.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<lab::measure::Function>,
+    /// Lines of a compiler.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
 }
@@ -99,6 +102,9 @@ impl Evidence {
         if better || self.run.is_none() {
             self.run = other.run.or_else(|| self.run.take());
             self.command = other.command;
+        }
+        if better || self.functions.is_empty() {
+            self.functions = other.functions;
         }
         if better || self.lines.is_empty() {
             self.lines = other.lines;

@@ -7,6 +7,7 @@
 
 mod address;
 mod difference;
+mod functions;
 mod html;
 mod json;
 mod mail;

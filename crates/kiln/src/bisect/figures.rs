@@ -5,7 +5,7 @@ use std::time::Instant;
 use bisect::{Answer, Error, Evidence, Progress, Question, Tested};
 use clap::Parser;
 use kernel::Store;
-use lab::measure::{Candidate, Counting, Failure, Measurement, Metric, count, time};
+use lab::measure::{Candidate, Counting, Failure, Function, Measurement, Metric, count, time};
 use machine::Watch;
 
 use super::laboratory::{Laboratory, Ready, tested};
@@ -13,8 +13,8 @@ use super::words;
 use crate::candidates::{self, Side};
 use crate::cli::{Cli, Measure, Verb};
 
-/// Functions of the kernel that are named in the evidence.
-const FUNCTIONS: usize = 12;
+/// Functions of the kernel that are kept: those with most instructions.
+const FUNCTIONS: usize = 300;
 
 /// Measures the operation in as many boots as are wanted.
 pub(crate) fn measure(
@@ -45,7 +45,7 @@ pub(crate) fn measure(
         return Ok(tested(Answer::CannotTest(why), evidence));
     }
     let values = metric.values.iter().map(|value| value.median).collect();
-    let evidence = Evidence { lines: functions(metric), ..evidence };
+    let evidence = Evidence { functions: functions(metric), ..evidence };
     Ok(Tested { preparation: ready.took, each, ..tested(Answer::Values(values), evidence) })
 }
 
@@ -114,8 +114,8 @@ fn untestable(error: &anyhow::Error) -> Option<String> {
     }
 }
 
-/// The functions in which most of the instructions are, a line each.
-fn functions(metric: &Metric) -> Vec<String> {
+/// The functions in which most of the instructions are.
+fn functions(metric: &Metric) -> Vec<Function> {
     let functions = metric.detail.iter().flat_map(|detail| &detail.functions);
-    functions.take(FUNCTIONS).map(|function| format!("{} {}", function.instructions, function.name)).collect()
+    functions.take(FUNCTIONS).cloned().collect()
 }

@@ -66,7 +66,7 @@ pub(crate) fn run(
     let reused = tally.reused;
     let each = spent.running / (tally.runs() - reused.min(tally.runs())).max(1);
     let (answer, others, sessions, run) = tally.answer();
-    let evidence = Evidence { release, sessions, command, run, lines: Vec::new() };
+    let evidence = Evidence { release, sessions, command, run, ..Evidence::default() };
     Ok(Tested { others, reused, preparation: spent.preparation, each, ..tested(answer, evidence) })
 }
 

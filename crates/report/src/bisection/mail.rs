@@ -9,6 +9,7 @@ use bisect::{Bisection, Conclusion, StateReport};
 
 use super::address::recipient;
 use super::difference::between;
+use super::functions::functions;
 use super::sides::{Sides, sides};
 use super::statement;
 use crate::columns::{fit, hanging, wrap};
@@ -117,6 +118,9 @@ impl<W: Write> Draft<'_, W> {
         if let Some(text) = statement::metric(self.bisection, sides) {
             let threshold = statement::threshold(self.bisection).map(|text| format!("; {text}"));
             self.prose(&format!("The difference is {text}{}.", threshold.unwrap_or_default()))?;
+        }
+        for line in functions(sides) {
+            self.quoted(&line)?;
         }
         self.logs(sides)
     }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use bisect::{Bisection, StateReport};
 
 use super::difference::between;
+use super::functions::functions;
 use super::sides::{Sides, sides};
 use super::statement;
 use crate::columns::{Columns, fit, hanging, wrap};
@@ -14,6 +15,9 @@ use crate::style::{BOLD, DIM, Paint, of};
 
 /// Columns for the word before a line.
 const INDENT: usize = 9;
+
+/// Columns for the word before a fact: `parameter` is the longest.
+const WORD: usize = 11;
 
 /// Columns of a line where nobody says how many there are.
 const WIDTH: usize = 110;
@@ -119,6 +123,9 @@ impl<W: Write> Printer<'_, W> {
         if let Some(text) = statement::threshold(self.bisection) {
             self.hanging("", &text)?;
         }
+        for line in functions(sides) {
+            self.line("", &line)?;
+        }
         writeln!(self.out)?;
         self.logs(sides)
     }
@@ -199,7 +206,7 @@ impl<W: Write> Printer<'_, W> {
 
     /// A paragraph beside a word.
     fn hanging(&mut self, word: &str, text: &str) -> io::Result<()> {
-        for line in hanging(word, INDENT, text, self.width) {
+        for line in hanging(word, WORD, text, self.width) {
             writeln!(self.out, "{}", line.trim_end())?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use bisect::{
     Bisection, Candidate, Check, Conclusion, End, Evidence, Point, Question, StateReport, Steps, Threshold,
 };
 use lab::kernel_report::KernelReport;
+use lab::measure::Function;
 use lab::{Outcome, Run};
 use protocol::KernelRecord;
 
@@ -52,7 +53,7 @@ fn state(point: Point, name: &str, shown: u32, hidden: u32) -> StateReport {
         sessions: vec!["2026-11-21-1".into()],
         command: format!("kiln run git:~/linux@{name} --case fs/overlay-rename --repeat 14"),
         run: Some(Box::new(run)),
-        lines: Vec::new(),
+        ..Evidence::default()
     };
     StateReport { point, name: name.into(), shown, hidden, values: Vec::new(), untestable: None, evidence }
 }
@@ -146,9 +147,12 @@ pub(crate) fn mended() -> Bisection {
 /// A metric that gets worse with one patch of a series.
 pub(crate) fn metric() -> Bisection {
     let measured = |point, name: &str, values: &[f64]| {
-        let lines = vec!["+120  pipe_write (1,200 → 1,320)".to_owned()];
-        let evidence =
-            Evidence { lines: if values[0] > 2_400.0 { lines } else { Vec::new() }, ..Evidence::default() };
+        let function = |name: &str, instructions| Function { name: name.into(), instructions, calls: 1 };
+        let functions = match values[0] > 2_400.0 {
+            true => vec![function("pipe_write", 1_320), function("account", 76), function("__schedule", 402)],
+            false => vec![function("pipe_write", 1_200), function("__schedule", 402)],
+        };
+        let evidence = Evidence { functions, ..Evidence::default() };
         let shown = u32::from(values[0] > 2_400.0);
         StateReport { values: values.to_vec(), evidence, ..state(point, name, shown, 1 - shown) }
     };

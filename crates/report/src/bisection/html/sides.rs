@@ -3,6 +3,7 @@
 use bisect::{Bisection, StateReport};
 
 use super::super::difference::{Difference, between};
+use super::super::functions::functions;
 use super::super::sides::{Sides, sides};
 use super::super::statement;
 use crate::evidence;
@@ -27,6 +28,8 @@ pub(super) fn both(markup: &mut Markup, bisection: &Bisection) {
     if let Some(text) = statement::threshold(bisection) {
         markup.plain("p", text);
     }
+    let changed: Vec<_> = functions(sides).into_iter().map(|line| ("", line)).collect();
+    preformatted(markup, &changed, 0);
     logs(markup, sides, [without, with]);
 }
 
