@@ -20,6 +20,7 @@ const VERBS: &[&str] = &[
     "kunit",
     "replay",
     "bundle",
+    "bisect",
     "compare",
     "measure",
     "cases",
