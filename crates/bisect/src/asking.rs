@@ -1,10 +1,11 @@
 //! Asks the question at points of an axis, remembers the answers, and knows what asking costs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use ledger::Journal;
 use serde::{Deserialize, Serialize};
+use verdict::Rate;
 use verdict::bisection::{Search, State};
 
 use crate::axis::{Axis, Point};
@@ -18,8 +19,11 @@ use crate::track::Track;
 /// A run takes so long before one has been seen.
 const USUAL_RUN: Duration = Duration::from_secs(1);
 
-/// Failures of another kind, without any answer, after which a state cannot be tested.
-const OTHERS_MAX: u32 = 3;
+/// Runs of a state after which no more of them are worth their time.
+const RUNS_MAX: u32 = 2000;
+
+/// Runs on end that answer nothing after which a state cannot be tested.
+const LOST_MAX: usize = 3;
 
 /// An answer as it is kept, so that the same command goes on from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +49,11 @@ pub(crate) struct Asking<'a> {
     journal: &'a mut Journal,
     heard: &'a mut dyn FnMut(Progress),
     known: BTreeMap<Point, Known>,
+    /// Points that the axis does not have.
+    absent: BTreeSet<Point>,
     pub(crate) threshold: Option<Threshold>,
+    /// How often it shows where it is, as a search knows it from more than the end.
+    pub(crate) rate: Option<Rate>,
     preparation: Mean,
     run: Mean,
     pub(crate) runs: u32,
@@ -58,7 +66,10 @@ struct Known {
     shown: u32,
     hidden: u32,
     values: Vec<f64>,
-    others: u32,
+    /// Failures of another kind were seen.
+    has_others: bool,
+    /// The last so many runs answered nothing.
+    lost: usize,
     untestable: Option<String>,
     evidence: Evidence,
 }
@@ -104,13 +115,16 @@ impl<'a> Asking<'a> {
             journal,
             heard,
             known: BTreeMap::new(),
+            absent: BTreeSet::new(),
             threshold: None,
+            rate: None,
             preparation: Mean::default(),
             run: Mean::default(),
             runs: 0,
             reused: 0,
         };
         for Kept { point, name, tested } in kept {
+            asking.learn_costs(&tested);
             asking.reused += tested.answer.count();
             asking.runs += tested.answer.count();
             asking.take(point, name, tested);
@@ -156,8 +170,22 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// What a test at a point costs, in seconds.
+    /// Whether the axis does not have a point, or a test of it answers nothing.
+    pub(crate) fn is_untestable(&self, point: &Point) -> bool {
+        self.absent.contains(point) || self.known.get(point).is_some_and(|known| known.untestable.is_some())
+    }
+
+    /// Whether something else than what is looked for went wrong at a point.
+    pub(crate) fn has_others(&self, point: &Point) -> bool {
+        self.known.get(point).is_some_and(|known| known.has_others)
+    }
+
+    /// What a test at a point costs, in seconds; more than anything where it says nothing new.
     pub(crate) fn cost(&self, point: &Point) -> f64 {
+        let (shown, hidden) = self.counts(point);
+        if self.is_untestable(point) || shown.saturating_add(hidden) >= RUNS_MAX {
+            return f64::INFINITY;
+        }
         let run = self.run.or(USUAL_RUN);
         let preparation = match self.known.contains_key(point) {
             true => Duration::ZERO,
@@ -171,16 +199,26 @@ impl<'a> Asking<'a> {
         self.preparation.or(self.axis.usual_effort()) + self.run.or(USUAL_RUN)
     }
 
-    /// Makes so many runs at each of these points; whether the axis has all of them.
+    /// Makes so many runs at each of these points that the axis has; whether it has all of them.
     pub(crate) fn ask(&mut self, points: &[(Point, u32)], purpose: Purpose) -> Result<bool, Error> {
         let mut tests = Vec::new();
         for (point, times) in points {
-            let Some(subject) = self.axis.subject(point)? else { return Ok(false) };
+            let Some(subject) = self.axis.subject(point)? else {
+                self.absent.insert(point.clone());
+                continue;
+            };
             let (point, name, times) = (point.clone(), subject.name.clone(), *times);
             (self.heard)(Progress::Testing { point: point.clone(), name, times, purpose });
             tests.push(Test { point, subject, times });
         }
+        let has_all = tests.len() == points.len();
+        if tests.is_empty() {
+            return Ok(has_all);
+        }
         let answers = self.tester.test(&tests, self.heard)?;
+        if answers.len() != tests.len() {
+            return Err(Error::Broken(format!("{} of {} tests were answered", answers.len(), tests.len())));
+        }
         for (Test { point, subject, .. }, tested) in tests.into_iter().zip(answers) {
             let kept = Kept { point, name: subject.name, tested };
             self.journal.append(&kept)?;
@@ -199,17 +237,19 @@ impl<'a> Asking<'a> {
             });
             self.take(point, name, tested);
         }
-        Ok(true)
+        Ok(has_all)
     }
 
     /// Tells a search all that is known about its states.
     pub(crate) fn feed(&self, search: &mut Search, track: &Track) {
         let all = self.axis.candidates().len();
         for state in track.states(self.axis) {
-            let Some(known) = self.known.get(&track.point(state, all)) else { continue };
-            let (shown, hidden) = known.counts(self.threshold);
+            let point = track.point(state, all);
+            let (shown, hidden) = self.counts(&point);
             search.observe(state, shown, hidden);
-            if let (State::After(number), Some(_)) = (state, &known.untestable) {
+            if let State::After(number) = state
+                && self.is_untestable(&point)
+            {
                 search.cannot_test(number);
             }
         }
@@ -236,32 +276,47 @@ impl<'a> Asking<'a> {
     }
 
     fn take(&mut self, point: Point, name: String, tested: Tested) {
+        let is_measured = self.question.is_measured();
         let known = self.known.entry(point).or_default();
         known.name = name;
-        known.others = known.others.saturating_add(u32::try_from(tested.others.len()).unwrap_or(u32::MAX));
+        known.has_others |= !tested.others.is_empty();
+        let before = known.answers(is_measured);
+        let mut why = None;
         match tested.answer {
             Answer::Runs { shown, hidden } => {
                 known.evidence.add(tested.evidence, shown > 0 && known.shown == 0);
-                known.shown += shown;
-                known.hidden += hidden;
+                known.shown = known.shown.saturating_add(shown);
+                known.hidden = known.hidden.saturating_add(hidden);
             }
             Answer::Values(values) => {
                 known.evidence.add(tested.evidence, known.values.is_empty());
                 known.values.extend(values);
             }
-            Answer::CannotTest(why) => {
+            Answer::CannotTest(reason) => {
                 known.evidence.add(tested.evidence, false);
-                known.untestable = Some(why);
+                why = Some(reason);
             }
         }
-        let is_silent = known.shown + known.hidden == 0 && known.values.is_empty();
-        if let Some(other) = tested.others.last().filter(|_| is_silent && known.others >= OTHERS_MAX) {
-            known.untestable.get_or_insert_with(|| format!("it fails in another way: {other}"));
+        if known.answers(is_measured) > before {
+            known.lost = 0;
+            return;
+        }
+        known.lost += tested.others.len().max(1);
+        // What could be tested once may only have bad luck now.
+        if known.lost >= LOST_MAX || (before == 0 && why.is_some()) {
+            let other = tested.others.last().map(|other| format!("it fails in another way: {other}"));
+            let nothing = || "its runs say nothing about the kernel".to_string();
+            known.untestable = why.or(other).or_else(|| Some(nothing()));
         }
     }
 }
 
 impl Known {
+    /// Runs, or values, that answer the question.
+    fn answers(&self, is_measured: bool) -> usize {
+        if is_measured { self.values.len() } else { self.shown as usize + self.hidden as usize }
+    }
+
     fn counts(&self, threshold: Option<Threshold>) -> (u32, u32) {
         threshold.map_or((self.shown, self.hidden), |threshold| threshold.count(&self.values))
     }

@@ -182,3 +182,33 @@ pub struct Rate {
     /// It showed each time.
     pub always: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(session: &str, command: &str, line: &str) -> Evidence {
+        let lines = if line.is_empty() { Vec::new() } else { vec![line.to_string()] };
+        Evidence {
+            release: None,
+            sessions: vec![session.to_string()],
+            command: command.to_string(),
+            run: None,
+            lines,
+        }
+    }
+
+    #[test]
+    fn all_sessions_are_kept_and_the_better_lines() {
+        let mut all = Evidence::default();
+        all.add(evidence("a", "kiln a", "x"), false);
+        all.add(Evidence { release: Some("6.1".to_string()), ..evidence("b", "kiln b", "y") }, false);
+        assert_eq!(
+            (&all.sessions[..], &all.lines[..]),
+            (&["a", "b"].map(String::from)[..], &["x".to_string()][..])
+        );
+        all.add(evidence("c", "kiln c", "z"), true);
+        assert_eq!((all.sessions.len(), &all.command[..], &all.lines[0][..]), (3, "kiln c", "z"));
+        assert_eq!(all.release.as_deref(), Some("6.1"));
+    }
+}

@@ -1,5 +1,8 @@
 //! Both ends must be what they should be, before anything is searched between them.
 
+use verdict::Rate;
+use verdict::statistics::{mann_whitney, median};
+
 use crate::asking::Asking;
 use crate::axis::Point;
 use crate::bisection::StateReport;
@@ -14,8 +17,8 @@ const ALWAYS: u32 = 5;
 /// Boots at each end whose figures are counted.
 const COUNTED: u32 = 3;
 
-/// Boots at each end whose figures are sampled.
-const SAMPLED: u32 = 8;
+/// Boots at each end whose figures are sampled: more if the ends cannot be told apart.
+const SAMPLED: [u32; 2] = [8, 24];
 
 /// Failures that are wanted of an intermittent one, to know how often it shows.
 const FAILURES: u32 = 3;
@@ -43,7 +46,7 @@ pub(crate) fn verify(asking: &mut Asking<'_>, settings: &Settings) -> Result<(),
         true => Ends { shows: Point::First, hides: Point::Last },
     };
     if asking.question.is_measured() {
-        return measure(asking, &ends);
+        return measure(asking, &ends, settings);
     }
     let first = if asking.question.is_certain() { 1 } else { ALWAYS };
     let shows = runs(asking, &ends.shows, first)?;
@@ -122,7 +125,7 @@ fn does_not_show_where_it_should_not(
 ) -> Result<(), Error> {
     let needed = needed(asking, settings);
     let good = runs(asking, &ends.hides, needed).map_err(|error| match error {
-        Error::End { end, why } if asking.state(&ends.hides).is_some_and(|good| has_others(&good)) => {
+        Error::End { end, why } if asking.has_others(&ends.hides) => {
             Error::OtherFailure { good: end, how: why }
         }
         error => error,
@@ -134,10 +137,6 @@ fn does_not_show_where_it_should_not(
     Err(Error::NotGood { what, rate: rate(&good), good: good.name })
 }
 
-fn has_others(state: &StateReport) -> bool {
-    state.evidence.run.as_ref().is_some_and(|run| run.outcome.accuses_kernel())
-}
-
 /// Runs, or boots, in which the failure would have shown at a point, were it there.
 pub(crate) fn needed(asking: &Asking<'_>, settings: &Settings) -> u32 {
     if matches!(asking.question, Question::Metric { .. }) {
@@ -147,51 +146,71 @@ pub(crate) fn needed(asking: &Asking<'_>, settings: &Settings) -> u32 {
         return 1;
     }
     let end = if settings.mended { Point::First } else { Point::Last };
-    let (shown, hidden) = asking.counts(&end);
-    misses(shown, hidden, settings.confidence)
+    let (failures, passes) = asking.counts(&end);
+    let rate = asking.rate.unwrap_or(Rate { failures, passes });
+    misses(rate, settings.confidence)
 }
 
 /// Runs after which a failure that showed in so many of others would have been missed with a chance below that of an
 /// error; at least three.
-fn misses(shown: u32, hidden: u32, confidence: f64) -> u32 {
-    const LEAST: f64 = 3.0;
-    let rate = (f64::from(shown) + 1.0) / (f64::from(shown + hidden) + 2.0);
-    let runs = ((1.0 - confidence).ln() / (1.0 - rate).ln()).ceil().clamp(LEAST, f64::from(RUNS_MAX));
-    // Bounded above.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is small and positive")]
-    {
-        runs as u32
+///
+/// The rate is not known, so the chance is the mean over all rates, as probable as those runs leave them when nothing
+/// was known before: the rate that was seen in a few runs is often far above the true one.
+fn misses(rate: Rate, confidence: f64) -> u32 {
+    const LEAST: u32 = 3;
+    let (shown, hidden) = (f64::from(rate.failures), f64::from(rate.passes));
+    let mut missed = 1.0;
+    for run in 0..RUNS_MAX {
+        if run >= LEAST && missed <= 1.0 - confidence {
+            return run;
+        }
+        missed *= (hidden + 0.5 + f64::from(run)) / (shown + hidden + 1.0 + f64::from(run));
     }
+    RUNS_MAX
 }
 
 /// Measures both ends and says where worse begins.
-fn measure(asking: &mut Asking<'_>, ends: &Ends) -> Result<(), Error> {
-    let wanted = match asking.question {
-        Question::Metric { timed: true, .. } => SAMPLED,
-        _ => COUNTED,
-    };
-    let hides = values(asking, &ends.hides, wanted)?;
-    let shows = values(asking, &ends.shows, wanted)?;
-    let worse_by = match asking.question {
-        Question::Metric { worse_by, .. } => *worse_by,
-        _ => None,
-    };
-    let (good, bad) = (middle(&hides.values), middle(&shows.values));
-    let threshold = Threshold::between(good, bad, worse_by);
-    let is_step = threshold.above && threshold.is_bad(bad) && !threshold.is_bad(good);
-    if is_step {
-        asking.threshold = Some(threshold);
-        return Ok(());
+fn measure(asking: &mut Asking<'_>, ends: &Ends, settings: &Settings) -> Result<(), Error> {
+    let Question::Metric { worse_by, timed, .. } = asking.question else { return Ok(()) };
+    let boots: &[u32] = if *timed { &SAMPLED } else { &[COUNTED] };
+    for (round, wanted) in boots.iter().enumerate() {
+        let hides = values(asking, &ends.hides, *wanted)?;
+        let shows = values(asking, &ends.shows, *wanted)?;
+        // Later ones do not move the threshold, so that it is the same when the same command goes on.
+        let first = |state: &StateReport| state.values[..state.values.len().min(*wanted as usize)].to_vec();
+        let (good, bad) = (first(&hides), first(&shows));
+        let is_noise = *timed && mann_whitney(&good, &bad) > 1.0 - settings.confidence;
+        if is_noise && round + 1 < boots.len() {
+            continue;
+        }
+        let (good, bad) = (middle(&good), middle(&bad));
+        let threshold = Threshold::between(good, bad, *worse_by);
+        if !is_noise && threshold.above && threshold.is_bad(bad) && !threshold.is_bad(good) {
+            asking.threshold = Some(threshold);
+            return Ok(());
+        }
+        return Err(no_step(asking.question, *worse_by, (hides, shows), bad < good && !is_noise));
     }
-    let what = asking.question.to_string();
-    if bad < good {
-        let (good_rate, bad_rate) = (span(&hides.values), span(&shows.values));
-        return Err(Error::Swapped { what, good: hides.name, good_rate, bad: shows.name, bad_rate });
+    Ok(())
+}
+
+/// Why the ends are none of a metric.
+fn no_step(
+    question: &Question,
+    worse_by: Option<f64>,
+    (hides, shows): (StateReport, StateReport),
+    is_swapped: bool,
+) -> Error {
+    let what = question.to_string();
+    let (good_value, bad_value) = (span(&hides.values), span(&shows.values));
+    let (good, bad) = (hides.name, shows.name);
+    if is_swapped {
+        return Error::Swapped { what, good, good_rate: good_value, bad, bad_rate: bad_value };
     }
     let allowed =
         worse_by.map_or_else(String::new, |part| format!(", which is not worse by {} %", part * 100.0));
-    let (good_value, bad_value) = (span(&hides.values), span(&shows.values));
-    Err(Error::NoStep { metric: what, good: hides.name, good_value, bad: shows.name, bad_value, allowed })
+    let (good_value, bad_value) = (good_value.into(), bad_value.into());
+    Error::NoStep { metric: what, good, good_value, bad, bad_value, allowed: allowed.into() }
 }
 
 fn values(asking: &mut Asking<'_>, end: &Point, wanted: u32) -> Result<StateReport, Error> {
@@ -221,5 +240,40 @@ fn span(values: &[f64]) -> String {
 
 /// The median; 0 of nothing.
 fn middle(values: &[f64]) -> f64 {
-    verdict::statistics::median(values).unwrap_or_default()
+    median(values).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missed(failures: u32, passes: u32) -> u32 {
+        misses(Rate { failures, passes }, 0.99)
+    }
+
+    #[test]
+    fn what_shows_seldom_is_missed_often() {
+        // Beta(5.5, 0.5): 0.5/6 * 1.5/7 * 2.5/8 = 0.0056, and without the last of them 0.018.
+        assert_eq!(missed(5, 0), 3);
+        // Beta(3.5, 2.5): 2.5/6 * 3.5/7 * ... * 10.5/14 = 0.0123, and times 11.5/15 it is 0.0094.
+        assert_eq!(missed(3, 2), 10);
+        assert!(missed(3, 7) > 12 && missed(30, 70) > 12 && missed(30, 70) < missed(3, 7));
+        assert_eq!(missed(1, 99), RUNS_MAX);
+        assert_eq!(missed(0, 0), RUNS_MAX);
+        assert_eq!(missed(u32::MAX, u32::MAX), 7);
+    }
+
+    #[test]
+    fn who_wants_to_be_surer_runs_more_and_nobody_fewer_than_three() {
+        let of = |confidence| misses(Rate { failures: 5, passes: 5 }, confidence);
+        assert!(of(0.5) == 3 && of(0.9) < of(0.99) && of(0.99) < of(0.999));
+        assert_eq!(of(1.0), RUNS_MAX);
+        assert_eq!(of(f64::NAN), RUNS_MAX);
+    }
+
+    #[test]
+    fn values_in_a_few_words() {
+        assert_eq!(span(&[3.0, 3.0]), "3");
+        assert_eq!(span(&[3.5, 1.0, 2.0]), "1 to 3.5");
+    }
 }

@@ -71,13 +71,13 @@ pub enum Error {
         /// The first end.
         good: String,
         /// Its values there.
-        good_value: String,
+        good_value: Box<str>,
         /// The second end.
         bad: String,
         /// Its values there.
-        bad_value: String,
+        bad_value: Box<str>,
         /// What it would have to differ by, if the user said so.
-        allowed: String,
+        allowed: Box<str>,
     },
     /// An end cannot be tested.
     #[error("{end} cannot be tested: {why}")]

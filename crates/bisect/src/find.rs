@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use verdict::Rate;
-use verdict::bisection::{self, Belief, Order, Search, Standing, State};
+use verdict::bisection::{self, Belief, Order, Search, Standing, State, Unusable};
 
 use crate::asking::Asking;
-use crate::axis::Point;
+use crate::axis::{Axis, Point};
 use crate::ends::needed;
 use crate::error::Error;
 use crate::event::{self, Progress, Purpose};
 use crate::procedure::Settings;
 use crate::question::Question;
-use crate::track::Track;
+use crate::track::{Track, state_with};
 
 /// What a search came to.
 #[derive(Debug)]
@@ -36,17 +36,35 @@ struct Finding<'l, 'a> {
 
 /// Finds the candidate of a track that makes the difference, and makes sure of it.
 pub(crate) fn find(asking: &mut Asking<'_>, track: &Track, settings: &Settings) -> Result<Found, Error> {
-    let order = track.order(asking.axis);
-    let false_alarm = false_alarm(asking, track);
-    let settings_of_search =
-        bisection::Settings { confidence: settings.confidence, mended: settings.mended, false_alarm };
-    let mut search = Search::new(order, settings_of_search)?;
+    let mut search = start(track, asking.axis, settings, false_alarm(asking, track))?;
     let halving = (search.expected_steps(Belief::Working), search.worst_steps(Belief::Working));
     asking.feed(&mut search, track);
-    let mut finding = Finding { asking, track, settings, search, tested: Vec::new() };
+    let tested = track.states(asking.axis).filter(|state| was_tested(asking, track, *state)).collect();
+    let mut finding = Finding { asking, track, settings, search, tested };
     let standing = finding.run()?;
     let steps = u32::try_from(finding.tested.len()).unwrap_or(u32::MAX);
     Ok(Found { search: finding.search, standing, steps, halving })
+}
+
+/// A search of a track of which nothing is known.
+///
+/// # Errors
+///
+/// When there is nothing to search, or too much, or the confidence is none.
+pub(crate) fn start(
+    track: &Track,
+    axis: &dyn Axis,
+    settings: &Settings,
+    false_alarm: f64,
+) -> Result<Search, Unusable> {
+    let Settings { confidence, mended, .. } = *settings;
+    Search::new(track.order(axis), bisection::Settings { confidence, mended, false_alarm })
+}
+
+/// Whether a state between the ends was tested before.
+fn was_tested(asking: &Asking<'_>, track: &Track, state: State) -> bool {
+    let point = track.point(state, asking.axis.candidates().len());
+    matches!(state, State::After(_)) && asking.state(&point).is_some()
 }
 
 /// The chance that a sample of the good plateau is taken for one of the other: as it was at the ends, and never none.
@@ -56,9 +74,8 @@ fn false_alarm(asking: &Asking<'_>, track: &Track) -> f64 {
     }
     let all = asking.axis.candidates().len();
     let count = |state| asking.counts(&track.point(state, all));
-    let ((before, total), (after, of)) = match (count(State::Before), count(State::All)) {
-        ((a, b), (c, d)) => ((a.min(b), a + b), (c.min(d), c + d)),
-    };
+    let ((a, b), (c, d)) = (count(State::Before), count(State::All));
+    let (before, total, after, of) = (a.min(b), a + b, c.min(d), c + d);
     f64::from(before + after + 1) / f64::from(total + of + 2)
 }
 
@@ -112,17 +129,16 @@ impl Finding<'_, '_> {
         let before: Vec<(u32, u32)> =
             wanted.iter().map(|(state, _)| self.asking.counts(&self.point(*state))).collect();
         let points: Vec<_> = wanted.iter().map(|(state, count)| (self.point(*state), *count)).collect();
-        let is_there = self.asking.ask(&points, purpose)?;
+        self.asking.ask(&points, purpose)?;
         for ((state, _), before) in wanted.into_iter().zip(before) {
             let point = self.point(state);
             let now = self.asking.counts(&point);
             self.search.observe(state, now.0.saturating_sub(before.0), now.1.saturating_sub(before.1));
             if let State::After(number) = state {
-                let untestable = self.asking.state(&point).is_some_and(|state| state.untestable.is_some());
-                if untestable || !is_there {
+                if self.asking.is_untestable(&point) {
                     self.search.cannot_test(number);
                 }
-                if !self.tested.contains(&state) {
+                if was_tested(self.asking, self.track, state) && !self.tested.contains(&state) {
                     self.tested.push(state);
                 }
             }
@@ -133,9 +149,10 @@ impl Finding<'_, '_> {
     /// Makes sure that the states just before a candidate and the one with it were run often enough to be shown as
     /// proof; whether that took more runs.
     fn look_around(&mut self, candidate: usize) -> Result<bool, Error> {
+        self.asking.rate = Some(self.search.rate(Belief::Sceptical));
         let needed = needed(self.asking, self.settings);
         let mut around = self.before(candidate);
-        around.push(self.after(candidate));
+        around.push(state_with(&self.track.order(self.asking.axis), candidate));
         for (index, state) in around.iter().enumerate() {
             let is_with = index + 1 == around.len();
             let (shown, hidden) = self.asking.counts(&self.point(*state));
@@ -144,9 +161,7 @@ impl Finding<'_, '_> {
                 true => needed.saturating_sub(shown + hidden),
                 false => u32::from(shown == 0) * needed.saturating_sub(hidden),
             };
-            let untestable =
-                self.asking.state(&self.point(*state)).is_some_and(|state| state.untestable.is_some());
-            if missing > 0 && !untestable {
+            if missing > 0 && !self.asking.is_untestable(&self.point(*state)) {
                 self.test(&[*state], missing, Purpose::Proof)?;
                 return Ok(true);
             }
@@ -161,13 +176,6 @@ impl Finding<'_, '_> {
             true => vec![State::Before],
             false => parents.into_iter().map(State::After).collect(),
         }
-    }
-
-    /// The state with a candidate, which at the end of a line is the end itself.
-    fn after(&self, candidate: usize) -> State {
-        let is_end =
-            matches!(self.track.order(self.asking.axis), Order::Line(count) if candidate + 1 == count);
-        if is_end { State::All } else { State::After(candidate) }
     }
 
     fn tell(&mut self, belief: Belief) {

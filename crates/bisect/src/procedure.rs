@@ -9,8 +9,9 @@ use crate::axis::{Axis, Point};
 use crate::bisection::{Bisection, Conclusion, End, Rate, Steps};
 use crate::error::Error;
 use crate::event::Progress;
-use crate::find::{Found, find, is_always};
+use crate::find::{Found, find, is_always, start};
 use crate::question::Question;
+use crate::reduce::Set;
 use crate::tester::Tester;
 use crate::track::Track;
 use crate::{ends, proof, reduce};
@@ -59,6 +60,8 @@ pub fn bisect(
     parts: Parts<'_>,
 ) -> Result<Bisection, Error> {
     let Parts { tester, journal, kept, heard } = parts;
+    let track = Track::of(axis);
+    start(&track, axis, settings, 0.0)?;
     let (first, last) = (name(axis, &Point::First)?, name(axis, &Point::Last)?);
     let candidates: Vec<String> = axis.candidates().iter().map(|candidate| candidate.name.clone()).collect();
     heard(Progress::Begun {
@@ -70,7 +73,6 @@ pub fn bisect(
     });
     let mut asking = Asking::new(axis, question, Others { tester, journal, heard }, kept);
     ends::verify(&mut asking, settings)?;
-    let track = Track::of(asking.axis);
     let found = find(&mut asking, &track, settings)?;
     let probabilities = probabilities(&found, &track, candidates.len());
     let (conclusion, more) = conclude(&mut asking, &track, &found, settings)?;
@@ -141,19 +143,23 @@ fn conclude(
     Ok(match &found.standing {
         Standing::Found { candidate, confidence } => {
             let first = track.candidate(*candidate);
-            let (numbers, steps) = match asking.axis.is_separable() {
-                true => reduce::minimal(asking, first, settings)?,
-                false => (vec![first], 0),
+            let Set { numbers, confidence, steps } = match asking.axis.is_separable() {
+                true => reduce::minimal(asking, (first, *confidence), settings)?,
+                false => Set { numbers: vec![first], confidence: *confidence, steps: 0 },
             };
             let candidates = describe(asking, &numbers)?;
-            (Conclusion::Culprits { numbers, candidates, confidence: *confidence }, steps)
+            (Conclusion::Culprits { numbers, candidates, confidence }, steps)
         }
         Standing::Suspects { candidates, confidence } => {
             let numbers: Vec<usize> = candidates.iter().map(|number| track.candidate(*number)).collect();
             let candidates = describe(asking, &numbers)?;
             (Conclusion::Suspects { numbers, candidates, confidence: *confidence }, 0)
         }
-        Standing::Open | Standing::Contradiction => {
+        Standing::Open => {
+            let why = "what can be tested does not tell which change it is".to_string();
+            (Conclusion::Contradiction { why }, 0)
+        }
+        Standing::Contradiction => {
             let why =
                 "no single change explains what was seen: it comes and goes between the ends".to_string();
             (Conclusion::Contradiction { why }, 0)

@@ -1,7 +1,5 @@
 //! What is done to be sure of a culprit.
 
-use verdict::bisection::Order;
-
 use crate::asking::Asking;
 use crate::axis::Point;
 use crate::bisection::Check;
@@ -10,7 +8,7 @@ use crate::error::Error;
 use crate::event::Purpose;
 use crate::find::parents;
 use crate::procedure::Settings;
-use crate::track::with;
+use crate::track::{Track, state_with, with};
 
 /// Something to be checked: where, in which words, and whether the change is there.
 struct Wanted {
@@ -41,8 +39,7 @@ fn of_one(asking: &Asking<'_>, culprit: usize) -> Vec<Wanted> {
         true => vec![Point::First],
         false => parents.into_iter().map(Point::After).collect(),
     };
-    let is_end = matches!(order, Order::Line(count) if culprit + 1 == count);
-    let with = if is_end { Point::Last } else { Point::After(culprit) };
+    let with = Track::Whole.point(state_with(&order, culprit), asking.axis.candidates().len());
     let noun = asking.axis.kind().noun();
     let wanted = |point, what: String, has_it| Wanted { point, what, has_it, otherwise: "it cannot be had" };
     let mut all: Vec<Wanted> =
@@ -61,16 +58,16 @@ fn of_set(asking: &Asking<'_>, culprits: &[usize]) -> Vec<Wanted> {
     let all = asking.axis.candidates().len();
     let noun = asking.axis.kind().noun();
     let otherwise = "it cannot be had";
-    let (it, each) = match culprits {
-        [_] => (format!("the {noun} alone"), "without it".to_string()),
-        _ => (format!("these {noun}s alone"), String::new()),
+    let it = match culprits {
+        [_] => format!("the {noun} alone"),
+        _ => format!("these {noun}s alone"),
     };
     let mut checks = vec![Wanted { point: with(culprits.to_vec(), all), what: it, has_it: true, otherwise }];
-    for (index, culprit) in culprits.iter().enumerate() {
+    for culprit in culprits {
         let others = culprits.iter().copied().filter(|other| other != culprit).collect();
         let name = &asking.axis.candidates()[*culprit].name;
-        let what = if each.is_empty() { format!("them without {name}") } else { each.clone() };
-        if culprits.len() > 1 || index > 0 {
+        if culprits.len() > 1 {
+            let what = format!("them without {name}");
             checks.push(Wanted { point: with(others, all), what, has_it: false, otherwise });
         }
         let rest = (0..all).filter(|other| other != culprit).collect();
@@ -89,8 +86,7 @@ fn check(asking: &mut Asking<'_>, wanted: Wanted, settings: &Settings) -> Result
     let needed = needed(asking, settings);
     let (shown, hidden) = asking.counts(&point);
     let enough = (shown + hidden >= needed) || (expected && shown > 0);
-    let is_known_untestable = asking.state(&point).is_some_and(|state| state.untestable.is_some());
-    if !enough && !is_known_untestable {
+    if !enough && !asking.is_untestable(&point) {
         let more = needed - (shown + hidden);
         if !asking.ask(&[(point.clone(), more)], Purpose::Proof)? {
             return Ok(untried(otherwise.to_string()));

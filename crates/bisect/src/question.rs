@@ -83,11 +83,35 @@ impl Threshold {
     pub fn is_bad(self, value: f64) -> bool {
         if self.above { value > self.at } else { value < self.at }
     }
+
     /// How many of the values are bad, and how many are not.
     #[must_use]
     pub fn count(self, values: &[f64]) -> (u32, u32) {
         let bad = values.iter().filter(|value| self.is_bad(**value)).count();
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         (number(bad), number(values.len() - bad))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nearer_to_the_bad_end_is_bad() {
+        let threshold = Threshold::between(100.0, 200.0, None);
+        assert_eq!(threshold, Threshold { at: 150.0, above: true });
+        assert_eq!(threshold.count(&[100.0, 150.0, 150.1, 300.0]), (2, 2));
+        let threshold = Threshold::between(200.0, 100.0, None);
+        assert_eq!(threshold, Threshold { at: 150.0, above: false });
+        assert_eq!(threshold.count(&[100.0, 150.0, 150.1, 300.0]), (1, 3));
+        assert_eq!(threshold.count(&[]), (0, 0));
+    }
+
+    #[test]
+    fn worse_begins_where_the_user_says() {
+        let threshold = Threshold::between(100.0, 200.0, Some(0.25));
+        assert_eq!(threshold, Threshold { at: 125.0, above: true });
+        assert!(threshold.is_bad(126.0) && !threshold.is_bad(125.0) && !threshold.is_bad(f64::NAN));
     }
 }

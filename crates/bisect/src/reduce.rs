@@ -17,24 +17,37 @@ use crate::track::{Track, with};
 /// Most candidates of a set.
 const SET_MAX: usize = 16;
 
-/// The set that `first`, the last candidate that is needed, belongs to; and the states that were tested for it.
+/// Candidates that make the difference together.
+#[derive(Debug)]
+pub(crate) struct Set {
+    /// In ascending order.
+    pub(crate) numbers: Vec<usize>,
+    /// How sure it is that each is needed, from 0 to 1.
+    pub(crate) confidence: f64,
+    /// States that were tested to find it, after those of the first search.
+    pub(crate) steps: u32,
+}
+
+/// The set that the last candidate that is needed belongs to, of which it is known how sure that is.
 pub(crate) fn minimal(
     asking: &mut Asking<'_>,
-    first: usize,
+    (last, confidence): (usize, f64),
     settings: &Settings,
-) -> Result<(Vec<usize>, u32), Error> {
-    let mut held = vec![first];
+) -> Result<Set, Error> {
+    let mut held = vec![last];
+    let mut sure = confidence;
     let mut steps = 0;
     while held.len() < SET_MAX && !suffices(asking, &held, settings)? {
         let least = held.iter().copied().min().unwrap_or_default();
         let track = Track::Some { held: held.clone(), open: (0..least).collect() };
         let found = find(asking, &track, settings)?;
         steps += found.steps;
-        let Standing::Found { candidate, .. } = found.standing else { break };
+        let Standing::Found { candidate, confidence } = found.standing else { break };
+        sure *= confidence;
         held.push(track.candidate(candidate));
         held.sort_unstable();
     }
-    Ok((held, steps))
+    Ok(Set { numbers: held, confidence: sure, steps })
 }
 
 /// Whether these candidates alone make the difference.
@@ -49,9 +62,10 @@ fn suffices(asking: &mut Asking<'_>, held: &[usize], settings: &Settings) -> Res
     for wanted in [1, needed] {
         let (shown, hidden) = asking.counts(&point);
         let made = shown + hidden;
-        if made < wanted && shown == 0 {
+        if made < wanted && shown == 0 && !asking.is_untestable(&point) {
             asking.ask(&[(point.clone(), wanted - made)], Purpose::Reduction)?;
         }
     }
-    Ok(asking.shows(&point) != settings.mended)
+    // If it is not known, nothing says that more are needed.
+    Ok(asking.counts(&point) == (0, 0) || asking.shows(&point) != settings.mended)
 }

@@ -1,5 +1,7 @@
 //! From the states of a search to the points of an axis.
 
+use std::collections::BTreeSet;
+
 use verdict::bisection::{Order, State};
 
 use crate::axis::{Axis, Point};
@@ -69,11 +71,26 @@ impl Track {
             Self::Whole => axis.candidates().len(),
             Self::Some { open, .. } => open.len(),
         };
-        let is_line = matches!(self.order(axis), Order::Line(_));
-        // The last state of a line is the end itself.
-        let inner = if is_line { count.saturating_sub(1) } else { count };
-        [State::Before].into_iter().chain((0..inner).map(State::After)).chain([State::All])
+        let order = self.order(axis);
+        let with = (0..count).map(move |number| state_with(&order, number));
+        [State::Before].into_iter().chain(with.filter(|state| *state != State::All)).chain([State::All])
     }
+}
+
+/// The state with a candidate and what that stands on: if these are all, it is the end itself.
+pub(crate) fn state_with(order: &Order, candidate: usize) -> State {
+    let is_end = match order {
+        Order::Line(count) => candidate + 1 == *count,
+        // Whoever is not the last has a child: then the last one stands on all.
+        Order::Graph(parents) => {
+            let mut alone: BTreeSet<usize> = (0..candidate).collect();
+            candidate + 1 == parents.len() && {
+                parents.iter().flatten().for_each(|parent| _ = alone.remove(parent));
+                alone.is_empty()
+            }
+        }
+    };
+    if is_end { State::All } else { State::After(candidate) }
 }
 
 /// The point with just these candidates: at both ends it has a name of its own.
@@ -84,5 +101,35 @@ pub(crate) fn with(mut candidates: Vec<usize>, all: usize) -> Point {
         0 => Point::First,
         count if count == all => Point::Last,
         _ => Point::With(candidates),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_of_a_part_are_on_top_of_what_is_held() {
+        let track = Track::Some { held: vec![7], open: vec![0, 2, 5] };
+        assert_eq!(track.point(State::Before, 9), Point::With(vec![7]));
+        assert_eq!(track.point(State::After(1), 9), Point::With(vec![0, 2, 7]));
+        assert_eq!(track.point(State::All, 9), Point::With(vec![0, 2, 5, 7]));
+        assert_eq!(track.point(State::All, 4), Point::Last);
+        assert_eq!(track.candidate(2), 5);
+        let all = Track::Some { held: Vec::new(), open: vec![0, 1] };
+        assert_eq!(all.point(State::Before, 2), Point::First);
+        assert_eq!(all.point(State::After(0), 2), Point::With(vec![0]));
+        assert_eq!(all.point(State::After(1), 2), Point::Last);
+    }
+
+    #[test]
+    fn the_state_with_all_is_the_end() {
+        let graph = |parents: &[&[usize]]| Order::Graph(parents.iter().map(|list| list.to_vec()).collect());
+        assert_eq!(state_with(&Order::Line(3), 1), State::After(1));
+        assert_eq!(state_with(&Order::Line(3), 2), State::All);
+        assert_eq!(state_with(&graph(&[&[], &[], &[0, 1]]), 2), State::All);
+        assert_eq!(state_with(&graph(&[&[], &[], &[1]]), 2), State::After(2));
+        assert_eq!(state_with(&graph(&[&[], &[0], &[1]]), 1), State::After(1));
+        assert_eq!(state_with(&graph(&[&[]]), 0), State::All);
     }
 }
