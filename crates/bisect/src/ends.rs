@@ -92,7 +92,7 @@ fn does_not_show(asking: &mut Asking<'_>, ends: &Ends, first: u32, settings: &Se
     let good = runs(asking, &ends.hides, first)?;
     let bad = runs(asking, &ends.shows, first)?;
     if good.shown > 0 {
-        let (good_rate, bad_rate) = (rate(&good), rate(&bad));
+        let (good_rate, bad_rate) = (rate(&good).into(), rate(&bad).into());
         return Err(Error::Swapped { what, good: good.name, good_rate, bad: bad.name, bad_rate });
     }
     let mut bad = bad;
@@ -205,7 +205,7 @@ fn no_step(
     let (good_value, bad_value) = (span(&hides.values), span(&shows.values));
     let (good, bad) = (hides.name, shows.name);
     if is_swapped {
-        return Error::Swapped { what, good, good_rate: good_value, bad, bad_rate: bad_value };
+        return Error::Swapped { what, good, good_rate: good_value.into(), bad, bad_rate: bad_value.into() };
     }
     let allowed =
         worse_by.map_or_else(String::new, |part| format!(", which is not worse by {} %", part * 100.0));

@@ -25,11 +25,11 @@ pub enum Error {
         /// The end that should be good.
         good: String,
         /// How often it shows there.
-        good_rate: String,
+        good_rate: Box<str>,
         /// The end that should be bad.
         bad: String,
         /// How often it shows there.
-        bad_rate: String,
+        bad_rate: Box<str>,
     },
     /// It does not show anywhere.
     #[error(
