@@ -189,13 +189,8 @@ mod tests {
 
     fn evidence(session: &str, command: &str, line: &str) -> Evidence {
         let lines = if line.is_empty() { Vec::new() } else { vec![line.to_string()] };
-        Evidence {
-            release: None,
-            sessions: vec![session.to_string()],
-            command: command.to_string(),
-            run: None,
-            lines,
-        }
+        let (sessions, command) = (vec![session.to_string()], command.to_string());
+        Evidence { sessions, command, lines, ..Evidence::default() }
     }
 
     #[test]
