@@ -123,7 +123,7 @@ fn earlier(laboratory: &Laboratory<'_>, now: &Session, tally: &mut Tally<'_>) {
             continue;
         }
         if let Ok(run) = past.run(case) {
-            tally.take_earlier(&past.name(), run);
+            tally.take_earlier(&past.name(), &run);
         }
     }
 }

@@ -83,16 +83,16 @@ impl<'a> Tally<'a> {
     }
 
     /// A Run of an earlier session, with all Runs that it stands for.
-    pub(crate) fn take_earlier(&mut self, session: &str, run: Run) {
+    pub(crate) fn take_earlier(&mut self, session: &str, run: &Run) {
         let before = self.runs();
         let all = match run.repeats.is_empty() {
-            true => vec![self.says(&run)],
+            true => vec![self.says(run)],
             false => run.repeats.iter().map(|repeat| self.of_case(repeat.outcome, &repeat.reason)).collect(),
         };
         // Of what is broken or has to be skipped one learns nothing; the next session may do better.
         for says in all {
             if matches!(says, Says::Shown | Says::Hidden) {
-                self.count(says, small(&run));
+                self.count(says, small(run));
             }
         }
         if self.runs() > before {
