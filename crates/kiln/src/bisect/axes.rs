@@ -124,9 +124,11 @@ fn ends<'t>(first: &'t str, second: &'t str, fixed: bool) -> (&'t str, &'t str) 
 fn changes(tree: &std::path::Path, context: &mut Context<'_>) -> Option<String> {
     let place: PathBuf = Locator::Path(tree.to_owned()).path()?;
     let changes = history::changes_in_checkout(&place, context).ok().filter(|changes| changes.count > 0)?;
+    let number =
+        if changes.count == 1 { "1 change".to_string() } else { format!("{} changes", changes.count) };
+    let verb = if changes.count == 1 { "is" } else { "are" };
     Some(format!(
-        "{} changes in {} are in no commit, and so in none of the kernels: {}",
-        changes.count,
+        "{number} in {} {verb} in no commit, and so in none of the kernels: {}",
         tree.display(),
         changes.paths.join(", ")
     ))

@@ -20,12 +20,14 @@
 //! * [`measure`]: what operations cost, how that is told, and what happens to QEMU and kiln meanwhile
 //! * [`compare`]: kernels, parameters and programs beside each other
 //! * [`planted_cost`]: a kernel that is slower by a known amount
+//! * [`bisect_built`]: commits and patches
 //! * [`bad_input`]: what a user can get wrong
 //!
 //! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
 //! failure. A failed test keeps its folder below `target/tmp`.
 
 mod bad_input;
+mod bisect_built;
 mod boots;
 mod bundle;
 mod clones;

@@ -4,12 +4,14 @@
 //! * [`planted`]: kernel modules that do harm
 //! * [`image`]: images that are no kernels
 //! * [`processes`]: who is still there
+//! * [`source`]: trees that only look like a kernel
 //! * [`terminal`]: a person before a terminal
 
 pub(crate) mod guest;
 pub(crate) mod image;
 pub(crate) mod planted;
 pub(crate) mod processes;
+pub(crate) mod source;
 pub(crate) mod terminal;
 
 use std::path::{Path, PathBuf};

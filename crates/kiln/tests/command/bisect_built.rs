@@ -1,0 +1,195 @@
+//! `kiln bisect git:TREE@FIRST..LAST` and `--series`: the commit or the patch that did it.
+
+use bisect::axis::{Kind, Point};
+use bisect::{Bisection, Candidate, Conclusion};
+
+use crate::support::source::Source;
+use crate::support::{BUILD, Call, Place};
+
+const BROKEN: &str = "int broken;\n";
+
+/// The bisection, and the only one that did it.
+#[track_caller]
+fn found(call: Call) -> (Bisection, Candidate) {
+    let bisection: Bisection = call.run_within(BUILD).expect(0).stated();
+    let Conclusion::Culprits { candidates, .. } = &bisection.conclusion else { panic!("{bisection:#?}") };
+    let [culprit] = &candidates[..] else { panic!("{candidates:#?}") };
+    let culprit = culprit.clone();
+    (bisection, culprit)
+}
+
+#[track_caller]
+fn holds(bisection: &Bisection, checks: usize) {
+    assert_eq!(bisection.proof.len(), checks, "{:#?}", bisection.proof);
+    for check in &bisection.proof {
+        assert!(check.holds && check.untried.is_none(), "{check:#?}");
+    }
+}
+
+/// Whether the last end was tested with the commit undone.
+fn was_undone(bisection: &Bisection) -> bool {
+    bisection.states.iter().any(|state| matches!(state.point, Point::Without(_)) && state.hidden == 1)
+}
+
+#[test]
+fn the_one_commit_of_thirty_two_that_breaks_the_build_is_found_and_nothing_of_the_users_is_touched() {
+    let place = Place::new();
+    let source = place.source();
+    source.grows("kernel", 20);
+    let culprit = source.adds("kernel/wrong.c", BROKEN);
+    source.grows("fs", 11);
+    source.write("init/main.c", "int not_committed;\n");
+    let before = source.listing();
+    let range = format!("{}..main", source.first);
+    let call = source.bisect(&place, &range, &["--build"]);
+    let done = call.run_within(BUILD).expect(0);
+    let title = format!("the first bad commit is {} (\"add kernel/wrong.c\")", &culprit[..12]);
+    let done = done.says(&title).says("A. Developer").says("error: expected sense").says("kiln build");
+    assert!(done.stderr.contains("1 change in") && done.stderr.contains("init/main.c"), "{}", done.stderr);
+
+    let (bisection, named) = found(source.bisect(&place, &range, &["--build", "--json"]));
+    assert_eq!((bisection.kind, bisection.candidates.len()), (Kind::Commits, 32));
+    assert_eq!((named.name, named.files), (culprit, vec!["kernel/wrong.c".to_string()]));
+    holds(&bisection, 3);
+    assert!(was_undone(&bisection), "{:#?}", bisection.states);
+    assert!(bisection.steps.taken <= bisection.steps.worst, "{:?}", bisection.steps);
+    source.is_still(&before);
+}
+
+#[test]
+fn a_commit_on_a_branch_that_was_merged_is_found_there() {
+    let place = Place::new();
+    let source = place.source();
+    source.grows("kernel", 3);
+    source.git(&["checkout", "--quiet", "-b", "topic"]);
+    source.grows("fs", 4);
+    let culprit = source.adds("fs/wrong.c", BROKEN);
+    source.grows("fs", 2);
+    source.git(&["checkout", "--quiet", "main"]);
+    source.grows("kernel", 3);
+    source.git(&["merge", "--quiet", "--no-ff", "--message", "merge topic", "topic"]);
+    let merge = source.git(&["rev-parse", "HEAD"]);
+    source.grows("kernel", 3);
+    let range = format!("{}..main", source.first);
+    let (bisection, named) = found(source.bisect(&place, &range, &["--build", "--json"]));
+    assert_eq!((named.name.as_str(), bisection.candidates.len()), (culprit.as_str(), 17));
+    holds(&bisection, 3);
+
+    let (bisection, named) = found(source.bisect(&place, &range, &["--build", "--json", "--first-parent"]));
+    assert_eq!((named.name, bisection.candidates.len()), (merge, 10));
+}
+
+#[test]
+fn only_commits_that_touch_a_path_are_candidates() {
+    let place = Place::new();
+    let source = place.source();
+    for number in 0..4 {
+        source.grows("kernel", 3);
+        source.adds(&format!("fs/even_{number}.c"), "int even;\n");
+    }
+    let culprit = source.adds("fs/wrong.c", BROKEN);
+    source.grows("kernel", 5);
+    let range = format!("{}..main", source.first);
+    let (bisection, named) = found(source.bisect(&place, &range, &["--build", "--json", "--path", "fs"]));
+    assert_eq!((named.name, bisection.candidates.len()), (culprit, 5));
+}
+
+#[test]
+fn the_commit_that_mends_the_build_is_found() {
+    let place = Place::new();
+    let source = place.source();
+    let start = source.adds("kernel/wrong.c", BROKEN);
+    source.grows("kernel", 7);
+    std::fs::remove_file(source.path.join("kernel/wrong.c")).expect("ours");
+    let culprit = source.commit("mend it");
+    source.grows("kernel", 4);
+    let call = source.bisect(&place, &format!("{start}..main"), &["--build", "--json", "--fixed"]);
+    let (bisection, named) = found(call);
+    assert_eq!((named.name, bisection.mended), (culprit, true));
+    holds(&bisection, 3);
+}
+
+/// Patches as `git format-patch` writes them, in a folder.
+fn patches(place: &Place, source: &Source, range: &str) -> String {
+    let folder = place.path().join("patches").display().to_string();
+    source.git(&["format-patch", "--quiet", "--cover-letter", "--output-directory", &folder, range]);
+    folder
+}
+
+#[test]
+fn the_patch_of_a_series_that_breaks_the_build_is_found() {
+    let place = Place::new();
+    let source = place.source();
+    source.git(&["checkout", "--quiet", "-b", "topic"]);
+    source.grows("kernel", 4);
+    source.adds("fs/wrong.c", BROKEN);
+    source.grows("kernel", 3);
+    let mails = patches(&place, &source, "main..topic");
+    source.git(&["checkout", "--quiet", "main"]);
+    source.git(&["branch", "--quiet", "-D", "topic"]);
+    let before = source.listing();
+    let base = format!("git:{}@main", source.path.display());
+    let arguments =
+        ["bisect", "--series", &mails, "--base", &base, "--config", "defconfig", "--build", "--json"];
+    let call = place.kiln(arguments).env("XDG_CACHE_HOME", place.path().join("cache"));
+    let (bisection, named) = found(call);
+    assert_eq!((bisection.kind, bisection.candidates.len()), (Kind::Patches, 8));
+    assert_eq!((named.title.as_str(), &named.files[..]), ("add fs/wrong.c", &["fs/wrong.c".to_string()][..]));
+    holds(&bisection, 3);
+    source.is_still(&before);
+}
+
+#[test]
+fn commits_that_cannot_be_undone_alone_are_named_all_the_same() {
+    let place = Place::new();
+    let source = place.source();
+    source.grows("kernel", 3);
+    let culprit = source.adds("kernel/wrong.c", BROKEN);
+    for number in 0..4 {
+        source.adds("kernel/wrong.c", &format!("int still_broken_{number};\n"));
+    }
+    let range = format!("{}..main", source.first);
+    let (bisection, named) = found(source.bisect(&place, &range, &["--build", "--json"]));
+    assert_eq!(named.name, culprit);
+    let [before, with, without] = &bisection.proof[..] else { panic!("{:#?}", bisection.proof) };
+    assert!(before.holds && with.holds, "{before:#?} {with:#?}");
+    assert!(without.untried.is_some() && !without.holds, "{without:#?}");
+}
+
+/// Seven commits of which none changes a kernel.
+fn writes(source: &Source, part: usize) {
+    for number in 0..7 {
+        source.adds(&format!("Documentation/part-{part}-{number}.txt"), "words\n");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_commit_that_breaks_a_case_and_the_one_that_makes_a_system_call_dearer_are_found_in_debians_source() {
+    const FUNCTION: &str = "SYSCALL_DEFINE0(getppid)\n{\n\tint pid;\n\n";
+    const COST: &str =
+        "\tasm volatile(\"mov $500, %%ecx\\n1:\\tdec %%ecx\\n\\tjnz 1b\" : : : \"ecx\", \"cc\");\n";
+    let place = Place::new();
+    let source = place.debian_source();
+    writes(&source, 1);
+    let dearer = source.replaces("kernel/sys.c", (FUNCTION, &[FUNCTION, COST].concat()));
+    writes(&source, 2);
+    writes(&source, 3);
+    let wrong = ("SIGPIPE, current, 0);\n\t\tret = -EPIPE;", "SIGPIPE, current, 0);\n\t\tret = -EIO;");
+    let breaks = source.replaces("fs/pipe.c", wrong);
+    writes(&source, 4);
+    source.adds("Documentation/one.txt", "words\n");
+    source.adds("Documentation/two.txt", "words\n");
+    let range = format!("{}..main", source.first);
+
+    let (bisection, named) = found(source.bisect(&place, &range, &["--case", "pipe/broken", "--json"]));
+    assert_eq!((named.name, bisection.candidates.len()), (breaks, 32));
+    holds(&bisection, 3);
+
+    let (bisection, named) = found(source.bisect(&place, &range, &["--metric", "syscall/getppid", "--json"]));
+    assert_eq!(named.name, dearer);
+    holds(&bisection, 3);
+    // A load of the counter and 500 turns of two instructions.
+    let [first, last] = [&bisection.first, &bisection.last].map(|end| end.state.values[0]);
+    assert!(((last - first) / 1001.0 - 1.0).abs() < 0.02, "{first} {last}");
+}
