@@ -81,6 +81,9 @@ impl Bisect {
         if let Some(metric) = &self.metric {
             operations(std::slice::from_ref(metric)).map_err(lab::suites::Error::from)?;
         }
+        if let Some(path) = self.exec.as_ref().filter(|path| !path.is_file()) {
+            return Err(WrongUsage(format!("--exec {}: no such file", path.display())).into());
+        }
         let Some(case) = &self.case else { return Ok(()) };
         let count = match Suite::open(&self.suite, std::slice::from_ref(case))? {
             Suite::Own { cases, .. } => cases.len(),

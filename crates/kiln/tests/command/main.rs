@@ -21,13 +21,17 @@
 //! * [`compare`]: kernels, parameters and programs beside each other
 //! * [`planted_cost`]: a kernel that is slower by a known amount
 //! * [`bisect_built`]: commits and patches
+//! * [`bisect_stopped`]: a search that is stopped goes on
+//! * [`bisect_bad_input`]: bisections that cannot be
 //! * [`bad_input`]: what a user can get wrong
 //!
 //! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
 //! failure. A failed test keeps its folder below `target/tmp`.
 
 mod bad_input;
+mod bisect_bad_input;
 mod bisect_built;
+mod bisect_stopped;
 mod boots;
 mod bundle;
 mod clones;
