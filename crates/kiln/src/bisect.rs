@@ -19,11 +19,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use bisect::{Axis, Bisection, Conclusion, Kept, Parts, Point, Progress, Question, Settings};
+use bisect::{Axis, Bisection, Conclusion, Kept, Parts, Point, Progress, Question, Settings, StateReport};
 use kernel::PartsHash;
 use lab::Suite;
 use lab::suites::select::operations;
-use ledger::Journal;
+use ledger::{Journal, Past};
 use report::Bisecting;
 
 use crate::cli::Bisect;
@@ -35,6 +35,9 @@ use laboratory::Laboratory;
 
 /// Digits of the name of a bisection's folder.
 const NAME: usize = 16;
+
+/// The file that reproduces the failure where there is only QEMU.
+const BUNDLE: &str = "bug.tar.zst";
 
 /// Finds the change and gives the exit code.
 pub(crate) fn bisect(said: &Bisect, color: bool) -> Result<u8> {
@@ -154,6 +157,8 @@ impl Bisect {
             let subject = axis.subject(&point)?;
             commands.extend(subject.map(|subject| laboratory.command(&subject)));
         }
+        let states = bisection.proof.iter().filter_map(|check| check.state.as_ref());
+        commands.extend(states.chain([&bisection.first.state, &bisection.last.state]).find_map(bundle));
         Ok(commands)
     }
 
@@ -175,6 +180,18 @@ impl Bisect {
         }
         Ok(())
     }
+}
+
+/// The command that packs a Run in which the failure shows, if the ledger has one.
+fn bundle(state: &StateReport) -> Option<String> {
+    let case = &state.evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel())?.case;
+    let shows = |name: &&String| {
+        let past = Past::open(&ledger::default_root().join(name));
+        past.and_then(|past| past.run(case).ok()).is_some_and(|run| run.outcome.accuses_kernel())
+    };
+    let session = state.evidence.sessions.iter().find(shows)?;
+    let words = ["bundle".to_string(), format!("{session}/{case}"), "-o".to_string(), BUNDLE.to_string()];
+    Some(words::quoted(&words))
 }
 
 fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
