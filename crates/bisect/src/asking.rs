@@ -137,6 +137,16 @@ impl<'a> Asking<'a> {
         (self.heard)(progress);
     }
 
+    /// Tells what was seen at points, by what is known now.
+    pub(crate) fn tell_again(&mut self, points: &[Point]) {
+        let states: Vec<StateReport> = points.iter().filter_map(|point| self.state(point)).collect();
+        for state in states {
+            let answer = Answer::Runs { shown: state.shown, hidden: state.hidden };
+            let (point, name, values) = (state.point, state.name, state.values);
+            self.tell(Progress::Tested { point, name, answer, values, reused: 0 });
+        }
+    }
+
     /// Tests that are made at a time.
     pub(crate) fn jobs(&self) -> usize {
         self.tester.jobs().max(1)

@@ -187,6 +187,7 @@ fn measure(asking: &mut Asking<'_>, ends: &Ends, settings: &Settings) -> Result<
         let threshold = Threshold::between(good, bad, *worse_by);
         if !is_noise && threshold.above && threshold.is_bad(bad) && !threshold.is_bad(good) {
             asking.threshold = Some(threshold);
+            asking.tell_again(&[Point::First, Point::Last]);
             return Ok(());
         }
         return Err(no_step(asking.question, *worse_by, (hides, shows), bad < good && !is_noise));

@@ -27,7 +27,7 @@ const QUOTED: usize = 160;
 const SUBJECT: usize = 120;
 
 /// Columns for the word before a fact.
-const INDENT: usize = 9;
+const INDENT: usize = 11;
 
 /// Files of a change.
 const FILES: usize = 12;
