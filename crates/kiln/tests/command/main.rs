@@ -20,6 +20,8 @@
 //! * [`measure`]: what operations cost, how that is told, and what happens to QEMU and kiln meanwhile
 //! * [`compare`]: kernels, parameters and programs beside each other
 //! * [`planted_cost`]: a kernel that is slower by a known amount
+//! * [`bisect_packages`]: the first bad package
+//! * [`bisect_settings`]: parameters and options that did it, alone and together, always and now and then
 //! * [`bisect_built`]: commits and patches
 //! * [`bisect_stopped`]: a search that is stopped goes on
 //! * [`bisect_bad_input`]: bisections that cannot be
@@ -31,6 +33,8 @@
 mod bad_input;
 mod bisect_bad_input;
 mod bisect_built;
+mod bisect_packages;
+mod bisect_settings;
 mod bisect_stopped;
 mod boots;
 mod bundle;

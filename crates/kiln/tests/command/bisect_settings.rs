@@ -1,0 +1,127 @@
+//! `kiln bisect KERNEL --params`, `--config-good` and `--config-bad`: what did it, alone or only together.
+
+use bisect::{Bisection, Conclusion};
+
+use crate::support::{BUILD, Call, Done, KERNEL, Place};
+
+/// Parameters that make no difference here.
+const OTHERS: &str = "foo0 foo1 foo2 foo3 foo4 foo5 foo6 foo7 foo8 foo9 foo10 foo11 foo12 foo13 foo14";
+
+/// A function `has` that looks for a word of the command line.
+const HAS: &str = r#"
+#include <sys/random.h>
+static int has(const char *word) {
+    char line[8192] = " ";
+    FILE *file = fopen("/proc/cmdline", "r");
+    if (!file || !fgets(line + 1, sizeof line - 2, file)) exit(125);
+    line[strcspn(line, "\n")] = ' ';
+    char text[64];
+    snprintf(text, sizeof text, " %s ", word);
+    return strstr(line, text) != NULL;
+}
+"#;
+
+/// `kiln bisect KERNEL --params good bad` with more arguments.
+fn parameters(place: &Place, (good, bad): (&str, &str), more: &[&str]) -> Call {
+    place.kiln([&["bisect", KERNEL, "--params", good, bad], more].concat())
+}
+
+/// What did it; every check was made and holds.
+#[track_caller]
+fn culprits(bisection: &Bisection) -> Vec<&str> {
+    let Conclusion::Culprits { candidates, .. } = &bisection.conclusion else { panic!("{bisection:#?}") };
+    assert!(!bisection.proof.is_empty());
+    for check in &bisection.proof {
+        assert!(check.holds && check.untried.is_none(), "{check:#?}");
+    }
+    candidates.iter().map(|candidate| candidate.name.as_str()).collect()
+}
+
+fn stated(call: Call) -> (Done, Bisection) {
+    let done = call.run_within(BUILD).expect(0);
+    let bisection = done.stated();
+    (done, bisection)
+}
+
+#[test]
+fn the_parameter_whose_absence_makes_an_operation_cost_more_is_found() {
+    let place = Place::new();
+    let bad = "bad: nohz=off threadirqs loglevel=3 init_on_alloc=1 rcu_nocbs=0 slub_debug=F";
+    let more = ["--metric", "pipe/round-trip"];
+    let done = parameters(&place, ("good: mitigations=off", bad), &more).run_within(BUILD).expect(0);
+    let done = done.says("the parameter that breaks it is no mitigations=off");
+    // Commands that show both sides, for whoever does not believe it.
+    let command = |wanted: &str| {
+        let commands = done.stdout.lines().filter(|line| line.trim_start().starts_with("kiln measure"));
+        commands.filter(|line| line.contains(wanted)).count()
+    };
+    assert!(command("mitigations=off") >= 1 && command("--metric pipe/round-trip") == 2, "{}", done.stdout);
+}
+
+#[test]
+fn the_parameter_that_puts_a_text_into_the_log_is_found() {
+    let place = Place::new();
+    let bad = format!("{OTHERS} ipv6.disable=1");
+    let more = ["--log", "IPv6: Loaded, but administratively disabled", "--json"];
+    let (_, bisection) = stated(parameters(&place, ("", &bad), &more));
+    assert_eq!(culprits(&bisection), ["ipv6.disable=1"]);
+    assert!(bisection.rate.always, "{:?}", bisection.rate);
+}
+
+#[test]
+fn two_parameters_that_fail_only_together_are_both_found() {
+    let place = Place::new();
+    let body = r#"return has("bad-a") && has("bad-b");"#;
+    let program = place.compile("together", body, HAS, &["-static"]).display().to_string();
+    let bad = "o1 bad-b o2 o3 o4 o5 bad-a o6";
+    let (done, bisection) = stated(parameters(&place, ("quiet", bad), &["--exec", &program, "--json"]));
+    let mut found = culprits(&bisection);
+    found.sort_unstable();
+    assert_eq!(found, ["bad-a", "bad-b"]);
+    // Together alone; each of them alone; all others with each of them left out.
+    let expected: Vec<bool> = bisection.proof.iter().map(|check| check.expected).collect();
+    assert_eq!(expected.iter().filter(|&&shows| shows).count(), 1, "{expected:?}");
+    assert_eq!(expected.len(), 5, "{expected:?}");
+    assert!(done.stdout.contains("2 parameters break it only together"), "{}", done.stdout);
+}
+
+#[test]
+fn a_parameter_with_which_a_third_of_the_runs_fail_is_found() {
+    let place = Place::new();
+    let body = r#"
+        unsigned char chance;
+        if (getrandom(&chance, 1, 0) != 1) return 125;
+        return has("bad") && chance < 77;"#;
+    let program = place.compile("rare", body, HAS, &["-static"]).display().to_string();
+    let (before, after) = OTHERS.split_at(OTHERS.find("foo9").expect("it is there"));
+    let bad = format!("{before} bad {after}");
+    let (_, bisection) = stated(parameters(&place, ("", &bad), &["--exec", &program, "--json"]));
+    assert_eq!(culprits(&bisection), ["bad"]);
+    assert_eq!(bisection.candidates.len(), 16);
+    let rate = bisection.rate;
+    assert!(!rate.always && (0.05..0.7).contains(&rate.mean), "{rate:?}");
+}
+
+#[test]
+fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
+    let place = Place::new();
+    let bad = "o1 rdinit=/nowhere o2 o3";
+    let (_, bisection) = stated(parameters(&place, ("", bad), &["--boot", "--json"]));
+    assert_eq!(culprits(&bisection), ["rdinit=/nowhere"]);
+    let (_, mended) =
+        stated(parameters(&place, ("good:", "bad: rdinit=/nowhere o1"), &["--boot", "--json", "--fixed"]));
+    assert_eq!(culprits(&mended), ["no rdinit=/nowhere"]);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn one_of_the_options_in_which_two_configurations_differ_is_found() {
+    let place = Place::new();
+    let more = ["--config-good", "tiny", "--config-bad", "boot", "--arch", "um"];
+    let ask = ["--log", "Security Framework initializing", "--json"];
+    let call = place.kiln([&["bisect", crate::support::SOURCE], &more[..], &ask].concat());
+    let (_, bisection) = stated(call);
+    assert!(bisection.candidates.len() >= 40, "{}", bisection.candidates.len());
+    let [found] = culprits(&bisection)[..] else { panic!("{bisection:#?}") };
+    assert!(found.starts_with("CONFIG_SECURITY=y instead of "), "{found}");
+}
