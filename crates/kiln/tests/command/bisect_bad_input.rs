@@ -7,18 +7,18 @@ const RANGE: &str = "deb:6.1.0-47-cloud..deb:6.1.0-56-cloud";
 /// A call of `kiln bisect` that is refused with these words in a message of two lines at most.
 #[track_caller]
 fn refused(place: &Place, arguments: &[&str], code: i32, words: &[&str]) {
-    said(place.kiln([&["bisect"], arguments].concat()).run().expect(code), words);
+    said(&place.kiln([&["bisect"], arguments].concat()).run().expect(code), words);
 }
 
 #[track_caller]
-fn said(done: Done, words: &[&str]) {
+fn said(done: &Done, words: &[&str]) {
     for word in words {
         assert!(done.stderr.contains(word), "no {word:?} in\n{}", done.stderr);
     }
     // What was seen until then may come before it; the reader of the command line adds the usage and where help is.
     let is_message = |line: &&str| line.starts_with("kiln: ") || line.starts_with("error: ");
     let lines: Vec<&str> = done.stderr.lines().filter(|line| !line.trim().is_empty()).collect();
-    let start = lines.iter().position(|line| is_message(line)).expect("a message");
+    let start = lines.iter().position(is_message).expect("a message");
     let message = &lines[start..];
     let most = if done.stderr.contains("try '--help'") { 4 } else { 2 };
     assert!(message.len() <= most, "{}", done.stderr);
@@ -127,7 +127,7 @@ fn commits_between_which_nothing_lies() {
     let source = place.source();
     source.grows("kernel", 2);
     let refused = |range: &str, more: &[&str], words: &[&str]| {
-        said(source.bisect(&place, range, &[&["--build"], more].concat()).run().expect(2), words);
+        said(&source.bisect(&place, range, &[&["--build"], more].concat()).run().expect(2), words);
     };
     refused("main..HEAD", &[], &["are the same commit"]);
     refused("main..main~1", &[], &["main~1"]);
