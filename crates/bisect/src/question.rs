@@ -52,7 +52,7 @@ impl fmt::Display for Question {
             Self::Boot => f.write_str("the failure to boot"),
             Self::Log(text) => write!(f, "{text:?} in the log"),
             Self::Build => f.write_str("the failure to build"),
-            Self::Metric { name, .. } => write!(f, "the worse {name}"),
+            Self::Metric { name, .. } => write!(f, "a worse {name}"),
         }
     }
 }

@@ -121,10 +121,10 @@ fn values_and_single_candidates_have_their_words() {
         kind: Kind::Patches,
         ends: ("a".into(), "b".into()),
         candidates: vec!["1/1".into()],
-        question: "the worse pipe/round-trip".into(),
+        question: "a worse pipe/round-trip".into(),
         resumed: 0,
     };
-    let wanted = "bisect  1 patch from a to b: the worse pipe/round-trip\n\
+    let wanted = "bisect  1 patch from a to b: a worse pipe/round-trip\n\
                   bad     base: 2,303 2,303.5 2,304 1 1 … (1 of earlier sessions)\n";
     assert_eq!(log(&[begun, tested]), wanted);
 }
