@@ -27,7 +27,7 @@ use ledger::{Journal, Past};
 use report::Bisecting;
 
 use crate::cli::Bisect;
-use crate::failure::{BROKEN, INTERRUPTED, WrongUsage};
+use crate::failure::{BROKEN, WrongUsage};
 use crate::listeners::standard_output;
 use crate::signals;
 use axes::Said;
@@ -65,10 +65,7 @@ pub(crate) fn bisect(said: &Bisect, color: bool) -> Result<u8> {
     };
     // Nobody is before a terminal that does not take it.
     let _ = told.into_inner().finish();
-    let bisection = match done {
-        Err(bisect::Error::Interrupted) => return Ok(INTERRUPTED),
-        done => done?,
-    };
+    let bisection = done?;
     let reproduce = said.reproduce(axis.as_mut(), &laboratory, &bisection)?;
     let bisection = Bisection { notes, reproduce, ..bisection };
     said.print(&bisection, journal.directory(), color)?;

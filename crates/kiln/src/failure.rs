@@ -46,6 +46,9 @@ fn code(error: &anyhow::Error) -> u8 {
     if matches!(error.downcast_ref(), Some(lab::suites::Error::Interrupted)) {
         return INTERRUPTED;
     }
+    if matches!(error.downcast_ref(), Some(bisect::Error::Interrupted)) {
+        return INTERRUPTED;
+    }
     if let Some(failure) = error.downcast_ref() {
         return of_measuring(failure);
     }

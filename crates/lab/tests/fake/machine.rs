@@ -17,7 +17,7 @@ pub(crate) type Scenario = fn(u32) -> Vec<Event>;
 const GATHERING: Duration = Duration::from_secs(20);
 
 /// Many times what counts as a hang, and as the time of a case, where tests are impatient.
-const STARVED: Duration = Duration::from_millis(100);
+const STARVED: Duration = Duration::from_secs(1);
 
 /// What the machines of a session saw.
 #[derive(Debug, Clone, Default)]

@@ -85,7 +85,7 @@ impl World {
 
     /// Silence of eight thousandths of a second is a hang.
     pub(crate) fn impatient(mut self) -> Self {
-        self.options.patience = Patience::fixed(0.001);
+        self.options.patience = Patience::fixed(0.01);
         self
     }
 

@@ -109,7 +109,7 @@ impl Source {
 
     /// Commits whatever has changed.
     pub(crate) fn commit(&self, subject: &str) -> String {
-        self.git(&["add", "--all"]);
+        self.git(&["add", "--all", "--force"]);
         self.git(&["commit", "--quiet", "--message", subject]);
         self.git(&["rev-parse", "HEAD"])
     }
