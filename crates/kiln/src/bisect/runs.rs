@@ -93,7 +93,7 @@ fn prepare(
     let mut words = words::of_test(said, question, subject, (Some(&exact), times));
     words.splice(1..1, ["--jobs".to_string(), jobs.to_string()]);
     let name = std::iter::once("kiln").chain(words.iter().map(String::as_str));
-    let Verb::Run(run) = Cli::try_parse_from(name)?.verb else { unreachable_verb()? };
+    let Verb::Run(run) = Cli::try_parse_from(name)?.verb else { anyhow::bail!("a test is no run") };
     let prepared = Prepared::new(&run, &run.kernel, laboratory.interrupt)?;
     let cases = prepared.cases();
     if cases.len() != 1 {
@@ -102,10 +102,6 @@ fn prepare(
     }
     let session = session::begin(&run.kernel, &prepared.kernel, &prepared.specs, prepared.suite(), cases);
     Ok(Parts { said: run, prepared, session: Session { command: words, ..session } })
-}
-
-fn unreachable_verb<T>() -> anyhow::Result<T> {
-    anyhow::bail!("a test is no run")
 }
 
 /// Runs of earlier sessions with the same kernel, parameters, machine and case.
@@ -210,7 +206,7 @@ impl Laboratory<'_> {
     }
 }
 
-/// The Run of a case or of a boot.
+/// Whether a Run is that of a boot and not of a case.
 pub(crate) fn is_boot(run: &Run) -> bool {
     run.case == "boot"
 }
