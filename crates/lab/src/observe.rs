@@ -67,8 +67,9 @@ pub(crate) fn observe(
     let mut watch = Watch::new(limit, patience);
     let mut seen = Observation::new(limit);
     while !interrupt.load(Ordering::Relaxed) {
-        seen.waited = life.waited(machine);
-        let until = match watch.duty(life.lived(seen.waited)) {
+        let (lived, waited) = life.look(machine);
+        seen.waited = waited;
+        let until = match watch.duty(lived) {
             Duty::WaitFor(time) => Instant::now() + time.min(INTERRUPT_INTERVAL),
             Duty::TimeUp => {
                 machine.tell(&ToAgent::TimeUp { run });

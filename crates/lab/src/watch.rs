@@ -60,9 +60,10 @@ pub struct Life {
 }
 
 impl Life {
-    /// It begins now.
+    /// It begins now. What kiln itself waits between the two looks counts as waiting of the machine, here and below.
     pub fn begin(machine: &mut dyn Machine) -> Self {
-        Self { begin: Instant::now(), waited_before: machine.waited() }
+        let waited_before = machine.waited();
+        Self { begin: Instant::now(), waited_before }
     }
 
     /// The time since then by the host's clock.
@@ -71,12 +72,14 @@ impl Life {
         self.begin.elapsed()
     }
 
-    /// What of it the machine waited for a CPU.
-    pub fn waited(&self, machine: &mut dyn Machine) -> Duration {
-        machine.waited().saturating_sub(self.waited_before)
+    /// What of it the machine lived, and what it waited for a CPU.
+    pub fn look(&self, machine: &mut dyn Machine) -> (Duration, Duration) {
+        let passed = self.passed();
+        let waited = machine.waited().saturating_sub(self.waited_before);
+        (passed.saturating_sub(waited), waited)
     }
 
-    /// The rest of it, if it waited for so long.
+    /// What it lived until now, if it waited for so long.
     #[must_use]
     pub fn lived(&self, waited: Duration) -> Duration {
         self.passed().saturating_sub(waited)

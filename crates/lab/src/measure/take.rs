@@ -176,8 +176,7 @@ fn of_death(death: &Death) -> NotMeasured {
 
 /// The time since something was heard, without what the machine waited for a CPU.
 fn silence(heard: &Life, machine: &mut Measuring) -> Duration {
-    let waited = heard.waited(machine.machine());
-    heard.lived(waited)
+    heard.look(machine.machine()).0
 }
 
 #[cfg(test)]
