@@ -39,7 +39,15 @@ impl Options {
 }
 
 fn candidate(setting: &Setting) -> Candidate {
-    Candidate { name: format!("{} instead of {}", setting.bad, setting.good), ..Candidate::default() }
+    Candidate { name: name(&setting.names, &setting.good, &setting.bad), ..Candidate::default() }
+}
+
+/// `CONFIG_A=y instead of n`; the values of a choice say already which options are on.
+fn name(names: &[String], good: &str, bad: &str) -> String {
+    match names {
+        [one] if !bad.contains(&format!("{one}=")) => format!("CONFIG_{one}={bad} instead of {good}"),
+        _ => format!("CONFIG_{bad} instead of CONFIG_{good}"),
+    }
 }
 
 impl Axis for Options {
@@ -82,5 +90,17 @@ impl Axis for Options {
             self.difference.with(&[]),
             self.difference.with(&all)
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_named_with_both_values() {
+        assert_eq!(name(&["SMP".to_string()], "n", "y"), "CONFIG_SMP=y instead of n");
+        let choice = ["HZ_250".to_string(), "HZ_1000".to_string()];
+        assert_eq!(name(&choice, "HZ_250=y", "HZ_1000=y"), "CONFIG_HZ_1000=y instead of CONFIG_HZ_250=y");
     }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use bisect::{Answer, Error, Evidence, Progress, Question, Subject, Test, Tested, Tester};
-use kernel::{Kernel, Recipe};
+use kernel::{Kernel, PartsHash, Recipe};
 use lab::Outcome;
 use lab::likeness::Way;
 
@@ -17,6 +17,9 @@ use crate::find::find_telling;
 
 /// Where a whole configuration is put: always under the same name, so that builds share what they compiled.
 const CONFIGURATION: &str = "bisect.config";
+
+/// Digits of the name of a configuration that stays.
+const NAME: usize = 12;
 
 /// Finds or builds the Kernels, and runs what was asked.
 pub(crate) struct Laboratory<'a> {
@@ -92,10 +95,26 @@ impl Laboratory<'_> {
 
     /// The command that shows what a subject does.
     pub(crate) fn command(&self, subject: &Subject) -> String {
+        let subject = &self.as_told(subject);
         if *self.question == Question::Build {
             return words::quoted(&words::of_build_alone(self.said, subject));
         }
         words::quoted(&words::of_test(self.said, self.question, subject, (None, 1)))
+    }
+
+    /// The subject as somebody else can name it: with a configuration of its own in a file that stays.
+    fn as_told(&self, subject: &Subject) -> Subject {
+        let Some(configuration) = &subject.configuration else { return subject.clone() };
+        let mut hash = PartsHash::default();
+        hash.part(configuration);
+        let path = self.directory.join(format!("{}.config", &hash.finish()[..NAME]));
+        // Who cannot write it will not be able to write the report either, which says so.
+        let _ = std::fs::write(&path, configuration);
+        let configurations = vec![path.display().to_string()];
+        Subject {
+            recipe: Recipe { configurations, allow_unmet: true, ..subject.recipe.clone() },
+            ..subject.clone()
+        }
     }
 
     fn answer(

@@ -138,5 +138,5 @@ fn one_of_the_options_in_which_two_configurations_differ_is_found() {
     let call = place.kiln([&["bisect", crate::support::SOURCE], &ends[..], &ask].concat());
     let (_, bisection) = stated(call);
     assert!(bisection.candidates.len() >= 40, "{}", bisection.candidates.len());
-    assert_eq!(culprits(&bisection), ["CRC32_SELFTEST=y instead of CRC32_SELFTEST=n"]);
+    assert_eq!(culprits(&bisection), ["CONFIG_CRC32_SELFTEST=y instead of n"]);
 }
