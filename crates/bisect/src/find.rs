@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use verdict::Rate;
-use verdict::bisection::{self, Belief, Order, Search, Standing, State, Unusable};
+use verdict::bisection::{self, Belief, Search, Standing, State, Unusable};
 
 use crate::asking::Asking;
 use crate::axis::{Axis, Point};
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::event::{self, Progress, Purpose};
 use crate::procedure::Settings;
 use crate::question::Question;
-use crate::track::{Track, state_with};
+use crate::track::{Track, state_with, states_before};
 
 /// What a search came to.
 #[derive(Debug)]
@@ -151,8 +151,9 @@ impl Finding<'_, '_> {
     fn look_around(&mut self, candidate: usize) -> Result<bool, Error> {
         self.asking.rate = Some(self.search.rate(Belief::Sceptical));
         let needed = needed(self.asking, self.settings);
-        let mut around = self.before(candidate);
-        around.push(state_with(&self.track.order(self.asking.axis), candidate));
+        let order = self.track.order(self.asking.axis);
+        let mut around = states_before(&order, candidate);
+        around.push(state_with(&order, candidate));
         for (index, state) in around.iter().enumerate() {
             let is_with = index + 1 == around.len();
             let (shown, hidden) = self.asking.counts(&self.point(*state));
@@ -169,21 +170,9 @@ impl Finding<'_, '_> {
         Ok(false)
     }
 
-    /// The states that a candidate stands on.
-    fn before(&self, candidate: usize) -> Vec<State> {
-        let parents = parents(&self.track.order(self.asking.axis), candidate);
-        match parents.is_empty() {
-            true => vec![State::Before],
-            false => parents.into_iter().map(State::After).collect(),
-        }
-    }
-
     fn tell(&mut self, belief: Belief) {
-        let of_track = self.search.probabilities(belief);
-        let mut probabilities = vec![0.0; self.asking.axis.candidates().len()];
-        for (number, probability) in of_track.into_iter().enumerate() {
-            probabilities[self.track.candidate(number)] = probability;
-        }
+        let all = self.asking.axis.candidates().len();
+        let probabilities = self.track.spread(&self.search.probabilities(belief), all);
         let rate = self.search.rate(belief);
         let steps_left = self.search.expected_steps(belief);
         let time_left =
@@ -201,12 +190,4 @@ impl Finding<'_, '_> {
 /// Whether each of them did.
 pub(crate) fn is_always(rate: Rate) -> bool {
     rate.passes == 0 && rate.failures > 0
-}
-
-/// The candidates that one stands on.
-pub(crate) fn parents(order: &Order, candidate: usize) -> Vec<usize> {
-    match order {
-        Order::Line(_) => candidate.checked_sub(1).into_iter().collect(),
-        Order::Graph(parents) => parents.get(candidate).cloned().unwrap_or_default(),
-    }
 }

@@ -74,7 +74,7 @@ pub fn bisect(
     let mut asking = Asking::new(axis, question, Others { tester, journal, heard }, kept);
     ends::verify(&mut asking, settings)?;
     let found = find(&mut asking, &track, settings)?;
-    let probabilities = probabilities(&found, &track, candidates.len());
+    let probabilities = track.spread(&found.search.probabilities(Belief::Working), candidates.len());
     let (conclusion, more) = conclude(&mut asking, &track, &found, settings)?;
     let checks = match &conclusion {
         Conclusion::Culprits { numbers, .. } => proof::checks(&mut asking, numbers, settings)?,
@@ -122,15 +122,6 @@ fn interval(rate: verdict::Rate) -> (f64, f64) {
 fn name(axis: &mut dyn Axis, end: &Point) -> Result<String, Error> {
     let subject = axis.subject(end)?;
     Ok(subject.map(|subject| subject.name).unwrap_or_default())
-}
-
-/// The chance of each candidate of the axis.
-fn probabilities(found: &Found, track: &Track, count: usize) -> Vec<f64> {
-    let mut all = vec![0.0; count];
-    for (number, probability) in found.search.probabilities(Belief::Working).into_iter().enumerate() {
-        all[track.candidate(number)] = probability;
-    }
-    all
 }
 
 /// What the search comes to, and states that were tested to know it.

@@ -6,9 +6,8 @@ use crate::bisection::Check;
 use crate::ends::needed;
 use crate::error::Error;
 use crate::event::Purpose;
-use crate::find::parents;
 use crate::procedure::Settings;
-use crate::track::{Track, state_with, with};
+use crate::track::{Track, state_with, states_before, with};
 
 /// Something to be checked: where, in which words, and whether the change is there.
 struct Wanted {
@@ -34,16 +33,13 @@ pub(crate) fn checks(
 
 fn of_one(asking: &Asking<'_>, culprit: usize) -> Vec<Wanted> {
     let order = asking.axis.order();
-    let parents = parents(&order, culprit);
-    let before: Vec<Point> = match parents.is_empty() {
-        true => vec![Point::First],
-        false => parents.into_iter().map(Point::After).collect(),
-    };
-    let with = Track::Whole.point(state_with(&order, culprit), asking.axis.candidates().len());
+    let point = |state| Track::Whole.point(state, asking.axis.candidates().len());
+    let with = point(state_with(&order, culprit));
     let noun = asking.axis.kind().noun();
     let wanted = |point, what: String, has_it| Wanted { point, what, has_it, otherwise: "it cannot be had" };
+    let before = states_before(&order, culprit).into_iter().map(point);
     let mut all: Vec<Wanted> =
-        before.into_iter().map(|point| wanted(point, format!("just before the {noun}"), false)).collect();
+        before.map(|point| wanted(point, format!("just before the {noun}"), false)).collect();
     all.push(wanted(with, format!("with the {noun}"), true));
     all.push(Wanted {
         point: Point::Without(culprit),

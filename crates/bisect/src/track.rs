@@ -46,6 +46,15 @@ impl Track {
         }
     }
 
+    /// What the search knows of each of its candidates, for all of the axis.
+    pub(crate) fn spread(&self, of_track: &[f64], all: usize) -> Vec<f64> {
+        let mut spread = vec![0.0; all];
+        for (number, value) in of_track.iter().enumerate() {
+            spread[self.candidate(number)] = *value;
+        }
+        spread
+    }
+
     /// Where on the axis a state of the search is, where `all` is how many candidates the axis has.
     pub(crate) fn point(&self, state: State, all: usize) -> Point {
         match self {
@@ -74,6 +83,18 @@ impl Track {
         let order = self.order(axis);
         let with = (0..count).map(move |number| state_with(&order, number));
         [State::Before].into_iter().chain(with.filter(|state| *state != State::All)).chain([State::All])
+    }
+}
+
+/// The states that a candidate stands on.
+pub(crate) fn states_before(order: &Order, candidate: usize) -> Vec<State> {
+    let parents: Vec<usize> = match order {
+        Order::Line(_) => candidate.checked_sub(1).into_iter().collect(),
+        Order::Graph(parents) => parents.get(candidate).cloned().unwrap_or_default(),
+    };
+    match parents.is_empty() {
+        true => vec![State::Before],
+        false => parents.into_iter().map(State::After).collect(),
     }
 }
 

@@ -67,8 +67,7 @@ pub fn count(
         for _ in 0..workers {
             let sender = sender.clone();
             let next = || todo.lock().map(|mut todo| todo.next()).ok().flatten();
-            let work = || Work { candidates, store, how, is_over: &is_over, interrupt };
-            let work = work();
+            let work = Work { candidates, store, how, is_over: &is_over, interrupt };
             scope.spawn(move || {
                 while let Some((candidate, boot)) = next().filter(|_| !work.is_over.load(Ordering::Relaxed)) {
                     work.boot(candidate, boot, &sender);
