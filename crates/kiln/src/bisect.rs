@@ -29,6 +29,7 @@ use report::Bisecting;
 use crate::cli::Bisect;
 use crate::failure::{BROKEN, WrongUsage};
 use crate::listeners::standard_output;
+use crate::shell_words::{quoted, this_call};
 use crate::signals;
 use axes::Said;
 use laboratory::Laboratory;
@@ -161,7 +162,7 @@ impl Bisect {
 
     fn print(&self, bisection: &Bisection, directory: &Path, color: bool) -> Result<()> {
         write(&directory.join("bisection.json"), |out| report::bisection::json(bisection, out))?;
-        let typed = crate::figures::command_line();
+        let typed = this_call();
         for path in [Some(&directory.join("report.html")), self.html.as_ref()].into_iter().flatten() {
             write(path, |out| report::bisection::html(bisection, &typed, out))?;
         }
@@ -188,7 +189,7 @@ fn bundle(state: &StateReport) -> Option<String> {
     };
     let session = state.evidence.sessions.iter().find(shows)?;
     let words = ["bundle".to_string(), format!("{session}/{case}"), "-o".to_string(), BUNDLE.to_string()];
-    Some(words::quoted(&words))
+    Some(quoted(&words))
 }
 
 fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {

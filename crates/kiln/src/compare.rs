@@ -14,7 +14,8 @@ use crate::candidates::{self, Side};
 use crate::cli::{Compare, Wanted};
 use crate::earlier::Earlier;
 use crate::failure::{BROKEN, FAULT, INTERRUPTED, WrongUsage};
-use crate::figures::{command_line, count_all};
+use crate::figures::count_all;
+use crate::shell_words::this_call;
 use crate::signals;
 use crate::timed::Timed;
 
@@ -136,7 +137,7 @@ impl Compare {
         for path in [Some(&page), self.html.as_ref()].into_iter().flatten() {
             let shown = path.display().to_string();
             let mut file = BufWriter::new(File::create(path).context(shown.clone())?);
-            let written = report::comparison::html(comparison, &command_line(), &mut file);
+            let written = report::comparison::html(comparison, &this_call(), &mut file);
             written.and_then(|()| file.flush()).context(shown)?;
         }
         self.figures.print(comparison, color)?;

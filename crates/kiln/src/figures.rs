@@ -135,13 +135,3 @@ pub(crate) fn count_all(
 pub(crate) fn width() -> Option<usize> {
     io::stdout().is_terminal().then(|| usize::from(terminal::size().1))
 }
-
-/// The command line of this call, for a report.
-pub(crate) fn command_line() -> String {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let quoted = |word: String| match word.contains(|c: char| c.is_whitespace() || "'\"*?$".contains(c)) {
-        true => format!("'{word}'"),
-        false => word,
-    };
-    std::iter::once("kiln".to_string()).chain(words.map(quoted)).collect::<Vec<_>>().join(" ")
-}

@@ -10,6 +10,7 @@
 //! * [`figures`]: what measuring and comparing share; [`timed`]: which boot is timed next
 //! * [`earlier`]: figures that are compared without measuring again
 //! * [`find`]: from a locator to a Kernel; [`session`]: who hears what happens to it
+//! * [`shell_words`]: calls of kiln, to be pasted
 //! * [`failure`]: from what went wrong to a message and an exit code
 
 mod bisect;
@@ -38,6 +39,7 @@ mod replay;
 mod run;
 mod session;
 mod shell;
+mod shell_words;
 mod signals;
 mod terminal;
 mod timed;

@@ -14,6 +14,7 @@ use lab::likeness::Way;
 use super::{figures, runs, words};
 use crate::cli::Bisect;
 use crate::find::find_telling;
+use crate::shell_words::quoted;
 
 /// Where a whole configuration is put: always under the same name, so that builds share what they compiled.
 const CONFIGURATION: &str = "bisect.config";
@@ -97,9 +98,9 @@ impl Laboratory<'_> {
     pub(crate) fn command(&self, subject: &Subject) -> String {
         let subject = &self.as_told(subject);
         if *self.question == Question::Build {
-            return words::quoted(&words::of_build_alone(self.said, subject));
+            return quoted(&words::of_build_alone(self.said, subject));
         }
-        words::quoted(&words::of_test(self.said, self.question, subject, (None, 1)))
+        quoted(&words::of_test(self.said, self.question, subject, (None, 1)))
     }
 
     /// The subject as somebody else can name it: with a configuration of its own in a file that stays.

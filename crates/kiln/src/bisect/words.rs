@@ -134,16 +134,3 @@ fn option(words: &mut Words, name: &str, value: &str) {
         false => words.extend([name.to_string(), value.to_string()]),
     }
 }
-
-/// As a shell reads it.
-pub(crate) fn quoted(words: &[String]) -> String {
-    let plain = |word: &str| {
-        !word.is_empty()
-            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=+,./:@%~".contains(&byte))
-    };
-    let quote = |word: &String| match plain(word) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    };
-    std::iter::once("kiln".to_string()).chain(words.iter().map(quote)).collect::<Vec<_>>().join(" ")
-}
