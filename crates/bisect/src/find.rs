@@ -104,13 +104,28 @@ impl Finding<'_, '_> {
             if !matches!(standing, Standing::Open) {
                 return Ok(standing);
             }
-            let cost = |state: State| self.asking.cost(&self.point(state));
-            let states = self.search.next(self.asking.jobs(), belief, &cost);
+            let states = self.next(belief);
             if states.is_empty() {
                 return Ok(standing);
             }
             self.test(&states, 1, purpose)?;
         }
+    }
+
+    /// The tests that come next. A build takes all CPUs: two of them side by side are no faster than one after the
+    /// other, and the second can learn from the first.
+    fn next(&self, belief: Belief) -> Vec<State> {
+        let cost = |state: State| self.asking.cost(&self.point(state));
+        if !self.asking.axis.is_built() {
+            return self.search.next(self.asking.jobs(), belief, &cost);
+        }
+        let is_new = |state: State| self.asking.state(&self.point(state)).is_none();
+        let alone = self.search.next(1, belief, &cost);
+        if alone.iter().any(|state| is_new(*state)) {
+            return alone;
+        }
+        let repeated = |state: State| if is_new(state) { f64::INFINITY } else { cost(state) };
+        self.search.next(self.asking.jobs(), belief, &repeated)
     }
 
     fn point(&self, state: State) -> Point {

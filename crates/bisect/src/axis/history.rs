@@ -151,6 +151,10 @@ impl Axis for History<'_> {
         Ok(described(quietly(self.interrupt, |context| history::change(&self.place, commit, context))?))
     }
 
+    fn is_built(&self) -> bool {
+        true
+    }
+
     fn usual_effort(&self) -> Duration {
         EFFORT
     }

@@ -147,6 +147,11 @@ pub trait Axis {
         Ok(self.candidates().get(candidate).cloned().unwrap_or_default())
     }
 
+    /// Whether the Kernel of a point is built, which takes all CPUs of the host.
+    fn is_built(&self) -> bool {
+        false
+    }
+
     /// How long it takes to get the first Kernel of a point, before that has been seen.
     fn usual_effort(&self) -> Duration;
 

@@ -77,6 +77,10 @@ impl Axis for Options {
         Ok(Some(Subject { name, locator, recipe, configuration, parameters: String::new() }))
     }
 
+    fn is_built(&self) -> bool {
+        true
+    }
+
     fn usual_effort(&self) -> Duration {
         EFFORT
     }

@@ -48,6 +48,7 @@ pub(crate) struct FakeAxis {
     pub(crate) kind: Kind,
     pub(crate) order: Order,
     pub(crate) is_separable: bool,
+    pub(crate) is_built: bool,
     /// Points that it does not have.
     pub(crate) absent: Vec<Point>,
     pub(crate) candidates: Vec<Candidate>,
@@ -60,7 +61,14 @@ impl FakeAxis {
             Order::Graph(parents) => parents.len(),
         };
         let named = |number| Candidate { name: format!("c{number}"), ..Candidate::default() };
-        Self { kind, order, is_separable, absent: Vec::new(), candidates: (0..count).map(named).collect() }
+        Self {
+            kind,
+            order,
+            is_separable,
+            is_built: false,
+            absent: Vec::new(),
+            candidates: (0..count).map(named).collect(),
+        }
     }
 
     pub(crate) fn line(count: usize) -> Self {
@@ -74,6 +82,10 @@ impl FakeAxis {
 
     pub(crate) fn options(count: usize) -> Self {
         Self::new(Kind::Options, Order::Line(count), true)
+    }
+
+    pub(crate) fn built(self) -> Self {
+        Self { is_built: true, ..self }
     }
 
     pub(crate) fn without(mut self, absent: Point) -> Self {
@@ -143,6 +155,10 @@ impl Axis for FakeAxis {
             configuration: None,
             parameters: String::new(),
         }))
+    }
+
+    fn is_built(&self) -> bool {
+        self.is_built
     }
 
     fn usual_effort(&self) -> Duration {

@@ -135,6 +135,21 @@ fn tests_side_by_side_are_asked_in_one_call() {
 }
 
 #[test]
+fn of_two_kernels_that_must_be_built_the_second_waits_for_what_the_first_tells() {
+    for culprit in [0, 33, 99] {
+        let mut world = World::with_rate(FakeAxis::line(100).built(), culprit, 0.5).jobs(2);
+        assert_eq!(world.culprits(), [culprit]);
+        let mut seen = vec![Point::First, Point::Last];
+        for call in &world.calls {
+            let new = call.iter().filter(|(point, _)| !seen.contains(point)).count();
+            assert!(new == 0 || call.len() == 1, "{call:?}");
+            seen.extend(call.iter().map(|(point, _)| point.clone()));
+        }
+        assert!(world.calls.iter().any(|call| call.iter().map(|(_, times)| times).sum::<u32>() == 2));
+    }
+}
+
+#[test]
 fn what_happens_is_told_in_its_order() {
     let mut world = World::with_rate(FakeAxis::line(30), 17, 0.5);
     world.culprits();
