@@ -20,7 +20,8 @@ pub(super) struct Difference {
 }
 
 /// What differs between the logs of two Runs, at most `most` lines of it. Lines that differ in nothing but numbers
-/// and addresses are the same.
+/// and addresses are the same. What both logs have and only in another order is left out: drivers are probed side by
+/// side, and the order of their lines changes from boot to boot.
 pub(super) fn between(first: &Run, second: &Run, most: usize) -> Difference {
     let (first, second) = (lines(first), lines(second));
     let mut known = HashMap::new();
@@ -32,7 +33,7 @@ pub(super) fn between(first: &Run, second: &Run, most: usize) -> Difference {
         lines.iter().map(next).collect()
     };
     let (a, b) = (numbered(&first), numbered(&second));
-    let edits = edits(&a, &b).into_iter().map(|edit| match edit {
+    let edits = without_moves(edits(&a, &b), &a, &b).into_iter().map(|edit| match edit {
         Edit::Removed(at) => ('-', first[at].clone()),
         Edit::Added(at) => ('+', second[at].clone()),
     });
@@ -78,6 +79,28 @@ fn edits(a: &[usize], b: &[usize]) -> Vec<Edit> {
             j += 1;
         }
     }
+    edits
+}
+
+/// Edits without the lines that are removed in one place and added in another.
+fn without_moves(mut edits: Vec<Edit>, a: &[usize], b: &[usize]) -> Vec<Edit> {
+    let place = |edit: &Edit| match edit {
+        Edit::Removed(at) => (a[*at], 0),
+        Edit::Added(at) => (b[*at], 1),
+    };
+    let mut counts: HashMap<usize, [usize; 2]> = HashMap::new();
+    for (line, side) in edits.iter().map(place) {
+        counts.entry(line).or_default()[side] += 1;
+    }
+    // Only as many have moved as there are on both sides.
+    for sides in counts.values_mut() {
+        *sides = [sides[0].min(sides[1]); 2];
+    }
+    edits.retain(|edit| {
+        let (line, side) = place(edit);
+        let moved = counts.get_mut(&line).map(|sides| &mut sides[side]).filter(|moved| **moved > 0);
+        moved.map(|moved| *moved -= 1).is_none()
+    });
     edits
 }
 
@@ -130,6 +153,15 @@ mod tests {
         assert_eq!((text.as_str(), more), ("-probe ok\n+probe failed\n+at 0xffff888100a0b0c0\n", 0));
         assert_eq!(shown(&["a 1"], &["a 2"], 40), (String::new(), 0));
         assert_eq!(shown(&[], &["\x1b[2Ja", "b", "c"], 1), ("+a\n".into(), 2));
+    }
+
+    #[test]
+    fn lines_that_only_moved_make_no_difference() {
+        assert_eq!(shown(&["a", "b", "c"], &["b", "c", "a"], 40), (String::new(), 0));
+        let (text, _) = shown(&["a", "b", "x", "a"], &["b", "y", "a", "y"], 40);
+        let mut lines: Vec<_> = text.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["+y", "+y", "-a", "-x"]);
     }
 
     #[test]
