@@ -2,9 +2,11 @@
 //!
 //! * [`range`]: the two ends; [`axes`]: what is walked between them
 //! * [`words`]: the command that makes a test
-//! * [`laboratory`]: answers with real kernels; [`runs`] of cases, counted by [`tally`], and [`figures`]
+//! * [`laboratory`]: answers with real kernels; [`runs`] of cases, counted by [`tally`] with the [`boot_log`], and
+//!   [`figures`]
 
 mod axes;
+mod boot_log;
 mod figures;
 mod laboratory;
 mod range;

@@ -65,8 +65,8 @@ pub(crate) fn run(
     let release = ready.kernel.release.clone();
     let reused = tally.reused;
     let each = spent.running / (tally.runs() - reused.min(tally.runs())).max(1);
-    let (answer, others, sessions, run) = tally.answer();
-    let evidence = Evidence { release, sessions, command, run, ..Evidence::default() };
+    let (answer, others, shown) = tally.answer();
+    let evidence = Evidence { release, command, ..shown };
     Ok(Tested { others, reused, preparation: spent.preparation, each, ..tested(answer, evidence) })
 }
 

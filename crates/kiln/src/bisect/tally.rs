@@ -1,11 +1,14 @@
 //! From Runs to an answer.
 
-use bisect::{Answer, Error, Question};
+use std::collections::HashSet;
+
+use bisect::{Answer, Error, Evidence, Question};
 use lab::likeness::Way;
 use lab::run::Repeat;
 use lab::{Blame, Outcome, Run};
-use protocol::End;
+use protocol::{End, KernelRecord};
 
+use super::boot_log::{BootLog, FOUND_MAX};
 use super::laboratory::says_nothing;
 use super::runs::is_boot;
 
@@ -26,9 +29,10 @@ pub(crate) struct Tally<'a> {
     others: Vec<String>,
     untestable: Option<String>,
     trouble: Option<String>,
-    /// The text that is looked for was seen in this session.
-    seen: bool,
+    boot: BootLog,
     stands: Option<Box<Run>>,
+    /// Lines that show the text that is looked for.
+    lines: Vec<String>,
     pub(crate) sessions: Vec<String>,
 }
 
@@ -52,8 +56,9 @@ impl<'a> Tally<'a> {
             others: Vec::new(),
             untestable: None,
             trouble: None,
-            seen: false,
+            boot: BootLog::default(),
             stands: None,
+            lines: Vec::new(),
             sessions: Vec::new(),
         }
     }
@@ -71,28 +76,34 @@ impl<'a> Tally<'a> {
 
     /// A line of the console.
     pub(crate) fn line(&mut self, line: &str) {
-        if let Question::Log(text) = self.question {
-            self.seen |= line.contains(text);
+        match self.question {
+            Question::Log(text) => self.boot.line(line, Some(text)),
+            Question::Boot => self.boot.line(line, None),
+            _ => {}
         }
     }
 
     /// A Run has been judged.
     pub(crate) fn take(&mut self, run: Run) {
-        let says = self.says(&run);
-        self.count(says, run);
+        let (console, mut found) = self.boot.take();
+        if let (Question::Log(text), true) = (self.question, found.is_empty()) {
+            found.extend(lines_with(text, &run).take(FOUND_MAX));
+        }
+        let says = self.says(&run, &found);
+        self.count(says, Run { log: joined(console, run.log), ..run }, found);
     }
 
     /// A Run of an earlier session, with all Runs that it stands for.
     pub(crate) fn take_earlier(&mut self, session: &str, run: &Run) {
         let before = self.runs();
         let all = match run.repeats.is_empty() {
-            true => vec![self.says(run)],
+            true => vec![self.says(run, &[])],
             false => run.repeats.iter().map(|repeat| self.of_case(repeat.outcome, &repeat.reason)).collect(),
         };
         // Of what is broken or has to be skipped one learns nothing; the next session may do better.
         for says in all {
             if matches!(says, Says::Shown | Says::Hidden) {
-                self.count(says, small(run));
+                self.count(says, small(run), Vec::new());
             }
         }
         if self.runs() > before {
@@ -101,7 +112,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    fn count(&mut self, says: Says, run: Run) {
+    fn count(&mut self, says: Says, run: Run, lines: Vec<String>) {
         let was_shown = self.shown > 0;
         match says {
             Says::Shown => self.shown += 1,
@@ -112,20 +123,18 @@ impl<'a> Tally<'a> {
         }
         if self.stands.is_none() || (self.shown > 0 && !was_shown) {
             self.stands = Some(Box::new(run));
+            self.lines = lines;
         }
     }
 
-    fn says(&mut self, run: &Run) -> Says {
+    /// What a Run says, in which the text that is looked for was `found`.
+    fn says(&self, run: &Run, found: &[String]) -> Says {
         if let Some(why) = trouble(run) {
             return Says::Trouble(why);
         }
         match self.question {
-            Question::Log(text) => {
-                let in_log = run.log.iter().any(|record| record.text.contains(text.as_str()))
-                    || run.output.contains(text.as_str());
-                let seen = std::mem::take(&mut self.seen) || in_log;
-                if seen { Says::Shown } else { Says::Hidden }
-            }
+            Question::Log(_) if found.is_empty() => Says::Hidden,
+            Question::Log(_) => Says::Shown,
             Question::Boot if is_boot(run) => self.of_case(run.outcome, &run.reason),
             Question::Boot => Says::Hidden,
             // A kernel that reports something while it boots may still be asked.
@@ -158,14 +167,28 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// The answer, failures of another kind, the sessions, and the Run that stands for all.
-    pub(crate) fn answer(self) -> (Answer, Vec<String>, Vec<String>, Option<Box<Run>>) {
+    /// The answer, failures of another kind, and what shows it.
+    pub(crate) fn answer(self) -> (Answer, Vec<String>, Evidence) {
         let answer = match self.untestable {
             Some(why) if self.shown + self.hidden == 0 => Answer::CannotTest(why),
             _ => Answer::Runs { shown: self.shown, hidden: self.hidden },
         };
-        (answer, self.others, self.sessions, self.stands)
+        let Self { others, sessions, stands: run, lines, .. } = self;
+        (answer, others, Evidence { sessions, run, lines, ..Evidence::default() })
     }
+}
+
+/// Lines of the log and the output with this text.
+fn lines_with<'r>(text: &'r str, run: &'r Run) -> impl Iterator<Item = String> + 'r {
+    let log = run.log.iter().map(|record| record.text.as_str());
+    log.chain(run.output.lines()).filter(move |line| line.contains(text)).map(str::to_string)
+}
+
+/// What the console said, and records that it was too quiet for.
+fn joined(console: Vec<KernelRecord>, log: Vec<KernelRecord>) -> Vec<KernelRecord> {
+    let known: HashSet<String> = console.iter().map(|record| record.text.clone()).collect();
+    let unheard = log.into_iter().filter(|record| !known.contains(&record.text));
+    console.into_iter().chain(unheard).collect()
 }
 
 /// What is wrong with kiln or the host.
