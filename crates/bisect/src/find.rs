@@ -14,6 +14,9 @@ use crate::procedure::Settings;
 use crate::question::Question;
 use crate::track::{Track, state_with, states_before};
 
+/// The part of the allowed error that a search may use up whose candidate may be one of a set: each of them may be wrong.
+const OF_MEMBER: f64 = 0.5;
+
 /// What a search came to.
 #[derive(Debug)]
 pub(crate) struct Found {
@@ -58,6 +61,8 @@ pub(crate) fn start(
     false_alarm: f64,
 ) -> Result<Search, Unusable> {
     let Settings { confidence, mended, .. } = *settings;
+    let allowed = (1.0 - confidence) * if axis.is_separable() { OF_MEMBER } else { 1.0 };
+    let confidence = 1.0 - allowed;
     Search::new(track.order(axis), bisection::Settings { confidence, mended, false_alarm })
 }
 

@@ -1,6 +1,6 @@
 //! Changes that can be taken one by one.
 
-use bisect::Point;
+use bisect::{Conclusion, Point};
 
 use crate::fake::{FakeAxis, NEVER, Seen, World, culprits, shows};
 
@@ -16,6 +16,8 @@ fn is_proved(mut world: World, expected: &[usize]) {
     let bisection = world.bisect().unwrap();
     assert_eq!(culprits(&bisection), expected);
     assert!(bisection.proof.iter().all(|check| check.holds), "{:?}", bisection.proof);
+    let Conclusion::Culprits { confidence, .. } = bisection.conclusion else { panic!("{bisection:#?}") };
+    assert!(confidence >= world.settings.confidence || expected.len() > 4, "{confidence}");
     let seen = |point: &Point| {
         let check = bisection.proof.iter().find(|check| check.state.as_ref().unwrap().point == *point);
         check.unwrap_or_else(|| panic!("{point:?} is not in the proof")).state.clone().unwrap()
