@@ -2,6 +2,7 @@
 //!
 //! * [`range`]: the two ends; [`axes`]: what is walked between them
 //! * [`words`]: the command that makes a test
+//! * [`results`]: what it leaves
 //! * [`laboratory`]: answers with real kernels; [`runs`] of cases, counted by [`tally`] with the [`boot_log`], and
 //!   [`figures`]
 
@@ -10,37 +11,32 @@ mod boot_log;
 mod figures;
 mod laboratory;
 mod range;
+mod results;
 mod runs;
 mod tally;
 mod words;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use bisect::{Axis, Bisection, Conclusion, Kept, Parts, Point, Progress, Question, Settings, StateReport};
+use bisect::{Axis, Bisection, Conclusion, Kept, Parts, Progress, Question, Settings};
 use kernel::PartsHash;
 use lab::Suite;
 use lab::suites::select::operations;
-use ledger::{Journal, Past};
+use ledger::Journal;
 use report::Bisecting;
 
 use crate::cli::Bisect;
 use crate::failure::{BROKEN, WrongUsage};
-use crate::listeners::standard_output;
-use crate::shell_words::{quoted, this_call};
 use crate::signals;
 use axes::Said;
 use laboratory::Laboratory;
+use results::Results;
 
 /// Digits of the name of a bisection's folder.
 const NAME: usize = 16;
-
-/// The file that reproduces the failure where there is only QEMU.
-const BUNDLE: &str = "bug.tar.zst";
 
 /// Finds the change and gives the exit code.
 pub(crate) fn bisect(said: &Bisect, color: bool) -> Result<u8> {
@@ -69,9 +65,9 @@ pub(crate) fn bisect(said: &Bisect, color: bool) -> Result<u8> {
     // Nobody is before a terminal that does not take it.
     let _ = told.into_inner().finish();
     let bisection = done?;
-    let reproduce = said.reproduce(axis.as_mut(), &laboratory, &bisection)?;
+    let reproduce = results::reproduce(axis.as_mut(), &laboratory, &bisection)?;
     let bisection = Bisection { notes, reproduce, ..bisection };
-    said.print(&bisection, journal.directory(), color)?;
+    Results { said, directory: journal.directory(), color }.write(&bisection)?;
     Ok(match bisection.conclusion {
         Conclusion::Culprits { .. } => 0,
         Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => BROKEN,
@@ -137,67 +133,6 @@ impl Bisect {
         }
         Ok(hash.finish()[..NAME].to_string())
     }
-
-    /// The commands that show both sides of what was found, or else both ends.
-    fn reproduce(
-        &self,
-        axis: &mut dyn Axis,
-        laboratory: &Laboratory<'_>,
-        bisection: &Bisection,
-    ) -> Result<Vec<String>> {
-        let sides = match &bisection.conclusion {
-            Conclusion::Culprits { .. } => {
-                let checked = bisection.proof.iter().take(2).filter_map(|check| check.state.as_ref());
-                checked.map(|state| state.point.clone()).collect()
-            }
-            _ => vec![Point::First, Point::Last],
-        };
-        let mut commands = Vec::new();
-        for point in sides {
-            let subject = axis.subject(&point)?;
-            commands.extend(subject.map(|subject| laboratory.command(&subject)));
-        }
-        let states = bisection.proof.iter().filter_map(|check| check.state.as_ref());
-        commands.extend(states.chain([&bisection.first.state, &bisection.last.state]).find_map(bundle));
-        Ok(commands)
-    }
-
-    fn print(&self, bisection: &Bisection, directory: &Path, color: bool) -> Result<()> {
-        write(&directory.join("bisection.json"), |out| report::bisection::json(bisection, out))?;
-        let typed = this_call();
-        for path in [Some(&directory.join("report.html")), self.html.as_ref()].into_iter().flatten() {
-            write(path, |out| report::bisection::html(bisection, &typed, out))?;
-        }
-        for path in [Some(&directory.join("mail.txt")), self.mail.as_ref()].into_iter().flatten() {
-            write(path, |out| report::bisection::mail(bisection, None, out))?;
-        }
-        standard_output(|out| match self.json {
-            true => report::bisection::json(bisection, out),
-            false => report::bisection::text(bisection, crate::figures::width(), color, out),
-        })?;
-        if !self.json {
-            standard_output(|out| writeln!(out, "report and draft of a mail in {}", directory.display()))?;
-        }
-        Ok(())
-    }
-}
-
-/// The command that packs a Run in which the failure shows, if the ledger has one.
-fn bundle(state: &StateReport) -> Option<String> {
-    let case = &state.evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel())?.case;
-    let shows = |name: &&String| {
-        let past = Past::open(&ledger::default_root().join(name));
-        past.and_then(|past| past.run(case).ok()).is_some_and(|run| run.outcome.accuses_kernel())
-    };
-    let session = state.evidence.sessions.iter().find(shows)?;
-    let words = ["bundle".to_string(), format!("{session}/{case}"), "-o".to_string(), BUNDLE.to_string()];
-    Some(quoted(&words))
-}
-
-fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let shown = || path.display().to_string();
-    let mut file = BufWriter::new(File::create(path).with_context(shown)?);
-    content(&mut file).and_then(|()| file.flush()).with_context(shown)
 }
 
 /// What kiln or the host has against a test.

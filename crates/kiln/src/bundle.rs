@@ -22,20 +22,25 @@ pub(crate) fn bundle(said: &Bundle) -> Result<u8> {
     let output = std::path::absolute(&said.output).context("--output")?;
     let recalled = recall(&said.kept)?;
     let mut progress = Progress::new();
-    progress.show("collecting");
-    let files = files(&recalled)?;
-    progress.show("packing");
-    let archive = archive(&files, &folder(&output)).context("packing")?;
+    let size = pack(&recalled, &output, &mut |text| progress.show(text))?.div_ceil(1 << 20);
+    drop(progress);
+    print(&format!("{} ({size} MiB): unpack it and call sh run.sh\n", output.display()))?;
+    Ok(0)
+}
+
+/// Writes the archive to an absolute path and gives its size in bytes.
+pub(crate) fn pack(recalled: &Recalled, output: &Path, told: &mut dyn FnMut(&str)) -> Result<u64> {
+    told("collecting");
+    let files = files(recalled)?;
+    told("packing");
+    let archive = archive(&files, &folder(output)).context("packing")?;
     let is_plain = output.extension() == Some(OsStr::new("tar"));
     let bytes = match is_plain {
         true => archive,
         false => compress_to_vec(archive.as_slice(), CompressionLevel::Fastest),
     };
-    drop(progress);
-    write(&output, &bytes).with_context(|| output.display().to_string())?;
-    let size = (bytes.len() as u64).div_ceil(1 << 20);
-    print(&format!("{} ({size} MiB): unpack it and call sh run.sh\n", output.display()))?;
-    Ok(0)
+    write(output, &bytes).with_context(|| output.display().to_string())?;
+    Ok(bytes.len() as u64)
 }
 
 fn files(recalled: &Recalled) -> Result<Vec<File>> {

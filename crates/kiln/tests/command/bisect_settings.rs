@@ -66,6 +66,12 @@ fn the_parameter_that_puts_a_text_into_the_log_is_found() {
     let (_, bisection) = stated(parameters(&place, ("", &bad), &more));
     assert_eq!(culprits(&bisection), ["ipv6.disable=1"]);
     assert!(bisection.rate.always, "{:?}", bisection.rate);
+    let [without, with] = [&bisection.proof[0], &bisection.proof[1]].map(|check| {
+        let state = check.state.as_ref().expect("it was tried");
+        (&state.evidence.lines[..], state.evidence.run.as_ref().map_or(0, |run| run.log.len()))
+    });
+    assert!(with.0.iter().any(|line| line.contains(more[1])) && without.0.is_empty(), "{with:?} {without:?}");
+    assert!(with.1 > 100 && without.1 > 100, "the log of a boot: {} and {} lines", with.1, without.1);
 }
 
 #[test]
@@ -106,8 +112,14 @@ fn a_parameter_with_which_a_third_of_the_runs_fail_is_found() {
 fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
     let place = Place::new();
     let bad = "o1 rdinit=/nowhere o2 o3";
-    let (_, bisection) = stated(parameters(&place, ("", bad), &["--boot", "--json"]));
+    let mail = place.path().join("mail.txt").display().to_string();
+    let (_, bisection) = stated(parameters(&place, ("", bad), &["--boot", "--json", "--mail", &mail]));
     assert_eq!(culprits(&bisection), ["rdinit=/nowhere"]);
+    let written = std::fs::read_to_string(mail).expect("asked for");
+    assert!(written.contains("bug.tar.zst"), "{written}");
+    let folders = std::fs::read_dir(place.path().join("state/kiln/bisections")).expect("kept").flatten();
+    let bundles: Vec<_> = folders.map(|folder| folder.path().join("bug.tar.zst")).collect();
+    assert!(matches!(&bundles[..], [bundle] if bundle.is_file()), "{bundles:?}");
     let (_, mended) =
         stated(parameters(&place, ("good:", "bad: rdinit=/nowhere o1"), &["--boot", "--json", "--fixed"]));
     assert_eq!(culprits(&mended), ["no rdinit=/nowhere"]);

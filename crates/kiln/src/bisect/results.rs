@@ -1,0 +1,118 @@
+//! What a bisection leaves: what it prints, the report, the draft of a mail, and the bundle.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use bisect::{Axis, Bisection, Conclusion, Error, Point, StateReport};
+use ledger::Past;
+
+use super::laboratory::Laboratory;
+use crate::bundle::pack;
+use crate::cli::{Bisect, Kept};
+use crate::listeners::standard_output;
+use crate::recall::recall;
+use crate::shell_words::this_call;
+use crate::terminal::Progress;
+
+/// The file that reproduces the failure where there is only QEMU.
+const BUNDLE: &str = "bug.tar.zst";
+
+/// Where results go.
+pub(crate) struct Results<'a> {
+    pub(crate) said: &'a Bisect,
+    /// The folder of the bisection.
+    pub(crate) directory: &'a Path,
+    pub(crate) color: bool,
+}
+
+impl Results<'_> {
+    /// Writes all of them.
+    pub(crate) fn write(&self, bisection: &Bisection) -> Result<()> {
+        let Self { said, directory, .. } = *self;
+        // Whoever looks for a Run goes to the folder where it was made.
+        let beside = |name: &str| std::path::absolute(directory.join(name)).context("--results");
+        let named = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
+        let (document, typed) = (beside("bisection.json")?, this_call());
+        let pages = [Some(beside("report.html")?), named(&said.html).context("--html")?];
+        let mails = [Some(beside("mail.txt")?), named(&said.mail).context("--mail")?];
+        let (bundle, untold) = bundle(bisection, &beside(BUNDLE)?);
+        let notes = bisection.notes.iter().cloned().chain(untold).collect();
+        let bisection = &Bisection { notes, ..bisection.clone() };
+        write(&document, |out| report::bisection::json(bisection, out))?;
+        for path in pages.iter().flatten() {
+            write(path, |out| report::bisection::html(bisection, &typed, out))?;
+        }
+        for path in mails.iter().flatten() {
+            write(path, |out| report::bisection::mail(bisection, bundle.as_deref(), out))?;
+        }
+        self.print(bisection, bundle.is_some())
+    }
+
+    fn print(&self, bisection: &Bisection, has_bundle: bool) -> Result<()> {
+        let width = crate::figures::width();
+        if self.said.json {
+            return Ok(standard_output(|out| report::bisection::json(bisection, out))?);
+        }
+        standard_output(|out| report::bisection::text(bisection, width, self.color, out))?;
+        let also =
+            if has_bundle { format!("; {BUNDLE} shows the failure with QEMU alone") } else { String::new() };
+        standard_output(|out| {
+            writeln!(out, "report and draft of a mail in {}{also}", self.directory.display())
+        })?;
+        Ok(())
+    }
+}
+
+/// The commands that show both sides of what was found, or else both ends.
+pub(crate) fn reproduce(
+    axis: &mut dyn Axis,
+    laboratory: &Laboratory<'_>,
+    bisection: &Bisection,
+) -> Result<Vec<String>, Error> {
+    let sides = match &bisection.conclusion {
+        Conclusion::Culprits { .. } => {
+            let checked = bisection.proof.iter().take(2).filter_map(|check| check.state.as_ref());
+            checked.map(|state| state.point.clone()).collect()
+        }
+        _ => vec![Point::First, Point::Last],
+    };
+    let mut commands = Vec::new();
+    for point in sides {
+        let subject = axis.subject(&point)?;
+        commands.extend(subject.map(|subject| laboratory.command(&subject)));
+    }
+    Ok(commands)
+}
+
+/// Packs a Run in which the failure shows, if the ledger has one; where that cannot be done, why not.
+fn bundle(bisection: &Bisection, output: &Path) -> (Option<PathBuf>, Option<String>) {
+    let states = bisection.proof.iter().filter_map(|check| check.state.as_ref());
+    let ends = [&bisection.first.state, &bisection.last.state];
+    let Some(run) = states.chain(ends).find_map(run_of) else { return (None, None) };
+    let mut progress = Progress::new();
+    let packed = recall(&Kept { run, results: None })
+        .and_then(|recalled| pack(&recalled, output, &mut |text| progress.show(text)));
+    match packed {
+        Ok(_) => (Some(output.to_owned()), None),
+        Err(error) => (None, Some(format!("there is no bundle: {error:#}"))),
+    }
+}
+
+/// The name of a Run in which the failure shows.
+fn run_of(state: &StateReport) -> Option<String> {
+    let case = &state.evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel())?.case;
+    let shows = |name: &&String| {
+        let past = Past::open(&ledger::default_root().join(name));
+        past.and_then(|past| past.run(case).ok()).is_some_and(|run| run.outcome.accuses_kernel())
+    };
+    let session = state.evidence.sessions.iter().find(shows)?;
+    Some(format!("{session}/{case}"))
+}
+
+fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let shown = || path.display().to_string();
+    let mut file = BufWriter::new(File::create(path).with_context(shown)?);
+    content(&mut file).and_then(|()| file.flush()).with_context(shown)
+}
