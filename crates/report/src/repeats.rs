@@ -55,6 +55,18 @@ pub(crate) fn percent(fraction: f64) -> String {
     format!("{percent:.*}", if distance > 0.0 { decimals } else { 0 })
 }
 
+/// From here on, a probability is not told from certainty.
+const SURE: f64 = 0.9999;
+
+/// A probability in percent with its sign; one that is next to certain is `above` 99.99 %.
+pub(crate) fn probability(probability: f64, above: &str) -> String {
+    if probability >= SURE {
+        format!("{above} 99.99 %")
+    } else {
+        format!("{} %", percent(probability.max(0.0)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -62,6 +74,13 @@ mod tests {
     use lab::run::Repeat;
 
     use super::*;
+
+    #[test]
+    fn next_to_certain_is_not_rounded_to_certain() {
+        assert_eq!(probability(0.999_95, ">"), "> 99.99 %");
+        assert_eq!(probability(0.999_2, ">"), "99.920 %");
+        assert_eq!(probability(-0.1, ">"), "0 %");
+    }
 
     fn run(outcomes: &[(usize, Outcome, &str)]) -> Run {
         let repeats = outcomes.iter().flat_map(|&(count, outcome, reason)| {

@@ -6,7 +6,7 @@ use lab::measure::Unit;
 
 use crate::axis::Mark;
 use crate::figures::figure;
-use crate::repeats::percent;
+use crate::repeats::probability;
 use crate::safe::safe_line;
 use crate::words::{brief, many, runs, span};
 
@@ -91,19 +91,40 @@ pub(super) fn about(purpose: Purpose) -> &'static str {
     }
 }
 
-/// `4 steps, ~3.2 left, 5 min`.
+/// `4 steps, ~3.2 left, 5 min`; of what is left, nothing once that is next to nothing.
 pub(super) fn left(belief: &Belief) -> String {
     let steps = if belief.steps == 1 { "step" } else { "steps" };
-    let states = figure((belief.steps_left * 10.0).round() / 10.0, Unit::Count);
+    let states = (belief.steps_left * 10.0).round() / 10.0;
+    if states <= 0.0 {
+        return format!("{} {steps}", belief.steps);
+    }
     let time =
         if belief.time_left.is_zero() { String::new() } else { format!(", {}", span(belief.time_left)) };
-    format!("{} {steps}, ~{states} left{time}", belief.steps)
+    format!("{} {steps}, ~{} left{time}", belief.steps, figure(states, Unit::Count))
 }
 
 /// The most probable candidate with its probability.
 pub(super) fn likely(belief: &Belief, candidates: &[String]) -> Option<String> {
     let known =
         belief.probabilities.iter().zip(candidates).filter(|(probability, _)| probability.is_finite());
-    let (probability, name) = known.max_by(|a, b| a.0.total_cmp(b.0))?;
-    Some(format!("{} % {}", percent(probability.clamp(0.0, 1.0)), brief(name)))
+    let (likely, name) = known.max_by(|a, b| a.0.total_cmp(b.0))?;
+    Some(format!("{} {}", probability(*likely, ">"), brief(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn nothing_left_is_not_told() {
+        let shown = |steps_left, seconds| {
+            let (time_left, rate) = (Duration::from_secs(seconds), (1.0, true));
+            left(&Belief { probabilities: Vec::new(), steps: 4, steps_left, time_left, rate })
+        };
+        assert_eq!(shown(3.24, 300), "4 steps, ~3.2 left, 5 min 0 s");
+        assert_eq!(shown(3.24, 0), "4 steps, ~3.2 left");
+        assert_eq!(shown(0.04, 3), "4 steps");
+    }
 }

@@ -9,7 +9,7 @@ use super::sides::{Sides, mark};
 use crate::axis::Mark;
 use crate::columns::fit;
 use crate::figures::{difference, figure, percent};
-use crate::repeats::percent as share;
+use crate::repeats::{percent as share, probability};
 use crate::safe::safe_line;
 use crate::words::{brief, is_hash, many, runs};
 
@@ -21,9 +21,6 @@ const NAMED: usize = 4;
 
 /// Candidates of which everything is told.
 const LISTED: usize = 16;
-
-/// From here on, a probability is not told from certainty.
-const SURE: f64 = 0.9999;
 
 /// What it comes to, in one sentence without a full stop.
 pub(super) fn verdict(bisection: &Bisection) -> String {
@@ -145,11 +142,10 @@ pub(super) fn confidence(bisection: &Bisection) -> Option<String> {
         Conclusion::Suspects { confidence, .. } => (*confidence, "one of these"),
         Conclusion::Contradiction { .. } => return None,
     };
-    let sure = match confidence {
-        _ if !confidence.is_finite() => return None,
-        _ if confidence >= SURE => "more than 99.99 %".to_owned(),
-        _ => format!("{} %", share(confidence.max(0.0))),
-    };
+    if !confidence.is_finite() {
+        return None;
+    }
+    let sure = probability(confidence, "more than");
     Some(format!("by what was seen, the probability that {what} did it is {sure}"))
 }
 
