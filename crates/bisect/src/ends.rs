@@ -174,8 +174,7 @@ fn measure(asking: &mut Asking<'_>, ends: &Ends, settings: &Settings) -> Result<
     let Question::Metric { worse_by, timed, .. } = asking.question else { return Ok(()) };
     let boots: &[u32] = if *timed { &SAMPLED } else { &[COUNTED] };
     for (round, wanted) in boots.iter().enumerate() {
-        let hides = values(asking, &ends.hides, *wanted)?;
-        let shows = values(asking, &ends.shows, *wanted)?;
+        let [hides, shows] = values(asking, [&ends.hides, &ends.shows], *wanted)?;
         // Later ones do not move the threshold, so that it is the same when the same command goes on.
         let first = |state: &StateReport| state.values[..state.values.len().min(*wanted as usize)].to_vec();
         let (good, bad) = (first(&hides), first(&shows));
@@ -214,11 +213,24 @@ fn no_step(
     Error::NoStep { metric: what, good, good_value, bad, bad_value, allowed: allowed.into() }
 }
 
-fn values(asking: &mut Asking<'_>, end: &Point, wanted: u32) -> Result<StateReport, Error> {
-    let made = asking.state(end).map_or(0, |state| u32::try_from(state.values.len()).unwrap_or(u32::MAX));
-    if made < wanted {
-        asking.ask(&[(end.clone(), wanted - made)], Purpose::Ends)?;
+/// At least so many values at both ends, which are measured side by side where that is possible.
+fn values(
+    asking: &mut Asking<'_>,
+    [hides, shows]: [&Point; 2],
+    wanted: u32,
+) -> Result<[StateReport; 2], Error> {
+    let made = |end: &Point| asking.state(end).map_or(0, |state| state.values.len());
+    let missing = |end: &Point| wanted.saturating_sub(u32::try_from(made(end)).unwrap_or(u32::MAX));
+    let tests = [hides, shows].map(|end| (end.clone(), missing(end)));
+    let tests: Vec<(Point, u32)> = tests.into_iter().filter(|(_, missing)| *missing > 0).collect();
+    for side_by_side in tests.chunks(asking.jobs()) {
+        asking.ask(side_by_side, Purpose::Ends)?;
     }
+    Ok([measured(asking, hides)?, measured(asking, shows)?])
+}
+
+/// What is known of an end that has been measured.
+fn measured(asking: &Asking<'_>, end: &Point) -> Result<StateReport, Error> {
     let Some(state) = asking.state(end) else { return Err(no_end(asking, end)) };
     let why = state.untestable.clone();
     match why.or_else(|| state.values.is_empty().then(|| "it could not be measured".to_string())) {

@@ -8,7 +8,7 @@ use kernel::Store;
 use lab::measure::{Candidate, Counting, Failure, Function, Measurement, Metric, count, time};
 use machine::Watch;
 
-use super::laboratory::{Laboratory, Ready, tested};
+use super::laboratory::{Laboratory, Ready, side_by_side, tested};
 use super::words;
 use crate::candidates::{self, Side};
 use crate::cli::{Cli, Measure, Verb};
@@ -16,15 +16,46 @@ use crate::cli::{Cli, Measure, Verb};
 /// Functions of the kernel that are kept: those with most instructions.
 const FUNCTIONS: usize = 300;
 
-/// Measures the operation in as many boots as are wanted.
+/// Measures the operation in as many boots as are wanted, up to `jobs` of them at a time.
 pub(crate) fn measure(
     laboratory: &Laboratory<'_>,
     ready: &Ready<'_>,
+    jobs: usize,
+    heard: &mut dyn FnMut(Progress),
+) -> Result<Tested, Error> {
+    let shares = shares(ready.test.times, jobs);
+    let part = |boots: &u32, heard: &mut dyn FnMut(Progress)| in_turn(laboratory, ready, *boots, heard);
+    let mut parts = side_by_side(&shares, heard, part).into_iter();
+    let first = parts.next().unwrap_or_else(|| Err(no_metric()))?;
+    parts.try_fold(first, |whole, part| Ok(joined(whole, part?)))
+}
+
+/// Boots for each of up to `jobs` that work side by side.
+fn shares(boots: u32, jobs: usize) -> Vec<u32> {
+    let jobs = u32::try_from(jobs).unwrap_or(u32::MAX).min(boots).max(1);
+    (0..jobs).map(|job| boots / jobs + u32::from(job < boots % jobs)).collect()
+}
+
+/// What two that measured the same found together.
+fn joined(mut whole: Tested, part: Tested) -> Tested {
+    match (&mut whole.answer, part.answer) {
+        (Answer::Values(values), Answer::Values(more)) => values.extend(more),
+        (answer, other @ Answer::CannotTest(_)) => *answer = other,
+        _ => {}
+    }
+    whole.each = whole.each.max(part.each);
+    whole
+}
+
+/// Measures the operation in so many boots, one after the other.
+fn in_turn(
+    laboratory: &Laboratory<'_>,
+    ready: &Ready<'_>,
+    boots: u32,
     heard: &mut dyn FnMut(Progress),
 ) -> Result<Tested, Error> {
     let start = Instant::now();
-    let times = ready.test.times;
-    let measured = said(laboratory, ready).and_then(|said| measurement(laboratory, &said, times, heard));
+    let measured = said(laboratory, ready, boots).and_then(|said| measurement(laboratory, &said, heard));
     let command = laboratory.command(&ready.test.subject);
     let release = ready.kernel.release.clone();
     let evidence = Evidence { release, command, ..Evidence::default() };
@@ -35,7 +66,7 @@ pub(crate) fn measure(
             return Ok(tested(Answer::CannotTest(why), evidence));
         }
     };
-    let each = start.elapsed() / times.max(1);
+    let each = start.elapsed() / boots.max(1);
     let Question::Metric { name, .. } = laboratory.question else { return Err(no_metric()) };
     let Some(metric) = measured.metrics.iter().find(|metric| metric.name == *name) else {
         return Ok(tested(Answer::CannotTest(format!("it has no {name}")), evidence));
@@ -53,10 +84,10 @@ fn no_metric() -> Error {
     Error::Broken("there is no metric to be measured".to_string())
 }
 
-fn said(laboratory: &Laboratory<'_>, ready: &Ready<'_>) -> anyhow::Result<Measure> {
+fn said(laboratory: &Laboratory<'_>, ready: &Ready<'_>, boots: u32) -> anyhow::Result<Measure> {
     let (said, question, test) = (laboratory.said, laboratory.question, ready.test);
     let exact = ready.kernel.exact_locator().parse()?;
-    let words = words::of_test(said, question, &test.subject, (Some(&exact), test.times));
+    let words = words::of_test(said, question, &test.subject, (Some(&exact), boots));
     let name = std::iter::once("kiln").chain(words.iter().map(String::as_str));
     match Cli::try_parse_from(name)?.verb {
         Verb::Measure(said) => Ok(said),
@@ -67,9 +98,9 @@ fn said(laboratory: &Laboratory<'_>, ready: &Ready<'_>) -> anyhow::Result<Measur
 fn measurement(
     laboratory: &Laboratory<'_>,
     said: &Measure,
-    boots: u32,
     heard: &mut dyn FnMut(Progress),
 ) -> anyhow::Result<Measurement> {
+    let boots = said.figures.boots.unwrap_or(1);
     let side = Side {
         label: said.kernel.to_string(),
         locator: said.kernel.clone(),
@@ -118,4 +149,28 @@ fn untestable(error: &anyhow::Error) -> Option<String> {
 fn functions(metric: &Metric) -> Vec<Function> {
     let functions = metric.detail.iter().flat_map(|detail| &detail.functions);
     functions.take(FUNCTIONS).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boots_are_shared_out() {
+        assert_eq!(shares(3, 2), [2, 1]);
+        assert_eq!(shares(1, 4), [1]);
+        assert_eq!(shares(8, 4), [2, 2, 2, 2]);
+        assert_eq!(shares(3, 0), [3]);
+    }
+
+    #[test]
+    fn parts_come_together_and_one_that_cannot_be_measured_is_enough() {
+        let part = |answer| tested(answer, Evidence::default());
+        let values = |values: &[f64]| part(Answer::Values(values.to_vec()));
+        let whole = joined(values(&[1.0, 2.0]), values(&[3.0]));
+        assert_eq!(whole.answer, Answer::Values(vec![1.0, 2.0, 3.0]));
+        let not = Answer::CannotTest("it panics".to_string());
+        assert_eq!(joined(values(&[1.0]), part(not.clone())).answer, not);
+        assert_eq!(joined(part(not.clone()), values(&[1.0])).answer, not);
+    }
 }

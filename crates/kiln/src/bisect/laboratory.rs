@@ -126,31 +126,32 @@ impl Laboratory<'_> {
     ) -> Result<Tested, Error> {
         let tested = match self.question {
             Question::Build => Ok(self.built(ready)),
-            Question::Metric { .. } => figures::measure(self, ready, heard),
+            Question::Metric { .. } => figures::measure(self, ready, jobs, heard),
             _ => runs::run(self, ready, jobs, heard),
         };
         if self.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { tested }
     }
+}
 
-    /// Tests of several Kernels, side by side.
-    fn side_by_side(
-        &self,
-        ready: &[Ready<'_>],
-        heard: &mut dyn FnMut(Progress),
-    ) -> Vec<Result<Tested, Error>> {
-        let (sender, said) = channel();
-        std::thread::scope(|scope| {
-            let start = |ready| {
-                let sender = sender.clone();
-                scope.spawn(move || self.answer(ready, 1, &mut |progress| drop(sender.send(progress))))
-            };
-            let threads: Vec<_> = ready.iter().map(start).collect();
-            drop(sender);
-            said.iter().for_each(&mut *heard);
-            let gone = || Err(Error::Broken("a thread of kiln died".to_string()));
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| gone())).collect()
-        })
-    }
+/// Does something with each of several, side by side; what is told meanwhile is heard in one place.
+pub(crate) fn side_by_side<T: Sync>(
+    several: &[T],
+    heard: &mut dyn FnMut(Progress),
+    test: impl Fn(&T, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
+) -> Vec<Result<Tested, Error>> {
+    let (sender, said) = channel();
+    let test = &test;
+    std::thread::scope(|scope| {
+        let start = |one| {
+            let sender = sender.clone();
+            scope.spawn(move || test(one, &mut |progress| drop(sender.send(progress))))
+        };
+        let threads: Vec<_> = several.iter().map(start).collect();
+        drop(sender);
+        said.iter().for_each(&mut *heard);
+        let gone = || Err(Error::Broken("a thread of kiln died".to_string()));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| gone())).collect()
+    })
 }
 
 impl Tester for Laboratory<'_> {
@@ -167,7 +168,7 @@ impl Tester for Laboratory<'_> {
         let (numbers, ready): (Vec<usize>, Vec<Ready<'_>>) = ready.into_iter().unzip();
         let answers = match ready.as_slice() {
             [one] => vec![self.answer(one, self.jobs(), heard)],
-            several => self.side_by_side(several, heard),
+            several => side_by_side(several, heard, |one, heard| self.answer(one, 1, heard)),
         };
         let mut all: Vec<(usize, Tested)> = missing
             .iter()
@@ -188,7 +189,8 @@ impl Tester for Laboratory<'_> {
     }
 
     fn jobs(&self) -> usize {
-        if self.question.is_certain() {
+        // A build takes all CPUs, and times that are measured are those of a host that does nothing else.
+        if matches!(self.question, Question::Build | Question::Metric { timed: true, .. }) {
             return 1;
         }
         let cpus = self.said.machine.cpus.unwrap_or(1).max(1) as usize;
