@@ -14,6 +14,10 @@ use crate::version;
 /// Of Debian's changelog, unpacked: 6.1.192-2 has 3.7 MB that go back to 2.6; in bytes.
 const SIZE_MAX: u64 = 32 << 20;
 
+/// Its names: that of a package which somebody else wrote, and of one which is Debian's own, as the signed ones are
+/// (Debian Policy, section 12.7). Where there are both, the second is not Debian's.
+const NAMES: [&str; 2] = ["changelog.Debian.gz", "changelog.gz"];
+
 /// One version of a package as its changelog tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
@@ -33,10 +37,11 @@ pub fn releases_since(kernel: &Kernel, after: &str) -> Vec<Release> {
 /// The changelog that was unpacked with the image at `boot/vmlinuz-…`.
 fn changelog_of(image: &Path) -> Option<PathBuf> {
     let documents = image.parent()?.parent()?.join("usr/share/doc");
-    let folders = fs::read_dir(documents).ok()?.flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = folders.map(|folder| folder.join("changelog.Debian.gz")).collect();
-    files.sort();
-    files.into_iter().find(|path| files::is_plain_file(path))
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(documents).ok()?.flatten().map(|entry| entry.path()).collect();
+    folders.sort();
+    let mut places = NAMES.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    places.find(|path| files::is_plain_file(path))
 }
 
 fn unpacked(path: &Path) -> Option<String> {
@@ -126,8 +131,15 @@ linux (6.1.187-1) bookworm-security; urgency=high
         assert_eq!(changelog_of(&image), None);
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packed.write_all(CHANGELOG.as_bytes()).unwrap();
-        let path = directory.path().join("root/usr/share/doc/linux-image-1/changelog.Debian.gz");
-        write(&path, packed.finish().unwrap());
+        let documents = directory.path().join("root/usr/share/doc");
+        let packed = packed.finish().unwrap();
+        for name in ["linux-image-1/changelog.gz", "linux-modules-1/changelog.Debian.gz"] {
+            let path = documents.join(name);
+            write(&path, &packed);
+            assert_eq!(changelog_of(&image).as_deref(), Some(&*path));
+        }
+        let path = documents.join("linux-image-1/changelog.Debian.gz");
+        write(&path, packed);
         assert_eq!(changelog_of(&image).as_deref(), Some(&*path));
         assert_eq!(unpacked(&path).as_deref(), Some(CHANGELOG));
         write(&path, "not packed");
