@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
+use super::entries;
 use crate::files;
 use crate::kernel::Kernel;
 use crate::version;
@@ -23,7 +24,9 @@ const NAMES: [&str; 2] = ["changelog.Debian.gz", "changelog.gz"];
 pub struct Release {
     /// Such as `6.1.192-2`.
     pub version: String,
-    /// What is new, as it was written: each line with its indentation, without the empty ones at both ends.
+    /// The releases of the stable kernel that came in with it, such as `6.1.191`, in the order of the changelog.
+    pub stable: Vec<String>,
+    /// What is new: an entry for each change, in one line and in the order of the changelog.
     pub changes: Vec<String>,
 }
 
@@ -52,25 +55,20 @@ fn unpacked(path: &Path) -> Option<String> {
 
 /// Reads a changelog, deb-changelog(5), down to a version that is not later than `after`.
 fn since(text: &str, after: &str) -> Vec<Release> {
-    let mut releases: Vec<Release> = Vec::new();
-    for line in text.lines().map(str::trim_end) {
-        if let Some(version) = heading(line) {
-            if version::debian::compare(version, after) != Ordering::Greater {
-                break;
-            }
-            releases.push(Release { version: version.to_owned(), changes: Vec::new() });
-        } else if let Some(release) = releases.last_mut() {
-            let is_leading = release.changes.is_empty() && line.is_empty();
-            if !is_leading && !line.starts_with(" -- ") {
-                release.changes.push(line.to_owned());
-            }
+    let mut releases: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in text.lines() {
+        match heading(line) {
+            Some(version) if version::debian::compare(version, after) != Ordering::Greater => break,
+            Some(version) => releases.push((version, Vec::new())),
+            None => releases.last_mut().into_iter().for_each(|(_, lines)| lines.push(line)),
         }
     }
-    for release in &mut releases {
-        let length = release.changes.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-        release.changes.truncate(length);
-    }
-    releases
+    let release = |(version, lines): (&str, Vec<&str>)| Release {
+        version: version.to_owned(),
+        stable: entries::stable(&lines),
+        changes: entries::changes(&lines),
+    };
+    releases.into_iter().map(release).collect()
 }
 
 /// The version in `linux (6.1.192-2) bookworm-security; urgency=high`.
@@ -98,6 +96,7 @@ linux (6.1.192-2) bookworm-security; urgency=high
 linux (6.1.192-1) bookworm-security; urgency=high
 
   * New upstream stable update:
+    https://www.kernel.org/pub/linux/kernel/v6.x/ChangeLog-6.1.191
     - io-wq: order the exit bit
 
   [ Somebody ]
@@ -117,9 +116,9 @@ linux (6.1.187-1) bookworm-security; urgency=high
         let found = since(CHANGELOG, "6.1.187-1");
         let versions: Vec<&str> = found.iter().map(|release| release.version.as_str()).collect();
         assert_eq!(versions, ["6.1.192-2", "6.1.192-1"]);
-        assert_eq!(found[0].changes, ["  * ext4: fix NULL folio (Closes: #1154101)"]);
-        assert_eq!(found[1].changes.first().unwrap(), "  * New upstream stable update:");
-        assert_eq!((found[1].changes.len(), &*found[1].changes[2]), (5, ""));
+        assert_eq!(found[0].changes, ["ext4: fix NULL folio (Closes: #1154101)"]);
+        assert_eq!(found[1].changes, ["io-wq: order the exit bit", "Bump ABI to 56"]);
+        assert_eq!(found[1].stable, ["6.1.191"]);
         assert_eq!(since(CHANGELOG, "6.1.190-1"), found);
         assert_eq!((since(CHANGELOG, "6.1.192-2"), since(CHANGELOG, "0").len()), (Vec::new(), 3));
     }

@@ -2,6 +2,7 @@
 
 mod between;
 mod changelog;
+mod entries;
 mod here;
 mod offered;
 mod text;
