@@ -25,7 +25,7 @@ mod reduce;
 pub mod tester;
 mod track;
 
-pub use axis::{Axis, Candidate, Kind, Point, Subject};
+pub use axis::{Axis, Candidate, Changes, Kind, Point, Subject};
 pub use bisection::{Bisection, Check, Conclusion, End, Evidence, StateReport, Steps};
 pub use error::Error;
 pub use event::{Belief, Progress, Purpose};

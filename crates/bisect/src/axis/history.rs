@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kernel::history::{self, Change, Limits, Walk};
-use kernel::{Context, Locator, Recipe, Store};
+use kernel::{Context, Locator, Recipe};
 use verdict::bisection::Order;
 
-use super::{Axis, Candidate, Kind, Point, Subject};
+use super::{Axis, Candidate, Kind, Point, Subject, quietly};
 use crate::error::Error;
 
 /// A build that goes on from one of a neighbour.
@@ -198,11 +198,6 @@ fn described(change: Change) -> Candidate {
         author: Some(change.author),
         date: Some(change.date),
         files: change.files,
+        ..Candidate::default()
     }
-}
-
-/// Asks git for something that takes no time.
-fn quietly<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Context<'_>) -> T) -> T {
-    let store = Store::new(Store::default_dir());
-    work(&mut Context { store: &store, listener: &mut |_| {}, interrupt })
 }

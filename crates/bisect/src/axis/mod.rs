@@ -3,19 +3,22 @@
 //! An axis knows its candidates, how they stand to each other, and which Kernel one gets at each point. Adding
 //! one means adding a file here.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use kernel::{Locator, Recipe};
+use kernel::{Context, Locator, Recipe, Store};
 use serde::{Deserialize, Serialize};
 use verdict::bisection::Order;
 
 use crate::error::Error;
 
+mod changes;
 mod history;
 mod options;
 mod packages;
 mod parameters;
 
+pub use changes::Changes;
 pub use history::History;
 pub use options::Options;
 pub use packages::Packages;
@@ -68,6 +71,9 @@ pub struct Candidate {
     /// The files that it changes, as far as they are known; at most 200.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// What its changelog says is new since the candidate before it; only of packages that have one.
+    #[serde(default, skip_serializing_if = "Changes::is_empty")]
+    pub changes: Changes,
 }
 
 /// A place on the axis at which a Kernel can be had.
@@ -157,4 +163,10 @@ pub trait Axis {
 
     /// What makes this axis this one and no other: its ends, and how one comes from one to the other.
     fn identity(&self) -> String;
+}
+
+/// Asks for something that takes no time.
+fn quietly<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Context<'_>) -> T) -> T {
+    let store = Store::new(Store::default_dir());
+    work(&mut Context { store: &store, listener: &mut |_| {}, interrupt })
 }

@@ -1,11 +1,12 @@
 //! Packages of a distribution, by version.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use kernel::catalogue::{Entry, packages_between};
+use kernel::catalogue::{Entry, packages_between, releases_since};
 use kernel::{Context, Locator, Recipe};
 
-use super::{Axis, Candidate, Kind, Point, Subject};
+use super::{Axis, Candidate, Changes, Kind, Point, Subject, quietly};
 use crate::error::Error;
 
 /// Download and unpack.
@@ -13,13 +14,14 @@ const EFFORT: Duration = Duration::from_secs(10);
 
 /// Packages between two of them: each is a candidate, but for the first.
 #[derive(Debug)]
-pub struct Packages {
+pub struct Packages<'a> {
     entries: Vec<Entry>,
     candidates: Vec<Candidate>,
     recipe: Recipe,
+    interrupt: &'a AtomicBool,
 }
 
-impl Packages {
+impl<'a> Packages<'a> {
     /// All packages from `first` to `last`.
     ///
     /// # Errors
@@ -29,7 +31,7 @@ impl Packages {
         first: &Locator,
         last: &Locator,
         recipe: &Recipe,
-        context: &mut Context<'_>,
+        (interrupt, context): (&'a AtomicBool, &mut Context<'_>),
     ) -> Result<Self, Error> {
         let entries = packages_between(first, last, context)?;
         let candidate = |entry: &Entry| Candidate {
@@ -39,11 +41,21 @@ impl Packages {
             ..Candidate::default()
         };
         let candidates = entries.iter().skip(1).map(candidate).collect();
-        Ok(Self { entries, candidates, recipe: recipe.clone() })
+        Ok(Self { entries, candidates, recipe: recipe.clone(), interrupt })
+    }
+
+    /// What is new in the package `entry` since the one `before` it; nothing where the package cannot be had.
+    fn changes(&self, before: &Entry, entry: &Entry) -> Result<Changes, Error> {
+        let locator = entry.locator.parse()?;
+        match quietly(self.interrupt, |context| kernel::resolve(&locator, context)) {
+            Ok(kernel) => Ok(Changes::of(&before.version, &releases_since(&kernel, &before.version))),
+            Err(error) if error.is_interrupt() => Err(error.into()),
+            Err(_) => Ok(Changes::default()),
+        }
     }
 }
 
-impl Axis for Packages {
+impl Axis for Packages<'_> {
     fn kind(&self) -> Kind {
         Kind::Packages
     }
@@ -63,6 +75,12 @@ impl Axis for Packages {
         let name = format!("{} ({})", entry.locator, entry.version);
         let (locator, recipe) = (entry.locator.parse()?, self.recipe.clone());
         Ok(Some(Subject { name, locator, recipe, configuration: None, parameters: String::new() }))
+    }
+
+    fn describe(&mut self, candidate: usize) -> Result<Candidate, Error> {
+        let known = self.candidates.get(candidate).cloned().unwrap_or_default();
+        let Some([before, entry]) = self.entries.get(candidate..candidate + 2) else { return Ok(known) };
+        Ok(Candidate { changes: self.changes(before, entry)?, ..known })
     }
 
     fn usual_effort(&self) -> Duration {

@@ -29,9 +29,9 @@ pub(crate) fn axis<'a>(said: &Bisect, interrupt: &'a AtomicBool) -> anyhow::Resu
     said.fits(&range)?;
     let mut notes = Vec::new();
     let axis: Box<dyn Axis> = match range {
-        Range::Packages(first, last) => {
-            Box::new(in_context(interrupt, |context| Packages::between(&first, &last, &recipe, context))?)
-        }
+        Range::Packages(first, last) => Box::new(in_context(interrupt, |context| {
+            Packages::between(&first, &last, &recipe, (interrupt, context))
+        })?),
         Range::Commits { tree, first, last } => {
             let limits = Limits { paths: said.path.clone(), first_parent: said.first_parent };
             notes.extend(in_context(interrupt, |context| changes(&tree, context)));

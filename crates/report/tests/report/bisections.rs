@@ -79,6 +79,7 @@ pub(crate) fn commit() -> Bisection {
         author: Some("Ada Lovelace <ada@example.org>".into()),
         date: Some("2026-09-14".into()),
         files: (0..15).map(|number| format!("fs/overlayfs/part-{number}.c")).collect(),
+        ..Candidate::default()
     };
     let mut probabilities = vec![0.000_01; 12];
     probabilities[6] = 0.999_8;
