@@ -6,11 +6,13 @@
 //! * [`mail()`]: the draft of a mail to those who wrote the change
 
 mod address;
+mod changes;
 mod difference;
 mod functions;
 mod html;
 mod json;
 mod mail;
+mod relevance;
 mod sides;
 mod statement;
 mod text;

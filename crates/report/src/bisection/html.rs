@@ -1,5 +1,6 @@
 //! A bisection as one file for a browser.
 
+mod changes;
 mod chart;
 mod sides;
 mod tables;

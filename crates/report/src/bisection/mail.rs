@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use bisect::axis::Kind;
-use bisect::{Bisection, Conclusion, StateReport};
+use bisect::{Bisection, Changes, Conclusion, StateReport};
 
 use super::address::recipient;
+use super::changes::{Told, item, told};
 use super::difference::between;
 use super::functions::functions;
 use super::sides::{Sides, sides};
@@ -99,6 +100,7 @@ impl<W: Write> Draft<'_, W> {
             for (word, text) in statement::facts(self.bisection.kind, candidate, FILES) {
                 self.fact(word, &text)?;
             }
+            self.changes(&candidate.changes, candidates.len())?;
             writeln!(self.out)?;
         }
         if let Some(text) = rest {
@@ -106,6 +108,18 @@ impl<W: Write> Draft<'_, W> {
         }
         for text in statement::untestable(self.bisection) {
             self.prose(&format!("{text}."))?;
+        }
+        Ok(())
+    }
+
+    /// What is new in one of so many candidates.
+    fn changes(&mut self, changes: &Changes, candidates: usize) -> io::Result<()> {
+        let Some(Told { head, entries, .. }) = told(&self.bisection.question, changes, candidates) else {
+            return Ok(());
+        };
+        self.fact("changes", &head)?;
+        for line in entries.iter().flat_map(|entry| item(entry, INDENT, WIDTH - 2)) {
+            writeln!(self.out, "  {}", line.trim_end())?;
         }
         Ok(())
     }

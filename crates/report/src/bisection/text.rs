@@ -2,14 +2,16 @@
 
 use std::io::{self, Write};
 
-use bisect::{Bisection, StateReport};
+use bisect::{Bisection, Changes, StateReport};
 
+use super::changes::{Told, item, told};
 use super::difference::between;
 use super::functions::functions;
 use super::sides::{Sides, sides};
 use super::statement;
 use crate::columns::{Columns, fit, hanging, wrap};
 use crate::evidence;
+use crate::figures::count;
 use crate::safe::safe_line;
 use crate::style::{BOLD, DIM, Paint, of};
 
@@ -73,11 +75,31 @@ impl<W: Write> Printer<'_, W> {
             for (word, text) in statement::facts(self.bisection.kind, candidate, FILES) {
                 self.hanging(word, &text)?;
             }
+            self.changes(&candidate.changes, candidates.len())?;
         }
         if let Some(text) = rest {
             self.hanging("", &text)?;
         }
         writeln!(self.out)
+    }
+
+    /// What is new in one of so many candidates.
+    fn changes(&mut self, changes: &Changes, candidates: usize) -> io::Result<()> {
+        let Some(Told { head, entries, more }) = told(&self.bisection.question, changes, candidates) else {
+            return Ok(());
+        };
+        if entries.is_empty() {
+            return self.hanging("changes", &format!("{head}; the HTML report and --json list them"));
+        }
+        self.hanging("changes", &head)?;
+        for line in entries.iter().flat_map(|entry| item(entry, WORD, self.width)) {
+            writeln!(self.out, "{}", line.trim_end())?;
+        }
+        if more > 0 {
+            let more = count(u64::try_from(more).unwrap_or(u64::MAX));
+            self.hanging("", &format!("… {more} more in the HTML report and with --json"))?;
+        }
+        Ok(())
     }
 
     fn proof(&mut self) -> io::Result<()> {

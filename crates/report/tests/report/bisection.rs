@@ -93,6 +93,22 @@ fn parts_of_a_page() {
 }
 
 #[test]
+fn what_is_new_in_a_package_is_told_by_how_close_it_is_to_the_question() {
+    let page = page(&mended()).replace("><", ">\n<");
+    let closest = between(&page, "<th scope=\"row\">changes</th>", "</tbody>");
+    assert_eq!(closest.matches("<li>").count(), 2);
+    let all = between(&page, "<details>", "</details>");
+    assert_eq!(all.matches("<li>").count(), 1_204);
+    assert!(
+        all.contains("<summary>All changes: 1,204 since 6.1.174-1 (stable 6.1.175 to 6.1.176)</summary>")
+    );
+    let booted = Bisection { question: bisect::Question::Boot, ..mended() };
+    let text = printed(&booted, 200);
+    let line = "\nchanges    1,204 since 6.1.174-1 (stable 6.1.175 to 6.1.176); the HTML report and --json list them\n\n";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
 fn pages_are_well_formed_and_stand_alone() {
     for bisection in all().into_iter().chain(all().into_iter().map(|it| poisoned(it, "<b>\"'&\n<!--"))) {
         let page = page(&bisection);

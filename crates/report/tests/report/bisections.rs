@@ -3,7 +3,8 @@
 use bisect::axis::Kind;
 use bisect::bisection::Rate;
 use bisect::{
-    Bisection, Candidate, Check, Conclusion, End, Evidence, Point, Question, StateReport, Steps, Threshold,
+    Bisection, Candidate, Changes, Check, Conclusion, End, Evidence, Point, Question, StateReport, Steps,
+    Threshold,
 };
 use lab::kernel_report::KernelReport;
 use lab::measure::Function;
@@ -122,7 +123,20 @@ pub(crate) fn commit() -> Bisection {
 /// A package that mended what failed now and then.
 pub(crate) fn mended() -> Bisection {
     let names: Vec<String> = (41..47).map(|abi| format!("6.1.0-{abi}-cloud-amd64")).collect();
-    let culprit = Candidate { name: names[3].clone(), ..Candidate::default() };
+    let other = |number| format!("net: part {number} of what has nothing to do with it (CVE-2026-{number})");
+    let told = [
+        "ovl: do not rename twice (Closes: #1154101)",
+        "vfs: rename_lock is no spinlock",
+        "overlay: one dir",
+    ];
+    let changes = Changes {
+        since: "6.1.174-1".into(),
+        stable: vec!["6.1.175".into(), "6.1.176".into()],
+        entries: (10..1_211).map(other).chain(told.map(str::to_owned)).collect(),
+        omitted: 0,
+    };
+    let culprit =
+        Candidate { name: names[3].clone(), title: "6.1.176-1".into(), changes, ..Candidate::default() };
     let at = |number: usize, shown, hidden| state(Point::After(number), &names[number], shown, hidden);
     Bisection {
         kind: Kind::Packages,
@@ -327,6 +341,12 @@ pub(crate) fn poisoned(mut bisection: Bisection, evil: &str) -> Bisection {
                 (candidate.name, candidate.title) = (evil.into(), evil.into());
                 candidate.author = Some(format!("{evil} <ada@example.org>"));
                 (candidate.date, candidate.files) = (Some(evil.into()), vec![evil.into(); 3]);
+                candidate.changes = Changes {
+                    since: evil.into(),
+                    stable: vec![evil.into(); 2],
+                    entries: vec![evil.into(); 40],
+                    omitted: 1,
+                };
             }
         }
         Conclusion::Contradiction { why } => *why = evil.into(),

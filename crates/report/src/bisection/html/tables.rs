@@ -2,9 +2,10 @@
 
 use bisect::Bisection;
 
+use super::super::changes::told;
 use super::super::sides::mark;
 use super::super::statement;
-use super::FILES;
+use super::{FILES, changes};
 use crate::html::Markup;
 
 /// States of one page at most.
@@ -15,6 +16,7 @@ pub(super) fn candidates(markup: &mut Markup, bisection: &Bisection) {
     let (candidates, rest) = statement::listed(bisection);
     for candidate in candidates {
         let facts = statement::facts(bisection.kind, candidate, FILES);
+        let told = told(&bisection.question, &candidate.changes, candidates.len());
         wide(markup, "facts", |markup| {
             markup.element("tbody", &[], |markup| {
                 for (word, text) in facts {
@@ -23,8 +25,12 @@ pub(super) fn candidates(markup: &mut Markup, bisection: &Bisection) {
                         markup.plain("td", text);
                     });
                 }
+                told.iter().for_each(|told| changes::row(markup, told));
             });
         });
+        if told.is_some_and(|told| told.more > 0) {
+            changes::all(markup, &candidate.changes);
+        }
     }
     if let Some(text) = rest {
         markup.leaf("p", &[("class", &"note")], text);
