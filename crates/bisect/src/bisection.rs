@@ -162,6 +162,9 @@ pub struct Check {
 pub struct Steps {
     /// States that were tested between the ends.
     pub taken: u32,
+    /// How many times one waited for them: fewer, where some were tested side by side.
+    #[serde(default)]
+    pub rounds: u32,
     /// Runs of all kinds, ends and proof among them.
     pub runs: u32,
     /// Of these, runs of earlier sessions.

@@ -24,6 +24,8 @@ pub(crate) struct Found {
     pub(crate) standing: Standing,
     /// States that were tested for it.
     pub(crate) steps: u32,
+    /// How many times one waited for them: fewer, where some were tested side by side.
+    pub(crate) rounds: u32,
     /// States that plain halving is expected to test, and tests at most.
     pub(crate) halving: (f64, u32),
 }
@@ -35,6 +37,7 @@ struct Finding<'l, 'a> {
     settings: &'l Settings,
     search: Search,
     tested: Vec<State>,
+    rounds: usize,
 }
 
 /// Finds the candidate of a track that makes the difference, and makes sure of it.
@@ -42,11 +45,13 @@ pub(crate) fn find(asking: &mut Asking<'_>, track: &Track, settings: &Settings) 
     let mut search = start(track, asking.axis, settings, false_alarm(asking, track))?;
     let halving = (search.expected_steps(Belief::Working), search.worst_steps(Belief::Working));
     asking.feed(&mut search, track);
-    let tested = track.states(asking.axis).filter(|state| was_tested(asking, track, *state)).collect();
-    let mut finding = Finding { asking, track, settings, search, tested };
+    let tested: Vec<State> =
+        track.states(asking.axis).filter(|state| was_tested(asking, track, *state)).collect();
+    let mut finding = Finding { asking, track, settings, search, rounds: tested.len(), tested };
     let standing = finding.run()?;
-    let steps = u32::try_from(finding.tested.len()).unwrap_or(u32::MAX);
-    Ok(Found { search: finding.search, standing, steps, halving })
+    let [steps, rounds] =
+        [finding.tested.len(), finding.rounds].map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    Ok(Found { search: finding.search, standing, steps, rounds, halving })
 }
 
 /// A search of a track of which nothing is known.
@@ -150,6 +155,7 @@ impl Finding<'_, '_> {
             wanted.iter().map(|(state, _)| self.asking.counts(&self.point(*state))).collect();
         let points: Vec<_> = wanted.iter().map(|(state, count)| (self.point(*state), *count)).collect();
         self.asking.ask(&points, purpose)?;
+        let known = self.tested.len();
         for ((state, _), before) in wanted.into_iter().zip(before) {
             let point = self.point(state);
             let now = self.asking.counts(&point);
@@ -163,6 +169,7 @@ impl Finding<'_, '_> {
                 }
             }
         }
+        self.rounds += usize::from(self.tested.len() > known);
         Ok(())
     }
 

@@ -99,6 +99,7 @@ pub fn bisect(
         proof: checks,
         steps: Steps {
             taken: found.steps + more,
+            rounds: found.rounds + more,
             runs: asking.runs,
             reused: asking.reused,
             expected: found.halving.0,

@@ -126,7 +126,10 @@ fn an_intermittent_failure_that_was_mended_is_found() {
 fn tests_side_by_side_are_asked_in_one_call() {
     for culprit in [0, 33, 99] {
         let mut world = World::with_culprit(FakeAxis::line(100), culprit).jobs(2);
-        assert_eq!(world.culprits(), [culprit]);
+        let bisection = world.bisect().unwrap();
+        assert_eq!(crate::fake::culprits(&bisection), [culprit]);
+        let steps = bisection.steps;
+        assert!(steps.rounds <= 5 && steps.taken > steps.rounds, "{steps:?}");
         let pairs = world.calls.iter().filter(|call| call.len() == 2).count();
         assert!(pairs >= 4, "{:?}", world.calls);
         assert!(world.calls.iter().all(|call| call.len() <= 2));

@@ -259,6 +259,11 @@ pub(super) fn steps(bisection: &Bisection) -> [String; 2] {
     let steps = bisection.steps;
     let expected = figure((steps.expected * 10.0).round() / 10.0, Unit::Count);
     let states = if steps.taken == 1 { "1 state".to_owned() } else { format!("{} states", steps.taken) };
+    let rounds = match steps.rounds {
+        rounds if rounds == 0 || rounds >= steps.taken => String::new(),
+        1 => " side by side".to_owned(),
+        rounds => format!(" in {rounds} rounds"),
+    };
     let reused = if steps.reused > 0 {
         format!(", {} of them of earlier sessions", steps.reused)
     } else {
@@ -266,7 +271,7 @@ pub(super) fn steps(bisection: &Bisection) -> [String; 2] {
     };
     [
         format!(
-            "{states} tested between the ends; halving {} takes {expected} as expected, {} at worst",
+            "{states} tested between the ends{rounds}; halving {} takes {expected} as expected, {} at worst",
             { many(bisection.kind, bisection.candidates.len()) },
             steps.worst
         ),
