@@ -16,6 +16,7 @@ mod relevance;
 mod sides;
 mod statement;
 mod text;
+mod wanted;
 
 pub use html::html;
 pub use json::json;

@@ -11,6 +11,11 @@ const SHOWN: usize = 12;
 
 /// A line for each function whose instructions differ between both sides, the largest difference first.
 pub(super) fn functions(sides: Sides<'_>) -> Vec<String> {
+    changed(sides).into_iter().map(|(name, sides)| line(name, sides)).collect()
+}
+
+/// The functions whose instructions differ, with these, the largest difference first.
+pub(super) fn changed(sides: Sides<'_>) -> Vec<(&str, [u64; 2])> {
     let mut all: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for (side, state) in [sides.without, sides.with].into_iter().enumerate() {
         for function in &state.evidence.functions {
@@ -22,7 +27,8 @@ pub(super) fn functions(sides: Sides<'_>) -> Vec<String> {
     }
     let mut changed: Vec<_> = all.into_iter().filter(|(_, [old, new])| old != new).collect();
     changed.sort_by_key(|(name, [old, new])| (std::cmp::Reverse(old.abs_diff(*new)), *name));
-    changed.into_iter().take(SHOWN).map(|(name, sides)| line(name, sides)).collect()
+    changed.truncate(SHOWN);
+    changed
 }
 
 fn line(name: &str, [old, new]: [u64; 2]) -> String {

@@ -13,6 +13,7 @@ use super::difference::between;
 use super::functions::functions;
 use super::sides::{Sides, sides};
 use super::statement;
+use super::wanted::wanted;
 use crate::columns::{fit, hanging, wrap};
 use crate::evidence;
 use crate::safe::safe_line;
@@ -114,7 +115,7 @@ impl<W: Write> Draft<'_, W> {
 
     /// What is new in one of so many candidates.
     fn changes(&mut self, changes: &Changes, candidates: usize) -> io::Result<()> {
-        let Some(Told { head, entries, .. }) = told(&self.bisection.question, changes, candidates) else {
+        let Some(Told { head, entries, .. }) = told(&wanted(self.bisection), changes, candidates) else {
             return Ok(());
         };
         self.fact("changes", &head)?;

@@ -9,6 +9,7 @@ use super::difference::between;
 use super::functions::functions;
 use super::sides::{Sides, sides};
 use super::statement;
+use super::wanted::wanted;
 use crate::columns::{Columns, fit, hanging, wrap};
 use crate::evidence;
 use crate::figures::count;
@@ -85,7 +86,7 @@ impl<W: Write> Printer<'_, W> {
 
     /// What is new in one of so many candidates.
     fn changes(&mut self, changes: &Changes, candidates: usize) -> io::Result<()> {
-        let Some(Told { head, entries, more }) = told(&self.bisection.question, changes, candidates) else {
+        let Some(Told { head, entries, more }) = told(&wanted(self.bisection), changes, candidates) else {
             return Ok(());
         };
         if entries.is_empty() {

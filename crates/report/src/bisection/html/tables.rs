@@ -5,6 +5,7 @@ use bisect::Bisection;
 use super::super::changes::told;
 use super::super::sides::mark;
 use super::super::statement;
+use super::super::wanted::wanted;
 use super::{FILES, changes};
 use crate::html::Markup;
 
@@ -14,9 +15,10 @@ const STATES: usize = 500;
 /// A table for each candidate that did it, or may have.
 pub(super) fn candidates(markup: &mut Markup, bisection: &Bisection) {
     let (candidates, rest) = statement::listed(bisection);
+    let words = wanted(bisection);
     for candidate in candidates {
         let facts = statement::facts(bisection.kind, candidate, FILES);
-        let told = told(&bisection.question, &candidate.changes, candidates.len());
+        let told = told(&words, &candidate.changes, candidates.len());
         wide(markup, "facts", |markup| {
             markup.element("tbody", &[], |markup| {
                 for (word, text) in facts {
