@@ -23,12 +23,12 @@ Examples:
   kiln run ~/linux --exec ./reproducer --need 'file system xfs,program mkfs.xfs,a disk of 512 MiB'
   kiln run ~/linux --kselftest timers
   kiln run deb:latest-cloud --suite /opt/ltp --case 'syscalls/*'
-  kiln run ~/linux --case 'net/*' --repeat 20
+  kiln run ~/linux --case 'inet/*' --repeat 20
   kiln run ~/linux --golden deb:latest-cloud
 
-A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status:
+A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status: \
 0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
-What it needs is one of: module NAME, file system NAME, CONFIG_NAME, device PATH, a disk of N MiB (empty, at
+What it needs is one of: module NAME, file system NAME, CONFIG_NAME, device PATH, a disk of N MiB (empty, at \
 /dev/vda), N MiB of memory, N CPUs, capability N, program NAME. Without it the program is skipped.
 KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
 
@@ -40,10 +40,10 @@ Examples:
   kiln build deb-source:6.1 --config tiny --arch um   Debian's source, as User-Mode Linux
   kiln run git:~/linux@HEAD~3 --config ./my.config    build and run in one
 
-Configurations: tiny (boots and runs the cases), boot (with networking, ext4, namespaces, BPF, io_uring),
-debug (KASAN, lockdep, and their like), fault (fault injection, LKDTM), cov (KCOV, gcov), kunit (the
-kernel's own unit tests); targets of the tree's make such as defconfig; files: a whole .config, or
-fragments of your own. Later ones win. What was built is kept: the same source, configuration, compiler
+Configurations: tiny (boots and runs the cases), boot (with networking, ext4, namespaces, BPF, io_uring), \
+debug (KASAN, lockdep, and their like), fault (fault injection, LKDTM), cov (KCOV, gcov), kunit (the \
+kernel's own unit tests); targets of the tree's make such as defconfig; files: a whole .config, or \
+fragments of your own. Later ones win. What was built is kept: the same source, configuration, compiler \
 and variables are built once.";
 
 /// Below the help of `kiln kunit`.
@@ -65,7 +65,7 @@ Examples:
   kiln replay 2026-11-20T10-07-31Z-4711/boot
   kiln replay ./results/2026-11-20T10-07-31Z-4711/cases/pipe/full.json
 
-Kernel, machine, parameters and seed are those of the Run. A kernel that is not the same any more is refused.
+Kernel, machine, parameters and seed are those of the Run. A kernel that is not the same any more is refused. \
 The exit code is that of the new Run.";
 
 /// Below the help of `kiln bundle`.
@@ -74,23 +74,23 @@ Examples:
   kiln bundle last -o bug.tar.zst              the only case that failed in the newest session
   kiln bundle last/pipe/full -o pipe.tar
 
-The archive holds the kernel, the initramfs, one script, a README and what was kept of the Run. Where it is unpacked,
+The archive holds the kernel, the initramfs, one script, a README and what was kept of the Run. Where it is unpacked, \
 `sh run.sh` boots the kernel, runs the case, prints the same verdict and exits with the same code.";
 
 /// Below the help of `kiln bisect`.
 pub(super) const BISECT: &str = "\
 Examples:
-  kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --metric poll/epoll-wait-100      packages: no building
-  kiln bisect git:~/linux@v6.11..v6.12 --config boot --case inet/udp-gso               commits
-  kiln bisect git:~/linux@v6.11..v6.12 --metric 'file/open-close' --worse-by 1%        a step in performance
-  kiln bisect deb:latest-cloud --params 'good: ' 'bad: preempt=full nohz=off' --case timer/sleep
-  kiln bisect ~/linux --config-good a.config --config-bad b.config --boot              options
-  kiln bisect --series topic.mbx --base git:~/linux@v6.12 --build                      patches
-  kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --fixed --exec ./reproducer       what mended it?
+  kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --metric poll/epoll-wait-100   packages
+  kiln bisect git:~/linux@v6.11..v6.12 --config boot --case inet/tcp                commits
+  kiln bisect git:~/linux@v6.11..v6.12 --metric file/open-close --worse-by 1%       slower
+  kiln bisect deb:latest-cloud --params 'good: ' 'bad: preempt=full nohz=off' --case time/sleep
+  kiln bisect ~/linux --config-good a.config --config-bad b.config --boot           options
+  kiln bisect --series topic.mbx --base git:~/linux@v6.12 --build                   patches
+  kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --fixed --exec ./reproducer    what mended it?
 
-Both ends are verified first. A failure that does not always show is searched with probabilities: the next test is the
-one that tells most for the time that it takes, and the search ends when --confidence is reached. Then the change is
-proved: just before it, with it, and undone at the last end where that applies. Each test is a session of kiln run,
+Both ends are verified first. A failure that does not always show is searched with probabilities: the next test is \
+the one that tells most for the time that it takes, and the search ends when --confidence is reached. Then the change \
+is proved: just before it, with it, and undone at the last end where that applies. Each test is a session of kiln run, \
 which can be replayed; the same command goes on where it was stopped, also after SIGKILL.
 Exit codes: 0 found and named, 2 wrong usage or ends, 3 no verdict, such as several suspects, 130 interrupted.";
 
@@ -103,11 +103,11 @@ Examples:
   kiln compare deb:latest-cloud --exec-a ./old --exec-b ./new -- --loops 100
   kiln compare deb:6.1.0-47-cloud-amd64 deb:6.1.0-56-cloud-amd64 --timed --budget 20m --min-effect 2%
 
-Figures are exact unless you say --timed: executed instructions of each operation, the same on any host however
-loaded. Instructions are not time: caches, memory latency and contention are not in them. Where those matter, such
+Figures are exact unless you say --timed: executed instructions of each operation, the same on any host however \
+loaded. Instructions are not time: caches, memory latency and contention are not in them. Where those matter, such \
 as for changes of data layout, locking or with more CPUs, compare with --timed as well.
 All figures and an HTML page with charts are kept; the last line says where.
-Exit codes: 0 nothing is worse than --fail-on allows, 1 something is, or a kernel is at fault, 2 wrong usage,
+Exit codes: 0 nothing is worse than --fail-on allows, 1 something is, or a kernel is at fault, 2 wrong usage, \
 3 broken: no verdict, 130 interrupted.";
 
 /// Below the help of `kiln measure`.
@@ -137,5 +137,34 @@ What is offered has the size of its download, what is here the size that it take
 
 /// Below the help of `kiln kernels prune`.
 pub(super) const PRUNE: &str = "\
-Packages, builds, their work and unpacked sources are removed, those first that nobody used for longest, until the
+Packages, builds, their work and unpacked sources are removed, those first that nobody used for longest, until the \
 rest takes no more than --keep says. What a running kiln uses stays. All of it can be fetched or built again.";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use lab::Suite;
+    use lab::suites::select::operations;
+
+    use crate::cli::Cli;
+
+    #[test]
+    fn examples_name_cases_and_operations_that_there_are() {
+        for verb in Cli::command().get_subcommands() {
+            let help = verb.get_after_help().map(ToString::to_string).unwrap_or_default();
+            // Those of other suites are not kiln's.
+            for line in help.lines().filter(|line| !line.contains("--suite") && !line.contains("--kselftest"))
+            {
+                let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches('\'')).collect();
+                for pair in words.windows(2) {
+                    let pattern = [pair[1].to_string()];
+                    match pair[0] {
+                        "--case" => assert!(Suite::open("full", &pattern).is_ok(), "{line}"),
+                        "--metric" => assert!(operations(&pattern).is_ok(), "{line}"),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}
