@@ -15,6 +15,7 @@ use crate::words::{brief, many, runs, span};
 pub(super) struct Log {
     purpose: Option<Purpose>,
     candidates: Vec<String>,
+    left: String,
 }
 
 impl Log {
@@ -40,7 +41,12 @@ impl Log {
             Progress::Tested { name, answer, values, reused, .. } => {
                 vec![tested(name, answer, values, *reused)]
             }
-            Progress::Belief(belief) => vec![self.belief(belief)],
+            Progress::Belief(belief) => {
+                let row = self.belief(belief);
+                // What stands there already is no news.
+                let is_news = std::mem::replace(&mut self.left, row.clone()) != row;
+                is_news.then_some(row).into_iter().collect()
+            }
             Progress::Note(text) => vec![row("note", &safe_line(text))],
             Progress::Testing { .. } | Progress::Working(_) => Vec::new(),
         }
