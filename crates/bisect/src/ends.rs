@@ -93,17 +93,20 @@ fn does_not_show(asking: &mut Asking<'_>, ends: &Ends, first: u32, settings: &Se
     let bad = runs(asking, &ends.shows, first)?;
     if good.shown > 0 {
         let (good_rate, bad_rate) = (rate(&good).into(), rate(&bad).into());
-        return Err(Error::Swapped { what, good: good.name, good_rate, bad: bad.name, bad_rate });
+        let (what, how) = (what.into(), turned(settings.mended));
+        return Err(Error::Swapped { what, good: good.name, good_rate, bad: bad.name, bad_rate, how });
     }
     let mut bad = bad;
     while bad.shown == 0 && !asking.question.is_certain() && bad.hidden < settings.tries {
         let more = bad.hidden + ALWAYS.min(settings.tries - bad.hidden);
         bad = runs(asking, &ends.shows, more)?;
     }
-    match bad.shown {
-        0 => Err(Error::NotBad { what, rate: rate(&bad), bad: bad.name }),
-        _ => Ok(()),
+    if bad.shown > 0 {
+        return Ok(());
     }
+    let is_certain = asking.question.is_certain();
+    let hint = if is_certain { "" } else { "; if it is rare, --tries makes more runs there" };
+    Err(Error::NotBad { what, rate: rate(&bad), bad: bad.name, hint })
 }
 
 /// Of a failure that does not always show, enough are wanted to know how often it does.
@@ -189,9 +192,15 @@ fn measure(asking: &mut Asking<'_>, ends: &Ends, settings: &Settings) -> Result<
             asking.tell_again(&[Point::First, Point::Last]);
             return Ok(());
         }
-        return Err(no_step(asking.question, *worse_by, (hides, shows), bad < good && !is_noise));
+        let swapped = (bad < good && !is_noise).then(|| turned(settings.mended));
+        return Err(no_step(asking.question, *worse_by, (hides, shows), swapped));
     }
     Ok(())
+}
+
+/// What to say instead where the ends are swapped.
+fn turned(mended: bool) -> &'static str {
+    if mended { "leave --fixed out" } else { "say --fixed to look for what mended it, or turn them round" }
 }
 
 /// Why the ends are none of a metric.
@@ -199,13 +208,14 @@ fn no_step(
     question: &Question,
     worse_by: Option<f64>,
     (hides, shows): (StateReport, StateReport),
-    is_swapped: bool,
+    swapped: Option<&'static str>,
 ) -> Error {
     let what = question.to_string();
     let (good_value, bad_value) = (span(&hides.values), span(&shows.values));
     let (good, bad) = (hides.name, shows.name);
-    if is_swapped {
-        return Error::Swapped { what, good, good_rate: good_value.into(), bad, bad_rate: bad_value.into() };
+    if let Some(how) = swapped {
+        let (what, good_rate, bad_rate) = (what.into(), good_value.into(), bad_value.into());
+        return Error::Swapped { what, good, good_rate, bad, bad_rate, how };
     }
     let allowed =
         worse_by.map_or_else(String::new, |part| format!(", which is not worse by {} %", part * 100.0));
@@ -241,7 +251,8 @@ fn measured(asking: &Asking<'_>, end: &Point) -> Result<StateReport, Error> {
 
 /// `0 of 20 runs`.
 fn rate(state: &StateReport) -> String {
-    format!("{} of {} runs", state.shown, state.shown + state.hidden)
+    let runs = state.shown + state.hidden;
+    format!("{} of {runs} {}", state.shown, if runs == 1 { "run" } else { "runs" })
 }
 
 /// The values in a few words.

@@ -17,11 +17,11 @@ pub enum Error {
     Search(#[from] verdict::bisection::Unusable),
     /// The failure is where it should not be, and not where it should.
     #[error(
-        "the ends are swapped: {what} shows at {good}, which should be the good end ({good_rate}), and not at {bad} ({bad_rate}): turn them round, or say --fixed to look for what mended it"
+        "the ends are swapped: {what} shows at {good}, which should be the good end ({good_rate}), and not at {bad} ({bad_rate}): {how}"
     )]
     Swapped {
         /// What is looked for.
-        what: String,
+        what: Box<str>,
         /// The end that should be good.
         good: String,
         /// How often it shows there.
@@ -30,11 +30,11 @@ pub enum Error {
         bad: String,
         /// How often it shows there.
         bad_rate: Box<str>,
+        /// What to say instead.
+        how: &'static str,
     },
     /// It does not show anywhere.
-    #[error(
-        "nothing to search for: {what} does not show at {bad}, the bad end ({rate}); if it is rare, --tries makes more runs there"
-    )]
+    #[error("nothing to search for: {what} does not show at {bad}, the bad end ({rate}){hint}")]
     NotBad {
         /// What is looked for.
         what: String,
@@ -42,6 +42,8 @@ pub enum Error {
         bad: String,
         /// How often it shows there.
         rate: String,
+        /// What may make it show.
+        hint: &'static str,
     },
     /// It shows at both ends.
     #[error(

@@ -70,8 +70,12 @@ fn no_step_is_no_bisection() {
 
 #[test]
 fn better_values_at_the_bad_end_are_swapped_ends() {
-    assert!(matches!(steps(1000.0, &[(10, 900.0)]).bisect(), Err(Error::Swapped { .. })));
-    assert!(matches!(steps(1000.0, &[(10, 1100.0)]).mended().bisect(), Err(Error::Swapped { .. })));
+    let how = |mut world: World| match world.bisect() {
+        Err(Error::Swapped { how, .. }) => how,
+        other => panic!("{other:?}"),
+    };
+    assert!(how(steps(1000.0, &[(10, 900.0)])).starts_with("say --fixed"));
+    assert_eq!(how(steps(1000.0, &[(10, 1100.0)]).mended()), "leave --fixed out");
 }
 
 #[test]
