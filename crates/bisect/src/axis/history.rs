@@ -27,6 +27,7 @@ pub struct History<'a> {
     place: PathBuf,
     first: String,
     last: String,
+    note: Option<String>,
     commits: Vec<String>,
     parents: Vec<Vec<usize>>,
     candidates: Vec<Candidate>,
@@ -57,6 +58,7 @@ impl<'a> History<'a> {
             tree: tree.to_owned(),
             place,
             first: start,
+            note: note(&walk, first, last),
             last: walk.bad,
             commits: walk.commits,
             parents: walk.parents,
@@ -64,6 +66,12 @@ impl<'a> History<'a> {
             recipe: recipe.clone(),
             interrupt,
         })
+    }
+
+    /// What the user should know about the first end.
+    #[must_use]
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// The patches of a mail or a folder, one after the other on `base`.
@@ -86,6 +94,7 @@ impl<'a> History<'a> {
             kind: Kind::Patches,
             tree: tree.to_owned(),
             place,
+            note: None,
             first,
             last: commits.last().cloned().unwrap_or_default(),
             parents: (0..commits.len()).map(|number| number.checked_sub(1).into_iter().collect()).collect(),
@@ -176,6 +185,15 @@ fn start(walk: &Walk, first: &str, last: &str) -> Result<String, Error> {
             short(&several[0])
         ))),
     }
+}
+
+/// That the first end is another than was named, if it is.
+fn note(walk: &Walk, first: &str, last: &str) -> Option<String> {
+    let [base] = walk.merge_bases.as_slice() else { return None };
+    Some(format!(
+        "{first} is no ancestor of {last}: {}, where their histories part, is the first end",
+        short(base)
+    ))
 }
 
 fn place(tree: &Path) -> PathBuf {

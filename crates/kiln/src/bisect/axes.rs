@@ -35,10 +35,12 @@ pub(crate) fn axis<'a>(said: &Bisect, interrupt: &'a AtomicBool) -> anyhow::Resu
         Range::Commits { tree, first, last } => {
             let limits = Limits { paths: said.path.clone(), first_parent: said.first_parent };
             notes.extend(in_context(interrupt, |context| changes(&tree, context)));
-            Box::new(in_context(interrupt, |context| {
+            let history = in_context(interrupt, |context| {
                 let ends = (first.as_str(), last.as_str());
                 History::commits(&tree, ends, &limits, &recipe, (interrupt, context))
-            })?)
+            })?;
+            notes.extend(history.note().map(str::to_string));
+            Box::new(history)
         }
         Range::One(locator) => one(said, &locator, &recipe, interrupt)?,
     };

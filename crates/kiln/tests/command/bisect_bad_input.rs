@@ -135,6 +135,9 @@ fn commits_between_which_nothing_lies() {
     refused("main~1..main", &["--path", "no/such"], &["touches no/such"]);
     refused("main~1..main", &[], &["nothing to search for", "0 of 1 run"]);
     refused("main~1..", &[], &["git:TREE@FIRST..LAST"]);
+    source.git(&["checkout", "--quiet", "-b", "side", "main~1"]);
+    source.grows("fs", 1);
+    refused("side..main", &[], &["side is no ancestor of main", "where their histories part"]);
     source.git(&["checkout", "--quiet", "--orphan", "other"]);
     source.commit("unrelated");
     refused("main..other", &[], &["have no common ancestor"]);
