@@ -43,8 +43,8 @@ pub(crate) fn bisect(said: &Bisect, color: bool) -> Result<u8> {
     said.check()?;
     let question = said.question();
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let Said { mut axis, notes } = axes::axis(said, &interrupt)?;
-    let directory = said.root().join(said.name(axis.as_ref(), &question)?);
+    let Said { mut axis, kernel, notes } = axes::axis(said, &interrupt)?;
+    let directory = said.root().join(said.name(axis.as_ref(), kernel.as_deref(), &question)?);
     let (mut journal, mut kept) = Journal::open::<Kept>(&directory)?;
     if said.fresh {
         journal.clear()?;
@@ -121,11 +121,17 @@ impl Bisect {
     }
 
     /// The name of its folder: what is equal here is the same search, and goes on where it stopped.
-    fn name(&self, axis: &dyn Axis, question: &Question) -> Result<String> {
+    fn name(&self, axis: &dyn Axis, kernel: Option<&str>, question: &Question) -> Result<String> {
         let mut hash = PartsHash::default();
         hash.part(env!("CARGO_PKG_VERSION"));
         hash.part(axis.identity());
-        hash.part(format!("{question:?} {} {}", self.fixed, self.any_failure));
+        hash.part(kernel.unwrap_or_default());
+        let recipe = self.build.recipe();
+        hash.part(format!("{recipe:?}"));
+        for path in recipe.configurations.iter().map(Path::new).filter(|path| path.is_file()) {
+            hash.part(std::fs::read(path).with_context(|| path.display().to_string())?);
+        }
+        hash.part(format!("{question:?} {:?} {} {}", self.case, self.fixed, self.any_failure));
         hash.part(format!("{:?} {:?} {:?}", self.machine, self.case_timeout, self.arguments));
         hash.part(format!("{:?} {}", self.need, self.suite));
         if let Some(path) = &self.exec {
@@ -141,5 +147,49 @@ fn error_of(error: anyhow::Error) -> bisect::Error {
         Ok(error) => error.into(),
         Err(error) if crate::failure::is_usage(&error) => bisect::Error::Usage(format!("{error:#}")),
         Err(error) => bisect::Error::Broken(format!("{error:#}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bisect::axis::Parameters;
+    use clap::Parser;
+    use kernel::{Arch, Recipe};
+
+    use super::*;
+    use crate::cli::{Cli, Verb};
+
+    /// The folder of a search among commits, or what looks like one.
+    fn name(kernel: Option<&str>, more: &[&str]) -> String {
+        let words = [&["kiln", "bisect", "git:x@a..b"], more].concat();
+        let Verb::Bisect(said) = Cli::parse_from(words).verb else { panic!("not a bisection") };
+        let recipe =
+            Recipe { configurations: vec![], arch: Arch::X86_64, allow_unmet: false, variables: vec![] };
+        let axis = Parameters::between(&"host".parse().unwrap(), &recipe, "", "quiet").unwrap();
+        said.name(&axis, kernel, &said.question()).unwrap()
+    }
+
+    #[test]
+    fn what_asks_something_else_is_another_search() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_str().unwrap();
+        let configured = || name(None, &["--build", "--config", path]);
+        let empty = configured();
+        std::fs::write(path, "CONFIG_X=y").unwrap();
+        let names = [
+            name(None, &["--build"]),
+            name(None, &["--build", "--make", "W=1"]),
+            name(None, &["--build", "--config", "tiny"]),
+            name(None, &["--build", "--arch", "um"]),
+            name(None, &["--log", "WARNING"]),
+            name(None, &["--log", "WARNING", "--case", "pipe/full"]),
+            name(None, &["--log", "WARNING", "--case", "pipe/broken"]),
+            name(Some("old"), &["--boot"]),
+            name(Some("new"), &["--boot"]),
+            empty,
+            configured(),
+        ];
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
+        assert_eq!(name(None, &["--build", "--confidence", "90%", "--json"]), names[0]);
     }
 }

@@ -11,11 +11,13 @@ use kernel::{Context, Locator, Recipe};
 use super::range::Range;
 use crate::cli::Bisect;
 use crate::failure::WrongUsage;
-use crate::find::in_context;
+use crate::find::{find, in_context};
 
 /// An axis, and what is worth knowing about it.
 pub(crate) struct Said<'a> {
     pub(crate) axis: Box<dyn Axis + 'a>,
+    /// What the one kernel is that is run with several parameters: another may have its name tomorrow.
+    pub(crate) kernel: Option<String>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -27,7 +29,7 @@ pub(crate) fn axis<'a>(said: &Bisect, interrupt: &'a AtomicBool) -> anyhow::Resu
     }
     let range = Range::read(said.range.as_deref().unwrap_or_default())?;
     said.fits(&range)?;
-    let mut notes = Vec::new();
+    let (mut kernel, mut notes) = (None, Vec::new());
     let axis: Box<dyn Axis> = match range {
         Range::Packages(first, last) => Box::new(in_context(interrupt, |context| {
             Packages::between(&first, &last, &recipe, (interrupt, context))
@@ -42,9 +44,15 @@ pub(crate) fn axis<'a>(said: &Bisect, interrupt: &'a AtomicBool) -> anyhow::Resu
             notes.extend(history.note().map(str::to_string));
             Box::new(history)
         }
-        Range::One(locator) => one(said, &locator, &recipe, interrupt)?,
+        Range::One(locator) => {
+            let axis = one(said, &locator, &recipe, interrupt)?;
+            if !said.params.is_empty() {
+                kernel = Some(find(&locator, &said.build, interrupt)?.identity(""));
+            }
+            axis
+        }
     };
-    Ok(Said { axis, notes })
+    Ok(Said { axis, kernel, notes })
 }
 
 fn one<'a>(
@@ -84,7 +92,7 @@ fn series<'a>(
     };
     let axis =
         in_context(interrupt, |context| History::series(tree, revision, mail, recipe, (interrupt, context)))?;
-    Ok(Said { axis: Box::new(axis), notes: Vec::new() })
+    Ok(Said { axis: Box::new(axis), kernel: None, notes: Vec::new() })
 }
 
 impl Bisect {
