@@ -18,7 +18,7 @@ mod words;
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use bisect::{Axis, Bisection, Conclusion, Kept, Parts, Progress, Question, Settings};
@@ -77,8 +77,17 @@ pub(crate) fn bisect(said: &Bisect, color: bool) -> Result<u8> {
 impl Bisect {
     /// Checks what can be told to be wrong before anything is fetched or built.
     fn check(&self) -> Result<()> {
+        for (option, path) in [("--html", &self.html), ("--mail", &self.mail)] {
+            let Some(path) = path else { continue };
+            // The parent of a bare name is "".
+            let folder = path.parent().map(|folder| Path::new(".").join(folder));
+            if path.is_dir() || !folder.is_some_and(|folder| folder.is_dir()) {
+                return Err(WrongUsage(format!("{option} {}: no file can be there", path.display())).into());
+            }
+        }
         if let Some(metric) = &self.metric {
-            operations(std::slice::from_ref(metric)).map_err(lab::suites::Error::from)?;
+            let named = operations(std::slice::from_ref(metric)).map_err(lab::suites::Error::from)?;
+            return is_one("--metric", metric, named.len());
         }
         if let Some(path) = self.exec.as_ref().filter(|path| !path.is_file()) {
             return Err(WrongUsage(format!("--exec {}: no such file", path.display())).into());
@@ -88,11 +97,7 @@ impl Bisect {
             Suite::Own { cases, .. } => cases.len(),
             Suite::External(suite) => suite.cases.len(),
         };
-        if count == 1 {
-            return Ok(());
-        }
-        let text = format!("--case {case}: names {count} cases, and a bisection asks about one");
-        Err(WrongUsage(text).into())
+        is_one("--case", case, count)
     }
 
     /// What is asked.
@@ -139,6 +144,16 @@ impl Bisect {
         }
         Ok(hash.finish()[..NAME].to_string())
     }
+}
+
+/// A bisection asks about one thing, and a pattern may name several.
+fn is_one(option: &str, pattern: &str, count: usize) -> Result<()> {
+    if count == 1 {
+        return Ok(());
+    }
+    let what = option.trim_start_matches('-');
+    let text = format!("{option} {pattern}: names {count} {what}s, and a bisection asks about one");
+    Err(WrongUsage(text).into())
 }
 
 /// What kiln or the host has against a test.

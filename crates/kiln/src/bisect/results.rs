@@ -35,20 +35,22 @@ impl Results<'_> {
         // Whoever looks for a Run goes to the folder where it was made.
         let beside = |name: &str| std::path::absolute(directory.join(name)).context("--results");
         let named = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
-        let (document, typed) = (beside("bisection.json")?, this_call());
-        let pages = [Some(beside("report.html")?), named(&said.html).context("--html")?];
-        let mails = [Some(beside("mail.txt")?), named(&said.mail).context("--mail")?];
+        let (html, mail) = (named(&said.html).context("--html")?, named(&said.mail).context("--mail")?);
+        let [document, page, draft] = ["bisection.json", "report.html", "mail.txt"].map(beside);
         let (bundle, untold) = bundle(bisection, &beside(BUNDLE)?);
         let notes = bisection.notes.iter().cloned().chain(untold).collect();
         let bisection = &Bisection { notes, ..bisection.clone() };
-        write(&document, |out| report::bisection::json(bisection, out))?;
-        for path in pages.iter().flatten() {
-            write(path, |out| report::bisection::html(bisection, &typed, out))?;
-        }
-        for path in mails.iter().flatten() {
-            write(path, |out| report::bisection::mail(bisection, bundle.as_deref(), out))?;
-        }
-        self.print(bisection, bundle.is_some())
+        let typed = this_call();
+        let to_page = |path: &Path| write(path, |out| report::bisection::html(bisection, &typed, out));
+        let to_mail =
+            |path: &Path| write(path, |out| report::bisection::mail(bisection, bundle.as_deref(), out));
+        write(&document?, |out| report::bisection::json(bisection, out))?;
+        to_page(&page?)?;
+        to_mail(&draft?)?;
+        self.print(bisection, bundle.is_some())?;
+        // Last, so that the answer is out already where one cannot be written.
+        html.as_deref().map_or(Ok(()), to_page)?;
+        mail.as_deref().map_or(Ok(()), to_mail)
     }
 
     fn print(&self, bisection: &Bisection, has_bundle: bool) -> Result<()> {

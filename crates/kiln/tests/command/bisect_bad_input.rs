@@ -56,9 +56,12 @@ fn questions_that_are_none() {
     refused(&place, &[RANGE, "--case", "no/such-case"], 2, &["no/such-case"]);
     refused(&place, &[RANGE, "--case", "pipe/*"], 2, &["pipe/*", "asks about one"]);
     refused(&place, &[RANGE, "--metric", "no/such-operation"], 2, &["no/such-operation"]);
+    refused(&place, &[RANGE, "--metric", "poll/*"], 2, &["poll/*", "asks about one"]);
     refused(&place, &[RANGE, "--exec", "/nowhere/program"], 2, &["/nowhere/program"]);
     refused(&place, &[RANGE, "--boot", "--confidence", "100%"], 2, &["100%", "99.99%"]);
     refused(&place, &[RANGE, "--boot", "--tries", "0"], 2, &["--tries"]);
+    refused(&place, &[RANGE, "--boot", "--html", "/nowhere/x.html"], 2, &["--html", "/nowhere/x.html"]);
+    refused(&place, &[RANGE, "--boot", "--mail", "/"], 2, &["--mail /"]);
     refused(&place, &[RANGE, "--boot", "--suite", "ltp"], 2, &["cannot be used with"]);
     refused(&place, &[RANGE, "--boot", "--need", "2 CPUs"], 2, &["cannot be used with"]);
     refused(&place, &[RANGE, "--log", "text", "--timed"], 2, &["cannot be used with"]);
