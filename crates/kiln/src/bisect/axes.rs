@@ -62,7 +62,7 @@ fn one<'a>(
     interrupt: &'a AtomicBool,
 ) -> anyhow::Result<Box<dyn Axis + 'a>> {
     if let [first, second] = said.params.as_slice() {
-        let (good, bad) = ends(first, second, said.fixed);
+        let (good, bad) = ends(first, second, said.fixed)?;
         return Ok(Box::new(Parameters::between(locator, recipe, good, bad)?));
     }
     if said.config_good.is_empty() {
@@ -120,14 +120,18 @@ impl Bisect {
 }
 
 /// The parameters of the first end and of the last: they may be called by name, else the good ones come first.
-fn ends<'t>(first: &'t str, second: &'t str, fixed: bool) -> (&'t str, &'t str) {
+fn ends<'t>(first: &'t str, second: &'t str, fixed: bool) -> anyhow::Result<(&'t str, &'t str)> {
     let good = |text: &'t str| text.trim_start().strip_prefix("good:");
     let bad = |text: &'t str| text.trim_start().strip_prefix("bad:");
-    let (good, bad) = match (good(first), bad(second), bad(first), good(second)) {
-        (_, _, Some(bad), Some(good)) => (good, bad),
-        (good, bad, _, _) => (good.unwrap_or(first), bad.unwrap_or(second)),
+    let (good, bad) = match (good(first), bad(first), good(second), bad(second)) {
+        (_, Some(bad), Some(good), _) => (good, bad),
+        (_, Some(_), _, _) | (_, _, Some(_), _) => {
+            let text = format!("--params {first:?} {second:?}: name a good end and a bad one");
+            return Err(WrongUsage(text).into());
+        }
+        (good, _, _, bad) => (good.unwrap_or(first), bad.unwrap_or(second)),
     };
-    if fixed { (bad, good) } else { (good, bad) }
+    Ok(if fixed { (bad, good) } else { (good, bad) })
 }
 
 /// What lies in a checkout beside its commits is not searched.
@@ -150,9 +154,16 @@ mod tests {
 
     #[test]
     fn ends_may_be_called_by_name() {
-        assert_eq!(ends("good: a", "bad: b", false), (" a", " b"));
-        assert_eq!(ends("bad: b", "good: a", false), (" a", " b"));
-        assert_eq!(ends("a", "b", false), ("a", "b"));
-        assert_eq!(ends("good: a", "bad: b", true), (" b", " a"));
+        let named = |first, second, fixed| ends(first, second, fixed).unwrap();
+        assert_eq!(named("good: a", "bad: b", false), (" a", " b"));
+        assert_eq!(named("bad: b", "good: a", false), (" a", " b"));
+        assert_eq!(named("a", "b", false), ("a", "b"));
+        assert_eq!(named("good: a", "b", false), (" a", "b"));
+        assert_eq!(named("good: a", "bad: b", true), (" b", " a"));
+        for (first, second) in
+            [("bad: a", "bad: b"), ("good: a", "good: b"), ("bad: a", "b"), ("a", "good: b")]
+        {
+            assert!(ends(first, second, false).is_err(), "{first} {second}");
+        }
     }
 }
