@@ -220,7 +220,11 @@ fn no_step(
     let allowed =
         worse_by.map_or_else(String::new, |part| format!(", which is not worse by {} %", part * 100.0));
     let (good_value, bad_value) = (good_value.into(), bad_value.into());
-    Error::NoStep { metric: what, good, good_value, bad, bad_value, allowed: allowed.into() }
+    let metric = match question {
+        Question::Metric { name, .. } => name.clone(),
+        _ => what,
+    };
+    Error::NoStep { metric, good, good_value, bad, bad_value, allowed: allowed.into() }
 }
 
 /// At least so many values at both ends, which are measured side by side where that is possible.

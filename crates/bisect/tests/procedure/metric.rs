@@ -57,7 +57,8 @@ fn of_several_steps_it_is_the_one_nearer_to_the_bad_end_unless_the_user_says_wha
 #[test]
 fn no_step_is_no_bisection() {
     match steps(1000.0, &[]).bisect() {
-        Err(Error::NoStep { good_value, bad_value, .. }) => {
+        Err(Error::NoStep { metric, good_value, bad_value, .. }) => {
+            assert!(!metric.contains("worse"), "{metric}");
             assert_eq!((&good_value[..], &bad_value[..]), ("1000", "1000"));
         }
         other => panic!("{other:?}"),
