@@ -89,7 +89,7 @@ impl Axis for Options {
         let all: Vec<usize> = (0..self.candidates.len()).collect();
         format!(
             "{}\n{:?}\n{}\n{}",
-            self.locator,
+            self.difference.source,
             self.recipe,
             self.difference.with(&[]),
             self.difference.with(&all)

@@ -79,7 +79,8 @@ impl<'a> Comparison<'a> {
         let (falling, rising): (Vec<_>, Vec<_>) =
             self.questions.iter().filter(differs).partition(|question| self.falls(question));
         let ordered = falling.into_iter().rev().chain(rising);
-        Difference { good: self.base(), options: ordered.map(|question| self.setting(question)).collect() }
+        let options = ordered.map(|question| self.setting(question)).collect();
+        Difference { source: String::new(), good: self.base(), options }
     }
 
     /// What an end says; nothing where it has no place for the question.

@@ -17,6 +17,8 @@ use comparison::Comparison;
 /// What a user would have to set to come from one configuration to the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
+    /// What is built: another one where the tree differs.
+    pub source: String,
     /// The first configuration, whole.
     good: String,
     /// In such an order that each takes effect once those before it are set: what is switched off stands before
@@ -81,7 +83,7 @@ fn compare(
         let did_differ = content(&good.configuration) != content(&bad.configuration);
         return Err(BuildError::SameConfiguration { good: names(good), bad: names(bad), did_differ }.into());
     }
-    Ok(found)
+    Ok(Difference { source: good.source.identity.clone(), ..found })
 }
 
 /// What a configuration says, wherever it was read.
