@@ -1,7 +1,7 @@
 //! `kiln bisect`: which change made it bad.
 //!
 //! * [`range`]: the two ends; [`axes`]: what is walked between them
-//! * [`words`]: the command that makes a test
+//! * [`identity`]: what makes two calls one search; [`words`]: the command that makes a test
 //! * [`results`]: what it leaves
 //! * [`laboratory`]: answers with real kernels; [`runs`] of cases, counted by [`tally`] with the [`boot_log`], and
 //!   [`figures`]
@@ -9,6 +9,7 @@
 mod axes;
 mod boot_log;
 mod figures;
+mod identity;
 mod laboratory;
 mod range;
 mod results;
@@ -21,8 +22,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use bisect::{Axis, Bisection, Conclusion, Kept, Parts, Progress, Question, Settings};
-use kernel::PartsHash;
+use bisect::{Bisection, Conclusion, Kept, Parts, Progress, Question, Settings};
 use lab::Suite;
 use lab::suites::select::operations;
 use ledger::Journal;
@@ -35,16 +35,13 @@ use axes::Said;
 use laboratory::Laboratory;
 use results::Results;
 
-/// Digits of the name of a bisection's folder.
-const NAME: usize = 16;
-
 /// Finds the change and gives the exit code.
 pub(crate) fn bisect(said: &Bisect, color: bool) -> Result<u8> {
     said.check()?;
     let question = said.question();
     let interrupt = signals::interrupt_flag().context("signals")?;
     let Said { mut axis, kernel, notes } = axes::axis(said, &interrupt)?;
-    let directory = said.root().join(said.name(axis.as_ref(), kernel.as_deref(), &question)?);
+    let directory = said.root().join(identity::name(said, axis.as_ref(), kernel.as_deref(), &question)?);
     let (mut journal, mut kept) = Journal::open::<Kept>(&directory)?;
     if said.fresh {
         journal.clear()?;
@@ -124,26 +121,6 @@ impl Bisect {
     fn root(&self) -> PathBuf {
         self.results.clone().unwrap_or_else(ledger::bisections_root)
     }
-
-    /// The name of its folder: what is equal here is the same search, and goes on where it stopped.
-    fn name(&self, axis: &dyn Axis, kernel: Option<&str>, question: &Question) -> Result<String> {
-        let mut hash = PartsHash::default();
-        hash.part(env!("CARGO_PKG_VERSION"));
-        hash.part(axis.identity());
-        hash.part(kernel.unwrap_or_default());
-        let recipe = self.build.recipe();
-        hash.part(format!("{recipe:?}"));
-        for path in recipe.configurations.iter().map(Path::new).filter(|path| path.is_file()) {
-            hash.part(std::fs::read(path).with_context(|| path.display().to_string())?);
-        }
-        hash.part(format!("{question:?} {:?} {} {}", self.case, self.fixed, self.any_failure));
-        hash.part(format!("{:?} {:?} {:?}", self.machine, self.case_timeout, self.arguments));
-        hash.part(format!("{:?} {}", self.need, self.suite));
-        if let Some(path) = &self.exec {
-            hash.part(std::fs::read(path).with_context(|| path.display().to_string())?);
-        }
-        Ok(hash.finish()[..NAME].to_string())
-    }
 }
 
 /// A bisection asks about one thing, and a pattern may name several.
@@ -162,49 +139,5 @@ fn error_of(error: anyhow::Error) -> bisect::Error {
         Ok(error) => error.into(),
         Err(error) if crate::failure::is_usage(&error) => bisect::Error::Usage(format!("{error:#}")),
         Err(error) => bisect::Error::Broken(format!("{error:#}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use bisect::axis::Parameters;
-    use clap::Parser;
-    use kernel::{Arch, Recipe};
-
-    use super::*;
-    use crate::cli::{Cli, Verb};
-
-    /// The folder of a search among commits, or what looks like one.
-    fn name(kernel: Option<&str>, more: &[&str]) -> String {
-        let words = [&["kiln", "bisect", "git:x@a..b"], more].concat();
-        let Verb::Bisect(said) = Cli::parse_from(words).verb else { panic!("not a bisection") };
-        let recipe =
-            Recipe { configurations: vec![], arch: Arch::X86_64, allow_unmet: false, variables: vec![] };
-        let axis = Parameters::between(&"host".parse().unwrap(), &recipe, "", "quiet").unwrap();
-        said.name(&axis, kernel, &said.question()).unwrap()
-    }
-
-    #[test]
-    fn what_asks_something_else_is_another_search() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let path = file.path().to_str().unwrap();
-        let configured = || name(None, &["--build", "--config", path]);
-        let empty = configured();
-        std::fs::write(path, "CONFIG_X=y").unwrap();
-        let names = [
-            name(None, &["--build"]),
-            name(None, &["--build", "--make", "W=1"]),
-            name(None, &["--build", "--config", "tiny"]),
-            name(None, &["--build", "--arch", "um"]),
-            name(None, &["--log", "WARNING"]),
-            name(None, &["--log", "WARNING", "--case", "pipe/full"]),
-            name(None, &["--log", "WARNING", "--case", "pipe/broken"]),
-            name(Some("old"), &["--boot"]),
-            name(Some("new"), &["--boot"]),
-            empty,
-            configured(),
-        ];
-        assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
-        assert_eq!(name(None, &["--build", "--confidence", "90%", "--json"]), names[0]);
     }
 }

@@ -7,9 +7,10 @@ use bisect::{Answer, Error, Evidence, Progress, Question, Tested};
 use clap::Parser;
 use lab::event::Session;
 use lab::kernel_report::decode::Decoding;
-use lab::{Event, Listener, Run, Runner};
+use lab::{Event, Listener, Run, Runner, Suite};
 use ledger::Recorder;
 
+use super::identity::opened;
 use super::laboratory::{Laboratory, Ready, tested};
 use super::tally::{Tally, small};
 use super::words;
@@ -36,14 +37,17 @@ pub(crate) fn run(
 ) -> Result<Tested, Error> {
     let mut tally = Tally::new(laboratory.question, laboratory.way.as_ref());
     let mut spent = Spent { preparation: ready.took, ..Spent::default() };
+    let about = laboratory.counts_others();
     while tally.runs() < ready.test.times && !tally.is_over() {
         let missing = ready.test.times - tally.runs();
         let parts = match prepare(laboratory, ready, (missing, jobs)) {
             Ok(parts) => parts,
             Err(error) => return cannot(laboratory, ready, error),
         };
-        if tally.runs() == 0 && laboratory.counts_others() {
-            earlier(laboratory, &parts.session, &mut tally);
+        if tally.runs() == 0
+            && let Some(about) = &about
+        {
+            earlier(laboratory, (&parts.session, about), &mut tally);
             if tally.runs() > 0 {
                 continue;
             }
@@ -104,8 +108,9 @@ fn prepare(
     Ok(Parts { said: run, prepared, session: Session { command: words, ..session } })
 }
 
-/// Runs of earlier sessions with the same kernel, parameters, machine and case.
-fn earlier(laboratory: &Laboratory<'_>, now: &Session, tally: &mut Tally<'_>) {
+/// Runs of earlier sessions with the same kernel, parameters, machine and case. A program may have the name of a case,
+/// but not say the same `about` itself.
+fn earlier(laboratory: &Laboratory<'_>, (now, about): (&Session, &str), tally: &mut Tally<'_>) {
     for past in ledger::sessions(&ledger::default_root()) {
         if tally.runs() >= REUSED_MAX {
             return;
@@ -118,7 +123,7 @@ fn earlier(laboratory: &Laboratory<'_>, now: &Session, tally: &mut Tally<'_>) {
         if !is_like || laboratory.counted.contains(&past.name()) {
             continue;
         }
-        if let Ok(run) = past.run(case) {
+        if let Some(run) = past.run(case).ok().filter(|run| run.about == about) {
             tally.take_earlier(&past.name(), &run);
         }
     }
@@ -195,10 +200,16 @@ impl Listener for Hearing<'_, '_> {
 }
 
 impl Laboratory<'_> {
-    /// Whether what other sessions have found out counts.
-    fn counts_others(&self) -> bool {
-        // A program is known by its name only, and a boot leaves no Run.
-        matches!(self.question, Question::Case(_)) && !self.said.fresh
+    /// What the case says about itself whose Runs in other sessions count. A program is known by its name only, be it
+    /// one of a suite, and a boot leaves no Run.
+    fn counts_others(&self) -> Option<String> {
+        if !matches!(self.question, Question::Case(_)) || self.said.fresh {
+            return None;
+        }
+        match opened(self.said) {
+            Ok(Suite::Own { cases, .. }) => cases.first().map(|case| case.about.to_string()),
+            _ => None,
+        }
     }
 
     fn is_interrupted(&self) -> bool {

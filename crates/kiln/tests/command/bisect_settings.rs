@@ -126,6 +126,28 @@ fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
     assert_eq!(culprits(&mended), ["no rdinit=/nowhere"]);
 }
 
+#[test]
+fn runs_of_earlier_sessions_count_for_a_case_and_not_for_a_program_of_that_name() {
+    const CASE: &str = "process/exit-status";
+    const REUSED: &str = "(5 of earlier sessions)";
+    let place = Place::new();
+    place.kiln(["run", KERNEL, "--case", CASE, "--repeat", "5"]).run().expect(0);
+    let done = parameters(&place, ("", "foo"), &["--case", CASE, "--tries", "5"]).run_within(BUILD).expect(2);
+    assert!(done.stderr.contains(REUSED) && done.stderr.contains("nothing to search for"), "{}", done.stderr);
+
+    let folder = place.path().join("suite/process");
+    std::fs::create_dir_all(&folder).expect("writable");
+    std::fs::rename(place.program("is-fine", "return 0;"), folder.join("exit-status")).expect("writable");
+    let suite = format!("{}/", folder.parent().expect("suite").display());
+    let other = ["--suite", &suite, "--case", CASE, "--tries", "5"];
+    let done = parameters(&place, ("", "foo"), &other).run_within(BUILD).expect(2);
+    assert!(
+        !done.stderr.contains(REUSED) && done.stderr.contains("nothing to search for"),
+        "{}",
+        done.stderr
+    );
+}
+
 /// Options that take little time to build and print nothing.
 const PAGES: &str = "CODEPAGE_437 CODEPAGE_737 CODEPAGE_775 CODEPAGE_850 CODEPAGE_852 CODEPAGE_855 CODEPAGE_857 \
                      CODEPAGE_860 CODEPAGE_861 CODEPAGE_862 CODEPAGE_863 CODEPAGE_864 CODEPAGE_865 CODEPAGE_866 \

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use kernel::PartsHash;
 use machine::{Folder, folder};
 use protocol::Command;
 
@@ -71,6 +72,23 @@ impl External {
     pub(super) fn select(self, patterns: &[String]) -> Result<Self, Error> {
         let cases = matching(&self.name, self.cases, |case| &case.name, patterns)?;
         Ok(Self { cases, ..self })
+    }
+
+    /// Changes with the content of anything that is shipped.
+    ///
+    /// # Errors
+    ///
+    /// When something of it cannot be read.
+    pub fn identity(&self) -> Result<String, Error> {
+        let mut hash = PartsHash::default();
+        for (path, entry) in self.folder.entries() {
+            hash.part(path);
+            hash.part(format!("{entry:?}"));
+            if entry.is_file() {
+                hash.part(self.folder.read(path)?);
+            }
+        }
+        Ok(hash.finish())
     }
 
     /// The same suite, if it can be run at all.
