@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::axis::{Candidate, Kind, Point};
 use crate::question::{Question, Threshold};
 
+/// Characters of a line that says how something fails.
+const HOW_MAX: usize = 200;
+
 /// A bisection that came to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bisection {
@@ -95,6 +98,13 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// How it fails, in a line.
+    pub(crate) fn how(&self) -> Option<String> {
+        let run = self.run.as_ref().filter(|run| run.outcome.accuses_kernel()).map(|run| &run.reason);
+        let how = run.or_else(|| self.lines.first()).filter(|line| !line.is_empty())?;
+        Some(how.chars().take(HOW_MAX).collect())
+    }
+
     /// Takes in what another test of the same state left; its Run and its lines stand for all if they are `better`.
     pub(crate) fn add(&mut self, other: Self, better: bool) {
         self.release = other.release.or_else(|| self.release.take());

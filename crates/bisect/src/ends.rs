@@ -137,7 +137,8 @@ fn does_not_show_where_it_should_not(
         return Ok(());
     }
     let what = asking.question.to_string();
-    Err(Error::NotGood { what, rate: rate(&good), good: good.name })
+    let how = good.evidence.how().map_or_else(String::new, |how| format!("; {how}"));
+    Err(Error::NotGood { what, rate: rate(&good).into(), how: how.into(), good: good.name })
 }
 
 /// Runs, or boots, in which the failure would have shown at a point, were it there.

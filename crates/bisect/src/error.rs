@@ -47,7 +47,7 @@ pub enum Error {
     },
     /// It shows at both ends.
     #[error(
-        "both ends share it: {what} shows at {good} as well, the good end ({rate}): choose an end without it"
+        "both ends share it: {what} shows at {good} as well, the good end ({rate}{how}): choose an end without it"
     )]
     NotGood {
         /// What is looked for.
@@ -55,7 +55,9 @@ pub enum Error {
         /// The end that should be good.
         good: String,
         /// How often it shows there.
-        rate: String,
+        rate: Box<str>,
+        /// In which way.
+        how: Box<str>,
     },
     /// Something else goes wrong at the good end.
     #[error("{good}, the good end, fails in another way: {how}: choose an end where the case passes")]

@@ -78,8 +78,13 @@ impl Bisect {
             let Some(path) = path else { continue };
             // The parent of a bare name is "".
             let folder = path.parent().map(|folder| Path::new(".").join(folder));
-            if path.is_dir() || !folder.is_some_and(|folder| folder.is_dir()) {
-                return Err(WrongUsage(format!("{option} {}: no file can be there", path.display())).into());
+            let is_dash = path.as_os_str() == "-";
+            if is_dash || path.is_dir() || !folder.is_some_and(|folder| folder.is_dir()) {
+                return Err(WrongUsage(format!(
+                    "{option} {}: name a file that can be written",
+                    path.display()
+                ))
+                .into());
             }
         }
         if let Some(metric) = &self.metric {

@@ -29,8 +29,13 @@ impl std::error::Error for WrongUsage {}
 /// Says on standard error what went wrong and gives the exit code for it.
 #[expect(clippy::print_stderr, reason = "this is the command line")]
 pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
-    eprintln!("kiln: {error:#}");
+    eprintln!("{}", said(error));
     ExitCode::from(code(error))
+}
+
+/// What went wrong, without anything that a terminal obeys: compilers, packages and guests have a say in it.
+fn said(error: &anyhow::Error) -> String {
+    report::safe(&format!("kiln: {error:#}"))
 }
 
 fn code(error: &anyhow::Error) -> u8 {
@@ -80,6 +85,12 @@ fn of_measuring(failure: &Failure) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_wrote_into_an_error_moves_no_cursor() {
+        let error = anyhow::anyhow!("main.c:1: \x1b[2J\x07error").context("the build failed");
+        assert_eq!(said(&error), "kiln: the build failed: main.c:1: ␇error");
+    }
 
     #[test]
     fn what_ends_measuring_is_told_from_what_the_user_wants() {

@@ -90,6 +90,10 @@ fn series<'a>(
         let text = "--base: name the commit that the patches apply to: git:TREE@REVISION";
         return Err(WrongUsage(text.to_string()).into());
     };
+    if !mail.exists() {
+        let text = format!("--series {}: no such file or folder", mail.display());
+        return Err(WrongUsage(text).into());
+    }
     let axis =
         in_context(interrupt, |context| History::series(tree, revision, mail, recipe, (interrupt, context)))?;
     Ok(Said { axis: Box::new(axis), kernel: None, notes: Vec::new() })

@@ -46,7 +46,10 @@ impl Range {
 
     fn one(text: &str) -> anyhow::Result<Self> {
         if let Some((first, last)) = text.split_once("..deb:").or_else(|| text.split_once("..git:")) {
-            let text = format!("{first} and {last}: both ends must be packages, or commits of one tree");
+            let text = match first {
+                "" => format!("{text}: the first end is missing: write FIRST..LAST"),
+                _ => format!("{first} and {last}: both ends must be packages, or commits of one tree"),
+            };
             return Err(WrongUsage(text).into());
         }
         Ok(Self::One(text.parse()?))
@@ -98,6 +101,14 @@ mod tests {
         for text in ["../linux", "git:../linux@HEAD", "deb:latest", "host"] {
             assert_eq!(Range::read(text).unwrap(), Range::One(text.parse().unwrap()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_missing_end_is_told_from_a_folder_above() {
+        let missing = Range::read("..deb:latest-cloud").unwrap_err().to_string();
+        assert_eq!(missing, "..deb:latest-cloud: the first end is missing: write FIRST..LAST");
+        let above = Range::read("../linux").unwrap();
+        assert_eq!(above, Range::One("../linux".parse().unwrap()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
 use kernel::Locator;
 use protocol::Need;
@@ -84,7 +85,7 @@ pub(crate) struct Bisect {
     #[arg(long = "build", conflicts_with = "log", help_heading = QUESTION)]
     pub(crate) builds: bool,
     /// Does this text stand in the log: of the boot, and of the case or program if one is given?
-    #[arg(long, value_name = "TEXT", help_heading = QUESTION)]
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), help_heading = QUESTION)]
     pub(crate) log: Option<String>,
     /// Any failure counts, also one that is unlike the one at the bad end
     #[arg(long, help_heading = QUESTION)]
