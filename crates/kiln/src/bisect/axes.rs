@@ -44,12 +44,16 @@ pub(crate) fn axis<'a>(said: &Bisect, interrupt: &'a AtomicBool) -> anyhow::Resu
             notes.extend(history.note().map(str::to_string));
             Box::new(history)
         }
-        Range::One(locator) => {
-            let axis = one(said, &locator, &recipe, interrupt)?;
+        Range::One(mut locator) => {
             if !said.params.is_empty() {
-                kernel = Some(find(&locator, &said.build, interrupt)?.identity(""));
+                let found = find(&locator, &said.build, interrupt)?;
+                kernel = Some(found.identity(""));
+                // In a report, `latest` would be another one tomorrow.
+                if matches!(locator, Locator::Deb(_)) {
+                    locator = found.exact_locator().parse()?;
+                }
             }
-            axis
+            one(said, &locator, &recipe, interrupt)?
         }
     };
     Ok(Said { axis, kernel, notes })

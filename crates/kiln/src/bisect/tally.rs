@@ -150,7 +150,7 @@ impl<'a> Tally<'a> {
     fn of_case(&self, outcome: Outcome, reason: &str) -> Says {
         match outcome {
             Outcome::Pass => Says::Hidden,
-            Outcome::Skip => Says::CannotTest(says_nothing(outcome, reason)),
+            Outcome::Skip => Says::CannotTest(format!("it is skipped: {reason}")),
             Outcome::Broken => Says::Other(says_nothing(outcome, reason)),
             Outcome::Fail | Outcome::Crash | Outcome::Hang => {
                 let is_like = self.way.is_none_or(|way| *way == Way::of(outcome, reason));
