@@ -25,6 +25,13 @@ const TIMED: Course = Course { min: 9, max: 32, plenty: 10_000_000 };
 /// Shortest time that a clock in nanoseconds can tell from another one.
 const BATCH_NANOSECONDS: u64 = 20_000;
 
+/// How much longer than a look at the clock a sample is: in a machine without a clock of its own such a look takes
+/// microseconds, now more and now less.
+const LOOKS: u64 = 20;
+
+/// Looks at a clock in nanoseconds of which the shortest is taken for what a look costs.
+const EMPTY_TIMES: usize = 64;
+
 /// Most operations that are timed together.
 const BATCH_MAX: u32 = 1000;
 
@@ -50,8 +57,12 @@ impl Meter {
         let (costs, ticked) = (Vec::with_capacity(course.max), Vec::with_capacity(course.max));
         let empty = Self { clock, own_cost: 0, made: 0, batch: 1, samples: Samples { costs, ticked } };
         // The second look finds the code translated and its pages there.
-        let looks = [0; EMPTY_REPETITIONS].map(|_| empty.look(|| ()).1);
-        Self { own_cost: looks.into_iter().min().unwrap_or(0), ..empty }
+        let looks = match clock {
+            Clock::Instructions { .. } => EMPTY_REPETITIONS,
+            Clock::Nanoseconds => EMPTY_TIMES,
+        };
+        let own_cost = (0..looks).map(|_| empty.look(|| ()).1).min().unwrap_or(0);
+        Self { own_cost, ..empty }
     }
 
     pub(super) fn into_samples(self) -> Samples {
@@ -77,8 +88,9 @@ impl Meter {
             };
             let (result, cost, ticked) = self.repetition(&mut several);
             result?;
-            self.adapt(cost);
-            self.note(cost / u64::from(batch), ticked);
+            if !self.adapt(cost) {
+                self.note(cost / u64::from(batch), ticked);
+            }
         }
         Ok(())
     }
@@ -113,12 +125,18 @@ impl Meter {
         count < course.min || (count < course.max && spent < course.plenty)
     }
 
-    /// Times more operations together when they are too short for the clock.
-    fn adapt(&mut self, cost: u64) {
-        if self.clock == Clock::Nanoseconds && self.made < WARM_UP && cost < BATCH_NANOSECONDS {
-            let more = BATCH_NANOSECONDS.div_ceil(cost.max(1)).saturating_mul(u64::from(self.batch));
+    /// Times more operations together when they are too short for the clock, and warms up once more: the first ones
+    /// take much longer than those that are measured. Whether it was so.
+    fn adapt(&mut self, cost: u64) -> bool {
+        let least = BATCH_NANOSECONDS.max(LOOKS * self.own_cost);
+        let is_short = cost < least && self.samples.costs.is_empty() && self.batch < BATCH_MAX;
+        let adapts = self.clock == Clock::Nanoseconds && is_short;
+        if adapts {
+            let more = least.div_ceil(cost.max(1)).saturating_mul(u64::from(self.batch));
             self.batch = u32::try_from(more).unwrap_or(BATCH_MAX).min(BATCH_MAX);
+            self.made = 0;
         }
+        adapts
     }
 
     fn note(&mut self, cost: u64, ticked: bool) {
@@ -177,4 +195,49 @@ pub fn time_stamp() -> u64 {
 fn nanoseconds() -> u64 {
     let now = clock_gettime(ClockId::MonotonicRaw);
     u64::try_from(now.tv_sec * 1_000_000_000 + now.tv_nsec).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repeated(meter: &mut Meter, cost: u64) {
+        if !meter.adapt(cost) {
+            meter.note(cost / u64::from(meter.batch), false);
+        }
+    }
+
+    #[test]
+    fn what_is_short_once_it_is_warm_is_timed_in_batches() {
+        let mut meter = Meter { own_cost: 100, ..Meter::new(Clock::Nanoseconds) };
+        // Code is translated, pages are found.
+        repeated(&mut meter, 90_000);
+        repeated(&mut meter, 30_000);
+        assert_eq!((meter.batch, meter.samples.costs.len()), (1, 0));
+        repeated(&mut meter, 400);
+        assert_eq!((meter.batch, meter.samples.costs.len()), (50, 0));
+        [60_000, 25_000].iter().for_each(|cost| repeated(&mut meter, *cost));
+        assert_eq!(meter.samples.costs.len(), 0);
+        [21_000, 22_000, 19_000].iter().for_each(|cost| repeated(&mut meter, *cost));
+        // The batch stays as it is once something was noted.
+        assert_eq!((meter.batch, &meter.samples.costs[..]), (50, &[420, 440, 380][..]));
+    }
+
+    #[test]
+    fn a_sample_is_longer_than_many_looks_at_the_clock() {
+        let mut meter = Meter { own_cost: 8_000, ..Meter::new(Clock::Nanoseconds) };
+        repeated(&mut meter, 40_000);
+        assert_eq!(meter.batch, 4);
+        repeated(&mut meter, 0);
+        assert_eq!(meter.batch, BATCH_MAX);
+        (0..=WARM_UP).for_each(|_| repeated(&mut meter, 0));
+        assert_eq!(meter.samples.costs, [0]);
+    }
+
+    #[test]
+    fn instructions_are_counted_one_by_one() {
+        let mut meter = Meter { own_cost: 9, ..Meter::new(Clock::Instructions { shift: 0 }) };
+        (0..=WARM_UP).for_each(|_| repeated(&mut meter, 10));
+        assert_eq!((meter.batch, &meter.samples.costs[..]), (1, &[10][..]));
+    }
 }
