@@ -118,6 +118,14 @@ fn pages_are_well_formed_and_stand_alone() {
 }
 
 #[test]
+fn what_is_next_to_certain_reads_the_same_everywhere() {
+    let mut bisection = commit();
+    bisection.probabilities[6] = 0.999_95;
+    let page = page(&bisection);
+    assert!(page.contains("<title>6b1c2d3e4f5a: bad, probability more than 99.99 %</title>"), "{page}");
+}
+
+#[test]
 fn a_long_axis_has_a_chart_of_bounded_size() {
     let mut bisection = commit();
     bisection.candidates = (0..20_000).map(|number| format!("{number:040x}")).collect();

@@ -9,7 +9,7 @@ use super::super::sides::mark;
 use super::super::statement;
 use crate::axis::{Axis, Column, Mark, heights};
 use crate::html::{Markup, Percent, short};
-use crate::repeats::percent;
+use crate::repeats::probability;
 use crate::words::brief;
 
 /// Columns of the chart at most.
@@ -113,7 +113,7 @@ fn title(column: &Column, bisection: &Bisection) -> String {
     } else {
         short(&first)
     };
-    format!("{names}: {}, probability {} %", column.mark.word(), percent(column.mass.clamp(0.0, 1.0)))
+    format!("{names}: {}, probability {}", column.mark.word(), probability(column.mass, "more than"))
 }
 
 fn name(markup: &mut Markup, (x, anchor): (Percent, &str), name: &str) {
