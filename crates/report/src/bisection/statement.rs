@@ -124,9 +124,10 @@ pub(super) fn facts(kind: Kind, candidate: &Candidate, files: usize) -> Vec<(&'s
     if candidate.files.len() > files {
         names.push(format!("{} more", candidate.files.len() - files));
     }
+    let title_word = if kind == Kind::Packages { "version" } else { "title" };
     let facts = [
         (kind.noun(), fit(&safe_line(&candidate.name), 2 * NAME_MAX)),
-        ("title", title),
+        (title_word, title),
         ("author", fit(&optional(&candidate.author), NAME_MAX)),
         ("date", fit(&optional(&candidate.date), NAME_MAX)),
         ("files", names.join(", ")),

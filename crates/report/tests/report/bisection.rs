@@ -126,6 +126,13 @@ fn what_is_next_to_certain_reads_the_same_everywhere() {
 }
 
 #[test]
+fn the_version_of_a_package_is_called_one() {
+    let text = printed(&mended(), 100);
+    assert!(text.contains("\nversion    6.1.176-1\n") && !text.contains("\ntitle "), "{text}");
+    assert!(draft(&mended()).contains("\n  version    6.1.176-1\n"));
+}
+
+#[test]
 fn a_long_axis_has_a_chart_of_bounded_size() {
     let mut bisection = commit();
     bisection.candidates = (0..20_000).map(|number| format!("{number:040x}")).collect();
