@@ -177,7 +177,7 @@ pub struct Steps {
     pub rounds: u32,
     /// Runs of all kinds, ends and proof among them.
     pub runs: u32,
-    /// Of these, runs of earlier sessions.
+    /// Of these, runs that were made before: in earlier sessions, or by this search before it was stopped.
     pub reused: u32,
     /// States that plain halving is expected to test.
     pub expected: f64,

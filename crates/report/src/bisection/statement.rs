@@ -266,7 +266,7 @@ pub(super) fn steps(bisection: &Bisection) -> [String; 2] {
         rounds => format!(" in {rounds} rounds"),
     };
     let reused = if steps.reused > 0 {
-        format!(", {} of them of earlier sessions", steps.reused)
+        format!(", {} of them made before", steps.reused)
     } else {
         String::new()
     };

@@ -133,6 +133,12 @@ fn the_version_of_a_package_is_called_one() {
 }
 
 #[test]
+fn runs_that_were_made_before_are_told_whoever_made_them() {
+    let line = "84 runs in all, ends and proof among them, 9 of them made before\n";
+    assert!(printed(&commit(), 100).contains(line));
+}
+
+#[test]
 fn a_long_axis_has_a_chart_of_bounded_size() {
     let mut bisection = commit();
     bisection.candidates = (0..20_000).map(|number| format!("{number:040x}")).collect();
