@@ -134,8 +134,12 @@ impl<W: Write> Draft<'_, W> {
             let threshold = statement::threshold(self.bisection).map(|text| format!("; {text}"));
             self.prose(&format!("The difference is {text}{}.", threshold.unwrap_or_default()))?;
         }
-        for line in functions(sides) {
-            self.quoted(&line)?;
+        let functions = functions(sides);
+        for line in &functions {
+            self.quoted(line)?;
+        }
+        if !functions.is_empty() {
+            writeln!(self.out)?;
         }
         self.logs(sides)
     }

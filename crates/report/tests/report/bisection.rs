@@ -62,6 +62,12 @@ fn suspects_and_contradictions_are_results() {
 }
 
 #[test]
+fn functions_and_how_sure_it_is_are_two_paragraphs() {
+    let draft = draft(&metric());
+    assert!(draft.contains("\n       +76  account (new)\n\nHow sure this is"), "{draft}");
+}
+
+#[test]
 fn only_a_commit_that_broke_something_is_reported_as_a_regression() {
     let line = format!("\n#regzbot introduced: {HASH}\n");
     assert!(draft(&commit()).ends_with(&line));
