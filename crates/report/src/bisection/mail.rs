@@ -40,6 +40,9 @@ const EVIDENCE: usize = 16;
 /// Lines in which the logs differ.
 const DIFFERENCE: usize = 40;
 
+/// How lines begin in which kiln tells its user something: they point to files of the sender's host.
+const ASIDE: &str = "kiln: ";
+
 /// Where regressions of the kernel are tracked.
 const REGRESSIONS: &str = "regressions@lists.linux.dev";
 
@@ -162,7 +165,8 @@ impl<W: Write> Draft<'_, W> {
                 self.quoted(line)?;
             }
         }
-        for line in state.evidence.lines.iter().take(EVIDENCE) {
+        let lines = state.evidence.lines.iter().filter(|line| !line.starts_with(ASIDE));
+        for line in lines.take(EVIDENCE) {
             self.quoted(&safe_line(line))?;
         }
         writeln!(self.out)

@@ -68,6 +68,19 @@ fn functions_and_how_sure_it_is_are_two_paragraphs() {
 }
 
 #[test]
+fn a_mail_does_not_point_to_a_log_of_this_host() {
+    let mut bisection = commit();
+    let lines = ["the build failed: dir.c:7: error", "kiln: the whole log is in /srv/ada/log"];
+    bisection.last.state.evidence.lines = lines.map(str::to_owned).into();
+    bisection.conclusion = contradiction().conclusion;
+    for text in [printed(&bisection, 80), page(&bisection)] {
+        assert!(lines.iter().all(|line| text.contains(line)), "{text}");
+    }
+    let draft = draft(&bisection);
+    assert!(draft.contains(lines[0]) && !draft.contains("/srv/ada"), "{draft}");
+}
+
+#[test]
 fn only_a_commit_that_broke_something_is_reported_as_a_regression() {
     let line = format!("\n#regzbot introduced: {HASH}\n");
     assert!(draft(&commit()).ends_with(&line));
