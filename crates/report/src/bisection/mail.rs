@@ -6,6 +6,7 @@ use std::path::Path;
 
 use bisect::axis::Kind;
 use bisect::{Bisection, Changes, Conclusion, StateReport};
+use unicode_width::UnicodeWidthStr;
 
 use super::address::recipient;
 use super::changes::{Told, item, told};
@@ -25,8 +26,17 @@ const WIDTH: usize = 72;
 /// Columns of a line that is quoted as it is; RFC 5322 allows no more than 998 bytes.
 const QUOTED: usize = 160;
 
-/// Columns of the subject.
-const SUBJECT: usize = 120;
+/// Columns of the subject, if the title of a change is all that must be cut for it.
+const SUBJECT: usize = 77;
+
+/// Columns of a title of which less tells nothing.
+const TITLE: usize = 8;
+
+/// Columns of a subject without a title at most.
+const LONGEST: usize = 120;
+
+/// Columns of what went wrong in a subject: the rest of [`LONGEST`] holds the hash of a commit.
+const SYMPTOM: usize = 80;
 
 /// Columns for the word before a fact.
 const INDENT: usize = 11;
@@ -269,7 +279,7 @@ impl<W: Write> Draft<'_, W> {
 
 /// What it is about, in one line.
 fn subject(bisection: &Bisection) -> String {
-    let symptom = statement::symptom(&bisection.question);
+    let symptom = fit(&statement::symptom(&bisection.question), SYMPTOM);
     let since = match (statement::is_setting(bisection.kind), bisection.mended) {
         (true, true) => "without",
         (true, false) => "with",
@@ -277,20 +287,31 @@ fn subject(bisection: &Bisection) -> String {
         (false, false) => "since",
     };
     let tag = if is_regression(bisection) { "[REGRESSION] " } else { "" };
-    let what = match &bisection.conclusion {
-        Conclusion::Contradiction { .. } => format!("{symptom}: no {} explains it", bisection.kind.noun()),
-        Conclusion::Culprits { candidates, .. } if candidates.len() == 1 => {
-            format!("{symptom} {since} {}", candidates.iter().map(statement::name).collect::<String>())
+    let (which, title) = match &bisection.conclusion {
+        Conclusion::Contradiction { .. } => {
+            return format!("{symptom}: no {} explains it", bisection.kind.noun());
         }
-        Conclusion::Culprits { candidates, .. } => {
-            format!("{symptom} {since} {} together", many(bisection.kind, candidates.len()))
-        }
+        Conclusion::Culprits { candidates, .. } => match &candidates[..] {
+            [candidate] => statement::name_and_title(candidate),
+            _ => (format!("{} together", many(bisection.kind, candidates.len())), String::new()),
+        },
         Conclusion::Suspects { candidates, .. } => {
-            format!("{symptom} {since} one of {}", many(bisection.kind, candidates.len()))
+            (format!("one of {}", many(bisection.kind, candidates.len())), String::new())
         }
     };
-    let line: String = format!("{tag}{what}").chars().take(2 * SUBJECT).collect();
-    fit(&line, SUBJECT)
+    titled(&fit(&format!("{tag}{symptom} {since} {which}"), LONGEST), &title)
+}
+
+/// `line` with as much of a title behind it as there is room for in a subject.
+fn titled(line: &str, title: &str) -> String {
+    // What is no column wide must not make it longer than a header may be.
+    let bounded = |text: &str, most: usize| -> String { text.chars().take(most).collect() };
+    let (line, title) = (bounded(line, LONGEST), bounded(title, SUBJECT));
+    let room = SUBJECT.saturating_sub(line.width() + " (\"\")".len());
+    if title.is_empty() || title.width() > room && room < TITLE {
+        return line;
+    }
+    format!("{line} (\"{}\")", fit(&title, room))
 }
 
 /// Whether it is something for those who track regressions of the kernel.

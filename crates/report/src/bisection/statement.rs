@@ -110,9 +110,16 @@ fn names(candidates: &[Candidate]) -> String {
 }
 
 /// A candidate in a sentence, as kernel people write commits: `1a2b3c4d5e6f ("subject")`.
-pub(super) fn name(candidate: &Candidate) -> String {
+fn name(candidate: &Candidate) -> String {
+    let (name, title) = name_and_title(candidate);
+    if title.is_empty() { name } else { format!("{name} (\"{title}\")") }
+}
+
+/// The name of a candidate, and its title if that says anything else.
+pub(super) fn name_and_title(candidate: &Candidate) -> (String, String) {
     let (name, title) = (fit(&brief(&candidate.name), NAME_MAX), fit(&safe_line(&candidate.title), NAME_MAX));
-    if title.is_empty() || title == name { name } else { format!("{name} (\"{title}\")") }
+    let title = if title == name { String::new() } else { title };
+    (name, title)
 }
 
 /// What is known of a candidate, a word for each fact.
@@ -265,11 +272,8 @@ pub(super) fn steps(bisection: &Bisection) -> [String; 2] {
         1 => " side by side".to_owned(),
         rounds => format!(" in {rounds} rounds"),
     };
-    let reused = if steps.reused > 0 {
-        format!(", {} of them made before", steps.reused)
-    } else {
-        String::new()
-    };
+    let reused =
+        if steps.reused > 0 { format!(", {} of them made before", steps.reused) } else { String::new() };
     [
         format!(
             "{states} tested between the ends{rounds}; halving {} takes {expected} as expected, {} at worst",

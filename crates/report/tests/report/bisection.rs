@@ -80,6 +80,30 @@ fn a_mail_does_not_point_to_a_log_of_this_host() {
     assert!(draft.contains(lines[0]) && !draft.contains("/srv/ada"), "{draft}");
 }
 
+/// What stands behind `Subject:` for a commit of this title and a question about this case.
+fn subject(case: &str, title: &str) -> String {
+    let mut bisection = commit();
+    bisection.question = bisect::Question::Case(case.into());
+    let Conclusion::Culprits { candidates, .. } = &mut bisection.conclusion else { unreachable!() };
+    candidates[0].title = title.into();
+    draft(&bisection).lines().next().unwrap().trim_start_matches("Subject: ").to_owned()
+}
+
+#[test]
+fn a_subject_is_cut_where_the_least_is_lost() {
+    let long = "ovl: do not copy up twice ".repeat(9);
+    let at = "since 6b1c2d3e4f5a";
+    let expected = format!("[REGRESSION] fs/overlay-rename fails {at} (\"ovl: do not copy…\")");
+    assert_eq!((subject("fs/overlay-rename", &long), expected.width()), (expected, 77));
+    assert_eq!(subject("a/b", "ovl: a"), format!("[REGRESSION] a/b fails {at} (\"ovl: a\")"));
+    let case = |columns| "c".repeat(columns);
+    let whole = format!("[REGRESSION] {} fails {at} (\"ovl: a\")", case(28));
+    assert_eq!((subject(&case(28), "ovl: a"), whole.width()), (whole, 77));
+    // Too little would be left of a title to tell anything.
+    assert_eq!(subject(&case(28), &long), format!("[REGRESSION] {} fails {at}", case(28)));
+    assert!(subject(&case(900), &long).ends_with(&format!("… {at}")));
+}
+
 #[test]
 fn only_a_commit_that_broke_something_is_reported_as_a_regression() {
     let line = format!("\n#regzbot introduced: {HASH}\n");
