@@ -209,11 +209,7 @@ impl<W: Write> Draft<'_, W> {
             std::iter::once(statement::proof(self.bisection)).chain(sure.into_iter().flatten()).collect();
         self.paragraph(&format!("How sure this is: {}.", sentences.join("; ")))?;
         for check in &self.bisection.proof {
-            let [what, expected, seen, result] = statement::check(self.bisection, check);
-            let seen = if seen.is_empty() { seen } else { format!(", {seen}") };
-            for line in
-                hanging("  -", 4, &format!("{what}: expected that it {expected}{seen}: {result}"), WIDTH)
-            {
+            for line in hanging("  -", 4, &statement::check_in_words(self.bisection, check), WIDTH) {
                 writeln!(self.out, "{line}")?;
             }
         }

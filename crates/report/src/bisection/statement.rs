@@ -190,6 +190,13 @@ pub(super) fn check(bisection: &Bisection, check: &Check) -> [String; 4] {
     [fit(&safe_line(&check.what), NAME_MAX), expected.to_owned(), seen, result]
 }
 
+/// [`check`] as a sentence without a full stop.
+pub(super) fn check_in_words(bisection: &Bisection, check: &Check) -> String {
+    let [what, expected, seen, result] = self::check(bisection, check);
+    let seen = if seen.is_empty() { seen } else { format!(", {seen}") };
+    format!("{what}: expected that it {expected}{seen}: {result}")
+}
+
 /// What was seen of a state: `3 of 14 runs`, or the value of the metric.
 pub(super) fn seen(bisection: &Bisection, state: &StateReport) -> String {
     let unit = unit(&bisection.question);

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use bisect::{Bisection, Changes, StateReport};
+use unicode_width::UnicodeWidthStr;
 
 use super::changes::{Told, item, told};
 use super::difference::between;
@@ -114,24 +115,40 @@ impl<W: Write> Printer<'_, W> {
         writeln!(self.out)
     }
 
+    /// A table, or a list where a line of the table would be cut: how a check came out stands at its end.
     fn checks(&mut self) -> io::Result<()> {
+        let table = self.table();
+        if table.iter().all(|line| line.width() <= self.width) {
+            for (at, line) in table.iter().enumerate() {
+                writeln!(self.out, "{}", if at == 0 { self.paint.paint(DIM, line) } else { line.into() })?;
+            }
+            return Ok(());
+        }
+        for check in &self.bisection.proof {
+            for line in hanging("  -", 4, &statement::check_in_words(self.bisection, check), self.width) {
+                writeln!(self.out, "{line}")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The checks as lines of a table, its head first; none if there are no checks.
+    fn table(&self) -> Vec<String> {
         let checks: Vec<[String; 4]> =
             self.bisection.proof.iter().map(|check| statement::check(self.bisection, check)).collect();
         if checks.is_empty() {
-            return Ok(());
+            return Vec::new();
         }
         let rows: Vec<[String; 3]> =
             checks.iter().cloned().map(|[what, expected, seen, _]| [what, expected, seen]).collect();
         let widths = CHECKS.widths(&rows, Some(self.width.saturating_sub(INDENT + 14)));
-        let head = fit(&format!("  {}RESULT", CHECKS.padded(&CHECKS.heads(), &widths)), self.width);
-        writeln!(self.out, "{}", self.paint.paint(DIM, &head))?;
-        for (row, [.., seen, result]) in rows.iter().zip(&checks) {
+        let head = format!("  {}RESULT", CHECKS.padded(&CHECKS.heads(), &widths));
+        let lines = rows.iter().zip(&checks).map(|(row, [.., seen, result])| {
             // Where nothing was seen, the reason needs the room.
             let widths = if seen.is_empty() { [widths[0], 0, 0] } else { widths };
-            let line = format!("  {}{result}", CHECKS.padded(row, &widths));
-            writeln!(self.out, "{}", fit(&line, self.width))?;
-        }
-        Ok(())
+            format!("  {}{result}", CHECKS.padded(row, &widths))
+        });
+        std::iter::once(head).chain(lines).collect()
     }
 
     /// Both sides, and how they differ.

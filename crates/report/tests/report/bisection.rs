@@ -61,6 +61,24 @@ fn suspects_and_contradictions_are_results() {
     insta::assert_snapshot!("nothing-text", printed(&empty(), 100));
 }
 
+/// The lines about how sure it is.
+fn proof(bisection: &Bisection, width: usize) -> String {
+    between(&printed(bisection, width), "\nproof", "\n\n").to_owned()
+}
+
+#[test]
+fn how_a_check_came_out_is_told_at_any_width() {
+    for (bisection, results) in [(metric(), ["holds", "could not be tried"]), (mended(), ["holds"; 2])] {
+        for width in 50..120 {
+            let checks = proof(&bisection, width).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(checks.matches(" holds").count(), 2, "{width}: {checks}");
+            assert!(results.iter().all(|result| checks.contains(result)), "{width}: {checks}");
+            assert!(!checks.contains('…'), "{width}: {checks}");
+        }
+    }
+    insta::assert_snapshot!("metric-proof-narrow", proof(&metric(), 60));
+}
+
 #[test]
 fn functions_and_how_sure_it_is_are_two_paragraphs() {
     let draft = draft(&metric());
