@@ -13,6 +13,7 @@ mod html;
 mod json;
 mod mail;
 mod relevance;
+mod settings;
 mod sides;
 mod statement;
 mod text;

@@ -12,6 +12,7 @@ use super::address::recipient;
 use super::changes::{Told, item, told};
 use super::difference::between;
 use super::functions::functions;
+use super::settings::is_setting;
 use super::sides::{Sides, sides};
 use super::statement;
 use super::wanted::wanted;
@@ -204,10 +205,7 @@ impl<W: Write> Draft<'_, W> {
     }
 
     fn proof(&mut self) -> io::Result<()> {
-        let sure = [statement::confidence(self.bisection), statement::rate(self.bisection)];
-        let sentences: Vec<String> =
-            std::iter::once(statement::proof(self.bisection)).chain(sure.into_iter().flatten()).collect();
-        self.paragraph(&format!("How sure this is: {}.", sentences.join("; ")))?;
+        self.paragraph(&format!("How sure this is: {}.", statement::sureness(self.bisection).join("; ")))?;
         for check in &self.bisection.proof {
             for line in hanging("  -", 4, &statement::check_in_words(self.bisection, check), WIDTH) {
                 writeln!(self.out, "{line}")?;
@@ -276,7 +274,7 @@ impl<W: Write> Draft<'_, W> {
 /// What it is about, in one line.
 fn subject(bisection: &Bisection) -> String {
     let symptom = fit(&statement::symptom(&bisection.question), SYMPTOM);
-    let since = match (statement::is_setting(bisection.kind), bisection.mended) {
+    let since = match (is_setting(bisection.kind), bisection.mended) {
         (true, true) => "without",
         (true, false) => "with",
         (false, true) => "until",

@@ -5,6 +5,7 @@ use bisect::{Bisection, Candidate, Check, Conclusion, Question, StateReport};
 use lab::measure::Unit;
 use verdict::statistics::median;
 
+use super::settings::{caution, is_setting};
 use super::sides::{Sides, mark};
 use crate::axis::Mark;
 use crate::columns::fit;
@@ -60,11 +61,6 @@ pub(super) fn untestable(bisection: &Bisection) -> Vec<String> {
     }
     let states = bisection.states.iter().filter(|state| mark(bisection, state) == Mark::Untestable);
     states.take(NAMED).map(|state| format!("{}: {}", place(state), seen(bisection, state))).collect()
-}
-
-/// Whether candidates are set one by one, not one upon the other.
-pub(super) fn is_setting(kind: Kind) -> bool {
-    matches!(kind, Kind::Parameters | Kind::Options)
 }
 
 /// Those that did it, or may have.
@@ -142,8 +138,14 @@ pub(super) fn facts(kind: Kind, candidate: &Candidate, files: usize) -> Vec<(&'s
     facts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
-/// How sure it is; nothing of a contradiction.
-pub(super) fn confidence(bisection: &Bisection) -> Option<String> {
+/// How sure it is, in sentences without full stops: what the checks say, and what was seen.
+pub(super) fn sureness(bisection: &Bisection) -> Vec<String> {
+    let rest = [caution(bisection), confidence(bisection), rate(bisection)];
+    std::iter::once(proof(bisection)).chain(rest.into_iter().flatten()).collect()
+}
+
+/// How probable it is; nothing of a contradiction.
+fn confidence(bisection: &Bisection) -> Option<String> {
     let (confidence, what) = match &bisection.conclusion {
         Conclusion::Culprits { candidates, confidence, .. } if candidates.len() == 1 => (*confidence, "it"),
         Conclusion::Culprits { confidence, .. } => (*confidence, "these"),
@@ -158,7 +160,7 @@ pub(super) fn confidence(bisection: &Bisection) -> Option<String> {
 }
 
 /// What the checks say together.
-pub(super) fn proof(bisection: &Bisection) -> String {
+fn proof(bisection: &Bisection) -> String {
     let checks = &bisection.proof;
     let untried = checks.iter().filter(|check| is_untried(check)).count();
     let tried = checks.len() - untried;
@@ -255,7 +257,7 @@ fn unit(question: &Question) -> Unit {
 }
 
 /// How often it shows where it is, if that is not each time.
-pub(super) fn rate(bisection: &Bisection) -> Option<String> {
+fn rate(bisection: &Bisection) -> Option<String> {
     let rate = bisection.rate;
     let (low, high) = rate.interval;
     let is_known = [rate.mean, low, high].iter().all(|part| (0.0..=1.0).contains(part)) && rate.mean > 0.0;

@@ -105,11 +105,8 @@ impl<W: Write> Printer<'_, W> {
     }
 
     fn proof(&mut self) -> io::Result<()> {
-        self.hanging("proof", &statement::proof(self.bisection))?;
-        for text in
-            [statement::confidence(self.bisection), statement::rate(self.bisection)].into_iter().flatten()
-        {
-            self.hanging("", &text)?;
+        for (at, text) in statement::sureness(self.bisection).iter().enumerate() {
+            self.hanging(if at == 0 { "proof" } else { "" }, text)?;
         }
         self.checks()?;
         writeln!(self.out)

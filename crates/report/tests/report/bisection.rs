@@ -8,7 +8,7 @@ use report::bisection::{html, json, mail, text};
 use unicode_width::UnicodeWidthStr;
 
 use crate::bisections::{
-    HASH, all, commit, contradiction, empty, mended, metric, poisoned, suspects, together,
+    HASH, all, commit, contradiction, empty, mended, metric, one_of_two, poisoned, suspects, together,
 };
 use crate::compare::{between, open_elements, written};
 
@@ -51,6 +51,32 @@ fn a_metric_is_told_with_its_difference() {
 fn several_that_only_together_do_it_are_all_named() {
     insta::assert_snapshot!("together-text", printed(&together(), 100));
     insta::assert_snapshot!("together-mail", draft(&together()));
+}
+
+/// All words of a text in one line.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_is_enough_but_not_needed_is_said_with_what_to_do() {
+    for (mended, word) in [(false, "broken"), (true, "mended")] {
+        let said = format!(
+            "it is {word} without aaa=1, too: something else among the parameters is enough as well; \
+             leave aaa=1 out of both ends and search again"
+        );
+        let bisection = one_of_two(mended);
+        for text in [printed(&bisection, 60), draft(&bisection), page(&bisection)] {
+            assert!(unwrapped(&text).contains(&said), "{text}");
+        }
+    }
+    let (mut alone, mut untried) = (one_of_two(false), one_of_two(false));
+    alone.proof[0].holds = false;
+    untried.proof[1].untried = Some("it does not boot".into());
+    let commits = Bisection { kind: bisect::axis::Kind::Commits, ..one_of_two(false) };
+    for bisection in [alone, untried, commits, together()] {
+        assert!(!printed(&bisection, 200).contains("enough"));
+    }
 }
 
 #[test]
@@ -250,7 +276,7 @@ const NAMES: [&str; 6] = ["Subject", "To", "Cc", "MIME-Version", "Content-Type",
 
 proptest! {
     #[test]
-    fn names_stay_names(evil in "[a-z<>\"'&@,:;\\\\ \r\n\t\u{1b}\u{9b}\u{202e}\u{7}\\[\\]#-]{1,40}", which in 0..7_usize) {
+    fn names_stay_names(evil in "[a-z<>\"'&@,:;\\\\ \r\n\t\u{1b}\u{9b}\u{202e}\u{7}\\[\\]#-]{1,40}", which in 0..9_usize) {
         let evil = format!("\nBcc: all@example.org\n\n<i>{evil}</i>");
         let bisection = poisoned(all().swap_remove(which), &evil);
         let (page, draft) = (page(&bisection), draft(&bisection));

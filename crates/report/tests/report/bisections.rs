@@ -252,6 +252,33 @@ pub(crate) fn together() -> Bisection {
     }
 }
 
+/// One parameter of four that suffices and is not needed.
+pub(crate) fn one_of_two(mended: bool) -> Bisection {
+    let names: Vec<String> =
+        ["aaa=1", "bbb=2 instead of bbb=1", "no ccc=1", "no ddd=1"].map(str::to_owned).into();
+    let (shown, hidden) = if mended { (0, 14) } else { (14, 0) };
+    let alone = state(Point::With(vec![0]), "host with aaa=1", shown, hidden);
+    let rest = state(Point::With(vec![1, 2, 3]), "host with bbb=2", shown, hidden);
+    let first = state(Point::First, "host with bbb=1 ccc=1 ddd=1", hidden, shown);
+    let last = state(Point::Last, "host with aaa=1 bbb=2", shown, hidden);
+    let culprit = Candidate { name: names[0].clone(), ..Candidate::default() };
+    Bisection {
+        kind: Kind::Parameters,
+        mended,
+        first: End { name: first.name.clone(), state: first },
+        last: End { name: last.name.clone(), state: last },
+        probabilities: vec![0.999, 0.001, 0.0, 0.0],
+        states: Vec::new(),
+        conclusion: Conclusion::Culprits { numbers: vec![0], candidates: vec![culprit], confidence: 0.999 },
+        proof: vec![
+            holds("the parameter alone", !mended, alone),
+            Check { holds: false, ..holds("the last end without aaa=1", mended, rest) },
+        ],
+        candidates: names,
+        ..commit()
+    }
+}
+
 /// Commits around one that does not build.
 pub(crate) fn suspects() -> Bisection {
     let one = |number: usize| Candidate {
@@ -364,5 +391,15 @@ pub(crate) fn poisoned(mut bisection: Bisection, evil: &str) -> Bisection {
 
 /// All of them.
 pub(crate) fn all() -> Vec<Bisection> {
-    vec![commit(), mended(), metric(), together(), suspects(), contradiction(), empty()]
+    vec![
+        commit(),
+        mended(),
+        metric(),
+        together(),
+        suspects(),
+        contradiction(),
+        empty(),
+        one_of_two(false),
+        one_of_two(true),
+    ]
 }

@@ -65,8 +65,7 @@ pub(super) fn states(markup: &mut Markup, bisection: &Bisection) {
 
 /// What was done to be sure.
 pub(super) fn proof(markup: &mut Markup, bisection: &Bisection) {
-    markup.plain("p", statement::proof(bisection));
-    for text in [statement::confidence(bisection), statement::rate(bisection)].into_iter().flatten() {
+    for text in statement::sureness(bisection) {
         markup.plain("p", text);
     }
     if bisection.proof.is_empty() {
