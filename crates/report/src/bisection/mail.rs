@@ -12,7 +12,7 @@ use super::address::recipient;
 use super::changes::{Told, item, told};
 use super::difference::between;
 use super::functions::functions;
-use super::settings::is_setting;
+use super::settings::{absent, is_setting};
 use super::sides::{Sides, sides};
 use super::statement;
 use super::wanted::wanted;
@@ -274,12 +274,6 @@ impl<W: Write> Draft<'_, W> {
 /// What it is about, in one line.
 fn subject(bisection: &Bisection) -> String {
     let symptom = fit(&statement::symptom(&bisection.question), SYMPTOM);
-    let since = match (is_setting(bisection.kind), bisection.mended) {
-        (true, true) => "without",
-        (true, false) => "with",
-        (false, true) => "until",
-        (false, false) => "since",
-    };
     let tag = if is_regression(bisection) { "[REGRESSION] " } else { "" };
     let (which, title) = match &bisection.conclusion {
         Conclusion::Contradiction { .. } => {
@@ -293,6 +287,15 @@ fn subject(bisection: &Bisection) -> String {
             (format!("one of {}", many(bisection.kind, candidates.len())), String::new())
         }
     };
+    // To be with the absence of a parameter is to be without it.
+    let absent = absent(bisection.kind, &which);
+    let since = match (is_setting(bisection.kind), bisection.mended != absent.is_some()) {
+        (true, true) => "without",
+        (true, false) => "with",
+        (false, true) => "until",
+        (false, false) => "since",
+    };
+    let which = absent.unwrap_or(&which);
     titled(&fit(&format!("{tag}{symptom} {since} {which}"), LONGEST), &title)
 }
 

@@ -5,9 +5,30 @@ use bisect::{Bisection, Conclusion, Point};
 
 use super::statement::name_and_title;
 
+/// What a parameter begins with in the name of a candidate that takes it away; its own blanks stand in quotes.
+const ABSENT: &str = "no ";
+
 /// Whether candidates are set one by one, not one upon the other.
 pub(super) fn is_setting(kind: Kind) -> bool {
     matches!(kind, Kind::Parameters | Kind::Options)
+}
+
+/// The parameter that a candidate of this name takes away, if that is what it does.
+pub(super) fn absent(kind: Kind, name: &str) -> Option<&str> {
+    name.strip_prefix(ABSENT).filter(|_| kind == Kind::Parameters)
+}
+
+/// What a check of a culprit that takes a parameter away is about: to be without `no quiet` is to be with `quiet`.
+pub(super) fn what(bisection: &Bisection, what: &str) -> String {
+    let Conclusion::Culprits { candidates, .. } = &bisection.conclusion else { return what.to_owned() };
+    let is_alone = candidates.len() == 1 && what == format!("the {} alone", bisection.kind.noun());
+    let told = candidates.iter().find_map(|candidate| {
+        let parameter = absent(bisection.kind, &candidate.name)?;
+        let place = what.strip_suffix(&format!("without {}", candidate.name));
+        let with = place.map(|place| format!("{place}with {parameter}"));
+        with.or_else(|| is_alone.then(|| format!("the first end without {parameter}")))
+    });
+    told.unwrap_or_else(|| what.to_owned())
 }
 
 /// What it means that a culprit suffices and is not needed: something else suffices as well.
@@ -31,10 +52,13 @@ pub(super) fn caution(bisection: &Bisection) -> Option<String> {
     };
     let (_, culprit) = numbers.iter().zip(candidates).find(|(number, _)| spared(number))?;
     let (name, _) = name_and_title(culprit);
-    let state = if bisection.mended { "mended" } else { "broken" };
+    let (without, advice) = match absent(bisection.kind, &name) {
+        Some(parameter) => (format!("with {parameter}"), format!("keep {parameter} at both ends")),
+        None => (format!("without {name}"), format!("leave {name} out of both ends")),
+    };
     Some(format!(
-        "it is {state} without {name}, too: something else among the {}s is enough as well; leave {name} out of \
-         both ends and search again",
+        "it is {} {without}, too: something else among the {}s is enough as well; {advice} and search again",
+        if bisection.mended { "mended" } else { "broken" },
         bisection.kind.noun()
     ))
 }

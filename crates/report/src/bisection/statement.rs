@@ -5,7 +5,7 @@ use bisect::{Bisection, Candidate, Check, Conclusion, Question, StateReport};
 use lab::measure::Unit;
 use verdict::statistics::median;
 
-use super::settings::{caution, is_setting};
+use super::settings::{self, absent, caution, is_setting};
 use super::sides::{Sides, mark};
 use crate::axis::Mark;
 use crate::columns::fit;
@@ -30,23 +30,27 @@ pub(super) fn verdict(bisection: &Bisection) -> String {
     let noun = bisection.kind.noun();
     match &bisection.conclusion {
         Conclusion::Culprits { candidates, .. } if candidates.len() == 1 && is_setting(bisection.kind) => {
-            format!("the {noun} that {verb} it is {}", names(candidates))
+            let (name, _) = name_and_title(&candidates[0]);
+            match absent(bisection.kind, &name) {
+                Some(parameter) => format!("the {noun} whose absence {verb} it is {parameter}"),
+                None => format!("the {noun} that {verb} it is {name}"),
+            }
         }
         Conclusion::Culprits { candidates, .. } if candidates.len() == 1 => {
-            format!("the first {which} {noun} is {}", names(candidates))
+            format!("the first {which} {noun} is {}", names(bisection.kind, candidates))
         }
         Conclusion::Culprits { candidates, .. } => {
             let verb = if bisection.mended { "mend" } else { "break" };
             format!(
                 "{} {verb} it only together: {}",
                 many(bisection.kind, candidates.len()),
-                names(candidates)
+                names(bisection.kind, candidates)
             )
         }
         Conclusion::Suspects { candidates, .. } => format!(
             "the first {which} {noun} is one of {}, which cannot be told apart: {}",
             candidates.len(),
-            names(candidates)
+            names(bisection.kind, candidates)
         ),
         Conclusion::Contradiction { why } => {
             format!("no {noun} explains what was seen: {}", fit(&safe_line(why), 400))
@@ -79,11 +83,12 @@ pub(super) fn listed(bisection: &Bisection) -> (&[Candidate], Option<String>) {
     (&all[..all.len() - more], rest)
 }
 
-/// What tells both sides apart: `without it` and `with it`.
+/// What tells both sides apart: `without it` and `with it`, the other way round where it is taken away.
 pub(super) fn roles(bisection: &Bisection) -> [&'static str; 2] {
-    match candidates(bisection).len() {
-        0 => ["at the first end", "at the last end"],
-        1 => ["without it", "with it"],
+    match candidates(bisection) {
+        [] => ["at the first end", "at the last end"],
+        [one] if absent(bisection.kind, &one.name).is_some() => ["with it", "without it"],
+        [_] => ["without it", "with it"],
         _ => ["without them", "with them"],
     }
 }
@@ -94,8 +99,9 @@ pub(super) fn capital(text: &str) -> String {
     rest.next().map(|first| first.to_uppercase().collect::<String>() + rest.as_str()).unwrap_or_default()
 }
 
-fn names(candidates: &[Candidate]) -> String {
-    let mut names: Vec<String> = candidates.iter().take(NAMED).map(name).collect();
+fn names(kind: Kind, candidates: &[Candidate]) -> String {
+    let mut names: Vec<String> =
+        candidates.iter().take(NAMED).map(|candidate| name(kind, candidate)).collect();
     if candidates.len() > NAMED {
         names.push(format!("{} more", candidates.len() - NAMED));
     }
@@ -106,8 +112,11 @@ fn names(candidates: &[Candidate]) -> String {
 }
 
 /// A candidate in a sentence, as kernel people write commits: `1a2b3c4d5e6f ("subject")`.
-fn name(candidate: &Candidate) -> String {
+fn name(kind: Kind, candidate: &Candidate) -> String {
     let (name, title) = name_and_title(candidate);
+    if let Some(parameter) = absent(kind, &name) {
+        return format!("the absence of {parameter}");
+    }
     if title.is_empty() { name } else { format!("{name} (\"{title}\")") }
 }
 
@@ -127,9 +136,11 @@ pub(super) fn facts(kind: Kind, candidate: &Candidate, files: usize) -> Vec<(&'s
     if candidate.files.len() > files {
         names.push(format!("{} more", candidate.files.len() - files));
     }
+    let name = fit(&safe_line(&candidate.name), 2 * NAME_MAX);
+    let name = absent(kind, &name).map(|parameter| format!("{parameter}, taken away")).unwrap_or(name);
     let title_word = if kind == Kind::Packages { "version" } else { "title" };
     let facts = [
-        (kind.noun(), fit(&safe_line(&candidate.name), 2 * NAME_MAX)),
+        (kind.noun(), name),
         (title_word, title),
         ("author", fit(&optional(&candidate.author), NAME_MAX)),
         ("date", fit(&optional(&candidate.date), NAME_MAX)),
@@ -189,7 +200,8 @@ pub(super) fn check(bisection: &Bisection, check: &Check) -> [String; 4] {
         _ => "does not hold".to_owned(),
     };
     let seen = state.map(|state| seen(bisection, state)).unwrap_or_default();
-    [fit(&safe_line(&check.what), NAME_MAX), expected.to_owned(), seen, result]
+    let what = settings::what(bisection, &check.what);
+    [fit(&safe_line(&what), NAME_MAX), expected.to_owned(), seen, result]
 }
 
 /// [`check`] as a sentence without a full stop.

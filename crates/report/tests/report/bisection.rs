@@ -8,7 +8,8 @@ use report::bisection::{html, json, mail, text};
 use unicode_width::UnicodeWidthStr;
 
 use crate::bisections::{
-    HASH, all, commit, contradiction, empty, mended, metric, one_of_two, poisoned, suspects, together,
+    HASH, absence, all, commit, contradiction, empty, mended, metric, one_of_two, poisoned, suspects,
+    together,
 };
 use crate::compare::{between, open_elements, written};
 
@@ -77,6 +78,32 @@ fn what_is_enough_but_not_needed_is_said_with_what_to_do() {
     for bisection in [alone, untried, commits, together()] {
         assert!(!printed(&bisection, 200).contains("enough"));
     }
+}
+
+#[test]
+fn an_absence_is_told_without_a_double_no() {
+    insta::assert_snapshot!("absence-text", printed(&absence(false), 100));
+    let broken = draft(&absence(false));
+    assert!(broken.starts_with("Subject: fs/overlay-rename fails without ddd=1\n"), "{broken}");
+    let mended = absence(true);
+    assert!(draft(&mended).starts_with("Subject: fs/overlay-rename fails with ddd=1\n"));
+    assert!(printed(&mended, 80).starts_with("the parameter whose absence mends it is ddd=1\n"));
+    for text in [printed(&mended, 80), draft(&mended)] {
+        assert!(!text.contains("no ddd=1"), "{text}");
+    }
+
+    let mut needless = absence(false);
+    needless.proof[1].holds = false;
+    let said = "it is broken with ddd=1, too: something else among the parameters is enough as well; \
+                keep ddd=1 at both ends and search again";
+    assert!(unwrapped(&printed(&needless, 80)).contains(said));
+
+    let mut several = absence(false);
+    let Conclusion::Culprits { numbers, candidates, .. } = &mut several.conclusion else { unreachable!() };
+    numbers.insert(0, 0);
+    candidates.insert(0, bisect::Candidate { name: "aaa=1".into(), ..bisect::Candidate::default() });
+    let said = "2 parameters break it only together: aaa=1 and the absence of ddd=1\n";
+    assert!(printed(&several, 80).starts_with(said));
 }
 
 #[test]
@@ -276,7 +303,7 @@ const NAMES: [&str; 6] = ["Subject", "To", "Cc", "MIME-Version", "Content-Type",
 
 proptest! {
     #[test]
-    fn names_stay_names(evil in "[a-z<>\"'&@,:;\\\\ \r\n\t\u{1b}\u{9b}\u{202e}\u{7}\\[\\]#-]{1,40}", which in 0..9_usize) {
+    fn names_stay_names(evil in "[a-z<>\"'&@,:;\\\\ \r\n\t\u{1b}\u{9b}\u{202e}\u{7}\\[\\]#-]{1,40}", which in 0..10_usize) {
         let evil = format!("\nBcc: all@example.org\n\n<i>{evil}</i>");
         let bisection = poisoned(all().swap_remove(which), &evil);
         let (page, draft) = (page(&bisection), draft(&bisection));

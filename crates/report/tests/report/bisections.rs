@@ -279,6 +279,20 @@ pub(crate) fn one_of_two(mended: bool) -> Bisection {
     }
 }
 
+/// One parameter of four whose absence does it.
+pub(crate) fn absence(mended: bool) -> Bisection {
+    let mut bisection = one_of_two(mended);
+    let name = bisection.candidates[3].clone();
+    let (shown, hidden) = if mended { (14, 0) } else { (0, 14) };
+    bisection.proof[0].state = Some(state(Point::With(vec![3]), "host with bbb=1 ccc=1", hidden, shown));
+    let check = &mut bisection.proof[1];
+    (check.what, check.holds) = (format!("the last end without {name}"), true);
+    check.state = Some(state(Point::With(vec![0, 1, 2]), "host with aaa=1 bbb=2 ddd=1", shown, hidden));
+    let candidates = vec![Candidate { name, ..Candidate::default() }];
+    bisection.conclusion = Conclusion::Culprits { numbers: vec![3], candidates, confidence: 0.999 };
+    bisection
+}
+
 /// Commits around one that does not build.
 pub(crate) fn suspects() -> Bisection {
     let one = |number: usize| Candidate {
@@ -401,5 +415,6 @@ pub(crate) fn all() -> Vec<Bisection> {
         empty(),
         one_of_two(false),
         one_of_two(true),
+        absence(false),
     ]
 }
