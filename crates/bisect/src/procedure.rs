@@ -105,19 +105,19 @@ pub fn bisect(
             expected: found.halving.0,
             worst: found.halving.1,
         },
-        rate: Rate {
-            mean: rate.estimate().unwrap_or_default(),
-            interval: interval(rate),
-            always: is_always(rate),
-        },
+        rate: told(rate),
         notes: Vec::new(),
         reproduce: Vec::new(),
     })
 }
 
-fn interval(rate: verdict::Rate) -> (f64, f64) {
+fn told(rate: verdict::Rate) -> Rate {
     let interval = rate.interval();
-    (interval.low, interval.high)
+    Rate {
+        mean: rate.estimate().unwrap_or_default(),
+        interval: (interval.low, interval.high),
+        always: is_always(rate),
+    }
 }
 
 fn name(axis: &mut dyn Axis, end: &Point) -> Result<String, Error> {
