@@ -493,7 +493,10 @@ mod tests {
             for belief in [Working, Sceptical] {
                 prop_assert_eq!(line.probabilities(belief), graph.probabilities(belief));
                 prop_assert_eq!(line.standing(belief), graph.standing(belief));
-                prop_assert_eq!(line.next(1, belief, &|_| 1.0), graph.next(1, belief, &|_| 1.0));
+                // Once it is found, rounding decides whether there is still something to learn.
+                if line.standing(belief) == Standing::Open {
+                    prop_assert_eq!(line.next(1, belief, &|_| 1.0), graph.next(1, belief, &|_| 1.0));
+                }
             }
         }
 
