@@ -95,6 +95,9 @@ pub struct Evidence {
     /// Lines of a compiler.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
+    /// What all errors of a build say, without where: by these it is known again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
 }
 
 impl Evidence {
@@ -118,6 +121,9 @@ impl Evidence {
         }
         if better || self.lines.is_empty() {
             self.lines = other.lines;
+        }
+        if better || self.errors.is_empty() {
+            self.errors = other.errors;
         }
     }
 }

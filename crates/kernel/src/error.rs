@@ -305,6 +305,15 @@ impl Error {
         matches!(self, Self::Build(BuildError::Failed { .. }))
     }
 
+    /// What compilers and other programs of the build said, without where, if that is why there is no Kernel: at most
+    /// 32 texts, each once.
+    pub fn of_build(&self) -> &[String] {
+        match self {
+            Self::Build(BuildError::Failed { errors, .. }) => errors,
+            _ => &[],
+        }
+    }
+
     /// True where the user wanted to stop.
     pub fn is_interrupt(&self) -> bool {
         matches!(self, Self::Interrupted | Self::Build(BuildError::Program(Failure::Interrupted { .. })))

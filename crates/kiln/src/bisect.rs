@@ -48,9 +48,8 @@ pub(crate) fn bisect(said: &Bisect, color: bool) -> Result<u8> {
         kept.clear();
     }
     let counted: HashSet<String> = kept.iter().flat_map(|kept| kept.sessions().to_vec()).collect();
-    let (directory, way) = (journal.directory().to_owned(), None);
     let mut laboratory =
-        Laboratory { said, question: &question, interrupt: &interrupt, directory, way, counted };
+        Laboratory::new((said, &question), &interrupt, journal.directory().to_owned(), counted);
     let told = RefCell::new(Bisecting::stderr(color));
     notes.iter().for_each(|note| told.borrow_mut().hear(&Progress::Note(note.clone())));
     let settings = Settings { confidence: said.confidence, mended: said.fixed, tries: said.tries };

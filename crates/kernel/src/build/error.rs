@@ -135,6 +135,8 @@ pub enum BuildError {
     Failed {
         /// The first error.
         cause: String,
+        /// What all errors say, without where: each once.
+        errors: Vec<String>,
         /// Where the log is.
         log: PathBuf,
     },

@@ -1,15 +1,19 @@
 //! Why make failed: the first error of its log, and whose fault it is.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use crate::build::diagnostics::Diagnostics;
+use crate::build::diagnostics::{Diagnostics, Severity};
 use crate::build::error::BuildError;
 use crate::build::make::Make;
 use crate::error::Error;
 
 /// The end of a log is enough to find an error that stopped make, however long the log is; in bytes.
 const LOG_END: u64 = 128 << 20;
+
+/// Errors whose texts are told at most.
+const ERRORS: usize = 32;
 
 /// The error that the log of this make shows.
 pub(crate) fn of(make: &Make<'_>) -> Error {
@@ -23,9 +27,22 @@ pub(crate) fn of(make: &Make<'_>) -> Error {
             BuildError::Full { cause: error.to_string() }.into()
         }
         Some(error) if error.is_the_hosts() => BuildError::Unable { cause: error.to_string(), log }.into(),
-        Some(error) => BuildError::Failed { cause: error.to_string(), log }.into(),
-        None => BuildError::Failed { cause: "make gave no reason".to_owned(), log }.into(),
+        Some(error) => {
+            BuildError::Failed { cause: error.to_string(), errors: errors(&diagnostics), log }.into()
+        }
+        None => {
+            let cause = "make gave no reason".to_owned();
+            BuildError::Failed { errors: vec![cause.clone()], cause, log }.into()
+        }
     }
+}
+
+/// What the errors say: which of them comes first is a matter of which job was faster.
+fn errors(diagnostics: &Diagnostics) -> Vec<String> {
+    let errors = diagnostics.all.iter().filter(|found| found.severity == Severity::Error);
+    let mut seen = HashSet::new();
+    let texts = errors.map(|found| found.text.clone()).filter(|text| seen.insert(text.clone()));
+    texts.take(ERRORS).collect()
 }
 
 /// Warnings and errors of the log.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bisect::{Answer, Error, Evidence, Progress, Question, Subject, Test, Tested, Tester};
 use kernel::{Kernel, PartsHash, Recipe};
 use lab::Outcome;
-use lab::likeness::Way;
+use lab::likeness::{Way, masked};
 
 use super::{figures, runs, words};
 use crate::cli::Bisect;
@@ -31,8 +31,28 @@ pub(crate) struct Laboratory<'a> {
     pub(crate) directory: PathBuf,
     /// How the failure looks that is searched for, once it was seen.
     pub(crate) way: Option<Way>,
+    /// What the errors of the build say that is searched for, but for numbers.
+    pub(crate) errors: HashSet<String>,
     /// Sessions whose Runs were counted already.
     pub(crate) counted: HashSet<String>,
+}
+
+/// Why there is no Kernel.
+struct Missing {
+    why: String,
+    /// What the errors of the build say.
+    errors: Vec<String>,
+}
+
+impl Missing {
+    fn new(error: &kernel::Error) -> Self {
+        let why = error.to_string();
+        let errors = match error.of_build() {
+            [] => why.lines().take(1).map(str::to_string).collect(),
+            errors => errors.to_vec(),
+        };
+        Self { why, errors }
+    }
 }
 
 /// A Kernel that is there, and what it took to get it.
@@ -42,20 +62,32 @@ pub(crate) struct Ready<'t> {
     pub(crate) took: Duration,
 }
 
+impl<'a> Laboratory<'a> {
+    /// One that has seen nothing yet; of the sessions `counted`, the Runs were counted already.
+    pub(crate) fn new(
+        (said, question): (&'a Bisect, &'a Question),
+        interrupt: &'a AtomicBool,
+        directory: PathBuf,
+        counted: HashSet<String>,
+    ) -> Self {
+        Self { said, question, interrupt, directory, way: None, errors: HashSet::new(), counted }
+    }
+}
+
 impl Laboratory<'_> {
     /// The Kernel of a test, or why there is none.
     fn ready<'t>(
         &self,
         test: &'t Test,
         heard: &mut dyn FnMut(Progress),
-    ) -> Result<Result<Ready<'t>, String>, Error> {
+    ) -> Result<Result<Ready<'t>, Missing>, Error> {
         let start = Instant::now();
         let recipe = self.recipe(&test.subject)?;
         let mut told = |text: &str| heard(Progress::Working(text.to_string()));
         match find_telling(&test.subject.locator, &recipe, self.interrupt, &mut told) {
             Ok(kernel) => Ok(Ok(Ready { test, kernel, took: start.elapsed() })),
             Err(error) if error.is_interrupt() => Err(Error::Interrupted),
-            Err(error) if error.accuses_kernel() || error.is_usage() => Ok(Err(error.to_string())),
+            Err(error) if error.accuses_kernel() || error.is_usage() => Ok(Err(Missing::new(&error))),
             Err(error) => Err(error.into()),
         }
     }
@@ -71,15 +103,19 @@ impl Laboratory<'_> {
     }
 
     /// What a Kernel that is not there answers.
-    fn without_kernel(&self, test: &Test, why: &str) -> Tested {
+    fn without_kernel(&self, test: &Test, missing: &Missing) -> Tested {
+        let Missing { why, errors } = missing;
         let evidence = Evidence {
             command: self.command(&test.subject),
             lines: why.lines().map(str::to_string).collect(),
+            errors: errors.clone(),
             ..Evidence::default()
         };
+        let is_like = self.errors.is_empty() || errors.iter().any(|text| self.errors.contains(&masked(text)));
         let first = why.lines().next().unwrap_or_default();
         let answer = match self.question {
-            Question::Build => Answer::Runs { shown: 1, hidden: 0 },
+            Question::Build if is_like => Answer::Runs { shown: 1, hidden: 0 },
+            Question::Build => Answer::CannotTest(format!("it fails in another way: {first}")),
             _ => Answer::CannotTest(format!("there is no kernel: {first}")),
         };
         tested(answer, evidence)
@@ -184,8 +220,12 @@ impl Tester for Laboratory<'_> {
     }
 
     fn look_for(&mut self, evidence: &Evidence) {
-        let run = evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel() && !self.said.any_failure);
+        if self.said.any_failure {
+            return;
+        }
+        let run = evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel());
         self.way = run.map(|run| Way::of(run.outcome, &run.reason));
+        self.errors = evidence.errors.iter().map(|text| masked(text)).collect();
     }
 
     fn jobs(&self) -> usize {

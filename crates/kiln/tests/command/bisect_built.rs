@@ -57,6 +57,32 @@ fn the_one_commit_of_thirty_two_that_breaks_the_build_is_found_and_nothing_of_th
 }
 
 #[test]
+fn commits_that_do_not_build_for_another_reason_are_worked_around() {
+    let place = Place::new();
+    let source = place.source();
+    source.grows("kernel", 9);
+    source.adds("kernel/other.c", "int ruined;\n");
+    source.grows("kernel", 9);
+    std::fs::remove_file(source.path.join("kernel/other.c")).expect("ours");
+    source.commit("mend what is no concern of ours");
+    source.grows("fs", 6);
+    let culprit = source.adds("kernel/wrong.c", BROKEN);
+    source.grows("fs", 5);
+    let range = format!("{}..main", source.first);
+    let (bisection, named) = found(source.bisect(&place, &range, &["--build", "--json"]));
+    assert_eq!((named.name, bisection.candidates.len()), (culprit, 32));
+    holds(&bisection, 3);
+    let other = bisection.states.iter().filter_map(|state| state.untestable.as_ref());
+    assert!(
+        other.clone().count() >= 1 && other.clone().all(|why| why.contains("no such type")),
+        "{bisection:#?}"
+    );
+
+    let (bisection, _) = found(source.bisect(&place, &range, &["--build", "--json", "--any-failure"]));
+    assert!(bisection.states.iter().all(|state| state.untestable.is_none()));
+}
+
+#[test]
 fn a_commit_on_a_branch_that_was_merged_is_found_there() {
     let place = Place::new();
     let source = place.source();

@@ -8,13 +8,14 @@ use kernel::build::{Recipe, source_tree};
 
 use super::{Call, Place, SOURCE, cache, with_store};
 
-/// A build fails as long as a file below `kernel` or `fs` has the word `broken` in it.
+/// A build fails as long as a file below `kernel` or `fs` has the word `broken` in it, and in another way for `ruined`.
 const MAKEFILE: &str = "\
 defconfig:
 \t@echo 'CONFIG_64BIT=y' > $(O)/.config
 olddefconfig prepare:
 \t@:
 all:
+\t@if grep -rq ruined kernel fs; then echo 'fs/main.c:2:1: error: no such type' >&2; exit 1; fi
 \t@if grep -rq broken kernel fs; then echo 'kernel/main.c:1:5: error: expected sense' >&2; exit 1; fi
 \t@mkdir -p $(O)/arch/x86/boot
 \t@cp image $(O)/arch/x86/boot/bzImage
