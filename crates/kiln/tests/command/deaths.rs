@@ -23,7 +23,10 @@ fn ends(call: Call, program: &str, code: i32, expected: (Outcome, Option<Blame>)
 #[test]
 fn a_panic_is_a_crash_with_its_title_and_its_console() {
     let place = Place::new();
-    let program = place.script("panic", "echo before\necho c > /proc/sysrq-trigger\necho after");
+    // The agent needs a turn to take what was said.
+    let wait = "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done";
+    let text = format!("echo before\n{wait}\necho c > /proc/sysrq-trigger\necho after");
+    let program = place.script("panic", &text);
     let (run, done) = ends(place.exec(&program, &[]), "panic", 1, (Outcome::Crash, None));
     assert_eq!(run.reason, "Kernel panic: sysrq triggered crash");
     assert_eq!(run.output, "before\n");
