@@ -109,7 +109,7 @@ impl Evidence {
     }
 
     /// Takes in what another test of the same state left; its Run and its lines stand for all if they are `better`.
-    pub(crate) fn add(&mut self, other: Self, better: bool) {
+    pub fn add(&mut self, other: Self, better: bool) {
         self.release = other.release.or_else(|| self.release.take());
         self.sessions.extend(other.sessions);
         if better || self.run.is_none() {

@@ -3,8 +3,8 @@
 //! * [`range`]: the two ends; [`axes`]: what is walked between them
 //! * [`identity`]: what makes two calls one search; [`words`]: the command that makes a test
 //! * [`results`]: what it leaves
-//! * [`laboratory`]: answers with real kernels; [`runs`] of cases, counted by [`tally`] with the [`boot_log`], and
-//!   [`figures`]
+//! * [`laboratory`]: answers with real kernels, in [`shares`] side by side; [`runs`] of cases, counted by [`tally`] with
+//!   the [`boot_log`], and [`figures`]
 
 mod axes;
 mod boot_log;
@@ -14,6 +14,7 @@ mod laboratory;
 mod range;
 mod results;
 mod runs;
+mod shares;
 mod tally;
 mod words;
 

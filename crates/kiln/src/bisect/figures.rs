@@ -8,7 +8,7 @@ use kernel::Store;
 use lab::measure::{Candidate, Counting, Failure, Function, Measurement, Metric, count, time};
 use machine::Watch;
 
-use super::laboratory::{Laboratory, Ready, side_by_side, tested};
+use super::laboratory::{Laboratory, Ready, tested};
 use super::words;
 use crate::candidates::{self, Side};
 use crate::cli::{Cli, Measure, Verb};
@@ -16,39 +16,8 @@ use crate::cli::{Cli, Measure, Verb};
 /// Functions of the kernel that are kept: those with most instructions.
 const FUNCTIONS: usize = 300;
 
-/// Measures the operation in as many boots as are wanted, up to `jobs` of them at a time.
-pub(crate) fn measure(
-    laboratory: &Laboratory<'_>,
-    ready: &Ready<'_>,
-    jobs: usize,
-    heard: &mut dyn FnMut(Progress),
-) -> Result<Tested, Error> {
-    let shares = shares(ready.test.times, jobs);
-    let part = |boots: &u32, heard: &mut dyn FnMut(Progress)| in_turn(laboratory, ready, *boots, heard);
-    let mut parts = side_by_side(&shares, heard, part).into_iter();
-    let first = parts.next().unwrap_or_else(|| Err(no_metric()))?;
-    parts.try_fold(first, |whole, part| Ok(joined(whole, part?)))
-}
-
-/// Boots for each of up to `jobs` that work side by side.
-fn shares(boots: u32, jobs: usize) -> Vec<u32> {
-    let jobs = u32::try_from(jobs).unwrap_or(u32::MAX).min(boots).max(1);
-    (0..jobs).map(|job| boots / jobs + u32::from(job < boots % jobs)).collect()
-}
-
-/// What two that measured the same found together.
-fn joined(mut whole: Tested, part: Tested) -> Tested {
-    match (&mut whole.answer, part.answer) {
-        (Answer::Values(values), Answer::Values(more)) => values.extend(more),
-        (answer, other @ Answer::CannotTest(_)) => *answer = other,
-        _ => {}
-    }
-    whole.each = whole.each.max(part.each);
-    whole
-}
-
 /// Measures the operation in so many boots, one after the other.
-fn in_turn(
+pub(crate) fn measure(
     laboratory: &Laboratory<'_>,
     ready: &Ready<'_>,
     boots: u32,
@@ -149,28 +118,4 @@ fn untestable(error: &anyhow::Error) -> Option<String> {
 fn functions(metric: &Metric) -> Vec<Function> {
     let functions = metric.detail.iter().flat_map(|detail| &detail.functions);
     functions.take(FUNCTIONS).cloned().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn boots_are_shared_out() {
-        assert_eq!(shares(3, 2), [2, 1]);
-        assert_eq!(shares(1, 4), [1]);
-        assert_eq!(shares(8, 4), [2, 2, 2, 2]);
-        assert_eq!(shares(3, 0), [3]);
-    }
-
-    #[test]
-    fn parts_come_together_and_one_that_cannot_be_measured_is_enough() {
-        let part = |answer| tested(answer, Evidence::default());
-        let values = |values: &[f64]| part(Answer::Values(values.to_vec()));
-        let whole = joined(values(&[1.0, 2.0]), values(&[3.0]));
-        assert_eq!(whole.answer, Answer::Values(vec![1.0, 2.0, 3.0]));
-        let not = Answer::CannotTest("it panics".to_string());
-        assert_eq!(joined(values(&[1.0]), part(not.clone())).answer, not);
-        assert_eq!(joined(part(not.clone()), values(&[1.0])).answer, not);
-    }
 }

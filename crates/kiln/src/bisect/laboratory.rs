@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use bisect::{Answer, Error, Evidence, Progress, Question, Subject, Test, Tested, Tester};
@@ -11,6 +10,7 @@ use kernel::{Kernel, PartsHash, Recipe};
 use lab::Outcome;
 use lab::likeness::{Way, masked};
 
+use super::shares::{in_shares, side_by_side};
 use super::{figures, runs, words};
 use crate::cli::Bisect;
 use crate::find::find_telling;
@@ -160,34 +160,20 @@ impl Laboratory<'_> {
         jobs: usize,
         heard: &mut dyn FnMut(Progress),
     ) -> Result<Tested, Error> {
+        let times = ready.test.times;
         let tested = match self.question {
             Question::Build => Ok(self.built(ready)),
-            Question::Metric { .. } => figures::measure(self, ready, jobs, heard),
-            _ => runs::run(self, ready, jobs, heard),
+            Question::Metric { .. } => {
+                in_shares((times, jobs), heard, |boots, heard| figures::measure(self, ready, boots, heard))
+            }
+            // They boot each time.
+            Question::Boot | Question::Log(_) => {
+                in_shares((times, jobs), heard, |boots, heard| runs::run(self, ready, (boots, 1), heard))
+            }
+            Question::Case(_) | Question::Program(_) => runs::run(self, ready, (times, jobs), heard),
         };
         if self.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { tested }
     }
-}
-
-/// Does something with each of several, side by side; what is told meanwhile is heard in one place.
-pub(crate) fn side_by_side<T: Sync>(
-    several: &[T],
-    heard: &mut dyn FnMut(Progress),
-    test: impl Fn(&T, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
-) -> Vec<Result<Tested, Error>> {
-    let (sender, said) = channel();
-    let test = &test;
-    std::thread::scope(|scope| {
-        let start = |one| {
-            let sender = sender.clone();
-            scope.spawn(move || test(one, &mut |progress| drop(sender.send(progress))))
-        };
-        let threads: Vec<_> = several.iter().map(start).collect();
-        drop(sender);
-        said.iter().for_each(&mut *heard);
-        let gone = || Err(Error::Broken("a thread of kiln died".to_string()));
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| gone())).collect()
-    })
 }
 
 impl Tester for Laboratory<'_> {

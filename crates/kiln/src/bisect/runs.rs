@@ -28,18 +28,18 @@ struct Parts {
     session: Session,
 }
 
-/// Runs the case or the program as often as is wanted.
+/// Runs the case or the program so many times, up to `jobs` at a time.
 pub(crate) fn run(
     laboratory: &Laboratory<'_>,
     ready: &Ready<'_>,
-    jobs: usize,
+    (times, jobs): (u32, usize),
     heard: &mut dyn FnMut(Progress),
 ) -> Result<Tested, Error> {
     let mut tally = Tally::new(laboratory.question, laboratory.way.as_ref());
     let mut spent = Spent { preparation: ready.took, ..Spent::default() };
     let about = laboratory.counts_others();
-    while tally.runs() < ready.test.times && !tally.is_over() {
-        let missing = ready.test.times - tally.runs();
+    while tally.runs() < times && !tally.is_over() {
+        let missing = times - tally.runs();
         let parts = match prepare(laboratory, ready, (missing, jobs)) {
             Ok(parts) => parts,
             Err(error) => return cannot(laboratory, ready, error),

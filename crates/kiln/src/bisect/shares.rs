@@ -1,0 +1,125 @@
+//! Tests side by side, and the runs of one test shared out.
+
+use std::sync::mpsc::channel;
+
+use bisect::{Answer, Error, Progress, Tested};
+
+/// Does something with each of several, side by side; what is told meanwhile is heard in one place.
+pub(crate) fn side_by_side<T: Sync>(
+    several: &[T],
+    heard: &mut dyn FnMut(Progress),
+    test: impl Fn(&T, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
+) -> Vec<Result<Tested, Error>> {
+    let (sender, said) = channel();
+    let test = &test;
+    std::thread::scope(|scope| {
+        let start = |one| {
+            let sender = sender.clone();
+            scope.spawn(move || test(one, &mut |progress| drop(sender.send(progress))))
+        };
+        let threads: Vec<_> = several.iter().map(start).collect();
+        drop(sender);
+        said.iter().for_each(&mut *heard);
+        let gone = || Err(Error::Broken("a thread of kiln died".to_string()));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| gone())).collect()
+    })
+}
+
+/// Makes the runs of a test, up to `jobs` of them at a time: `part` makes so many of them.
+pub(crate) fn in_shares(
+    (times, jobs): (u32, usize),
+    heard: &mut dyn FnMut(Progress),
+    part: impl Fn(u32, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
+) -> Result<Tested, Error> {
+    let parts = side_by_side(&shares(times, jobs), heard, |times, heard| part(*times, heard));
+    let joined = parts.into_iter().reduce(|whole, part| Ok(joined(whole?, part?)));
+    joined.unwrap_or_else(|| Err(Error::Broken("a test has no part".to_string())))
+}
+
+/// Runs for each of up to `jobs` that work side by side.
+fn shares(times: u32, jobs: usize) -> Vec<u32> {
+    let jobs = u32::try_from(jobs).unwrap_or(u32::MAX).min(times).max(1);
+    (0..jobs).map(|job| times / jobs + u32::from(job < times % jobs)).collect()
+}
+
+/// What two that tested the same found together.
+fn joined(mut whole: Tested, part: Tested) -> Tested {
+    let is_better = shown(&part.answer) > 0 && shown(&whole.answer) == 0;
+    whole.evidence.add(part.evidence, is_better);
+    whole.answer = both(whole.answer, part.answer);
+    whole.others.extend(part.others);
+    whole.reused += part.reused;
+    whole.preparation = whole.preparation.max(part.preparation);
+    whole.each = whole.each.max(part.each);
+    whole
+}
+
+/// Both answers in one. A kernel that cannot be measured once cannot be compared; of runs, those count that there are.
+fn both(whole: Answer, part: Answer) -> Answer {
+    match (whole, part) {
+        (Answer::Values(mut values), Answer::Values(more)) => {
+            values.extend(more);
+            Answer::Values(values)
+        }
+        (Answer::Runs { shown: a, hidden: b }, Answer::Runs { shown: c, hidden: d }) => {
+            Answer::Runs { shown: a + c, hidden: b + d }
+        }
+        (runs @ Answer::Runs { .. }, not @ Answer::CannotTest(_))
+        | (not @ Answer::CannotTest(_), runs @ Answer::Runs { .. }) => {
+            if runs.count() > 0 {
+                runs
+            } else {
+                not
+            }
+        }
+        (not @ Answer::CannotTest(_), _) | (_, not) => not,
+    }
+}
+
+fn shown(answer: &Answer) -> u32 {
+    if let Answer::Runs { shown, .. } = answer { *shown } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use bisect::Evidence;
+
+    use super::super::laboratory::tested;
+    use super::*;
+
+    fn part(answer: Answer, line: &str) -> Tested {
+        tested(answer, Evidence { lines: vec![line.to_string()], ..Evidence::default() })
+    }
+
+    #[test]
+    fn runs_are_shared_out() {
+        assert_eq!(shares(3, 2), [2, 1]);
+        assert_eq!(shares(1, 4), [1]);
+        assert_eq!(shares(8, 4), [2, 2, 2, 2]);
+        assert_eq!(shares(3, 0), [3]);
+    }
+
+    #[test]
+    fn parts_come_together() {
+        let not = || Answer::CannotTest("it panics".to_string());
+        let values = |values: &[f64]| Answer::Values(values.to_vec());
+        let runs = |shown, hidden| Answer::Runs { shown, hidden };
+        assert_eq!(both(values(&[1.0, 2.0]), values(&[3.0])), values(&[1.0, 2.0, 3.0]));
+        assert_eq!((both(values(&[1.0]), not()), both(not(), values(&[1.0]))), (not(), not()));
+        assert_eq!(both(runs(1, 2), runs(3, 4)), runs(4, 6));
+        assert_eq!((both(runs(0, 1), not()), both(not(), runs(0, 0))), (runs(0, 1), not()));
+    }
+
+    #[test]
+    fn the_part_that_shows_it_stands_for_all() {
+        let runs = |shown, hidden| Answer::Runs { shown, hidden };
+        let make = |times: u32, _: &mut dyn FnMut(Progress)| match times {
+            2 => Ok(part(runs(0, 2), "hidden")),
+            _ => Ok(part(runs(1, 0), "shown")),
+        };
+        let whole = in_shares((3, 2), &mut |_| (), make).expect("both were made");
+        assert_eq!((whole.answer, &whole.evidence.lines[..]), (runs(1, 2), &["shown".to_string()][..]));
+        let fails = |_, _: &mut dyn FnMut(Progress)| Err(Error::Interrupted);
+        assert!(matches!(in_shares((3, 2), &mut |_| (), fails), Err(Error::Interrupted)));
+    }
+}
