@@ -63,8 +63,13 @@ struct Element {
 
 impl Map {
     pub(crate) fn new(kind: u32, entries: u32) -> Result<Self, Errno> {
+        Self::with(kind, entries, 0)
+    }
+
+    /// A map with flags of `BPF_MAP_CREATE`.
+    pub(crate) fn with(kind: u32, entries: u32, flags: u32) -> Result<Self, Errno> {
         let (key_size, value_size) = (4, 8);
-        let mut attributes = [kind, key_size, value_size, entries, 0];
+        let mut attributes = [kind, key_size, value_size, entries, flags];
         // SAFETY: creating a map takes no addresses.
         unsafe { call_for_descriptor(libc::SYS_bpf, arguments(MAP_CREATE, &mut attributes)) }.map(Map)
     }
