@@ -95,7 +95,7 @@ impl Bisect {
             return Err(WrongUsage(format!("--exec {}: no such file", path.display())).into());
         }
         let Some(case) = &self.case else { return Ok(()) };
-        let count = match Suite::open(&self.suite, std::slice::from_ref(case))? {
+        let count = match identity::opened(self)? {
             Suite::Own { cases, .. } => cases.len(),
             Suite::External(suite) => suite.cases.len(),
         };

@@ -1,7 +1,7 @@
 //! Answers the question of a bisection with real kernels in real machines.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,8 @@ pub(crate) struct Laboratory<'a> {
     pub(crate) errors: HashSet<String>,
     /// Sessions whose Runs were counted already.
     pub(crate) counted: HashSet<String>,
+    /// What the case says about itself whose Runs in other sessions count.
+    pub(crate) about: Option<String>,
 }
 
 /// Why there is no Kernel.
@@ -70,7 +72,8 @@ impl<'a> Laboratory<'a> {
         directory: PathBuf,
         counted: HashSet<String>,
     ) -> Self {
-        Self { said, question, interrupt, directory, way: None, errors: HashSet::new(), counted }
+        let about = runs::about(said, question);
+        Self { said, question, interrupt, directory, way: None, errors: HashSet::new(), counted, about }
     }
 }
 
@@ -98,8 +101,7 @@ impl Laboratory<'_> {
         let path = self.directory.join(CONFIGURATION);
         std::fs::write(&path, configuration)
             .map_err(|error| Error::Broken(format!("{}: {error}", path.display())))?;
-        let configurations = vec![path.display().to_string()];
-        Ok(Recipe { configurations, allow_unmet: true, ..subject.recipe.clone() })
+        Ok(configured(&subject.recipe, &path))
     }
 
     /// What a Kernel that is not there answers.
@@ -147,11 +149,7 @@ impl Laboratory<'_> {
         let path = self.directory.join(format!("{}.config", &hash.finish()[..NAME]));
         // Who cannot write it will not be able to write the report either, which says so.
         let _ = std::fs::write(&path, configuration);
-        let configurations = vec![path.display().to_string()];
-        Subject {
-            recipe: Recipe { configurations, allow_unmet: true, ..subject.recipe.clone() },
-            ..subject.clone()
-        }
+        Subject { recipe: configured(&subject.recipe, &path), ..subject.clone() }
     }
 
     fn answer(
@@ -223,6 +221,12 @@ impl Tester for Laboratory<'_> {
         let parallel = std::thread::available_parallelism().map_or(1, usize::from);
         self.said.jobs.map_or((parallel / cpus).clamp(1, 4), usize::from)
     }
+}
+
+/// A recipe with the configuration in a file, and with whatever Kconfig makes of it.
+fn configured(recipe: &Recipe, path: &Path) -> Recipe {
+    let configurations = vec![path.display().to_string()];
+    Recipe { configurations, allow_unmet: true, ..recipe.clone() }
 }
 
 /// An answer that took no time worth knowing.

@@ -14,7 +14,7 @@ use super::identity::opened;
 use super::laboratory::{Laboratory, Ready, tested};
 use super::tally::{Tally, small};
 use super::words;
-use crate::cli::{self, Cli, Verb};
+use crate::cli::{self, Bisect, Cli, Verb};
 use crate::prepare::Prepared;
 use crate::session;
 
@@ -37,7 +37,6 @@ pub(crate) fn run(
 ) -> Result<Tested, Error> {
     let mut tally = Tally::new(laboratory.question, laboratory.way.as_ref());
     let mut spent = Spent { preparation: ready.took, ..Spent::default() };
-    let about = laboratory.counts_others();
     while tally.runs() < times && !tally.is_over() {
         let missing = times - tally.runs();
         let parts = match prepare(laboratory, ready, (missing, jobs)) {
@@ -45,7 +44,7 @@ pub(crate) fn run(
             Err(error) => return cannot(laboratory, ready, error),
         };
         if tally.runs() == 0
-            && let Some(about) = &about
+            && let Some(about) = &laboratory.about
         {
             earlier(laboratory, (&parts.session, about), &mut tally);
             if tally.runs() > 0 {
@@ -199,19 +198,19 @@ impl Listener for Hearing<'_, '_> {
     }
 }
 
-impl Laboratory<'_> {
-    /// What the case says about itself whose Runs in other sessions count. A program is known by its name only, be it
-    /// one of a suite, and a boot leaves no Run.
-    fn counts_others(&self) -> Option<String> {
-        if !matches!(self.question, Question::Case(_)) || self.said.fresh {
-            return None;
-        }
-        match opened(self.said) {
-            Ok(Suite::Own { cases, .. }) => cases.first().map(|case| case.about.to_string()),
-            _ => None,
-        }
+/// What the case says about itself whose Runs in other sessions count. A program is known by its name only, be it one of
+/// a suite, and a boot leaves no Run.
+pub(crate) fn about(said: &Bisect, question: &Question) -> Option<String> {
+    if !matches!(question, Question::Case(_)) || said.fresh {
+        return None;
     }
+    match opened(said) {
+        Ok(Suite::Own { cases, .. }) => cases.first().map(|case| case.about.to_string()),
+        _ => None,
+    }
+}
 
+impl Laboratory<'_> {
     fn is_interrupted(&self) -> bool {
         self.interrupt.load(std::sync::atomic::Ordering::Relaxed)
     }

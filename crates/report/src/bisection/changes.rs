@@ -36,11 +36,10 @@ pub(super) fn told(words: &BTreeSet<String>, changes: &Changes, candidates: usiz
         return None;
     }
     let most = (SHOWN / candidates.max(1)).max(1);
-    let closest = closest(words, &changes.entries);
     let is_whole = changes.count() <= most;
     let numbers: Vec<usize> = match is_whole {
         true => (0..changes.entries.len()).collect(),
-        false => closest.into_iter().take(most).collect(),
+        false => closest(words, &changes.entries).into_iter().take(most).collect(),
     };
     let entries: Vec<String> = numbers.into_iter().map(|number| entry(&changes.entries[number])).collect();
     let which = match (entries.is_empty(), is_whole) {

@@ -1,6 +1,7 @@
 //! A bisection as the draft of a mail: what the kernel's document on regressions asks for
 //! (Documentation/admin-guide/reporting-regressions.rst), for a person to read, to change and to send.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -111,11 +112,12 @@ impl<W: Write> Draft<'_, W> {
             statement::verdict(self.bisection)
         ))?;
         let (candidates, rest) = statement::listed(self.bisection);
+        let words = wanted(self.bisection);
         for candidate in candidates {
             for (word, text) in statement::facts(self.bisection.kind, candidate, FILES) {
                 self.fact(word, &text)?;
             }
-            self.changes(&candidate.changes, candidates.len())?;
+            self.changes(&words, &candidate.changes, candidates.len())?;
             writeln!(self.out)?;
         }
         if let Some(text) = rest {
@@ -128,8 +130,8 @@ impl<W: Write> Draft<'_, W> {
     }
 
     /// What is new in one of so many candidates.
-    fn changes(&mut self, changes: &Changes, candidates: usize) -> io::Result<()> {
-        let Some(Told { head, entries, .. }) = told(&wanted(self.bisection), changes, candidates) else {
+    fn changes(&mut self, words: &BTreeSet<String>, changes: &Changes, candidates: usize) -> io::Result<()> {
+        let Some(Told { head, entries, .. }) = told(words, changes, candidates) else {
             return Ok(());
         };
         self.fact("changes", &head)?;

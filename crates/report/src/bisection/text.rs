@@ -1,5 +1,6 @@
 //! A bisection on a terminal.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use bisect::{Bisection, Changes, StateReport};
@@ -72,12 +73,13 @@ impl<W: Write> Printer<'_, W> {
             self.hanging("skipped", &text)?;
         }
         let (candidates, rest) = statement::listed(self.bisection);
+        let words = wanted(self.bisection);
         for candidate in candidates {
             writeln!(self.out)?;
             for (word, text) in statement::facts(self.bisection.kind, candidate, FILES) {
                 self.hanging(word, &text)?;
             }
-            self.changes(&candidate.changes, candidates.len())?;
+            self.changes(&words, &candidate.changes, candidates.len())?;
         }
         if let Some(text) = rest {
             self.hanging("", &text)?;
@@ -86,8 +88,8 @@ impl<W: Write> Printer<'_, W> {
     }
 
     /// What is new in one of so many candidates.
-    fn changes(&mut self, changes: &Changes, candidates: usize) -> io::Result<()> {
-        let Some(Told { head, entries, more }) = told(&wanted(self.bisection), changes, candidates) else {
+    fn changes(&mut self, words: &BTreeSet<String>, changes: &Changes, candidates: usize) -> io::Result<()> {
+        let Some(Told { head, entries, more }) = told(words, changes, candidates) else {
             return Ok(());
         };
         if entries.is_empty() {
