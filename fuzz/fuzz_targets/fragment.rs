@@ -3,9 +3,9 @@
 #![no_main]
 #![expect(dead_code, reason = "only what reads fragments is called")]
 
-#[path = "../../crates/kernel/src/kconfig/error.rs"]
+#[path = "../../crates/source/kernel/src/kconfig/error.rs"]
 mod error;
-#[path = "../../crates/kernel/src/kconfig/fragment.rs"]
+#[path = "../../crates/source/kernel/src/kconfig/fragment.rs"]
 mod fragment;
 
 use libfuzzer_sys::fuzz_target;

@@ -6,13 +6,13 @@
 // The parser asks for `crate::kernel::Arch`.
 extern crate kernel;
 
-#[path = "../../crates/kernel/src/bytes.rs"]
+#[path = "../../crates/source/kernel/src/bytes.rs"]
 mod bytes;
-#[path = "../../crates/kernel/src/elf.rs"]
+#[path = "../../crates/source/kernel/src/elf.rs"]
 mod elf;
-#[path = "../../crates/kernel/src/flaw.rs"]
+#[path = "../../crates/source/kernel/src/flaw.rs"]
 mod flaw;
-#[path = "../../crates/kernel/src/image.rs"]
+#[path = "../../crates/source/kernel/src/image.rs"]
 mod image;
 
 use libfuzzer_sys::{Corpus, fuzz_target};

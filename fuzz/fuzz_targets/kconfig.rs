@@ -3,10 +3,10 @@
 #![no_main]
 #![expect(dead_code, reason = "only some of the parsers are called")]
 
-#[path = "../../crates/kernel/src/config.rs"]
+#[path = "../../crates/source/kernel/src/config.rs"]
 mod config;
 
-#[path = "../../crates/kernel/src/kconfig"]
+#[path = "../../crates/source/kernel/src/kconfig"]
 mod kconfig {
     pub(crate) mod attributes;
     pub(crate) mod error;

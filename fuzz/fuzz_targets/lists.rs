@@ -3,13 +3,13 @@
 #![no_main]
 #![expect(dead_code, reason = "only some of the parsers are called")]
 
-#[path = "../../crates/kernel/src/bytes.rs"]
+#[path = "../../crates/source/kernel/src/bytes.rs"]
 mod bytes;
-#[path = "../../crates/kernel/src/elf.rs"]
+#[path = "../../crates/source/kernel/src/elf.rs"]
 mod elf;
-#[path = "../../crates/kernel/src/lists.rs"]
+#[path = "../../crates/source/kernel/src/lists.rs"]
 mod lists;
-#[path = "../../crates/kernel/src/modinfo.rs"]
+#[path = "../../crates/source/kernel/src/modinfo.rs"]
 mod modinfo;
 
 use libfuzzer_sys::fuzz_target;

@@ -3,11 +3,11 @@
 #![no_main]
 #![expect(dead_code, reason = "only one of the parsers is called")]
 
-#[path = "../../crates/kernel/src/bytes.rs"]
+#[path = "../../crates/source/kernel/src/bytes.rs"]
 mod bytes;
-#[path = "../../crates/kernel/src/elf.rs"]
+#[path = "../../crates/source/kernel/src/elf.rs"]
 mod elf;
-#[path = "../../crates/kernel/src/modinfo.rs"]
+#[path = "../../crates/source/kernel/src/modinfo.rs"]
 mod modinfo;
 
 use libfuzzer_sys::fuzz_target;

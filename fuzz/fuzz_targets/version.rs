@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/kernel/src/catalogue/text.rs"]
+#[path = "../../crates/source/kernel/src/catalogue/text.rs"]
 mod text;
 
 use std::cmp::Ordering;

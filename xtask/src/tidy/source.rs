@@ -218,7 +218,8 @@ impl Token {
 fn is_root(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     match parts[..] {
-        [.., "src", "lib.rs" | "main.rs"] | [.., "src", "bin", _] | [.., "build.rs"] => true,
+        [.., "src", "lib.rs" | "main.rs"] | [.., "src", "bin", _] => true,
+        [.., "build.rs"] => !path.contains("/src/"),
         [.., "tests" | "fuzz_targets" | "examples", file] => file.ends_with(".rs") && !path.contains("/src/"),
         [.., "tests", _, "main.rs"] => true,
         _ => false,

@@ -1,0 +1,171 @@
+//! A Run as a folder of files that reproduces it where there is QEMU and a POSIX shell, and nothing else.
+//!
+//! * [`files`]: the folder
+//! * `run.sh`: boots, waits, and lets awk judge
+//! * `reports.awk`, `verdict.awk`: the rules of [`crate::kernel_report`] and [`crate::judge`] in awk
+//! * `tables`: their data, written from the same tables
+//!
+//! The rules stand twice, since nothing of kiln is there to judge; tests hold both against the same logs.
+
+mod script;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use kernel::Kernel;
+use machine::console::printable;
+use machine::qemu::files::{IMAGE, INITRAMFS};
+use machine::{Engine, Spec};
+use protocol::{RunRequest, waiting};
+use thiserror::Error;
+
+use crate::Run;
+use crate::event::Session;
+use crate::observe;
+use crate::plan::Item;
+
+const README: &str = include_str!("bundle/README.txt");
+
+/// How much longer everything may take than on the bare, idle host: there nobody looks whether KVM is to be had
+/// and how busy the host is.
+const SLOWNESS: u32 = 8;
+
+/// A Run that cannot be handed over.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// User-Mode Linux is no kernel for QEMU.
+    #[error(
+        "a Run under UML cannot be bundled: its kernel is a program of the host, and QEMU cannot boot it"
+    )]
+    Uml,
+    /// There is nothing to reproduce.
+    #[error("{case} was never run, so there is nothing to reproduce: {why}")]
+    Skipped {
+        /// The case.
+        case: String,
+        /// Why not.
+        why: String,
+    },
+    /// The initramfs cannot be made.
+    #[error(transparent)]
+    Machine(#[from] machine::Error),
+    /// The kernel's image cannot be read.
+    #[error("{image}: {source}")]
+    Image {
+        /// Where it should be.
+        image: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Whether the user asked for something that cannot be.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Uml | Self::Skipped { .. } => true,
+            Self::Machine(error) => error.is_usage(),
+            Self::Image { .. } => false,
+        }
+    }
+}
+
+/// A Run, and what makes it happen again.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    /// As it was.
+    pub run: &'a Run,
+    /// The session that it is of.
+    pub session: &'a Session,
+    /// Its kernel.
+    pub kernel: &'a Kernel,
+    /// Its machine.
+    pub spec: &'a Spec,
+    /// What runs.
+    pub item: &'a Item,
+    /// It is a program of the user, whose exit status is passed on.
+    pub is_users: bool,
+}
+
+/// A file of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its name.
+    pub name: String,
+    /// What is in it.
+    pub content: Vec<u8>,
+    /// It can be executed.
+    pub is_program: bool,
+}
+
+impl File {
+    /// A file that is no program.
+    pub fn new(name: &str, content: impl Into<Vec<u8>>) -> Self {
+        Self { name: name.to_string(), content: content.into(), is_program: false }
+    }
+}
+
+/// The files of a bundle, with what was kept of the Run as `evidence`.
+///
+/// # Errors
+///
+/// When the Run was none of QEMU's or none at all, or something cannot be read.
+pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> {
+    let Engine::Qemu(accel) = parts.spec.engine else { return Err(Error::Uml) };
+    if let Some(why) = &parts.item.skip {
+        return Err(Error::Skipped { case: parts.item.name.clone(), why: why.clone() });
+    }
+    let limit = parts.item.limit * SLOWNESS;
+    let mut payload = parts.spec.payload.clone();
+    payload.file(waiting::BY_ITSELF, request(parts.item, parts.run.seed, limit)?);
+    let image = std::fs::read(&parts.kernel.image)
+        .map_err(|source| Error::Image { image: parts.kernel.image.display().to_string(), source })?;
+    let script = script::write(parts, accel, limit);
+    let own = [
+        File { is_program: true, ..File::new("run.sh", script) },
+        File::new("README", readme(parts, &evidence)),
+        File::new(IMAGE, image),
+        File::new(INITRAMFS, payload.initramfs()?),
+    ];
+    Ok(own.into_iter().chain(evidence).collect())
+}
+
+/// What waits in the initramfs for the agent, or for a person's `kiln-case`, to run `item` within `limit`.
+///
+/// # Errors
+///
+/// When it has no binary form.
+pub fn request(item: &Item, seed: u64, limit: Duration) -> Result<Vec<u8>, machine::Error> {
+    // Nobody tells it when its time is up.
+    let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    let request = RunRequest { limit_ms, ..observe::request((1, seed, item), limit) };
+    waiting::encode(&request).map_err(|error| machine::Error::host("request", std::io::Error::other(error)))
+}
+
+fn readme(parts: Parts<'_>, evidence: &[File]) -> String {
+    let Parts { run, session, spec, .. } = parts;
+    let separator = if run.reason.is_empty() { "" } else { ": " };
+    let verdict = format!("{}  {}{separator}{}", run.outcome.name(), run.case, run.reason);
+    let mut kept = String::new();
+    for file in evidence {
+        // Writing to a string cannot fail.
+        let _ = writeln!(kept, "    {:<16}  as kiln kept it", file.name);
+    }
+    let parameters = spec.parameters();
+    let values = [
+        ("VERDICT", verdict.as_str()),
+        ("KERNEL", &session.kernel),
+        ("PROVENANCE", &session.provenance),
+        ("IDENTITY", &session.identity),
+        ("MACHINE", &session.machine),
+        ("PARAMETERS", &parameters),
+        ("VERSION", &session.kiln),
+    ]
+    .map(|(name, value)| (name, printable(value.as_bytes())));
+    let values: Vec<(&str, String)> = values.into_iter().chain([("EVIDENCE", kept)]).collect();
+    script::fill(README, &values)
+}

@@ -1,0 +1,188 @@
+//! Reads a session back.
+//!
+//! The folder may be that of another version, half written, damaged or no session at all: what is read is
+//! bounded, and what cannot be read is an error of one line or, in a list, left out.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use lab::event::Session;
+use lab::run::file_name;
+use lab::{Run, Summary};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+/// The document about a whole session.
+const SESSION: &str = "session.json";
+
+/// Largest document that is read, in bytes: output and kernel log of a Run, with every byte escaped.
+const DOCUMENT_MAX: u64 = 64 << 20;
+
+/// Deepest folder of cases that is looked into.
+const DEPTH_MAX: usize = 16;
+
+/// Most documents of one session.
+const DOCUMENTS_MAX: usize = 100_000;
+
+/// A session that cannot be read, or is not there.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A document cannot be read.
+    #[error("{path}: {why}")]
+    Document {
+        /// The document.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The user asked for something that there is not.
+    #[error("{0}")]
+    Wanted(String),
+}
+
+/// A session that was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past {
+    directory: PathBuf,
+}
+
+/// What of `session.json` says how it ended.
+#[derive(Deserialize)]
+struct Ending {
+    summary: Option<Summary>,
+    #[serde(default)]
+    interrupted: bool,
+}
+
+/// The sessions below `root`, the newest first; nothing if it cannot be read.
+#[must_use]
+pub fn sessions(root: &Path) -> Vec<Past> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let mut all: Vec<Past> = entries.filter_map(|entry| Past::open(&entry.path())).collect();
+    // A name begins with the second of its start; within one, the folder that was made later is newer.
+    let made = |past: &Past| past.directory.metadata().and_then(|found| found.created()).ok();
+    all.sort_by_cached_key(|past| (past.stamp().to_owned(), made(past), past.name()));
+    all.reverse();
+    all
+}
+
+impl Past {
+    /// The session in `directory`, if there is one.
+    #[must_use]
+    pub fn open(directory: &Path) -> Option<Self> {
+        directory.join(SESSION).is_file().then(|| Self { directory: directory.to_owned() })
+    }
+
+    /// Its name: that of its folder.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// What it was about.
+    ///
+    /// # Errors
+    ///
+    /// When its document cannot be read or is none.
+    pub fn session(&self) -> Result<Session, Error> {
+        read(&self.directory.join(SESSION))
+    }
+
+    /// Whether it came to its end: nobody killed or interrupted it.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        let ending = read::<Ending>(&self.directory.join(SESSION));
+        ending.is_ok_and(|ending| ending.summary.is_some() && !ending.interrupted)
+    }
+
+    /// The Run of a case.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or its document cannot be read.
+    pub fn run(&self, case: &str) -> Result<Run, Error> {
+        let path = self.document(case);
+        if file_name(case).is_empty() || !path.is_file() {
+            return Err(Error::Wanted(format!("session {} has no Run of {case:?}", self.name())));
+        }
+        read(&path)
+    }
+
+    /// The Runs of all cases that have been judged, in the order of their names. What is no such document is
+    /// left out, also the Runs of which one of these is the sum.
+    #[must_use]
+    pub fn runs(&self) -> Vec<Run> {
+        let mut paths = Vec::new();
+        collect(&self.directory.join("cases"), DEPTH_MAX, &mut paths);
+        paths.sort();
+        let judged = paths.iter().filter_map(|path| {
+            let run: Run = read(path).ok()?;
+            (self.document(&run.case) == *path).then_some(run)
+        });
+        judged.collect()
+    }
+
+    /// What was kept of the Run of a case, by the names that it can have elsewhere.
+    #[must_use]
+    pub fn evidence(&self, case: &str) -> Vec<(&'static str, PathBuf)> {
+        let document = self.document(case);
+        let of_clone = document.with_extension("console");
+        let console = if of_clone.is_file() { of_clone } else { self.directory.join("console.log") };
+        let session = self.directory.join(SESSION);
+        let mut all = vec![("run.json", document), ("session.json", session), ("console.log", console)];
+        all.retain(|(_, path)| path.is_file());
+        all
+    }
+
+    fn document(&self, case: &str) -> PathBuf {
+        self.directory.join("cases").join(format!("{}.json", file_name(case)))
+    }
+
+    /// The time in its name.
+    fn stamp(&self) -> &str {
+        let name = self.directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.rsplit_once('-').map_or(name, |(stamp, _)| stamp)
+    }
+}
+
+/// Finds documents below `directory`; links are not followed.
+fn collect(directory: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries {
+        if paths.len() >= DOCUMENTS_MAX {
+            return;
+        }
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && depth > 0 => collect(&path, depth - 1, paths),
+            Ok(kind) if kind.is_file() && path.extension().is_some_and(|extension| extension == "json") => {
+                paths.push(path);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Reads a document of bounded size.
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let error = |why: String| Error::Document { path: path.to_owned(), why };
+    let file = File::open(path).map_err(|source| error(source.to_string()))?;
+    let mut bytes = Vec::new();
+    let size =
+        file.take(DOCUMENT_MAX + 1).read_to_end(&mut bytes).map_err(|source| error(source.to_string()))?;
+    if size as u64 > DOCUMENT_MAX {
+        return Err(error(format!("is larger than {} MiB", DOCUMENT_MAX >> 20)));
+    }
+    serde_json::from_slice(&bytes).map_err(|source| error(format!("is no such document of kiln: {source}")))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,117 @@
+//! From what a user types to a Run that was kept.
+
+use std::path::Path;
+
+use lab::{Outcome, Run};
+
+use crate::past::{Error, Past, read, sessions};
+use crate::recorder::default_root;
+
+/// Stands for the newest session.
+const LAST: &str = "last";
+
+/// Names that are listed at most where one must be chosen.
+const LISTED_MAX: usize = 10;
+
+/// A Run that was kept, and where.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Its session.
+    pub past: Past,
+    /// The Run.
+    pub run: Run,
+}
+
+/// The Run that `text` names: `SESSION/CASE`, where `SESSION` is `last`, a name below `root`, the beginning of
+/// one, or a folder; or the document of a Run. Without a case it is the only one that failed.
+///
+/// # Errors
+///
+/// When there is no such Run, there are several, or it cannot be read.
+pub fn find(root: &Path, text: &str) -> Result<Wanted, Error> {
+    let path = Path::new(text);
+    if path.is_file() {
+        return document(path);
+    }
+    let (past, case) = match folder(path) {
+        Some(found) => found,
+        None => named(root, text)?,
+    };
+    let run = if case.is_empty() { only_failed(&past)? } else { past.run(&case)? };
+    Ok(Wanted { past, run })
+}
+
+/// What [`find`] takes for the session in `directory` where the root is the default: its name there, its folder
+/// elsewhere.
+#[must_use]
+pub fn short_name(directory: &Path) -> String {
+    let is_usual = default_root().canonicalize().is_ok_and(|root| directory.parent() == Some(&root));
+    match directory.file_name().filter(|_| is_usual) {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => directory.display().to_string(),
+    }
+}
+
+/// The Run of this document.
+fn document(path: &Path) -> Result<Wanted, Error> {
+    let run: Run = read(path)?;
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let past = whole.ancestors().skip(1).find_map(Past::open);
+    let none = || Error::Wanted(format!("{}: is not in the folder of a session", path.display()));
+    Ok(Wanted { past: past.ok_or_else(none)?, run })
+}
+
+/// The session whose folder `path` is, or goes through, and what comes after.
+fn folder(path: &Path) -> Option<(Past, String)> {
+    let past = path.ancestors().filter(|above| !above.as_os_str().is_empty()).find_map(Past::open)?;
+    let case = path.strip_prefix(past.directory()).ok()?.to_string_lossy().into_owned();
+    Some((past, case))
+}
+
+/// The session below `root` that is named, and the case.
+fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
+    let (name, case) = text.split_once('/').unwrap_or((text, ""));
+    let mut all = sessions(root);
+    let none = || format!("there is no session {name:?} in {}", root.display());
+    if name == LAST && !all.is_empty() {
+        return Ok((all.swap_remove(0), case.to_owned()));
+    }
+    if let Some(exact) = all.iter().position(|past| past.name() == name) {
+        return Ok((all.swap_remove(exact), case.to_owned()));
+    }
+    all.retain(|past| !name.is_empty() && past.name().starts_with(name));
+    match all.len() {
+        0 => Err(Error::Wanted(none())),
+        1 => Ok((all.swap_remove(0), case.to_owned())),
+        _ => Err(Error::Wanted(format!(
+            "{name:?} names several sessions: {}",
+            list(all.iter().map(Past::name))
+        ))),
+    }
+}
+
+fn only_failed(past: &Past) -> Result<Run, Error> {
+    let mut failed = past.runs();
+    failed.retain(|run| !matches!(run.outcome, Outcome::Pass | Outcome::Skip));
+    let name = past.name();
+    match failed.len() {
+        0 => {
+            Err(Error::Wanted(format!("nothing failed in session {name}: name a case, such as {name}/CASE")))
+        }
+        1 => Ok(failed.swap_remove(0)),
+        _ => {
+            let names = list(failed.into_iter().map(|run| run.case));
+            Err(Error::Wanted(format!("several cases failed in session {name}, name one: {names}")))
+        }
+    }
+}
+
+/// Some names, in one line.
+fn list(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(LISTED_MAX);
+    let shown = names.take(LISTED_MAX).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+#[cfg(test)]
+mod tests;

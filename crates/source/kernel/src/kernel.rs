@@ -1,0 +1,191 @@
+//! The Kernel, and the way from a locator to it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::apt::Apt;
+use crate::build;
+use crate::config::Config;
+use crate::context::Context;
+use crate::deb;
+use crate::decompress::decompress;
+use crate::error::Error;
+use crate::files::{self, PartsHash};
+use crate::locator::Locator;
+use crate::modules::Modules;
+use crate::store::Lease;
+use crate::survey::Survey;
+use crate::tree::{self, Inspected, Parts};
+
+/// An image with what belongs to it.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    /// The text that named it.
+    pub locator: String,
+    /// What QEMU gets with `-kernel`, or the program that is User-Mode Linux.
+    pub image: PathBuf,
+    /// SHA-256 of the image, in hexadecimal.
+    pub image_hash: String,
+    /// Such as `6.1.0-56-cloud-amd64`.
+    pub release: Option<String>,
+    /// The whole version text of the image.
+    pub version_text: Option<String>,
+    /// The architecture it is for.
+    pub arch: Arch,
+    /// Its modules, as far as they are known.
+    pub modules: Modules,
+    /// The configuration it was built with.
+    pub config: Option<Config>,
+    /// Where its symbols stand.
+    pub system_map: Option<PathBuf>,
+    /// One line for people that says where it is from.
+    pub provenance: String,
+    /// Keeps it in the store, if it is from there.
+    pub lease: Option<Arc<Lease>>,
+}
+
+/// The architecture of a Kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arch {
+    /// 64-bit x86.
+    X86_64,
+    /// User-Mode Linux: a program of this host, made for 64-bit x86.
+    Um,
+}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::X86_64 => "x86_64",
+            Self::Um => "um",
+        })
+    }
+}
+
+impl Kernel {
+    /// The text that names this very kernel also later, when `latest` and `HEAD` mean others: a build by its
+    /// identity, a package by its release, an image by its absolute path.
+    pub fn exact_locator(&self) -> String {
+        match (self.locator.split_once(':'), &self.release) {
+            (Some(("deb", _)), Some(release)) => format!("deb:{release}"),
+            (Some(("deb" | "built" | "uml", _)), _) => self.locator.clone(),
+            // Where its files are differs from distribution to distribution.
+            _ if self.locator == "host" => self.locator.clone(),
+            _ => {
+                std::path::absolute(&self.image).unwrap_or_else(|_| self.image.clone()).display().to_string()
+            }
+        }
+    }
+
+    /// SHA-256 over image, modules, configuration and parameters: what is equal here behaves equally.
+    pub fn identity(&self, parameters: &str) -> String {
+        let mut hash = PartsHash::default();
+        hash.part(&self.image_hash);
+        hash.part(self.modules.hash());
+        hash.part(if self.config.is_some() { "configuration" } else { "no configuration" });
+        for (name, value) in self.config.iter().flat_map(Config::options) {
+            hash.part(name);
+            hash.part(value);
+        }
+        hash.part("parameters");
+        hash.part(parameters);
+        hash.finish()
+    }
+}
+
+/// Finds the Kernel that a locator names, and fetches it if need be.
+///
+/// # Errors
+///
+/// When there is none, or it cannot be had.
+pub fn resolve(locator: &Locator, context: &mut Context<'_>) -> Result<Kernel, Error> {
+    match locator {
+        Locator::Deb(text) => deb::resolve(text, &Apt { interrupt: context.interrupt }, context),
+        Locator::Path(typed) => {
+            let path = locator.path().unwrap_or_else(|| typed.clone());
+            from_path(&path, &typed.display().to_string(), context)
+        }
+        Locator::Built(identity) => build::kept(identity, context),
+        Locator::UmlDeb => deb::resolve_uml(&Apt { interrupt: context.interrupt }, context),
+        Locator::DebSource(_) | Locator::Git { .. } => Err(Error::Source { locator: locator.to_string() }),
+        Locator::Host => {
+            let release = rustix::system::uname().release().to_string_lossy().into_owned();
+            from_host(Path::new("/"), &release, context)
+        }
+    }
+}
+
+fn from_path(path: &Path, typed: &str, context: &mut Context<'_>) -> Result<Kernel, Error> {
+    let found = path.canonicalize().map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+            Error::NotFound { path: path.to_owned() }
+        }
+        _ => Error::Unreadable { path: path.to_owned(), source },
+    })?;
+    let (parts, inspected, provenance) = if found.is_dir() {
+        let parts = tree::in_directory(&found)?;
+        let inspected = tree::inspect(&parts.image)?;
+        let kind = if tree::is_made_in(&parts.image, &found) { "build tree" } else { "directory" };
+        (parts, inspected, format!("{kind} {typed}"))
+    } else {
+        // By the path as it was typed, since that is what an error should name.
+        let inspected = tree::inspect(path)?;
+        let parts = tree::around_image(&found, inspected.image.release().as_deref());
+        (parts, inspected, format!("file {typed}"))
+    };
+    let kernel = assemble(parts, inspected, context)?;
+    Ok(Kernel { locator: typed.to_owned(), provenance, ..kernel })
+}
+
+fn from_host(root: &Path, release: &str, context: &mut Context<'_>) -> Result<Kernel, Error> {
+    let in_boot = root.join("boot").join(format!("vmlinuz-{release}"));
+    // Fedora and others keep it with the modules and copy it to /boot only on some machines.
+    let with_modules = root.join("lib/modules").join(release).join("vmlinuz");
+    let Some(image) = [&in_boot, &with_modules].into_iter().find(|path| path.is_file()) else {
+        return Err(Error::NoHostImage { release: release.to_owned(), path: in_boot });
+    };
+    let inspected = tree::inspect(image)?;
+    let parts = tree::around_image(&in_boot, Some(release));
+    let kernel = assemble(Parts { image: image.clone(), ..parts }, inspected, context)?;
+    Ok(Kernel { locator: "host".into(), provenance: format!("this host's kernel {release}"), ..kernel })
+}
+
+fn assemble(parts: Parts, inspected: Inspected, context: &mut Context<'_>) -> Result<Kernel, Error> {
+    let modules = match &parts.modules {
+        Some((root, layout)) => {
+            let survey = Survey::make(root, *layout)?;
+            let index = context.store.index(&survey, context)?;
+            Modules::new(survey.root, index)
+        }
+        None => Modules::unknown(),
+    };
+    let config = parts.config.as_deref().map(read_config).transpose()?;
+    Ok(Kernel {
+        locator: String::new(),
+        image: parts.image,
+        image_hash: inspected.hash,
+        release: inspected.image.release().or(parts.release),
+        version_text: inspected.image.version,
+        arch: inspected.image.arch,
+        modules,
+        config,
+        system_map: parts.system_map,
+        provenance: String::new(),
+        lease: None,
+    })
+}
+
+pub(crate) fn read_config(path: &Path) -> Result<Config, Error> {
+    let content = files::read(path, files::CONFIG)?;
+    // The package of User-Mode Linux has it among its documents, compressed as they all are.
+    let content = decompress(content, files::CONFIG.bytes)
+        .map_err(|why| Error::Unreadable { path: path.to_owned(), source: std::io::Error::other(why) })?;
+    Ok(Config::parse(&String::from_utf8_lossy(&content)))
+}
+
+#[cfg(test)]
+mod tests;

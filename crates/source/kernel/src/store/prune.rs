@@ -1,0 +1,172 @@
+//! Makes room in the store: what nobody used for longest goes first.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::lease::claim;
+use super::shelf::{Shelf, TEMPORARY};
+use super::{Lock, Store};
+use crate::context::Context;
+use crate::error::Error;
+
+/// The folders whose sub-folders are entries: packages, builds, trees to build in, unpacked sources, booted
+/// machines.
+const KINDS: [&str; 5] = ["deb", "built", "work", "sources", "templates"];
+
+/// Something in the store that can be fetched or made again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Kind and name, such as `deb/linux-image-6.1.0-56-cloud-amd64-unsigned_6.1.192-2`.
+    pub name: String,
+    /// What it takes on the disk, in bytes.
+    pub size: u64,
+    /// When it was last used.
+    pub last_used: SystemTime,
+    path: PathBuf,
+}
+
+/// What a prune did, or would do.
+#[derive(Debug, Default)]
+pub struct Pruned {
+    /// What was removed, the oldest first.
+    pub removed: Vec<Entry>,
+    /// What would have gone, were it not in use.
+    pub in_use: Vec<Entry>,
+    /// What is left, in bytes.
+    pub kept: u64,
+    /// What could not be removed, and why.
+    pub failed: Vec<Error>,
+}
+
+impl Pruned {
+    /// How much was freed, in bytes.
+    pub fn freed(&self) -> u64 {
+        self.removed.iter().map(|entry| entry.size).sum()
+    }
+}
+
+impl Store {
+    /// Removes entries until the store takes no more than `keep` bytes: oldest use first, and none in use.
+    ///
+    /// `dry_run` only finds out what would go.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be locked or listed. What fails with a single entry is in [`Pruned::failed`].
+    pub fn prune(keep: u64, dry_run: bool, context: &mut Context<'_>) -> Result<Pruned, Error> {
+        let store = context.store;
+        if !store.directory.exists() {
+            return Ok(Pruned::default());
+        }
+        // Nobody fetches or prunes meanwhile, and what an earlier prune left half done is cleared.
+        let lock = |kind: &&str| Shelf::new(store.directory.join(kind)).lock(context);
+        let _locks = KINDS.iter().map(lock).collect::<Result<Vec<Lock>, _>>()?;
+        context.progress("measuring the store");
+        let entries = store.entries()?;
+        let mut pruned = Pruned { kept: entries.iter().map(|entry| entry.size).sum(), ..Pruned::default() };
+        for entry in entries {
+            if pruned.kept <= keep {
+                break;
+            }
+            context.progress(&format!("removing {}", entry.name));
+            match take(&entry, dry_run) {
+                Ok(true) => {
+                    pruned.kept -= entry.size;
+                    pruned.removed.push(entry);
+                }
+                Ok(false) => pruned.in_use.push(entry),
+                Err(source) => pruned.failed.push(Error::io("remove", &entry.path)(source)),
+            }
+        }
+        Ok(pruned)
+    }
+
+    /// All entries, the one that was used longest ago first.
+    fn entries(&self) -> Result<Vec<Entry>, Error> {
+        let mut entries = Vec::new();
+        for kind in KINDS {
+            entries.extend(entries_in(&self.directory.join(kind), kind)?);
+        }
+        sort(&mut entries);
+        Ok(entries)
+    }
+}
+
+impl Shelf {
+    /// Removes all but the `count` entries that were used last, and none in use.
+    ///
+    /// # Errors
+    ///
+    /// When the shelf cannot be listed; an entry that cannot be removed is left.
+    pub fn keep_newest(&self, _lock: &Lock, count: usize) -> Result<(), Error> {
+        let mut entries = entries_in(self.directory(), "")?;
+        sort(&mut entries);
+        let surplus = entries.len().saturating_sub(count);
+        for entry in &entries[..surplus] {
+            // The next time it is tried again.
+            let _ = take(entry, false);
+        }
+        Ok(())
+    }
+}
+
+/// The entries of one folder, which need not be there.
+fn entries_in(directory: &Path, kind: &str) -> Result<Vec<Entry>, Error> {
+    match fs::read_dir(directory) {
+        Ok(found) => Ok(found.flatten().filter_map(|found| entry(kind, &found)).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(Error::io("list", directory)(error)),
+    }
+}
+
+fn sort(entries: &mut [Entry]) {
+    entries.sort_by(|a, b| (a.last_used, &a.name).cmp(&(b.last_used, &b.name)));
+}
+
+/// Links and files are nobody's entries, whoever put them there.
+fn entry(kind: &str, found: &fs::DirEntry) -> Option<Entry> {
+    let name = found.file_name().into_string().ok()?;
+    if name.starts_with(TEMPORARY) || !found.file_type().ok()?.is_dir() {
+        return None;
+    }
+    let path = found.path();
+    let last_used = found.metadata().and_then(|found| found.modified()).ok()?;
+    Some(Entry { name: format!("{kind}/{name}"), size: disk_usage(&path), last_used, path })
+}
+
+/// Takes an entry away, in one step for all others; false if it is in use.
+fn take(entry: &Entry, dry_run: bool) -> io::Result<bool> {
+    let Some(claim) = claim(&entry.path)? else { return Ok(false) };
+    if dry_run {
+        return Ok(true);
+    }
+    let beside = entry.path.parent().unwrap_or(Path::new("/"));
+    let aside = tempfile::Builder::new().prefix(TEMPORARY).tempdir_in(beside)?;
+    fs::rename(&entry.path, aside.path().join("entry"))?;
+    drop(claim);
+    aside.close()?;
+    Ok(true)
+}
+
+/// What a directory and all in it take on the disk, in bytes; what cannot be read counts nothing.
+pub(crate) fn disk_usage(directory: &Path) -> u64 {
+    const BLOCK: u64 = 512;
+    let mut total = directory.symlink_metadata().map_or(0, |found| found.blocks() * BLOCK);
+    let mut open = vec![directory.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else { continue };
+            total += found.blocks() * BLOCK;
+            if found.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests;
