@@ -97,9 +97,9 @@ fn engine(kernel: &Kernel, timed: bool, machine: &MachineOptions) -> Result<Engi
 /// What is counted must not depend on when somebody else is done.
 fn check_countable(plan: &Plan) -> Result<()> {
     let why = if plan.cpus > 1 {
-        "--cpus, --need 'N CPUs': counted CPUs share one clock, which says nothing about several; --timed can have them"
+        "--cpus, --need cpus=N: counted CPUs share one clock, which says nothing about several; --timed can have them"
     } else if plan.disk_mib > 0 {
-        "--need 'a disk of N MiB': when a disk answers is up to the host, and with it what is counted; --timed can have one"
+        "--need disk=SIZE: when a disk answers is up to the host, and with it what is counted; --timed can have one"
     } else {
         return Ok(());
     };

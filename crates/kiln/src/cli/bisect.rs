@@ -66,7 +66,7 @@ pub(crate) struct Bisect {
     /// Arguments for the program
     #[arg(last = true, requires = "exec", conflicts_with_all = ["case", "metric", "boot", "builds"], value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
-    /// What the program needs, in the words of `kiln cases`; may be given more than once
+    /// What the program needs, such as disk=512M,cpus=2,module=kvm,program=fio; may be given more than once
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "exec", conflicts_with_all = ["case", "metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) need: Vec<Need<String>>,
     /// Is this operation of kiln measure closer to its cost at the bad end?

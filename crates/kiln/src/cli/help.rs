@@ -20,7 +20,7 @@ Examples:
   kiln run ./bzImage --case 'fs/*' --format ktap
   kiln run ~/linux --append 'slub_debug=FZPU' --cpus 4 --memory 2G
   kiln run deb:6.1.0-56-cloud-amd64 --exec ./reproducer -- --loops 100
-  kiln run ~/linux --exec ./reproducer --need 'file system xfs,program mkfs.xfs,a disk of 512 MiB'
+  kiln run ~/linux --exec ./reproducer --need 'fs=xfs,program=mkfs.xfs,disk=512M'
   kiln run ~/linux --kselftest timers
   kiln run deb:latest-cloud --suite /opt/ltp --case 'syscalls/*'
   kiln run ~/linux --case 'inet/*' --repeat 20
@@ -28,8 +28,8 @@ Examples:
 
 A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status: \
 0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
-What it needs is one of: module NAME, file system NAME, CONFIG_NAME, device PATH, a disk of N MiB (empty, at \
-/dev/vda), N MiB of memory, N CPUs, capability N, program NAME. Without it the program is skipped.
+--need takes module=NAME, fs=TYPE, config=OPTION, device=PATH, disk=SIZE (empty, at /dev/vda), memory=SIZE, \
+cpus=COUNT, capability=NUMBER and program=NAME, separated by commas. If one is missing, the program is skipped.
 KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
 
 /// Below the help of `kiln build`.

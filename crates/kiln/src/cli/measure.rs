@@ -111,7 +111,7 @@ pub(crate) struct Figures {
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
-    /// What the program needs, in the words of `kiln cases`; may be given more than once
+    /// What the program needs, such as disk=512M,cpus=2,module=kvm,program=fio; may be given more than once
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = FIGURES)]
     pub(crate) need: Vec<Need<String>>,
     /// The suite of operations

@@ -139,7 +139,7 @@ fn programs_that_cannot_be_shipped() {
     refused(&place, &["run", text(&image), "--exec", "/nowhere"], 2, &["/nowhere: No such file"]);
     refused(&place, &["run", text(&image), "--exec", "/tmp"], 2, &["/tmp: is not a file"]);
     let needs = ["run", text(&image), "--exec", "/bin/true", "--need"];
-    refused(&place, &[&needs[..], &["xfs"]].concat(), 2, &["\"xfs\" is no need", "file system NAME"]);
+    refused(&place, &[&needs[..], &["xfs"]].concat(), 2, &["\"xfs\" is not a need", "fs=TYPE"]);
     refused(&place, &[&needs[..], &["999 CPUs"]].concat(), 2, &["999 CPUs", "from 1 to 255"]);
     refused(&place, &["run", text(&image), "--need", "2 CPUs"], 2, &["--exec"]);
 }
@@ -178,7 +178,7 @@ fn comparisons_that_make_no_sense() {
     one(&["--exec-a", "/nowhere", "--exec-b", "/bin/true"], &["/nowhere: No such file"]);
     refused(&place, &["measure", image, "--exec", "/nowhere"], 2, &["/nowhere: No such file"]);
     let needs = ["measure", image, "--exec", "/bin/true", "--need"];
-    refused(&place, &[&needs[..], &["a disk of 1 MiB"]].concat(), 2, &["a disk", "--timed can have one"]);
+    refused(&place, &[&needs[..], &["disk=1M"]].concat(), 2, &["disk=SIZE", "--timed can have one"]);
     refused(&place, &[&needs[..], &["2 CPUs"]].concat(), 2, &["N CPUs", "--timed can have them"]);
     refused(&place, &["measure", UML], 2, &["User-Mode Linux cannot be measured", "x86_64"]);
     refused(&place, &["run", image, "--suite", "micro"], 2, &["micro", "`kiln measure`"]);

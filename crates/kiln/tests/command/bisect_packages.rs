@@ -49,7 +49,7 @@ fn the_package_from_which_on_an_operation_costs_more_is_found_once_and_told_in_e
 fn the_package_that_mends_the_xfs_reflink_race_is_found() {
     let place = Place::new();
     let program = place.kept_program("xfs-reflink-race").display().to_string();
-    let needs = "file system xfs,program mkfs.xfs,a disk of 512 MiB,2 CPUs";
+    let needs = "fs=xfs,program=mkfs.xfs,disk=512M,cpus=2";
     let more = ["--fixed", "--exec", &program, "--cpus", "2", "--need", needs];
     let done = place.kiln([&["bisect", RANGE], &more[..]].concat()).run_within(BUILD).expect(0);
     done.says(&format!("the first good package is {CHANGED} (\"6.1.180-1\")"));

@@ -22,13 +22,13 @@ umount("/tmp/disk");
 return 7;
 "#;
 
-const NEEDS: &str = "file system ext4,program mkfs.ext4,a disk of 64 MiB";
+const NEEDS: &str = "fs=ext4,program=mkfs.ext4,disk=64M";
 
 #[test]
 fn a_program_finds_what_it_asked_for_also_when_it_is_replayed() {
     let place = Place::new();
     let program = place.program("uses-disk", USES_DISK);
-    let done = place.exec(&program, &["--need", NEEDS, "--need", "2 CPUs"]).run().expect(7);
+    let done = place.exec(&program, &["--need", NEEDS, "--need", "cpus=2"]).run().expect(7);
     assert_eq!(done.document("uses-disk").output, "2 CPUs, kiln\n");
     place.kiln(["replay", "last"]).run().expect(7).says("same as before: fail uses-disk: exit status 7");
 }
@@ -37,7 +37,7 @@ fn a_program_finds_what_it_asked_for_also_when_it_is_replayed() {
 fn the_reproducer_of_a_race_in_xfs_finds_a_mended_kernel_whole() {
     let place = Place::new();
     let program = place.kept_program("xfs-reflink-race");
-    let needs = "file system xfs,program mkfs.xfs,a disk of 512 MiB,2 CPUs";
+    let needs = "fs=xfs,program=mkfs.xfs,disk=512M,cpus=2";
     let done = place.exec(&program, &["--need", needs, "--", "50"]).run().expect(0);
     assert_eq!(done.document("xfs-reflink-race").output, "the original stayed whole for 50 rounds\n");
 }
@@ -52,16 +52,18 @@ fn asking(need: &str, more: &[&str], code: i32) -> Run {
 #[test]
 fn a_program_without_what_it_asked_for_is_skipped() {
     for (need, more, reason) in [
-        ("module nowhere", &[][..], "the kernel has no module nowhere"),
-        ("CONFIG_UML", &[], "the kernel was built without CONFIG_UML"),
-        ("program mkfs.nothing", &[], "this host has no mkfs.nothing"),
+        ("module=nowhere", &[][..], "the kernel has no module nowhere"),
+        ("config=UML", &[], "the kernel was built without CONFIG_UML"),
+        ("program=mkfs.nothing", &[], "this host has no mkfs.nothing"),
+        ("cpus=2", &["--cpus", "1"], "needs 2 CPUs, the machine has 1"),
+        // The first form of --need.
         ("2 CPUs", &["--cpus", "1"], "needs 2 CPUs, the machine has 1"),
         // Only the running kernel can say.
-        ("file system nowhere", &[], "needs file system nowhere, which this machine does not have"),
-        ("device /dev/nowhere", &[], "needs device /dev/nowhere, which this machine does not have"),
+        ("fs=nowhere", &[], "needs fs=nowhere, which this machine does not have"),
+        ("device=/dev/nowhere", &[], "needs device=/dev/nowhere, which this machine does not have"),
     ] {
         let run = asking(need, more, 4);
         assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Skip, reason));
     }
-    assert_eq!(asking("device /dev/null,capability 21,module loop", &[], 0).outcome, Outcome::Pass);
+    assert_eq!(asking("device=/dev/null,capability=21,module loop", &[], 0).outcome, Outcome::Pass);
 }

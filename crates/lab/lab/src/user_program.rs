@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_machine_is_made_for_what_the_program_needs() {
-        let needs = ["module loop", "CONFIG_XFS_FS", "a disk of 64 MiB", "4096 MiB of memory", "3 CPUs"];
+        let needs = ["module=loop", "config=XFS_FS", "disk=64M", "memory=4G", "cpus=3"];
         let plan = plan(&needs, Fixed::default());
         assert_eq!((plan.disk_mib, plan.memory_mib, plan.cpus), (64, 4096, 3));
         let item = &plan.items[0];
@@ -120,16 +120,16 @@ mod tests {
     fn what_is_known_to_be_missing_makes_it_a_skip() {
         let small = Fixed { cpus: Some(1), memory_mib: Some(512), ..Fixed::default() };
         let skipped = |need: &str| skip(&[need], small).unwrap_or_default();
-        assert_eq!(skipped("2 CPUs"), "needs 2 CPUs, the machine has 1");
-        assert_eq!(skipped("513 MiB of memory"), "needs 513 MiB, the machine has 512");
-        assert_eq!(skipped("CONFIG_EXT4_FS"), "the kernel was built without CONFIG_EXT4_FS");
-        assert_eq!(skipped("program mkfs.nothing"), "this host has no mkfs.nothing");
-        assert_eq!(skip(&["file system xfs", "device /dev/null", "capability 21"], small), None);
+        assert_eq!(skipped("cpus=2"), "needs 2 CPUs, the machine has 1");
+        assert_eq!(skipped("memory=513M"), "needs 513 MiB, the machine has 512");
+        assert_eq!(skipped("config=EXT4_FS"), "the kernel was built without CONFIG_EXT4_FS");
+        assert_eq!(skipped("program=mkfs.nothing"), "this host has no mkfs.nothing");
+        assert_eq!(skip(&["fs=xfs", "device=/dev/null", "capability=21"], small), None);
     }
 
     #[test]
     fn a_program_of_the_host_is_shipped_with_it() {
-        let (bare, more) = (plan(&[], Fixed::default()), plan(&["program env"], Fixed::default()));
+        let (bare, more) = (plan(&[], Fixed::default()), plan(&["program=env"], Fixed::default()));
         assert!(more.payload.size() > bare.payload.size());
     }
 }
