@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use verdict::statistics::median;
 
 /// Something whose time is taken.
 pub(crate) struct Racer<'a> {
@@ -25,11 +26,9 @@ impl<'a> Racer<'a> {
         self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// The round in the middle.
+    /// Of all rounds.
     pub(crate) fn median(&self) -> f64 {
-        let mut sorted = self.seconds.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+        median(&self.seconds).unwrap_or(f64::NAN)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use lab::measure::{Kind, Measurement, Metric, Unit, Value};
+use verdict::statistics::median;
 
 use crate::columns::{Columns, fit, hanging, wrap};
 use crate::csv::{number, record};
@@ -198,13 +199,10 @@ struct Range {
 }
 
 fn range(values: &[Value]) -> Range {
-    let mut medians: Vec<f64> = values.iter().map(|value| value.median).collect();
-    medians.sort_by(f64::total_cmp);
-    let middle = |at: usize| medians.get(at).copied().unwrap_or(f64::NAN);
-    let median = f64::midpoint(middle(medians.len() / 2), middle(medians.len().saturating_sub(1) / 2));
+    let medians: Vec<f64> = values.iter().map(|value| value.median).collect();
     Range {
         min: values.iter().map(|value| value.min).fold(f64::NAN, f64::min),
-        median,
+        median: median(&medians).unwrap_or(f64::NAN),
         max: values.iter().map(|value| value.max).fold(f64::NAN, f64::max),
     }
 }
