@@ -1,21 +1,17 @@
 //! `kiln bundle`: a Run as one file that reproduces it elsewhere.
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use lab::bundle::{self, File, Parts};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use tempfile::NamedTempFile;
 
 use crate::cli::Bundle;
 use crate::listeners::print;
 use crate::recall::{Alone, Recalled, recall};
 use crate::terminal::Progress;
-
-/// Permissions of an archive, as of any file that a user makes.
-const PERMISSIONS: u32 = 0o666;
 
 /// Writes the archive and gives the exit code.
 pub(crate) fn bundle(said: &Bundle) -> Result<u8> {
@@ -39,7 +35,7 @@ pub(crate) fn pack(recalled: &Recalled, output: &Path, told: &mut dyn FnMut(&str
         true => archive,
         false => compress_to_vec(archive.as_slice(), CompressionLevel::Fastest),
     };
-    write(output, &bytes).with_context(|| output.display().to_string())?;
+    host::write_atomically(output, &bytes).with_context(|| output.display().to_string())?;
     Ok(bytes.len() as u64)
 }
 
@@ -86,19 +82,6 @@ fn archive(files: &[File], folder: &str) -> io::Result<Vec<u8>> {
     builder.into_inner()
 }
 
-/// Writes the file as a whole or not at all.
-fn write(output: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let directory = output.parent().unwrap_or(Path::new("/"));
-    // The umask of the user is heeded when the file is made.
-    let permissions = std::fs::Permissions::from_mode(PERMISSIONS);
-    let mut part: NamedTempFile =
-        tempfile::Builder::new().prefix(".kiln-bundle-").permissions(permissions).tempfile_in(directory)?;
-    part.write_all(bytes)?;
-    part.persist(output)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,14 +91,5 @@ mod tests {
         for (output, expected) in [("/x/bug.tar.zst", "bug"), ("a.b.tar", "a.b"), ("/.tar", "bundle")] {
             assert_eq!(folder(Path::new(output)), expected);
         }
-    }
-
-    #[test]
-    fn an_archive_that_cannot_be_written_leaves_nothing() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let output = directory.path().join("x.tar");
-        std::fs::create_dir(&output).expect("in the way");
-        assert!(write(&output, b"x").is_err());
-        assert_eq!(std::fs::read_dir(&directory).expect("readable").count(), 1);
     }
 }

@@ -287,7 +287,7 @@ fn a_disk_that_is_full_of_results_costs_no_case_and_leaves_nothing_half_written(
     assert!(events.lines().all(whole) && events.ends_with('\n'), "{events}");
     let files = std::fs::read_dir(past.directory().join("cases")).expect("made").flatten();
     let names: Vec<_> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
-    assert!(names.iter().all(|name| !name.starts_with(".part-")), "{names:?}");
+    assert!(names.iter().all(|name| !name.starts_with(".kiln-part-")), "{names:?}");
 }
 
 #[test]

@@ -1,19 +1,24 @@
 //! Programs of this host that cannot outlive kiln.
 //!
 //! * [`contain()`]: a program that makes processes of its own, such as make or UML
+//! * [`write_atomically`], [`cache_folder`], [`state_folder`]: files of kiln's own
 //! * [`give_scratch`]: a file system that nobody else sees and that ends with it
 //! * [`find_program`], [`available_memory_mib`], [`free_mib`]: what there is
 //! * [`Conditions`], [`Watching`]: what else happened while something was timed
 //! * [`task`]: a program that runs to its end before anything else is done
 
+mod atomic;
 mod conditions;
 mod contain;
+mod folders;
 mod means;
 mod scratch;
 pub mod task;
 
+pub use atomic::write_atomically;
 pub use conditions::{Conditions, Watching};
 pub use contain::{contain, die_with_parent};
+pub use folders::{cache_folder, state_folder};
 pub use means::{available_memory_mib, find_program, free_mib};
 pub use scratch::give_scratch;
 pub use task::Task;

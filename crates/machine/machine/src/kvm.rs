@@ -247,12 +247,12 @@ fn remember(answer: &Result<(), String>) {
     let directory = file.parent().map(std::fs::create_dir_all);
     if matches!(directory, Some(Ok(()))) {
         // Only the time of the next probe is lost if this cannot be written.
-        let _ = std::fs::write(file, format!("{}\n{text}\n", boot_id()));
+        let _ = host::write_atomically(&file, format!("{}\n{text}\n", boot_id()).as_bytes());
     }
 }
 
 fn memory_file() -> PathBuf {
-    kernel::Store::default_dir().join("kvm")
+    host::cache_folder().join("kvm")
 }
 
 fn boot_id() -> String {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::document;
 use crate::past::{Error as PastError, read};
-use crate::recorder::{Error, folder, prepare, require_room, state};
+use crate::recorder::{Error, folder, prepare, require_room};
 
 /// The document of `kiln measure`.
 pub const MEASUREMENT: &str = "measurement";
@@ -20,7 +20,7 @@ const LAST: &str = "last";
 /// Where figures are kept by default: `$XDG_STATE_HOME/kiln/measurements`.
 #[must_use]
 pub fn figures_root() -> PathBuf {
-    state().join("measurements")
+    host::state_folder().join("measurements")
 }
 
 /// A folder of documents.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::recorder::{Error, prepare, state};
+use crate::recorder::{Error, prepare};
 
 /// Name of the file.
 const JOURNAL: &str = "journal.jsonl";
@@ -18,7 +18,7 @@ const SIZE_MAX: u64 = 256 << 20;
 /// Where bisections are kept by default: `$XDG_STATE_HOME/kiln/bisections`.
 #[must_use]
 pub fn bisections_root() -> PathBuf {
-    state().join("bisections")
+    host::state_folder().join("bisections")
 }
 
 /// A file of JSON lines in a folder of its own, which nobody else writes as long as this lives.

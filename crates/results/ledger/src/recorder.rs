@@ -73,14 +73,7 @@ pub(crate) fn require_room(root: &Path) -> Result<(), Error> {
 /// Where sessions are kept by default: `$XDG_STATE_HOME/kiln/runs`.
 #[must_use]
 pub fn default_root() -> PathBuf {
-    state().join("runs")
-}
-
-/// Where kiln keeps what it found out.
-pub(crate) fn state() -> PathBuf {
-    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
-    state.unwrap_or_else(std::env::temp_dir).join("kiln")
+    host::state_folder().join("runs")
 }
 
 /// The folder below `root` for a session of this process that started at `started`.

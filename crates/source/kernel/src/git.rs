@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -234,13 +234,7 @@ fn borrow(objects: &Path, theirs: &str) -> Result<(), Error> {
     if fs::read(&alternates).is_ok_and(|there| there == content.as_bytes()) {
         return Ok(());
     }
-    let write = || {
-        let mut file = tempfile::NamedTempFile::new_in(&info)?;
-        file.write_all(content.as_bytes())?;
-        file.persist(&alternates)?;
-        Ok(())
-    };
-    write().map_err(Error::io("write", &alternates))
+    host::write_atomically(&alternates, content.as_bytes()).map_err(Error::io("write", &alternates))
 }
 
 /// Runs git: its output, or nothing if it refused without a reason. A reason is an error, but for those

@@ -41,12 +41,9 @@ impl Store {
         Self { directory }
     }
 
-    /// `$XDG_CACHE_HOME/kiln`, or `~/.cache/kiln`.
+    /// kiln's folder of cached files.
     pub fn default_dir() -> PathBuf {
-        // The XDG specification has relative paths ignored.
-        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        let below_home = || std::env::home_dir().unwrap_or_else(|| "/".into()).join(".cache");
-        cache.unwrap_or_else(below_home).join("kiln")
+        host::cache_folder()
     }
 
     /// Unpacked packages.
@@ -139,10 +136,7 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Erro
 pub(crate) fn persist_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(directory)?;
-    let mut file = tempfile::NamedTempFile::new_in(directory)?;
-    serde_json::to_writer(io::BufWriter::new(&mut file), value)?;
-    file.persist(path)?;
-    Ok(())
+    host::write_atomically(path, &serde_json::to_vec(value)?)
 }
 
 fn keep_index(path: &Path, index: &Index) -> io::Result<()> {
