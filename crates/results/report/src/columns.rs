@@ -1,5 +1,8 @@
 //! Text in columns.
 
+use std::borrow::Cow;
+
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Between columns.
@@ -78,27 +81,24 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     kept.chain((columns > 0).then_some('…')).collect()
 }
 
-/// Words in lines of at most `columns`.
+/// Words in lines of at most `columns`; a word that is wider than a line is cut.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    for word in text.split_whitespace().map(|word| fit(word, columns)) {
-        if !line.is_empty() && line.width() + 1 + word.width() > columns {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line += &word;
-    }
-    lines.push(line);
-    lines
+    hanging("", 0, text, columns)
 }
 
 /// [`wrap`] beside a word that stands in the first line, in `indent` columns.
 pub(crate) fn hanging(word: &str, indent: usize, text: &str, columns: usize) -> Vec<String> {
-    let lines = wrap(text, columns.saturating_sub(indent)).into_iter().enumerate();
-    lines.map(|(at, line)| format!("{:<indent$}{line}", if at == 0 { word } else { "" })).collect()
+    let room = columns.saturating_sub(indent);
+    let words: Vec<String> = text.split_whitespace().map(|word| fit(word, room)).collect();
+    let (first, others) = (format!("{word:<indent$}"), " ".repeat(indent));
+    let options = Options::new(columns)
+        .initial_indent(&first)
+        .subsequent_indent(&others)
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .break_words(false);
+    textwrap::wrap(&words.join(" "), options).into_iter().map(Cow::into_owned).collect()
 }
 
 #[cfg(test)]

@@ -2,25 +2,35 @@
 
 use std::io::{self, Write};
 
+use csv::{Terminator, Writer, WriterBuilder};
+
 use crate::safe::safe_line;
 
-/// Writes a line.
-pub(crate) fn record(fields: &[String], mut out: impl Write) -> io::Result<()> {
-    let fields: Vec<String> = fields.iter().map(|field| quoted(&safe_line(field))).collect();
-    write!(out, "{}\r\n", fields.join(","))
+/// A table that is written to `out`.
+pub(crate) struct Table<W: Write>(Writer<W>);
+
+impl<W: Write> Table<W> {
+    /// A table with the names of its columns.
+    pub(crate) fn new(head: &[&str], out: W) -> io::Result<Self> {
+        let mut table = Self(WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out));
+        table.record(head)?;
+        Ok(table)
+    }
+
+    /// Adds a line.
+    pub(crate) fn record<T: AsRef<str>>(&mut self, fields: &[T]) -> io::Result<()> {
+        Ok(self.0.write_record(fields.iter().map(|field| safe_line(field.as_ref())))?)
+    }
+
+    /// Writes what is still held back.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// A figure for programs; nothing where there is none.
 pub(crate) fn number(value: Option<f64>) -> String {
     value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
-}
-
-fn quoted(field: &str) -> String {
-    if field.contains(['"', ',', '\r', '\n']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }
 
 #[cfg(test)]
@@ -29,33 +39,19 @@ mod tests {
 
     use super::*;
 
-    /// Reads one line as the grammar of RFC 4180, section 2, has it.
-    fn fields(line: &str) -> Vec<String> {
-        let mut fields = vec![String::new()];
-        let mut quoted = false;
-        let mut rest = line.strip_suffix("\r\n").unwrap().chars().peekable();
-        while let Some(c) = rest.next() {
-            let field = fields.last_mut().unwrap();
-            match c {
-                '"' if quoted && rest.peek() == Some(&'"') => field.extend(rest.next()),
-                '"' => quoted = !quoted,
-                ',' if !quoted => fields.push(String::new()),
-                _ => field.push(c),
-            }
-        }
-        assert!(!quoted, "{line:?}");
-        fields
-    }
-
     proptest! {
         #[test]
         fn hostile_labels_come_back(labels in prop::collection::vec("[a,\"\r\n\x1b;= \u{202e}é]{0,12}", 1..5)) {
             let mut out = Vec::new();
-            record(&labels, &mut out).unwrap();
-            let line = String::from_utf8(out).unwrap();
+            let mut table = Table::new(&vec!["head"; labels.len()], &mut out).unwrap();
+            table.record(&labels).unwrap();
+            table.finish().unwrap();
+            let text = String::from_utf8(out).unwrap();
             let wanted: Vec<String> = labels.iter().map(|label| safe_line(label)).collect();
-            prop_assert_eq!(fields(&line), wanted);
-            prop_assert_eq!(line.matches(['\r', '\n', '\x1b']).count(), 2);
+            let mut reader = csv::Reader::from_reader(text.as_bytes());
+            let records: Vec<_> = reader.records().map(Result::unwrap).collect();
+            prop_assert_eq!(records, [csv::StringRecord::from(wanted)]);
+            prop_assert_eq!(text.matches(['\r', '\n', '\x1b']).count(), 4);
         }
     }
 

@@ -6,7 +6,7 @@ use lab::measure::{Kind, Measurement, Metric, Unit, Value};
 use verdict::statistics::median;
 
 use crate::columns::{Columns, fit, hanging, wrap};
-use crate::csv::{number, record};
+use crate::csv::{Table, number};
 use crate::figures::{count, figure, unit};
 use crate::json::document;
 use crate::safe::safe_line;
@@ -110,12 +110,12 @@ pub fn json(measurement: &Measurement, mut out: impl Write) -> io::Result<()> {
 /// # Errors
 ///
 /// When `out` does not take it.
-pub fn csv(measurement: &Measurement, mut out: impl Write) -> io::Result<()> {
-    record(&HEAD.map(str::to_owned), &mut out)?;
+pub fn csv(measurement: &Measurement, out: impl Write) -> io::Result<()> {
+    let mut table = Table::new(&HEAD, out)?;
     for metric in &measurement.metrics {
-        record(&fields(metric, measurement), &mut out)?;
+        table.record(&fields(metric, measurement))?;
     }
-    out.flush()
+    table.finish()
 }
 
 /// Which figures these are.

@@ -1,9 +1,11 @@
 //! What one kernel log has and another has not.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use lab::Run;
 use lab::likeness::masked;
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
 use crate::safe::safe;
 
@@ -58,28 +60,14 @@ enum Edit {
     Added(usize),
 }
 
-/// What must be removed from `a` and added to it to get `b`, as little as possible: by their longest common
-/// subsequence (Wagner and Fischer, "The string-to-string correction problem", JACM 21 (1974), 168-173).
+/// What must be removed from `a` and added to it to get `b`.
 fn edits(a: &[usize], b: &[usize]) -> Vec<Edit> {
-    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let rest = a.len().min(b.len()) - start;
-    let end = a.iter().rev().zip(b.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[start..a.len() - end], &b[start..b.len() - end]);
-    let common = common(a, b);
-    let width = b.len() + 1;
-    let (mut i, mut j, mut edits) = (0, 0, Vec::new());
-    while i < a.len() || j < b.len() {
-        if i < a.len() && j < b.len() && a[i] == b[j] {
-            (i, j) = (i + 1, j + 1);
-        } else if j == b.len() || i < a.len() && common[(i + 1) * width + j] >= common[i * width + j + 1] {
-            edits.push(Edit::Removed(start + i));
-            i += 1;
-        } else {
-            edits.push(Edit::Added(start + j));
-            j += 1;
-        }
-    }
-    edits
+    let both = |(tag, old, new): (DiffTag, Range<usize>, Range<usize>)| {
+        let changed = if tag == DiffTag::Equal { (0..0, 0..0) } else { (old, new) };
+        changed.0.map(Edit::Removed).chain(changed.1.map(Edit::Added))
+    };
+    let operations = capture_diff_slices(Algorithm::Myers, a, b);
+    operations.iter().map(DiffOp::as_tag_tuple).flat_map(both).collect()
 }
 
 /// Edits without the lines that are removed in one place and added in another.
@@ -102,23 +90,6 @@ fn without_moves(mut edits: Vec<Edit>, a: &[usize], b: &[usize]) -> Vec<Edit> {
         moved.map(|moved| *moved -= 1).is_none()
     });
     edits
-}
-
-/// The lengths of the longest common subsequences of what is left from `i` in `a` and from `j` in `b` on, at
-/// `i * (b.len() + 1) + j`; both have at most [`COMPARED`] elements.
-fn common(a: &[usize], b: &[usize]) -> Vec<u16> {
-    let width = b.len() + 1;
-    let mut lengths = vec![0_u16; (a.len() + 1) * width];
-    for i in (0..a.len()).rev() {
-        for j in (0..b.len()).rev() {
-            lengths[i * width + j] = if a[i] == b[j] {
-                lengths[(i + 1) * width + j + 1] + 1
-            } else {
-                lengths[(i + 1) * width + j].max(lengths[i * width + j + 1])
-            };
-        }
-    }
-    lengths
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use verdict::{Against, Comparison, Row, Side};
 
 use super::name;
-use crate::csv::{number, record};
+use crate::csv::{Table, number};
 use crate::figures::unit;
 
 /// The columns; new ones are added at the end only.
@@ -37,15 +37,15 @@ const NOT_MEASURED: &str = "not-measured";
 /// # Errors
 ///
 /// When `out` does not take it.
-pub fn csv(comparison: &Comparison, mut out: impl Write) -> io::Result<()> {
-    record(&HEAD.map(str::to_owned), &mut out)?;
+pub fn csv(comparison: &Comparison, out: impl Write) -> io::Result<()> {
+    let mut table = Table::new(&HEAD, out)?;
     for against in &comparison.others {
         let labels = [comparison.base.label.clone(), against.subject.label.clone()];
         for line in lines(against) {
-            record(&[labels.as_slice(), &line].concat(), &mut out)?;
+            table.record(&[labels.as_slice(), &line].concat())?;
         }
     }
-    out.flush()
+    table.finish()
 }
 
 fn lines(against: &Against) -> impl Iterator<Item = [String; HEAD.len() - 2]> + '_ {
