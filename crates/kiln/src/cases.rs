@@ -2,12 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use agent::case::Case;
-use agent::micro::{self, Operation};
 use anyhow::Result;
 use lab::Suite;
 use lab::suites::external::ExternalCase;
 use lab::suites::select::{MICRO, operations};
+use protocol::catalogue::{Case, Operation};
 use report::CaseInfo;
 
 use crate::cli::{Cases, Choice};
@@ -36,17 +35,17 @@ fn of_suite(choice: &Choice) -> Result<Vec<CaseInfo>> {
 
 fn operation(operation: &Operation) -> CaseInfo {
     CaseInfo {
-        name: operation.name.to_string(),
-        about: operation.about.to_string(),
+        name: operation.name.clone(),
+        about: operation.about.clone(),
         needs: operation.needs.iter().map(ToString::to_string).collect(),
-        limit: micro::LIMIT,
+        limit: operation.limit,
     }
 }
 
 fn own(case: &Case) -> CaseInfo {
     CaseInfo {
-        name: case.name.to_string(),
-        about: case.about.to_string(),
+        name: case.name.clone(),
+        about: case.about.clone(),
         needs: case.needs.iter().map(ToString::to_string).collect(),
         limit: case.limit,
     }

@@ -1,5 +1,5 @@
-//! Builds what kiln carries inside: the agent with the instrument `micro`, static programs for guests, and two
-//! libraries: the plugin for QEMU, and what UML is preloaded with.
+//! Builds what kiln carries inside: the agent and the instrument `micro`, static programs for guests, with the catalogues
+//! of what they hold, and two libraries: the plugin for QEMU, and what UML is preloaded with.
 //!
 //! Builds of their own, since they need other flags than the rest (`+crt-static`, small before fast). Their
 //! directories are shared by all profiles of the workspace.
@@ -18,9 +18,13 @@ fn main() {
     for watched in ["crates/guest", "plugin", "preload", "Cargo.lock", "Cargo.toml"] {
         println!("cargo::rerun-if-changed={}", top.join(watched).display());
     }
+    let agent = build(&top, ("agent", "agent"), &["--bin", "agent"], STATIC).join("agent");
+    let micro = build(&top, ("micro", "micro"), &["--bin", "micro"], STATIC).join("micro");
     let built = [
-        ("KILN_AGENT", build(&top, ("agent", "agent"), &["--bin", "agent"], STATIC).join("agent")),
-        ("KILN_MICRO", build(&top, ("agent", "micro"), &["--bin", "micro"], STATIC).join("micro")),
+        ("KILN_CASES", catalogue(&agent)),
+        ("KILN_OPERATIONS", catalogue(&micro)),
+        ("KILN_AGENT", agent),
+        ("KILN_MICRO", micro),
         ("KILN_PLUGIN", build(&top, ("plugin", "plugin"), &["--lib"], DYNAMIC).join("libplugin.so")),
         ("KILN_PRELOAD", build(&top, ("preload", "agent"), &["--lib"], DYNAMIC).join("libpreload.so")),
     ];
@@ -46,6 +50,16 @@ fn build(top: &Path, (package, profile): (&str, &str), what: &[&str], flags: &st
         .expect("cargo can be started");
     assert!(status.success(), "the {package} does not build");
     directory.join(target).join(profile)
+}
+
+/// Has a program for guests write what it holds; gives the file.
+fn catalogue(program: &Path) -> PathBuf {
+    let output = Command::new(program).arg("--catalogue").output().expect("programs for guests run here");
+    assert!(output.status.success(), "{} has no catalogue", program.display());
+    let name = program.file_name().expect("a program has a name");
+    let file = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join(name);
+    std::fs::write(&file, output.stdout).expect("cargo's directory can be written");
+    file
 }
 
 /// The workspace's target directory: the one that holds this script's `OUT_DIR`, whose path ends in

@@ -17,7 +17,7 @@ struct Ban {
 const COMMAND_LINES: &[&str] = &[
     "crates/kiln/",
     "crates/guest/agent/src/main.rs",
-    "crates/guest/agent/src/bin/",
+    "crates/guest/micro/src/main.rs",
     "crates/machine/machine/build.rs",
     "xtask/",
     "benches/",

@@ -11,8 +11,8 @@ use crate::program::{cargo, output};
 
 /// From left to right: a crate may depend on those to its left and on none to its right.
 const ORDER: &[&str] = &[
-    "protocol", "plugin", "preload", "host", "agent", "kernel", "machine", "lab", "ledger", "verdict",
-    "bisect", "report", "kiln", "bench", "xtask",
+    "protocol", "harness", "cases", "micro", "agent", "plugin", "preload", "host", "kernel", "machine",
+    "lab", "ledger", "verdict", "bisect", "report", "kiln", "bench", "xtask",
 ];
 
 /// The page with the picture.

@@ -11,7 +11,6 @@
 //! * [`work`]: runs one case or program; [`launch`] is its side in the child process
 //! * [`leftovers`]: removes what a case left behind
 //! * [`stuck`]: what the processes of a case that does not end are doing
-//! * [`missing`]: needs that only the guest itself can judge
 //! * [`shell`]: gives the console to a shell
 
 pub mod by_hand;
@@ -21,7 +20,6 @@ mod instrument;
 mod kernel_log;
 pub(crate) mod launch;
 mod leftovers;
-pub(crate) mod missing;
 mod mounts;
 mod port;
 mod session;
@@ -31,10 +29,10 @@ mod work;
 
 use std::path::Path;
 
+use harness::sys::time_stamp;
 use protocol::{FromAgent, ToAgent};
 use rustix::system::{RebootCommand, reboot};
 
-use crate::micro::time_stamp;
 use session::Session;
 
 /// Runs the machine until it is powered off.
@@ -85,7 +83,7 @@ fn serve(session: &mut Session, trouble: &[String]) {
 fn prepare(session: &mut Session, modules: &[String]) {
     for path in modules {
         // A case that needs it finds out why it cannot be loaded.
-        let _ = launch::load(Path::new(path));
+        let _ = harness::modules::load(Path::new(path));
     }
     session.forward_whole_log();
     session.send(&FromAgent::Prepared);
@@ -103,7 +101,7 @@ fn hello() -> FromAgent {
         arch: uname.machine().to_string_lossy().into_owned(),
         uptime_ms: session::milliseconds(uptime),
         memory_mib: memory >> 20,
-        cpus: missing::cpus(),
+        cpus: harness::needs::cpus(),
     }
 }
 

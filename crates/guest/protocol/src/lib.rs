@@ -1,5 +1,6 @@
 //! The messages between machine and agent: the one crate that both sides share.
 //!
+//! * [`catalogue`]: which cases and operations there are
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
 //! * [`need`]: what a case or a program cannot do without
@@ -8,6 +9,7 @@
 //! * [`results`]: the page of shared memory in which a case counts its results
 //! * [`waiting`]: a run that waits in the initramfs
 
+pub mod catalogue;
 pub mod frame;
 pub mod measure;
 pub mod message;

@@ -37,16 +37,25 @@ pub enum Need<Name = &'static str> {
 impl<Name: AsRef<str>> Need<Name> {
     /// The same without a name of its own.
     pub fn borrowed(&self) -> Need<&str> {
+        self.named(|name| name)
+    }
+
+    /// The same with a name of its own.
+    pub fn owned(&self) -> Need<String> {
+        self.named(str::to_string)
+    }
+
+    fn named<'a, Other>(&'a self, name: impl FnOnce(&'a str) -> Other) -> Need<Other> {
         match self {
-            Self::Module(name) => Need::Module(name.as_ref()),
-            Self::Filesystem(name) => Need::Filesystem(name.as_ref()),
-            Self::Config(option) => Need::Config(option.as_ref()),
-            Self::Device(path) => Need::Device(path.as_ref()),
+            Self::Module(module) => Need::Module(name(module.as_ref())),
+            Self::Filesystem(kind) => Need::Filesystem(name(kind.as_ref())),
+            Self::Config(option) => Need::Config(name(option.as_ref())),
+            Self::Device(path) => Need::Device(name(path.as_ref())),
             Self::Disk(mib) => Need::Disk(*mib),
             Self::Memory(mib) => Need::Memory(*mib),
             Self::Cpus(count) => Need::Cpus(*count),
             Self::Capability(number) => Need::Capability(*number),
-            Self::Tool(name) => Need::Tool(name.as_ref()),
+            Self::Tool(program) => Need::Tool(name(program.as_ref())),
         }
     }
 }

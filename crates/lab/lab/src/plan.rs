@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use agent::case::{Case, Need};
 use kernel::{Kernel, Presence};
 use machine::program::Program;
 use machine::{Payload, spec};
-use protocol::Work;
+use protocol::catalogue::Case;
+use protocol::{Need, Work};
 
 use crate::judge::Dialect;
 
@@ -46,7 +46,7 @@ pub struct Item {
     /// Its time limit on an unloaded machine.
     pub limit: Duration,
     /// Kernel reports that it provokes on purpose.
-    pub expects: &'static [&'static str],
+    pub expects: Vec<String>,
     /// Modules to load, by their paths in the machine.
     pub modules: Vec<String>,
     /// Modules that it needs and of which nothing is known: a lone image says nothing about its own.
@@ -80,7 +80,7 @@ impl Plan {
         cases: &[&Case],
         fixed: Fixed,
     ) -> Result<Self, machine::Error> {
-        let needs: Vec<Need> = cases.iter().flat_map(|case| case.needs).copied().collect();
+        let needs: Vec<_> = cases.iter().flat_map(|case| &case.needs).map(Need::borrowed).collect();
         let mut plan = Self::empty(suite, &needs, fixed);
         for case in cases {
             let item = plan.item(kernel, case, fixed)?;
@@ -137,17 +137,18 @@ impl Plan {
     }
 
     fn item(&mut self, kernel: &Kernel, case: &Case, fixed: Fixed) -> Result<Item, machine::Error> {
-        let (modules, skip) = self.provide(kernel, case.needs)?;
+        let needs: Vec<_> = case.needs.iter().map(Need::borrowed).collect();
+        let (modules, skip) = self.provide(kernel, &needs)?;
         Ok(Item {
-            name: case.name.to_string(),
-            about: case.about.to_string(),
-            work: Work::Case(case.name.to_string()),
+            name: case.name.clone(),
+            about: case.about.clone(),
+            work: Work::Case(case.name.clone()),
             dialect: Dialect::Kiln,
             limit: fixed.limit.unwrap_or(case.limit),
-            expects: case.expects,
+            expects: case.expects.clone(),
             modules,
-            unsure: unsure(kernel, case.needs),
-            cpus: cpus_of(case.needs),
+            unsure: unsure(kernel, &needs),
+            cpus: cpus_of(&needs),
             skip,
         })
     }

@@ -17,7 +17,7 @@ mod ship;
 
 use std::path::Path;
 
-use agent::case::Case;
+use protocol::catalogue::Case;
 
 pub use error::Error;
 pub use external::External;

@@ -60,7 +60,7 @@ impl Plan {
             work: Work::Program(said.command(place)),
             dialect: Dialect::Program,
             limit: fixed.limit.unwrap_or(LIMIT),
-            expects: &[],
+            expects: Vec::new(),
             modules,
             unsure: unsure(kernel, &needs),
             cpus: cpus_of(&needs),

@@ -5,6 +5,7 @@
 //! * [`initramfs`]: the archive that it boots into, written in memory
 //! * [`payload`]: what goes into the archive; [`program`]: a host's program with its libraries;
 //!   [`folder`]: a folder of the host
+//! * [`catalogue`]: the cases and operations that guests' programs hold
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
 //! * [`hosted`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
 //! * [`template`]: a booted machine that others are cloned from
@@ -14,6 +15,7 @@
 //! * [`host`]: what this host has
 
 pub mod accel;
+pub mod catalogue;
 pub mod console;
 pub mod engine;
 pub mod error;

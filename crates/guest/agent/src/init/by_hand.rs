@@ -7,8 +7,7 @@ use protocol::{Counts, End, RunRequest, Work};
 use rustix::process::{WaitOptions, waitpid};
 
 use super::{launch, work};
-use crate::cases;
-use crate::child::{exit, fork};
+use harness::child::{exit, fork};
 
 const USAGE: &str = "usage: kiln-case [NAME]    without a name: the case that is at hand";
 

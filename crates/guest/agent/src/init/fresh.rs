@@ -5,7 +5,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::time::{ClockId, Timespec, clock_settime};
 
-use crate::check::describe;
+use harness::check::describe;
 
 /// Bits that are credited for a byte of entropy.
 const BITS: libc::c_int = 8;
@@ -41,11 +41,11 @@ fn renew(entropy: [u8; 32]) -> Result<(), Errno> {
     let pool = Pool { entropy_count: size * BITS, buf_size: size, buf: entropy };
     // SAFETY: the request reads a rand_pool_info with as many bytes as it says, which outlives the call.
     if unsafe { libc::ioctl(device.as_raw_fd(), RNDADDENTROPY, &raw const pool) } < 0 {
-        return Err(crate::child::last_error());
+        return Err(harness::child::last_error());
     }
     // SAFETY: the request takes no argument.
     match unsafe { libc::ioctl(device.as_raw_fd(), RNDRESEEDCRNG) } {
         0 => Ok(()),
-        _ => Err(crate::child::last_error()),
+        _ => Err(harness::child::last_error()),
     }
 }

@@ -4,6 +4,11 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
+use harness::check::{Checked, Stop, broken, describe, skip};
+use harness::child::{conclude, exit, fork};
+use harness::modules::{is_shown, load};
+use harness::needs::missing;
+use harness::page;
 use protocol::results::{DESCRIPTOR_VARIABLE, PATH_VARIABLE, Page};
 use protocol::{Command, ReportKind, RunRequest, Work};
 use rustix::fd::OwnedFd;
@@ -12,12 +17,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
-use super::missing::missing;
 use super::work::RESULTS;
-use crate::cases;
-use crate::check::{Checked, Stop, broken, describe, fail, skip};
-use crate::child::{conclude, exit, fork};
-use crate::page;
 
 /// The number under which programs of a case inherit the results page.
 const RESULTS_DESCRIPTOR: i32 = 99;
@@ -95,7 +95,7 @@ fn isolate(file: &OwnedFd, output: OwnedFd) -> Result<(), Errno> {
 fn pass_on(file: &OwnedFd) -> Result<(), Errno> {
     // SAFETY: the number is not in use: everything else that is open here is below it.
     match unsafe { libc::dup2(file.as_raw_fd(), RESULTS_DESCRIPTOR) } {
-        ..0 => Err(crate::child::last_error()),
+        ..0 => Err(harness::child::last_error()),
         _ => Ok(()),
     }
 }
@@ -127,39 +127,6 @@ fn main(request: &RunRequest) -> Checked {
 fn tell_seed(seed: u64) {
     // SAFETY: this process has one thread.
     unsafe { std::env::set_var("KILN_SEED", seed.to_string()) };
-}
-
-/// Loads a module; one that is loaded already is fine.
-pub(crate) fn load(path: &Path) -> Checked {
-    if is_live(&name_of(path)) {
-        return Ok(());
-    }
-    let Ok(file) = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
-        return broken(&format!("module {} is not in the initramfs", path.display()));
-    };
-    match rustix::system::finit_module(&file, c"", 0) {
-        Ok(()) | Err(Errno::EXIST) => Ok(()),
-        // A module of another build, or one that a policy forbids: nothing that the kernel did wrong.
-        Err(error @ (Errno::NOEXEC | Errno::INVAL | Errno::KEYREJECTED | Errno::PERM)) => {
-            broken(&format!("the kernel refuses module {}: {}", name_of(path), describe(error)))
-        }
-        Err(error) => fail(&format!("loading module {}: {}", name_of(path), describe(error))),
-    }
-}
-
-/// Whether a module is loaded and ready: loading it once more would only cost the time to read it.
-fn is_live(name: &str) -> bool {
-    let state = Path::new("/sys/module").join(name.replace('-', "_")).join("initstate");
-    std::fs::read_to_string(state).is_ok_and(|state| state.trim() == "live")
-}
-
-/// Whether the kernel shows a module: one that is built in and has no parameter it does not show.
-fn is_shown(name: &str) -> bool {
-    Path::new("/sys/module").join(name.replace('-', "_")).exists()
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn run_case(name: &str) -> Checked {

@@ -44,7 +44,7 @@ pub(super) fn remove(mut names: Vec<String>, mounts_before: &[String]) -> Vec<St
     names.extend(remove_processes());
     names.extend(remove_mounts(mounts_before));
     if let Err(error) = empty_tmp() {
-        names.push(format!("{TMP} cannot be emptied: {}", crate::check::describe(error)));
+        names.push(format!("{TMP} cannot be emptied: {}", harness::check::describe(error)));
     }
     names.truncate(NAMED);
     for name in &mut names {
@@ -89,7 +89,7 @@ fn remove_mounts(before: &[String]) -> Vec<String> {
     for place in mounts().iter().rev().filter(|place| !before.contains(place)) {
         names.push(match unmount(place.as_str(), UnmountFlags::DETACH) {
             Ok(()) => format!("mount {place}"),
-            Err(error) => format!("mount {place} cannot be removed: {}", crate::check::describe(error)),
+            Err(error) => format!("mount {place} cannot be removed: {}", harness::check::describe(error)),
         });
     }
     names

@@ -5,7 +5,7 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 
-use crate::case::DISK;
+use harness::needs::DISK;
 
 /// Type, where, options, and whether a kernel may lack it.
 const MOUNTS: &[(&str, &str, &str, bool)] = &[
@@ -42,7 +42,9 @@ pub(super) fn mount_all() -> Vec<String> {
     for &(kind, place, options, may_lack) in MOUNTS {
         match mount_one(kind, place, options) {
             Err(Errno::NODEV | Errno::NOENT) if may_lack => {}
-            Err(error) => trouble.push(format!("mount {kind} on {place}: {}", crate::check::describe(error))),
+            Err(error) => {
+                trouble.push(format!("mount {kind} on {place}: {}", harness::check::describe(error)));
+            }
             Ok(()) => {}
         }
     }

@@ -9,7 +9,7 @@ use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsi
 
 use super::session::Session;
 use super::{leftovers, work};
-use crate::child::{exit, fork};
+use harness::child::{exit, fork};
 
 const CONSOLE: &str = "/dev/ttyS0";
 

@@ -12,7 +12,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::session::Session;
 use super::{launch, leftovers, stuck};
-use crate::{cases, page};
+use harness::page;
 
 /// Where the results page of the running case is.
 pub(super) const RESULTS: &str = "/run/kiln/results";

@@ -36,6 +36,7 @@ proptest! {
     fn what_is_shown_is_read(need in need()) {
         prop_assert_eq!(need.to_string().parse(), Ok(need.clone()));
         prop_assert_eq!(need.borrowed().to_string(), need.to_string());
+        prop_assert_eq!(need.borrowed().owned(), need.clone());
         prop_assert!(!need.to_string().contains(','), "a list of them can be split");
     }
 

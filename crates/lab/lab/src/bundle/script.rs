@@ -42,7 +42,8 @@ pub(super) fn write(parts: Parts<'_>, accel: Accel, limit: Duration) -> String {
 
 /// What awk is given: what is true of this Run, the tables and the rules.
 fn judge(parts: Parts<'_>) -> String {
-    let about = about(&parts.item.name, parts.item.dialect, parts.is_users, parts.item.expects);
+    let expects: Vec<&str> = parts.item.expects.iter().map(String::as_str).collect();
+    let about = about(&parts.item.name, parts.item.dialect, parts.is_users, &expects);
     [about, tables::write(), REPORTS.to_string(), VERDICT.trim_end().to_string()].join("\n")
 }
 

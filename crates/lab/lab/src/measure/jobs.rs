@@ -1,9 +1,10 @@
 //! What is measured on a Kernel, and what its machine needs for that.
 
-use agent::micro::{self, Operation};
 use kernel::Kernel;
+use machine::catalogue;
 use machine::program::Program;
-use protocol::Work;
+use protocol::catalogue::Operation;
+use protocol::{Need, Work};
 
 use super::NotMeasured;
 use crate::outcome::Outcome;
@@ -48,8 +49,9 @@ impl Jobs {
         let mut plan = Plan::empty(MICRO, &[], fixed);
         let mut modules: Vec<String> = Vec::new();
         let mut jobs = Vec::new();
-        for operation in micro::all() {
-            let (needed, skip) = plan.provide(kernel, operation.needs)?;
+        for operation in catalogue::operations() {
+            let needs: Vec<_> = operation.needs.iter().map(Need::borrowed).collect();
+            let (needed, skip) = plan.provide(kernel, &needs)?;
             for module in needed {
                 if !modules.contains(&module) {
                     modules.push(module);
@@ -90,9 +92,9 @@ impl Jobs {
 impl Job {
     fn of_operation(operation: &Operation, skip: Option<String>) -> Self {
         Self {
-            name: operation.name.to_string(),
-            about: operation.about.to_string(),
-            work: Work::Case(operation.name.to_string()),
+            name: operation.name.clone(),
+            about: operation.about.clone(),
+            work: Work::Case(operation.name.clone()),
             skip: skip.map(skipped),
         }
     }

@@ -78,12 +78,13 @@ fn run_of(case: &str, about: &str, boot: u32, judgement: Judgement) -> Run {
 pub(super) fn conclude(item: &Item, boot: u32, seen: Observation) -> (Run, bool) {
     let kernel_reports = reports_in(&seen);
     let console = seen.console.tail(CONSOLE_LINES);
+    let expects: Vec<&str> = item.expects.iter().map(String::as_str).collect();
     let judgement = judge(&Seen {
         dialect: item.dialect,
         limit: seen.limit,
         starved: seen.waited > seen.duration / 2,
         output: &seen.output,
-        expects: item.expects,
+        expects: &expects,
         ending: &seen.ending,
         reports: &seen.reports,
         kernel_reports: &kernel_reports,

@@ -1,8 +1,7 @@
 //! Choosing cases.
 
-use agent::case::Case;
-use agent::cases;
-use agent::micro::{self, Operation};
+use machine::catalogue;
+use protocol::catalogue::{Case, Operation};
 use thiserror::Error;
 
 /// The suite that runs when no other is asked for.
@@ -12,7 +11,7 @@ pub const DEFAULT: &str = "smoke";
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum UnknownCase {
     /// No such suite.
-    #[error("there is no suite {0:?}; there are: {all}; a folder is named with a slash, such as ./tests", all = cases::SUITES.join(", "))]
+    #[error("there is no suite {0:?}; there are: {all}; a folder is named with a slash, such as ./tests", all = catalogue::cases().suites.join(", "))]
     Suite(String),
     /// A suite of another kind.
     #[error("suite {MICRO} is measured, not run: `kiln measure` and `kiln compare` do that")]
@@ -38,8 +37,8 @@ pub fn select(suite: &str, patterns: &[String]) -> Result<Vec<&'static Case>, Un
     if suite == MICRO {
         return Err(UnknownCase::Measured);
     }
-    let all = cases::suite(suite).ok_or_else(|| UnknownCase::Suite(suite.to_string()))?;
-    matching(suite, all, |case| case.name, patterns).map_err(|error| match error {
+    let all = catalogue::cases().suite(suite).ok_or_else(|| UnknownCase::Suite(suite.to_string()))?;
+    matching(suite, all, |case| &case.name, patterns).map_err(|error| match error {
         UnknownCase::Pattern { pattern, hint, .. } => {
             let hint = elsewhere(&pattern).unwrap_or(hint);
             UnknownCase::Pattern { suite: suite.to_string(), pattern, hint }
@@ -57,7 +56,7 @@ pub const MICRO: &str = "micro";
 ///
 /// When a pattern matches nothing.
 pub fn operations(patterns: &[String]) -> Result<Vec<&'static Operation>, UnknownCase> {
-    matching(MICRO, micro::all().collect(), |operation| operation.name, patterns)
+    matching(MICRO, catalogue::operations().iter().collect(), |operation| &operation.name, patterns)
 }
 
 /// What matches one of `patterns` by its name; all without patterns.
@@ -80,10 +79,11 @@ pub(super) fn matching<T>(
 
 /// The suite that has what the pattern asks for.
 fn elsewhere(pattern: &str) -> Option<String> {
-    let has = |suite: &&&str| {
-        cases::suite(suite).is_some_and(|all| all.iter().any(|case| matches(pattern, case.name)))
+    let cases = catalogue::cases();
+    let has = |suite: &&String| {
+        cases.suite(suite).is_some_and(|all| all.iter().any(|case| matches(pattern, &case.name)))
     };
-    cases::SUITES.iter().find(has).map(|suite| format!(" (suite {suite} has it)"))
+    cases.suites.iter().find(has).map(|suite| format!(" (suite {suite} has it)"))
 }
 
 /// The names that share most words with the pattern.

@@ -83,7 +83,7 @@ fn item(
         work: Work::Program(command),
         dialect: suite.dialect,
         limit: fixed.limit.unwrap_or(case.limit),
-        expects: &[],
+        expects: Vec::new(),
         modules: Vec::new(),
         unsure: Vec::new(),
         cpus: machine::spec::CPUS,

@@ -14,7 +14,7 @@ pub(crate) fn item(name: &str) -> Item {
         work: Work::Case(name.into()),
         dialect: Dialect::Kiln,
         limit: Duration::from_secs(1),
-        expects: &[],
+        expects: Vec::new(),
         modules: Vec::new(),
         unsure: Vec::new(),
         cpus: 1,

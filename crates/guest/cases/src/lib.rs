@@ -1,0 +1,149 @@
+//! The cases, one file per area of the kernel; [`case`] says what a case is.
+//!
+//! To add one, copy one: a line in the `CASES` of its area and a function below it. A new area is a
+//! new file and a line in [`AREAS`]. What belongs to the smoke suite is listed in [`smoke`].
+
+pub mod bpf;
+mod capability;
+pub mod case;
+mod cgroup;
+mod directory;
+mod epoll;
+mod event;
+mod exec;
+mod file;
+mod fs;
+mod futex;
+pub mod inet;
+pub mod io_uring;
+pub mod keys;
+mod lock;
+mod loop_device;
+mod mapping;
+mod memfd;
+pub mod memory;
+pub mod module;
+mod mount;
+mod namespace;
+mod netlink;
+mod overlay;
+mod pipe;
+mod proc;
+mod process;
+mod ptrace;
+pub mod seccomp;
+mod signal;
+mod smoke;
+mod socket;
+mod splice;
+mod sysfs;
+mod time;
+pub mod timer;
+mod tmpfs;
+mod userfaultfd;
+
+use protocol::{Need, catalogue};
+
+use crate::case::Case;
+
+/// All areas, in the order in which they run.
+const AREAS: &[&[Case]] = &[
+    process::CASES,
+    exec::CASES,
+    signal::CASES,
+    memory::CASES,
+    mapping::CASES,
+    file::CASES,
+    directory::CASES,
+    lock::CASES,
+    pipe::CASES,
+    splice::CASES,
+    socket::CASES,
+    inet::CASES,
+    epoll::CASES,
+    event::CASES,
+    futex::CASES,
+    time::CASES,
+    timer::CASES,
+    namespace::CASES,
+    cgroup::CASES,
+    ptrace::CASES,
+    seccomp::CASES,
+    capability::CASES,
+    keys::CASES,
+    memfd::CASES,
+    userfaultfd::CASES,
+    io_uring::CASES,
+    bpf::CASES,
+    netlink::CASES,
+    mount::CASES,
+    tmpfs::CASES,
+    overlay::CASES,
+    loop_device::CASES,
+    fs::CASES,
+    module::CASES,
+    proc::CASES,
+    sysfs::CASES,
+];
+
+/// The suite with the cases that [`smoke`] lists, and the one with all.
+const SMOKE: &str = "smoke";
+const FULL: &str = "full";
+
+/// All cases and suites, for the host.
+#[must_use]
+pub fn catalogue() -> catalogue::Cases {
+    let suites = [SMOKE, FULL].map(str::to_string).to_vec();
+    catalogue::Cases { suites, cases: all().map(described).collect() }
+}
+
+fn described(case: &Case) -> catalogue::Case {
+    let suites: &[&str] = if is_smoke(case) { &[SMOKE, FULL] } else { &[FULL] };
+    let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+    catalogue::Case {
+        name: case.name.to_string(),
+        about: case.about.to_string(),
+        needs: case.needs.iter().map(Need::owned).collect(),
+        limit: case.limit,
+        expects: owned(case.expects),
+        suites: owned(suites),
+    }
+}
+
+/// The case called `name`.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Case> {
+    all().find(|case| case.name == name)
+}
+
+fn all() -> impl Iterator<Item = &'static Case> {
+    AREAS.iter().copied().flatten()
+}
+
+fn is_smoke(case: &Case) -> bool {
+    let listed = |(area, names): &(&str, &[&str])| {
+        *area == case.area()
+            && names.iter().any(|name| case.name[area.len()..].strip_prefix('/') == Some(name))
+    };
+    smoke::NAMES.iter().any(listed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smoke_suite_names_cases_that_exist() {
+        let named: usize = smoke::NAMES.iter().map(|(_, names)| names.len()).sum();
+        assert_eq!(catalogue().suite(SMOKE).expect("it exists").len(), named);
+        assert!(named >= 60);
+    }
+
+    #[test]
+    fn every_suite_that_is_named_exists() {
+        let catalogue = catalogue();
+        assert!(catalogue.suites.iter().all(|name| catalogue.suite(name).is_some()));
+        assert_eq!(catalogue.suite(FULL).map(|cases| cases.len()), Some(all().count()));
+        assert_eq!(catalogue.suite("rough"), None);
+    }
+}

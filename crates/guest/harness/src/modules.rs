@@ -1,0 +1,46 @@
+//! Loading kernel modules.
+
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::check::{Checked, broken, describe, fail};
+
+/// Loads the module in the file at `path`; one that is loaded already is fine.
+///
+/// # Errors
+///
+/// When the file is not there or the kernel refuses it: broken where a policy or another build is the reason.
+pub fn load(path: &Path) -> Checked {
+    if is_live(&name_of(path)) {
+        return Ok(());
+    }
+    let Ok(file) = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
+        return broken(&format!("module {} is not in the initramfs", path.display()));
+    };
+    match rustix::system::finit_module(&file, c"", 0) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        // A module of another build, or one that a policy forbids: nothing that the kernel did wrong.
+        Err(error @ (Errno::NOEXEC | Errno::INVAL | Errno::KEYREJECTED | Errno::PERM)) => {
+            broken(&format!("the kernel refuses module {}: {}", name_of(path), describe(error)))
+        }
+        Err(error) => fail(&format!("loading module {}: {}", name_of(path), describe(error))),
+    }
+}
+
+/// Whether a module is loaded and ready: loading it once more would only cost the time to read it.
+fn is_live(name: &str) -> bool {
+    let state = Path::new("/sys/module").join(name.replace('-', "_")).join("initstate");
+    std::fs::read_to_string(state).is_ok_and(|state| state.trim() == "live")
+}
+
+/// Whether the kernel shows a module: one that is built in and has no parameter it does not show.
+#[must_use]
+pub fn is_shown(name: &str) -> bool {
+    Path::new("/sys/module").join(name.replace('-', "_")).exists()
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,25 @@
+//! A program of the user instead of an operation: from its start to its end.
+
+use std::process::Stdio;
+
+use harness::check::{Checked, fail, skip};
+use harness::needs::missing;
+use protocol::Command;
+
+use super::Meter;
+
+/// Measures a program; it must end with 0 each time.
+pub(super) fn measure(command: &Command, meter: &mut Meter) -> Checked {
+    let Some((program, arguments)) = command.argv.split_first() else { return fail("no program") };
+    if let Some(text) = command.needs.iter().find_map(|need| missing(need.borrowed())) {
+        return skip(&text);
+    }
+    let prepare = || {
+        let mut started = std::process::Command::new(program);
+        started.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(started)
+    };
+    meter.around(prepare, std::process::Command::status, |_, status| {
+        if status.success() { Ok(()) } else { fail(&format!("{program} ended with {status}")) }
+    })
+}
