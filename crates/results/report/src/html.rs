@@ -1,60 +1,138 @@
 //! What all pages have in common: no script is needed to read one, nothing is fetched.
 
-mod markup;
-
 use std::fmt::Display;
 
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
 use crate::columns::fit;
-use crate::safe::safe_line;
+use crate::safe::{safe_line, visible};
 
-pub(crate) use markup::{Markup, Percent};
+/// Characters of one text or attribute at most: a name that somebody made up must not fill the page.
+const TEXT_MAX: usize = 2048;
 
-/// A whole page with what `body` puts into it.
-pub(crate) fn page(title: &str, body: impl FnOnce(&mut Markup)) -> String {
-    let mut markup = Markup::default();
-    markup.own("<!doctype html>\n");
-    markup.element("html", &[("lang", &"en")], |markup| {
-        markup.element("head", &[], |markup| head(markup, title));
-        markup.line();
-        markup.element("body", &[], |markup| {
-            body(markup);
-            markup.element("script", &[], |markup| markup.own(include_str!("html/page.js")));
-        });
-    });
-    markup.line();
-    markup.finish()
+/// A whole page.
+pub(crate) fn page(title: &str, body: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE) "\n"
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (text(title)) }
+                style { (PreEscaped(include_str!("html/style.css"))) }
+            }
+            "\n"
+            body {
+                (body)
+                script { (PreEscaped(include_str!("html/page.js"))) }
+            }
+        }
+        "\n"
+    };
+    // Whatever came in without text(): no control character gets out.
+    page.into_string().chars().map(|c| if c == '\n' { c } else { visible(c) }).collect()
 }
 
-fn head(markup: &mut Markup, title: &str) {
-    let width: [(&str, &dyn Display); 2] =
-        [("name", &"viewport"), ("content", &"width=device-width, initial-scale=1")];
-    markup.void("meta", &[("charset", &"utf-8")]);
-    markup.void("meta", &width);
-    markup.void("meta", &[("name", &"color-scheme"), ("content", &"light dark")]);
-    markup.plain("title", title);
-    markup.element("style", &[], |markup| markup.own(include_str!("html/style.css")));
+/// Text that somebody else may have written: in one line, of bounded length. maud escapes it.
+pub(crate) fn text(text: impl Display) -> String {
+    let text = text.to_string();
+    let mut rest = text.chars();
+    let head: String = rest.by_ref().take(TEXT_MAX).collect();
+    let end = if rest.next().is_some() { "…" } else { "" };
+    format!("{}{end}", safe_line(&head))
 }
 
 /// Text in which options stay in one line; a browser would break them behind their hyphens.
-pub(crate) fn prose(markup: &mut Markup, text: &str) {
-    let mut rest = text;
+pub(crate) fn prose(prose: &str) -> Markup {
+    let prose = text(prose);
+    let mut pieces = Vec::new();
+    let mut rest = prose.as_str();
     while let Some(at) = rest.find("--") {
         let end = rest[at..].find([' ', ')']).map_or(rest.len(), |length| at + length);
-        markup.text(&rest[..at]);
-        markup.leaf("span", &[("class", &"option")], &rest[at..end]);
+        pieces.push((&rest[..at], &rest[at..end]));
         rest = &rest[end..];
     }
-    markup.text(rest);
+    html! {
+        @for (before, option) in pieces { (before) span.option { (option) } }
+        (rest)
+    }
 }
 
 /// A command that can be typed.
-pub(crate) fn command(markup: &mut Markup, text: &str) {
-    markup.element("p", &[], |markup| {
-        markup.element("code", &[("class", &"command")], |markup| prose(markup, text));
-    });
+pub(crate) fn command(text: &str) -> Markup {
+    html! { p { code.command { (prose(text)) } } }
 }
 
 /// A name in a heading.
 pub(crate) fn short(name: &str) -> String {
     fit(&safe_line(name), 120)
+}
+
+/// A place or a length in percent of the whole.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Percent(pub(crate) f64);
+
+impl Display for Percent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.2}%", self.0)
+    }
+}
+
+/// A place in a chart: from the left in percent, from the top in pixels.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) x: Percent,
+    pub(crate) y: u32,
+}
+
+/// A straight line in a chart.
+pub(crate) fn line(class: &str, from: Place, to: Place) -> Markup {
+    html! { line class=(class) x1=(from.x) y1=(from.y) x2=(to.x) y2=(to.y) {} }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::safe::is_treacherous;
+
+    fn paragraph(content: &str) -> String {
+        html! { p title=(text(content)) { (text(content)) } }.into_string()
+    }
+
+    #[test]
+    fn text_cannot_leave_its_place() {
+        assert_eq!(
+            paragraph("<script>\"'&\x1b[2J\x07\u{202e}"),
+            "<p title=\"&lt;script&gt;&quot;'&amp;␇\u{fffd}\">&lt;script&gt;&quot;'&amp;␇\u{fffd}</p>"
+        );
+        assert!(paragraph(&"x".repeat(10_000)).len() < 5_000);
+    }
+
+    #[test]
+    fn options_are_kept_in_one_line() {
+        let expected = "a <span class=\"option\">--why</span> (<span class=\"option\">-\u{2d}x</span>) b";
+        assert_eq!(prose("a --why (--x) b").into_string(), expected);
+        assert_eq!(prose("a - b").into_string(), "a - b");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_of_a_text_is_markup(text in "[<>&\"'a/!\\- \n\u{0}]{0,40}") {
+            let page = paragraph(&text);
+            prop_assert_eq!(page.matches('<').count(), 2);
+            prop_assert_eq!(page.matches('>').count(), 2);
+            prop_assert_eq!(page.matches('"').count(), 2);
+            prop_assert!(page.chars().all(|c| !c.is_control()));
+        }
+
+        #[test]
+        fn no_control_character_leaves_a_page(text in "[<a\u{1b}\\[2Jm\u{9b}\u{0}\u{202e}\r\n]{0,40}") {
+            let page = page(&text, &html! { p { (text) } });
+            let harmless = |c: char| c == '\n' || !c.is_control() && !is_treacherous(c);
+            prop_assert!(page.chars().all(harmless), "{page}");
+        }
+    }
 }

@@ -55,7 +55,8 @@ fn after_sequence(text: &str) -> Option<&str> {
     matches!(last, 0x40..=0x7e).then(|| &body[length + 1..])
 }
 
-fn visible(c: char) -> char {
+/// A character that no terminal obeys: `c` itself, or a sign for it.
+pub(crate) fn visible(c: char) -> char {
     match c {
         // The control pictures stand in the order of the characters they show.
         '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(char::REPLACEMENT_CHARACTER),

@@ -18,9 +18,9 @@ const VERSION: usize = 40;
 /// Columns of a change at most: with a reference to a CVE few have more than 110.
 const CHANGE: usize = 240;
 
-/// What a text says of the changes of one candidate.
+/// The changes of one candidate, as far as a text has room for them.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct Excerpt {
     /// How many there are, and which stand below.
     pub(super) head: String,
     /// All, if they are few; else those that are closest to the question.
@@ -29,9 +29,9 @@ pub(super) struct Told {
     pub(super) more: usize,
 }
 
-/// What to say of the changes of one of so many `candidates`, those first that are closest to some words; nothing where
-/// nothing is known.
-pub(super) fn told(words: &BTreeSet<String>, changes: &Changes, candidates: usize) -> Option<Told> {
+/// An excerpt of the changes of one of so many `candidates`: those closest to some words come first. None if no change
+/// is known.
+pub(super) fn excerpt(words: &BTreeSet<String>, changes: &Changes, candidates: usize) -> Option<Excerpt> {
     if changes.is_empty() {
         return None;
     }
@@ -48,7 +48,7 @@ pub(super) fn told(words: &BTreeSet<String>, changes: &Changes, candidates: usiz
         (false, false) => "; closest to what was asked:",
     };
     let more = changes.count() - entries.len();
-    Some(Told { head: format!("{}{which}", total(changes)), entries, more })
+    Some(Excerpt { head: format!("{}{which}", total(changes)), entries, more })
 }
 
 /// `1,204 since 6.1.176-1 (stable 6.1.177 to 6.1.180)`
@@ -88,12 +88,12 @@ mod tests {
 
     fn asked(word: &str, changes: &Changes, candidates: usize) -> (String, usize, usize) {
         let words = BTreeSet::from([word.to_owned()]);
-        let Told { head, entries, more } = told(&words, changes, candidates).unwrap();
+        let Excerpt { head, entries, more } = excerpt(&words, changes, candidates).unwrap();
         (head, entries.len(), more)
     }
 
     #[test]
-    fn of_many_changes_the_closest_are_told() {
+    fn of_many_changes_the_closest_are_excerpt() {
         let many = changes(1_204, &["6.1.177", "6.1.180"]);
         let total = "1,204 since 6.1.176-1 (stable 6.1.177 to 6.1.180)";
         let head = format!("{total}; closest to what was asked:");
@@ -106,13 +106,13 @@ mod tests {
     }
 
     #[test]
-    fn a_few_are_told_whole() {
+    fn a_few_are_all_listed() {
         assert_eq!(
             asked("zram", &changes(1, &["6.1.177"]), 1),
             ("1 since 6.1.176-1 (stable 6.1.177):".into(), 1, 0)
         );
         assert_eq!(asked("xfs", &changes(12, &[]), 1), ("12 since 6.1.176-1:".into(), 12, 0));
         assert_eq!(asked("xfs", &changes(0, &["6.1.177"]), 1).0, "0 since 6.1.176-1 (stable 6.1.177)");
-        assert_eq!(told(&BTreeSet::new(), &Changes::default(), 1), None);
+        assert_eq!(excerpt(&BTreeSet::new(), &Changes::default(), 1), None);
     }
 }

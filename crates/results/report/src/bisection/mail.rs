@@ -10,7 +10,7 @@ use bisect::{Bisection, Changes, Conclusion, StateReport};
 use unicode_width::UnicodeWidthStr;
 
 use super::address::recipient;
-use super::changes::{Told, item, told};
+use super::changes::{Excerpt, excerpt, item};
 use super::difference::between;
 use super::functions::functions;
 use super::settings::{absent, is_setting};
@@ -131,7 +131,7 @@ impl<W: Write> Draft<'_, W> {
 
     /// What is new in one of so many candidates.
     fn changes(&mut self, words: &BTreeSet<String>, changes: &Changes, candidates: usize) -> io::Result<()> {
-        let Some(Told { head, entries, .. }) = told(words, changes, candidates) else {
+        let Some(Excerpt { head, entries, .. }) = excerpt(words, changes, candidates) else {
             return Ok(());
         };
         self.fact("changes", &head)?;

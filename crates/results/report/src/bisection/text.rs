@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use bisect::{Bisection, Changes, StateReport};
 use unicode_width::UnicodeWidthStr;
 
-use super::changes::{Told, item, told};
+use super::changes::{Excerpt, excerpt, item};
 use super::difference::between;
 use super::functions::functions;
 use super::sides::{Sides, sides};
@@ -89,7 +89,7 @@ impl<W: Write> Printer<'_, W> {
 
     /// What is new in one of so many candidates.
     fn changes(&mut self, words: &BTreeSet<String>, changes: &Changes, candidates: usize) -> io::Result<()> {
-        let Some(Told { head, entries, more }) = told(words, changes, candidates) else {
+        let Some(Excerpt { head, entries, more }) = excerpt(words, changes, candidates) else {
             return Ok(());
         };
         if entries.is_empty() {

@@ -3,32 +3,28 @@
 mod chart;
 mod details;
 mod flame;
-mod recurring;
-mod rows;
 mod scale;
-mod subjects;
+mod tables;
 
 use std::io::{self, Write};
 
 use lab::measure::Kind;
+use maud::{Markup, html};
 use verdict::{Against, Comparison};
 
 use super::{missing, statement};
-use crate::html::{Markup, prose, short};
+use crate::html::{command, page, prose, short, text};
 use crate::words::named;
+use details::Room;
 
-/// Writes the page. `command` is what the user typed.
+/// Writes the page. `typed` is what the user typed.
 ///
 /// # Errors
 ///
 /// When `out` does not take it.
-pub fn html(comparison: &Comparison, command: &str, mut out: impl Write) -> io::Result<()> {
-    out.write_all(page(comparison, command).as_bytes())?;
+pub fn html(comparison: &Comparison, typed: &str, mut out: impl Write) -> io::Result<()> {
+    out.write_all(page(&title(comparison), &body(comparison, typed)).as_bytes())?;
     out.flush()
-}
-
-fn page(comparison: &Comparison, command: &str) -> String {
-    crate::html::page(&title(comparison), |markup| body(markup, comparison, command))
 }
 
 /// What is compared with what.
@@ -37,54 +33,59 @@ fn title(comparison: &Comparison) -> String {
     format!("{} against {}", others.join(", "), short(&comparison.base.label))
 }
 
-fn body(markup: &mut Markup, comparison: &Comparison, command: &str) {
-    markup.element("header", &[], |markup| {
-        markup.plain("h1", title(comparison));
-        crate::html::command(markup, command);
-        markup.plain("p", statement::kind(comparison));
-        markup.element("p", &[("class", &"honesty")], |markup| {
-            prose(markup, statement::honesty(comparison.kind));
-        });
-        if let Some(noise) = statement::noise(comparison) {
-            markup.plain("p", noise);
-        }
-        for note in &comparison.notes {
-            markup.leaf("p", &[("class", &"note")], format!("note: {note}"));
-        }
-        subjects::subjects(markup, comparison);
-    });
-    markup.line();
-    markup.element("main", &[], |markup| {
-        for (index, against) in comparison.others.iter().enumerate() {
-            section(markup, comparison, against, index);
-        }
-    });
+/// What a page says of the base and one other Kernel.
+#[derive(Clone, Copy)]
+struct Section<'a> {
+    comparison: &'a Comparison,
+    against: &'a Against,
+    index: usize,
 }
 
-fn section(markup: &mut Markup, comparison: &Comparison, against: &Against, index: usize) {
-    markup.element("section", &[], |markup| {
-        if comparison.others.len() > 1 {
-            markup.plain("h2", short(&named(&against.subject)));
-        }
-        markup.leaf("p", &[("class", &"totals")], statement::totals(against));
-        recurring::recurring_functions(markup, against);
-        if !against.rows.is_empty() {
-            rows::rows(markup, comparison, (index, against));
-        }
-        for group in missing::groups(&against.missing) {
-            markup.element("p", &[], |markup| {
-                markup.plain("b", format!("not measured {}: ", group.reason));
-                markup.text(missing::names(&group.metrics, usize::MAX));
-            });
-        }
-        details::details(markup, comparison, (index, against));
-    });
-    markup.line();
+impl Section<'_> {
+    /// Where the details of a metric are.
+    fn anchor(self, row: usize) -> String {
+        format!("k{}-m{row}", self.index)
+    }
 }
 
-/// Where the details of a metric are.
-fn anchor(section: usize, row: usize) -> String {
-    format!("k{section}-m{row}")
+fn body(comparison: &Comparison, typed: &str) -> Markup {
+    let mut room = Room::default();
+    let sections = comparison.others.iter().enumerate();
+    html! {
+        header {
+            h1 { (text(title(comparison))) }
+            (command(typed))
+            p { (statement::kind(comparison)) }
+            p.honesty { (prose(statement::honesty(comparison.kind))) }
+            @if let Some(noise) = statement::noise(comparison) { p { (text(noise)) } }
+            @for note in &comparison.notes { p.note { "note: " (text(note)) } }
+            (tables::subjects(comparison))
+        }
+        "\n"
+        main {
+            @for (index, against) in sections { (section(Section { comparison, against, index }, &mut room)) }
+        }
+    }
+}
+
+fn section(section: Section<'_>, room: &mut Room) -> Markup {
+    let Section { comparison, against, .. } = section;
+    html! {
+        section {
+            @if comparison.others.len() > 1 { h2 { (short(&named(&against.subject))) } }
+            p.totals { (text(statement::totals(against))) }
+            (tables::recurring_functions(against))
+            @if !against.rows.is_empty() { (room.used(tables::rows(section))) }
+            @for group in missing::groups(&against.missing) {
+                p {
+                    b { (text(format!("not measured {}:", group.reason))) } " "
+                    (text(missing::names(&group.metrics, usize::MAX)))
+                }
+            }
+            (details::details(section, room))
+        }
+        "\n"
+    }
 }
 
 /// What says a kind's unit in the head of a column of figures.

@@ -153,7 +153,7 @@ fn the_page_of_times_has_boots_and_interval() {
 }
 
 /// Elements that have no end: html.spec.whatwg.org, "void elements".
-const VOID: [&str; 3] = ["meta", "input", "!doctype"];
+const VOID: [&str; 3] = ["meta", "input", "!DOCTYPE"];
 
 /// The elements of a page that have no end; nothing in it may be fetched.
 pub(crate) fn open_elements(page: &str) -> Vec<String> {

@@ -1,14 +1,14 @@
 //! The axis from its first end to its last, and where the change was believed to be in the end.
 
-use std::fmt::Display;
-
 use bisect::Bisection;
 use bisect::tester::Answer;
+use maud::{Markup, html};
 
 use super::super::sides::mark;
 use super::super::statement;
 use crate::axis::{Axis, Column, Mark, heights};
-use crate::html::{Markup, Percent, short};
+use crate::columns::fit;
+use crate::html::{Percent, Place, line, short, text};
 use crate::repeats::probability;
 use crate::words::brief;
 
@@ -25,31 +25,30 @@ const NAMES: u32 = 94;
 const HEIGHT: u32 = 100;
 
 /// Draws a mark for each state, or for a few, and above it the probability that the change leads there.
-pub(super) fn chart(markup: &mut Markup, bisection: &Bisection) {
+pub(super) fn chart(bisection: &Bisection) -> Markup {
     let columns = axis(bisection).columns(COLUMNS);
     let heights = heights(&columns, BARS);
     let label = format!("{}: {}", statement::walked(bisection), statement::verdict(bisection));
-    let attributes: [(&str, &dyn Display); 5] = [
-        ("class", &"chart axis"),
-        ("role", &"img"),
-        ("aria-label", &label),
-        ("width", &"100%"),
-        ("height", &HEIGHT),
-    ];
-    markup.element("svg", &attributes, |markup| {
-        let width = 100.0 / columns.len() as f64;
-        let radius = if columns.len() > MANY { 3.0 } else { 5.0 };
-        line(markup, MARKS);
-        for ((at, column), height) in columns.iter().enumerate().zip(heights) {
-            let left = at as f64 * width;
-            bar(markup, (Percent(left + 0.1 * width), Percent(0.8 * width)), height);
-            state(markup, (Percent(left + 0.5 * width), radius), column, bisection);
+    let width = 100.0 / columns.len() as f64;
+    let radius = if columns.len() > MANY { 3.0 } else { 5.0 };
+    let ends = [0.0, 100.0].map(|x| Place { x: Percent(x), y: MARKS });
+    html! {
+        svg class="chart axis" role="img" aria-label=(text(label)) width="100%" height=(HEIGHT) {
+            (line("grid", ends[0], ends[1]))
+            @for ((at, column), height) in columns.iter().enumerate().zip(heights) {
+                @let left = at as f64 * width;
+                @if height > 0 {
+                    rect class="mass" x=(Percent(left + 0.1 * width)) y=(BARS - height)
+                        width=(Percent(0.8 * width)) height=(height) {}
+                }
+                (state(column, Percent(left + 0.5 * width), radius, bisection))
+            }
+            text x=(Percent(0.0)) y=(NAMES) text-anchor="start" { (end(&bisection.first.name)) }
+            text x=(Percent(100.0)) y=(NAMES) text-anchor="end" { (end(&bisection.last.name)) }
         }
-        name(markup, (Percent(0.0), "start"), &bisection.first.name);
-        name(markup, (Percent(100.0), "end"), &bisection.last.name);
-    });
-    markup.line();
-    legend(markup);
+        "\n"
+        (legend())
+    }
 }
 
 fn axis(bisection: &Bisection) -> Axis {
@@ -69,36 +68,18 @@ fn axis(bisection: &Bisection) -> Axis {
     axis
 }
 
-fn line(markup: &mut Markup, y: u32) {
-    let place: [(&str, &dyn Display); 5] =
-        [("class", &"grid"), ("x1", &Percent(0.0)), ("y1", &y), ("x2", &Percent(100.0)), ("y2", &y)];
-    markup.leaf("line", &place, "");
-}
-
-fn bar(markup: &mut Markup, (x, width): (Percent, Percent), height: u32) {
-    if height > 0 {
-        let place: [(&str, &dyn Display); 5] =
-            [("class", &"mass"), ("x", &x), ("y", &(BARS - height)), ("width", &width), ("height", &height)];
-        markup.leaf("rect", &place, "");
-    }
-}
-
 /// Marks differ in shape, not only in colour.
-fn state(markup: &mut Markup, (x, radius): (Percent, f64), column: &Column, bisection: &Bisection) {
+fn state(column: &Column, x: Percent, radius: f64, bisection: &Bisection) -> Markup {
     let class = column.mark.word();
-    let title = title(column, bisection);
-    if column.mark == Mark::Untestable {
-        let place: [(&str, &dyn Display); 4] =
-            [("class", &class), ("x", &x), ("y", &(MARKS + 4)), ("text-anchor", &"middle")];
-        markup.element("text", &place, |markup| {
-            markup.text("?");
-            markup.plain("title", title);
-        });
-        return;
-    }
+    let title = text(title(column, bisection));
     let radius = if column.mark == Mark::Untested { 1.5 } else { radius };
-    let place: [(&str, &dyn Display); 4] = [("class", &class), ("cx", &x), ("cy", &MARKS), ("r", &radius)];
-    markup.element("circle", &place, |markup| markup.plain("title", title));
+    html! {
+        @if column.mark == Mark::Untestable {
+            text class=(class) x=(x) y=(MARKS + 4) text-anchor="middle" { "?" title { (title) } }
+        } @else {
+            circle class=(class) cx=(x) cy=(MARKS) r=(radius) { title { (title) } }
+        }
+    }
 }
 
 /// Which states a column holds, what was seen of them, and how probable they are.
@@ -116,24 +97,23 @@ fn title(column: &Column, bisection: &Bisection) -> String {
     format!("{names}: {}, probability {}", column.mark.word(), probability(column.mass, "more than"))
 }
 
-fn name(markup: &mut Markup, (x, anchor): (Percent, &str), name: &str) {
-    let place: [(&str, &dyn Display); 3] = [("x", &x), ("y", &NAMES), ("text-anchor", &anchor)];
-    markup.leaf("text", &place, crate::columns::fit(&brief(name), 40));
+/// The name of an end.
+fn end(name: &str) -> String {
+    fit(&brief(name), 40)
 }
 
 /// What the marks stand for.
-fn legend(markup: &mut Markup) {
-    markup.element("p", &[("class", &"legend")], |markup| {
-        for mark in Mark::ALL {
-            let sign = match mark {
-                Mark::Good => "○",
-                Mark::Bad => "●",
-                Mark::Intermittent => "◐",
-                Mark::Untestable | Mark::Untested => "?",
-            };
-            markup.leaf("span", &[("class", &mark.word())], sign);
-            markup.text(format!(" {}, ", mark.word()));
+fn legend() -> Markup {
+    let sign = |mark| match mark {
+        Mark::Good => "○",
+        Mark::Bad => "●",
+        Mark::Intermittent => "◐",
+        Mark::Untestable | Mark::Untested => "?",
+    };
+    html! {
+        p.legend {
+            @for mark in Mark::ALL { span class=(mark.word()) { (sign(mark)) } " " (mark.word()) ", " }
+            "bars: the probability that the change leads to a state"
         }
-        markup.text("bars: the probability that the change leads to a state");
-    });
+    }
 }

@@ -1,110 +1,133 @@
 //! What was found, what was tested, what proves it.
 
-use bisect::Bisection;
+use bisect::{Bisection, Changes, Check};
+use maud::{Markup, html};
 
-use super::super::changes::told;
+use super::super::changes::{Excerpt, entry, excerpt, total};
 use super::super::sides::mark;
 use super::super::statement;
 use super::super::wanted::wanted;
-use super::{FILES, changes};
-use crate::html::Markup;
+use super::FILES;
+use crate::html::text;
 
 /// States of one page at most.
 const STATES: usize = 500;
 
+/// Changes of one package at most; Debian's 6.1.190-1 has 2,057.
+const CHANGES: usize = 2_500;
+
 /// A table for each candidate that did it, or may have.
-pub(super) fn candidates(markup: &mut Markup, bisection: &Bisection) {
+pub(super) fn candidates(bisection: &Bisection) -> Markup {
     let (candidates, rest) = statement::listed(bisection);
     let words = wanted(bisection);
-    for candidate in candidates {
-        let facts = statement::facts(bisection.kind, candidate, FILES);
-        let told = told(&words, &candidate.changes, candidates.len());
-        wide(markup, "facts", |markup| {
-            markup.element("tbody", &[], |markup| {
-                for (word, text) in facts {
-                    markup.element("tr", &[], |markup| {
-                        markup.leaf("th", &[("scope", &"row")], word);
-                        markup.plain("td", text);
-                    });
+    html! {
+        @for candidate in candidates {
+            @let excerpt = excerpt(&words, &candidate.changes, candidates.len());
+            (wide("facts", &html! {
+                tbody {
+                    @for (word, fact) in statement::facts(bisection.kind, candidate, FILES) {
+                        tr { th scope="row" { (word) } td { (text(fact)) } }
+                    }
+                    @if let Some(excerpt) = &excerpt { (changes(excerpt)) }
                 }
-                told.iter().for_each(|told| changes::row(markup, told));
-            });
-        });
-        if told.is_some_and(|told| told.more > 0) {
-            changes::all(markup, &candidate.changes);
+            }))
+            @if excerpt.is_some_and(|excerpt| excerpt.more > 0) { (all_changes(&candidate.changes)) }
+        }
+        @if let Some(rest) = rest { p.note { (text(rest)) } }
+    }
+}
+
+/// Some changes of a package, as a row of its facts.
+fn changes(excerpt: &Excerpt) -> Markup {
+    html! {
+        tr {
+            th scope="row" { "changes" }
+            td { (text(&excerpt.head)) (list(&excerpt.entries)) }
         }
     }
-    if let Some(text) = rest {
-        markup.leaf("p", &[("class", &"note")], text);
+}
+
+/// All changes of a package, folded.
+fn all_changes(changes: &Changes) -> Markup {
+    let entries: Vec<String> = changes.entries.iter().take(CHANGES).map(|text| entry(text)).collect();
+    let more = changes.count() - entries.len();
+    html! {
+        details {
+            summary { "All changes: " (text(total(changes))) }
+            (list(&entries))
+            @if more > 0 { p.note { (more) " more" } }
+        }
+        "\n"
+    }
+}
+
+fn list(entries: &[String]) -> Markup {
+    html! {
+        @if !entries.is_empty() { ul { @for entry in entries { li { (text(entry)) } "\n" } } }
     }
 }
 
 /// All states that were tested.
-pub(super) fn states(markup: &mut Markup, bisection: &Bisection) {
-    for text in statement::steps(bisection) {
-        markup.plain("p", text);
-    }
-    wide(markup, "states", |markup| {
-        heads(markup, &["state", "verdict", "seen"]);
-        markup.element("tbody", &[], |markup| {
-            for state in bisection.states.iter().take(STATES) {
-                let word = mark(bisection, state).word();
-                markup.element("tr", &[], |markup| {
-                    markup.leaf("th", &[("scope", &"row")], statement::place(state));
-                    markup.leaf("td", &[("class", &word)], word);
-                    markup.plain("td", statement::seen(bisection, state));
-                });
-            }
-        });
-    });
+pub(super) fn states(bisection: &Bisection) -> Markup {
     let more = bisection.states.len().saturating_sub(STATES);
-    if more > 0 {
-        markup.leaf("p", &[("class", &"note")], format!("{more} more"));
+    html! {
+        @for step in statement::steps(bisection) { p { (text(step)) } }
+        (wide("states", &html! {
+            (heads(&["state", "verdict", "seen"]))
+            tbody {
+                @for state in bisection.states.iter().take(STATES) {
+                    @let word = mark(bisection, state).word();
+                    tr {
+                        th scope="row" { (text(statement::place(state))) }
+                        td class=(word) { (word) }
+                        td { (text(statement::seen(bisection, state))) }
+                    }
+                }
+            }
+        }))
+        @if more > 0 { p.note { (more) " more" } }
     }
 }
 
 /// What was done to be sure.
-pub(super) fn proof(markup: &mut Markup, bisection: &Bisection) {
-    for text in statement::sureness(bisection) {
-        markup.plain("p", text);
+pub(super) fn proof(bisection: &Bisection) -> Markup {
+    html! {
+        @for sentence in statement::sureness(bisection) { p { (text(sentence)) } }
+        @if !bisection.proof.is_empty() {
+            (wide("proof", &html! {
+                (heads(&["check", "expected", "seen", "result"]))
+                tbody { @for check in &bisection.proof { (check_row(bisection, check)) } }
+            }))
+        }
     }
-    if bisection.proof.is_empty() {
-        return;
+}
+
+fn check_row(bisection: &Bisection, check: &Check) -> Markup {
+    let class = match (&check.state, check.holds) {
+        (None, _) => "untestable",
+        (_, true) => "good",
+        (_, false) => "bad",
+    };
+    let [what, expected, seen, result] = statement::check(bisection, check);
+    html! {
+        tr {
+            th scope="row" { (text(what)) }
+            td { (expected) }
+            td { (text(seen)) }
+            td class=(class) { (text(result)) }
+        }
     }
-    wide(markup, "proof", |markup| {
-        heads(markup, &["check", "expected", "seen", "result"]);
-        markup.element("tbody", &[], |markup| {
-            for check in &bisection.proof {
-                let class = match (&check.state, check.holds) {
-                    (None, _) => "untestable",
-                    (_, true) => "good",
-                    (_, false) => "bad",
-                };
-                let [what, expected, seen, result] = statement::check(bisection, check);
-                markup.element("tr", &[], |markup| {
-                    markup.leaf("th", &[("scope", &"row")], what);
-                    markup.plain("td", expected);
-                    markup.plain("td", seen);
-                    markup.leaf("td", &[("class", &class)], result);
-                });
-            }
-        });
-    });
 }
 
 /// A table that scrolls by itself where it is too wide.
-pub(super) fn wide(markup: &mut Markup, class: &'static str, content: impl FnOnce(&mut Markup)) {
-    markup.element("div", &[("class", &"wide")], |markup| {
-        markup.element("table", &[("class", &class)], content);
-    });
-    markup.line();
+fn wide(class: &str, content: &Markup) -> Markup {
+    html! {
+        div.wide { table class=(class) { (content) } }
+        "\n"
+    }
 }
 
 /// The heads of a table.
-pub(super) fn heads(markup: &mut Markup, heads: &[&str]) {
-    markup.element("thead", &[], |markup| {
-        markup.element("tr", &[], |markup| {
-            heads.iter().for_each(|head| markup.leaf("th", &[("scope", &"col")], head));
-        });
-    });
+fn heads(heads: &[&str]) -> Markup {
+    html! { thead { tr { @for head in heads { th scope="col" { (head) } } } } }
 }

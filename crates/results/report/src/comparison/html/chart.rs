@@ -1,14 +1,13 @@
 //! Two sides of a metric on one axis.
 
-use std::fmt::Display;
-
 use lab::measure::{Kind, Unit};
+use maud::{Markup, html};
 use verdict::{Row, Side};
 
 use super::scale::{Scale, band};
 use crate::comparison::name;
 use crate::figures::{difference, figure, interval, percent};
-use crate::html::{Markup, Percent, short};
+use crate::html::{Percent, Place, line, short, text};
 
 /// Heights from top to bottom: the line of the base, the difference, the line of the other, the axis, the end.
 const BASE: u32 = 26;
@@ -24,92 +23,99 @@ const BELOW: u32 = NEW + 20;
 /// Boots of a side that are drawn.
 const BOOTS: usize = 100;
 
-/// Draws each boot as a dot, their median as a stroke, the range of counted repetitions as a line, and for times the
-/// interval of the difference as a band.
-pub(super) fn chart(markup: &mut Markup, row: &Row, kind: Kind) {
-    let scale = Scale::of(row, kind);
-    let title = format!("{}: base {}, new {}", short(&row.metric), text(row, &row.base), text(row, &row.new));
-    let attributes: [(&str, &dyn Display); 5] = [
-        ("class", &"chart"),
-        ("role", &"img"),
-        ("aria-label", &title),
-        ("width", &"100%"),
-        ("height", &HEIGHT),
-    ];
-    markup.element("svg", &attributes, |markup| {
-        axis(markup, scale, row.unit);
-        interval_band(markup, scale, row);
-        let (from, to) = (scale.at(row.base.median), scale.at(row.new.median));
-        line(markup, "guide", (from, BASE), (from, BETWEEN));
-        line(markup, name(row.verdict), (from, BETWEEN), (to, BETWEEN));
-        line(markup, "guide", (to, BETWEEN), (to, NEW));
-        for (side, role, y, text_y) in [(&row.base, "base", BASE, ABOVE), (&row.new, "new", NEW, BELOW)] {
-            if kind == Kind::Exact {
-                range(markup, scale, side, y);
-            }
-            boots(markup, scale, row.unit, (side, role, y));
-            markup.element("text", &[("x", &0), ("y", &text_y)], |markup| {
-                markup.leaf("tspan", &[("class", &"role")], format!("{role} "));
-                markup.text(text(row, side));
-            });
-        }
-    });
-    markup.line();
+/// A side and where it is drawn.
+#[derive(Clone, Copy)]
+struct Lane<'a> {
+    side: &'a Side,
+    role: &'static str,
+    y: u32,
+    text_y: u32,
 }
 
-fn axis(markup: &mut Markup, scale: Scale, unit: Unit) {
-    for (value, text) in scale.ticks(unit) {
-        let x = scale.at(value);
-        line(markup, "grid", (x, BASE - 8), (x, AXIS));
-        let anchor = match x.0 {
-            x if x < 8.0 => "start",
-            x if x > 92.0 => "end",
-            _ => "middle",
-        };
-        markup.leaf("text", &[("x", &x), ("y", &(AXIS + 13)), ("text-anchor", &anchor)], text);
+/// Draws each boot as a dot, their median as a stroke, the range of counted repetitions as a line, and for times the
+/// interval of the difference as a band.
+pub(super) fn chart(row: &Row, kind: Kind) -> Markup {
+    let scale = Scale::of(row, kind);
+    let title = format!(
+        "{}: base {}, new {}",
+        short(&row.metric),
+        side_text(row, &row.base),
+        side_text(row, &row.new)
+    );
+    let (from, to) = (scale.at(row.base.median), scale.at(row.new.median));
+    let at = |x, y| Place { x, y };
+    let lanes = [
+        Lane { side: &row.base, role: "base", y: BASE, text_y: ABOVE },
+        Lane { side: &row.new, role: "new", y: NEW, text_y: BELOW },
+    ];
+    html! {
+        svg class="chart" role="img" aria-label=(text(title)) width="100%" height=(HEIGHT) {
+            (axis(scale, row.unit))
+            (interval_band(scale, row))
+            (line("guide", at(from, BASE), at(from, BETWEEN)))
+            (line(name(row.verdict), at(from, BETWEEN), at(to, BETWEEN)))
+            (line("guide", at(to, BETWEEN), at(to, NEW)))
+            @for lane in lanes {
+                @if kind == Kind::Exact { (range(scale, lane)) }
+                (boots(scale, row.unit, lane))
+                text x="0" y=(lane.text_y) { tspan.role { (lane.role) " " } (side_text(row, lane.side)) }
+            }
+        }
+        "\n"
     }
 }
 
-fn interval_band(markup: &mut Markup, scale: Scale, row: &Row) {
-    let (Some((low, high)), Some(percents)) = (band(row), row.interval) else { return };
-    let (from, to) = (scale.at(low), scale.at(high));
-    let width = Percent(to.0 - from.0);
-    let place: [(&str, &dyn Display); 5] =
-        [("class", &"band"), ("x", &from), ("y", &(NEW - 8)), ("width", &width), ("height", &16)];
-    markup.element("rect", &place, |markup| {
-        markup.plain("title", format!("interval of the difference: {} %", interval(percents)));
-    });
+fn axis(scale: Scale, unit: Unit) -> Markup {
+    let anchor = |x: Percent| match x.0 {
+        x if x < 8.0 => "start",
+        x if x > 92.0 => "end",
+        _ => "middle",
+    };
+    html! {
+        @for (value, text) in scale.ticks(unit) {
+            @let x = scale.at(value);
+            (line("grid", Place { x, y: BASE - 8 }, Place { x, y: AXIS }))
+            text x=(x) y=(AXIS + 13) text-anchor=(anchor(x)) { (text) }
+        }
+    }
+}
+
+fn interval_band(scale: Scale, row: &Row) -> Markup {
+    html! {
+        @if let (Some((low, high)), Some(percents)) = (band(row), row.interval) {
+            @let (from, to) = (scale.at(low), scale.at(high));
+            rect class="band" x=(from) y=(NEW - 8) width=(Percent(to.0 - from.0)) height="16" {
+                title { "interval of the difference: " (interval(percents)) " %" }
+            }
+        }
+    }
 }
 
 /// All repetitions. Those that were timed have no end: some interrupt takes as long as it likes.
-fn range(markup: &mut Markup, scale: Scale, side: &Side, y: u32) {
-    line(markup, "range", (scale.at(side.min), y), (scale.at(side.max), y));
-    for (is_beyond, x, sign, anchor) in
-        [(scale.is_below(side.min), 0.0, "‹", "start"), (scale.is_above(side.max), 100.0, "›", "end")]
-    {
-        if is_beyond {
-            let place: [(&str, &dyn Display); 3] =
-                [("x", &Percent(x)), ("y", &(y + 4)), ("text-anchor", &anchor)];
-            markup.leaf("text", &place, sign);
-        }
+fn range(scale: Scale, Lane { side, y, .. }: Lane<'_>) -> Markup {
+    let (low, high) = (scale.is_below(side.min), scale.is_above(side.max));
+    html! {
+        (line("range", Place { x: scale.at(side.min), y }, Place { x: scale.at(side.max), y }))
+        @if low { text x=(Percent(0.0)) y=(y + 4) text-anchor="start" { "‹" } }
+        @if high { text x=(Percent(100.0)) y=(y + 4) text-anchor="end" { "›" } }
     }
 }
 
 /// Each boot and their median.
-fn boots(markup: &mut Markup, scale: Scale, unit: Unit, (side, role, y): (&Side, &str, u32)) {
-    for (index, boot) in side.boots.iter().take(BOOTS).enumerate() {
-        let place: [(&str, &dyn Display); 4] =
-            [("class", &role), ("cx", &scale.at(*boot)), ("cy", &y), ("r", &4)];
-        markup.element("circle", &place, |markup| {
-            markup.plain("title", format!("{role}, boot {}: {}", index + 1, figure(*boot, unit)));
-        });
-    }
+fn boots(scale: Scale, unit: Unit, Lane { side, role, y, .. }: Lane<'_>) -> Markup {
     let median = scale.at(side.median);
-    line(markup, "median", (median, y - 9), (median, y + 9));
+    html! {
+        @for (index, boot) in side.boots.iter().take(BOOTS).enumerate() {
+            circle class=(role) cx=(scale.at(*boot)) cy=(y) r="4" {
+                title { (role) ", boot " (index + 1) ": " (figure(*boot, unit)) }
+            }
+        }
+        (line("median", Place { x: median, y: y - 9 }, Place { x: median, y: y + 9 }))
+    }
 }
 
 /// The figure of a side, with its range where there is one.
-fn text(row: &Row, side: &Side) -> String {
+fn side_text(row: &Row, side: &Side) -> String {
     let median = figure(side.median, row.unit);
     if side.min == side.max {
         return median;
@@ -121,10 +127,4 @@ fn text(row: &Row, side: &Side) -> String {
 pub(super) fn difference_text(row: &Row) -> String {
     let percent = row.percent.map(|value| format!(" ({} %)", percent(value))).unwrap_or_default();
     format!("{}{percent}", difference(row.difference, row.unit))
-}
-
-fn line(markup: &mut Markup, class: &str, from: (Percent, u32), to: (Percent, u32)) {
-    let place: [(&str, &dyn Display); 5] =
-        [("class", &class), ("x1", &from.0), ("y1", &from.1), ("x2", &to.0), ("y2", &to.1)];
-    markup.leaf("line", &place, "");
 }

@@ -1,21 +1,40 @@
 //! Each metric by itself: its chart, its functions, its flame graph.
 
-use verdict::{Against, Change, Comparison, Row, Side, Verdict, Why};
+use maud::{Markup, html};
+use verdict::{Change, Row, Side, Verdict, Why};
 
-use super::anchor;
+use super::Section;
 use super::chart::{chart, difference_text};
 use super::flame::flame;
 use super::scale::is_worth_showing;
 use crate::comparison::shown::is_event;
 use crate::comparison::{functions, name, statement};
 use crate::figures::{count, whole};
-use crate::html::{Markup, short};
+use crate::html::{short, text};
 
 /// Bytes of a page beyond which it gets no further charts: browsers on telephones give up at some size.
 const PAGE: usize = 4 << 20;
 
 /// Functions of one metric.
 const FUNCTIONS: usize = 60;
+
+/// The room that is left for charts on a page.
+#[derive(Default)]
+pub(super) struct Room {
+    used: usize,
+}
+
+impl Room {
+    /// Counts a part of the page.
+    pub(super) fn used(&mut self, part: Markup) -> Markup {
+        self.used += part.0.len();
+        part
+    }
+
+    fn is_left(&self) -> bool {
+        self.used <= PAGE
+    }
+}
 
 /// Whether there is more to say than the table does.
 pub(super) fn has_details(row: &Row) -> bool {
@@ -24,100 +43,93 @@ pub(super) fn has_details(row: &Row) -> bool {
 
 /// An article for each metric that is not the same, and below them, folded, for those that are and yet have more
 /// than one figure.
-pub(super) fn details(markup: &mut Markup, comparison: &Comparison, (index, against): (usize, &Against)) {
-    let rows = against.rows.iter().enumerate().filter(|(_, row)| has_details(row));
+pub(super) fn details(section: Section<'_>, room: &mut Room) -> Markup {
+    let rows = section.against.rows.iter().enumerate().filter(|(_, row)| has_details(row));
     let (same, other): (Vec<_>, Vec<_>) = rows.partition(|(_, row)| row.verdict == Verdict::Same);
-    for (at, row) in other {
-        article(markup, row, &anchor(index, at), comparison);
-    }
-    if !same.is_empty() {
-        markup.element("details", &[], |markup| {
-            markup.plain("summary", format!("Charts of those that are the same ({})", same.len()));
-            for (at, row) in same {
-                article(markup, row, &anchor(index, at), comparison);
+    html! {
+        @for (at, row) in other { (article(section, at, row, room)) }
+        @if !same.is_empty() {
+            details {
+                summary { "Charts of those that are the same (" (same.len()) ")" }
+                @for (at, row) in same { (article(section, at, row, room)) }
             }
-        });
+        }
     }
 }
 
-fn article(markup: &mut Markup, row: &Row, anchor: &str, comparison: &Comparison) {
-    markup.element("article", &[("id", &anchor)], |markup| {
-        markup.element("h3", &[], |markup| {
-            markup.text(format!("{} ", short(&row.metric)));
-            markup.leaf("span", &[("class", &format!("verdict {}", name(row.verdict)))], {
-                format!("{} {}", difference_text(row), statement::verdict(row, comparison.noise.as_ref()))
-            });
-        });
-        markup.plain("p", &row.about);
-        if markup.size() > PAGE {
-            markup.leaf(
-                "p",
-                &[("class", &"note")],
-                "no chart: the page would be too large; choose with --metric",
-            );
-            return;
+fn article(section: Section<'_>, at: usize, row: &Row, room: &mut Room) -> Markup {
+    let verdict = statement::verdict(row, section.comparison.noise.as_ref());
+    let head = html! {
+        h3 {
+            (short(&row.metric)) " "
+            span class={ "verdict " (name(row.verdict)) } { (difference_text(row)) " " (verdict) }
         }
-        if is_worth_showing(row) {
-            chart(markup, row, comparison.kind);
+        p { (text(&row.about)) }
+    };
+    let charts = html! {
+        @if !room.is_left() {
+            p.note { "no chart: the page would be too large; choose with --metric" }
+        } @else {
+            @if is_worth_showing(row) { (room.used(chart(row, section.comparison.kind))) }
+            (user_and_kernel(row))
+            @if let Some(why) = &row.why { (reasons(why, room)) }
         }
-        apart(markup, row);
-        if let Some(why) = &row.why {
-            reasons(markup, why);
-        }
-    });
-    markup.line();
+    };
+    html! {
+        article id=(section.anchor(at)) { (room.used(head)) (charts) }
+        "\n"
+    }
 }
 
 /// Where the instructions were executed.
-fn apart(markup: &mut Markup, row: &Row) {
+fn user_and_kernel(row: &Row) -> Markup {
     let text = |side: &Side| {
         side.apart.map(|(user, kernel)| format!("{} user, {} kernel", count(user), count(kernel)))
     };
-    if let (Some(base), Some(new)) = (text(&row.base), text(&row.new)) {
-        markup.plain("p", format!("base {base}; new {new}"));
+    html! {
+        @if let (Some(base), Some(new)) = (text(&row.base), text(&row.new)) {
+            p { "base " (base) "; new " (new) }
+        }
     }
 }
 
-fn reasons(markup: &mut Markup, why: &Why) {
-    markup.element("div", &[("class", &"wide")], |markup| {
-        markup.element("table", &[("class", &"functions sortable")], |markup| {
-            markup.element("thead", &[], |markup| {
-                markup.element("tr", &[], |markup| {
-                    for head in ["change", "base", "new"] {
-                        markup.leaf("th", &[("scope", &"col"), ("class", &"figure")], head);
-                    }
-                    markup.leaf("th", &[("scope", &"col")], "function");
-                });
-            });
-            markup.element("tbody", &[], |markup| {
-                for change in why.functions.iter().take(FUNCTIONS) {
-                    markup.element("tr", &[], |markup| function(markup, change));
-                }
-            });
-        });
-    });
+fn reasons(why: &Why, room: &mut Room) -> Markup {
     let more = why.functions.len().saturating_sub(FUNCTIONS);
-    let more = if more > 0 { format!(" ({more} more functions changed)") } else { String::new() };
-    markup.plain("p", format!("{}{more}", functions::sum(why)));
-    if markup.size() <= PAGE {
-        flame(markup, &why.stacks);
+    let table = html! {
+        div.wide {
+            table class="functions sortable" {
+                thead {
+                    tr {
+                        @for head in ["change", "base", "new"] { th scope="col" class="figure" { (head) } }
+                        th scope="col" { "function" }
+                    }
+                }
+                tbody { @for change in why.functions.iter().take(FUNCTIONS) { tr { (function(change)) } } }
+            }
+        }
+        p {
+            (functions::sum(why))
+            @if more > 0 { " (" (more) " more functions changed)" }
+        }
+    };
+    html! {
+        (room.used(table))
+        @if room.is_left() { (room.used(flame(&why.stacks))) }
     }
 }
 
-fn function(markup: &mut Markup, change: &Change) {
+fn function(change: &Change) -> Markup {
     let difference = functions::difference(change);
-    markup.leaf("td", &[("class", &"figure"), ("data-v", &difference)], whole(difference));
-    for side in [change.base, change.new] {
-        let text = side.map_or_else(|| "-".to_owned(), count);
-        markup.leaf("td", &[("class", &"figure"), ("data-v", &side.unwrap_or(0))], text);
-    }
     let word = match (change.base, change.new) {
         (None, _) => " (new)",
         (_, None) => " (gone)",
         _ => "",
     };
-    markup.element("td", &[], |markup| {
-        markup.plain("code", short(&change.function));
-        markup.text(word);
-    });
+    html! {
+        td class="figure" data-v=(difference) { (whole(difference)) }
+        @for side in [change.base, change.new] {
+            td class="figure" data-v=(side.unwrap_or(0)) { (side.map_or_else(|| "-".to_owned(), count)) }
+        }
+        td { code { (short(&change.function)) } (word) }
+    }
 }

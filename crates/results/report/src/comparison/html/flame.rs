@@ -2,10 +2,11 @@
 //! 2016.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
+
+use maud::{Markup, html};
 
 use crate::figures::{count, whole};
-use crate::html::{Markup, Percent};
+use crate::html::{Percent, text};
 
 /// Frames of a stack that are drawn.
 const DEPTH: usize = 48;
@@ -36,29 +37,21 @@ struct Frame<'a> {
 
 /// Draws `stacks` with the outermost function on top, as wide as its part on the other Kernel; its own change gives
 /// the colour.
-pub(super) fn flame(markup: &mut Markup, stacks: &[(String, u64, u64)]) {
+pub(super) fn flame(stacks: &[(String, u64, u64)]) -> Markup {
     let root = tree(stacks);
-    if root.new == 0 {
-        return;
-    }
     let graph = Graph { whole: root.new, most: most(&root) };
-    let legend = format!(
-        "Call stacks on new, outermost on top; the whole width is {} instructions. Red executes more than on base \
-         by itself, blue less; what is gone has no width. \
-         What is called where nothing changed is not shown.",
-        count(root.new)
-    );
-    markup.leaf("p", &[("class", &"legend")], legend);
-    let height = FRAME * depth(&root, 0);
-    let attributes: [(&str, &dyn Display); 5] = [
-        ("class", &"flame"),
-        ("role", &"img"),
-        ("aria-label", &"differential flame graph"),
-        ("width", &"100%"),
-        ("height", &height),
-    ];
-    markup.element("svg", &attributes, |markup| graph.calls(markup, &root, (0.0, 0)));
-    markup.line();
+    html! {
+        @if root.new > 0 {
+            p.legend {
+                "Call stacks on new, outermost on top; the whole width is " (count(root.new)) " instructions. \
+                 Red executes more than on base by itself, blue less; functions that are gone have no width. \
+                 Calls below which nothing changed are not shown."
+            }
+            svg class="flame" role="img" aria-label="differential flame graph" width="100%"
+                height=(FRAME * depth(&root, 0)) { (graph.calls(&root, 0.0, 0)) }
+            "\n"
+        }
+    }
 }
 
 fn tree(stacks: &[(String, u64, u64)]) -> Frame<'_> {
@@ -113,6 +106,14 @@ fn depth(frame: &Frame<'_>, above: usize) -> usize {
         .unwrap_or(above)
 }
 
+/// Where a frame is drawn: percents of the whole width, and the row.
+#[derive(Clone, Copy)]
+struct Place {
+    left: f64,
+    width: f64,
+    row: usize,
+}
+
 struct Graph {
     whole: u64,
     most: u64,
@@ -125,25 +126,22 @@ impl Graph {
         100.0 * share
     }
 
-    fn calls(&self, markup: &mut Markup, frame: &Frame<'_>, (mut x, row): (f64, usize)) {
-        for (name, called) in &frame.calls {
-            let width = self.percent(called.new);
-            if width >= NARROW {
-                self.frame(markup, (name, called), (x, width, row));
-                if called.is_changed() {
-                    self.calls(markup, called, (x, row + 1));
-                }
+    fn calls(&self, frame: &Frame<'_>, left: f64, row: usize) -> Markup {
+        let mut right = left;
+        let placed = frame.calls.iter().map(|(name, called)| {
+            let place = Place { left: right, width: self.percent(called.new), row };
+            right += place.width;
+            (*name, called, place)
+        });
+        html! {
+            @for (name, called, place) in placed.filter(|(.., place)| place.width >= NARROW) {
+                (self.frame(name, called, place))
+                @if called.is_changed() { (self.calls(called, place.left, row + 1)) }
             }
-            x += width;
         }
     }
 
-    fn frame(
-        &self,
-        markup: &mut Markup,
-        (name, frame): (&str, &Frame<'_>),
-        (x, width, row): (f64, f64, usize),
-    ) {
+    fn frame(&self, name: &str, frame: &Frame<'_>, place: Place) -> Markup {
         let title = format!(
             "{name}: {} ({}) with what it calls, {} ({}) of its own",
             count(frame.new),
@@ -151,21 +149,15 @@ impl Graph {
             count(frame.own_new),
             whole(frame.own_change()),
         );
-        let place: [(&str, &dyn Display); 5] = [
-            ("class", &self.class(frame.own_change())),
-            ("x", &Percent(x)),
-            ("y", &(row * FRAME)),
-            ("width", &Percent(width)),
-            ("height", &(FRAME - 1)),
-        ];
         // A picture of its own clips the name at the frame's end.
-        markup.element("svg", &place, |markup| {
-            markup.plain("title", title);
-            markup.leaf("rect", &[("width", &"100%"), ("height", &"100%")], "");
-            if width >= NAMED {
-                markup.leaf("text", &[("x", &3), ("y", &12)], name);
+        html! {
+            svg class=(self.class(frame.own_change())) x=(Percent(place.left)) y=(place.row * FRAME)
+                width=(Percent(place.width)) height=(FRAME - 1) {
+                title { (text(title)) }
+                rect width="100%" height="100%" {}
+                @if place.width >= NAMED { text x="3" y="12" { (text(name)) } }
             }
-        });
+        }
     }
 
     /// `grow1` to `grow4`, `shrink1` to `shrink4`, or `still`.
@@ -188,9 +180,7 @@ mod tests {
     fn drawn(stacks: &[(&str, u64, u64)]) -> String {
         let stacks: Vec<_> =
             stacks.iter().map(|(stack, base, new)| ((*stack).to_owned(), *base, *new)).collect();
-        let mut markup = Markup::default();
-        flame(&mut markup, &stacks);
-        markup.finish()
+        flame(&stacks).into_string()
     }
 
     #[test]
