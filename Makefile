@@ -9,13 +9,15 @@ USER_HOME := $(if $(SUDO_USER),$(shell getent passwd '$(SUDO_USER)' | cut -d: -f
 export PATH := $(PATH):$(USER_HOME)/.cargo/bin
 export RUSTUP_HOME ?= $(USER_HOME)/.rustup
 
-.PHONY: help try check bench proof build install clean
+.PHONY: help try check bench proof fuzz build install clean
 
 help:
 	@echo 'make try      set up, build, boot a stock kernel, run the smoke suite, print the verdict'
 	@echo 'make check    set up, and everything that must pass before a change lands'
 	@echo 'make bench    what kiln promises about its own speed and size'
-	@echo 'make proof    check, and what takes longer: fuzzing, many property cases, the benchmark'
+	@echo 'make proof    check, and what takes longer: fuzzing, many property cases, the benchmark;'
+	@echo '              cargo xtask proof --resume goes on after an interruption'
+	@echo 'make fuzz     each fuzz target for half an hour, for nights'
 	@echo 'make install  kiln, its manual pages and completions under PREFIX ($(PREFIX))'
 
 try:
@@ -32,8 +34,12 @@ bench:
 	cargo xtask bench
 
 proof:
-	scripts/setup check
+	scripts/setup proof
 	cargo xtask proof
+
+fuzz:
+	scripts/setup proof
+	cargo xtask fuzz all 1800
 
 build:
 	cargo build --release --locked --package kiln

@@ -3,9 +3,9 @@
 //! Stable Rust can instrument for coverage, which is all that libFuzzer needs; what stable lacks is the
 //! address sanitizer. The code under test is safe Rust, where an overflow is a panic already.
 
-use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::program::{cargo, program, root, succeed};
 
@@ -23,61 +23,104 @@ const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-leve
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions --cfg fuzzing";
 
-/// Every target, with the folder that holds examples of its input, if there is one.
-const TARGETS: &[(&str, Option<&str>)] = &[
-    ("frame", None),
-    ("console", Some("crates/lab/lab/tests/corpus")),
-    ("kernel_report", Some("crates/lab/lab/tests/corpus")),
-    ("ktap", Some("crates/lab/lab/tests/ktap")),
-    ("image", None),
-    ("modinfo", None),
-    ("lists", None),
-    ("kconfig", None),
-    ("fragment", None),
-    ("diagnostics", Some("crates/source/kernel/tests/build-logs")),
-    ("version", None),
-    ("suites", None),
-    ("answers", None),
-    ("profile", None),
-    ("symbols", None),
+/// One program of `fuzz/fuzz_targets`.
+struct Target {
+    name: &'static str,
+    /// The folder that holds examples of its input.
+    examples: Option<&'static str>,
+}
+
+const TARGETS: &[Target] = &[
+    plain("frame"),
+    like("console", "crates/lab/lab/tests/corpus"),
+    like("kernel_report", "crates/lab/lab/tests/corpus"),
+    like("ktap", "crates/lab/lab/tests/ktap"),
+    plain("image"),
+    plain("modinfo"),
+    plain("lists"),
+    plain("kconfig"),
+    plain("fragment"),
+    like("diagnostics", "crates/source/kernel/tests/build-logs"),
+    plain("version"),
+    plain("suites"),
+    plain("answers"),
+    plain("profile"),
+    plain("symbols"),
 ];
 
+const fn plain(name: &'static str) -> Target {
+    Target { name, examples: None }
+}
+
+const fn like(name: &'static str, examples: &'static str) -> Target {
+    Target { name, examples: Some(examples) }
+}
+
+/// Checks that all targets would build.
+pub(crate) fn check() -> Result<()> {
+    succeed(&mut cargo(&[
+        "check",
+        "--locked",
+        "--no-default-features",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+        "--target-dir",
+        "target",
+    ]))
+}
+
 /// Builds all targets.
-pub(crate) fn build() -> Result<()> {
+fn build() -> Result<()> {
     let mut build = cargo(&["build", "--release", "--locked", "--manifest-path", "fuzz/Cargo.toml"]);
     succeed(build.args(["--target", TRIPLE, "--target-dir", "target"]).env("RUSTFLAGS", FLAGS))
 }
 
-/// Runs every target.
+/// Runs every target, two at a time.
 pub(crate) fn all(seconds: u64) -> Result<()> {
-    TARGETS.iter().try_for_each(|(target, _)| one(target, seconds))
+    build()?;
+    let queue = Mutex::new(TARGETS.iter());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || -> Result<()> { std::iter::from_fn(next).try_for_each(|target| target.run(seconds)) };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(work);
+        let own = work();
+        other.join().map_err(|_| anyhow!("a thread panicked"))?.and(own)
+    })
 }
 
-/// Runs one target; what it finds is kept in `fuzz/artifacts`, what it learns in `fuzz/corpus`.
-pub(crate) fn one(target: &str, seconds: u64) -> Result<()> {
-    let found = TARGETS.iter().find(|(name, _)| *name == target);
-    let names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
-    let (_, seeds) = found.with_context(|| format!("no such target; there are {}", names.join(", ")))?;
+/// Runs one target.
+pub(crate) fn one(name: &str, seconds: u64) -> Result<()> {
+    let found = TARGETS.iter().find(|target| target.name == name);
+    let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+    let target = found.with_context(|| format!("no such target; there are {}", names.join(", ")))?;
     build()?;
-    let corpus = format!("fuzz/corpus/{target}");
-    let artifacts = format!("fuzz/artifacts/{target}/");
-    for directory in [&corpus, &artifacts] {
-        std::fs::create_dir_all(root().join(directory))?;
+    target.run(seconds)
+}
+
+impl Target {
+    /// What it finds is kept in `fuzz/artifacts`, what it learns in `fuzz/corpus`.
+    fn run(&self, seconds: u64) -> Result<()> {
+        let name = self.name;
+        let corpus = format!("fuzz/corpus/{name}");
+        let artifacts = format!("fuzz/artifacts/{name}/");
+        for directory in [&corpus, &artifacts] {
+            std::fs::create_dir_all(root().join(directory))?;
+        }
+        let program_path = format!("target/{TRIPLE}/release/{name}");
+        ensure!(root().join(&program_path).exists(), "{program_path} was not built");
+        let mut run = program(
+            &program_path,
+            &[
+                &format!("-max_total_time={seconds}"),
+                &format!("-max_len={LENGTH_MAX}"),
+                &format!("-artifact_prefix={artifacts}"),
+                "-timeout=10",
+                "-print_final_stats=1",
+                "-verbosity=0",
+                &corpus,
+            ],
+        );
+        println!("--- {name}: {seconds} s");
+        succeed(run.args(self.examples))
     }
-    let program_path = format!("target/{TRIPLE}/release/{target}");
-    ensure!(Path::new(root()).join(&program_path).exists(), "{program_path} was not built");
-    let mut run = program(
-        &program_path,
-        &[
-            &format!("-max_total_time={seconds}"),
-            &format!("-max_len={LENGTH_MAX}"),
-            &format!("-artifact_prefix={artifacts}"),
-            "-timeout=10",
-            "-print_final_stats=1",
-            "-verbosity=0",
-            &corpus,
-        ],
-    );
-    println!("--- {target}: {seconds} s");
-    succeed(run.args(seeds))
 }

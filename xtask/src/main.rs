@@ -1,6 +1,12 @@
 //! What developers and CI run: `cargo xtask VERB`.
 //!
-//! * [`ci`]: all that must pass before a change lands; [`proof`](ci::proof): what takes longer
+//! * [`ci`]: all that must pass before a change lands
+//! * [`proof`]: what takes longer
+//! * [`step`]: a thing that must pass, and what it took
+//! * [`suite`]: runs the tests
+//! * [`measured`]: the CPU time of each test, and which took too much
+//! * [`cpu`]: CPU time of other programs
+//! * [`dependencies`]: what kiln may depend on
 //! * [`tidy`]: what this repository demands of itself beyond rustc and clippy
 //! * [`fuzz`]: builds and runs the fuzz targets
 //! * [`manual`]: the page that is generated from `--help`
@@ -9,9 +15,15 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command line")]
 
 mod ci;
+mod cpu;
+mod dependencies;
 mod fuzz;
 mod manual;
+mod measured;
 mod program;
+mod proof;
+mod step;
+mod suite;
 mod tidy;
 
 use std::process::ExitCode;
@@ -21,18 +33,18 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  ci                       all that must pass before a change lands
-  proof                    ci, and what takes longer
-  tidy                     what this repository demands of itself
-  bench [ROUNDS|comparing] what kiln promises about its own speed and size
-  fuzz [TARGET [SECONDS]]  the fuzz targets, each for 60 seconds
-  manual                   write docs/command-line.md anew";
+  ci                           all that must pass before a change lands
+  proof [--resume]             ci, and what takes longer; or what is left of it on this commit
+  tidy                         what this repository demands of itself
+  bench [ROUNDS|comparing]     what kiln promises about its own speed and size
+  fuzz [TARGET|all [SECONDS]]  the fuzz targets, each for 60 seconds
+  manual                       write docs/command-line.md anew";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match run(&words) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("xtask: {error:#}");
             ExitCode::FAILURE
@@ -40,16 +52,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(words: &[&str]) -> Result<()> {
+fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
+        ["measured", record, command @ ..] => return measured::run(record, command),
         ["ci"] => ci::ci(),
-        ["proof"] => ci::proof(),
+        ["proof"] => proof::proof(false),
+        ["proof", "--resume"] => proof::proof(true),
         ["tidy"] => tidy::tidy(),
-        ["bench", rounds @ ..] => ci::bench(rounds),
-        ["fuzz"] => fuzz::all(fuzz::SECONDS),
+        ["bench", rounds @ ..] => proof::bench(rounds),
+        ["fuzz"] | ["fuzz", "all"] => fuzz::all(fuzz::SECONDS),
+        ["fuzz", "all", seconds] => fuzz::all(seconds.parse()?),
         ["fuzz", target] => fuzz::one(target, fuzz::SECONDS),
         ["fuzz", target, seconds] => fuzz::one(target, seconds.parse()?),
         ["manual"] => manual::write(),
         _ => bail!("{USAGE}"),
-    }
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

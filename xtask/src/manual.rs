@@ -34,10 +34,11 @@ const VERBS: &[&str] = &[
 
 /// Writes the page anew.
 pub(crate) fn write() -> Result<()> {
+    succeed(&mut cargo(&["build", "--locked", "--quiet", "--package", "kiln"]))?;
     std::fs::write(root().join(PAGE), page()?).context(PAGE)
 }
 
-/// The page must be what would be written.
+/// The page must be what would be written by the program that was built for the tests.
 pub(crate) fn check() -> Result<()> {
     let there = std::fs::read_to_string(root().join(PAGE)).context(PAGE)?;
     if there != page()? {
@@ -47,7 +48,6 @@ pub(crate) fn check() -> Result<()> {
 }
 
 fn page() -> Result<String> {
-    succeed(&mut cargo(&["build", "--locked", "--quiet", "--package", "kiln"]))?;
     let mut page = format!("{HEAD}\n## kiln\n\n```text\n{}```\n", help(&["--help"])?);
     for verb in VERBS {
         write!(

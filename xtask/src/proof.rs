@@ -1,0 +1,139 @@
+//! What takes too long for every change: all of `ci`, long tests, fuzzing and the benchmark.
+//!
+//! The steps that passed are noted under the commit, so that an interrupted proof can go on. A tree with changes
+//! has no name under which that could be noted.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::program::{cargo, output, program, root, succeed};
+use crate::step::{Cost, Step};
+use crate::{ci, dependencies, fuzz, suite};
+
+/// Seconds of each fuzz target.
+const FUZZ_SECONDS: u64 = 20;
+
+/// What takes longer than `ci` may.
+fn more_steps() -> Vec<Step> {
+    vec![
+        Step::new("cargo deny", dependencies::check_all),
+        Step::new("long tests", suite::run_long),
+        Step::new("property tests, many cases", suite::run_many_cases),
+        Step::new("fuzzing", || fuzz::all(FUZZ_SECONDS)),
+        Step::new("benchmark", || bench(&[])),
+    ]
+}
+
+/// Runs all steps; `resume` leaves out those that passed on this very commit.
+pub(crate) fn proof(resume: bool) -> Result<()> {
+    let changes = ci::changes()?;
+    let journal = Journal::of_commit(changes.is_empty())?;
+    ensure!(!resume || journal.path.is_some(), "a tree with changes cannot resume: commit them first");
+    let mut passed = if resume { journal.read()? } else { journal.begin()? };
+    for step in ci::steps().into_iter().chain(more_steps()) {
+        if passed.iter().any(|(name, _)| *name == step.name) {
+            println!("=== {} passed before", step.name);
+            continue;
+        }
+        let cost = step.run()?;
+        ci::unchanged_since(&changes)?;
+        passed.push((step.name, cost));
+        journal.write(&passed)?;
+    }
+    print!("\n{}", table(&passed));
+    Ok(())
+}
+
+/// What kiln promises about its own speed and size.
+pub(crate) fn bench(rounds: &[&str]) -> Result<()> {
+    succeed(&mut cargo(&["build", "--release", "--locked", "--package", "kiln", "--package", "bench"]))?;
+    succeed(&mut program("target/release/bench", rounds))
+}
+
+type Passed = Vec<(String, Cost)>;
+
+/// The steps that passed on a commit: a line for each, with its milliseconds by the clock and of CPU.
+struct Journal {
+    /// None for a tree with changes, of which nothing is noted.
+    path: Option<PathBuf>,
+}
+
+impl Journal {
+    fn of_commit(is_clean: bool) -> Result<Self> {
+        let commit = output(&mut program("git", &["rev-parse", "HEAD"]))?;
+        let path = || root().join("target/proof").join(commit.trim());
+        Ok(Self { path: is_clean.then(path) })
+    }
+
+    /// Forgets what passed before.
+    fn begin(&self) -> Result<Passed> {
+        self.write(&[])?;
+        Ok(Vec::new())
+    }
+
+    fn read(&self) -> Result<Passed> {
+        let Some(path) = self.path.as_deref().filter(|path| path.exists()) else { return Ok(Vec::new()) };
+        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        text.lines().map(|line| passed(line).with_context(|| format!("{}: {line}", path.display()))).collect()
+    }
+
+    fn write(&self, passed: &[(String, Cost)]) -> Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let line = |(name, cost): &(String, Cost)| {
+            format!("{} {} {name}\n", cost.clock.as_millis(), cost.cpu.as_millis())
+        };
+        let Some(folder) = path.parent() else { bail!("{} has no folder", path.display()) };
+        std::fs::create_dir_all(folder)?;
+        let scratch = path.with_extension("part");
+        std::fs::write(&scratch, passed.iter().map(line).collect::<String>())?;
+        std::fs::rename(&scratch, path).with_context(|| path.display().to_string())
+    }
+}
+
+fn passed(line: &str) -> Option<(String, Cost)> {
+    let (clock, rest) = line.split_once(' ')?;
+    let (cpu, name) = rest.split_once(' ')?;
+    let time = |milliseconds: &str| Some(Duration::from_millis(milliseconds.parse().ok()?));
+    Some((name.to_string(), Cost { clock: time(clock)?, cpu: time(cpu)? }))
+}
+
+/// All steps with what they took.
+fn table(passed: &[(String, Cost)]) -> String {
+    let all = passed.iter().fold(Cost::default(), |all, (_, cost)| all + *cost);
+    let rows = passed.iter().map(|(name, cost)| (name.as_str(), cost)).chain([("together", &all)]);
+    rows.map(|(name, cost)| format!("{name:<28} {cost}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_passed_are_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal { path: Some(folder.path().join("proof/abc")) };
+        assert_eq!(journal.read().unwrap(), []);
+        let cost = Cost { clock: Duration::from_millis(1500), cpu: Duration::from_secs(2) };
+        let steps = [("property tests, many cases".to_string(), cost), ("tidy".to_string(), Cost::default())];
+        journal.write(&steps).unwrap();
+        assert_eq!(journal.read().unwrap(), steps);
+        assert_eq!(journal.begin().unwrap(), []);
+        assert_eq!(journal.read().unwrap(), []);
+    }
+
+    #[test]
+    fn nothing_is_noted_of_a_tree_with_changes() {
+        let journal = Journal { path: None };
+        journal.write(&[("tidy".to_string(), Cost::default())]).unwrap();
+        assert_eq!(journal.read().unwrap(), []);
+    }
+
+    #[test]
+    fn the_table_ends_with_all_steps_together() {
+        let cost = Cost { clock: Duration::from_secs(3), cpu: Duration::from_secs(4) };
+        let text = table(&[("a".to_string(), cost), ("b".to_string(), cost)]);
+        assert_eq!(text.lines().last(), Some("together                     6.0 s (8.0 s of CPU)"));
+    }
+}

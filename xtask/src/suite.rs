@@ -1,0 +1,97 @@
+//! Unit, property and snapshot tests, those that boot kernels, and those that take long.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::measured::{self, Measured};
+use crate::program::{cargo, root, succeed, works};
+
+/// How many tests are named as the slowest.
+const SLOWEST: usize = 10;
+
+/// Cases of each property test in `cargo xtask proof`; 256 elsewhere.
+const MANY_CASES: &str = "4000";
+
+/// Builds all tests, and the programs that they call.
+pub(crate) fn build() -> Result<()> {
+    succeed(&mut cargo(&["test", "--workspace", "--locked", "--no-run", "--quiet"]))
+}
+
+/// Runs all tests but those that take long.
+pub(crate) fn run() -> Result<()> {
+    let _ = std::fs::remove_file(record());
+    if !works(&mut cargo(&["nextest", "--version"])) {
+        println!("without cargo-nextest the CPU time of single tests is not judged");
+        let mut test = cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
+        // Two machines at a time; nextest has this in .config/nextest.toml.
+        return succeed(quiet(test.env("RUST_TEST_THREADS", "2")));
+    }
+    // nextest leaves out the examples in the documentation.
+    succeed(&mut cargo(&["test", "--workspace", "--doc", "--locked", "--quiet"]))?;
+    let runner = format!("target.'cfg(unix)'.runner = {}", runner()?);
+    succeed(quiet(&mut cargo(&[
+        "nextest",
+        "run",
+        "--workspace",
+        "--locked",
+        "--profile",
+        "ci",
+        "--config",
+        &runner,
+    ])))?;
+    if let Some(warning) = measured::judge(&tests()?)? {
+        println!("{warning}");
+    }
+    Ok(())
+}
+
+/// Tests marked `#[ignore]`: too long for every change.
+pub(crate) fn run_long() -> Result<()> {
+    let arguments = ["test", "--workspace", "--locked", "--no-fail-fast", "--tests", "--", "--ignored"];
+    succeed(quiet(cargo(&arguments).env("RUST_TEST_THREADS", "2")))
+}
+
+/// Property tests with many cases.
+pub(crate) fn run_many_cases() -> Result<()> {
+    let mut test = cargo(&["test", "--workspace", "--lib", "--locked", "--release"]);
+    succeed(quiet(test.env("PROPTEST_CASES", MANY_CASES)))
+}
+
+/// The tests that took most CPU time in the last run.
+pub(crate) fn slowest() -> Result<String> {
+    let tests = tests()?;
+    if tests.is_empty() {
+        return Ok("which tests are slow is not known".to_string());
+    }
+    let names: Vec<String> = tests.iter().take(SLOWEST).map(ToString::to_string).collect();
+    Ok(format!("slowest tests by CPU time: {}", names.join(", ")))
+}
+
+/// Snapshots are never written here.
+fn quiet(command: &mut Command) -> &mut Command {
+    command.env("INSTA_UPDATE", "no")
+}
+
+/// The program that measures tests, as TOML.
+fn runner() -> Result<String> {
+    let own = std::env::current_exe()?;
+    let words = [own, "measured".into(), record()];
+    let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
+    // A string of JSON is one of TOML.
+    Ok(serde_json::to_string(&words.context("a path is not UTF-8")?)?)
+}
+
+/// Where the CPU time of each test is noted.
+fn record() -> PathBuf {
+    root().join("target/tests-measured")
+}
+
+fn tests() -> Result<Vec<Measured>> {
+    let record: &Path = &record();
+    if !record.exists() {
+        return Ok(Vec::new());
+    }
+    measured::read(&std::fs::read_to_string(record).with_context(|| record.display().to_string())?)
+}
