@@ -8,7 +8,7 @@ use kernel::Kernel;
 use lab::measure::{Job, Jobs};
 use lab::plan::Fixed;
 use lab::suites::select::operations;
-use machine::{Accel, Built, Engine, Payload, SHIFT, Spec, Step, Template, Timing, Watch};
+use machine::{Accel, Built, Engine, Payload, Programs, SHIFT, Spec, Step, Template, Timing, Watch};
 use protocol::measure::{Clock, Order};
 
 use crate::clones::{self, LIMIT};
@@ -71,7 +71,7 @@ fn boot(spec: &Spec, kernel: &Kernel, never: &AtomicBool) -> Result<()> {
 }
 
 fn template(spec: &Spec, kernel: &Kernel, never: &AtomicBool) -> Result<Template> {
-    let starting = Built::new(spec, kernel)?.start_template()?;
+    let starting = Built::new(spec, kernel)?.start_template(Programs::Inside)?;
     starting.wait_for_template(never, &mut |_| ()).map_err(|failure| failed(&failure))
 }
 

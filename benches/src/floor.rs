@@ -26,7 +26,7 @@ impl Floor {
         let directory = tempfile::tempdir()?;
         let init = compile(directory.path(), "init", SOURCE, &[])?;
         let mut archive = Archive::default();
-        archive.file("/init", &std::fs::read(init)?, 0o755);
+        archive.file("/init", std::fs::read(init)?, 0o755);
         let initramfs = directory.path().join("initramfs");
         std::fs::write(&initramfs, archive.finish())?;
         let command = take_over(&plan.command, &initramfs.display().to_string())?;

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use kernel::Kernel;
+use kernel::{Kernel, Store};
 use lab::judge::{Dialect, Ending, Seen, judge};
+use lab::source::{Heard, HostedSource};
 use lab::{Plan, userland};
-use machine::{BootFailure, BootTrouble, Built, Death, Event, Hosted, Machine, Spec};
+use machine::{BootFailure, BootTrouble, Death, Event, Hosted, Machine, Spec};
 use protocol::{Command, End, FromAgent, RunRequest, ToAgent, Work};
 use signal_hook::consts::SIGWINCH;
 
@@ -65,10 +66,12 @@ pub(crate) fn at_hand(spec: &Spec, kernel: &Kernel, greeting: &str) -> Result<u8
 
 /// A machine that is up, or the exit code.
 fn boot(spec: &Spec, kernel: &Kernel, interrupt: &AtomicBool) -> Result<Result<Hosted, u8>> {
-    let built = Built::new(spec, kernel)?;
+    let source = HostedSource::new(spec, kernel, Store::new(Store::default_dir()), false)?;
     let mut progress = terminal::Progress::new();
-    progress.show(&format!("booting {}", kernel.provenance));
-    let booted = built.start()?.wait_for_hello(interrupt, &mut |line| progress.show(line));
+    let booted = source.machine(interrupt, &mut |heard| match heard {
+        Heard::CommandLine(_) => progress.show(&format!("booting {}", kernel.provenance)),
+        Heard::Console(line) => progress.show(line),
+    })?;
     drop(progress);
     match booted {
         Ok(booted) => Ok(Ok(booted.machine)),

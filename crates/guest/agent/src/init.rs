@@ -12,6 +12,7 @@
 //! * [`leftovers`]: removes what a case left behind
 //! * [`stuck`]: what the processes of a case that does not end are doing
 //! * [`shell`]: gives the console to a shell
+//! * [`window`]: makes the files that the host sends to a machine that is up
 
 pub mod by_hand;
 mod by_itself;
@@ -25,9 +26,8 @@ mod port;
 mod session;
 mod shell;
 mod stuck;
+mod window;
 mod work;
-
-use std::path::Path;
 
 use harness::sys::time_stamp;
 use protocol::{FromAgent, ToAgent};
@@ -65,7 +65,7 @@ fn serve(session: &mut Session, trouble: &[String]) {
                         session.send(&FromAgent::Trouble { text });
                     }
                 }
-                ToAgent::Prepare { modules } => prepare(session, &modules),
+                ToAgent::Unpack => session.send(&FromAgent::Unpacked { trouble: window::unpack().err() }),
                 ToAgent::Run(request) => work::run(session, &request),
                 ToAgent::Shell { argv, term, rows, columns } => {
                     shell::run(session, &argv, &term, shell::size(rows, columns));
@@ -77,17 +77,6 @@ fn serve(session: &mut Session, trouble: &[String]) {
             }
         }
     }
-}
-
-/// Loads what can be loaded and falls silent: clones of this machine go on from here.
-fn prepare(session: &mut Session, modules: &[String]) {
-    for path in modules {
-        // A case that needs it finds out why it cannot be loaded.
-        let _ = harness::modules::load(Path::new(path));
-    }
-    session.forward_whole_log();
-    session.send(&FromAgent::Prepared);
-    session.pause();
 }
 
 fn hello() -> FromAgent {
@@ -102,6 +91,7 @@ fn hello() -> FromAgent {
         uptime_ms: session::milliseconds(uptime),
         memory_mib: memory >> 20,
         cpus: harness::needs::cpus(),
+        window: window::is_there(),
     }
 }
 

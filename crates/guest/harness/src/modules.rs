@@ -17,7 +17,7 @@ pub fn load(path: &Path) -> Checked {
         return Ok(());
     }
     let Ok(file) = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
-        return broken(&format!("module {} is not in the initramfs", path.display()));
+        return broken(&format!("module {} is not in the machine", path.display()));
     };
     match rustix::system::finit_module(&file, c"", 0) {
         Ok(()) | Err(Errno::EXIST) => Ok(()),

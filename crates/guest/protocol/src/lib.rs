@@ -8,6 +8,7 @@
 //! * [`profile`]: what QEMU's plugin writes about it
 //! * [`results`]: the page of shared memory in which a case counts its results
 //! * [`waiting`]: a run that waits in the initramfs
+//! * [`window`]: how programs come into a machine that is up
 
 pub mod catalogue;
 pub mod frame;
@@ -17,6 +18,7 @@ pub mod need;
 pub mod profile;
 pub mod results;
 pub mod waiting;
+pub mod window;
 
 pub use frame::{Decoded, Decoder, Encoder};
 pub use message::{
@@ -26,4 +28,4 @@ pub use need::Need;
 
 /// Version of everything in this crate. Raise it when a message, the frame or the results page
 /// changes so that an older peer would misread it.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;

@@ -24,6 +24,8 @@ pub enum FromAgent {
         memory_mib: u64,
         /// CPUs that are on line.
         cpus: u32,
+        /// It can look through a [`crate::window`].
+        window: bool,
     },
     /// A record of the kernel log.
     Log(KernelRecord),
@@ -65,9 +67,11 @@ pub enum FromAgent {
         /// The number that the ping gave.
         nonce: u64,
     },
-    /// What [`ToAgent::Prepare`] asked for has been done; nothing more is sent until the next
-    /// [`ToAgent::Start`].
-    Prepared,
+    /// What [`ToAgent::Unpack`] asked for has been done.
+    Unpacked {
+        /// Why not all of it could be done.
+        trouble: Option<String>,
+    },
     /// The interactive shell has ended.
     ShellEnded {
         /// How.
@@ -94,11 +98,8 @@ pub enum ToAgent {
         /// What the kernel's random numbers are to come from; nothing where they shall be those of the template.
         entropy: Option<[u8; 32]>,
     },
-    /// Load modules, as far as they can be loaded, so that clones of this machine find them.
-    Prepare {
-        /// By their paths in the initramfs, in this order.
-        modules: Vec<String>,
-    },
+    /// Make the files that lie in the [`crate::window`].
+    Unpack,
     /// Run one case or program.
     Run(RunRequest),
     /// The time of a run is over. It counts only as far as the host let the machine live, which only the host knows.
@@ -146,7 +147,7 @@ pub struct RunRequest {
     pub output_max: u64,
     /// What a case that draws random numbers shall draw them from; it finds the number in `KILN_SEED`.
     pub seed: u64,
-    /// Paths of modules in the initramfs, to be loaded in this order before the work starts.
+    /// Paths of modules in the machine, to be loaded in this order before the work starts.
     pub modules: Vec<String>,
     /// Modules that the case needs and of which nobody knows whether the kernel has them built in.
     pub unsure: Vec<String>,
@@ -158,7 +159,7 @@ pub struct RunRequest {
 pub enum Work {
     /// A case that is built into the agent.
     Case(String),
-    /// A program in the initramfs.
+    /// A program in the machine.
     Program(Command),
 }
 

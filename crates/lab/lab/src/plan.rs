@@ -20,7 +20,7 @@ pub struct Plan {
     pub suite: String,
     /// In the order in which they run.
     pub items: Vec<Item>,
-    /// What the initramfs must hold.
+    /// What the machine must have besides the agent.
     pub payload: Payload,
     /// Memory of the machine in MiB.
     pub memory_mib: u64,
@@ -51,6 +51,8 @@ pub struct Item {
     pub modules: Vec<String>,
     /// Modules that it needs and of which nothing is known: a lone image says nothing about its own.
     pub unsure: Vec<String>,
+    /// It needs what the plan ships.
+    pub needs_files: bool,
     /// CPUs that its machine must have at least.
     pub cpus: u32,
     /// Why it cannot be run, if it cannot.
@@ -146,6 +148,7 @@ impl Plan {
             dialect: Dialect::Kiln,
             limit: fixed.limit.unwrap_or(case.limit),
             expects: case.expects.clone(),
+            needs_files: !modules.is_empty() || case.needs.iter().any(|need| matches!(need, Need::Tool(_))),
             modules,
             unsure: unsure(kernel, &needs),
             cpus: cpus_of(&needs),

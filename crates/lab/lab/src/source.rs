@@ -43,24 +43,16 @@ pub trait Template<'s>: Send + Sync {
     /// What is known of it.
     fn facts(&self) -> Facts<'_>;
 
-    /// Makes a machine that goes on where this one stopped.
+    /// Makes a machine that goes on where this one stopped; one that `needs_files` finds all that the plan ships.
     ///
     /// # Errors
     ///
     /// When the host cannot start it. One that does not answer is the inner error.
-    fn clone_machine(&self, interrupt: &AtomicBool) -> Result<Result<Up, BootFailure>, Error>;
-
-    /// A template whose clones find modules loaded.
-    ///
-    /// # Errors
-    ///
-    /// When the host cannot start it. A machine that does not survive it, or whose kernel reports a defect
-    /// meanwhile, is the inner error.
-    fn with_modules(
+    fn clone_machine(
         &self,
-        modules: &[String],
+        needs_files: bool,
         interrupt: &AtomicBool,
-    ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error>;
+    ) -> Result<Result<Up, BootFailure>, Error>;
 }
 
 /// What is known of a template.

@@ -63,6 +63,7 @@ impl Plan {
             expects: Vec::new(),
             modules,
             unsure: unsure(kernel, &needs),
+            needs_files: true,
             cpus: cpus_of(&needs),
             skip,
         });

@@ -1,6 +1,6 @@
 //! A machine that is a program of this host, with a console and a control port.
 //!
-//! * [`boot`]: from its start to the agent's hello
+//! * [`built`]: all that it is made of; [`boot`]: from its start to the agent's hello
 //! * [`cloning`]: what clones go on with
 //! * [`family`]: its processes; [`waiting`]: how long they waited for a CPU
 //! * [`attention`]: how long nobody listened to it
@@ -15,6 +15,7 @@
 
 mod attention;
 mod boot;
+mod built;
 mod cloning;
 mod dump;
 pub(crate) mod family;
@@ -44,7 +45,8 @@ use dump::Dumps;
 use process::{Exit, Process};
 use waiting::Waiting;
 
-pub use boot::{Booted, Built, Starting};
+pub use boot::{Booted, Starting};
+pub use built::{Built, Programs};
 pub(crate) use cloning::{Frozen, Said};
 pub(crate) use traces::Provocation;
 

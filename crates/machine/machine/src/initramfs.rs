@@ -1,4 +1,4 @@
-//! Writes an initramfs: a cpio archive in the `newc` form of
+//! Files for a machine, and the initramfs that is made of them: a cpio archive in the `newc` form of
 //! Documentation/driver-api/early-userspace/buffer-format.rst.
 
 use std::collections::BTreeSet;
@@ -8,51 +8,78 @@ const FILE: u32 = 0o100_000;
 const LINK: u32 = 0o120_777;
 const CHARACTER_DEVICE: u32 = 0o020_600;
 
-/// An archive that grows in memory.
-#[derive(Debug, Default)]
+/// Files for a machine, in the order in which they are made.
+#[derive(Debug, Clone, Default)]
 pub struct Archive {
-    bytes: Vec<u8>,
-    entries: u32,
+    entries: Vec<Entry>,
     names: BTreeSet<String>,
 }
 
-/// What an entry is besides its name and content.
-#[derive(Default)]
-struct Kind {
-    mode: u32,
-    major: u32,
-    minor: u32,
+/// One file, with its path from the root on.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+}
+
+/// What a file is.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    Directory,
+    File { permissions: u32, content: Vec<u8> },
+    Link(String),
+    Device { major: u32, minor: u32 },
 }
 
 impl Archive {
     /// A file; the directories above it are made. An entry of the same name is kept instead.
-    pub fn file(&mut self, path: &str, content: &[u8], permissions: u32) {
-        self.add(path, &Kind { mode: FILE | permissions, ..Kind::default() }, content);
+    pub fn file(&mut self, path: &str, content: impl Into<Vec<u8>>, permissions: u32) {
+        self.add(path, Kind::File { permissions, content: content.into() });
     }
 
     /// A symbolic link to `target`.
     pub fn link(&mut self, path: &str, target: &str) {
-        self.add(path, &Kind { mode: LINK, ..Kind::default() }, target.as_bytes());
+        self.add(path, Kind::Link(target.to_string()));
     }
 
     /// A directory.
     pub fn directory(&mut self, path: &str) {
-        self.add(path, &Kind { mode: DIRECTORY, ..Kind::default() }, &[]);
+        self.add(path, Kind::Directory);
     }
 
     /// A character device.
     pub fn device(&mut self, path: &str, major: u32, minor: u32) {
-        self.add(path, &Kind { mode: CHARACTER_DEVICE, major, minor }, &[]);
+        self.add(path, Kind::Device { major, minor });
     }
 
-    /// The finished archive.
+    /// All that it holds.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Bytes in all files.
     #[must_use]
-    pub fn finish(mut self) -> Vec<u8> {
-        self.write("TRAILER!!!", &Kind::default(), &[]);
-        self.bytes
+    pub fn size(&self) -> usize {
+        self.entries.iter().map(|entry| entry.kind.content().len()).sum()
     }
 
-    fn add(&mut self, path: &str, kind: &Kind, content: &[u8]) {
+    /// The archive that the kernel unpacks: this one, and what `other` has besides.
+    #[must_use]
+    pub fn finish_with(&self, other: &Self) -> Vec<u8> {
+        let mut cpio = Cpio::default();
+        self.entries.iter().for_each(|entry| cpio.write(&entry.name, &entry.kind));
+        let added = other.entries.iter().filter(|entry| !self.names.contains(&entry.name));
+        added.for_each(|entry| cpio.write(&entry.name, &entry.kind));
+        cpio.finish()
+    }
+
+    /// The archive that the kernel unpacks.
+    #[must_use]
+    pub fn finish(&self) -> Vec<u8> {
+        self.finish_with(&Self::default())
+    }
+
+    fn add(&mut self, path: &str, kind: Kind) {
         let name = path.trim_matches('/');
         if let Some((above, _)) = name.rsplit_once('/')
             && !self.names.contains(above)
@@ -60,17 +87,55 @@ impl Archive {
             self.directory(above);
         }
         if self.names.insert(name.to_string()) {
-            self.write(name, kind, content);
+            self.entries.push(Entry { name: name.to_string(), kind });
+        }
+    }
+}
+
+impl Kind {
+    fn content(&self) -> &[u8] {
+        match self {
+            Self::File { content, .. } => content,
+            Self::Link(target) => target.as_bytes(),
+            Self::Directory | Self::Device { .. } => &[],
         }
     }
 
-    fn write(&mut self, name: &str, kind: &Kind, content: &[u8]) {
+    fn mode(&self) -> u32 {
+        match self {
+            Self::Directory => DIRECTORY,
+            Self::File { permissions, .. } => FILE | permissions,
+            Self::Link(_) => LINK,
+            Self::Device { .. } => CHARACTER_DEVICE,
+        }
+    }
+}
+
+/// An archive in the form of the kernel.
+#[derive(Default)]
+struct Cpio {
+    bytes: Vec<u8>,
+    entries: u32,
+}
+
+impl Cpio {
+    fn finish(mut self) -> Vec<u8> {
+        self.write_entry("TRAILER!!!", 0, (0, 0), &[]);
+        self.bytes
+    }
+
+    fn write(&mut self, name: &str, kind: &Kind) {
+        let device = if let Kind::Device { major, minor } = *kind { (major, minor) } else { (0, 0) };
+        self.write_entry(name, kind.mode(), device, kind.content());
+    }
+
+    fn write_entry(&mut self, name: &str, mode: u32, (major, minor): (u32, u32), content: &[u8]) {
         self.entries += 1;
         // Lengths have eight hexadecimal digits; no file that fits into a guest is longer.
         let length = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
         let fields = [
             self.entries,
-            kind.mode,
+            mode,
             0, // uid
             0, // gid
             1, // links
@@ -78,8 +143,8 @@ impl Archive {
             length(content.len()),
             0, // device of the file
             0,
-            kind.major,
-            kind.minor,
+            major,
+            minor,
             length(name.len() + 1),
             0, // check sum, unused in this form
         ];
@@ -135,12 +200,25 @@ mod tests {
         assert_eq!(names, ["usr", "usr/bin", "usr/bin/a", "usr/bin/b"]);
     }
 
+    #[test]
+    fn what_is_added_replaces_nothing() {
+        let (mut first, mut more) = (Archive::default(), Archive::default());
+        first.file("/init", b"agent", 0o755);
+        first.file("/bin/a", b"A", 0o755);
+        more.file("/init", b"another", 0o755);
+        more.file("/bin/b", b"B", 0o755);
+        let all = read(&first.finish_with(&more));
+        let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!((names, all[0].1.as_slice()), (vec!["init", "bin", "bin/a", "bin/b"], &b"agent"[..]));
+        assert_eq!(more.size(), "another".len() + "B".len());
+    }
+
     proptest! {
         #[test]
         fn contents_come_back(files in proptest::collection::btree_map("[a-z]{1,20}", any::<Vec<u8>>(), 0..8)) {
             let mut archive = Archive::default();
             for (name, content) in &files {
-                archive.file(name, content, 0o644);
+                archive.file(name, content.clone(), 0o644);
             }
             prop_assert_eq!(read(&archive.finish()), files.into_iter().collect::<Vec<_>>());
         }

@@ -2,8 +2,8 @@
 //!
 //! * [`spec`]: what the machine shall be
 //! * [`fitness`]: what a kernel must have been built with
-//! * [`initramfs`]: the archive that it boots into, written in memory
-//! * [`payload`]: what goes into the archive; [`program`]: a host's program with its libraries;
+//! * [`initramfs`]: the archive that it boots into, written in memory; [`window`]: the way into one that is up
+//! * [`payload`]: what it has besides the agent; [`program`]: a host's program with its libraries;
 //!   [`folder`]: a folder of the host
 //! * [`catalogue`]: the cases and operations that guests' programs hold
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
@@ -33,6 +33,7 @@ pub mod qemu;
 pub mod spec;
 pub mod template;
 pub mod uml;
+mod window;
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +43,7 @@ pub use accel::{Accel, AccelChoice};
 pub use engine::Engine;
 pub use error::{BootFailure, BootTrouble, Error};
 pub use folder::Folder;
-pub use hosted::{Booted, Built, Hosted, Starting};
+pub use hosted::{Booted, Built, Hosted, Programs, Starting};
 pub use instrument::{Measuring, SHIFT, Step, Timing, Watch};
 pub use payload::Payload;
 pub use spec::Spec;

@@ -1,4 +1,4 @@
-//! What goes into the initramfs besides the agent.
+//! What a machine has besides the agent.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -81,40 +81,66 @@ impl Payload {
         programs + folders + self.libraries.iter().map(of_host).sum::<u64>()
     }
 
-    /// The initramfs.
+    /// Whether there is nothing besides the agent.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.modules.is_empty()
+            && self.programs.is_empty()
+            && self.folders.is_empty()
+            && self.libraries.is_empty()
+            && self.files.is_empty()
+            && self.links.is_empty()
+    }
+
+    /// The initramfs with the agent and all of this.
     ///
     /// # Errors
     ///
     /// When a module, a program or a file cannot be read.
     pub fn initramfs(&self) -> Result<Vec<u8>, Error> {
+        Ok(agent().finish_with(&self.files()?))
+    }
+
+    /// All of this as files, without the agent.
+    ///
+    /// # Errors
+    ///
+    /// When a module, a program or a file cannot be read.
+    pub fn files(&self) -> Result<Archive, Error> {
         let mut archive = Archive::default();
-        archive.device("/dev/console", 5, 1);
-        archive.file("/init", AGENT, 0o755);
-        archive.link("/bin/kiln-report", "/init");
-        archive.link("/bin/kiln-case", "/init");
         for module in &self.modules {
-            archive.file(&Self::module_path(&module.name), &module.read()?, 0o644);
+            archive.file(&Self::module_path(&module.name), module.read()?, 0o644);
         }
         for (program, place) in &self.programs {
-            archive.file(place, &program.content, 0o755);
+            archive.file(place, program.content.clone(), 0o755);
             for library in &program.libraries {
-                archive.file(&library.display().to_string(), &program::read(library)?, 0o755);
+                archive.file(&library.display().to_string(), program::read(library)?, 0o755);
             }
         }
         for (folder, place) in &self.folders {
             ship(folder, place, &mut archive)?;
         }
         for library in &self.libraries {
-            archive.file(&library.display().to_string(), &program::read(library)?, 0o755);
+            archive.file(&library.display().to_string(), program::read(library)?, 0o755);
         }
         for (place, content) in &self.files {
-            archive.file(place, content, 0o644);
+            archive.file(place, content.clone(), 0o644);
         }
         for (place, target) in &self.links {
             archive.link(place, target);
         }
-        Ok(archive.finish())
+        Ok(archive)
     }
+}
+
+/// What every machine boots from: the agent, under its names.
+pub(crate) fn agent() -> Archive {
+    let mut archive = Archive::default();
+    archive.device("/dev/console", 5, 1);
+    archive.file("/init", AGENT, 0o755);
+    archive.link("/bin/kiln-report", "/init");
+    archive.link("/bin/kiln-case", "/init");
+    archive
 }
 
 fn ship(folder: &Folder, place: &str, archive: &mut Archive) -> Result<(), Error> {
@@ -123,7 +149,7 @@ fn ship(folder: &Folder, place: &str, archive: &mut Archive) -> Result<(), Error
         let name = format!("{place}/{path}");
         match entry {
             Entry::Directory => archive.directory(&name),
-            Entry::File { permissions, .. } => archive.file(&name, &folder.read(path)?, *permissions),
+            Entry::File { permissions, .. } => archive.file(&name, folder.read(path)?, *permissions),
             Entry::Link(target) => archive.link(&name, target),
         }
     }

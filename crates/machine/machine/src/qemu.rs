@@ -69,7 +69,7 @@ pub(crate) fn launch(
     let parent = std::process::id();
     // SAFETY: between fork and exec only system calls are made and nothing is allocated.
     unsafe { command.pre_exec(move || ::host::die_with_parent(parent)) };
-    if let Origin::Clone { state, .. } | Origin::Layer { state, .. } = parts.numbers().origin {
+    if let Origin::Clone { state, .. } = parts.numbers().origin {
         monitor.load(state).map_err(|source| Error::host("monitor", source))?;
     }
     let inherited = parts.into_inherited().into_iter().chain([its_monitor]).collect();

@@ -4,21 +4,22 @@
 //! and goes on from there, so that it costs what it does and not what it is.
 //!
 //! * [`wake`]: from a clone's start to its first answer
-//! * [`layer`]: a template made from another one, with modules loaded
+//! * [`unpack`]: programs come into a clone
 //! * [`measure`]: a clone that measures
 //! * [`memory`]: the file that is its memory
 //! * [`kept`]: between runs
 
 mod kept;
-mod layer;
 mod measure;
 mod memory;
+mod unpack;
 mod wake;
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Error;
@@ -27,9 +28,9 @@ use crate::hosted::start::{Files, start};
 use crate::hosted::{Frozen, Hosted};
 use crate::instrument;
 use crate::spec::Spec;
+use crate::window::Window;
 
 pub use kept::Keep;
-pub use layer::Layered;
 pub(crate) use memory::Memory;
 
 /// What the program of a clone is started with.
@@ -38,6 +39,8 @@ pub(crate) struct Body {
     pub(crate) spec: Spec,
     pub(crate) program: PathBuf,
     pub(crate) image: PathBuf,
+    /// Through which programs come into a clone, where they are not in the initramfs.
+    pub(crate) window: Option<Arc<Window>>,
 }
 
 /// A booted machine that others are cloned from.
@@ -58,6 +61,8 @@ pub struct About {
     pub took: Duration,
     /// The lines of its console up to there.
     pub console: Vec<String>,
+    /// Its agent can look through a window.
+    pub window: bool,
 }
 
 impl Template {
@@ -71,29 +76,17 @@ impl Template {
         &self.about
     }
 
-    /// The template that an earlier run has made from this one, if it is kept.
-    #[must_use]
-    pub fn kept_layer(&self, keep: &Keep) -> Option<Self> {
-        keep.find(self.body.clone())
-    }
-
     /// Memory that the guest had used, in bytes: what clones share.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.memory.size()
     }
 
-    /// Starts a machine that goes on where this one stopped; it has the memory and the state of `origin`.
-    fn start(&self, origin: Origin<OwnedFd>) -> Result<Hosted, Error> {
-        self.start_with(origin, None)
-    }
-
-    fn start_with(
-        &self,
-        origin: Origin<OwnedFd>,
-        instrument: Option<instrument::Files<OwnedFd>>,
-    ) -> Result<Hosted, Error> {
-        let Body { spec, program, image } = &self.body;
+    /// Starts a machine that goes on where this one stopped, with the files of a measuring one if it is one.
+    fn start(&self, instrument: Option<instrument::Files<OwnedFd>>) -> Result<Hosted, Error> {
+        let Body { spec, program, image, window } = &self.body;
+        let window = window.as_ref().map(|window| window.descriptor()).transpose()?;
+        let origin = Origin::Clone { memory: self.memory.descriptor()?, state: self.state()?, window };
         let (machine, _) = start(spec, Files { program, image }, (origin, instrument))?;
         Ok(machine.after(self.frozen.said))
     }

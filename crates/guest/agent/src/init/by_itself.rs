@@ -51,7 +51,7 @@ pub(super) fn lines(message: &FromAgent) -> String {
         }
         FromAgent::Pong { .. } => line("alive", ""),
         FromAgent::Trouble { text } => line("trouble", text),
-        FromAgent::ShellEnded { .. } | FromAgent::Prepared => String::new(),
+        FromAgent::ShellEnded { .. } | FromAgent::Unpacked { .. } => String::new(),
     }
 }
 

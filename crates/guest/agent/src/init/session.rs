@@ -81,11 +81,6 @@ impl Session {
         self.started = true;
     }
 
-    /// The machine is going to be cloned: nothing is sent until a clone has its key.
-    pub(super) fn pause(&mut self) {
-        self.started = false;
-    }
-
     /// Waits until there is a message, a child has ended, `extra` can be read or `deadline` is over;
     /// forwards the kernel log and answers pings on the way.
     pub(super) fn wait(&mut self, extra: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> Ready {

@@ -45,7 +45,7 @@ fn follow(session: &mut Session, pid: rustix::process::Pid, console: &OwnedFd) -
                 ToAgent::PowerOff => super::power_off(),
                 ToAgent::Ping { .. }
                 | ToAgent::Start { .. }
-                | ToAgent::Prepare { .. }
+                | ToAgent::Unpack
                 | ToAgent::Run(_)
                 | ToAgent::TimeUp { .. }
                 | ToAgent::Shell { .. } => {}

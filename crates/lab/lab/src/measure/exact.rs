@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kernel::{Kernel, Store};
 use machine::template::Keep;
-use machine::{Built, Measuring, SHIFT, Spec, Template, Timing, Watch};
+use machine::{Built, Measuring, Programs, SHIFT, Spec, Template, Timing, Watch};
 use protocol::measure::{Clock, Order, Samples};
 
 use super::event::Progress;
@@ -71,8 +71,8 @@ impl Counted<'_> {
         let timing = Timing::Instructions { seed: u64::from(number) + 1 };
         let spec = Spec { timing: Some(timing), ..self.spec.clone() };
         let built = Built::new(&spec, self.kernel)?;
-        let keep = built.keep(self.store.clone());
-        let kept = if self.fresh { None } else { built.kept_template(&keep) };
+        let keep = built.keep(self.store.clone(), Programs::Inside);
+        let kept = if self.fresh { None } else { built.kept_template(&keep, Programs::Inside) };
         if let Some(template) = kept {
             self.tell_booted(&template, true, site);
             match self.take((&template, number), watch, site) {
@@ -96,7 +96,8 @@ impl Counted<'_> {
         for _ in 0..ATTEMPTS {
             let (kernel, of) = (self.label.to_string(), Some(self.boots));
             (site.tell)(Progress::Boot { kernel, number: number + 1, of });
-            let booted = built.start_template()?.wait_for_template(site.interrupt, &mut |_| ());
+            let booted =
+                built.start_template(Programs::Inside)?.wait_for_template(site.interrupt, &mut |_| ());
             let template = booted.map_err(|failure| Failure::of_boot(self.label, failure))?;
             let mut probe = self.clone_for(&template, &[], Watch::No)?;
             let probe = Take::from(&mut probe, 0, site.patience, site.interrupt, |_| ())?;

@@ -20,21 +20,13 @@ const BOOT_LINES_MAX: usize = 10_000;
 /// Boots or clones that may fail one after the other before it is given up.
 const ATTEMPTS: u32 = 2;
 
-/// Cases that need modules, from which on a template with all of them is worth its price.
-const LAYER_USERS: usize = 2;
-
 /// What clones are made from.
 type Base<'a> = Box<dyn Template<'a> + 'a>;
 
 /// Where the machines of a part come from.
 pub(super) enum Supply<'a> {
     /// Clones of a booted machine.
-    Clones {
-        boot: u32,
-        base: Base<'a>,
-        /// The same with modules loaded, for the cases that need any.
-        layer: Option<Base<'a>>,
-    },
+    Clones { boot: u32, template: Base<'a> },
     /// A boot for each case.
     Boots(&'a dyn Source),
 }
@@ -60,15 +52,13 @@ impl<'a> Supply<'a> {
             let facts = template.facts();
             (facts.release.to_string(), facts.took, facts.kept.then(|| facts.console.to_vec()))
         };
-        let (boot, base) = match boot(site, items.len(), (&start, &about), tell)? {
-            Booted::Up(boot, base) => (boot, base),
+        match boot(site, items.len(), (&start, &about), tell)? {
+            Booted::Up(boot, template) => Ok(Self::Clones { boot, template }),
             Booted::Unclonable(why) => {
                 tell(note(format!("{why}: every case gets a boot of its own")));
-                return Ok(Self::Boots(source));
+                Ok(Self::Boots(source))
             }
-        };
-        let layer = layer(&*base, items, site, tell)?;
-        Ok(Self::Clones { boot, base, layer })
+        }
     }
 
     /// A machine for `item`.
@@ -80,10 +70,7 @@ impl<'a> Supply<'a> {
     ) -> Result<Fresh, Missing> {
         match self {
             Self::Boots(source) => boot_one(*source, 1, site, tell).map_err(Missing::GivenUp),
-            Self::Clones { boot, base, layer } => {
-                let template = layer.as_ref().filter(|_| !item.modules.is_empty()).unwrap_or(base);
-                clone(&**template, *boot, item, site)
-            }
+            Self::Clones { boot, template } => clone(&**template, *boot, item, site),
         }
     }
 }
@@ -92,7 +79,7 @@ impl<'a> Supply<'a> {
 fn clone(template: &dyn Template<'_>, boot: u32, item: &Item, site: &Site<'_>) -> Result<Fresh, Missing> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
-        match template.clone_machine(site.interrupt) {
+        match template.clone_machine(item.needs_files, site.interrupt) {
             Ok(Ok(up)) => return Ok(Fresh { machine: up.machine, boot, clone: site.next_clone() }),
             Ok(Err(BootFailure { trouble: BootTrouble::Interrupted, .. })) => {
                 return Err(Missing::GivenUp(GivenUp::Told));
@@ -211,32 +198,4 @@ fn heard_event(heard: Heard<'_>, boot: u32, lines: &mut Vec<String>) -> Event {
 
 fn note(text: String) -> News {
     News::Event(Event::Note { text })
-}
-
-/// A template with all modules that `items` need; nothing if few do, or if loading them goes wrong: then each
-/// case loads its own and shows what it does.
-fn layer<'a>(
-    base: &dyn Template<'a>,
-    items: &[&Item],
-    site: &Site<'_>,
-    tell: &mut dyn FnMut(News),
-) -> Result<Option<Base<'a>>, GivenUp> {
-    let users: Vec<_> = items.iter().filter(|item| !item.modules.is_empty()).collect();
-    if users.len() < LAYER_USERS {
-        return Ok(None);
-    }
-    let mut modules: Vec<String> = Vec::new();
-    for module in users.iter().flat_map(|item| &item.modules) {
-        if !modules.contains(module) {
-            modules.push(module.clone());
-        }
-    }
-    let why = match base.with_modules(&modules, site.interrupt) {
-        Ok(Ok(layer)) => return Ok(Some(layer)),
-        Ok(Err(BootFailure { trouble: BootTrouble::Interrupted, .. })) => return Err(GivenUp::Told),
-        Ok(Err(failure)) => failure.trouble.to_string(),
-        Err(error) => error.to_string(),
-    };
-    tell(note(format!("every case loads its own modules: {why}")));
-    Ok(None)
 }

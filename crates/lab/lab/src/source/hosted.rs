@@ -3,15 +3,17 @@
 use std::sync::atomic::AtomicBool;
 
 use kernel::{Kernel, Store};
-use machine::{BootFailure, Booted, Built, Error, Spec};
+use machine::{BootFailure, BootTrouble, Booted, Built, Error, Programs, Spec};
 
-use super::proven::Proof;
+use super::proven::{Proof, Proven};
 use super::{Heard, Source, Template, Up};
 
 /// Boots a Kernel in a machine that is a program of this host: QEMU or UML.
 #[derive(Debug)]
 pub struct HostedSource<'a> {
     built: Built<'a>,
+    /// There is something besides the agent.
+    ships: bool,
     /// Where templates are kept.
     store: Store,
     /// Clones go on with the random numbers of their template.
@@ -31,7 +33,8 @@ impl<'a> HostedSource<'a> {
         store: Store,
         same_random_numbers: bool,
     ) -> Result<Self, Error> {
-        Ok(Self { built: Built::new(spec, kernel)?, store, same_random_numbers })
+        let ships = !spec.payload.is_empty();
+        Ok(Self { built: Built::new(spec, kernel)?, ships, store, same_random_numbers })
     }
 }
 
@@ -41,10 +44,7 @@ impl Source for HostedSource<'_> {
         interrupt: &AtomicBool,
         heard: &mut dyn FnMut(Heard<'_>),
     ) -> Result<Result<Up, BootFailure>, Error> {
-        let started = self.built.start()?;
-        heard(Heard::CommandLine(started.command_line()));
-        let booted = started.wait_for_hello(interrupt, &mut |line| heard(Heard::Console(line)));
-        Ok(booted.map(up))
+        Ok(self.booted(interrupt, heard)?.map(up))
     }
 
     fn template<'s>(
@@ -52,21 +52,76 @@ impl Source for HostedSource<'_> {
         interrupt: &'s AtomicBool,
         heard: &mut dyn FnMut(Heard<'_>),
     ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {
+        let template = self.proven(interrupt, heard)?;
+        Ok(template.map(|template| Box::new(template) as Box<dyn Template<'_>>))
+    }
+}
+
+impl HostedSource<'_> {
+    /// A machine with all that it shall have: a clone where there can be one, else one that boots.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it. A kernel that does not boot is the inner error.
+    pub fn machine(
+        &self,
+        interrupt: &AtomicBool,
+        heard: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<Result<Booted, BootFailure>, Error> {
+        match self.proven(interrupt, heard)? {
+            Ok(template) => template.booted(true, interrupt),
+            Err(BootFailure { trouble: BootTrouble::Unclonable(_), .. }) => self.booted(interrupt, heard),
+            Err(failure) => Ok(Err(failure)),
+        }
+    }
+
+    fn booted(
+        &self,
+        interrupt: &AtomicBool,
+        heard: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<Result<Booted, BootFailure>, Error> {
+        let started = self.built.start()?;
+        heard(Heard::CommandLine(started.command_line()));
+        Ok(started.wait_for_hello(interrupt, &mut |line| heard(Heard::Console(line))))
+    }
+
+    /// A template into whose clones programs come, or that holds them.
+    fn proven<'s>(
+        &'s self,
+        interrupt: &'s AtomicBool,
+        heard: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<Result<Proven<'s>, BootFailure>, Error> {
         if let Err(failure) = self.built.can_be_cloned() {
             return Ok(Err(failure));
         }
-        let keep = self.built.keep(self.store.clone());
-        let proof = Proof { keep, same_random_numbers: self.same_random_numbers, interrupt };
-        if let Some(kept) = self.built.kept_template(&proof.keep).and_then(|kept| proof.of_kept(kept)) {
-            return Ok(Ok(Box::new(kept)));
+        let programs = self.built.programs();
+        let template = self.template_with(programs, interrupt, heard)?;
+        let lacks_window =
+            |template: &Proven<'_>| self.ships && programs == Programs::Later && !template.has_window();
+        if !template.as_ref().is_ok_and(lacks_window) {
+            return Ok(template);
         }
-        let started = self.built.start_template()?;
+        drop(template);
+        self.template_with(Programs::Inside, interrupt, heard)
+    }
+
+    /// A template whose programs come in this way: one that is kept, or one that boots.
+    fn template_with<'s>(
+        &'s self,
+        programs: Programs,
+        interrupt: &'s AtomicBool,
+        heard: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<Result<Proven<'s>, BootFailure>, Error> {
+        let keep = self.built.keep(self.store.clone(), programs);
+        let proof = Proof { keep, same_random_numbers: self.same_random_numbers, interrupt };
+        let kept = self.built.kept_template(&proof.keep, programs);
+        if let Some(kept) = kept.and_then(|kept| proof.of_kept(kept)) {
+            return Ok(Ok(kept));
+        }
+        let started = self.built.start_template(programs)?;
         heard(Heard::CommandLine(started.command_line()));
-        let template = started.wait_for_template(interrupt, &mut |line| heard(Heard::Console(line)));
-        match template {
-            Ok(template) => {
-                Ok(proof.of_new(template)?.map(|template| Box::new(template) as Box<dyn Template<'_>>))
-            }
+        match started.wait_for_template(interrupt, &mut |line| heard(Heard::Console(line))) {
+            Ok(template) => proof.of_new(template),
             Err(failure) => Ok(Err(failure)),
         }
     }

@@ -11,7 +11,6 @@ use machine::{BootFailure, BootTrouble, Booted, Error};
 
 use super::hosted::up;
 use super::{Facts, Template, Up};
-use crate::kernel_report;
 
 /// What a template is proven with.
 pub(super) struct Proof<'a> {
@@ -71,6 +70,28 @@ impl<'a> Proof<'a> {
 }
 
 impl Proven<'_> {
+    /// Whether programs can come into its clones.
+    pub(super) fn has_window(&self) -> bool {
+        self.template.about().window
+    }
+
+    /// A clone; one that `needs_files` finds them.
+    pub(super) fn booted(
+        &self,
+        needs_files: bool,
+        interrupt: &AtomicBool,
+    ) -> Result<Result<Booted, BootFailure>, Error> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let clone = match spare {
+            Some(spare) => Ok(spare),
+            None => self.template.clone_machine(self.proof.same_random_numbers, interrupt)?,
+        };
+        Ok(clone.and_then(|mut clone| match needs_files {
+            true => self.template.unpack(&mut clone, interrupt).map(|()| clone),
+            false => Ok(clone),
+        }))
+    }
+
     fn keep_it(self) -> Self {
         let (template, keep) = (Arc::clone(&self.template), self.proof.keep.clone());
         let is_given_up = Arc::new(AtomicBool::new(false));
@@ -98,33 +119,11 @@ impl<'a> Template<'a> for Proven<'a> {
         Facts { release: &about.release, took: about.took, console: &about.console, kept: self.kept }
     }
 
-    fn clone_machine(&self, interrupt: &AtomicBool) -> Result<Result<Up, BootFailure>, Error> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match spare {
-            Some(spare) => Ok(Ok(up(spare))),
-            None => Ok(self.template.clone_machine(self.proof.same_random_numbers, interrupt)?.map(up)),
-        }
-    }
-
-    fn with_modules(
+    fn clone_machine(
         &self,
-        modules: &[String],
+        needs_files: bool,
         interrupt: &AtomicBool,
-    ) -> Result<Result<Box<dyn Template<'a> + 'a>, BootFailure>, Error> {
-        let proof = Proof { keep: self.proof.keep.layer(modules), ..self.proof };
-        if let Some(kept) = self.template.kept_layer(&proof.keep).and_then(|kept| proof.of_kept(kept)) {
-            return Ok(Ok(Box::new(kept)));
-        }
-        let layered = match self.template.with_modules(modules, interrupt)? {
-            Ok(layered) => layered,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        // It would be hidden from the case that needs the module.
-        if let Some(report) =
-            kernel_report::scan(&layered.log.iter().map(String::as_str).collect::<Vec<_>>()).first()
-        {
-            return Ok(Err(BootFailure::unclonable(&report.title)));
-        }
-        Ok(proof.of_new(layered.template)?.map(|template| Box::new(template) as Box<dyn Template<'_>>))
+    ) -> Result<Result<Up, BootFailure>, Error> {
+        Ok(self.booted(needs_files, interrupt)?.map(up))
     }
 }

@@ -86,6 +86,7 @@ fn item(
         expects: Vec::new(),
         modules: Vec::new(),
         unsure: Vec::new(),
+        needs_files: true,
         cpus: machine::spec::CPUS,
         skip,
     }

@@ -222,48 +222,26 @@ fn a_boot_that_fails_for_good_does_not_take_away_what_the_others_are_at() {
     assert_eq!((story.summary().crash, story.summary().not_run), (1, 6));
 }
 
-/// A case that needs these modules.
-fn with_modules(name: &str, modules: &[&str]) -> (Item, Scenario) {
-    let modules = modules.iter().map(ToString::to_string).collect();
-    (Item { modules, ..item(name) }, passes)
-}
-
-/// Three cases, two of which need modules.
-fn users() -> World {
-    let mut world = World::apart(1, &[("a/none", passes)]);
-    world.items.push(with_modules("a/ext4", &["jbd2.ko", "ext4.ko"]));
-    world.items.push(with_modules("a/jbd2", &["crc.ko", "jbd2.ko"]));
-    world
-}
-
 #[test]
-fn modules_are_loaded_once_for_all_that_need_any() {
-    let story = users().run();
-    assert_eq!(story.seen.layers, [["jbd2.ko", "ext4.ko", "crc.ko"]]);
-    assert_eq!((story.seen.clones, story.seen.layered_clones, story.exit_code()), (3, 2, 0));
-    let mut alone = users();
-    alone.items.pop();
-    let story = alone.run();
-    assert_eq!((story.seen.layers.len(), story.exit_code()), (0, 0), "for one it is not worth it");
-}
-
-#[test]
-fn where_modules_do_harm_each_case_loads_its_own() {
-    let unclonable = BootTrouble::Unclonable("WARNING in foo_init".into());
-    for (layer, why) in [
-        (Cloned::Fails(unclonable), "this machine cannot be cloned: WARNING in foo_init"),
-        (Cloned::Fails(BootTrouble::Panic("oh".into())), "the kernel panicked: oh"),
-        (Cloned::Impossible, "fake is not installed: apt-get install qemu-system-x86"),
-    ] {
-        let mut world = users();
-        world.layers = vec![layer];
-        let story = world.run();
-        assert_eq!(story.notes(), [format!("every case loads its own modules: {why}")]);
-        assert_eq!((story.seen.clones, story.seen.layered_clones, story.summary().pass), (3, 0, 3));
+fn only_what_needs_files_gets_them() {
+    let mut world = World::apart(1, &[("a/none", passes), ("a/some", passes), ("a/more", passes)]);
+    for index in [1, 2] {
+        world.items[index].0.needs_files = true;
     }
-    let mut world = users();
-    world.layers = vec![Cloned::Fails(BootTrouble::Interrupted)];
-    assert_eq!(world.run().summary().not_run, 3);
+    let story = world.run();
+    assert_eq!((story.seen.clones, story.seen.unpacked, story.exit_code()), (3, 2, 0));
+}
+
+#[test]
+fn files_that_do_not_come_into_the_machine_say_nothing_about_the_kernel() {
+    let why = "programs did not come into the machine: the programs take 64 MiB, and the machine has 9 MiB";
+    let clones = [broken(why), broken(why)].map(Cloned::Fails);
+    let mut world = World::apart(1, &[("a/large", passes)]).clones(clones.into());
+    world.items[0].0.needs_files = true;
+    let story = world.run();
+    let run = story.run("a/large");
+    assert_eq!((run.outcome, run.blame, run.reason.as_str()), (Outcome::Broken, Some(Blame::Machine), why));
+    assert_eq!(story.exit_code(), 3);
 }
 
 #[test]

@@ -38,8 +38,6 @@ pub(crate) struct World {
     pub(crate) items: Vec<(Item, Scenario)>,
     pub(crate) boots: Vec<Boot>,
     pub(crate) clones: Vec<Cloned>,
-    /// What templates with modules do.
-    pub(crate) layers: Vec<Cloned>,
     pub(crate) options: Options,
     pub(crate) answers_pings: bool,
     /// A machine does nothing until so many are at work at once.
@@ -59,7 +57,6 @@ impl World {
             items: cases.iter().map(|(name, scenario)| (item(name), *scenario)).collect(),
             boots: Vec::new(),
             clones: Vec::new(),
-            layers: Vec::new(),
             options: Options {
                 patience: Patience::fixed(1.0),
                 isolation: Isolation::Suite,
@@ -111,7 +108,7 @@ impl World {
         let scenarios = self.items.iter().map(|(item, scenario)| (item.name.clone(), *scenario)).collect();
         let Self { answers_pings, gather, starved, .. } = self;
         let manner = Manner { scenarios, answers_pings, gather, starved };
-        let source = FakeSource::new(manner, self.boots, (self.clones, self.layers), diary);
+        let source = FakeSource::new(manner, self.boots, self.clones, diary);
         let plan = Plan {
             suite: "fake".into(),
             items: self.items.into_iter().map(|(item, _)| item).collect(),

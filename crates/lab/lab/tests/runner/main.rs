@@ -225,6 +225,7 @@ fn a_liar_changes_no_outcome() {
                     uptime_ms: 0,
                     memory_mib: 0,
                     cpus: 0,
+                    window: true,
                 }),
                 report(run + 1, ReportKind::Pass, "for another"),
                 passed(run + 1),

@@ -1,37 +1,20 @@
 //! From the start of a machine's program to the agent's hello.
 
-use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kernel::{Kernel, Store};
 use protocol::FromAgent;
-use protocol::measure::Order;
 
-use super::launch::{self, Numbers, Origin, quote};
 use super::own::Own;
-use super::start::{self, Files};
 use super::{Hosted, INTERRUPT_INTERVAL};
-use crate::engine::Engine;
-use crate::error::{BootFailure, BootTrouble, Error};
-use crate::host::QemuProgram;
-use crate::instrument::{Desk, Exchange, Measuring, Watch};
+use crate::error::{BootFailure, BootTrouble};
+use crate::instrument::{Desk, Measuring};
 use crate::spec::Spec;
-use crate::template::{About, Body, Keep, Memory, Template};
-use crate::{Event, Machine, fitness, qemu, uml};
+use crate::template::{About, Body, Memory, Template};
+use crate::{Event, Machine};
 
 /// Most lines of its console that a template keeps.
 const LINES_MAX: usize = 10_000;
-
-/// Everything that a machine is made of, ready to be started.
-#[derive(Debug)]
-pub struct Built<'a> {
-    spec: &'a Spec,
-    kernel: &'a Kernel,
-    initramfs: Vec<u8>,
-    program: PathBuf,
-}
 
 /// A machine whose agent has said hello.
 #[derive(Debug)]
@@ -47,141 +30,21 @@ pub struct Booted {
 /// A machine on its way to the agent's hello.
 #[derive(Debug)]
 pub struct Starting<'a> {
-    machine: Hosted,
-    command_line: String,
-    spec: &'a Spec,
+    pub(super) machine: Hosted,
+    pub(super) command_line: String,
+    pub(super) spec: &'a Spec,
     /// What clones are going to be made from, if that is what it is for.
-    template: Option<(Body, Memory)>,
+    pub(super) template: Option<(Body, Memory)>,
     /// What only a machine that measures has.
-    desk: Option<Desk>,
-    start: Instant,
-    own: Own,
+    pub(super) desk: Option<Desk>,
+    pub(super) start: Instant,
+    pub(super) own: Own,
 }
 
-impl<'a> Built<'a> {
-    /// Makes the initramfs and looks at the host.
-    ///
-    /// # Errors
-    ///
-    /// When the kernel cannot come up here, QEMU is missing, the memory does not suffice, or something
-    /// cannot be read.
-    pub fn new(spec: &'a Spec, kernel: &'a Kernel) -> Result<Self, Error> {
-        fitness::check(spec.engine, kernel.config.as_ref())?;
-        let initramfs = spec.payload.initramfs()?;
-        let needed = Spec::least_memory_mib(initramfs.len());
-        if spec.memory_mib < needed {
-            return Err(Error::SmallMemory { asked: spec.memory_mib, needed });
-        }
-        if let Some(available) =
-            ::host::available_memory_mib().filter(|&available| available < spec.memory_mib)
-        {
-            return Err(Error::NoMemory { asked: spec.memory_mib, available });
-        }
-        let program = match spec.engine {
-            Engine::Qemu(_) => QemuProgram::locate()?,
-            Engine::Uml => kernel.image.clone(),
-        };
-        Ok(Self { spec, kernel, initramfs, program })
-    }
-
-    /// Size of the initramfs in bytes.
-    #[must_use]
-    pub fn initramfs_size(&self) -> usize {
-        self.initramfs.len()
-    }
-
-    /// The command line that a start would use, with made-up numbers for its descriptors.
-    #[must_use]
-    pub fn command_line(&self) -> String {
-        let numbers = Numbers::example(self.spec.disk_mib > 0, self.spec.timing.is_some());
-        quote(&match self.spec.engine {
-            Engine::Qemu(accel) => qemu::example(self.spec, accel, self.files(), &numbers),
-            Engine::Uml => uml::command(self.spec, &self.program, &numbers),
-        })
-    }
-
-    /// The program and the image that it gets.
-    fn files(&self) -> Files<'_> {
-        Files { program: &self.program, image: &self.kernel.image }
-    }
-
-    /// Starts the machine.
-    ///
-    /// # Errors
-    ///
-    /// When the host cannot start it.
-    pub fn start(&self) -> Result<Starting<'a>, Error> {
-        let initramfs = launch::in_memory("initramfs", &self.initramfs)?;
-        self.start_from(Origin::Boot { initramfs }, None, None)
-    }
-
-    /// Whether machines of this engine can be cloned at all.
-    ///
-    /// # Errors
-    ///
-    /// Why they cannot.
-    pub fn can_be_cloned(&self) -> Result<(), BootFailure> {
-        match self.spec.engine {
-            Engine::Qemu(_) => Ok(()),
-            Engine::Uml => {
-                Err(BootFailure::unclonable("the state of UML is spread over processes of the host"))
-            }
-        }
-    }
-
-    /// Starts a machine that others are going to be cloned from.
-    ///
-    /// # Errors
-    ///
-    /// When the host cannot start it.
-    pub fn start_template(&self) -> Result<Starting<'a>, Error> {
-        let initramfs = launch::in_memory("initramfs", &self.initramfs)?;
-        let memory = Memory::new(self.spec.memory_mib)?;
-        let origin = Origin::Template { initramfs, memory: memory.descriptor()? };
-        self.start_from(origin, Some((self.body(), memory)), None)
-    }
-
-    /// Starts a machine that does what `order` says as soon as it has booted.
-    ///
-    /// # Errors
-    ///
-    /// When the host cannot start it.
-    pub fn start_measuring(&self, order: &Order) -> Result<Starting<'a>, Error> {
-        let initramfs = launch::in_memory("initramfs", &self.initramfs)?;
-        self.start_from(Origin::Boot { initramfs }, None, Some(order))
-    }
-
-    /// Where a template of this machine is kept between runs.
-    #[must_use]
-    pub fn keep(&self, store: Store) -> Keep {
-        // A later kiln may start the program in another way.
-        let (identity, line) = (self.kernel.identity(&self.spec.parameters()), self.command_line());
-        let description = [identity, line, self.spec.disk_mib.to_string()];
-        Keep::new(store, &description, &self.program, &self.initramfs)
-    }
-
-    /// The template of an earlier run, if it is kept.
-    #[must_use]
-    pub fn kept_template(&self, keep: &Keep) -> Option<Template> {
-        keep.find(self.body())
-    }
-
-    fn body(&self) -> Body {
-        Body { spec: self.spec.bare(), program: self.program.clone(), image: self.kernel.image.clone() }
-    }
-
-    fn start_from(
-        &self,
-        origin: Origin<OwnedFd>,
-        template: Option<(Body, Memory)>,
-        order: Option<&Order>,
-    ) -> Result<Starting<'a>, Error> {
-        let start = Instant::now();
-        let desk = self.spec.timing.map(|_| Desk::new(Exchange::new(order)?, Watch::No)).transpose()?;
-        let (desk, files) = desk.unzip();
-        let (machine, command_line) = start::start(self.spec, self.files(), (origin, files))?;
-        Ok(Starting { machine, command_line, spec: self.spec, template, desk, start, own: Own::new(true)? })
-    }
+/// What an agent says of its machine first.
+struct Hello {
+    release: String,
+    window: bool,
 }
 
 impl Starting<'_> {
@@ -201,7 +64,7 @@ impl Starting<'_> {
         interrupt: &AtomicBool,
         console: &mut dyn FnMut(&str),
     ) -> Result<Booted, BootFailure> {
-        let release = self.follow(interrupt, console)?;
+        let Hello { release, .. } = self.follow(interrupt, console)?;
         self.machine.tell(&self.own.message());
         Ok(Booted { machine: self.machine, release, took: self.start.elapsed() })
     }
@@ -218,7 +81,7 @@ impl Starting<'_> {
         console: &mut dyn FnMut(&str),
     ) -> Result<Template, BootFailure> {
         let mut lines = Vec::new();
-        let release = self.follow(interrupt, &mut |line| {
+        let Hello { release, window } = self.follow(interrupt, &mut |line| {
             if lines.len() < LINES_MAX {
                 lines.push(line.to_string());
             }
@@ -232,7 +95,7 @@ impl Starting<'_> {
         }
         let saved = self.machine.freeze();
         let frozen = saved.map_err(|why| self.fail(BootTrouble::Unclonable(why)))?;
-        let about = About { release, took: self.start.elapsed(), console: lines };
+        let about = About { release, took: self.start.elapsed(), console: lines, window };
         Ok(Template::new(body, memory, frozen, about))
     }
 
@@ -246,7 +109,7 @@ impl Starting<'_> {
         interrupt: &AtomicBool,
         console: &mut dyn FnMut(&str),
     ) -> Result<(Measuring, String, Duration), BootFailure> {
-        let release = self.follow(interrupt, console)?;
+        let Hello { release, .. } = self.follow(interrupt, console)?;
         let took = self.start.elapsed();
         match self.desk.take() {
             Some(desk) => Ok((Measuring::new(self.machine, desk), release, took)),
@@ -276,12 +139,12 @@ impl Starting<'_> {
         Err(self.fail(BootTrouble::Interrupted))
     }
 
-    /// Follows the machine to the agent's hello; gives `uname -r`.
+    /// Follows the machine to the agent's hello.
     fn follow(
         &mut self,
         interrupt: &AtomicBool,
         console: &mut dyn FnMut(&str),
-    ) -> Result<String, BootFailure> {
+    ) -> Result<Hello, BootFailure> {
         let mut heard = Duration::ZERO;
         while !interrupt.load(Ordering::Relaxed) {
             let deadline = self.spec.boot_limit.min(heard + self.spec.silence_limit);
@@ -298,7 +161,9 @@ impl Starting<'_> {
                 Event::Agent(FromAgent::Hello { protocol, .. }) if protocol != protocol::VERSION => {
                     return Err(self.fail(BootTrouble::Protocol(protocol)));
                 }
-                Event::Agent(FromAgent::Hello { release, .. }) => return Ok(release),
+                Event::Agent(FromAgent::Hello { release, window, .. }) => {
+                    return Ok(Hello { release, window });
+                }
                 // What comes before the hello is the driver's or the firmware's.
                 Event::Agent(_) | Event::Stranger(_) | Event::Stopped => {}
                 Event::Ended(death) => return Err(self.fail(BootTrouble::of(death, self.spec.engine))),

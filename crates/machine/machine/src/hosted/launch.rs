@@ -48,49 +48,51 @@ pub(crate) struct Numbers {
 pub(crate) enum Origin<F> {
     /// It boots.
     Boot { initramfs: F },
-    /// It boots, and others are going to be cloned from its memory.
-    Template { initramfs: F, memory: F },
+    /// It boots, and others are going to be cloned from its memory; they may look through a window.
+    Template { initramfs: F, memory: F, window: Option<F> },
     /// It goes on where a template stopped, in a private copy of its memory.
-    Clone { memory: F, state: F },
-    /// It goes on there in a copy of that memory, to become a template itself.
-    Layer { memory: F, state: F },
+    Clone { memory: F, state: F, window: Option<F> },
 }
 
 impl<F> Origin<F> {
     fn as_ref(&self) -> Origin<&F> {
         match self {
             Self::Boot { initramfs } => Origin::Boot { initramfs },
-            Self::Template { initramfs, memory } => Origin::Template { initramfs, memory },
-            Self::Clone { memory, state } => Origin::Clone { memory, state },
-            Self::Layer { memory, state } => Origin::Layer { memory, state },
+            Self::Template { initramfs, memory, window } => {
+                Origin::Template { initramfs, memory, window: window.as_ref() }
+            }
+            Self::Clone { memory, state, window } => Origin::Clone { memory, state, window: window.as_ref() },
         }
     }
 
     fn map<G>(self, change: impl Fn(F) -> G) -> Origin<G> {
         match self {
             Self::Boot { initramfs } => Origin::Boot { initramfs: change(initramfs) },
-            Self::Template { initramfs, memory } => {
-                Origin::Template { initramfs: change(initramfs), memory: change(memory) }
+            Self::Template { initramfs, memory, window } => Origin::Template {
+                initramfs: change(initramfs),
+                memory: change(memory),
+                window: window.map(change),
+            },
+            Self::Clone { memory, state, window } => {
+                Origin::Clone { memory: change(memory), state: change(state), window: window.map(change) }
             }
-            Self::Clone { memory, state } => Origin::Clone { memory: change(memory), state: change(state) },
-            Self::Layer { memory, state } => Origin::Layer { memory: change(memory), state: change(state) },
         }
     }
 
     fn into_files(self) -> impl Iterator<Item = F> {
-        let (first, second) = match self {
-            Self::Boot { initramfs } => (initramfs, None),
-            Self::Template { initramfs, memory } => (initramfs, Some(memory)),
-            Self::Clone { memory, state } | Self::Layer { memory, state } => (memory, Some(state)),
+        let all = match self {
+            Self::Boot { initramfs } => [Some(initramfs), None, None],
+            Self::Template { initramfs, memory, window } => [Some(initramfs), Some(memory), window],
+            Self::Clone { memory, state, window } => [Some(memory), Some(state), window],
         };
-        std::iter::once(first).chain(second)
+        all.into_iter().flatten()
     }
 
     /// What it boots from, if it does.
     pub(crate) fn initramfs(self) -> Option<F> {
         match self {
             Self::Boot { initramfs } | Self::Template { initramfs, .. } => Some(initramfs),
-            Self::Clone { .. } | Self::Layer { .. } => None,
+            Self::Clone { .. } => None,
         }
     }
 }

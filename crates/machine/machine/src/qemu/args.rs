@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use protocol::measure::EXCHANGE_SIZE;
+use protocol::window::WINDOW_SIZE;
 
 use super::files;
 use crate::accel::Accel;
@@ -99,10 +100,30 @@ fn memory(spec: &Spec, origin: &Origin<i32>) -> Vec<String> {
     };
     match origin {
         Origin::Boot { .. } => size,
-        Origin::Template { memory, .. } => [size, file(*memory, "on")].concat(),
-        Origin::Clone { memory, .. } => [size, file(*memory, "off"), incoming()].concat(),
-        Origin::Layer { memory, .. } => [size, file(*memory, "on"), incoming()].concat(),
+        Origin::Template { memory, window, .. } => {
+            [size, file(*memory, "on"), window.map(|file| self::window(file, "on")).unwrap_or_default()]
+                .concat()
+        }
+        Origin::Clone { memory, window, .. } => [
+            size,
+            file(*memory, "off"),
+            window.map(|file| self::window(file, "off")).unwrap_or_default(),
+            incoming(),
+        ]
+        .concat(),
     }
+}
+
+/// Memory of a PCI device, through which programs come. What clones write there is their own: it is shared only in
+/// the template, so that it is no part of the state that is migrated.
+fn window(number: i32, share: &str) -> Vec<String> {
+    let path = inherited(number);
+    strings([
+        "-object",
+        &format!("memory-backend-file,id=window,size={WINDOW_SIZE},mem-path={path},share={share}"),
+        "-device",
+        "ivshmem-plain,memdev=window,master=on",
+    ])
 }
 
 /// It waits for its state until the monitor says where that is.
@@ -233,6 +254,24 @@ mod tests {
             "{line}"
         );
         assert!(line.contains("-drive file=disk,format=raw"), "{line}");
+    }
+
+    #[test]
+    fn what_a_clone_writes_into_its_window_is_its_own() {
+        let of = |origin| {
+            let numbers = Numbers { origin, ..Numbers::example(false, false) };
+            arguments(&spec(), Accel::Tcg, Path::new("x"), &numbers, 6).join(" ")
+        };
+        let template = of(Origin::Template { initramfs: 3, memory: 8, window: Some(9) });
+        let clone = of(Origin::Clone { memory: 8, state: 3, window: Some(9) });
+        for (line, share) in [(template, "on"), (clone, "off")] {
+            let window = format!(
+                "-object memory-backend-file,id=window,size=67108864,mem-path=/proc/self/fd/9,share={share} \
+                 -device ivshmem-plain,memdev=window,master=on"
+            );
+            assert!(line.contains(&window), "{line}");
+        }
+        assert!(!of(Origin::Clone { memory: 8, state: 3, window: None }).contains("window"));
     }
 
     #[test]

@@ -49,15 +49,6 @@ impl Keep {
         Self { store, identity: hash.finish() }
     }
 
-    /// The place of a template that is made from this one.
-    #[must_use]
-    pub fn layer(&self, modules: &[String]) -> Self {
-        let mut hash = PartsHash::default();
-        hash.part(&self.identity);
-        modules.iter().for_each(|module| hash.part(module));
-        Self { identity: hash.finish(), ..self.clone() }
-    }
-
     fn entry(&self) -> PathBuf {
         self.store.templates().entry(&self.identity)
     }

@@ -7,7 +7,6 @@ use protocol::measure::Order;
 use super::Template;
 use super::wake::{WAKE_MAX, not_started};
 use crate::error::{BootFailure, Error};
-use crate::hosted::launch::Origin;
 use crate::instrument::{Desk, Exchange, Measuring, Watch};
 use crate::{Death, Event, Machine};
 
@@ -23,8 +22,7 @@ impl Template {
     /// When the host cannot start it. A clone that does not go on is the inner error.
     pub fn measure(&self, order: &Order, watch: Watch) -> Result<Result<Measuring, BootFailure>, Error> {
         let (desk, files) = Desk::new(Exchange::new(Some(order))?, watch)?;
-        let origin = Origin::Clone { memory: self.memory.descriptor()?, state: self.state()? };
-        let mut machine = self.start_with(origin, Some(files))?;
+        let mut machine = self.start(Some(files))?;
         Ok(match machine.resume(Instant::now() + WAKE_MAX) {
             Ok(()) => Ok(Measuring::new(machine, desk)),
             // A QEMU that ended says why in its own words.

@@ -46,14 +46,6 @@ impl Memory {
         self.file.try_clone().map(OwnedFd::from).map_err(|source| Error::host("memory of a template", source))
     }
 
-    /// Another one with the same content.
-    pub(super) fn copy(&self) -> Result<Self, Error> {
-        let copy = Self::new(self.mib)?;
-        self.copy_to(&copy.file, &AtomicBool::new(false))
-            .map_err(|source| Error::host("memory of a template", source))?;
-        Ok(copy)
-    }
-
     /// Copies what is in use into an empty file; fails when `is_given_up` is set.
     pub(super) fn copy_to(&self, target: &File, is_given_up: &AtomicBool) -> io::Result<()> {
         ftruncate(target, self.mib << 20)?;

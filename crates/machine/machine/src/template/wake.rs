@@ -7,7 +7,6 @@ use protocol::{FromAgent, ToAgent};
 
 use super::Template;
 use crate::error::{BootFailure, BootTrouble, Error};
-use crate::hosted::launch::Origin;
 use crate::hosted::own::Own;
 use crate::hosted::{Booted, Hosted, INTERRUPT_INTERVAL};
 use crate::{Event, Machine};
@@ -20,7 +19,7 @@ const WAKE_MIN: Duration = Duration::from_secs(10);
 pub(super) const WAKE_MAX: Duration = Duration::from_secs(120);
 
 /// Most that a clone may say before its first answer and is heard later.
-const EARLY_MAX: usize = 10_000;
+pub(super) const EARLY_MAX: usize = 10_000;
 
 impl Template {
     /// Starts a clone and waits until its agent answers. Its random numbers are its own, or with
@@ -35,8 +34,7 @@ impl Template {
         interrupt: &AtomicBool,
     ) -> Result<Result<Booted, BootFailure>, Error> {
         let start = Instant::now();
-        let origin = Origin::Clone { memory: self.memory.descriptor()?, state: self.state()? };
-        let mut machine = self.start(origin)?;
+        let mut machine = self.start(None)?;
         let own = Own::new(!same_random_numbers)?;
         let release = self.about.release.clone();
         let woken = self.wake(&mut machine, &own, interrupt);
@@ -44,12 +42,7 @@ impl Template {
     }
 
     /// Waits until `machine` goes on and its agent answers.
-    pub(super) fn wake(
-        &self,
-        machine: &mut Hosted,
-        own: &Own,
-        interrupt: &AtomicBool,
-    ) -> Result<(), BootFailure> {
+    fn wake(&self, machine: &mut Hosted, own: &Own, interrupt: &AtomicBool) -> Result<(), BootFailure> {
         let start = Instant::now();
         let until = || Instant::now() + INTERRUPT_INTERVAL;
         while !machine.runs_by(until()).map_err(|why| machine.failure(not_started(&why)))? {

@@ -25,9 +25,8 @@ pub(crate) struct Seen {
     pub(crate) boots: usize,
     pub(crate) templates: usize,
     pub(crate) clones: usize,
-    pub(crate) layers: Vec<Vec<String>>,
-    /// Clones of a template with modules.
-    pub(crate) layered_clones: usize,
+    /// Clones that got files.
+    pub(crate) unpacked: usize,
     pub(crate) powered_off: usize,
     pub(crate) examined: usize,
     pub(crate) told: Vec<ToAgent>,

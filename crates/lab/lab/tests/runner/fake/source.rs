@@ -25,7 +25,7 @@ pub(crate) enum Boot {
     Impossible,
 }
 
-/// What the n-th clone, or a template with modules, does; one that is up is the default.
+/// What the n-th clone does; one that is up is the default.
 #[derive(Debug)]
 pub(crate) enum Cloned {
     Up,
@@ -42,7 +42,6 @@ pub(crate) struct FakeSource {
 struct Nature {
     manner: Manner,
     clones: Mutex<VecDeque<Cloned>>,
-    layers: Mutex<VecDeque<Cloned>>,
     diary: Arc<Diary>,
 }
 
@@ -50,7 +49,6 @@ struct FakeTemplate {
     nature: Arc<Nature>,
     console: Vec<String>,
     kept: bool,
-    layered: bool,
 }
 
 /// The next of a list, if one is left.
@@ -67,14 +65,8 @@ fn impossible() -> Error {
 }
 
 impl FakeSource {
-    pub(crate) fn new(
-        manner: Manner,
-        boots: Vec<Boot>,
-        (clones, layers): (Vec<Cloned>, Vec<Cloned>),
-        diary: &Arc<Diary>,
-    ) -> Self {
-        let (clones, layers) = (Mutex::new(clones.into()), Mutex::new(layers.into()));
-        let nature = Nature { manner, clones, layers, diary: Arc::clone(diary) };
+    pub(crate) fn new(manner: Manner, boots: Vec<Boot>, clones: Vec<Cloned>, diary: &Arc<Diary>) -> Self {
+        let nature = Nature { manner, clones: Mutex::new(clones.into()), diary: Arc::clone(diary) };
         Self { boots: Mutex::new(boots.into()), nature: Arc::new(nature) }
     }
 
@@ -144,7 +136,7 @@ impl Source for FakeSource {
         }
         let console = kept.into_iter().map(str::to_string).collect();
         let nature = Arc::clone(&self.nature);
-        Ok(Ok(Box::new(FakeTemplate { nature, console, kept: kept.is_some(), layered: false })))
+        Ok(Ok(Box::new(FakeTemplate { nature, console, kept: kept.is_some() })))
     }
 }
 
@@ -154,30 +146,18 @@ impl<'s> Template<'s> for FakeTemplate {
         Facts { release: "6.1.0", took, console: &self.console, kept: self.kept }
     }
 
-    fn clone_machine(&self, _interrupt: &AtomicBool) -> Result<Result<Up, BootFailure>, Error> {
+    fn clone_machine(
+        &self,
+        needs_files: bool,
+        _interrupt: &AtomicBool,
+    ) -> Result<Result<Up, BootFailure>, Error> {
         self.nature.diary.seen().clones += 1;
         match next(&self.nature.clones).unwrap_or(Cloned::Up) {
             Cloned::Impossible => Err(impossible()),
             Cloned::Fails(trouble) => Ok(Err(failure(trouble))),
             Cloned::Up => {
-                self.nature.diary.seen().layered_clones += usize::from(self.layered);
+                self.nature.diary.seen().unpacked += usize::from(needs_files);
                 Ok(Ok(self.nature.up(VecDeque::new())))
-            }
-        }
-    }
-
-    fn with_modules(
-        &self,
-        modules: &[String],
-        _interrupt: &AtomicBool,
-    ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {
-        self.nature.diary.seen().layers.push(modules.to_vec());
-        match next(&self.nature.layers).unwrap_or(Cloned::Up) {
-            Cloned::Impossible => Err(impossible()),
-            Cloned::Fails(trouble) => Ok(Err(failure(trouble))),
-            Cloned::Up => {
-                let nature = Arc::clone(&self.nature);
-                Ok(Ok(Box::new(FakeTemplate { nature, console: Vec::new(), kept: false, layered: true })))
             }
         }
     }

@@ -17,6 +17,7 @@ pub(crate) fn item(name: &str) -> Item {
         expects: Vec::new(),
         modules: Vec::new(),
         unsure: Vec::new(),
+        needs_files: false,
         cpus: 1,
         skip: None,
     }

@@ -1,0 +1,198 @@
+//! Makes the files that the host sends to a machine that is up: they lie in memory of a PCI device, which no driver
+//! needs to know.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use protocol::window::{DEVICE, Entry, Extent, Kind, TABLE, decode};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// Where the kernel shows PCI devices.
+const DEVICES: &str = "/sys/bus/pci/devices";
+
+/// The file of a device by which its third range of memory is mapped.
+const MEMORY: &str = "resource2";
+
+/// What a mapping is made of.
+const PAGE: usize = 4096;
+
+/// Whether the host can send files, which a kernel without PCI or one that is locked down does not allow.
+pub(super) fn is_there() -> bool {
+    find().is_some_and(|path| Mapping::new(&path, PAGE).is_ok())
+}
+
+/// Makes all files that lie in the window; the error is for people.
+pub(super) fn unpack() -> Result<(), String> {
+    let path = find().ok_or("this machine has no window for programs")?;
+    let failed = |error: Errno| format!("{}: {}", path.display(), harness::check::describe(error));
+    let extent = Extent::read(Mapping::new(&path, PAGE).map_err(failed)?.bytes())
+        .ok_or("what the host sent is damaged: it has no header")?;
+    let mapping = Mapping::new(&path, extent.total).map_err(failed)?;
+    make_all(mapping.bytes(), extent, Path::new("/"))
+}
+
+/// The memory of the device, if there is one.
+fn find() -> Option<PathBuf> {
+    let holds = |device: &Path, file: &str, id: &str| {
+        fs::read_to_string(device.join(file)).is_ok_and(|text| text.trim() == id)
+    };
+    let [vendor, device] = DEVICE;
+    let all = fs::read_dir(DEVICES).ok()?.flatten().map(|entry| entry.path());
+    all.filter(|path| holds(path, "device", device) && holds(path, "vendor", vendor))
+        .map(|path| path.join(MEMORY))
+        .next()
+}
+
+/// Memory of the device, mapped as long as this lives.
+struct Mapping {
+    memory: *mut u8,
+    length: usize,
+}
+
+impl Mapping {
+    fn new(path: &Path, length: usize) -> Result<Self, Errno> {
+        let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let length = length.next_multiple_of(PAGE);
+        // SAFETY: a new mapping at an address that the kernel chooses; it is unmapped when this is dropped.
+        let memory = unsafe {
+            mmap(std::ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file.as_fd(), 0)?
+        };
+        Ok(Self { memory: memory.cast(), length })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: within the mapping, which nobody in this machine writes to while its agent is at work.
+        unsafe { std::slice::from_raw_parts(self.memory, self.length) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and no slice of it outlives it.
+        let _ = unsafe { munmap(self.memory.cast(), self.length) };
+    }
+}
+
+/// Makes all files of a window below `root`.
+fn make_all(window: &[u8], extent: Extent, root: &Path) -> Result<(), String> {
+    let table = window.get(TABLE..TABLE + extent.table).and_then(|bytes| decode(bytes).ok());
+    let table = table.ok_or("what the host sent is damaged: it has no table")?;
+    let (needed, free) = (extent.total, free_memory());
+    if needed > free {
+        return Err(format!(
+            "the programs take {} MiB, and the machine has {} MiB of memory left",
+            needed.div_ceil(1 << 20),
+            free >> 20
+        ));
+    }
+    table.iter().try_for_each(|entry| make(window, entry, root))
+}
+
+/// Bytes of memory that nobody uses.
+fn free_memory() -> usize {
+    let system = rustix::system::sysinfo();
+    usize::try_from(system.freeram.saturating_mul(u64::from(system.mem_unit))).unwrap_or(usize::MAX)
+}
+
+fn make(window: &[u8], entry: &Entry, root: &Path) -> Result<(), String> {
+    let path = root.join(entry.path.trim_start_matches('/'));
+    let made = match &entry.kind {
+        Kind::Directory => fs::create_dir(&path),
+        Kind::Link(target) => std::os::unix::fs::symlink(target, &path),
+        Kind::File { permissions, start, length } => {
+            let content = content(window, *start, *length)
+                .ok_or_else(|| format!("what the host sent is damaged: {} is cut off", entry.path))?;
+            write(&path, *permissions, content)
+        }
+    };
+    match made {
+        // What was there first is kept.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(format!("{}: {error}", entry.path)),
+        Ok(()) => Ok(()),
+    }
+}
+
+fn content(window: &[u8], start: u64, length: u64) -> Option<&[u8]> {
+    let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
+    window.get(start..start.checked_add(length)?)
+}
+
+fn write(path: &Path, permissions: u32, content: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::open(path, flags, Mode::from_raw_mode(0o600))?);
+    file.write_all(content)?;
+    Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(permissions & 0o777))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use protocol::window::encode;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn entry(path: &str, kind: Kind) -> Entry {
+        Entry { path: path.into(), kind }
+    }
+
+    /// A window with these entries and one page of content, all `x`.
+    fn window(table: &[Entry]) -> (Vec<u8>, Extent) {
+        let bytes = encode(table).expect("plain data");
+        let extent = Extent { table: bytes.len(), total: 2 * PAGE };
+        let mut window = [extent.header(), bytes].concat();
+        window.resize(2 * PAGE, b'x');
+        (window, extent)
+    }
+
+    fn file(start: u64, length: u64) -> Kind {
+        Kind::File { permissions: 0o750, start, length }
+    }
+
+    #[test]
+    fn all_kinds_are_made_and_what_was_there_is_kept() {
+        let scratch = tempfile::tempdir().unwrap();
+        fs::write(scratch.path().join("init"), "agent").unwrap();
+        let table = [
+            entry("/usr", Kind::Directory),
+            entry("/usr/x", file(PAGE as u64, 3)),
+            entry("/usr/y", Kind::Link("/usr/x".into())),
+            entry("/init", file(PAGE as u64, 3)),
+            entry("/usr", Kind::Directory),
+        ];
+        let (window, extent) = window(&table);
+        make_all(&window, extent, scratch.path()).unwrap();
+        assert_eq!(fs::read(scratch.path().join("usr/x")).unwrap(), b"xxx");
+        assert_eq!(fs::metadata(scratch.path().join("usr/x")).unwrap().permissions().mode() & 0o777, 0o750);
+        assert_eq!(fs::read_link(scratch.path().join("usr/y")).unwrap(), Path::new("/usr/x"));
+        assert_eq!(fs::read(scratch.path().join("init")).unwrap(), b"agent");
+    }
+
+    #[test]
+    fn what_is_damaged_or_too_large_is_told() {
+        let scratch = tempfile::tempdir().unwrap();
+        let cut = entry("/cut", file(2 * PAGE as u64 - 1, 2));
+        let (bytes, extent) = window(&[cut]);
+        let told = |bytes: &[u8], extent| make_all(bytes, extent, scratch.path()).unwrap_err();
+        assert_eq!(told(&bytes, extent), "what the host sent is damaged: /cut is cut off");
+        let no_table = Extent { table: usize::MAX - TABLE, ..extent };
+        assert!(told(&bytes, no_table).ends_with("it has no table"));
+        assert!(told(&[], extent).ends_with("it has no table"));
+        let huge = Extent { total: usize::MAX, ..extent };
+        assert!(told(&bytes, huge).contains(" MiB, and the machine has "), "{}", told(&bytes, huge));
+        let nowhere = window(&[entry("/no/such/directory", Kind::Directory)]);
+        assert!(told(&nowhere.0, nowhere.1).starts_with("/no/such/directory: "));
+    }
+
+    proptest! {
+        #[test]
+        fn any_range_is_taken_without_panic(start: u64, length: u64) {
+            let found = content(b"0123456789", start, length);
+            prop_assert!(found.is_none_or(|bytes| bytes.len() as u64 == length));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! All that a machine is made of, ready to be started.
+
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use kernel::{Kernel, Store};
+use protocol::measure::Order;
+
+use super::boot::Starting;
+use super::launch::{self, Numbers, Origin, quote};
+use super::own::Own;
+use super::start::{self, Files};
+use crate::engine::Engine;
+use crate::error::{BootFailure, Error};
+use crate::host::QemuProgram;
+use crate::initramfs::Archive;
+use crate::instrument::{Desk, Exchange, Watch};
+use crate::spec::Spec;
+use crate::template::{Body, Keep, Memory, Template};
+use crate::window::Window;
+use crate::{AGENT, fitness, payload, qemu, uml};
+
+/// Everything that a machine is made of, ready to be started.
+#[derive(Debug)]
+pub struct Built<'a> {
+    spec: &'a Spec,
+    kernel: &'a Kernel,
+    /// What it has besides the agent.
+    files: Archive,
+    /// Where clones find them, if that is where they come from.
+    window: Option<Arc<Window>>,
+    program: PathBuf,
+}
+
+/// How what a machine has besides the agent comes into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Programs {
+    /// In the initramfs: a template holds them.
+    Inside,
+    /// Through a window, into a clone: a template is the same for all.
+    Later,
+}
+
+impl<'a> Built<'a> {
+    /// Reads all that the machine needs and looks at the host.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel cannot come up here, QEMU is missing, the memory does not suffice, or something
+    /// cannot be read.
+    pub fn new(spec: &'a Spec, kernel: &'a Kernel) -> Result<Self, Error> {
+        fitness::check(spec.engine, kernel.config.as_ref())?;
+        let files = spec.payload.files()?;
+        let needed = Spec::least_memory_mib(files.size() + AGENT.len());
+        if spec.memory_mib < needed {
+            return Err(Error::SmallMemory { asked: spec.memory_mib, needed });
+        }
+        if let Some(available) =
+            ::host::available_memory_mib().filter(|&available| available < spec.memory_mib)
+        {
+            return Err(Error::NoMemory { asked: spec.memory_mib, available });
+        }
+        let program = match spec.engine {
+            Engine::Qemu(_) => QemuProgram::locate()?,
+            Engine::Uml => kernel.image.clone(),
+        };
+        // What measures is to find everything where it was in the boot before.
+        let may_come_later = matches!((spec.engine, spec.timing), (Engine::Qemu(_), None));
+        let window = if may_come_later { Window::holding(&files)?.map(Arc::new) } else { None };
+        Ok(Self { spec, kernel, files, window, program })
+    }
+
+    /// Size of the initramfs in bytes.
+    #[must_use]
+    pub fn initramfs_size(&self) -> usize {
+        self.initramfs(Programs::Inside).len()
+    }
+
+    fn initramfs(&self, programs: Programs) -> Vec<u8> {
+        match programs {
+            Programs::Inside => payload::agent().finish_with(&self.files),
+            Programs::Later => payload::agent().finish(),
+        }
+    }
+
+    /// How programs come into clones of this machine, as far as can be told before it has booted.
+    #[must_use]
+    pub fn programs(&self) -> Programs {
+        if self.window.is_some() { Programs::Later } else { Programs::Inside }
+    }
+
+    /// The command line that a start would use, with made-up numbers for its descriptors.
+    #[must_use]
+    pub fn command_line(&self) -> String {
+        let numbers = Numbers::example(self.spec.disk_mib > 0, self.spec.timing.is_some());
+        quote(&match self.spec.engine {
+            Engine::Qemu(accel) => qemu::example(self.spec, accel, self.files(), &numbers),
+            Engine::Uml => uml::command(self.spec, &self.program, &numbers),
+        })
+    }
+
+    /// The program and the image that it gets.
+    fn files(&self) -> Files<'_> {
+        Files { program: &self.program, image: &self.kernel.image }
+    }
+
+    /// Starts the machine.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it.
+    pub fn start(&self) -> Result<Starting<'a>, Error> {
+        let initramfs = launch::in_memory("initramfs", &self.initramfs(Programs::Inside))?;
+        self.start_from(Origin::Boot { initramfs }, None, None)
+    }
+
+    /// Whether machines of this engine can be cloned at all.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot.
+    pub fn can_be_cloned(&self) -> Result<(), BootFailure> {
+        match self.spec.engine {
+            Engine::Qemu(_) => Ok(()),
+            Engine::Uml => {
+                Err(BootFailure::unclonable("the state of UML is spread over processes of the host"))
+            }
+        }
+    }
+
+    /// Starts a machine that others are going to be cloned from.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it.
+    pub fn start_template(&self, programs: Programs) -> Result<Starting<'a>, Error> {
+        let initramfs = launch::in_memory("initramfs", &self.initramfs(programs))?;
+        let memory = Memory::new(self.spec.memory_mib)?;
+        let window = match programs {
+            Programs::Inside => None,
+            Programs::Later => Some(Window::empty()?.descriptor()?),
+        };
+        let origin = Origin::Template { initramfs, memory: memory.descriptor()?, window };
+        self.start_from(origin, Some((self.body(programs), memory)), None)
+    }
+
+    /// Starts a machine that does what `order` says as soon as it has booted.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it.
+    pub fn start_measuring(&self, order: &Order) -> Result<Starting<'a>, Error> {
+        let initramfs = launch::in_memory("initramfs", &self.initramfs(Programs::Inside))?;
+        self.start_from(Origin::Boot { initramfs }, None, Some(order))
+    }
+
+    /// Where a template of this machine is kept between runs.
+    #[must_use]
+    pub fn keep(&self, store: Store, programs: Programs) -> Keep {
+        // A later kiln may start the program in another way.
+        let (identity, line) = (self.kernel.identity(&self.spec.parameters()), self.command_line());
+        let description = [identity, line, self.spec.disk_mib.to_string(), format!("{programs:?}")];
+        Keep::new(store, &description, &self.program, &self.initramfs(programs))
+    }
+
+    /// The template of an earlier run, if it is kept.
+    #[must_use]
+    pub fn kept_template(&self, keep: &Keep, programs: Programs) -> Option<Template> {
+        keep.find(self.body(programs))
+    }
+
+    fn body(&self, programs: Programs) -> Body {
+        let window = self.window.clone().filter(|_| programs == Programs::Later);
+        Body {
+            spec: self.spec.bare(),
+            program: self.program.clone(),
+            image: self.kernel.image.clone(),
+            window,
+        }
+    }
+
+    fn start_from(
+        &self,
+        origin: Origin<OwnedFd>,
+        template: Option<(Body, Memory)>,
+        order: Option<&Order>,
+    ) -> Result<Starting<'a>, Error> {
+        let start = Instant::now();
+        let desk = self.spec.timing.map(|_| Desk::new(Exchange::new(order)?, Watch::No)).transpose()?;
+        let (desk, files) = desk.unzip();
+        let (machine, command_line) = start::start(self.spec, self.files(), (origin, files))?;
+        Ok(Starting { machine, command_line, spec: self.spec, template, desk, start, own: Own::new(true)? })
+    }
+}
