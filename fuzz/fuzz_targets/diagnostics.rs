@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use kernel::build::diagnostics::{Diagnostics, Severity};
+use kbuild::diagnostics::{Diagnostics, Severity};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -1,13 +1,8 @@
-//! Any fragment of a configuration. The parser is private to its crate, so its source is taken in here.
+//! Any fragment of a configuration.
 
 #![no_main]
-#![expect(dead_code, reason = "only what reads fragments is called")]
 
-#[path = "../../crates/source/kernel/src/kconfig/error.rs"]
-mod error;
-#[path = "../../crates/source/kernel/src/kconfig/fragment.rs"]
-mod fragment;
-
+use kconfig::fragment::{self, Assignment};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
@@ -17,9 +12,7 @@ fuzz_target!(|input: &[u8]| {
             // What is written for make must be read again as the same.
             let written: String = found.iter().map(|assignment| format!("{assignment}\n")).collect();
             let again = fragment::parse("fuzz", &written).unwrap_or_default();
-            let same = |(a, b): (&fragment::Assignment, &fragment::Assignment)| {
-                a.name == b.name && a.wanted == b.wanted
-            };
+            let same = |(a, b): (&Assignment, &Assignment)| a.name == b.name && a.wanted == b.wanted;
             assert!(found.len() == again.len() && found.iter().zip(&again).all(same), "{written}");
             assert_eq!(fragment::combine([found.clone(), again]).len(), found.len());
         }

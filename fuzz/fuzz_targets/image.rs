@@ -1,20 +1,8 @@
-//! Any file given as a kernel. The parsers are private to their crate, so their sources are taken in here.
+//! Any file given as a kernel.
 
 #![no_main]
-#![expect(dead_code, reason = "only one of the parsers is called")]
 
-// The parser asks for `crate::kernel::Arch`.
-extern crate kernel;
-
-#[path = "../../crates/source/kernel/src/bytes.rs"]
-mod bytes;
-#[path = "../../crates/source/kernel/src/elf.rs"]
-mod elf;
-#[path = "../../crates/source/kernel/src/flaw.rs"]
-mod flaw;
-#[path = "../../crates/source/kernel/src/image.rs"]
-mod image;
-
+use kernel::image;
 use libfuzzer_sys::{Corpus, fuzz_target};
 
 /// The sector in which a bzImage says what it is.
@@ -38,8 +26,8 @@ fn look(bytes: &[u8]) {
             let release = found.release();
             assert!(release.is_none_or(|text| !text.contains('/') && !text.starts_with('.')));
         }
-        Err(flaw) => {
-            let text = flaw.to_string();
+        Err(error) => {
+            let text = error.to_string();
             assert!(!text.is_empty() && !text.contains('\n'), "{text:?}");
         }
     }

@@ -1,31 +1,8 @@
-//! Any tree of Kconfig files with any `.config`. Their sources are taken in, since they are private.
+//! Any tree of Kconfig files with any `.config`.
 
 #![no_main]
-#![expect(dead_code, reason = "only some of the parsers are called")]
 
-#[path = "../../crates/source/kernel/src/config.rs"]
-mod config;
-
-#[path = "../../crates/source/kernel/src/kconfig"]
-mod kconfig {
-    pub(crate) mod attributes;
-    pub(crate) mod error;
-    pub(crate) mod explain;
-    pub(crate) mod expression;
-    pub(crate) mod fragment;
-    pub(crate) mod lexer;
-    pub(crate) mod macros;
-    pub(crate) mod nearest;
-    pub(crate) mod reader;
-    pub(crate) mod reason;
-    pub(crate) mod symbols;
-    pub(crate) mod value;
-}
-
-use kconfig::error::Place;
-use kconfig::fragment::{Assignment, Wanted};
-use kconfig::macros::Variables;
-use kconfig::{reason, symbols::Symbols};
+use kconfig::{Assignment, Config, Place, Symbols, Variables, Wanted, unmet};
 use libfuzzer_sys::fuzz_target;
 
 /// Most options that are asked for.
@@ -42,13 +19,13 @@ fuzz_target!(|input: &[u8]| {
         Ok(if path == "Kconfig" { top } else { included }.to_owned())
     };
     match Symbols::read(&variables, &mut read) {
-        Ok(symbols) => ask(&symbols, &config::Config::parse(config)),
+        Ok(symbols) => ask(&symbols, &Config::parse(config)),
         Err(error) => check(&error.to_string()),
     }
 });
 
 /// Asks for every value of some options.
-fn ask(symbols: &Symbols, config: &config::Config) {
+fn ask(symbols: &Symbols, config: &Config) {
     let values = [
         Wanted::Yes,
         Wanted::Module,
@@ -62,9 +39,9 @@ fn ask(symbols: &Symbols, config: &config::Config) {
         .flat_map(|name| values.iter().map(move |wanted| (name.to_owned(), wanted.clone())))
         .map(|(name, wanted)| Assignment { name, wanted, origin: origin.clone() })
         .collect();
-    let unmet = reason::unmet(symbols, &asked, config);
-    assert!(unmet.len() <= asked.len());
-    unmet.iter().for_each(|unmet| check(&unmet.reason));
+    let found = unmet(symbols, &asked, config);
+    assert!(found.len() <= asked.len());
+    found.iter().for_each(|unmet| check(&unmet.reason));
 }
 
 fn check(message: &str) {

@@ -1,17 +1,8 @@
-//! Any list in a module tree, and any configuration. Their sources are taken in, since they are private.
+//! Any list in a module tree.
 
 #![no_main]
-#![expect(dead_code, reason = "only some of the parsers are called")]
 
-#[path = "../../crates/source/kernel/src/bytes.rs"]
-mod bytes;
-#[path = "../../crates/source/kernel/src/elf.rs"]
-mod elf;
-#[path = "../../crates/source/kernel/src/lists.rs"]
-mod lists;
-#[path = "../../crates/source/kernel/src/modinfo.rs"]
-mod modinfo;
-
+use kernel::{lists, modinfo};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

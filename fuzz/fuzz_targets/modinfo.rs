@@ -1,15 +1,8 @@
-//! Any file given as a module. The parsers are private to their crate, so their sources are taken in here.
+//! Any file given as a module.
 
 #![no_main]
-#![expect(dead_code, reason = "only one of the parsers is called")]
 
-#[path = "../../crates/source/kernel/src/bytes.rs"]
-mod bytes;
-#[path = "../../crates/source/kernel/src/elf.rs"]
-mod elf;
-#[path = "../../crates/source/kernel/src/modinfo.rs"]
-mod modinfo;
-
+use kernel::modinfo;
 use libfuzzer_sys::fuzz_target;
 
 /// The head of a relocatable ELF file for 64-bit x86, up to its entry point.

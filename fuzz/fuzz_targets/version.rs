@@ -2,12 +2,9 @@
 
 #![no_main]
 
-#[path = "../../crates/source/kernel/src/catalogue/text.rs"]
-mod text;
-
 use std::cmp::Ordering;
 
-use kernel::version::compare;
+use kernel::version::{compare, text};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -40,7 +40,7 @@ const TARGETS: &[Target] = &[
     plain("lists"),
     plain("kconfig"),
     plain("fragment"),
-    like("diagnostics", "crates/source/kernel/tests/build-logs"),
+    like("diagnostics", "crates/source/kbuild/tests/build-logs"),
     plain("version"),
     plain("suites"),
     plain("answers"),

@@ -140,6 +140,10 @@ fn is_one(option: &str, pattern: &str, count: usize) -> Result<()> {
 
 /// What kiln or the host has against a test.
 fn error_of(error: anyhow::Error) -> bisect::Error {
+    let error = match error.downcast::<kbuild::Error>() {
+        Ok(error) => return error.into(),
+        Err(error) => error,
+    };
     match error.downcast::<kernel::Error>() {
         Ok(error) => error.into(),
         Err(error) if crate::failure::is_usage(&error) => bisect::Error::Usage(format!("{error:#}")),

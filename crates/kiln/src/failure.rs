@@ -39,13 +39,15 @@ fn said(error: &anyhow::Error) -> String {
 }
 
 fn code(error: &anyhow::Error) -> u8 {
-    let kernel_says = |says: fn(&kernel::Error) -> bool| {
-        error.chain().any(|cause| cause.downcast_ref::<kernel::Error>().is_some_and(says))
-    };
-    if kernel_says(kernel::Error::is_interrupt) {
+    let is_interrupt = error.chain().any(|cause| {
+        cause.downcast_ref().is_some_and(kbuild::Error::is_interrupt)
+            || cause.downcast_ref().is_some_and(history::Error::is_interrupt)
+            || cause.downcast_ref().is_some_and(kernel::Error::is_interrupt)
+    });
+    if is_interrupt {
         return INTERRUPTED;
     }
-    if kernel_says(kernel::Error::accuses_kernel) {
+    if error.chain().any(|cause| cause.downcast_ref().is_some_and(kbuild::Error::accuses_kernel)) {
         return FAULT;
     }
     if matches!(error.downcast_ref(), Some(lab::suites::Error::Interrupted)) {
@@ -67,6 +69,8 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
             || cause.is::<clap::Error>()
             || cause.downcast_ref::<bisect::Error>().is_some_and(bisect::Error::is_usage)
             || cause.downcast_ref::<lab::suites::Error>().is_some_and(lab::suites::Error::is_usage)
+            || cause.downcast_ref::<kbuild::Error>().is_some_and(kbuild::Error::is_usage)
+            || cause.downcast_ref::<history::Error>().is_some_and(history::Error::is_usage)
             || cause.downcast_ref::<kernel::Error>().is_some_and(kernel::Error::is_usage)
             || cause.downcast_ref::<machine::Error>().is_some_and(machine::Error::is_usage)
             || cause.downcast_ref::<lab::bundle::Error>().is_some_and(lab::bundle::Error::is_usage)

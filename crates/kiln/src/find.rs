@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kernel::build::SourceTree;
-use kernel::{Arch, Context, Kernel, Locator, Recipe, Store};
+use kbuild::{Recipe, SourceTree};
+use kernel::{Arch, Context, Kernel, Locator, Store};
 
 use crate::cli::{ArchName, BuildOptions};
 use crate::terminal::Progress;
@@ -14,7 +14,7 @@ pub(crate) fn find(
     locator: &Locator,
     said: &BuildOptions,
     interrupt: &AtomicBool,
-) -> Result<Kernel, kernel::Error> {
+) -> Result<Kernel, kbuild::Error> {
     let mut progress = Progress::new();
     find_telling(locator, &said.recipe(), interrupt, &mut |text| progress.show(text))
 }
@@ -25,12 +25,12 @@ pub(crate) fn find_telling(
     recipe: &Recipe,
     interrupt: &AtomicBool,
     listener: &mut dyn FnMut(&str),
-) -> Result<Kernel, kernel::Error> {
+) -> Result<Kernel, kbuild::Error> {
     let store = Store::new(Store::default_dir());
     let mut context = Context { store: &store, listener, interrupt };
     match is_built(locator, &recipe.configurations) {
-        true => kernel::build::build(locator, recipe, &mut context),
-        false => kernel::resolve(locator, &mut context),
+        true => kbuild::build(locator, recipe, &mut context),
+        false => Ok(kernel::resolve(locator, &mut context)?),
     }
 }
 
@@ -44,9 +44,8 @@ pub(crate) fn source_tree(
     locator: &Locator,
     said: &BuildOptions,
     interrupt: &AtomicBool,
-) -> Result<Option<SourceTree>, kernel::Error> {
-    let tree =
-        || in_context(interrupt, |context| kernel::build::source_tree(locator, &said.recipe(), context));
+) -> Result<Option<SourceTree>, kbuild::Error> {
+    let tree = || in_context(interrupt, |context| kbuild::source_tree(locator, &said.recipe(), context));
     is_built(locator, &said.config).then(tree).transpose()
 }
 
@@ -55,9 +54,9 @@ pub(crate) fn build(
     locator: &Locator,
     said: &BuildOptions,
     interrupt: &AtomicBool,
-) -> Result<Kernel, kernel::Error> {
+) -> Result<Kernel, kbuild::Error> {
     let recipe = said.recipe();
-    in_context(interrupt, |context| kernel::build::build(locator, &recipe, context))
+    in_context(interrupt, |context| kbuild::build(locator, &recipe, context))
 }
 
 /// Does what needs a store, an ear and a patience: takes long, is told on a terminal, and can be interrupted.

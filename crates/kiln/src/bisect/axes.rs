@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use bisect::Axis;
 use bisect::axis::{History, Options, Packages, Parameters};
-use kernel::history::{self, Limits};
-use kernel::{Context, Locator, Recipe};
+use history::{self, Limits};
+use kbuild::Recipe;
+use kernel::{Context, Locator};
 
 use super::range::Range;
 use crate::cli::Bisect;

@@ -59,7 +59,8 @@ mod tests {
 
     use bisect::axis::Parameters;
     use clap::Parser;
-    use kernel::{Arch, Recipe};
+    use kbuild::Recipe;
+    use kernel::Arch;
 
     use super::*;
     use crate::cli::{Cli, Verb};

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bisect::{Answer, Error, Evidence, Progress, Question, Subject, Test, Tested, Tester};
-use kernel::{Kernel, PartsHash, Recipe};
+use kbuild::Recipe;
+use kernel::{Kernel, PartsHash};
 use lab::Outcome;
 use lab::likeness::{Way, masked};
 
@@ -47,7 +48,7 @@ struct Missing {
 }
 
 impl Missing {
-    fn new(error: &kernel::Error) -> Self {
+    fn new(error: &kbuild::Error) -> Self {
         let why = error.to_string();
         let errors = match error.of_build() {
             [] => why.lines().take(1).map(str::to_string).collect(),

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use kernel::build::{Recipe, source_tree};
+use kbuild::{Recipe, source_tree};
 use verdict::{Comparison, Verdict};
 
 use crate::support::{Place, SOURCE, cache, with_store};

@@ -5,6 +5,7 @@
 //! * [`give_scratch`]: a file system that nobody else sees and that ends with it
 //! * [`find_program`], [`available_memory_mib`], [`free_mib`]: what there is
 //! * [`Conditions`], [`Watching`]: what else happened while something was timed
+//! * [`read_bounded`]: a file that may hold anything
 //! * [`task`]: a program that runs to its end before anything else is done
 
 mod atomic;
@@ -12,6 +13,7 @@ mod conditions;
 mod contain;
 mod folders;
 mod means;
+mod reading;
 mod scratch;
 pub mod task;
 
@@ -20,5 +22,6 @@ pub use conditions::{Conditions, Watching};
 pub use contain::{contain, die_with_parent};
 pub use folders::{cache_folder, state_folder};
 pub use means::{available_memory_mib, find_program, free_mib};
+pub use reading::read_bounded;
 pub use scratch::give_scratch;
 pub use task::Task;

@@ -6,7 +6,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use kernel::{Context, Locator, Recipe, Store};
+use kbuild::Recipe;
+use kernel::{Context, Locator, Store};
 use serde::{Deserialize, Serialize};
 use verdict::bisection::Order;
 

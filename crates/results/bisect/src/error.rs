@@ -9,6 +9,12 @@ pub enum Error {
     /// A Kernel cannot be found, fetched or built, for a reason that has nothing to do with the question.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
+    /// A kernel cannot be built, or its configurations cannot be compared.
+    #[error(transparent)]
+    Build(#[from] kbuild::Error),
+    /// There is no history to search.
+    #[error(transparent)]
+    History(#[from] history::Error),
     /// What was learnt cannot be kept.
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
@@ -116,6 +122,8 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Kernel(error) => error.is_usage(),
+            Self::Build(error) => error.is_usage(),
+            Self::History(error) => error.is_usage(),
             Self::Search(_) | Self::SameEnds { .. } | Self::Usage(_) => true,
             Self::Swapped { .. }
             | Self::NotBad { .. }

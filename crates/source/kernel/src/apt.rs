@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::version;
 
 /// Where packages come from. apt outside of tests.
-pub(crate) trait Archive {
+pub trait Archive {
     /// The candidates of these packages, or of all that a pattern fits, without those that do not exist.
     fn describe(&self, packages: &[String]) -> Result<Vec<Description>, Error>;
     /// All versions of a package, the newest first.
@@ -28,21 +28,24 @@ pub(crate) trait Archive {
 
 /// What is known of a package before it is fetched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Description {
-    pub(crate) package: String,
-    pub(crate) version: String,
-    pub(crate) architecture: String,
+pub struct Description {
+    /// Its name.
+    pub package: String,
+    /// Its version.
+    pub version: String,
+    /// What it is built for: `amd64`, `all`.
+    pub architecture: String,
     /// The first of each group of alternatives, without versions.
-    pub(crate) depends: Vec<String>,
+    pub depends: Vec<String>,
     /// In bytes.
-    pub(crate) size: u64,
+    pub size: u64,
 }
 
 /// The programs of this host.
 #[derive(Debug)]
-pub(crate) struct Apt<'a> {
+pub struct Apt<'a> {
     /// Set when the user wants to stop.
-    pub(crate) interrupt: &'a AtomicBool,
+    pub interrupt: &'a AtomicBool,
 }
 
 const LOOK: Duration = Duration::from_secs(120);

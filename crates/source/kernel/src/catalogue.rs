@@ -5,7 +5,6 @@ mod changelog;
 mod entries;
 mod here;
 mod offered;
-mod text;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,10 +1,10 @@
-//! What a search for a Kernel needs of whoever asks for it.
+//! What a search for a Kernel needs from its caller.
 
 use std::sync::atomic::AtomicBool;
 
 use crate::store::Store;
 
-/// The store, the ear and the patience of whoever asks for a Kernel.
+/// The store, a listener for long steps, and the user's wish to stop.
 pub struct Context<'a> {
     /// Where kernels are kept.
     pub store: &'a Store,
@@ -15,8 +15,8 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Tells what takes long.
-    pub(crate) fn progress(&mut self, text: &str) {
+    /// Reports a long step, or news about it.
+    pub fn progress(&mut self, text: &str) {
         (self.listener)(text);
     }
 }

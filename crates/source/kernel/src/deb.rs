@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use crate::Kernel;
 use crate::apt::{Archive, Description};
 use crate::context::Context;
+use crate::entry;
 use crate::error::Error;
 use crate::files;
-use crate::kept;
-use crate::meanings;
+use crate::name_cache;
 use crate::store::Lock;
-use crate::tree;
 
 /// A package to fetch, with those that hold the rest of the kernel.
 struct Choice {
@@ -24,20 +23,20 @@ pub(crate) fn resolve(text: &str, archive: &dyn Archive, context: &mut Context<'
     let store = context.store;
     let locator = format!("deb:{text}");
     let here = candidates(&flavour_name(text)).into_iter().find_map(|package| store.newest_package(&package));
-    if let Some(kernel) = here.and_then(|place| kept::open(&place, &locator)) {
+    if let Some(kernel) = here.and_then(|place| entry::open(&place, &locator)) {
         return Ok(kernel);
     }
     let lists = archive.lists();
-    let meant = lists.as_ref().and_then(|lists| meanings::recall(store, text, lists));
+    let meant = lists.as_ref().and_then(|lists| name_cache::recall(store, text, lists));
     if let Some(kernel) =
-        meant.and_then(|(package, version)| kept::open(&store.package(&package, &version), &locator))
+        meant.and_then(|(package, version)| entry::open(&store.package(&package, &version), &locator))
     {
         return Ok(kernel);
     }
     let choice = choose(text, archive)?;
     let kernel = obtain(&locator, &choice, archive, context)?;
     if let Some(lists) = lists {
-        meanings::remember(store, text, lists, (&choice.main.package, &choice.main.version));
+        name_cache::remember(store, text, lists, (&choice.main.package, &choice.main.version));
     }
     Ok(kernel)
 }
@@ -47,7 +46,7 @@ pub(crate) fn resolve_uml(archive: &dyn Archive, context: &mut Context<'_>) -> R
     const LOCATOR: &str = "uml:deb";
     const PACKAGE: &str = "user-mode-linux";
     let here = context.store.newest_package(PACKAGE);
-    if let Some(kernel) = here.and_then(|place| kept::open(&place, LOCATOR)) {
+    if let Some(kernel) = here.and_then(|place| entry::open(&place, LOCATOR)) {
         return Ok(kernel);
     }
     match archive.describe(&[PACKAGE.to_owned()])?.into_iter().next() {
@@ -69,16 +68,16 @@ fn obtain(
     context: &mut Context<'_>,
 ) -> Result<Kernel, Error> {
     let place = context.store.package(&choice.main.package, &choice.main.version);
-    if let Some(kernel) = kept::open(&place, locator) {
+    if let Some(kernel) = entry::open(&place, locator) {
         return Ok(kernel);
     }
     let lock = context.store.packages().lock(context)?;
     // Another kiln may have fetched it while this one waited.
-    if let Some(kernel) = kept::open(&place, locator) {
+    if let Some(kernel) = entry::open(&place, locator) {
         return Ok(kernel);
     }
     fetch(choice, &place, &lock, archive, context)?;
-    kept::open(&place, locator)
+    entry::open(&place, locator)
         .ok_or_else(|| Error::NoImageInPackage { package: choice.main.package.clone() })
 }
 
@@ -183,7 +182,7 @@ fn fetch(
 ) -> Result<(), Error> {
     let workshop = context.store.packages().workshop(lock)?;
     let entry = workshop.path().join("entry");
-    let root = entry.join(kept::ROOT);
+    let root = entry.join(entry::ROOT);
     fs::create_dir_all(&root).map_err(Error::io("make", &root))?;
     for (at, part) in std::iter::once(&choice.main).chain(&choice.others).enumerate() {
         let download = workshop.path().join(format!("download-{at}"));
@@ -192,15 +191,19 @@ fn fetch(
         archive.unpack(&file, &root)?;
         fs::remove_file(&file).map_err(Error::io("remove", &file))?;
     }
-    let no_image = || Error::NoImageInPackage { package: choice.main.package.clone() };
-    let parts = tree::installed_root(&root)?.or_else(|| tree::unpacked_uml(&root)).ok_or_else(no_image)?;
     let provenance = format!("{} package {} {}", distribution(), choice.main.package, choice.main.version);
-    kept::describe(&entry, &parts, provenance, context)?;
+    if !entry::describe(&entry, provenance, context)? {
+        return Err(Error::NoImageInPackage { package: choice.main.package.clone() });
+    }
     context.store.packages().publish(lock, &entry, place)
 }
 
-/// Fetches one package and says how much of it is there.
-pub(crate) fn download_with_progress(
+/// Fetches one package and reports how much of it is there.
+///
+/// # Errors
+///
+/// When apt cannot fetch it, and when `into` cannot be made.
+pub fn download_with_progress(
     part: &Description,
     into: &Path,
     archive: &dyn Archive,

@@ -3,11 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use host::task::Failure;
-
-use crate::build::BuildError;
-use crate::flaw::Flaw;
-use crate::history::HistoryError;
+use crate::image::ImageError;
 
 /// Why a locator did not become a Kernel.
 #[derive(Debug, thiserror::Error)]
@@ -49,12 +45,20 @@ pub enum Error {
     /// The user wanted to stop.
     #[error("interrupted")]
     Interrupted,
-    /// Source did not become a Kernel.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// There is no history to walk, or no series to apply.
-    #[error(transparent)]
-    History(#[from] HistoryError),
+    /// No build has this identity.
+    #[error("built:{identity}: no such build is kept: look with `kiln kernels`, or build it again")]
+    NoSuchBuild {
+        /// The beginning of it.
+        identity: String,
+    },
+    /// Several builds begin like this.
+    #[error("built:{identity}: {count} builds begin like this: give more digits")]
+    AmbiguousBuild {
+        /// The beginning of them.
+        identity: String,
+        /// How many there are.
+        count: usize,
+    },
     /// What has to be built first was not.
     #[error("{locator}: is source, which must be built first: run `kiln build`, or say how with --config")]
     Source {
@@ -165,12 +169,12 @@ pub enum Error {
         path: PathBuf,
     },
     /// The file is there and cannot be used as a kernel.
-    #[error("{path}: {flaw}")]
+    #[error("{path}: {reason}")]
     Image {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        flaw: Flaw,
+        reason: ImageError,
     },
     /// A file that the user named cannot be read.
     #[error("{path}: cannot be read ({source}): make it readable for you, or give a copy")]
@@ -286,9 +290,6 @@ fn build_it(series: Option<&str>) -> String {
 impl Error {
     /// True where the user named something wrong, false where the host, the network or apt is broken.
     pub fn is_usage(&self) -> bool {
-        if let Self::Build(error) = self {
-            return error.is_usage();
-        }
         !matches!(
             self,
             Self::MissingProgram { .. }
@@ -300,60 +301,13 @@ impl Error {
         )
     }
 
-    /// True where make failed over the source: the kernel is at fault, or whoever changed it.
-    pub fn accuses_kernel(&self) -> bool {
-        matches!(self, Self::Build(BuildError::Failed { .. }))
-    }
-
-    /// What compilers and other programs of the build said, without where, if that is why there is no Kernel: at most
-    /// 32 texts, each once.
-    pub fn of_build(&self) -> &[String] {
-        match self {
-            Self::Build(BuildError::Failed { errors, .. }) => errors,
-            _ => &[],
-        }
-    }
-
     /// True where the user wanted to stop.
     pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Interrupted | Self::Build(BuildError::Program(Failure::Interrupted { .. })))
-    }
-
-    /// A target that the tree's makefiles do not know is a mistake of the user.
-    pub(crate) fn or_no_target(self, target: &str) -> Self {
-        const UNKNOWN: [&str; 2] = ["No rule to make target", "Can't find default configuration"];
-        match &self {
-            Self::Build(BuildError::Failed { cause, .. } | BuildError::Unable { cause, .. })
-                if UNKNOWN.iter().any(|text| cause.contains(text)) =>
-            {
-                BuildError::NoSuchTarget { target: target.to_owned() }.into()
-            }
-            _ => self,
-        }
-    }
-
-    /// True where this program is missing.
-    pub(crate) fn is_missing(&self, wanted: &str) -> bool {
-        matches!(self, Self::Build(BuildError::Program(Failure::Missing(program))) if program == wanted)
-    }
-
-    /// True where every program that was started has ended by itself.
-    pub(crate) fn leaves_order(&self) -> bool {
-        matches!(
-            self,
-            Self::Interrupted
-                | Self::Build(
-                    BuildError::Failed { .. }
-                        | BuildError::Unable { .. }
-                        | BuildError::Unmet { .. }
-                        | BuildError::Kconfig(_)
-                        | BuildError::Program(Failure::Interrupted { by_itself: true })
-                )
-        )
+        matches!(self, Self::Interrupted)
     }
 
     /// For `map_err` on the store's and the host's own files.
-    pub(crate) fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
     }

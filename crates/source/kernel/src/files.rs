@@ -1,8 +1,7 @@
 //! Bounded reading, and names for content.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -11,30 +10,26 @@ use crate::error::Error;
 
 /// A file whose size is limited because nothing that large is what it is taken for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limit {
-    pub(crate) what: &'static str,
-    pub(crate) bytes: u64,
+pub struct Limit {
+    /// What the file is taken for, as a message names it: "a module".
+    pub what: &'static str,
+    /// The largest size.
+    pub bytes: u64,
 }
 
 pub(crate) const IMAGE: Limit = Limit { what: "a kernel image", bytes: 1 << 30 };
 pub(crate) const MODULE: Limit = Limit { what: "a module", bytes: 256 << 20 };
-pub(crate) const CONFIG: Limit = Limit { what: "a configuration", bytes: 8 << 20 };
+/// A `.config`, or a fragment of one.
+pub const CONFIG: Limit = Limit { what: "a configuration", bytes: 8 << 20 };
 pub(crate) const LIST: Limit = Limit { what: "a list of modules", bytes: 64 << 20 };
 
 /// The whole of a file that the user named, or that lies where the user pointed.
-pub(crate) fn read(path: &Path, limit: Limit) -> Result<Vec<u8>, Error> {
-    let read = || -> io::Result<Option<Vec<u8>>> {
-        let file = File::open(path)?;
-        let size = file.metadata()?.len();
-        if size > limit.bytes {
-            return Ok(None);
-        }
-        let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-        // The file may grow meanwhile, or be a device whose size is said to be zero.
-        file.take(limit.bytes + 1).read_to_end(&mut content)?;
-        Ok((content.len() as u64 <= limit.bytes).then_some(content))
-    };
-    match read() {
+///
+/// # Errors
+///
+/// When it is not there, cannot be read, or is too large.
+pub fn read(path: &Path, limit: Limit) -> Result<Vec<u8>, Error> {
+    match host::read_bounded(path, limit.bytes) {
         Ok(Some(content)) => Ok(content),
         Ok(None) => Err(Error::TooLarge { path: path.to_owned(), what: limit.what, limit: limit.bytes }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -59,7 +54,7 @@ pub(crate) fn is_plain_file(path: &Path) -> bool {
 }
 
 /// SHA-256 in hexadecimal.
-pub(crate) fn hash(content: &[u8]) -> String {
+pub fn hash(content: &[u8]) -> String {
     hexadecimal(&Sha256::digest(content))
 }
 

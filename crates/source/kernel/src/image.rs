@@ -1,37 +1,44 @@
 //! What a file is, by its content: an image that can be booted here, in QEMU or as User-Mode Linux, or why not.
 
+use crate::arch::Arch;
 use crate::bytes::{piece, u16_at, u32_at, until_nul};
 use crate::elf::{Elf, OutOfFile, Purpose, machine_name};
-use crate::flaw::Flaw;
-use crate::kernel::Arch;
+
+mod error;
+
+pub use error::ImageError;
 
 /// What an image says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Image {
+pub struct Image {
     /// `6.1.0-56-cloud-amd64 (debian-kernel@…) #1 SMP …`
-    pub(crate) version: Option<String>,
+    pub version: Option<String>,
     /// What it runs on.
-    pub(crate) arch: Arch,
+    pub arch: Arch,
 }
 
 impl Image {
     /// The kernel release, if it can safely be a part of a path: it was written by whoever made the image.
-    pub(crate) fn release(&self) -> Option<String> {
+    pub fn release(&self) -> Option<String> {
         let word = self.version.as_deref()?.split_whitespace().next()?;
         is_release(word).then(|| word.to_owned())
     }
 }
 
 /// Whether a text is a kernel release and not a trick on paths.
-pub(crate) fn is_release(text: &str) -> bool {
+pub fn is_release(text: &str) -> bool {
     let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b".-+~_".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_digit()) && text.len() <= 128 && text.bytes().all(harmless)
 }
 
 /// Recognises a bootable image for 64-bit x86.
-pub(crate) fn recognise(bytes: &[u8]) -> Result<Image, Flaw> {
+///
+/// # Errors
+///
+/// What the bytes are instead.
+pub fn recognise(bytes: &[u8]) -> Result<Image, ImageError> {
     if bytes.is_empty() {
-        return Err(Flaw::Empty);
+        return Err(ImageError::Empty);
     }
     if piece(bytes, 0x202, 4) == Some(b"HdrS") && u16_at(bytes, 0x1fe) == Some(0xaa55) {
         return bz_image(bytes);
@@ -39,10 +46,10 @@ pub(crate) fn recognise(bytes: &[u8]) -> Result<Image, Flaw> {
     if let Some(elf) = Elf::parse(bytes) {
         return vmlinux(bytes, elf);
     }
-    Err(other_architecture(bytes).or_else(|| known_other(bytes)).unwrap_or(Flaw::Unknown))
+    Err(other_architecture(bytes).or_else(|| known_other(bytes)).unwrap_or(ImageError::Unknown))
 }
 
-fn bz_image(bytes: &[u8]) -> Result<Image, Flaw> {
+fn bz_image(bytes: &[u8]) -> Result<Image, ImageError> {
     // Zero means four, for the boot loaders of 1995.
     let setup_sectors = match bytes[0x1f1] {
         0 => 4,
@@ -53,11 +60,11 @@ fn bz_image(bytes: &[u8]) -> Result<Image, Flaw> {
     let protocol = u16_at(bytes, 0x206).unwrap_or(0);
     let [minor, major] = protocol.to_le_bytes();
     if protocol < 0x020c {
-        return Err(Flaw::OldProtocol { major, minor });
+        return Err(ImageError::OldProtocol { major, minor });
     }
     const HAS_64_BIT_ENTRY: u16 = 1;
     if u16_at(bytes, 0x236).unwrap_or(0) & HAS_64_BIT_ENTRY == 0 {
-        return Err(Flaw::OtherArchitecture("32-bit x86, i386".into()));
+        return Err(ImageError::OtherArchitecture("32-bit x86, i386".into()));
     }
     let version = match u16_at(bytes, 0x20e) {
         None | Some(0) => None,
@@ -66,19 +73,19 @@ fn bz_image(bytes: &[u8]) -> Result<Image, Flaw> {
     Ok(Image { version, arch: Arch::X86_64 })
 }
 
-fn vmlinux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, Flaw> {
+fn vmlinux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, ImageError> {
     if !elf.is_x86_64() {
-        return Err(Flaw::OtherArchitecture(machine_name(elf.machine())));
+        return Err(ImageError::OtherArchitecture(machine_name(elf.machine())));
     }
     match elf.purpose() {
         Purpose::Executable => {}
-        Purpose::Relocatable => return Err(Flaw::Other("an object file or a module")),
-        Purpose::Shared => return Err(Flaw::Other("a program or a shared library")),
-        Purpose::Core => return Err(Flaw::Other("a core dump")),
-        Purpose::Other => return Err(Flaw::Other("an ELF file")),
+        Purpose::Relocatable => return Err(ImageError::Other("an object file or a module")),
+        Purpose::Shared => return Err(ImageError::Other("a program or a shared library")),
+        Purpose::Core => return Err(ImageError::Other("a core dump")),
+        Purpose::Other => return Err(ImageError::Other("an ELF file")),
     }
     check_length(bytes, elf.end_of_segment_table().unwrap_or(64))?;
-    let segments = elf.segments().ok_or(Flaw::Unknown)?;
+    let segments = elf.segments().ok_or(ImageError::Unknown)?;
     const LOAD: u32 = 1;
     const NOTE: u32 = 4;
     const KERNEL_TEXT: u64 = 0xffff_ffff_8000_0000;
@@ -89,29 +96,28 @@ fn vmlinux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, Flaw> {
     check_length(bytes, end.unwrap_or(0))?;
     let mut notes = segments.iter().filter(|segment| segment.kind == NOTE);
     if !notes.any(|segment| elf.content(segment).is_some_and(has_pvh_note)) {
-        return Err(Flaw::NoPvhEntry);
+        return Err(ImageError::NoPvhEntry);
     }
     Ok(Image { version: banner(bytes), arch: Arch::X86_64 })
 }
 
 /// User-Mode Linux is linked like any program. Only sections for its own command line and its own end,
 /// named by arch/um/include/shared/init.h, tell it from others.
-fn user_mode_linux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, Flaw> {
+fn user_mode_linux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, ImageError> {
     let version = banner(bytes);
     match elf.has_section_like(".uml.") {
         Ok(true) => Ok(Image { version, arch: Arch::Um }),
         // The names of sections stand at the end of the file.
-        Err(OutOfFile) if version.is_some() => {
-            check_length(bytes, elf.end_of_section_table().unwrap_or(0)).and(Err(Flaw::Other("a program")))
-        }
-        Ok(false) | Err(OutOfFile) => Err(Flaw::Other("a program")),
+        Err(OutOfFile) if version.is_some() => check_length(bytes, elf.end_of_section_table().unwrap_or(0))
+            .and(Err(ImageError::Other("a program"))),
+        Ok(false) | Err(OutOfFile) => Err(ImageError::Other("a program")),
     }
 }
 
-fn check_length(bytes: &[u8], wanted: u64) -> Result<(), Flaw> {
+fn check_length(bytes: &[u8], wanted: u64) -> Result<(), ImageError> {
     match wanted.saturating_sub(bytes.len() as u64) {
         0 => Ok(()),
-        missing => Err(Flaw::Truncated { missing }),
+        missing => Err(ImageError::Truncated { missing }),
     }
 }
 
@@ -159,7 +165,7 @@ fn printable(bytes: &[u8]) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn other_architecture(bytes: &[u8]) -> Option<Flaw> {
+fn other_architecture(bytes: &[u8]) -> Option<ImageError> {
     let name = if piece(bytes, 0x38, 4) == Some(b"ARM\x64") {
         "arm64 Image"
     } else if piece(bytes, 0x30, 5) == Some(b"RISCV") {
@@ -171,10 +177,10 @@ fn other_architecture(bytes: &[u8]) -> Option<Flaw> {
     } else {
         return None;
     };
-    Some(Flaw::OtherArchitecture(name.into()))
+    Some(ImageError::OtherArchitecture(name.into()))
 }
 
-fn known_other(bytes: &[u8]) -> Option<Flaw> {
+fn known_other(bytes: &[u8]) -> Option<ImageError> {
     const COMPRESSED: [(&[u8], &str); 8] = [
         (b"\x1f\x8b", "gzip"),
         (b"\xfd7zXZ\0", "xz"),
@@ -194,9 +200,9 @@ fn known_other(bytes: &[u8]) -> Option<Flaw> {
     let compressed = COMPRESSED.iter().find(|(magic, _)| bytes.starts_with(magic));
     let other = || OTHERS.iter().find(|(magic, _)| bytes.starts_with(magic));
     compressed
-        .map(|(_, name)| Flaw::Compressed(name))
-        .or_else(|| other().map(|(_, name)| Flaw::Other(name)))
-        .or_else(|| is_text(bytes).then_some(Flaw::Text))
+        .map(|(_, name)| ImageError::Compressed(name))
+        .or_else(|| other().map(|(_, name)| ImageError::Other(name)))
+        .or_else(|| is_text(bytes).then_some(ImageError::Text))
 }
 
 fn is_text(bytes: &[u8]) -> bool {

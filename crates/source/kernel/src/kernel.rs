@@ -1,14 +1,13 @@
 //! The Kernel, and the way from a locator to it.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use kconfig::Config;
 
 use crate::apt::Apt;
-use crate::build;
-use crate::config::Config;
+use crate::arch::Arch;
+use crate::builds;
 use crate::context::Context;
 use crate::deb;
 use crate::decompress::decompress;
@@ -45,25 +44,6 @@ pub struct Kernel {
     pub provenance: String,
     /// Keeps it in the store, if it is from there.
     pub lease: Option<Arc<Lease>>,
-}
-
-/// The architecture of a Kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Arch {
-    /// 64-bit x86.
-    X86_64,
-    /// User-Mode Linux: a program of this host, made for 64-bit x86.
-    Um,
-}
-
-impl fmt::Display for Arch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::X86_64 => "x86_64",
-            Self::Um => "um",
-        })
-    }
 }
 
 impl Kernel {
@@ -109,7 +89,7 @@ pub fn resolve(locator: &Locator, context: &mut Context<'_>) -> Result<Kernel, E
             let path = locator.path().unwrap_or_else(|| typed.clone());
             from_path(&path, &typed.display().to_string(), context)
         }
-        Locator::Built(identity) => build::kept(identity, context),
+        Locator::Built(identity) => builds::find(identity, context),
         Locator::UmlDeb => deb::resolve_uml(&Apt { interrupt: context.interrupt }, context),
         Locator::DebSource(_) | Locator::Git { .. } => Err(Error::Source { locator: locator.to_string() }),
         Locator::Host => {

@@ -1,53 +1,46 @@
 //! A locator becomes a Kernel: packages, images and trees.
 //!
 //! [`Locator`] is what the user typed, [`resolve`] finds or fetches what it names, [`Kernel`] is the image with
-//! all that belongs to it. The parsers (`image`, `elf`, `modinfo`, `lists`, `config`, `version`) take
-//! bytes and do no I/O; `tree`, `survey` and `index` look at disks; `deb`, `apt` and `store` fetch; [`catalogue`]
-//! lists what can be named. [`build`] makes kernels of source, [`history`] finds and makes the commits of source
-//! between two kernels; both use `git`.
+//! all that belongs to it. The parsers (`image`, `elf`, `modinfo`, `lists`, `version`) take bytes and do no I/O;
+//! `tree`, `survey` and `index` look at disks; [`deb`], [`apt`] and [`store`] fetch; [`builds`] opens what was built;
+//! [`catalogue`] lists what can be named.
 
-mod apt;
-pub mod build;
+pub mod apt;
+mod arch;
+pub mod builds;
 mod bytes;
 pub mod catalogue;
 mod closure;
-mod config;
 mod context;
-mod deb;
+pub mod deb;
 mod decompress;
 mod elf;
+pub mod entry;
 mod error;
-mod files;
-#[cfg(test)]
-mod fixture;
-mod flaw;
-mod git;
-pub mod history;
-mod image;
+pub mod files;
+pub mod image;
 mod index;
-mod kconfig;
-mod kept;
 mod kernel;
-mod lists;
+pub mod lists;
 mod locator;
-mod meanings;
-mod modinfo;
+pub mod modinfo;
 mod modules;
-mod store;
+pub mod name_cache;
+pub mod store;
 mod survey;
 pub mod symbols;
 mod tree;
 pub mod version;
 
-pub use build::{BuildError, Recipe, Record};
-pub use config::Config;
+pub use arch::Arch;
+pub use builds::Record;
 pub use context::Context;
 pub use error::Error;
 pub use files::PartsHash;
-pub use flaw::Flaw;
-pub use history::HistoryError;
-pub use kernel::{Arch, Kernel, resolve};
-pub use locator::Locator;
+pub use image::ImageError;
+pub use kconfig::Config;
+pub use kernel::{Kernel, resolve};
+pub use locator::{Locator, is_package_name};
 pub use modules::{Module, Modules, Presence};
 pub use store::{Entry as StoreEntry, Lease, Lock, Pruned, Shelf, Store};
 pub use symbols::Symbols;

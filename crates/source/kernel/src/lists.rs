@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::modinfo::{is_name, normal, softdeps_before};
 
 /// `modules.dep`: of each file the files it needs, as relative paths.
-pub(crate) fn dependencies(text: &str) -> BTreeMap<String, Vec<String>> {
+pub fn dependencies(text: &str) -> BTreeMap<String, Vec<String>> {
     let line = |line: &str| {
         let (path, needs) = line.split_once(':')?;
         Some((path.trim().to_owned(), needs.split_ascii_whitespace().map(str::to_owned).collect()))
@@ -14,7 +14,7 @@ pub(crate) fn dependencies(text: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 /// `modules.softdep`: of each module those that should come before it.
-pub(crate) fn soft_dependencies(text: &str) -> BTreeMap<String, Vec<String>> {
+pub fn soft_dependencies(text: &str) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in text.lines() {
         if let Some((name, value)) = line.strip_prefix("softdep ").and_then(|rest| rest.split_once(' ')) {
@@ -25,7 +25,7 @@ pub(crate) fn soft_dependencies(text: &str) -> BTreeMap<String, Vec<String>> {
 }
 
 /// `modules.alias`: pairs of a plain alias and a module; patterns for hardware are passed over.
-pub(crate) fn aliases(text: &str) -> Vec<(String, String)> {
+pub fn aliases(text: &str) -> Vec<(String, String)> {
     let line = |line: &str| {
         let (alias, name) = line.strip_prefix("alias ")?.split_once(' ')?;
         (is_name(alias) && is_name(name)).then(|| (normal(alias), normal(name)))
@@ -34,12 +34,12 @@ pub(crate) fn aliases(text: &str) -> Vec<(String, String)> {
 }
 
 /// `modules.builtin`: the modules that are part of the image.
-pub(crate) fn built_in(text: &str) -> BTreeSet<String> {
+pub fn built_in(text: &str) -> BTreeSet<String> {
     text.lines().filter_map(|line| module_name(line.trim())).collect()
 }
 
 /// `modules.builtin.modinfo`: pairs of a plain alias and the built-in module that has it.
-pub(crate) fn built_in_aliases(text: &str) -> Vec<(String, String)> {
+pub fn built_in_aliases(text: &str) -> Vec<(String, String)> {
     let entry = |entry: &str| {
         let (name, alias) = entry.split_once(".alias=")?;
         (is_name(alias) && is_name(name)).then(|| (normal(alias), normal(name)))
@@ -48,7 +48,7 @@ pub(crate) fn built_in_aliases(text: &str) -> Vec<(String, String)> {
 }
 
 /// `modules.order` of a built tree: the files of its modules, which some releases list as `.o`.
-pub(crate) fn order(text: &str) -> Vec<String> {
+pub fn order(text: &str) -> Vec<String> {
     let line = |line: &str| {
         let stem = line.strip_suffix(".ko").or_else(|| line.strip_suffix(".o"))?;
         // Releases before 6.3 write the path that the module has once it is installed.
@@ -59,7 +59,7 @@ pub(crate) fn order(text: &str) -> Vec<String> {
 }
 
 /// The name of the module in a file: `kernel/fs/xfs/xfs.ko.xz` holds `xfs`.
-pub(crate) fn module_name(path: &str) -> Option<String> {
+pub fn module_name(path: &str) -> Option<String> {
     let file = path.rsplit('/').next()?;
     let packed = [".gz", ".xz", ".zst"].iter().find_map(|ending| file.strip_suffix(ending));
     let name = packed.unwrap_or(file).strip_suffix(".ko")?;

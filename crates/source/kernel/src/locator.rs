@@ -99,7 +99,7 @@ impl fmt::Display for Locator {
 }
 
 /// Debian's rule for names, which also keeps options and patterns away from apt's command line.
-pub(crate) fn is_package_name(text: &str) -> bool {
+pub fn is_package_name(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte);
     text.len() <= 128
         && text.starts_with(|first: char| first.is_ascii_alphanumeric())

@@ -4,28 +4,35 @@ use crate::elf::Elf;
 
 /// What a module says about itself, as far as loading it is concerned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct ModInfo {
+pub struct ModInfo {
     /// Modules without which the kernel refuses this one.
-    pub(crate) depends: Vec<String>,
+    pub depends: Vec<String>,
     /// Modules that should be there before it (`softdep=pre: …`).
-    pub(crate) softdeps: Vec<String>,
+    pub softdeps: Vec<String>,
     /// Other names for it, without patterns for hardware.
-    pub(crate) aliases: Vec<String>,
+    pub aliases: Vec<String>,
 }
 
 /// Why a file is not a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NotAModule {
+pub enum NotAModule {
+    /// Something else.
     #[error("not an ELF file for 64-bit x86")]
     NotElf,
+    /// The end is missing.
     #[error("truncated")]
     Truncated,
+    /// An object file of another kind.
     #[error("no .modinfo section")]
     NoModInfo,
 }
 
 /// Reads a decompressed module.
-pub(crate) fn parse(bytes: &[u8]) -> Result<ModInfo, NotAModule> {
+///
+/// # Errors
+///
+/// When the file is no whole module.
+pub fn parse(bytes: &[u8]) -> Result<ModInfo, NotAModule> {
     let elf = Elf::parse(bytes).filter(Elf::is_x86_64).ok_or(NotAModule::NotElf)?;
     let section = elf.section(".modinfo").map_err(|_| NotAModule::Truncated)?;
     Ok(entries(section.ok_or(NotAModule::NoModInfo)?))
@@ -48,7 +55,7 @@ fn entries(section: &[u8]) -> ModInfo {
 }
 
 /// The modules of `pre: a b post: c` that come before.
-pub(crate) fn softdeps_before(value: &str) -> Vec<String> {
+pub fn softdeps_before(value: &str) -> Vec<String> {
     let mut before = false;
     let mut names = Vec::new();
     for word in value.split_ascii_whitespace() {
@@ -63,12 +70,12 @@ pub(crate) fn softdeps_before(value: &str) -> Vec<String> {
 }
 
 /// The form in which names are compared: the kernel takes `-` and `_` for the same.
-pub(crate) fn normal(name: &str) -> String {
+pub fn normal(name: &str) -> String {
     name.replace('-', "_")
 }
 
 /// Whether a text can be a module's name or a plain alias of it; patterns such as `pci:v*` are not.
-pub(crate) fn is_name(text: &str) -> bool {
+pub fn is_name(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+()".contains(&byte);
     !text.is_empty() && text.len() <= 128 && text.bytes().all(fits)
 }
@@ -76,7 +83,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{elf_module, modinfo};
+    use fixture::{elf_module, modinfo};
     use proptest::prelude::*;
 
     #[test]

@@ -32,7 +32,7 @@ pub struct Store {
 }
 
 /// Changed when an index or a manifest is written in another form; older ones are then made anew.
-pub(crate) const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 2;
 const KEPT_INDEXES: usize = 64;
 
 impl Store {
@@ -52,12 +52,12 @@ impl Store {
     }
 
     /// Unpacked packages of source.
-    pub(crate) fn sources(&self) -> Shelf {
+    pub fn sources(&self) -> Shelf {
         Shelf::new(self.directory.join("sources"))
     }
 
     /// Finished builds, by their identity.
-    pub(crate) fn builds(&self) -> Shelf {
+    pub fn builds(&self) -> Shelf {
         Shelf::new(self.directory.join("built"))
     }
 
@@ -67,17 +67,17 @@ impl Store {
     }
 
     /// Where sources are checked out and objects lie, so that the next build has less to do.
-    pub(crate) fn work(&self, key: &str) -> PathBuf {
+    pub fn work(&self, key: &str) -> PathBuf {
         self.directory.join("work").join(key)
     }
 
     /// Objects of git that a checkout has beyond its commits.
-    pub(crate) fn objects(&self, repository: &str) -> PathBuf {
+    pub fn objects(&self, repository: &str) -> PathBuf {
         self.directory.join("objects").join(repository)
     }
 
     /// Where is kept which build a request led to.
-    pub(crate) fn asked(&self, key: &str) -> PathBuf {
+    pub fn asked(&self, key: &str) -> PathBuf {
         self.directory.join("asked").join(format!("{key}.json"))
     }
 
@@ -122,18 +122,26 @@ impl Store {
 }
 
 /// Reads a file of the store; whatever is wrong with it, it is made anew.
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
 /// Writes a file of the store.
-pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Error> {
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     let text = serde_json::to_vec(value).map_err(io::Error::other);
     text.and_then(|text| fs::write(path, text)).map_err(Error::io("write", path))
 }
 
 /// Writes a file of the store that others may read at any time: it is there as a whole or not at all.
-pub(crate) fn persist_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn persist_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(directory)?;
     host::write_atomically(path, &serde_json::to_vec(value)?)

@@ -124,7 +124,7 @@ fn module_file(root: &Path, path: PathBuf) -> Option<ModuleFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::write;
+    use fixture::write;
     use std::os::unix::fs::symlink;
 
     fn names(survey: &Survey) -> Vec<&str> {

@@ -13,9 +13,10 @@ use std::sync::Arc;
 use addr2line::Context;
 use gimli::{Dwarf, EndianArcSlice, Error as DwarfError, LittleEndian, SectionId};
 
+use crate::arch::Arch;
 use crate::elf::Elf;
 use crate::files::{self, Limit};
-use crate::kernel::{Arch, Kernel};
+use crate::kernel::Kernel;
 use crate::tree::BZ_IMAGE;
 use table::Table;
 

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::files;
-use crate::flaw::Flaw;
-use crate::image::{self, Image};
+use crate::image::{self, Image, ImageError};
 use crate::survey::Layout;
 
 /// Where make puts the image of 64-bit x86, the program that is User-Mode Linux, and the unpacked kernel.
@@ -38,13 +37,13 @@ pub(crate) struct Inspected {
 
 /// Reads an image and recognises it.
 pub(crate) fn inspect(path: &Path) -> Result<Inspected, Error> {
-    let flawed = |flaw| Error::Image { path: path.to_owned(), flaw };
+    let refused = |reason| Error::Image { path: path.to_owned(), reason };
     // Opening a pipe would wait for a writer.
     if path.metadata().is_ok_and(|found| !found.is_file()) {
-        return Err(flawed(Flaw::NotAFile));
+        return Err(refused(ImageError::NotAFile));
     }
     let content = files::read(path, files::IMAGE)?;
-    let image = image::recognise(&content).map_err(flawed)?;
+    let image = image::recognise(&content).map_err(refused)?;
     Ok(Inspected { image, hash: files::hash(&content), size: content.len() as u64 })
 }
 

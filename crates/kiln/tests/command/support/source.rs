@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kernel::build::{Recipe, source_tree};
+use kbuild::{Recipe, source_tree};
 
 use super::{Call, Place, SOURCE, cache, with_store};
 

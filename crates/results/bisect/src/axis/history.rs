@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use kernel::history::{self, Change, Limits, Walk};
-use kernel::{Context, Locator, Recipe};
+use history::{self, Change, Limits, Walk};
+use kbuild::Recipe;
+use kernel::{Context, Locator};
 use verdict::bisection::Order;
 
 use super::{Axis, Candidate, Kind, Point, Subject, quietly};

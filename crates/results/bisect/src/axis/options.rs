@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use kernel::build::{Difference, Setting, difference};
-use kernel::{Context, Locator, Recipe};
+use kbuild::{Difference, Recipe, Setting, difference};
+use kernel::{Context, Locator};
 
 use super::{Axis, Candidate, Kind, Point, Subject};
 use crate::error::Error;

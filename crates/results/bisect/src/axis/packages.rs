@@ -3,8 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use kbuild::Recipe;
 use kernel::catalogue::{Entry, packages_between, releases_since};
-use kernel::{Context, Locator, Recipe};
+use kernel::{Context, Locator};
 
 use super::{Axis, Candidate, Changes, Kind, Point, Subject, quietly};
 use crate::error::Error;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use kernel::{Locator, Recipe};
+use kbuild::Recipe;
+use kernel::Locator;
 
 use super::{Axis, Candidate, Kind, Point, Subject};
 use crate::error::Error;

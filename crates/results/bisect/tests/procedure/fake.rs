@@ -8,7 +8,8 @@ use bisect::{
     Answer, Axis, Bisection, Candidate, Conclusion, Error, Evidence, Kept, Kind, Parts, Point, Progress,
     Question, Settings, Subject, Test, Tested, Tester, bisect,
 };
-use kernel::{Locator, Recipe};
+use kbuild::Recipe;
+use kernel::Locator;
 use ledger::Journal;
 use tempfile::TempDir;
 use verdict::bisection::Order;

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use super::text::flavour;
 use super::{Catalogue, Entry, State};
 use crate::apt::Apt;
 use crate::context::Context;
@@ -10,6 +9,7 @@ use crate::deb;
 use crate::error::Error;
 use crate::locator::Locator;
 use crate::version;
+use crate::version::text::flavour;
 
 /// Packages that are named on each side of where an unknown one would be.
 const NEAR: usize = 2;

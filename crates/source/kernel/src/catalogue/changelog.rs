@@ -82,7 +82,7 @@ fn heading(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::write;
+    use fixture::write;
     use proptest::prelude::*;
     use std::io::Write;
 

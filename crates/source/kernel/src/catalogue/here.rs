@@ -3,20 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-use super::text::{date, flavour, package_version};
 use super::{Entry, State};
-use crate::build;
+use crate::builds::{self, Record};
 use crate::deb;
+use crate::entry::{self, Manifest};
 use crate::error::Error;
-use crate::kept::{self, Manifest};
 use crate::store::{Store, disk_usage};
 use crate::tree;
 use crate::version;
+use crate::version::text::{date, flavour, package_version};
 
 /// The packages in the store, the newest version first: that is what its locator would give.
 pub(super) fn cached(store: &Store) -> Vec<Entry> {
     let shelf = store.packages();
-    let mut packages = kept::all(&shelf);
+    let mut packages = entry::all(&shelf);
     packages.sort_by(|(a, _), (b, _)| version::debian::compare(version_in(b), version_in(a)));
     let entry = |(name, manifest): &(String, Manifest)| {
         let package = name.split('_').next()?;
@@ -47,15 +47,15 @@ fn version_in(entry: &str) -> &str {
 pub(super) fn built(store: &Store) -> Vec<Entry> {
     let shelf = store.builds();
     let entry = |(identity, manifest): (String, Manifest)| Entry {
-        locator: build::locator(&identity),
+        locator: builds::locator(&identity),
         version: manifest.release.unwrap_or_default(),
-        flavour: build::record(&shelf.entry(&identity)).map_or_else(String::new, |record| record.flavour()),
-        date: build::record(&shelf.entry(&identity)).map(|record| record.date),
+        flavour: Record::read(&shelf.entry(&identity)).map_or_else(String::new, |record| record.flavour()),
+        date: Record::read(&shelf.entry(&identity)).map(|record| record.date),
         size: Some(disk_usage(&shelf.entry(&identity))),
         state: State::Built,
         note: Some(manifest.provenance),
     };
-    kept::all(&shelf).into_iter().map(entry).collect()
+    entry::all(&shelf).into_iter().map(entry).collect()
 }
 
 /// The kernels in the `/boot` of a root directory; the one that is running is `host`.
@@ -100,7 +100,7 @@ fn of_file(path: &Path, release: &str, is_running: bool) -> Option<Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{bz_image, write};
+    use fixture::{bz_image, write};
 
     #[test]
     fn kernels_in_boot() {

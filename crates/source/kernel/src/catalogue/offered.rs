@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::text::flavour;
 use super::{Entry, State};
 use crate::apt::{Archive, Description};
 use crate::error::Error;
 use crate::store::{Store, persist_json, read_json};
+use crate::version::text::flavour;
 
 /// The last answer.
 #[derive(Debug, Serialize, Deserialize)]

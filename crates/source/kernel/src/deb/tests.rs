@@ -1,7 +1,7 @@
 use super::*;
-use crate::fixture::NEVER;
-use crate::fixture::package_root;
 use crate::store::Store;
+use fixture::NEVER;
+use fixture::package_root;
 use std::cell::RefCell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -214,7 +214,7 @@ fn damage_in_the_store_is_repaired() {
         &|| fs::remove_file(&kernel.image).unwrap(),
         &|| fs::write(entry.join("manifest.json"), "{}").unwrap(),
         &|| fs::remove_file(entry.join("modules.json")).unwrap(),
-        &|| fs::remove_dir_all(entry.join(kept::ROOT).join("lib")).unwrap(),
+        &|| fs::remove_dir_all(entry.join(entry::ROOT).join("lib")).unwrap(),
     ];
     for (at, harm) in breaks.iter().enumerate() {
         harm();

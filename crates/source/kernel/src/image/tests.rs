@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{bz_image, note, user_mode_linux, vmlinux};
+use fixture::{bz_image, note, user_mode_linux, vmlinux};
 use proptest::prelude::*;
 
 const TEXT: u64 = 0xffff_ffff_8100_0000;
@@ -25,20 +25,20 @@ fn a_release_is_never_a_trick_on_paths() {
 #[test]
 fn truncated_bz_image_says_how_much_is_missing() {
     let image = bz_image("6.1");
-    assert_eq!(recognise(&image[..2000]), Err(Flaw::Truncated { missing: 48 }));
-    assert_eq!(recognise(&image[..0x206]), Err(Flaw::Truncated { missing: 2048 - 0x206 }));
+    assert_eq!(recognise(&image[..2000]), Err(ImageError::Truncated { missing: 48 }));
+    assert_eq!(recognise(&image[..0x206]), Err(ImageError::Truncated { missing: 2048 - 0x206 }));
     let mut four_sectors = image;
     four_sectors[0x1f1] = 0;
-    assert_eq!(recognise(&four_sectors), Err(Flaw::Truncated { missing: 5 * 512 + 1024 - 2048 }));
+    assert_eq!(recognise(&four_sectors), Err(ImageError::Truncated { missing: 5 * 512 + 1024 - 2048 }));
 }
 
 #[test]
 fn old_and_32_bit_bz_images_are_refused() {
     let mut image = bz_image("6.1");
     image[0x236] = 2;
-    assert!(matches!(recognise(&image), Err(Flaw::OtherArchitecture(name)) if name.contains("i386")));
+    assert!(matches!(recognise(&image), Err(ImageError::OtherArchitecture(name)) if name.contains("i386")));
     image[0x206] = 0x0b;
-    assert_eq!(recognise(&image), Err(Flaw::OldProtocol { major: 2, minor: 11 }));
+    assert_eq!(recognise(&image), Err(ImageError::OldProtocol { major: 2, minor: 11 }));
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn vmlinux_with_pvh_and_its_banner() {
     let code = b"Linux version %s\0Linux version 6.12.1 (me) #2\n\0";
     let image = recognise(&vmlinux(TEXT, code, &pvh())).unwrap();
     assert_eq!(image.version.as_deref(), Some("6.12.1 (me) #2"));
-    assert_eq!(recognise(&vmlinux(TEXT, b"", &note(b"Xen\0", 6, b""))), Err(Flaw::NoPvhEntry));
-    assert_eq!(recognise(&vmlinux(TEXT, b"", &note(b"GNU\0", 18, b""))), Err(Flaw::NoPvhEntry));
+    assert_eq!(recognise(&vmlinux(TEXT, b"", &note(b"Xen\0", 6, b""))), Err(ImageError::NoPvhEntry));
+    assert_eq!(recognise(&vmlinux(TEXT, b"", &note(b"GNU\0", 18, b""))), Err(ImageError::NoPvhEntry));
 }
 
 #[test]
@@ -71,16 +71,16 @@ fn user_mode_linux_is_told_from_other_programs_by_its_sections() {
     let image = recognise(&whole).unwrap();
     assert_eq!((image.arch, image.version.as_deref()), (Arch::Um, Some("6.1.7 (me) #3")));
     assert_eq!(recognise(&vmlinux(TEXT, b"", &pvh())).unwrap().arch, Arch::X86_64);
-    assert_eq!(recognise(&user_mode_linux(".text", "6.1.7")), Err(Flaw::Other("a program")));
-    assert_eq!(recognise(&whole[..whole.len() - 9]), Err(Flaw::Truncated { missing: 9 }));
+    assert_eq!(recognise(&user_mode_linux(".text", "6.1.7")), Err(ImageError::Other("a program")));
+    assert_eq!(recognise(&whole[..whole.len() - 9]), Err(ImageError::Truncated { missing: 9 }));
 }
 
 #[test]
 fn truncated_vmlinux() {
     let whole = vmlinux(TEXT, &[7; 1000], &pvh());
-    assert_eq!(recognise(&whole[..whole.len() - 10]), Err(Flaw::Truncated { missing: 10 }));
-    assert_eq!(recognise(&whole[..100]), Err(Flaw::Truncated { missing: 76 }));
-    assert!(matches!(recognise(&whole[..30]), Err(Flaw::Truncated { .. })));
+    assert_eq!(recognise(&whole[..whole.len() - 10]), Err(ImageError::Truncated { missing: 10 }));
+    assert_eq!(recognise(&whole[..100]), Err(ImageError::Truncated { missing: 76 }));
+    assert!(matches!(recognise(&whole[..30]), Err(ImageError::Truncated { .. })));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn other_elf_files_are_not_kernels() {
     assert!(with(18, 183).contains("another architecture (arm64)"));
     assert!(with(18, 3).contains("(i386)"));
     assert!(with(18, 99).contains("ELF machine 99"));
-    assert_eq!(recognise(&vmlinux(0x40_0000, b"", &pvh())), Err(Flaw::Other("a program")));
+    assert_eq!(recognise(&vmlinux(0x40_0000, b"", &pvh())), Err(ImageError::Other("a program")));
 }
 
 #[test]
@@ -111,9 +111,12 @@ fn images_of_other_architectures() {
     for (at, magic, name) in
         [(0x38, &b"ARM\x64"[..], "arm64"), (0x30, b"RISCV", "RISC-V"), (4, b"zimg", "zboot")]
     {
-        assert!(matches!(with(at, magic), Flaw::OtherArchitecture(said) if said.contains(name)), "{name}");
+        assert!(
+            matches!(with(at, magic), ImageError::OtherArchitecture(said) if said.contains(name)),
+            "{name}"
+        );
     }
-    assert_eq!(with(100, b"nothing"), Flaw::Unknown);
+    assert_eq!(with(100, b"nothing"), ImageError::Unknown);
 }
 
 #[test]
@@ -124,13 +127,13 @@ fn files_that_people_take_for_kernels() {
         (b"\x28\xb5\x2f\xfd\0", "zstd"),
         (b"\x04\x22\x4d\x18\0", "lz4"),
     ] {
-        assert_eq!(recognise(bytes), Err(Flaw::Compressed(name)));
+        assert_eq!(recognise(bytes), Err(ImageError::Compressed(name)));
     }
-    assert_eq!(recognise(b""), Err(Flaw::Empty));
-    assert_eq!(recognise("Größe\n".as_bytes()), Err(Flaw::Text));
+    assert_eq!(recognise(b""), Err(ImageError::Empty));
+    assert_eq!(recognise("Größe\n".as_bytes()), Err(ImageError::Text));
     let long = "ä".repeat(3000);
-    assert_eq!(recognise(&long.as_bytes()[..4097]), Err(Flaw::Text));
-    assert_eq!(recognise(&[0; 4096]), Err(Flaw::Unknown));
+    assert_eq!(recognise(&long.as_bytes()[..4097]), Err(ImageError::Text));
+    assert_eq!(recognise(&[0; 4096]), Err(ImageError::Unknown));
     assert!(recognise(b"!<arch>\ndebian-binary  ").unwrap_err().to_string().contains("dpkg-deb -x"));
 }
 
@@ -164,6 +167,6 @@ proptest! {
     #[test]
     fn every_cut_of_an_image_is_seen(length in 0x206usize..2048) {
         let missing = 2048 - length as u64;
-        prop_assert_eq!(recognise(&bz_image("6.1")[..length]), Err(Flaw::Truncated { missing }));
+        prop_assert_eq!(recognise(&bz_image("6.1")[..length]), Err(ImageError::Truncated { missing }));
     }
 }

@@ -1,8 +1,8 @@
 use super::*;
-use crate::fixture::NEVER;
-use crate::fixture::{bz_image, package_root, write};
 use crate::modules::Presence;
 use crate::store::Store;
+use fixture::NEVER;
+use fixture::{bz_image, package_root, write};
 use std::os::unix::fs::symlink;
 
 struct Place {
@@ -98,7 +98,7 @@ fn a_build_tree() {
     write(&place.path("linux/arch/x86/boot/bzImage"), bz_image("6.13.0 (me) #7"));
     write(&place.path("linux/.config"), "CONFIG_XFS_FS=m\n");
     write(&place.path("linux/modules.order"), "fs/xfs/xfs.o\n");
-    write(&place.path("linux/fs/xfs/xfs.ko"), crate::fixture::elf_module(b"depends=\0"));
+    write(&place.path("linux/fs/xfs/xfs.ko"), fixture::elf_module(b"depends=\0"));
     for name in ["linux", "linux/arch/x86/boot/bzImage"] {
         let kernel = place.get(name).unwrap();
         assert_eq!(kernel.modules.closure(&["xfs"]).unwrap()[0].path, place.path("linux/fs/xfs/xfs.ko"));
@@ -111,7 +111,7 @@ fn a_build_tree() {
 #[test]
 fn user_mode_linux_of_the_package() {
     let place = Place::new();
-    let program = crate::fixture::user_mode_linux(".uml.setup.init", "6.1.7 (me) #7");
+    let program = fixture::user_mode_linux(".uml.setup.init", "6.1.7 (me) #7");
     write(&place.path("root/usr/bin/linux.uml"), program);
     write(&place.path("root/usr/lib/uml/modules/6.1.7/modules.builtin"), "kernel/fs/ext4/ext4.ko\n");
     let config = crate::decompress::tests::gzip(b"CONFIG_UML=y\n");

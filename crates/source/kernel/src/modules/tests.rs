@@ -1,7 +1,7 @@
 use super::*;
 use crate::decompress::tests::{gzip, xz, zstd};
-use crate::fixture::{elf_module, modinfo, write};
 use crate::survey::{Layout, Survey};
+use fixture::{elf_module, modinfo, write};
 use std::path::Path;
 
 fn load(root: &Path) -> Modules {

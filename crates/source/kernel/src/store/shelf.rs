@@ -44,7 +44,7 @@ impl Shelf {
     }
 
     /// The names of all entries.
-    pub(crate) fn names(&self) -> impl Iterator<Item = String> + use<> {
+    pub fn names(&self) -> impl Iterator<Item = String> + use<> {
         let entries = fs::read_dir(&self.directory).into_iter().flatten();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         names.filter(|name| !name.starts_with(['.']) && !name.starts_with(TEMPORARY))
@@ -90,7 +90,11 @@ impl Shelf {
     }
 
     /// Puts a prepared entry where others find it, in one step, so that a power cut leaves all of it or nothing.
-    pub(crate) fn publish(&self, lock: &Lock, prepared: &Path, place: &Path) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// When the file system refuses it.
+    pub fn publish(&self, lock: &Lock, prepared: &Path, place: &Path) -> Result<(), Error> {
         // Otherwise the name could be in place and the content unwritten.
         let flush = || rustix::fs::syncfs(File::open(prepared)?).map_err(io::Error::from);
         flush().map_err(Error::io("write to disk", prepared))?;
@@ -117,7 +121,11 @@ impl Shelf {
 
 impl Lock {
     /// Waits until no other kiln holds the lock file, which is made if need be.
-    pub(crate) fn take(path: &Path, context: &mut Context<'_>) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made or locked, or the user does not want to wait.
+    pub fn take(path: &Path, context: &mut Context<'_>) -> Result<Self, Error> {
         let file = Self::open(path)?;
         wait_for(&file, path, context)?;
         Ok(Self { _file: file })
@@ -164,8 +172,8 @@ fn clear(directory: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{NEVER, write};
     use crate::store::Store;
+    use fixture::{NEVER, write};
 
     fn lock(shelf: &Shelf) -> Lock {
         let store = Store::new("/".into());

@@ -1,6 +1,6 @@
 use super::*;
-use crate::fixture::{NEVER, package_root, write};
 use crate::survey::Layout;
+use fixture::{NEVER, package_root, write};
 use std::thread::sleep;
 use std::time::Duration;
 

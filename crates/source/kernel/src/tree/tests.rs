@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{bz_image, package_root, user_mode_linux, write};
+use fixture::{bz_image, package_root, user_mode_linux, write};
 
 /// A tree in which make has run.
 fn built(root: &Path) {
@@ -119,6 +119,6 @@ fn what_is_no_file_is_not_waited_for() {
     let pipe = directory.path().join("pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     for path in [pipe.as_path(), Path::new("/dev/zero")] {
-        assert!(matches!(inspect(path), Err(Error::Image { flaw: Flaw::NotAFile, .. })));
+        assert!(matches!(inspect(path), Err(Error::Image { reason: ImageError::NotAFile, .. })));
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use host::Task;
 use host::task::Failure;
-use kernel::build::diagnostics::Diagnostics;
+use kbuild::diagnostics::Diagnostics;
 use sha2::{Digest, Sha256};
 
 use super::place::Tree;

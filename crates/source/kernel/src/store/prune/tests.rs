@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{NEVER, write};
+use fixture::{NEVER, write};
 use std::fs::File;
 use std::process::Command;
 use std::time::Duration;

@@ -1,0 +1,61 @@
+//! A change in words.
+
+use std::path::Path;
+
+use kernel::Context;
+
+use crate::Error;
+use crate::git::Repository;
+
+/// Most files of a change that are named.
+pub const FILES_MAX: usize = 200;
+
+/// A change that can be named: a commit, or a patch that was made one.
+///
+/// What it says is the author's, and may hold anything but NUL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The full hash.
+    pub commit: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// `Name <mail>`, by the tree's .mailmap as `git log` prints it.
+    pub author: String,
+    /// When it was written: ISO 8601, with the author's time zone.
+    pub date: String,
+    /// The paths that it changes, in the order of git and at most [`FILES_MAX`]; of a merge, what it brings
+    /// to its first parent.
+    pub files: Vec<String>,
+}
+
+/// The change that a commit makes; `commit` is whatever git takes for one.
+///
+/// # Errors
+///
+/// When `tree` is no repository, or has no such commit.
+pub fn change(tree: &Path, commit: &str, context: &mut Context<'_>) -> Result<Change, Error> {
+    let repository = Repository::open(tree, context)?;
+    let commit = repository.require(commit, context)?;
+    describe(&repository, commit, context)
+}
+
+pub(super) fn describe(
+    repository: &Repository,
+    commit: String,
+    context: &mut Context<'_>,
+) -> Result<Change, Error> {
+    let format = "--format=%aN <%aE>%x00%aI%x00%s";
+    let log = ["log", "-1", "--no-show-signature", format, &commit];
+    let text = repository.must(&log, context)?;
+    let mut fields = text.trim_end_matches('\n').split('\0').map(str::to_owned);
+    let mut next = || fields.next().unwrap_or_default();
+    let (author, date, subject) = (next(), next(), next());
+    // A tree of no files stands for the parent of a first commit.
+    let parent = repository.resolve(&format!("{commit}^1"), context)?;
+    let mut list = vec!["diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-only", "--no-renames"];
+    list.extend(parent.as_deref());
+    list.push(&commit);
+    let listed = repository.must(&list, context)?;
+    let files = listed.split_terminator('\0').take(FILES_MAX).map(str::to_owned).collect();
+    Ok(Change { commit, subject, author, date, files })
+}

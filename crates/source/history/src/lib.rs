@@ -1,0 +1,28 @@
+//! git: the commits between two ends, one change taken back, the patches of a series as commits, and work trees.
+//!
+//! [`Repository`] is the user's. [`walk`] lists commits, [`change()`] describes one, [`revert()`] takes one back, [`apply_series`]
+//! puts the patches of [`series`] on top of one; the last two work in a `scratch` repository.
+//!
+//! Nothing of the user's is written. What is made lies in kiln's own objects, where a
+//! [`Locator`](kernel::Locator) finds it by its hash as it finds any other commit, and the same input makes
+//! the same hash. The tree is any folder of a checkout or a bare repository, as
+//! [`Locator::path`](kernel::Locator::path) gives it; whether it holds a kernel shows when it is built.
+
+mod apply;
+mod change;
+mod checkout;
+mod error;
+mod git;
+mod revert;
+mod scratch;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use apply::apply_series;
+pub use change::{Change, FILES_MAX, change};
+pub use checkout::{Changes, changes_in_checkout};
+pub use error::Error;
+pub use git::Repository;
+pub use revert::revert;
+pub use walk::{COMMITS_MAX, Limits, Walk, walk};

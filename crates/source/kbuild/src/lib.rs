@@ -1,0 +1,27 @@
+//! From source to a Kernel: `make`, out of tree, once for each source, configuration and compiler.
+//!
+//! [`Recipe`] is what the user says; `recipe` makes a base and fragments of it, `source` finds what is to
+//! be built, `toolchain` by what. `configure` asks Kconfig, `make` builds in a `work` directory, `collect`
+//! puts the result into the store under its identity. `diagnostics` reads what compilers print. `difference` finds
+//! what two configurations differ in.
+
+mod collect;
+mod configure;
+pub mod diagnostics;
+mod difference;
+mod error;
+mod failure;
+#[cfg(test)]
+mod made_up;
+mod make;
+mod progress;
+mod recipe;
+mod request;
+mod source;
+mod toolchain;
+mod work;
+
+pub use difference::{Difference, Setting, difference};
+pub use error::Error;
+pub use recipe::Recipe;
+pub use request::{SourceTree, build, source_tree};

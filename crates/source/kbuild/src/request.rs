@@ -1,0 +1,215 @@
+//! A build that was asked for: the same is built once.
+
+use std::path::{Path, PathBuf};
+
+use kernel::store::{FORMAT, persist_json, read_json};
+use kernel::{Context, Kernel, Locator, PartsHash, Record, builds, entry};
+
+use crate::Error;
+use crate::collect;
+use crate::configure::{Asked, Configured, configure};
+use crate::failure;
+use crate::make::{self, Make};
+use crate::recipe::{Configuration, Recipe};
+use crate::source::Source;
+use crate::toolchain::Toolchain;
+use crate::work::Work;
+
+/// Space below which no build is begun, in MiB: a checkout takes most of it.
+const SPACE_MIB: u64 = 2048;
+
+/// What a build is made of.
+pub(crate) struct Request {
+    pub(crate) source: Source,
+    pub(crate) recipe: Recipe,
+    pub(crate) configuration: Configuration,
+    asked: Asked,
+    toolchain: Toolchain,
+}
+
+/// Builds what `locator` names, unless the very same is kept already.
+///
+/// # Errors
+///
+/// When there is no such source or configuration, when something that builds need is missing, and when
+/// make fails.
+pub fn build(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> Result<Kernel, Error> {
+    let request = Request::new(locator, recipe, context)?;
+    if let Some(kernel) = request.answer(context) {
+        return Ok(kernel);
+    }
+    require_space(context)?;
+    let work = Work::enter(&request.work_key(), context)?;
+    // Another kiln may have built it while this one waited.
+    let built = match request.answer(context) {
+        Some(kernel) => Ok(kernel),
+        None => request.make(&work, context),
+    };
+    work.leave(built)
+}
+
+/// The tree that a locator and a recipe name, checked out, for whoever builds something else from it.
+///
+/// # Errors
+///
+/// As [`build`], as far as it has to do with the source.
+pub fn source_tree(
+    locator: &Locator,
+    recipe: &Recipe,
+    context: &mut Context<'_>,
+) -> Result<SourceTree, Error> {
+    let request = Request::new(locator, recipe, context)?;
+    let work = Work::enter(&request.work_key(), context)?;
+    let path = request.source.place(&work, context)?;
+    work.is_in_order()?;
+    Ok(SourceTree { path, _source: request.source, _work: work })
+}
+
+/// A kernel's source that stays as it is as long as this lives.
+#[derive(Debug)]
+pub struct SourceTree {
+    /// Its top.
+    pub path: PathBuf,
+    _source: Source,
+    _work: Work,
+}
+
+fn require_space(context: &Context<'_>) -> Result<(), Error> {
+    let path = context.store.builds().entry("");
+    match host::free_mib(&path) {
+        Some(free) if free < SPACE_MIB => Err(Error::NoSpace { path, free, needed: SPACE_MIB }),
+        _ => Ok(()),
+    }
+}
+
+impl Request {
+    /// What is wrong with the words or the host is told before anything is fetched.
+    pub(crate) fn new(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> Result<Self, Error> {
+        let configuration = Configuration::read(recipe)?;
+        let asked = Asked::read(&configuration.parts)?;
+        let toolchain = Toolchain::find(&recipe.variables, context)?;
+        let source = Source::find(locator, context)?;
+        Ok(Self { source, recipe: recipe.clone(), configuration, asked, toolchain })
+    }
+
+    /// What is equal here gives the same Kernel. That options may go unmet makes no difference: only where
+    /// none did is an answer kept.
+    fn key(&self) -> String {
+        self.identity(&format!("{:?}", self.configuration))
+    }
+
+    /// Builds that may share what they compiled.
+    pub(crate) fn work_key(&self) -> String {
+        let mut hash = PartsHash::default();
+        hash.part(&self.source.origin);
+        hash.part(self.recipe.configurations.join(","));
+        self.hash_tools(&mut hash);
+        hash.finish()[..16].to_owned()
+    }
+
+    fn hash_tools(&self, hash: &mut PartsHash) {
+        hash.part(self.recipe.arch.to_string());
+        hash.part(&self.toolchain.identity);
+        self.recipe.variables.iter().for_each(|variable| hash.part(variable));
+    }
+
+    /// The same source and tools with this configuration, as Kconfig gave it for a Kernel.
+    fn identity(&self, config: &str) -> String {
+        let mut hash = PartsHash::default();
+        hash.part(FORMAT.to_le_bytes());
+        hash.part(&self.source.identity);
+        hash.part(config);
+        self.hash_tools(&mut hash);
+        hash.finish()
+    }
+
+    /// The Kernel that an equal request got.
+    fn answer(&self, context: &Context<'_>) -> Option<Kernel> {
+        let identity: String = read_json(&context.store.asked(&self.key()))?;
+        builds::open(&identity, context)
+    }
+
+    fn make(&self, work: &Work, context: &mut Context<'_>) -> Result<Kernel, Error> {
+        let tree = self.source.place(work, context)?;
+        let (objects, log) = (work.objects(), work.log());
+        let make = self.begin(&tree, &objects, &log)?;
+        let Configured { text, unmet } = self.configure(&make, context)?;
+        let (identity, is_granted) = (self.identity(&text), unmet.is_empty());
+        let shelf = context.store.builds();
+        if builds::open(&identity, context).is_none() {
+            self.compile(&make, context)?;
+            self.source.is_unchanged(context)?;
+            self.keep(&make, unmet, &shelf.entry(&identity), context)?;
+        }
+        // What was not granted now may be granted once another tool is installed.
+        if is_granted {
+            let path = context.store.asked(&self.key());
+            persist_json(&path, &identity).map_err(Error::io("write", &path))?;
+        }
+        let gone = || kernel::Error::NoSuchBuild { identity: identity.clone() };
+        Ok(builds::open(&identity, context).ok_or_else(gone)?)
+    }
+
+    /// make for this request, with an empty log.
+    pub(crate) fn begin<'a>(
+        &'a self,
+        tree: &'a Path,
+        objects: &'a Path,
+        log: &'a Path,
+    ) -> Result<Make<'a>, Error> {
+        // Of an earlier build.
+        let _ = std::fs::remove_file(log);
+        let (toolchain, variables) = (&self.toolchain, &self.recipe.variables);
+        let make = Make { tree, objects, log, arch: self.recipe.arch, toolchain, variables };
+        make.check_paths()?;
+        Ok(make)
+    }
+
+    pub(crate) fn configure(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<Configured, Error> {
+        let configured = configure(make, &self.configuration, &self.asked, context)?;
+        if !configured.unmet.is_empty() && !self.recipe.allow_unmet {
+            return Err(Error::Unmet { options: configured.unmet });
+        }
+        Ok(configured)
+    }
+
+    fn compile(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<(), Error> {
+        context.progress("preparing the tree");
+        let done = make.run(&["prepare"], context)? && make.watched("all", context)?;
+        let image = make::image_in(make.objects, self.recipe.arch);
+        if done && image.is_file() { Ok(()) } else { Err(failure::of(make)) }
+    }
+
+    fn keep(
+        &self,
+        make: &Make<'_>,
+        unmet: Vec<String>,
+        place: &Path,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
+        let shelf = context.store.builds();
+        let lock = shelf.lock(context)?;
+        if entry::open(place, "").is_some() {
+            // Another configuration led another kiln to the same meanwhile.
+            return Ok(());
+        }
+        let workshop = shelf.workshop(&lock)?;
+        let entry = workshop.path().join("entry");
+        let mut record = Record {
+            source: self.source.title.clone(),
+            source_identity: self.source.identity.clone(),
+            configurations: self.recipe.configurations.clone(),
+            unmet,
+            compiler: self.toolchain.identity.clone(),
+            variables: self.recipe.variables.clone(),
+            warnings: 0,
+            date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+            arch: self.recipe.arch,
+        };
+        collect::collect(make, &entry, &mut record, context)?;
+        Ok(shelf.publish(&lock, &entry, place)?)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Source: what a locator names, its identity, and where it can be compiled.
+
+mod directory;
+mod package;
+
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+use crate::work::Work;
+use history::Repository;
+use kernel::Context;
+use kernel::Locator;
+use kernel::apt::Apt;
+use kernel::store::Lease;
+
+/// What every kernel tree has at its top.
+pub(crate) const LANDMARKS: [&str; 4] = ["Kconfig", "Makefile", "arch", "init"];
+
+/// A kernel's source, found and not yet touched.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// What is equal here is the same source to the last byte.
+    pub(crate) identity: String,
+    /// One line for people.
+    pub(crate) title: String,
+    /// Where it comes from, whatever its state: builds of one origin share what they compiled.
+    pub(crate) origin: String,
+    kind: Kind,
+    /// Keeps a package's tree from being pruned.
+    _lease: Option<Lease>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Git {
+        repository: Repository,
+        tree: String,
+    },
+    /// A tree of the user, who may change it at any time.
+    Directory(PathBuf),
+    /// A tree of the store.
+    Kept(PathBuf),
+}
+
+impl Source {
+    /// Finds the source that a locator names; a package is fetched.
+    pub(crate) fn find(locator: &Locator, context: &mut Context<'_>) -> Result<Self, Error> {
+        match locator {
+            Locator::Git { tree, revision } => {
+                let path = existing(locator, tree)?;
+                commit(&path, locator, revision, context)
+            }
+            Locator::Path(typed) => at_path(&existing(locator, typed)?, typed, context),
+            Locator::DebSource(name) => {
+                let apt = Apt { interrupt: context.interrupt };
+                let found = package::find(name, &apt, context)?;
+                let identity = format!("package {}", found.title);
+                let title = format!("Debian source {}", found.title);
+                Ok(Self {
+                    identity,
+                    title,
+                    origin: found.title,
+                    kind: Kind::Kept(found.tree),
+                    _lease: found.lease,
+                })
+            }
+            Locator::Deb(_) | Locator::UmlDeb | Locator::Built(_) | Locator::Host => {
+                Err(Error::NotSource { locator: locator.to_string() })
+            }
+        }
+    }
+
+    /// Refuses a tree that is not what it was when it was found.
+    pub(crate) fn is_unchanged(&self, context: &mut Context<'_>) -> Result<(), Error> {
+        match &self.kind {
+            Kind::Directory(path) if directory::fingerprint(path, context)? != self.identity => {
+                Err(Error::Changed { path: path.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The top of a tree that holds this source; but for a tree of the user it stays so while `work` is held.
+    pub(crate) fn place(&self, work: &Work, context: &mut Context<'_>) -> Result<PathBuf, Error> {
+        match &self.kind {
+            Kind::Directory(path) | Kind::Kept(path) => Ok(path.clone()),
+            Kind::Git { repository, tree } => {
+                let place = work.tree();
+                context.progress(&format!("checking out {}", self.title));
+                repository.check_out(tree, &place, context)?;
+                Ok(place)
+            }
+        }
+    }
+}
+
+fn existing(locator: &Locator, typed: &Path) -> Result<PathBuf, Error> {
+    let path = locator.path().unwrap_or_else(|| typed.to_owned());
+    if path.exists() { Ok(path) } else { Err(Error::NoTree { path: typed.to_owned() }) }
+}
+
+fn commit(
+    path: &Path,
+    locator: &Locator,
+    revision: &str,
+    context: &mut Context<'_>,
+) -> Result<Source, Error> {
+    let repository = Repository::open(path, context)?;
+    let commit = repository.require(revision, context)?;
+    let (tree, title) = repository.describe(&commit, context)?;
+    of_tree(repository, tree, format!("{locator} ({title})"), path, context)
+}
+
+/// A checkout as it is now, or a tree that git knows nothing of.
+fn at_path(path: &Path, typed: &Path, context: &mut Context<'_>) -> Result<Source, Error> {
+    if !LANDMARKS.iter().all(|name| path.join(name).exists()) {
+        return Err(Error::NotAKernelTree { path: typed.to_owned() });
+    }
+    if let Some(repository) = Repository::at(path, context)?
+        && repository.is_top(path, context)?
+    {
+        let head = repository.resolve("HEAD", context)?;
+        let head = head.map(|commit| repository.describe(&commit, context)).transpose()?;
+        let tree = repository.snapshot(context)?;
+        let title = match head {
+            Some((commit, title)) if commit == tree => format!("{} ({title})", typed.display()),
+            Some((_, title)) => format!("{} ({title}, with changes)", typed.display()),
+            None => typed.display().to_string(),
+        };
+        return of_tree(repository, tree, title, typed, context);
+    }
+    let path = path.canonicalize().map_err(Error::io("find", path))?;
+    directory::check_clean(&path)?;
+    let identity = directory::fingerprint(&path, context)?;
+    let origin = path.display().to_string();
+    Ok(Source {
+        identity,
+        title: typed.display().to_string(),
+        origin,
+        kind: Kind::Directory(path),
+        _lease: None,
+    })
+}
+
+fn of_tree(
+    repository: Repository,
+    tree: String,
+    title: String,
+    typed: &Path,
+    context: &mut Context<'_>,
+) -> Result<Source, Error> {
+    if !repository.has_all(&tree, &LANDMARKS, context)? {
+        return Err(Error::NotAKernelTree { path: typed.to_owned() });
+    }
+    let (identity, origin) = (format!("git tree {tree}"), repository.origin());
+    Ok(Source { identity, title, origin, kind: Kind::Git { repository, tree }, _lease: None })
+}
