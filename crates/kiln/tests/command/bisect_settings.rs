@@ -49,7 +49,7 @@ fn the_parameter_whose_absence_makes_an_operation_cost_more_is_found() {
     let bad = "bad: nohz=off threadirqs loglevel=3 init_on_alloc=1 rcu_nocbs=0 slub_debug=F";
     let more = ["--metric", "pipe/round-trip"];
     let done = parameters(&place, ("good: mitigations=off", bad), &more).run_within(BUILD).expect(0);
-    let done = done.says("the parameter whose absence breaks it is mitigations=off");
+    let done = done.says("removing the parameter mitigations=off breaks it");
     // Commands that show both sides, for whoever does not believe it.
     let command = |wanted: &str| {
         let commands = done.stdout.lines().filter(|line| line.trim_start().starts_with("kiln measure"));

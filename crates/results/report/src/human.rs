@@ -91,11 +91,10 @@ impl<W: Write> Human<W> {
         }
     }
 
-    /// A Run that did not go well: name and purpose, reason, repeats, evidence.
+    /// A Run that did not go well: name, reason, repeats, purpose, evidence.
     fn block(&self, run: &Run) -> String {
         let word = self.paint.paint(of(run.outcome), &format!("{:<6}", run.outcome.name()));
         let case = self.paint.paint(BOLD, &safe_line(&run.case));
-        let about = self.paint.paint(DIM, &safe_line(&run.about));
         let place = match (run.boot, run.clone) {
             (0, 0) => None,
             (boot, 0) => Some(format!("boot {boot}")),
@@ -105,9 +104,11 @@ impl<W: Write> Human<W> {
         let facts = place.into_iter().chain(took).collect::<Vec<_>>().join(", ");
         let facts = if facts.is_empty() { facts } else { format!(" ({facts})") };
         let mut text = String::new();
-        push(&mut text, &format!("{word}  {case}  {about}{facts}"));
+        push(&mut text, &format!("{word}  {case}{facts}"));
         let why = Some(why(run)).filter(|why| !why.is_empty());
-        for line in why.into_iter().chain(repeats(run)) {
+        let about = Some(safe_line(&run.about)).filter(|about| !about.is_empty());
+        let about = about.map(|about| self.paint.paint(DIM, &format!("verifies: {about}")));
+        for line in why.into_iter().chain(repeats(run)).chain(about) {
             push(&mut text, &format!("        {line}"));
         }
         self.push_evidence(&mut text, &evidence::collect(run, evidence::LINES));

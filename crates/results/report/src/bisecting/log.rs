@@ -32,11 +32,11 @@ impl Log {
                 );
                 let first = row("bisect", &format!("{between}: {}", safe_line(question)));
                 let resumed = (*resumed > 0)
-                    .then(|| row("resume", &format!("answers of an earlier call that count: {resumed}")));
+                    .then(|| row("resume", &format!("answers reused from an earlier session: {resumed}")));
                 std::iter::once(first).chain(resumed).collect()
             }
             Progress::Testing { purpose, .. } if self.purpose.replace(*purpose) != Some(*purpose) => {
-                vec![row("now", about(*purpose))]
+                vec![row("stage", about(*purpose))]
             }
             Progress::Tested { name, answer, values, reused, .. } => {
                 vec![tested(name, answer, values, *reused)]
@@ -64,7 +64,7 @@ fn row(word: &str, text: &str) -> String {
 
 /// What a test gave.
 fn tested(name: &str, answer: &Answer, values: &[f64], reused: u32) -> String {
-    let reused = if reused > 0 { format!(" ({reused} of earlier sessions)") } else { String::new() };
+    let reused = if reused > 0 { format!(" ({reused} from earlier sessions)") } else { String::new() };
     let name = brief(name);
     match answer {
         Answer::CannotTest(why) => row("skip", &format!("{name}: {}", safe_line(why))),
@@ -74,7 +74,8 @@ fn tested(name: &str, answer: &Answer, values: &[f64], reused: u32) -> String {
                 Mark::Good => "good",
                 _ => "bad",
             };
-            let seen = if values.is_empty() { runs(*shown, *hidden) } else { figures(values) };
+            let seen =
+                if values.is_empty() { format!("{} bad", runs(*shown, *hidden)) } else { figures(values) };
             row(word, &format!("{name}: {seen}{reused}"))
         }
         Answer::Values(values) => row("value", &format!("{name}: {}{reused}", figures(values))),
@@ -90,9 +91,9 @@ fn figures(values: &[f64]) -> String {
 /// What tests are for.
 pub(super) fn about(purpose: Purpose) -> &'static str {
     match purpose {
-        Purpose::Ends => "are the ends what they should be",
+        Purpose::Ends => "check both ends",
         Purpose::Search => "search",
-        Purpose::Reduction => "does it alone make the difference",
+        Purpose::Reduction => "reduce to the smallest set",
         Purpose::Proof => "proof",
     }
 }

@@ -106,7 +106,7 @@ impl Status {
         let rate = if always || !(0.0..1.0).contains(&rate) {
             String::new()
         } else {
-            format!("shows in {} % of runs", percent(rate))
+            format!("{} % of runs bad", percent(rate))
         };
         let likely = likely(belief, &self.candidates).unwrap_or_default();
         gaps([(BOLD, left(belief)), (Style::new(), likely), (DIM, rate)])
@@ -211,7 +211,7 @@ mod tests {
         let wanted = [
             "v6.1 ··········· v6.2",
             "       ▃█▂       ",
-            "1 step, ~2 left, 1 min 30 s  70 % c2  shows in 15 % of runs",
+            "1 step, ~2 left, 1 min 30 s  70 % c2  15 % of runs bad",
             "0:00",
         ];
         let lines = shown(&status, start, 60);

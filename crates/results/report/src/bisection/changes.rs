@@ -45,7 +45,7 @@ pub(super) fn excerpt(words: &BTreeSet<String>, changes: &Changes, candidates: u
     let which = match (entries.is_empty(), is_whole) {
         (true, _) => "",
         (false, true) => ":",
-        (false, false) => "; closest to what was asked:",
+        (false, false) => "; most relevant:",
     };
     let more = changes.count() - entries.len();
     Some(Excerpt { head: format!("{}{which}", total(changes)), entries, more })
@@ -93,10 +93,10 @@ mod tests {
     }
 
     #[test]
-    fn of_many_changes_the_closest_are_excerpt() {
+    fn of_many_changes_the_closest_are_listed() {
         let many = changes(1_204, &["6.1.177", "6.1.180"]);
         let total = "1,204 since 6.1.176-1 (stable 6.1.177 to 6.1.180)";
-        let head = format!("{total}; closest to what was asked:");
+        let head = format!("{total}; most relevant:");
         assert_eq!(asked("xfs", &many, 1), (head.clone(), 12, 1_192));
         assert_eq!(asked("xfs", &many, 5), (head.clone(), 2, 1_202));
         assert_eq!(asked("xfs", &many, 16), (head, 1, 1_203));

@@ -35,8 +35,8 @@ fn body(bisection: &Bisection, title: &str, typed: &str) -> Markup {
         header {
             h1 { (text(title)) }
             (command(typed))
-            p { "asked: " (text(statement::question(bisection))) }
-            p { "among: " (text(statement::walked(bisection))) }
+            p { "question: " (text(statement::question(bisection))) }
+            p { "range: " (text(statement::walked(bisection))) }
             @for note in &bisection.notes { p.note { "note: " (text(note)) } }
         }
         "\n"

@@ -52,7 +52,7 @@ const EVIDENCE: usize = 16;
 /// Lines in which the logs differ.
 const DIFFERENCE: usize = 40;
 
-/// How lines begin in which kiln tells its user something: they point to files of the sender's host.
+/// How lines begin that kiln writes for its user: they point to files of the sender's host.
 const ASIDE: &str = "kiln: ";
 
 /// Where regressions of the kernel are tracked.
@@ -106,9 +106,9 @@ impl<W: Write> Draft<'_, W> {
     fn finding(&mut self) -> io::Result<()> {
         self.prose("Hello,")?;
         self.prose(&format!(
-            "I looked for {} among {}, with kiln bisect. It says: {}.",
-            statement::question(self.bisection),
+            "I searched {} for {} with kiln bisect: {}.",
             statement::walked(self.bisection),
+            statement::question(self.bisection),
             statement::verdict(self.bisection)
         ))?;
         let (candidates, rest) = statement::listed(self.bisection);
@@ -161,10 +161,7 @@ impl<W: Write> Draft<'_, W> {
     }
 
     fn side(&mut self, role: &str, state: &StateReport) -> io::Result<()> {
-        let seen = match state.values.is_empty() && state.untestable.is_none() {
-            true => format!("it shows in {}", statement::seen(self.bisection, state)),
-            false => statement::seen(self.bisection, state),
-        };
+        let seen = statement::seen(self.bisection, state);
         self.paragraph(&format!("{}, on {}: {seen}.", statement::capital(role), statement::place(state)))?;
         if let Some(run) = &state.evidence.run {
             self.quoted(&format!(
@@ -195,7 +192,7 @@ impl<W: Write> Draft<'_, W> {
         }
         let [without, with] = statement::roles(self.bisection);
         self.paragraph(&format!(
-            "How the kernel logs differ (- only {without}, + only {with}; numbers were not compared):"
+            "Differences between the kernel logs (- only {without}, + only {with}; numbers are ignored):"
         ))?;
         for (sign, line) in &difference.lines {
             self.quoted(&format!("{sign} {line}"))?;
@@ -207,7 +204,7 @@ impl<W: Write> Draft<'_, W> {
     }
 
     fn proof(&mut self) -> io::Result<()> {
-        self.paragraph(&format!("How sure this is: {}.", statement::sureness(self.bisection).join("; ")))?;
+        self.paragraph(&format!("Confidence: {}.", statement::sureness(self.bisection).join("; ")))?;
         for check in &self.bisection.proof {
             for line in hanging("  -", 4, &statement::check_in_words(self.bisection, check), WIDTH) {
                 writeln!(self.out, "{line}")?;
@@ -215,9 +212,9 @@ impl<W: Write> Draft<'_, W> {
         }
         writeln!(self.out)?;
         let [states, runs] = statement::steps(self.bisection);
-        self.prose(&format!("It took: {states}; {runs}."))?;
+        self.prose(&format!("Effort: {states}; {runs}."))?;
         for note in &self.bisection.notes {
-            self.prose(&format!("Note: {}", safe_line(note)))?;
+            self.prose(&format!("Note: {}.", safe_line(note)))?;
         }
         Ok(())
     }
@@ -234,7 +231,7 @@ impl<W: Write> Draft<'_, W> {
         let Some(bundle) = bundle else { return Ok(()) };
         let name = bundle.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         self.prose(&format!(
-            "The attached file {} shows the failure where there is nothing but QEMU and a shell; its README says how.",
+            "The attached file {} reproduces the failure with nothing but QEMU and a shell; see its README.",
             safe_line(&name)
         ))
     }

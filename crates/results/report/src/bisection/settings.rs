@@ -1,4 +1,4 @@
-//! What is said of settings alone: kernel parameters and configuration options, which are taken one by one.
+//! Statements about settings only: kernel parameters and configuration options, which are taken one by one.
 
 use bisect::axis::Kind;
 use bisect::{Bisection, Conclusion, Point};
@@ -22,13 +22,13 @@ pub(super) fn absent(kind: Kind, name: &str) -> Option<&str> {
 pub(super) fn what(bisection: &Bisection, what: &str) -> String {
     let Conclusion::Culprits { candidates, .. } = &bisection.conclusion else { return what.to_owned() };
     let is_alone = candidates.len() == 1 && what == format!("the {} alone", bisection.kind.noun());
-    let told = candidates.iter().find_map(|candidate| {
+    let reworded = candidates.iter().find_map(|candidate| {
         let parameter = absent(bisection.kind, &candidate.name)?;
         let place = what.strip_suffix(&format!("without {}", candidate.name));
         let with = place.map(|place| format!("{place}with {parameter}"));
         with.or_else(|| is_alone.then(|| format!("the first end without {parameter}")))
     });
-    told.unwrap_or_else(|| what.to_owned())
+    reworded.unwrap_or_else(|| what.to_owned())
 }
 
 /// What it means that a culprit suffices and is not needed: something else suffices as well.
@@ -57,8 +57,8 @@ pub(super) fn caution(bisection: &Bisection) -> Option<String> {
         None => (format!("without {name}"), format!("leave {name} out of both ends")),
     };
     Some(format!(
-        "it is {} {without}, too: something else among the {}s is enough as well; {advice} and search again",
-        if bisection.mended { "mended" } else { "broken" },
+        "it is {} {without} as well: another {} is sufficient too; {advice} and bisect again",
+        if bisection.mended { "fixed" } else { "broken" },
         bisection.kind.noun()
     ))
 }

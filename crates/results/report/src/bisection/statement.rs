@@ -1,4 +1,4 @@
-//! What must be said about a bisection, on a terminal as on a page and in a mail.
+//! Statements about a bisection, for terminals, pages and mails.
 
 use bisect::axis::Kind;
 use bisect::{Bisection, Candidate, Check, Conclusion, Question, StateReport};
@@ -20,19 +20,19 @@ const NAME_MAX: usize = 120;
 /// Suspects that are named in a sentence.
 const NAMED: usize = 4;
 
-/// Candidates of which everything is told.
+/// Candidates of which everything is shown.
 const LISTED: usize = 16;
 
 /// What it comes to, in one sentence without a full stop.
 pub(super) fn verdict(bisection: &Bisection) -> String {
     let which = if bisection.mended { "good" } else { "bad" };
-    let verb = if bisection.mended { "mends" } else { "breaks" };
+    let verb = if bisection.mended { "fixes" } else { "breaks" };
     let noun = bisection.kind.noun();
     match &bisection.conclusion {
         Conclusion::Culprits { candidates, .. } if candidates.len() == 1 && is_setting(bisection.kind) => {
             let (name, _) = name_and_title(&candidates[0]);
             match absent(bisection.kind, &name) {
-                Some(parameter) => format!("the {noun} whose absence {verb} it is {parameter}"),
+                Some(parameter) => format!("removing the {noun} {parameter} {verb} it"),
                 None => format!("the {noun} that {verb} it is {name}"),
             }
         }
@@ -40,7 +40,7 @@ pub(super) fn verdict(bisection: &Bisection) -> String {
             format!("the first {which} {noun} is {}", names(bisection.kind, candidates))
         }
         Conclusion::Culprits { candidates, .. } => {
-            let verb = if bisection.mended { "mend" } else { "break" };
+            let verb = if bisection.mended { "fix" } else { "break" };
             format!(
                 "{} {verb} it only together: {}",
                 many(bisection.kind, candidates.len()),
@@ -48,17 +48,17 @@ pub(super) fn verdict(bisection: &Bisection) -> String {
             )
         }
         Conclusion::Suspects { candidates, .. } => format!(
-            "the first {which} {noun} is one of {}, which cannot be told apart: {}",
+            "the first {which} {noun} is one of these {}, which could not be tested separately: {}",
             candidates.len(),
             names(bisection.kind, candidates)
         ),
         Conclusion::Contradiction { why } => {
-            format!("no {noun} explains what was seen: {}", fit(&safe_line(why), 400))
+            format!("no {noun} explains the results: {}", fit(&safe_line(why), 400))
         }
     }
 }
 
-/// Why suspects cannot be told apart: the states that could not be tested, the first few.
+/// Why suspects remain: the states that could not be tested, the first few.
 pub(super) fn untestable(bisection: &Bisection) -> Vec<String> {
     if !matches!(bisection.conclusion, Conclusion::Suspects { .. }) {
         return Vec::new();
@@ -79,11 +79,11 @@ pub(super) fn candidates(bisection: &Bisection) -> &[Candidate] {
 pub(super) fn listed(bisection: &Bisection) -> (&[Candidate], Option<String>) {
     let all = candidates(bisection);
     let more = all.len().saturating_sub(LISTED);
-    let rest = (more > 0).then(|| format!("and {} beside these", many(bisection.kind, more)));
+    let rest = (more > 0).then(|| format!("not listed: {}", many(bisection.kind, more)));
     (&all[..all.len() - more], rest)
 }
 
-/// What tells both sides apart: `without it` and `with it`, the other way round where it is taken away.
+/// How both sides differ: `without it` and `with it`, the other way round where it is removed.
 pub(super) fn roles(bisection: &Bisection) -> [&'static str; 2] {
     match candidates(bisection) {
         [] => ["at the first end", "at the last end"],
@@ -115,7 +115,7 @@ fn names(kind: Kind, candidates: &[Candidate]) -> String {
 fn name(kind: Kind, candidate: &Candidate) -> String {
     let (name, title) = name_and_title(candidate);
     if let Some(parameter) = absent(kind, &name) {
-        return format!("the absence of {parameter}");
+        return format!("the removal of {parameter}");
     }
     if title.is_empty() { name } else { format!("{name} (\"{title}\")") }
 }
@@ -137,7 +137,7 @@ pub(super) fn facts(kind: Kind, candidate: &Candidate, files: usize) -> Vec<(&'s
         names.push(format!("{} more", candidate.files.len() - files));
     }
     let name = fit(&safe_line(&candidate.name), 2 * NAME_MAX);
-    let name = absent(kind, &name).map(|parameter| format!("{parameter}, taken away")).unwrap_or(name);
+    let name = absent(kind, &name).map(|parameter| format!("{parameter} (removed)")).unwrap_or(name);
     let title_word = if kind == Kind::Packages { "version" } else { "title" };
     let facts = [
         (kind.noun(), name),
@@ -158,16 +158,18 @@ pub(super) fn sureness(bisection: &Bisection) -> Vec<String> {
 /// How probable it is; nothing of a contradiction.
 fn confidence(bisection: &Bisection) -> Option<String> {
     let (confidence, what) = match &bisection.conclusion {
-        Conclusion::Culprits { candidates, confidence, .. } if candidates.len() == 1 => (*confidence, "it"),
-        Conclusion::Culprits { confidence, .. } => (*confidence, "these"),
-        Conclusion::Suspects { confidence, .. } => (*confidence, "one of these"),
+        Conclusion::Culprits { candidates, confidence, .. } if candidates.len() == 1 => {
+            (*confidence, "it is")
+        }
+        Conclusion::Culprits { confidence, .. } => (*confidence, "they are"),
+        Conclusion::Suspects { confidence, .. } => (*confidence, "one of them is"),
         Conclusion::Contradiction { .. } => return None,
     };
     if !confidence.is_finite() {
         return None;
     }
     let sure = probability(confidence, "more than");
-    Some(format!("by what was seen, the probability that {what} did it is {sure}"))
+    Some(format!("probability that {what} the cause: {sure}"))
 }
 
 /// What the checks say together.
@@ -177,25 +179,25 @@ fn proof(bisection: &Bisection) -> String {
     let tried = checks.len() - untried;
     let held = checks.iter().filter(|check| !is_untried(check) && check.holds).count();
     let doubt = if held < tried { "in doubt: " } else { "" };
-    let rest = if untried > 0 { format!("; {untried} could not be made") } else { String::new() };
+    let rest = if untried > 0 { format!("; {untried} could not be run") } else { String::new() };
     match tried {
-        0 => format!("not proven: no check was made{rest}"),
-        _ => format!("{doubt}checks that hold: {held} of {tried}{rest}"),
+        0 => format!("not proven: no check was run{rest}"),
+        _ => format!("{doubt}{held} of {tried} checks hold{rest}"),
     }
 }
 
-/// Whether a check could not be made.
+/// Whether a check could not be run.
 fn is_untried(check: &Check) -> bool {
     check.state.is_none() || check.untried.is_some()
 }
 
 /// A check in a few words: what, what was expected, what was seen, and what that comes to.
 pub(super) fn check(bisection: &Bisection, check: &Check) -> [String; 4] {
-    let expected = if check.expected { "shows" } else { "does not show" };
+    let expected = if check.expected { "bad" } else { "good" };
     let state = check.state.as_ref().filter(|_| check.untried.is_none());
     let result = match (&check.untried, state) {
-        (Some(why), _) => format!("could not be tried: {}", fit(&safe_line(why), 2 * NAME_MAX)),
-        (None, None) => "could not be tried".to_owned(),
+        (Some(why), _) => format!("could not be run: {}", fit(&safe_line(why), 2 * NAME_MAX)),
+        (None, None) => "could not be run".to_owned(),
         _ if check.holds => "holds".to_owned(),
         _ => "does not hold".to_owned(),
     };
@@ -208,10 +210,10 @@ pub(super) fn check(bisection: &Bisection, check: &Check) -> [String; 4] {
 pub(super) fn check_in_words(bisection: &Bisection, check: &Check) -> String {
     let [what, expected, seen, result] = self::check(bisection, check);
     let seen = if seen.is_empty() { seen } else { format!(", {seen}") };
-    format!("{what}: expected that it {expected}{seen}: {result}")
+    format!("{what}: expected {expected}{seen}: {result}")
 }
 
-/// What was seen of a state: `3 of 14 runs`, or the value of the metric.
+/// The result of a state: `3 of 14 runs bad`, or the value of the metric.
 pub(super) fn seen(bisection: &Bisection, state: &StateReport) -> String {
     let unit = unit(&bisection.question);
     let boots = match state.values.len() {
@@ -223,7 +225,7 @@ pub(super) fn seen(bisection: &Bisection, state: &StateReport) -> String {
         (None, Some(why)) if mark(bisection, state) == Mark::Untestable => {
             format!("cannot be tested: {}", fit(&safe_line(why), 2 * NAME_MAX))
         }
-        _ => runs(state.shown, state.hidden),
+        _ => format!("{} bad", runs(state.shown, state.hidden)),
     }
 }
 
@@ -275,7 +277,7 @@ fn rate(bisection: &Bisection) -> Option<String> {
     let is_known = [rate.mean, low, high].iter().all(|part| (0.0..=1.0).contains(part)) && rate.mean > 0.0;
     (is_known && !rate.always && !bisection.question.is_certain()).then(|| {
         format!(
-            "intermittent: where it is, it shows in {} % of runs (95 % interval {} to {} %)",
+            "intermittent: {} % of runs of bad states are bad (95 % interval {} to {} %)",
             share(rate.mean),
             share(low),
             share(high)
@@ -293,15 +295,18 @@ pub(super) fn steps(bisection: &Bisection) -> [String; 2] {
         1 => " side by side".to_owned(),
         rounds => format!(" in {rounds} rounds"),
     };
-    let reused =
-        if steps.reused > 0 { format!(", {} of them made before", steps.reused) } else { String::new() };
+    let reused = if steps.reused > 0 {
+        format!(", {} of them from earlier sessions", steps.reused)
+    } else {
+        String::new()
+    };
     [
         format!(
-            "{states} tested between the ends{rounds}; halving {} takes {expected} as expected, {} at worst",
+            "{states} tested between the ends{rounds}; halving {} needs {expected} on average, {} at worst",
             { many(bisection.kind, bisection.candidates.len()) },
             steps.worst
         ),
-        format!("{} in all, ends and proof among them{reused}", {
+        format!("{} in total, including ends and proof{reused}", {
             if steps.runs == 1 { "1 run".to_owned() } else { format!("{} runs", steps.runs) }
         }),
     ]
@@ -338,8 +343,8 @@ pub(super) fn walked(bisection: &Bisection) -> String {
     format!("{candidates} from {} to {}", end(&bisection.first.name), end(&bisection.last.name))
 }
 
-/// What was looked for.
+/// What was searched for.
 pub(super) fn question(bisection: &Bisection) -> String {
-    let mended = if bisection.mended { "what mended " } else { "" };
+    let mended = if bisection.mended { "the fix of " } else { "" };
     format!("{mended}{}", fit(&safe_line(&bisection.question.to_string()), 2 * NAME_MAX))
 }

@@ -67,8 +67,8 @@ impl<W: Write> Printer<'_, W> {
         for line in wrap(&statement::verdict(self.bisection), self.width) {
             writeln!(self.out, "{}", self.paint.paint(BOLD, &line))?;
         }
-        self.hanging("asked", &statement::question(self.bisection))?;
-        self.hanging("among", &statement::walked(self.bisection))?;
+        self.hanging("question", &statement::question(self.bisection))?;
+        self.hanging("range", &statement::walked(self.bisection))?;
         for text in statement::untestable(self.bisection) {
             self.hanging("skipped", &text)?;
         }
@@ -157,7 +157,7 @@ impl<W: Write> Printer<'_, W> {
         self.side(without, sides.without)?;
         self.side(with, sides.with)?;
         if let Some(text) = statement::metric(self.bisection, sides) {
-            self.hanging("differ", &text)?;
+            self.hanging("change", &text)?;
         }
         if let Some(text) = statement::threshold(self.bisection) {
             self.hanging("", &text)?;

@@ -21,7 +21,7 @@ pub(super) fn sum(why: &Why) -> String {
         0 => "nothing unexplained".to_owned(),
         rest => format!("{} unexplained", whole(rest)),
     };
-    format!("{}  together, {rest}", whole(why.explained))
+    format!("{}  in total, {rest}", whole(why.explained))
 }
 
 /// A line for each function, indented, and their sum; none wider than `width`.
@@ -67,7 +67,7 @@ mod tests {
         let few = lines(&why, 80, false);
         assert_eq!(few.len(), 8);
         assert_eq!(few[6].trim(), "+14  14 more (--verbose)");
-        assert_eq!(few[7].trim(), "+20  together, -1 unexplained");
+        assert_eq!(few[7].trim(), "+20  in total, -1 unexplained");
         assert_eq!(lines(&why, 80, true).len(), 21);
     }
 

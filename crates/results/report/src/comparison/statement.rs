@@ -1,4 +1,4 @@
-//! What must be said about figures, on a terminal as on a page.
+//! Statements about figures, for terminals and pages.
 
 use lab::measure::Kind;
 use verdict::{Against, Comparison, Noise, Row, Verdict};
@@ -28,13 +28,13 @@ pub(super) fn honesty(kind: Kind) -> &'static str {
     match kind {
         Kind::Exact => {
             "Instructions are not time: caches, memory latency, branch prediction and contention between CPUs are \
-             not in them. A difference here is work that was really added or removed, the same on every host; \
-             whether it takes longer on a machine is what --timed finds out on that machine."
+             not in them. A difference here is work that was added or removed, and is the same on every host; \
+             use --timed to measure on a machine whether it takes longer there."
         }
         Kind::Timed => {
-            "These times are true of this host and of its load while they were taken, not of other machines; \
-             without KVM they are times of an emulator. \"same\" says that the whole interval lies within the \
-             smallest effect of interest (--min-effect), \"undecided\" that more boots are needed (--budget)."
+            "These times hold for this host under its load at the time, not for other machines; without KVM they are \
+             times of an emulator. \"same\" means that the whole interval lies within the smallest effect of interest \
+             (--min-effect), \"undecided\" that more boots are needed (--budget)."
         }
     }
 }

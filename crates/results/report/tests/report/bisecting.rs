@@ -125,7 +125,7 @@ fn values_and_single_candidates_have_their_words() {
         resumed: 0,
     };
     let wanted = "bisect  1 patch from a to b: a worse pipe/round-trip\n\
-                  bad     base: 2,303 2,303.5 2,304 1 1 … (1 of earlier sessions)\n";
+                  bad     base: 2,303 2,303.5 2,304 1 1 … (1 from earlier sessions)\n";
     assert_eq!(log(&[begun, tested]), wanted);
 }
 
@@ -135,7 +135,7 @@ fn a_terminal_shows_the_axis_while_it_works_and_keeps_the_notes() {
     let screen = seen(&story(40), || 40);
     let wanted = [
         "bisect  40 commits from v6.1 to v6.2: the failure of fs/overlay-rename",
-        "resume  answers of an earlier call that count: 2",
+        "resume  answers reused from an earlier session: 2",
         "note    the host is busy",
         "o················o···?x···············~",
         "                   █▄",

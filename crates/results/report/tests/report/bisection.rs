@@ -37,13 +37,13 @@ fn a_commit_is_named_with_its_proof_and_both_sides() {
 }
 
 #[test]
-fn what_was_mended_is_told_with_its_rate() {
+fn a_fix_is_shown_with_its_rate() {
     insta::assert_snapshot!("mended-text", printed(&mended(), 100));
     insta::assert_snapshot!("mended-mail", draft(&mended()));
 }
 
 #[test]
-fn a_metric_is_told_with_its_difference() {
+fn a_metric_is_shown_with_its_change() {
     insta::assert_snapshot!("metric-text", printed(&metric(), 100));
     insta::assert_snapshot!("metric-mail", draft(&metric()));
 }
@@ -61,10 +61,10 @@ fn unwrapped(text: &str) -> String {
 
 #[test]
 fn what_is_enough_but_not_needed_is_said_with_what_to_do() {
-    for (mended, word) in [(false, "broken"), (true, "mended")] {
+    for (mended, word) in [(false, "broken"), (true, "fixed")] {
         let said = format!(
-            "it is {word} without aaa=1, too: something else among the parameters is enough as well; \
-             leave aaa=1 out of both ends and search again"
+            "it is {word} without aaa=1 as well: another parameter is sufficient too; \
+             leave aaa=1 out of both ends and bisect again"
         );
         let bisection = one_of_two(mended);
         for text in [printed(&bisection, 60), draft(&bisection), page(&bisection)] {
@@ -76,33 +76,33 @@ fn what_is_enough_but_not_needed_is_said_with_what_to_do() {
     untried.proof[1].untried = Some("it does not boot".into());
     let commits = Bisection { kind: bisect::axis::Kind::Commits, ..one_of_two(false) };
     for bisection in [alone, untried, commits, together()] {
-        assert!(!printed(&bisection, 200).contains("enough"));
+        assert!(!printed(&bisection, 200).contains("sufficient"));
     }
 }
 
 #[test]
-fn an_absence_is_told_without_a_double_no() {
+fn a_removal_is_worded_without_a_double_no() {
     insta::assert_snapshot!("absence-text", printed(&absence(false), 100));
     let broken = draft(&absence(false));
     assert!(broken.starts_with("Subject: fs/overlay-rename fails without ddd=1\n"), "{broken}");
     let mended = absence(true);
     assert!(draft(&mended).starts_with("Subject: fs/overlay-rename fails with ddd=1\n"));
-    assert!(printed(&mended, 80).starts_with("the parameter whose absence mends it is ddd=1\n"));
+    assert!(printed(&mended, 80).starts_with("removing the parameter ddd=1 fixes it\n"));
     for text in [printed(&mended, 80), draft(&mended)] {
         assert!(!text.contains("no ddd=1"), "{text}");
     }
 
     let mut needless = absence(false);
     needless.proof[1].holds = false;
-    let said = "it is broken with ddd=1, too: something else among the parameters is enough as well; \
-                keep ddd=1 at both ends and search again";
+    let said = "it is broken with ddd=1 as well: another parameter is sufficient too; \
+                keep ddd=1 at both ends and bisect again";
     assert!(unwrapped(&printed(&needless, 80)).contains(said));
 
     let mut several = absence(false);
     let Conclusion::Culprits { numbers, candidates, .. } = &mut several.conclusion else { unreachable!() };
     numbers.insert(0, 0);
     candidates.insert(0, bisect::Candidate { name: "aaa=1".into(), ..bisect::Candidate::default() });
-    let said = "2 parameters break it only together: aaa=1 and the absence of ddd=1\n";
+    let said = "2 parameters break it only together: aaa=1 and the removal of ddd=1\n";
     assert!(printed(&several, 80).starts_with(said));
 }
 
@@ -120,8 +120,8 @@ fn proof(bisection: &Bisection, width: usize) -> String {
 }
 
 #[test]
-fn how_a_check_came_out_is_told_at_any_width() {
-    for (bisection, results) in [(metric(), ["holds", "could not be tried"]), (mended(), ["holds"; 2])] {
+fn the_result_of_a_check_is_shown_at_any_width() {
+    for (bisection, results) in [(metric(), ["holds", "could not be run"]), (mended(), ["holds"; 2])] {
         for width in 50..120 {
             let checks = proof(&bisection, width).split_whitespace().collect::<Vec<_>>().join(" ");
             assert_eq!(checks.matches(" holds").count(), 2, "{width}: {checks}");
@@ -135,7 +135,7 @@ fn how_a_check_came_out_is_told_at_any_width() {
 #[test]
 fn functions_and_how_sure_it_is_are_two_paragraphs() {
     let draft = draft(&metric());
-    assert!(draft.contains("\n       +76  account (new)\n\nHow sure this is"), "{draft}");
+    assert!(draft.contains("\n       +76  account (new)\n\nConfidence: "), "{draft}");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn documents_for_programs() {
         assert!(value["verdict"].as_str().is_some_and(|verdict| !verdict.is_empty()));
     }
     let document = written(|out| json(&suspects(), out));
-    assert!(document.starts_with("{\n  \"verdict\": \"the first bad commit is one of 3"), "{document}");
+    assert!(document.starts_with("{\n  \"verdict\": \"the first bad commit is one of these 3"), "{document}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn parts_of_a_page() {
 }
 
 #[test]
-fn what_is_new_in_a_package_is_told_by_how_close_it_is_to_the_question() {
+fn changes_of_a_package_are_sorted_by_relevance() {
     let page = page(&mended()).replace("><", ">\n<");
     let closest = between(&page, "<th scope=\"row\">changes</th>", "</tbody>");
     assert_eq!(closest.matches("<li>").count(), 2);
@@ -247,8 +247,8 @@ fn the_version_of_a_package_is_called_one() {
 }
 
 #[test]
-fn runs_that_were_made_before_are_told_whoever_made_them() {
-    let line = "84 runs in all, ends and proof among them, 9 of them made before\n";
+fn runs_of_earlier_sessions_are_counted() {
+    let line = "84 runs in total, including ends and proof, 9 of them from earlier sessions\n";
     assert!(printed(&commit(), 100).contains(line));
 }
 
@@ -267,7 +267,7 @@ fn of_many_suspects_the_first_are_described() {
     let Conclusion::Suspects { candidates, .. } = &mut bisection.conclusion else { unreachable!() };
     *candidates = candidates.iter().cycle().take(5_000).cloned().collect();
     for text in [printed(&bisection, 80), draft(&bisection), page(&bisection)] {
-        assert!(text.contains("and 4984 commits beside these"), "{text}");
+        assert!(text.contains("not listed: 4984 commits"), "{text}");
         assert_eq!(text.matches("title  ").count() + text.matches(">title<").count(), 16);
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn both(bisection: &Bisection) -> Markup {
     html! {
         (side(bisection, without, sides.without))
         (side(bisection, with, sides.with))
-        @if let Some(metric) = statement::metric(bisection, sides) { p { "difference: " (text(metric)) } }
+        @if let Some(metric) = statement::metric(bisection, sides) { p { "change: " (text(metric)) } }
         @if let Some(threshold) = statement::threshold(bisection) { p { (text(threshold)) } }
         (preformatted(&functions, 0))
         (logs(sides, [without, with]))
