@@ -8,8 +8,8 @@ use kernel::{Context as Search, Kernel, Locator, Store};
 use lab::event::Session;
 use lab::plan::Fixed;
 use lab::source::HostedSource;
-use lab::watch::Patience;
 use lab::{Event, Isolation, Listener, Options, Part, Plan, Repeats, Runner, Suite};
+use machine::TimeoutScale;
 use machine::{AccelChoice, Engine, Spec};
 
 /// Clones of one boot; the first proves the template and is not counted.
@@ -77,7 +77,7 @@ pub(crate) fn spec(plan: &Plan, engine: Engine) -> Spec {
 
 fn options(engine: Engine) -> Options {
     Options {
-        patience: Patience::new(engine),
+        timeouts: TimeoutScale::new(engine),
         isolation: Isolation::Case,
         jobs: 1,
         repeats: Repeats::Times(CLONES),

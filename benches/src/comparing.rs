@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
 use kernel::Kernel;
-use lab::measure::{Job, Jobs};
+use lab::Jobs;
 use lab::plan::Fixed;
 use lab::suites::select::operations;
 use machine::{Accel, Built, Engine, Payload, Programs, SHIFT, Spec, Step, Template, Timing, Watch};
+use measure::Job;
 use protocol::measure::{Clock, Order};
 
 use crate::clones::{self, LIMIT};

@@ -2,8 +2,8 @@
 
 #![no_main]
 
+use console::Console;
 use libfuzzer_sys::fuzz_target;
-use machine::console::Console;
 
 /// As long as a line may become: its bytes may each be replaced by a character of three.
 const LINE_MAX: usize = 3 * 2048;

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use lab::kernel_report::{LINE_BYTES_MAX, LINES_MAX, REPORTS_MAX, is_expected, scan};
+use judge::kernel_report::{LINE_BYTES_MAX, LINES_MAX, REPORTS_MAX, is_expected, scan};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

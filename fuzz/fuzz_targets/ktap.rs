@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use lab::ktap::{LOG_LINES_MAX, Level, PROBLEMS_MAX, Reader, Results, Test, read};
+use judge::ktap::{LOG_LINES_MAX, Level, PROBLEMS_MAX, Reader, Results, Test, read};
 use libfuzzer_sys::fuzz_target;
 
 fn failures(results: &Results) -> usize {

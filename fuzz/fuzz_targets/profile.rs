@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use lab::measure::profile::{Profile, Symbolized, Symbols};
+use measure::profile::{Profile, Symbolized, Symbols};
 use libfuzzer_sys::fuzz_target;
 
 const SYMBOLS: &str = "ffffffff81000000 T one\nffffffff81000010 t two\nffffffffc0000000 t three [module]\n";

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use lab::judge::{Dialect, Ending, Seen, judge};
+use judge::{Dialect, Ending, Seen, judge};
 use lab::suites::kselftest::{list, settings};
 use lab::suites::ltp::runtest;
 use libfuzzer_sys::fuzz_target;

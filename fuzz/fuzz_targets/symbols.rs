@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use lab::measure::profile::Symbols;
+use measure::profile::Symbols;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -32,9 +32,9 @@ struct Target {
 
 const TARGETS: &[Target] = &[
     plain("frame"),
-    like("console", "crates/lab/lab/tests/corpus"),
-    like("kernel_report", "crates/lab/lab/tests/corpus"),
-    like("ktap", "crates/lab/lab/tests/ktap"),
+    like("console", "crates/lab/judge/tests/corpus"),
+    like("kernel_report", "crates/lab/judge/tests/corpus"),
+    like("ktap", "crates/lab/judge/tests/ktap"),
     plain("image"),
     plain("modinfo"),
     plain("lists"),

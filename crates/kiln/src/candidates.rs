@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use kernel::{Kernel, Locator};
-use lab::Plan;
-use lab::measure::{Candidate, Jobs, Subject};
 use lab::suites::select::operations;
+use lab::{Jobs, Plan};
 use machine::{Accel, Engine, Spec, Timing};
+use measure::{Candidate, Subject};
 
 use crate::cli::{AccelName, BuildOptions, Figures, MachineOptions};
 use crate::failure::WrongUsage;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use lab::measure::{BOOT, Candidate, Kind, Measurement, Subject};
 use machine::Watch;
+use measure::{BOOT, Candidate, Kind, Measurement, Subject};
 use verdict::{Against, Comparison, Missing, Row, Verdict, compare_exact, explain};
 
 use crate::candidates::{self, Side};

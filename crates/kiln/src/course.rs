@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::thread::available_parallelism;
 
+use judge::{Blame, Outcome, Run};
 use lab::event::Session;
-use lab::watch::Patience;
-use lab::{Blame, Isolation, Options, Outcome, Repeats, Run};
+use lab::{Isolation, Options, Repeats};
+use machine::TimeoutScale;
 use machine::{Engine, Spec};
 
 use crate::cli::{Course, IsolationName};
@@ -22,7 +23,7 @@ impl Course {
     pub(crate) fn options(&self, engine: Engine, specs: &[Spec]) -> (Options, Option<String>) {
         let (jobs, note) = self.jobs(specs);
         let options = Options {
-            patience: Patience::new(engine),
+            timeouts: TimeoutScale::new(engine),
             isolation: match self.isolation {
                 IsolationName::Case => Isolation::Case,
                 IsolationName::Suite => Isolation::Suite,
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
     use crate::cli::{Cli, Verb};
     use clap::Parser;
-    use lab::run::Repeat;
+    use judge::run::Repeat;
     use std::time::Duration;
 
     fn course(words: &[&str]) -> Course {

@@ -1,8 +1,8 @@
 //! Figures that were measured earlier, as sides of a comparison.
 
 use anyhow::Result;
-use lab::measure::{Candidate, Kind, Measurement, procedure};
 use lab::suites::select::operations;
+use measure::{Candidate, Kind, Measurement, procedure};
 
 use crate::cli::{Figures, Wanted};
 use crate::failure::WrongUsage;

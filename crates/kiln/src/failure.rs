@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use lab::measure::Failure;
-use lab::runner::boot_outcome;
+use judge::boot::boot_outcome;
+use measure::Failure;
 
 /// The kernel is at fault.
 pub(crate) const FAULT: u8 = 1;

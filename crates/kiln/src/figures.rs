@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use kernel::Store;
 use lab::UserProgram;
-use lab::measure::count::BOOTS;
-use lab::measure::{Candidate, Counting, Measurement, count};
 use lab::suites::select::operations;
 use ledger::Figures as Kept;
 use machine::Watch;
+use measure::count::BOOTS;
+use measure::{Candidate, Counting, Measurement, count};
 use report::Measuring;
 use verdict::{Comparison, Design, Noise};
 
@@ -105,7 +105,7 @@ impl Told {
     }
 
     /// Something happened.
-    pub(crate) fn hear(&self, progress: &lab::measure::Progress) {
+    pub(crate) fn hear(&self, progress: &measure::Progress) {
         self.0.borrow_mut().hear(progress);
     }
 

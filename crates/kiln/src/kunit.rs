@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use kernel::Store;
-use lab::kernel_report::decode::Decoding;
+use lab::decode::Decoding;
 use lab::source::{Heard, HostedSource, Source, Up};
 use lab::{Plan, kunit};
-use machine::{BootFailure, console};
+use machine::BootFailure;
 
 use crate::cli::{ArchName, BuildOptions, Kunit};
 use crate::failure::INTERRUPTED;

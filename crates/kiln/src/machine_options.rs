@@ -5,7 +5,7 @@ use std::time::Duration;
 use kernel::Kernel;
 use lab::Plan;
 use lab::plan::Fixed;
-use lab::watch::Patience;
+use machine::TimeoutScale;
 use machine::{Engine, Error, Spec};
 
 use crate::cli::MachineOptions;
@@ -29,15 +29,15 @@ impl MachineOptions {
 
     /// The machine for `plan`.
     pub(crate) fn spec(&self, plan: &Plan, engine: Engine) -> Spec {
-        let patience = Patience::new(engine);
-        let boot_limit = self.timeout.unwrap_or_else(|| patience.stretch(BOOT_LIMIT));
+        let timeouts = TimeoutScale::new(engine);
+        let boot_limit = self.timeout.unwrap_or_else(|| timeouts.stretch(BOOT_LIMIT));
         Spec {
             memory_mib: plan.memory_mib,
             cpus: plan.cpus,
             append: self.append.join(" "),
             engine,
             boot_limit,
-            silence_limit: self.timeout.unwrap_or_else(|| patience.stretch(SILENCE_LIMIT)),
+            silence_limit: self.timeout.unwrap_or_else(|| timeouts.stretch(SILENCE_LIMIT)),
             disk_mib: plan.disk_mib,
             dumps: None,
             timing: None,

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use lab::measure::{Candidate, Job, Measurement, time};
 use ledger::MEASUREMENT;
 use machine::Watch;
+use measure::{Candidate, Job, Measurement, time};
 use verdict::{Against, Design, Noise};
 
 use crate::candidates::{self, Side};

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use judge::Run;
 use kernel::Kernel;
+use lab::Plan;
 use lab::event::Session;
 use lab::plan::Item;
-use lab::{Plan, Run};
 use ledger::Wanted;
 use machine::{Accel, Engine, Spec};
 

@@ -1,8 +1,8 @@
 //! `kiln replay`: the same case again.
 
 use anyhow::Result;
+use judge::{Outcome, Run};
 use lab::bundle::request;
-use lab::{Outcome, Run};
 use ledger::sessions;
 use protocol::Work;
 use protocol::waiting::AT_HAND;

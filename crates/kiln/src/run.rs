@@ -3,10 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
+use judge::Summary;
+use lab::decode::Decoding;
 use lab::event::Session;
-use lab::kernel_report::decode::Decoding;
 use lab::runner::Golden;
-use lab::{Options, Runner, Summary};
+use lab::{Options, Runner};
 use machine::Built;
 use protocol::End;
 

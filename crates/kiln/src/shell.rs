@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use judge::{Dialect, Ending, Seen, judge};
 use kernel::{Kernel, Store};
-use lab::judge::{Dialect, Ending, Seen, judge};
 use lab::source::{Heard, HostedSource};
 use lab::{Plan, userland};
 use machine::{BootFailure, BootTrouble, Death, Event, Hosted, Machine, Spec};
@@ -86,7 +86,7 @@ fn did_not_boot(failure: &BootFailure) -> Result<u8> {
         eprintln!("{line}");
     }
     eprintln!("kiln: {}", failure.trouble);
-    Ok(lab::runner::boot_outcome(&failure.trouble).0.exit_code())
+    Ok(judge::boot::boot_outcome(&failure.trouble).0.exit_code())
 }
 
 /// Runs one command; its output is ours, and so is its exit status.

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use lab::measure::{Candidate, Measurement, Progress, time};
+use measure::{Candidate, Measurement, Progress, time};
 use verdict::timed::order;
 use verdict::{Against, Design, Sequential, Verdict, compare_timed};
 

@@ -12,8 +12,8 @@ use crate::program::{cargo, output};
 /// From left to right: a crate may depend on those to its left and on none to its right.
 const ORDER: &[&str] = &[
     "protocol", "harness", "cases", "micro", "agent", "plugin", "preload", "host", "fixture", "kconfig",
-    "kernel", "series", "history", "kbuild", "machine", "lab", "ledger", "verdict", "bisect", "report",
-    "kiln", "bench", "xtask",
+    "kernel", "series", "history", "kbuild", "console", "machine", "judge", "measure", "lab", "ledger",
+    "verdict", "bisect", "report", "kiln", "bench", "xtask",
 ];
 
 /// The page with the picture.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use machine::printk;
+use console::printk;
 use protocol::KernelRecord;
 
 /// Lines that are kept, as many as a Run keeps of records: a boot has some 500.

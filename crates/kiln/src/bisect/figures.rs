@@ -5,8 +5,8 @@ use std::time::Instant;
 use bisect::{Answer, Error, Evidence, Progress, Question, Tested};
 use clap::Parser;
 use kernel::Store;
-use lab::measure::{Candidate, Counting, Failure, Function, Measurement, Metric, count, time};
 use machine::Watch;
+use measure::{Candidate, Counting, Failure, Function, Measurement, Metric, count, time};
 
 use super::laboratory::{Laboratory, Ready, tested};
 use super::words;
@@ -78,8 +78,8 @@ fn measurement(
     };
     let found = candidates::kernels(vec![side], &said.build, laboratory.interrupt)?;
     let candidates = candidates::all(&found, &said.figures, &said.machine)?;
-    let mut tell = |progress: lab::measure::Progress| {
-        if let lab::measure::Progress::Boot { number, .. } = progress {
+    let mut tell = |progress: measure::Progress| {
+        if let measure::Progress::Boot { number, .. } = progress {
             heard(Progress::Working(format!("boot {number}")));
         }
     };
@@ -98,7 +98,7 @@ fn timed(
     laboratory: &Laboratory<'_>,
     candidates: &[Candidate<'_>],
     boots: u32,
-    tell: &mut dyn FnMut(lab::measure::Progress),
+    tell: &mut dyn FnMut(measure::Progress),
 ) -> Result<Vec<Measurement>, Failure> {
     let boots = boots as usize;
     let mut next = |measured: &[Measurement]| (measured[0].boots.len() < boots).then_some(0);

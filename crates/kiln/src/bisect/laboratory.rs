@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bisect::{Answer, Error, Evidence, Progress, Question, Subject, Test, Tested, Tester};
+use judge::Outcome;
+use judge::signature::{Way, masked};
 use kbuild::Recipe;
 use kernel::{Kernel, PartsHash};
-use lab::Outcome;
-use lab::likeness::{Way, masked};
 
 use super::shares::{in_shares, side_by_side};
 use super::{figures, runs, words};

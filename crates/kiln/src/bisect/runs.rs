@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use bisect::{Answer, Error, Evidence, Progress, Question, Tested};
 use clap::Parser;
+use judge::Run;
+use lab::decode::Decoding;
 use lab::event::Session;
-use lab::kernel_report::decode::Decoding;
-use lab::{Event, Listener, Run, Runner, Suite};
+use lab::{Event, Listener, Runner, Suite};
 use ledger::Recorder;
 
 use super::identity::opened;

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use bisect::{Answer, Error, Evidence, Question};
-use lab::likeness::Way;
-use lab::run::Repeat;
-use lab::{Blame, Outcome, Run};
+use judge::run::Repeat;
+use judge::signature::Way;
+use judge::{Blame, Outcome, Run};
 use protocol::{End, KernelRecord};
 
 use super::boot_log::{BootLog, FOUND_MAX};

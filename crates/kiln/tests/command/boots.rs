@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab::{Blame, Outcome, Run};
+use judge::{Blame, Outcome, Run};
 
 use crate::support::{Call, Done, KERNEL, Place};
 

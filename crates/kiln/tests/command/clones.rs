@@ -5,7 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lab::{Blame, Event, Outcome, Run};
+use judge::{Blame, Outcome, Run};
+use lab::Event;
 
 use crate::support::{Call, Done, KERNEL, Place};
 

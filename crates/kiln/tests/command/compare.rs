@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lab::measure::Unit;
+use measure::Unit;
 use verdict::{Comparison, Row, Side, Verdict};
 
 use crate::support::{Call, Done, KERNEL, Place};
@@ -76,7 +76,7 @@ fn a_comparison_is_told_in_every_form_and_kept() {
     let words = lines[0].split(',').count();
     assert!(lines.iter().all(|line| line.split(',').count() == words), "{}", done.stdout);
     for name in ["base.json", "new-1.json"] {
-        let measured: lab::measure::Measurement = serde_json::from_str(&read(name)).expect("a Measurement");
+        let measured: measure::Measurement = serde_json::from_str(&read(name)).expect("a Measurement");
         assert_eq!(measured.boots.len(), 1);
     }
     let written = std::fs::read_to_string(page).expect("written");

@@ -1,7 +1,7 @@
 //! Every way in which a guest dies, each on purpose.
 
-use lab::kernel_report::Kind;
-use lab::{Blame, Outcome, Run};
+use judge::kernel_report::Kind;
+use judge::{Blame, Outcome, Run};
 use object::LittleEndian as Little;
 use object::elf::{ET_CORE, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};

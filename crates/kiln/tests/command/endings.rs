@@ -1,6 +1,7 @@
 //! What happens to QEMU, to kiln and to the results folder while a session runs.
 
-use lab::{Blame, Event, Outcome};
+use judge::{Blame, Outcome};
+use lab::Event;
 use rustix::process::Signal;
 
 use crate::support::{KERNEL, Place, processes, until};

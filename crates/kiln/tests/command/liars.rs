@@ -1,6 +1,6 @@
 //! Programs that say what is not true, and that say too much.
 
-use lab::{Blame, Outcome};
+use judge::{Blame, Outcome};
 
 use crate::support::Place;
 

@@ -1,6 +1,6 @@
 //! `kiln measure`: what operations cost on one kernel, and what happens to QEMU and kiln meanwhile.
 
-use lab::measure::{Kind, Measurement, Unit};
+use measure::{Kind, Measurement, Unit};
 use rustix::process::Signal;
 
 use crate::support::{KERNEL, Place, Running, processes};

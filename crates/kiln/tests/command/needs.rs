@@ -1,6 +1,6 @@
 //! What a user's own program asks for: it is there, or the program is skipped.
 
-use lab::{Outcome, Run};
+use judge::{Outcome, Run};
 
 use crate::support::Place;
 

@@ -1,6 +1,6 @@
 //! `kiln replay`: a Run again, out of what its session kept.
 
-use lab::Outcome;
+use judge::Outcome;
 
 use crate::support::terminal::Terminal;
 use crate::support::{Done, KERNEL, Place, kernel, sessions};
@@ -75,7 +75,7 @@ fn what_was_not_kept_cannot_be_replayed() {
     keep("session.json", &session);
     keep(
         "cases/a.json",
-        &serde_json::to_value(lab::Run { case: "a".into(), ..lab::Run::unstarted() }).expect("data"),
+        &serde_json::to_value(judge::Run { case: "a".into(), ..judge::Run::unstarted() }).expect("data"),
     );
     let done = place.kiln(["replay", "last"]).run().expect(2);
     assert!(done.stderr.contains("another version of kiln: it does not say how"), "{}", done.stderr);

@@ -2,7 +2,8 @@
 //!
 //! The builds are kept in the cache of all tests, so that they are made once.
 
-use lab::{Event, Outcome, Run};
+use judge::{Outcome, Run};
+use lab::Event;
 use rustix::process::Signal;
 
 use crate::support::{BUILD, Call, Done, Place, SOURCE, processes, until};

@@ -3,7 +3,8 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use lab::{Blame, Event, Outcome};
+use judge::{Blame, Outcome};
+use lab::Event;
 use protocol::Counts;
 
 use crate::support::{Done, KERNEL, Place, kernel};

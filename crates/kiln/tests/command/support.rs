@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use lab::{Event, Run};
+use judge::Run;
+use lab::Event;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lab::{Blame, Event, Outcome, Run};
+use judge::{Blame, Outcome, Run};
+use lab::Event;
 use ledger::Past;
 use rustix::process::Signal;
 

@@ -4,7 +4,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use lab::{Blame, Event, Outcome, Run};
+use judge::{Blame, Outcome, Run};
+use lab::Event;
 use rustix::process::Signal;
 
 use crate::support::planted::{Fault, IN_UML};

@@ -1,6 +1,6 @@
 //! What a user's own program can conclude, and how it reports.
 
-use lab::{Blame, Outcome, Run};
+use judge::{Blame, Outcome, Run};
 use protocol::{Counts, End};
 
 use crate::support::{Done, KERNEL, Place, kernel};

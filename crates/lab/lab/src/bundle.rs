@@ -2,7 +2,7 @@
 //!
 //! * [`files`]: the folder
 //! * `run.sh`: boots, waits, and lets awk judge
-//! * `reports.awk`, `verdict.awk`: the rules of [`crate::kernel_report`] and [`crate::judge`] in awk
+//! * `reports.awk`, `verdict.awk`: the rules of [`judge::kernel_report`] and [`crate::judge`] in awk
 //! * `tables`: their data, written from the same tables
 //!
 //! The rules stand twice, since nothing of kiln is there to judge; tests hold both against the same logs.
@@ -15,17 +15,17 @@ mod tests;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use console::printable;
 use kernel::Kernel;
-use machine::console::printable;
 use machine::qemu::files::{IMAGE, INITRAMFS};
 use machine::{Engine, Spec};
 use protocol::{RunRequest, waiting};
 use thiserror::Error;
 
-use crate::Run;
 use crate::event::Session;
 use crate::observe;
 use crate::plan::Item;
+use judge::Run;
 
 const README: &str = include_str!("bundle/README.txt");
 

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use machine::{Event as MachineEvent, Facts, Machine};
+use machine::{Event as MachineEvent, Facts, Life, Machine, TimeoutScale};
 use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent, Work};
 
-use crate::judge::{Dialect, Ending};
 use crate::plan::Item;
-use crate::run::file_name;
-use crate::watch::{Duty, Life, Patience, Watch};
+use crate::watch::{Duty, Watch};
+use judge::run::file_name;
+use judge::{Dialect, Ending};
 
 /// Most output that is kept of one Run, in bytes.
 const OUTPUT_MAX: usize = 256 * 1024;
@@ -56,15 +56,15 @@ pub(crate) struct Observation {
 pub(crate) fn observe(
     machine: &mut dyn Machine,
     (run, seed, item): (u32, u64, &Item),
-    patience: Patience,
+    timeouts: TimeoutScale,
     interrupt: &AtomicBool,
     heard: &mut dyn FnMut(&str),
 ) -> Option<Observation> {
-    let limit = limit(item, patience);
+    let limit = limit(item, timeouts);
     machine.name_dump(&file_name(&item.name));
     machine.tell(&ToAgent::Run(request((run, seed, item), limit)));
     let life = Life::begin(machine);
-    let mut watch = Watch::new(limit, patience);
+    let mut watch = Watch::new(limit, timeouts);
     let mut seen = Observation::new(limit);
     while !interrupt.load(Ordering::Relaxed) {
         let (lived, waited) = life.look(machine);
@@ -117,10 +117,10 @@ fn examine(machine: &mut dyn Machine, heard: &mut dyn FnMut(&str)) -> Facts {
 
 /// The time that `item` has. A test of LTP ends itself by the guest's clock, which does not heed what the host
 /// lacks: it gets more from the start.
-fn limit(item: &Item, patience: Patience) -> Duration {
+fn limit(item: &Item, timeouts: TimeoutScale) -> Duration {
     match item.dialect {
-        Dialect::Ltp => patience.stretch_by_load(item.limit),
-        Dialect::Kiln | Dialect::Program | Dialect::Kselftest => patience.stretch(item.limit),
+        Dialect::Ltp => timeouts.stretch_by_load(item.limit),
+        Dialect::Kiln | Dialect::Program | Dialect::Kselftest => timeouts.stretch(item.limit),
     }
 }
 

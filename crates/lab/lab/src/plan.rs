@@ -8,7 +8,7 @@ use machine::{Payload, spec};
 use protocol::catalogue::Case;
 use protocol::{Need, Work};
 
-use crate::judge::Dialect;
+use judge::Dialect;
 
 /// Modules behind [`Need::Disk`].
 const DISK_MODULES: &[&str] = &["virtio_pci", "virtio_blk"];

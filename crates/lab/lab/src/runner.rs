@@ -24,12 +24,10 @@ use std::time::{Duration, Instant};
 
 use crate::event::{Event, Listener, Session};
 use crate::plan::{Item, Plan};
-use crate::run::{Run, Summary};
 use crate::source::Source;
-use crate::watch::Patience;
+use judge::run::{Run, Summary};
+use machine::TimeoutScale;
 
-pub use conclude::boot_outcome;
-pub(crate) use conclude::{booted_badly, did_not_boot};
 pub use course::Repeats;
 pub use golden::Golden;
 use news::Teller;
@@ -49,7 +47,7 @@ pub enum Isolation {
 #[derive(Debug, Clone)]
 pub struct Options {
     /// How long machines may be silent, and cases take.
-    pub patience: Patience,
+    pub timeouts: TimeoutScale,
     /// How far cases are kept apart.
     pub isolation: Isolation,
     /// Machines at a time, at least 1.

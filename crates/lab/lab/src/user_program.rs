@@ -7,8 +7,8 @@ use kernel::Kernel;
 use machine::program::Program;
 use protocol::{Command, Need, Work};
 
-use crate::judge::Dialect;
 use crate::plan::{Fixed, Item, Plan, cpus_of, unsure};
+use judge::Dialect;
 
 /// Where it is in the machine.
 pub(crate) const PLACE: &str = "/usr/local/bin";

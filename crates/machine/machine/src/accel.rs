@@ -36,7 +36,7 @@ impl Accel {
 
     /// How much longer things may take than on the bare host.
     #[must_use]
-    pub fn patience(self) -> u32 {
+    pub fn slowness(self) -> u32 {
         match self {
             Self::Kvm => 1,
             Self::Tcg => 4,

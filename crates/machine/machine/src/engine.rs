@@ -45,9 +45,9 @@ impl Engine {
 
     /// How much longer things may take than on the bare host.
     #[must_use]
-    pub fn patience(self) -> u32 {
+    pub fn slowness(self) -> u32 {
         match self {
-            Self::Qemu(accel) => accel.patience(),
+            Self::Qemu(accel) => accel.slowness(),
             // The smoke suite takes a third of the CPU time that it takes under TCG. But each system call in
             // the guest is several switches between processes, which a busy host draws out.
             Self::Uml => 4,

@@ -2,8 +2,7 @@
 
 use thiserror::Error;
 
-use crate::engine::Engine;
-use crate::{Death, Facts};
+pub use console::{BootFailure, BootTrouble};
 
 /// A machine that could not be had. Nothing here says anything about the kernel.
 #[derive(Debug, Error)]
@@ -101,105 +100,4 @@ impl Error {
             | Self::Host { .. } => false,
         }
     }
-}
-
-/// A boot that did not reach the agent's hello.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BootFailure {
-    /// What happened.
-    pub trouble: BootTrouble,
-    /// The last lines of the console.
-    pub console: Vec<String>,
-    /// Registers and the like, where the machine could still be asked.
-    pub facts: Box<Facts>,
-    /// What became of a dump of its memory, in words.
-    pub dump: Option<String>,
-}
-
-impl BootFailure {
-    /// A machine from which others cannot be cloned.
-    #[must_use]
-    pub fn unclonable(why: impl Into<String>) -> Self {
-        Self {
-            trouble: BootTrouble::Unclonable(why.into()),
-            console: Vec::new(),
-            facts: Box::default(),
-            dump: None,
-        }
-    }
-}
-
-impl BootTrouble {
-    /// A machine of this engine that came to this end before its agent was ready.
-    pub(crate) fn of(death: Death, engine: Engine) -> Self {
-        match death {
-            Death::Panic(title) => Self::Panic(title),
-            Death::AgentDied(title) => Self::AgentDied(title),
-            Death::Reset => Self::Reset,
-            Death::Fault(signal) => Self::Fault(signal),
-            Death::Restarted => Self::Panic("the kernel restarted before user space".to_string()),
-            // The agent gives up when it finds no port. A kernel with one serial port drops its console for
-            // the second one, so that the agent's own words about it may be lost.
-            Death::PoweredOff => Self::no_control_port(engine),
-            Death::Broken(text) => Self::Machine(text),
-        }
-    }
-
-    pub(crate) fn no_control_port(engine: Engine) -> Self {
-        Self::NoControlPort { option: engine.port_option() }
-    }
-}
-
-/// The ways in which a boot fails.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum BootTrouble {
-    /// The kernel panicked before user space.
-    #[error("the kernel panicked: {0}")]
-    Panic(String),
-    /// The machine was reset without a message.
-    #[error("the machine was reset without a message (a triple fault?)")]
-    Reset,
-    /// The kernel died of a fault that it did not handle.
-    #[error("the kernel died of signal {0} without a message")]
-    Fault(i32),
-    /// Nothing at all on the console.
-    #[error("nothing came on the console in {seconds} s: the kernel hangs early, or lacks {option}")]
-    NoConsole {
-        /// Seconds of silence.
-        seconds: u64,
-        /// The configuration that a console needs.
-        option: &'static str,
-    },
-    /// The console went silent.
-    #[error("the kernel stopped after {lines} lines on the console and said nothing for {seconds} s")]
-    Hang {
-        /// Lines up to then.
-        lines: u64,
-        /// Seconds of silence.
-        seconds: u64,
-    },
-    /// The console was still talking when the time for a boot was over.
-    #[error("the kernel did not reach user space within {0} s; --timeout gives it more time")]
-    Late(u64),
-    /// Process 1 died before it could say hello.
-    #[error("process 1 died: {0}")]
-    AgentDied(String),
-    /// User space ran but the agent could not speak.
-    #[error("the agent found no control port: the kernel needs {option}")]
-    NoControlPort {
-        /// The configuration that the port needs.
-        option: &'static str,
-    },
-    /// An agent of another version answered.
-    #[error("the agent speaks protocol {0}, this kiln speaks {version}", version = protocol::VERSION)]
-    Protocol(u32),
-    /// The machine is up, but others cannot be cloned from it.
-    #[error("this machine cannot be cloned: {0}")]
-    Unclonable(String),
-    /// QEMU, UML or the host failed; says which.
-    #[error("{0}")]
-    Machine(String),
-    /// The user did not want to wait.
-    #[error("interrupted")]
-    Interrupted,
 }

@@ -35,9 +35,9 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use console::Console;
 use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
 
-use crate::console::Console;
 use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
 use attention::Attention;
@@ -335,7 +335,7 @@ impl Machine for Hosted {
             return Facts::default();
         }
         let state = self.driver.examine(&self.process);
-        let state = state.iter().map(|line| crate::console::printable(line.as_bytes())).collect();
+        let state = state.iter().map(|line| console::printable(line.as_bytes())).collect();
         let traces = self.traces();
         self.end_with_dump();
         Facts { state, traces }

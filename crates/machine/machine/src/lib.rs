@@ -10,13 +10,11 @@
 //! * [`hosted`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
 //! * [`template`]: a booted machine that others are cloned from
 //! * [`instrument`]: a machine that measures
-//! * [`console`]: lines of the console and what they say about the machine's end
-//! * [`printk`]: what stands before the text of a line
+//! * [`TimeoutScale`], [`Life`]: how long things may take here and now
 //! * [`host`]: what this host has
 
 pub mod accel;
 pub mod catalogue;
-pub mod console;
 pub mod engine;
 pub mod error;
 mod fitness;
@@ -27,11 +25,11 @@ pub mod initramfs;
 pub mod instrument;
 pub mod kvm;
 pub mod payload;
-pub mod printk;
 pub mod program;
 pub mod qemu;
 pub mod spec;
 pub mod template;
+mod timeout;
 pub mod uml;
 mod window;
 
@@ -40,6 +38,7 @@ use std::time::{Duration, Instant};
 use protocol::{FromAgent, ToAgent};
 
 pub use accel::{Accel, AccelChoice};
+pub use console::{Death, Facts};
 pub use engine::Engine;
 pub use error::{BootFailure, BootTrouble, Error};
 pub use folder::Folder;
@@ -48,6 +47,7 @@ pub use instrument::{Measuring, SHIFT, Step, Timing, Watch};
 pub use payload::Payload;
 pub use spec::Spec;
 pub use template::Template;
+pub use timeout::{Life, TimeoutScale};
 
 /// The agent: a static program, `/init` of every machine.
 pub static AGENT: &[u8] = include_bytes!(env!("KILN_AGENT"));
@@ -92,23 +92,6 @@ pub trait Machine {
     fn stop(self: Box<Self>);
 }
 
-/// What a machine that stopped answering does, for a person to read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
-    /// Registers of its processors, or what its processes do.
-    pub state: Vec<String>,
-    /// Back traces that its kernel printed when it was provoked. A panic among them is no cause of anything.
-    pub traces: Vec<String>,
-}
-
-impl Facts {
-    /// All of it, with the last lines that the kernel printed by itself in between.
-    #[must_use]
-    pub fn around(&self, console: &[String]) -> Vec<String> {
-        [&self.state, console, &self.traces].concat()
-    }
-}
-
 /// Something that a machine did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -124,23 +107,4 @@ pub enum Event {
     Ended(Death),
     /// Nothing happened until the deadline.
     Quiet,
-}
-
-/// Why a machine is no more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Death {
-    /// The kernel panicked; the text after `Kernel panic - not syncing: `.
-    Panic(String),
-    /// Process 1 died: kiln's own fault or that of a case that killed it.
-    AgentDied(String),
-    /// The machine was reset without a word: a triple fault or the like.
-    Reset,
-    /// The kernel, a process of the host under UML, did something that such a process dies of; the signal.
-    Fault(i32),
-    /// The kernel was asked to restart.
-    Restarted,
-    /// The kernel was asked to power off or halt.
-    PoweredOff,
-    /// QEMU, UML or the host failed; says which.
-    Broken(String),
 }

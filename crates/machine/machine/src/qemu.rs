@@ -14,9 +14,10 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
+use console::Console;
+
 use crate::Death;
 use crate::accel::Accel;
-use crate::console::Console;
 use crate::error::Error;
 use crate::hosted::launch::{Launch, Numbers, Origin, Parts, quote};
 use crate::hosted::process::{Exit, Process};

@@ -15,10 +15,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use console::Console;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::Death;
-use crate::console::Console;
 use crate::error::Error;
 use crate::hosted::launch::{Launch, Numbers, Parts};
 use crate::hosted::process::{Exit, Process};

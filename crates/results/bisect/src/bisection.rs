@@ -88,10 +88,10 @@ pub struct Evidence {
     pub command: String,
     /// The Run that stands for those that were made: one that shows the failure, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<Box<lab::Run>>,
+    pub run: Option<Box<judge::Run>>,
     /// What a function of the kernel costs in a counted metric.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub functions: Vec<lab::measure::Function>,
+    pub functions: Vec<measure::Function>,
     /// Lines of a compiler.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lab::{Outcome, Run};
+use judge::{Outcome, Run};
 
 use crate::document;
 use crate::past::read;

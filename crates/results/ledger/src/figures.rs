@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use lab::measure::Measurement;
+use measure::Measurement;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -137,7 +137,7 @@ pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::measure::{Kind, Subject};
+    use measure::{Kind, Subject};
 
     fn some(release: &str) -> Measurement {
         let subject = Subject { release: release.to_string(), ..Subject::default() };

@@ -7,9 +7,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use judge::run::file_name;
+use judge::{Run, Summary};
 use lab::event::Session;
-use lab::run::file_name;
-use lab::{Run, Summary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;

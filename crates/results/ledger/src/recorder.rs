@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use judge::run::file_name;
+use judge::{Run, Summary};
 use lab::event::Session;
-use lab::run::file_name;
-use lab::{Event, Listener, Run, Summary};
+use lab::{Event, Listener};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -278,7 +279,8 @@ impl Listener for Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::{Outcome, run};
+    use judge::Outcome;
+    use judge::run;
 
     fn session() -> Session {
         Session {

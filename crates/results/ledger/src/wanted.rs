@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lab::{Outcome, Run};
+use judge::{Outcome, Run};
 
 use crate::past::{Error, Past, read, sessions};
 use crate::recorder::default_root;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use lab::run::Repeat;
-use lab::{Event, Listener, Outcome, Run};
+use judge::run::Repeat;
+use judge::{Outcome, Run};
+use lab::{Event, Listener};
 use ledger::Recorder;
 use protocol::KernelRecord;
 

@@ -1,6 +1,6 @@
 //! One Run beside another of the same case.
 
-use lab::Run;
+use judge::Run;
 
 use crate::safe::safe_line;
 use crate::words::why;
@@ -28,7 +28,7 @@ fn line(run: &Run) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab::{Blame, Outcome};
+    use judge::{Blame, Outcome};
 
     fn run(outcome: Outcome, reason: &str) -> Run {
         Run { case: "pipe/full".into(), outcome, reason: reason.into(), ..Run::unstarted() }

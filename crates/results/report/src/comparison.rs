@@ -20,7 +20,7 @@ pub use html::html;
 pub use json::json;
 pub use table::{Options, table};
 
-use lab::measure::Kind;
+use measure::Kind;
 use verdict::{Row, Side, Verdict};
 
 /// The name of a verdict in output and documents.

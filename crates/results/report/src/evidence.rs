@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lab::{Outcome, Run};
+use judge::{Outcome, Run};
 use protocol::{End, ReportKind};
 
 use crate::safe::{safe, safe_line};

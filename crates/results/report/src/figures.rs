@@ -1,6 +1,6 @@
 //! Figures as text.
 
-use lab::measure::Unit;
+use measure::Unit;
 
 /// Units of time with their length in nanoseconds, the longest first.
 const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use judge::{Outcome, Run, Summary};
 use lab::event::Session;
-use lab::{Event, Listener, Outcome, Run, Summary};
+use lab::{Event, Listener};
 
 use crate::evidence::{self, Evidence};
 use crate::progress::Progress;

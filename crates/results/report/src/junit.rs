@@ -10,9 +10,10 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use judge::run::Repeat;
+use judge::{Blame, Outcome, Run};
 use lab::event::Session;
-use lab::run::Repeat;
-use lab::{Blame, Event, Listener, Outcome, Run};
+use lab::{Event, Listener};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestRerun, TestSuite};
 
 use crate::evidence;

@@ -14,8 +14,9 @@ mod result;
 
 use std::io::{self, Write};
 
+use judge::{Outcome, Run};
 use lab::event::Session;
-use lab::{Event, Listener, Outcome, Run};
+use lab::{Event, Listener};
 
 use crate::safe::safe_line;
 use crate::sink::Sink;

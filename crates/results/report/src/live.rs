@@ -8,7 +8,8 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use lab::{Event, Listener, Run};
+use judge::Run;
+use lab::{Event, Listener};
 
 use crate::repeats::why_and_repeats;
 use crate::safe::safe_line;

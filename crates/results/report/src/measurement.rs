@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lab::measure::{Kind, Measurement, Metric, Unit, Value};
+use measure::{Kind, Measurement, Metric, Unit, Value};
 use verdict::statistics::median;
 
 use crate::columns::{Columns, fit, hanging, wrap};

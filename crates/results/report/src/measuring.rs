@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
 use anstyle::Style;
-use lab::measure::Progress;
+use measure::Progress;
 
 use crate::live::{Line, Lines, StatusLines, gaps, long, stderr_width};
 use crate::safe::safe_line;

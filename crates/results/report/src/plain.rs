@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use judge::{Run, Summary};
 use lab::event::Session;
-use lab::{Event, Listener, Run, Summary};
+use lab::{Event, Listener};
 
 use crate::progress::Progress;
 use crate::repeats::why_and_repeats;

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use judge::{Run, Summary};
 use lab::event::Session;
-use lab::{Run, Summary};
 
 use crate::words::split;
 
@@ -87,12 +87,12 @@ mod tests {
     fn repeats_are_counted_until_their_case_has_finished() {
         let mut progress = Progress { names: HashSet::from(["a".into()]), total: 1, ..Progress::default() };
         let run = |outcome| Run { case: "a".into(), outcome, ..Run::unstarted() };
-        let ended = [lab::Outcome::Pass, lab::Outcome::Hang, lab::Outcome::Broken].map(|outcome| {
+        let ended = [judge::Outcome::Pass, judge::Outcome::Hang, judge::Outcome::Broken].map(|outcome| {
             let Repeats { ended, failed } = progress.repeat(&run(outcome));
             (ended, failed, progress.done)
         });
         assert_eq!(ended, [(1, 0, 0), (2, 1, 0), (3, 1, 0)]);
-        progress.finish(&run(lab::Outcome::Hang));
+        progress.finish(&run(judge::Outcome::Hang));
         assert_eq!((progress.repeats("a"), progress.done), (Repeats::default(), 1));
     }
 

@@ -1,6 +1,6 @@
 //! What several Runs of a case say together, as text.
 
-use lab::{Outcome, Run};
+use judge::{Outcome, Run};
 use verdict::{Consistency, Rate, flaky};
 
 use crate::words::why;
@@ -71,7 +71,7 @@ pub(crate) fn probability(probability: f64, above: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use lab::run::Repeat;
+    use judge::run::Repeat;
 
     use super::*;
 

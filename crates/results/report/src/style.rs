@@ -1,7 +1,7 @@
 //! Colours.
 
 use anstyle::{AnsiColor, Style};
-use lab::Outcome;
+use judge::Outcome;
 use verdict::Verdict;
 
 /// For what the eye may skip.

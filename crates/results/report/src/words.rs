@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use bisect::axis;
+use judge::{Blame, Outcome, Run, Summary};
 use lab::event::Session;
-use lab::measure::Subject;
-use lab::{Blame, Outcome, Run, Summary};
+use measure::Subject;
 
 use crate::safe::safe_line;
 

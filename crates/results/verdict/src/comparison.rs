@@ -1,6 +1,6 @@
 //! What a comparison of measurements concludes.
 
-use lab::measure::{Kind, NotMeasured, Subject, Unit};
+use measure::{Kind, NotMeasured, Subject, Unit};
 use serde::{Deserialize, Serialize};
 
 /// One Kernel against others.

@@ -1,6 +1,6 @@
 //! What exact figures say.
 
-use lab::measure::{Measurement, Unit};
+use measure::{Measurement, Unit};
 
 use crate::comparison::{Against, Side, Verdict};
 use crate::matching::{Shared, against, matched};

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use lab::Outcome;
-use lab::likeness::Way;
-use lab::run::Repeat;
+use judge::Outcome;
+use judge::run::Repeat;
+use judge::signature::Way;
 
 use crate::rate::Rate;
 

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 
-use lab::Outcome;
-use lab::measure::{Boot, Measurement, Metric, NotMeasured, Value};
+use judge::Outcome;
+use measure::{Boot, Measurement, Metric, NotMeasured, Value};
 
 use crate::comparison::{Against, Missing, Row, Side, Verdict};
 use crate::statistics::median;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use lab::measure::{Detail, Measurement, Unit};
+use measure::{Detail, Measurement, Unit};
 
 use crate::comparison::{Against, Change, Row, Verdict, Why};
 
@@ -96,7 +96,7 @@ fn both(base: &Counted, new: &Counted) -> Vec<(String, Option<u64>, Option<u64>)
 
 #[cfg(test)]
 mod tests {
-    use lab::measure::Function;
+    use measure::Function;
     use proptest::prelude::*;
 
     use super::*;

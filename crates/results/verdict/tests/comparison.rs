@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use lab::Outcome;
-use lab::measure::{Boot, Detail, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
+use judge::Outcome;
+use measure::{Boot, Detail, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
 use verdict::{Against, Design, Noise, Row, Sequential, Totals, Verdict, compare_exact, compare_timed};
 
 fn metric(name: &str, medians: &[f64]) -> Metric {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use machine::Accel;
 use machine::qemu::{command_line_from_files, files};
-use machine::{Accel, console};
 use protocol::waiting::BEGINS;
 
 use super::{Parts, SLOWNESS, tables};
-use crate::judge::Dialect;
+use judge::Dialect;
 
 const SCRIPT: &str = include_str!("run.sh");
 pub(super) const REPORTS: &str = include_str!("reports.awk");

@@ -1,7 +1,7 @@
 //! What is known about kernels, as data for awk: written from the tables that kiln itself uses.
 
-use crate::judge::TAINTS;
-use crate::kernel_report::tables as known;
+use judge::case::TAINTS;
+use judge::kernel_report::tables as known;
 
 /// The statements that fill awk's tables.
 pub(super) fn write() -> String {

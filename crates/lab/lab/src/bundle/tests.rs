@@ -5,8 +5,8 @@ use machine::Death;
 use protocol::{Counts, End, Report, ReportKind};
 
 use super::*;
-use crate::judge::{Dialect, Ending, Seen, judge};
-use crate::kernel_report::scan;
+use judge::kernel_report::scan;
+use judge::{Dialect, Ending, Seen, judge};
 
 /// What awk makes of `files` with these rules, and the file `code`; every awk that is here must make the same.
 fn awk(rules: &str, options: &[&str], files: &[(&str, &str)]) -> (String, String) {
@@ -61,7 +61,7 @@ impl Scene<'_> {
             console: &[],
         });
         let whose = judgement.blame.map(|blame| match blame {
-            crate::Blame::Case => "by the case: ".to_string(),
+            judge::Blame::Case => "by the case: ".to_string(),
             other => format!("by {}: ", other.name()),
         });
         let why = format!("{}{}", whose.unwrap_or_default(), judgement.reason);
@@ -192,7 +192,7 @@ fn the_first_report_of_each_log_of_the_corpus_has_the_same_title_in_awk() {
         tables::write(),
         script::REPORTS
     );
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../judge/tests/corpus");
     let (mut wrong, mut files) = (String::new(), 0);
     for entry in std::fs::read_dir(corpus).expect("the corpus is there").flatten() {
         let text = std::fs::read_to_string(entry.path()).expect("it is text");

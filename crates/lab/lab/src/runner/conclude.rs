@@ -1,77 +1,23 @@
 //! From what was seen to a Run.
 
-use machine::{BootFailure, BootTrouble, console};
+use judge::kernel_report::{self, KernelReport, Kind};
+use judge::{Blame, Ending, Judgement, Outcome, Run, Seen, judge};
 use protocol::Counts;
 
-use crate::judge::{Ending, Judgement, Seen, judge};
-use crate::kernel_report::{self, KernelReport, Kind};
 use crate::observe::Observation;
-use crate::outcome::{Blame, Outcome};
 use crate::plan::Item;
-use crate::run::Run;
 
 /// Lines of the console that are shown when a machine dies.
 const CONSOLE_LINES: usize = 30;
 
 /// The Run of a case that cannot be run.
 pub(super) fn skipped(item: &Item, why: &str) -> Run {
-    run_of(&item.name, &item.about, 0, Judgement::new(Outcome::Skip, why))
+    Judgement::new(Outcome::Skip, why).run_of(&item.name, &item.about, 0)
 }
 
 /// The Run of a case for which there was no machine.
 pub(super) fn without_machine(item: &Item, blame: Blame, why: &str) -> Run {
-    let judgement = Judgement { blame: Some(blame), ..Judgement::new(Outcome::Broken, why) };
-    run_of(&item.name, &item.about, 0, judgement)
-}
-
-/// What a boot that failed concludes, and who is to blame if it concludes nothing.
-#[must_use]
-pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
-    match trouble {
-        BootTrouble::Panic(_) | BootTrouble::Reset | BootTrouble::Fault(_) => (Outcome::Crash, None),
-        BootTrouble::Hang { .. } | BootTrouble::Late(_) => (Outcome::Hang, None),
-        BootTrouble::NoConsole { .. }
-        | BootTrouble::NoControlPort { .. }
-        | BootTrouble::Unclonable(_)
-        | BootTrouble::Machine(_) => (Outcome::Broken, Some(Blame::Machine)),
-        BootTrouble::Protocol(_) | BootTrouble::AgentDied(_) | BootTrouble::Interrupted => {
-            (Outcome::Broken, Some(Blame::Kiln))
-        }
-    }
-}
-
-/// The Run of a kernel that came up but reported defects of its own on the way; later boots of the same
-/// kernel would only repeat it.
-pub(crate) fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
-    let reports = kernel_report::scan(&lines.iter().map(|line| console::message(line)).collect::<Vec<_>>());
-    let first = reports.first()?;
-    let judgement = Judgement::new(Outcome::Fail, &first.title).with(&first.lines);
-    let run = run_of("boot", "the kernel boots without reporting a defect", boot, judgement);
-    Some(Run { kernel_reports: reports, ..run })
-}
-
-/// The Run of a machine that did not come up.
-pub(crate) fn did_not_boot(boot: u32, failure: &BootFailure) -> Run {
-    let (outcome, blame) = boot_outcome(&failure.trouble);
-    let judgement = Judgement::new(outcome, failure.trouble.to_string());
-    let judgement = judgement.with(&failure.facts.around(&failure.console));
-    let judgement = Judgement { blame, ..judgement };
-    let run = run_of("boot", "the kernel boots to user space", boot, judgement);
-    Run { notes: failure.dump.iter().cloned().collect(), ..run }
-}
-
-fn run_of(case: &str, about: &str, boot: u32, judgement: Judgement) -> Run {
-    Run {
-        case: case.to_string(),
-        about: about.to_string(),
-        outcome: judgement.outcome,
-        blame: judgement.blame,
-        reason: judgement.reason,
-        expected_failure: judgement.expected_failure,
-        evidence: judgement.evidence,
-        boot,
-        ..Run::unstarted()
-    }
+    Judgement::broken(blame, why).run_of(&item.name, &item.about, 0)
 }
 
 /// The Run, and whether the kernel is damaged so that nothing else should run on it.
@@ -105,7 +51,7 @@ pub(super) fn conclude(item: &Item, boot: u32, seen: Observation) -> (Run, bool)
         output: seen.output,
         log: seen.log,
         notes: seen.notes,
-        ..run_of(&item.name, &item.about, boot, judgement)
+        ..judgement.run_of(&item.name, &item.about, boot)
     };
     (run, damaged)
 }

@@ -1,7 +1,7 @@
 //! All Runs of one case.
 
-use crate::outcome::Outcome;
-use crate::run::{Repeat, Run};
+use judge::outcome::Outcome;
+use judge::run::{Repeat, Run};
 
 /// How often each case is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

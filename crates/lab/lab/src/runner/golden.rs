@@ -7,11 +7,11 @@ use super::news::Teller;
 use super::pool::Order;
 use super::work::Site;
 use super::{GivenUp, Part, pool};
-use crate::likeness::same_way;
-use crate::outcome::{Blame, Outcome};
 use crate::plan::Item;
-use crate::run::Run;
 use crate::source::Source;
+use judge::outcome::{Blame, Outcome};
+use judge::run::Run;
+use judge::signature::same_way;
 
 /// How often a case is run on it: one that fails now and then needs its chance.
 const RUNS: u32 = 4;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::event::{Event, Listener};
-use crate::run::{Run, Summary};
+use judge::run::{Run, Summary};
 
 /// What whoever works with a machine has to say.
 #[derive(Debug)]

@@ -15,8 +15,8 @@ use super::supply::{Missing, Supply};
 use super::work::Site;
 use crate::event::Event;
 use crate::plan::Item;
-use crate::run::Run;
 use crate::source::Source;
+use judge::run::Run;
 
 /// Things said that may wait to be told. When they are not told the workers stop, and so do their machines.
 const WAITING: usize = 1024;

@@ -5,14 +5,16 @@ use std::time::Duration;
 use machine::{BootFailure, BootTrouble};
 
 use super::GivenUp;
-use super::conclude::{booted_badly, did_not_boot, without_machine};
+use judge::boot::{booted_badly, did_not_boot};
+
+use super::conclude::without_machine;
 use super::news::News;
 use super::work::{Fresh, Site};
 use crate::event::Event;
-use crate::outcome::Blame;
 use crate::plan::Item;
-use crate::run::Run;
 use crate::source::{Heard, Source, Template, Up};
+use judge::outcome::Blame;
+use judge::run::Run;
 
 /// Lines of a boot in which reports are looked for.
 const BOOT_LINES_MAX: usize = 10_000;

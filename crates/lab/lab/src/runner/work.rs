@@ -11,7 +11,7 @@ use super::news::News;
 use crate::event::Event;
 use crate::observe::observe;
 use crate::plan::Item;
-use crate::run::Run;
+use judge::run::Run;
 
 /// What all who work in a session share.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl<'a> Site<'a> {
         let number = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let seed = self.options.seed.unwrap_or_else(random);
         let asked = (number, seed, item);
-        let seen = observe(&mut *fresh.machine, asked, self.options.patience, self.interrupt, &mut heard)?;
+        let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut heard)?;
         let spoiled = seen.spoiled;
         let (run, damaged) = conclude(item, boot, seen);
         Some((Run { clone, seed, ..run }, !spoiled && !damaged))

@@ -9,7 +9,7 @@ use protocol::Command;
 
 use super::Error;
 use super::select::matching;
-use crate::judge::Dialect;
+use judge::Dialect;
 
 /// Most cases of one suite.
 const CASES_MAX: usize = 20_000;

@@ -9,7 +9,7 @@ use protocol::Command;
 
 use super::Error;
 use super::external::{Behind, External, ExternalCase, NAME_MAX, name_of};
-use crate::judge::Dialect;
+use judge::Dialect;
 
 /// Where the folder is in the machine.
 const PLACE: &str = "/suite";

@@ -21,7 +21,7 @@ pub use place::{Place, Tree, locate, tree_of};
 
 use super::Error;
 use super::external::{Behind, External, ExternalCase, NAME_MAX};
-use crate::judge::Dialect;
+use judge::Dialect;
 
 /// The list of what is run, at the top of what is installed.
 const LIST: &str = "kselftest-list.txt";

@@ -15,7 +15,7 @@ use protocol::Command;
 
 use super::Error;
 use super::external::{Behind, External, ExternalCase, NAME_MAX};
-use crate::judge::Dialect;
+use judge::Dialect;
 use tree::Programs;
 
 /// Where it is in the machine: what it was installed as, for most.

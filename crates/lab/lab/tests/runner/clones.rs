@@ -7,8 +7,9 @@ mod repeats;
 use std::collections::HashSet;
 use std::time::Duration;
 
+use judge::{Blame, Outcome};
+use lab::Event;
 use lab::plan::Item;
-use lab::{Blame, Event, Outcome};
 use machine::{BootTrouble, Death, Event as MachineEvent};
 use protocol::{Counts, End};
 

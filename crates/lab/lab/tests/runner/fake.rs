@@ -17,11 +17,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use ::machine::{BootTrouble, Payload};
+use ::machine::{BootTrouble, Payload, TimeoutScale};
 use lab::event::Session;
 use lab::plan::Item;
 use lab::runner::Golden;
-use lab::watch::Patience;
 use lab::{Event, Isolation, Options, Part, Plan, Repeats, Runner};
 
 use machine::{Diary, Manner};
@@ -58,7 +57,7 @@ impl World {
             boots: Vec::new(),
             clones: Vec::new(),
             options: Options {
-                patience: Patience::fixed(1.0),
+                timeouts: TimeoutScale::fixed(1.0),
                 isolation: Isolation::Suite,
                 jobs: 1,
                 repeats: Repeats::OnFailure(0),
@@ -82,7 +81,7 @@ impl World {
 
     /// Silence of eight thousandths of a second is a hang.
     pub(crate) fn impatient(mut self) -> Self {
-        self.options.patience = Patience::fixed(0.01);
+        self.options.timeouts = TimeoutScale::fixed(0.01);
         self
     }
 

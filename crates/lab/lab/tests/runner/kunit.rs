@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use lab::{Blame, Event, Outcome};
+use judge::{Blame, Outcome};
+use lab::Event;
 use machine::BootTrouble;
 
 use crate::fake::{self, Boot, Story};

@@ -6,8 +6,9 @@ mod kunit;
 
 use fake::{Boot, World, agent, console, finished, item, log, passed, passes, report};
 
-use lab::kernel_report::Kind;
-use lab::{Blame, Event, Outcome};
+use judge::kernel_report::Kind;
+use judge::{Blame, Outcome};
+use lab::Event;
 use machine::{BootTrouble, Death, Event as MachineEvent};
 use protocol::{Counts, End, FromAgent, ReportKind, ToAgent};
 

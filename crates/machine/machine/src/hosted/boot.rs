@@ -126,7 +126,7 @@ impl Starting<'_> {
                 Event::Stopped => return Ok(()),
                 Event::Agent(FromAgent::Trouble { text }) => trouble = Some(text),
                 Event::Ended(death) => {
-                    let of_death = || BootTrouble::of(death, self.spec.engine);
+                    let of_death = || BootTrouble::of(death, self.spec.engine.port_option());
                     return Err(self.fail(trouble.map_or_else(of_death, BootTrouble::Machine)));
                 }
                 Event::Quiet if self.lived() >= self.spec.boot_limit * 2 => {
@@ -155,7 +155,9 @@ impl Starting<'_> {
                     heard = self.lived();
                     console(&line);
                     if line.contains("kiln: no control port") {
-                        return Err(self.fail(BootTrouble::no_control_port(self.spec.engine)));
+                        return Err(
+                            self.fail(BootTrouble::NoControlPort { option: self.spec.engine.port_option() })
+                        );
                     }
                 }
                 Event::Agent(FromAgent::Hello { protocol, .. }) if protocol != protocol::VERSION => {
@@ -166,7 +168,9 @@ impl Starting<'_> {
                 }
                 // What comes before the hello is the driver's or the firmware's.
                 Event::Agent(_) | Event::Stranger(_) | Event::Stopped => {}
-                Event::Ended(death) => return Err(self.fail(BootTrouble::of(death, self.spec.engine))),
+                Event::Ended(death) => {
+                    return Err(self.fail(BootTrouble::of(death, self.spec.engine.port_option())));
+                }
                 Event::Quiet if self.lived() >= deadline => {
                     let silence = self.lived().saturating_sub(heard);
                     return Err(self.too_late(silence));

@@ -66,8 +66,9 @@ impl Dumps {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use console::Console;
+
     use crate::Death;
-    use crate::console::Console;
     use crate::hosted::Provocation;
     use crate::hosted::process::{Exit, Process};
 

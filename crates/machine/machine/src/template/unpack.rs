@@ -35,7 +35,7 @@ impl Template {
                     return Err(failed(machine, &why));
                 }
                 Event::Ended(death) => {
-                    return Err(machine.failure(BootTrouble::of(death, self.body.spec.engine)));
+                    return Err(machine.failure(BootTrouble::of(death, self.body.spec.engine.port_option())));
                 }
                 Event::Quiet if self.is_late(machine, start) => return Err(failed(machine, "it has no end")),
                 Event::Quiet => {}

@@ -64,7 +64,7 @@ impl Template {
                     return Ok(());
                 }
                 Event::Ended(death) => {
-                    return Err(machine.failure(BootTrouble::of(death, self.body.spec.engine)));
+                    return Err(machine.failure(BootTrouble::of(death, self.body.spec.engine.port_option())));
                 }
                 Event::Quiet if self.is_late(machine, start) => {
                     return Err(machine.failure(not_started("its agent does not answer")));

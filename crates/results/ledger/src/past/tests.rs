@@ -1,6 +1,7 @@
 use super::*;
 use crate::Recorder;
-use lab::{Event, Listener, Outcome};
+use judge::Outcome;
+use lab::{Event, Listener};
 use proptest::prelude::*;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::past::tests::keep;
-use lab::Outcome::{Broken, Fail, Pass, Skip};
+use judge::Outcome::{Broken, Fail, Pass, Skip};
 
 fn case(root: &Path, text: &str) -> String {
     find(root, text).map_or_else(|error| error.to_string(), |wanted| wanted.run.case)

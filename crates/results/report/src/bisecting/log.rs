@@ -2,7 +2,7 @@
 
 use bisect::tester::Answer;
 use bisect::{Belief, Progress, Purpose};
-use lab::measure::Unit;
+use measure::Unit;
 
 use crate::axis::Mark;
 use crate::figures::figure;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use lab::Run;
-use lab::likeness::masked;
+use judge::Run;
+use judge::signature::masked;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
 use crate::safe::safe;

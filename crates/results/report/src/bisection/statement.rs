@@ -2,7 +2,7 @@
 
 use bisect::axis::Kind;
 use bisect::{Bisection, Candidate, Check, Conclusion, Question, StateReport};
-use lab::measure::Unit;
+use measure::Unit;
 use verdict::statistics::median;
 
 use super::settings::{self, absent, caution, is_setting};

@@ -41,7 +41,7 @@ fn functions(text: &str) -> impl Iterator<Item = String> {
 
 /// Titles of what the kernel reported with the change and not without it.
 fn titles<'b>(sides: Sides<'b>) -> impl Iterator<Item = &'b str> {
-    let of = |run: Option<&'b lab::Run>| run.into_iter().flat_map(|run| &run.kernel_reports);
+    let of = |run: Option<&'b judge::Run>| run.into_iter().flat_map(|run| &run.kernel_reports);
     let before: BTreeSet<&str> =
         of(sides.without.evidence.run.as_deref()).map(|report| report.title.as_str()).collect();
     let titles = of(sides.with.evidence.run.as_deref()).map(|report| report.title.as_str());

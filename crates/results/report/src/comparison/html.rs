@@ -8,8 +8,8 @@ mod tables;
 
 use std::io::{self, Write};
 
-use lab::measure::Kind;
 use maud::{Markup, html};
+use measure::Kind;
 use verdict::{Against, Comparison};
 
 use super::{missing, statement};

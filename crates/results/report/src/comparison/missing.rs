@@ -1,6 +1,6 @@
 //! What could not be compared.
 
-use lab::measure::NotMeasured;
+use measure::NotMeasured;
 use verdict::Missing;
 
 use crate::safe::safe_line;

@@ -82,7 +82,7 @@ impl<'a> Recurring<'a> {
 
 #[cfg(test)]
 mod tests {
-    use lab::measure::{Subject, Unit};
+    use measure::{Subject, Unit};
     use verdict::{Side, Verdict, Why};
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Which rows a person sees who does not ask for all.
 
-use lab::measure::{Kind, Unit};
+use measure::{Kind, Unit};
 use verdict::{Against, Row, Verdict};
 
 /// Differences of exact figures, in percent, below which they are of less interest.

@@ -1,6 +1,6 @@
 //! Statements about figures, for terminals and pages.
 
-use lab::measure::Kind;
+use measure::Kind;
 use verdict::{Against, Comparison, Noise, Row, Verdict};
 
 use super::name;

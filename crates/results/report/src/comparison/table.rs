@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lab::measure::Subject;
+use measure::Subject;
 use verdict::{Against, Comparison, Row, Side};
 
 use super::recurring::{self, recurring};

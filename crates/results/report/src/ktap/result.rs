@@ -1,6 +1,6 @@
 //! Lines of results and what stands before them.
 
-use lab::{Blame, Outcome, Run};
+use judge::{Blame, Outcome, Run};
 
 use crate::evidence::{self, Evidence};
 use crate::repeats::repeats;

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anstyle::Style;
-use lab::{Event, Run, Summary};
+use judge::{Run, Summary};
+use lab::Event;
 
 use super::{Line, Lines};
 use crate::progress::{Progress, Repeats};
@@ -138,7 +139,7 @@ pub(crate) fn long(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lab::Outcome;
+    use judge::Outcome;
 
     use super::*;
 

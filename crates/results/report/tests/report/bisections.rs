@@ -6,9 +6,9 @@ use bisect::{
     Bisection, Candidate, Changes, Check, Conclusion, End, Evidence, Point, Question, StateReport, Steps,
     Threshold,
 };
-use lab::kernel_report::KernelReport;
-use lab::measure::Function;
-use lab::{Outcome, Run};
+use judge::kernel_report::KernelReport;
+use judge::{Outcome, Run};
+use measure::Function;
 use protocol::KernelRecord;
 
 /// The commit that did it.
@@ -216,7 +216,7 @@ pub(crate) fn together() -> Bisection {
     let panicked = |point, name: &str| {
         let report = KernelReport {
             title: "Kernel panic: stack guard page was hit".into(),
-            kind: lab::kernel_report::Kind::Panic,
+            kind: judge::kernel_report::Kind::Panic,
             lines: Vec::new(),
         };
         let run = Run {

@@ -94,7 +94,7 @@ fn figures_of_one_kernel() {
         written(|out| measurement::csv(&figures(), out)).replace('\r', "")
     );
     let text = written(|out| measurement::json(&figures(), out));
-    assert_eq!(serde_json::from_str::<lab::measure::Measurement>(&text).unwrap(), figures());
+    assert_eq!(serde_json::from_str::<measure::Measurement>(&text).unwrap(), figures());
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use lab::Outcome;
-use lab::measure::{Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
+use judge::Outcome;
+use measure::{Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
 use verdict::{Against, Change, Comparison, Missing, Noise, Row, Side, Verdict, Why};
 
 pub(crate) fn subject(release: &str) -> Subject {

@@ -1,6 +1,6 @@
 //! What must hold for the JUnit of every session.
 
-use lab::{Blame, Outcome, Run};
+use judge::{Blame, Outcome, Run};
 use proptest::prelude::*;
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use report::Junit;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use lab::ktap::Status;
-use lab::{Blame, Outcome, Run};
+use judge::ktap::Status;
+use judge::{Blame, Outcome, Run};
 use proptest::prelude::*;
 use report::Ktap;
 
@@ -128,7 +128,7 @@ fn written_tests(tests: &[Test], above: &str, all: &mut Vec<(String, Status)>) {
     }
 }
 
-fn read_tests(tests: &[lab::ktap::Test], above: &str, all: &mut Vec<(String, Status)>) {
+fn read_tests(tests: &[judge::ktap::Test], above: &str, all: &mut Vec<(String, Status)>) {
     for test in tests.iter().filter(|test| test.status != Status::Unfinished) {
         let path = format!("{above}/{}", test.name);
         read_tests(test.tests(), &path, all);
@@ -142,7 +142,7 @@ proptest! {
         let text = written!(stream.events(), Ktap::new);
         let (mut written, mut read_back) = (Vec::new(), Vec::new());
         written_tests(&read(&text).map_err(TestCaseError::fail)?.tests, "", &mut written);
-        let results = lab::ktap::read(&text);
+        let results = judge::ktap::read(&text);
         prop_assert_eq!(results.groups.len(), 1);
         read_tests(&results.groups[0].tests, "", &mut read_back);
         prop_assert_eq!(written, read_back, "{}", text);

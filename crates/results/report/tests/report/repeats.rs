@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use lab::{Event, Outcome, Run};
+use judge::{Outcome, Run};
+use lab::Event;
 use quick_junit::{FlakyOrRerun, NonSuccessKind, TestCaseStatus};
 use report::{Human, Json, Junit, Ktap, Plain};
 

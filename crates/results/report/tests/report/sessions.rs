@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use judge::kernel_report::{KernelReport, Kind};
+use judge::run::Repeat;
+use judge::{Blame, Outcome, Run, Summary};
 use lab::event::Session;
-use lab::kernel_report::{KernelReport, Kind};
-use lab::run::Repeat;
-use lab::{Blame, Event, Listener, Outcome, Run, Summary};
+use lab::{Event, Listener};
 use protocol::{Counts, End, KernelRecord, Report, ReportKind};
 
 pub(crate) fn session(suite: &str, cases: &[&str]) -> Session {

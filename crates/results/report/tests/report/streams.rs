@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use lab::{Blame, Event, Outcome, Run};
+use judge::{Blame, Outcome, Run};
+use lab::Event;
 use proptest::prelude::*;
 use protocol::{Counts, Report, ReportKind};
 

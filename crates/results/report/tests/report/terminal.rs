@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use lab::{Event, Outcome};
+use judge::Outcome;
+use lab::Event;
 use proptest::prelude::*;
 use report::{Human, Json, Live, Plain};
 

@@ -1,6 +1,6 @@
 //! From two measurements to a table.
 
-use lab::measure::Measurement;
+use measure::Measurement;
 
 use super::decide::{Decision, Pair, decide};
 use super::design::Design;

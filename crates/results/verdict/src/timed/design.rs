@@ -1,6 +1,6 @@
 //! What is decided before the first boot, so that no result can decide it.
 
-use lab::measure::Boot;
+use measure::Boot;
 use serde::{Deserialize, Serialize};
 
 use crate::disturbance::disturbed;

@@ -1,6 +1,7 @@
 //! Cases that are run more than once, on a golden kernel too, and only where something is missing.
 
-use lab::{Blame, Event, Outcome, Repeats, Run};
+use judge::{Blame, Outcome, Run};
+use lab::{Event, Repeats};
 use machine::{BootTrouble, Death, Event as MachineEvent};
 
 use super::{NAMES, innocents, panics};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lab::{Blame, Event, Isolation, Listener, Outcome, Run, Summary};
+use judge::{Blame, Outcome, Run, Summary};
+use lab::{Event, Isolation, Listener};
 use machine::Error;
 
 use super::machine::Seen;

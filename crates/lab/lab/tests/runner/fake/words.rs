@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lab::judge::Dialect;
+use judge::Dialect;
 use lab::plan::Item;
 use machine::Event;
 use protocol::{Counts, End, FromAgent, KernelRecord, Report, ReportKind, Work};

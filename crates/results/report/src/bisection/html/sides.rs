@@ -37,7 +37,7 @@ pub(super) fn both(bisection: &Bisection) -> Markup {
 
 fn side(bisection: &Bisection, role: &str, state: &StateReport) -> Markup {
     let run = state.evidence.run.as_deref();
-    let reason = |run: &lab::Run| {
+    let reason = |run: &judge::Run| {
         let reason = format!("{} {}: {}", run.outcome.name(), safe_line(&run.case), safe_line(&run.reason));
         text(reason.trim_end_matches([':', ' ']))
     };

@@ -1,7 +1,7 @@
 //! Two sides of a metric on one axis.
 
-use lab::measure::{Kind, Unit};
 use maud::{Markup, html};
+use measure::{Kind, Unit};
 use verdict::{Row, Side};
 
 use super::scale::{Scale, band};

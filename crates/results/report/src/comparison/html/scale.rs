@@ -1,6 +1,6 @@
 //! Where figures lie on an axis.
 
-use lab::measure::{Kind, Unit};
+use measure::{Kind, Unit};
 use verdict::Row;
 
 use crate::comparison::is_spread;

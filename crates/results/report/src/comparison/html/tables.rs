@@ -1,7 +1,7 @@
 //! Tables: what tells the Kernels apart, the functions behind many differences, all metrics.
 
-use lab::measure::{Kind, Subject};
 use maud::{Markup, html};
+use measure::{Kind, Subject};
 use verdict::{Against, Comparison, Row, Verdict};
 
 use super::details::has_details;

@@ -1,0 +1,22 @@
+//! From what was seen of a Run to its Outcome. Pure: no machine, no kernel, no files.
+//!
+//! * [`outcome`]: what a Run can conclude, and whose fault it is
+//! * [`run`]: one case on one Kernel on one Machine
+//! * [`signature`]: whether two Runs failed in the same way
+//! * [`kernel_report`]: WARN, BUG, oops and their like in the kernel log
+//! * [`ktap`]: results of tests that print KTAP
+//! * [`case`](mod@case): from what was seen of a case to an Outcome; [`boot`]: the same of a boot
+//! * [`kunit`]: from the console of a boot to a Run for each test that the kernel ran by itself
+
+pub mod boot;
+pub mod case;
+pub mod kernel_report;
+pub mod ktap;
+pub mod kunit;
+pub mod outcome;
+pub mod run;
+pub mod signature;
+
+pub use case::{Dialect, Ending, Judgement, Seen, judge};
+pub use outcome::{Blame, Outcome};
+pub use run::{Run, Summary};

@@ -1,0 +1,90 @@
+//! What is measured on a Kernel, and what its machine needs for that.
+
+use judge::Outcome;
+use kernel::Kernel;
+use machine::catalogue;
+use machine::program::Program;
+use measure::{Job, NotMeasured};
+use protocol::catalogue::Operation;
+use protocol::{Need, Work};
+
+use crate::plan::{Fixed, Plan};
+use crate::suites::select::MICRO;
+use crate::user_program::{self, UserProgram};
+
+/// What is measured on a Kernel, in the order in which it is measured.
+#[derive(Debug)]
+pub struct Jobs {
+    /// All of it.
+    pub jobs: Vec<Job>,
+    /// The machine for it; the plan has no items.
+    pub plan: Plan,
+}
+
+impl Jobs {
+    /// The operations that are wanted. Their machine is that for all operations, so that a figure does not depend on
+    /// what else is measured.
+    ///
+    /// # Errors
+    ///
+    /// When a module's files are damaged.
+    pub fn of_operations(
+        wanted: &[&Operation],
+        kernel: &Kernel,
+        fixed: Fixed,
+    ) -> Result<Self, machine::Error> {
+        let mut plan = Plan::empty(MICRO, &[], fixed);
+        let mut modules: Vec<String> = Vec::new();
+        let mut jobs = Vec::new();
+        for operation in catalogue::operations() {
+            let needs: Vec<_> = operation.needs.iter().map(Need::borrowed).collect();
+            let (needed, skip) = plan.provide(kernel, &needs)?;
+            for module in needed {
+                if !modules.contains(&module) {
+                    modules.push(module);
+                }
+            }
+            if wanted.iter().any(|wanted| wanted.name == operation.name) {
+                jobs.push(of_operation(operation, skip));
+            }
+        }
+        plan.payload.instrument(&modules);
+        Ok(Self { jobs, plan })
+    }
+
+    /// A user's own program, from its start to its end.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is no program, or a module's files are damaged.
+    pub fn of_program(kernel: &Kernel, said: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
+        let program = Program::load(said.path)?;
+        let needs = said.needs();
+        let mut plan = Plan::empty("program", &needs, fixed);
+        // The same name for all, so that two programs can be compared, and their paths take as many instructions.
+        let place = format!("{}/workload", user_program::PLACE);
+        plan.payload.program(program, &place);
+        let (modules, skip) = plan.provide(kernel, &needs)?;
+        plan.payload.instrument(&modules);
+        let job = Job {
+            name: "workload".to_string(),
+            about: "the program from its start to its end, with exec and exit".to_string(),
+            work: Work::Program(said.command(place)),
+            skip: skip.map(skipped),
+        };
+        Ok(Self { jobs: vec![job], plan })
+    }
+}
+
+fn of_operation(operation: &Operation, skip: Option<String>) -> Job {
+    Job {
+        name: operation.name.clone(),
+        about: operation.about.clone(),
+        work: Work::Case(operation.name.clone()),
+        skip: skip.map(skipped),
+    }
+}
+
+fn skipped(reason: String) -> NotMeasured {
+    NotMeasured { outcome: Outcome::Skip, reason }
+}

@@ -1,0 +1,165 @@
+//! Counts instructions on several boots of several Kernels, as many at once as the host has CPUs.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+
+use kernel::{Kernel, Store};
+use machine::{Spec, Watch};
+
+use crate::event::Progress;
+use crate::exact::{BootTake, Counted, Site};
+use crate::figures::{boot_metric, event_metrics, metric};
+use crate::watched::Seen;
+use crate::{Boot, Failure, Job, Kind, Measurement, Subject, Unit, procedure};
+use machine::TimeoutScale;
+
+/// A Kernel that is going to be measured.
+#[derive(Debug)]
+pub struct Candidate<'a> {
+    /// What it is, as far as that is known before the boot.
+    pub subject: Subject,
+    /// The Kernel.
+    pub kernel: &'a Kernel,
+    /// Its machine.
+    pub spec: Spec,
+    /// What is measured.
+    pub jobs: Vec<Job>,
+    /// Its boots are made for it alone, whatever is kept: another one is the very same.
+    pub fresh: bool,
+}
+
+/// How it is counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Counting {
+    /// Boots of each Kernel.
+    pub boots: u32,
+    /// How QEMU's plugin watches one of them, for what lies behind a figure.
+    pub watch: Watch,
+}
+
+/// Boots of a Kernel, unless somebody wants more.
+pub const BOOTS: u32 = 3;
+
+/// A boot of a candidate, and what came of it.
+type Done = (usize, u32, Result<BootTake, Failure>);
+
+/// Counts.
+///
+/// # Errors
+///
+/// When one of them cannot be measured, or `interrupt` is set.
+pub fn count(
+    candidates: &[Candidate<'_>],
+    store: &Store,
+    how: Counting,
+    interrupt: &AtomicBool,
+    tell: &mut dyn FnMut(Progress),
+) -> Result<Vec<Measurement>, Failure> {
+    let todo = (0..how.boots).flat_map(|boot| (0..candidates.len()).map(move |candidate| (candidate, boot)));
+    let todo = Mutex::new(todo);
+    let is_over = AtomicBool::new(false);
+    let procedure = procedure()?;
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let (sender, heard) = channel();
+    let mut takes: Vec<Vec<(u32, BootTake)>> = candidates.iter().map(|_| Vec::new()).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let sender = sender.clone();
+            let next = || todo.lock().map(|mut todo| todo.next()).ok().flatten();
+            let work = Work { candidates, store, how, is_over: &is_over, interrupt };
+            scope.spawn(move || {
+                while let Some((candidate, boot)) = next().filter(|_| !work.is_over.load(Ordering::Relaxed)) {
+                    work.boot(candidate, boot, &sender);
+                }
+            });
+        }
+        drop(sender);
+        let mut failure = None;
+        for news in heard {
+            match news {
+                News::Progress(progress) => tell(progress),
+                News::Done((candidate, boot, Ok(take))) => takes[candidate].push((boot, take)),
+                News::Done((_, _, Err(error))) => {
+                    is_over.store(true, Ordering::Relaxed);
+                    failure.get_or_insert(error);
+                }
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    })?;
+    Ok(candidates
+        .iter()
+        .zip(takes)
+        .map(|(candidate, takes)| measurement(candidate, takes, &procedure))
+        .collect())
+}
+
+enum News {
+    Progress(Progress),
+    Done(Done),
+}
+
+/// What all threads know.
+#[derive(Clone, Copy)]
+struct Work<'a> {
+    candidates: &'a [Candidate<'a>],
+    store: &'a Store,
+    how: Counting,
+    is_over: &'a AtomicBool,
+    interrupt: &'a AtomicBool,
+}
+
+impl Work<'_> {
+    fn boot(&self, candidate: usize, boot: u32, sender: &Sender<News>) {
+        let Candidate { subject, kernel, spec, jobs, fresh } = &self.candidates[candidate];
+        let (label, boots, store, fresh) = (&subject.label, self.how.boots, self.store, *fresh);
+        let counted = Counted { label, kernel, spec, jobs, store, boots, fresh };
+        // Whoever listens has gone only when this thread is of no use any more.
+        let tell = |progress| drop(sender.send(News::Progress(progress)));
+        let timeouts = TimeoutScale::new(spec.engine);
+        let site = Site { timeouts, interrupt: self.interrupt, tell: &tell };
+        let watch = if boot == 0 { self.how.watch } else { Watch::No };
+        let take = counted.boot(boot, watch, &site);
+        drop(sender.send(News::Done((candidate, boot, take))));
+    }
+}
+
+fn measurement(candidate: &Candidate<'_>, mut takes: Vec<(u32, BootTake)>, procedure: &str) -> Measurement {
+    takes.sort_by_key(|&(boot, _)| boot);
+    let boots = takes
+        .iter()
+        .map(|(boot, take)| Boot { seed: u64::from(*boot) + 1, took: take.took, conditions: None })
+        .collect();
+    let clocks = takes.iter().map(|(boot, take)| (*boot, take.booted));
+    let mut metrics = vec![boot_metric(clocks)];
+    let mut notes: Vec<String> = Vec::new();
+    for note in takes.iter().flat_map(|(_, take)| &take.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    let watched = takes.iter().flat_map(|(_, take)| &take.watched);
+    let seen: Vec<Seen<'_>> = watched
+        .filter_map(|watched| match Seen::read(watched) {
+            Ok(seen) => Some(seen),
+            Err(error) => {
+                notes.push(format!("what the plugin counted cannot be read: {error}"));
+                None
+            }
+        })
+        .collect();
+    for (index, job) in candidate.jobs.iter().enumerate() {
+        let results = takes.iter().map(|(boot, take)| (*boot, take.jobs[index].as_ref()));
+        let mut metric = metric(job, Unit::Instructions, results);
+        metric.detail = seen.iter().find_map(|seen| seen.detail(index, &metric));
+        let events = seen.iter().find_map(|seen| seen.events(index, &metric)).unwrap_or_default();
+        let more = event_metrics(&metric, &events);
+        metrics.push(metric);
+        metrics.extend(more);
+    }
+    let release = takes.first().map(|(_, take)| take.release.clone()).unwrap_or_default();
+    let subject = Subject { release, ..candidate.subject.clone() };
+    let procedure = procedure.to_string();
+    Measurement { subject, kind: Kind::Exact, procedure, boots, metrics, notes }
+}

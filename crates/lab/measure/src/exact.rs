@@ -1,0 +1,212 @@
+//! Counts instructions on one boot of a Kernel.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use kernel::{Kernel, Store};
+use machine::template::Keep;
+use machine::{Built, Measuring, Programs, SHIFT, Spec, Template, Timing, Watch};
+use protocol::measure::{Clock, Order, Samples};
+
+use crate::event::Progress;
+use crate::take::{Interrupted, Take};
+use crate::{Failure, Job, NotMeasured};
+use machine::TimeoutScale;
+
+/// Boots that may be of the rarer kind, one after the other.
+const ATTEMPTS: u32 = 12;
+
+/// A stop during which the guest's clock did not jump takes the time of some instructions, in nanoseconds.
+const JUMP: u64 = 1000;
+
+/// Machines that may die over the jobs of one boot.
+const DEATHS_MAX: usize = 8;
+
+/// A Kernel whose instructions are counted.
+#[derive(Debug)]
+pub(super) struct Counted<'a> {
+    pub(super) label: &'a str,
+    pub(super) kernel: &'a Kernel,
+    pub(super) spec: &'a Spec,
+    pub(super) jobs: &'a [Job],
+    pub(super) store: &'a Store,
+    /// Boots that it is going to have.
+    pub(super) boots: u32,
+    /// Templates are neither taken from the store nor kept there.
+    pub(super) fresh: bool,
+}
+
+/// Who wants it, and how far they have patience.
+pub(super) struct Site<'a> {
+    pub(super) timeouts: TimeoutScale,
+    pub(super) interrupt: &'a AtomicBool,
+    pub(super) tell: &'a dyn Fn(Progress),
+}
+
+/// What one boot said.
+#[derive(Debug)]
+pub(super) struct BootTake {
+    pub(super) release: String,
+    pub(super) took: Duration,
+    pub(super) booted: Option<u64>,
+    pub(super) jobs: Vec<Option<Result<Samples, NotMeasured>>>,
+    pub(super) notes: Vec<String>,
+    /// What the plugin wrote of each machine, if it was there.
+    pub(super) watched: Vec<Watched>,
+}
+
+/// What the plugin wrote about the jobs of one machine, and the text of the kernel's symbols.
+#[derive(Debug)]
+pub(super) struct Watched {
+    /// The jobs that it was asked for, by their indexes.
+    pub(super) jobs: Vec<usize>,
+    pub(super) output: Vec<u8>,
+    pub(super) symbols: String,
+}
+
+impl Counted<'_> {
+    /// Measures all jobs on the boot with this number, from 0. What the plugin watches changes nothing that the
+    /// guest can see and so no figure.
+    pub(super) fn boot(&self, number: u32, watch: Watch, site: &Site<'_>) -> Result<BootTake, Failure> {
+        let timing = Timing::Instructions { seed: u64::from(number) + 1 };
+        let spec = Spec { timing: Some(timing), ..self.spec.clone() };
+        let built = Built::new(&spec, self.kernel)?;
+        let keep = built.keep(self.store.clone(), Programs::Inside);
+        let kept = if self.fresh { None } else { built.kept_template(&keep, Programs::Inside) };
+        if let Some(template) = kept {
+            self.tell_booted(&template, true, site);
+            match self.take((&template, number), watch, site) {
+                // What another kiln kept may be of no use; then there is a boot to be made.
+                Err(Failure::Boot { .. } | Failure::Silent { .. }) => {}
+                other => return other,
+            }
+        }
+        let template = self.boot_alike(&built, number, site)?;
+        self.keep(&keep, &template, site);
+        self.tell_booted(&template, false, site);
+        self.take((&template, number), watch, site)
+    }
+
+    /// Boots a machine that stops as all do.
+    ///
+    /// QEMU takes a processor that has stopped for an idle one, and its clock jumps to the next timer, unless another
+    /// thread of it has noticed the stop before. The machine sees to it that none has; where one has all the same,
+    /// there would be two kinds of boots, whose figures differ by what the kernel draws at random.
+    fn boot_alike(&self, built: &Built<'_>, number: u32, site: &Site<'_>) -> Result<Template, Failure> {
+        for _ in 0..ATTEMPTS {
+            let (kernel, of) = (self.label.to_string(), Some(self.boots));
+            (site.tell)(Progress::Boot { kernel, number: number + 1, of });
+            let booted =
+                built.start_template(Programs::Inside)?.wait_for_template(site.interrupt, &mut |_| ());
+            let template = booted.map_err(|failure| Failure::of_boot(self.label, failure))?;
+            let mut probe = self.clone_for(&template, &[], Watch::No)?;
+            let probe = Take::from(&mut probe, 0, site.timeouts, site.interrupt, |_| ())?;
+            if probe.resumed.is_none_or(|gap| gap >= JUMP) {
+                return Ok(template);
+            }
+        }
+        let why = format!("its clock did not jump when it stopped, in {ATTEMPTS} boots");
+        Err(Failure::Silent { kernel: self.label.to_string(), why })
+    }
+
+    fn tell_booted(&self, template: &Template, kept: bool, site: &Site<'_>) {
+        let took = template.about().took;
+        (site.tell)(Progress::Booted { kernel: self.label.to_string(), took, kept });
+    }
+
+    /// What clones of a template say.
+    fn take(
+        &self,
+        (template, number): (&Template, u32),
+        watch: Watch,
+        site: &Site<'_>,
+    ) -> Result<BootTake, Failure> {
+        let mut take = BootTake {
+            release: template.about().release.clone(),
+            took: template.about().took,
+            booted: None,
+            jobs: self.jobs.iter().map(|job| job.skip.clone().map(Err)).collect(),
+            notes: Vec::new(),
+            watched: Vec::new(),
+        };
+        self.measure((template, number), watch, site, &mut take)?;
+        Ok(take)
+    }
+
+    fn keep(&self, keep: &Keep, template: &Template, site: &Site<'_>) {
+        if !self.fresh {
+            // What cannot be kept costs the next comparison a boot, and nothing else.
+            let _ = keep.keep(template, site.interrupt);
+        }
+    }
+
+    /// Asks clones until each job has an answer: one that kills its machine leaves the others to the next.
+    fn measure(
+        &self,
+        (template, number): (&Template, u32),
+        mut watch: Watch,
+        site: &Site<'_>,
+        take: &mut BootTake,
+    ) -> Result<(), Failure> {
+        for _ in 0..DEATHS_MAX {
+            let todo: Vec<usize> = (0..self.jobs.len()).filter(|&job| take.jobs[job].is_none()).collect();
+            let mut machine = match self.clone_for(template, &todo, watch) {
+                // A QEMU can be built without plugins.
+                Err(failure @ Failure::Boot { .. }) if watch != Watch::No => {
+                    take.notes
+                        .push(format!("not seen by kiln's plugin for QEMU, so no functions: {failure}"));
+                    watch = Watch::No;
+                    continue;
+                }
+                other => other?,
+            };
+            let begun = |job: usize| (site.tell)(named((self.label, self.jobs), number, todo[job]));
+            let new = Take::from(&mut machine, todo.len(), site.timeouts, site.interrupt, begun)?;
+            take.booted = take.booted.or(new.booted);
+            take.notes.extend(new.notes);
+            let answered = new.jobs.iter().flatten().count();
+            for (&job, result) in todo.iter().zip(new.jobs) {
+                take.jobs[job] = result;
+            }
+            if watch != Watch::No {
+                let (output, symbols) = (machine.plugin_output()?, machine.symbols());
+                take.watched.push(Watched { jobs: todo, output, symbols });
+            }
+            if new.is_whole || answered == 0 {
+                break;
+            }
+        }
+        if take.jobs.iter().all(Option::is_none) && !take.jobs.is_empty() {
+            let why = take.notes.last().cloned().unwrap_or_else(|| "the machine said nothing".to_string());
+            return Err(Failure::Silent { kernel: self.label.to_string(), why });
+        }
+        Ok(())
+    }
+
+    fn clone_for(&self, template: &Template, jobs: &[usize], watch: Watch) -> Result<Measuring, Failure> {
+        let order = Order {
+            clock: Clock::Instructions { shift: SHIFT },
+            jobs: jobs.iter().map(|&job| self.jobs[job].work.clone()).collect(),
+            symbols: watch != Watch::No,
+        };
+        template.measure(&order, watch)?.map_err(|failure| Failure::of_boot(self.label, failure))
+    }
+}
+
+/// Says that a job of a boot begins.
+pub(super) fn named((label, jobs): (&str, &[Job]), boot: u32, job: usize) -> Progress {
+    let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
+    Progress::Measuring {
+        kernel: label.to_string(),
+        boot: boot + 1,
+        job: count(job + 1),
+        of: count(jobs.len()),
+        name: jobs[job].name.clone(),
+    }
+}
+
+impl From<Interrupted> for Failure {
+    fn from(_: Interrupted) -> Self {
+        Self::Interrupted
+    }
+}

@@ -1,0 +1,32 @@
+//! What operations cost on a Kernel: exact and timed figures, profiles.
+//!
+//! * [`measurement`]: the figures of one Kernel, from several boots
+//! * [`procedure`](mod@procedure): what makes figures comparable
+//! * [`Job`]: what is measured
+//! * [`count`](mod@count): counts instructions on several boots of several Kernels; `exact` on one
+//! * [`time`](mod@time): times them on one boot after the other
+//! * `take`: what one machine says; `figures`: from samples to figures
+//! * [`profile`]: what exactly was executed, function by function; `watched` asks for it
+//! * [`event`]: what is told meanwhile
+
+pub mod count;
+mod error;
+pub mod event;
+mod exact;
+mod figures;
+mod job;
+pub mod measurement;
+mod procedure;
+pub mod profile;
+mod take;
+pub mod time;
+mod watched;
+
+pub use count::{Candidate, Counting, count};
+pub use error::Failure;
+pub use event::Progress;
+pub use figures::BOOT;
+pub use job::Job;
+pub use measurement::{Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
+pub use procedure::procedure;
+pub use time::time;
