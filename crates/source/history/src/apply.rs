@@ -10,7 +10,7 @@ use series::{MailInfo, PATCHES_MAX};
 use crate::Error;
 use crate::change::{Change, describe};
 use crate::git::{self, Repository};
-use crate::scratch::{Draft, ScratchRepository};
+use crate::scratch::{Author, Draft, ScratchRepository};
 use kernel::files;
 
 /// A patch, and the name of the file in the scratch that holds it.
@@ -59,7 +59,11 @@ pub fn apply_series(
             tree: &tree,
             parent: Some(&parent),
             message: &message(info, &scratch.path(&filed.message))?,
-            author: Some((&info.name, &info.mail, info.date.as_deref().unwrap_or(&date))),
+            author: Some(Author {
+                name: &info.name,
+                mail: &info.mail,
+                date: info.date.as_deref().unwrap_or(&date),
+            }),
             date: &date,
         };
         parent = scratch.commit(&draft, context)?;

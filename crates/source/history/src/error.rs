@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use host::task::Failure;
 
-use crate::COMMITS_MAX;
-
 /// Why there is no history to walk, no change, or no series to apply.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -100,9 +98,11 @@ pub enum Error {
     },
     /// More commits than a walk holds.
     #[error(
-        "more than {COMMITS_MAX} commits lie between {good} and {bad}: narrow it with paths or --first-parent, or take closer ends"
+        "more than {limit} commits lie between {good} and {bad}: narrow it with paths or --first-parent, or take closer ends"
     )]
     TooMany {
+        /// The limit.
+        limit: usize,
         /// As the good end was given.
         good: String,
         /// As the bad end was given.

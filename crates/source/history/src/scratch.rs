@@ -21,7 +21,7 @@ const MAIL: &str = "kiln@localhost";
 const REMOTES_MAX: usize = 300;
 
 /// A git directory for as long as something is made in it.
-pub(super) struct ScratchRepository<'a> {
+pub(crate) struct ScratchRepository<'a> {
     repository: &'a Repository,
     directory: tempfile::TempDir,
     /// From where a partial clone fetches what it lacks, as names and values of its configuration.
@@ -29,19 +29,28 @@ pub(super) struct ScratchRepository<'a> {
 }
 
 /// A commit that is to be made. The same draft gives the same hash.
-pub(super) struct Draft<'a> {
-    pub(super) tree: &'a str,
-    pub(super) parent: Option<&'a str>,
-    pub(super) message: &'a [u8],
-    /// Name, mail and date, if somebody wrote it.
-    pub(super) author: Option<(&'a str, &'a str, &'a str)>,
+pub(crate) struct Draft<'a> {
+    pub(crate) tree: &'a str,
+    pub(crate) parent: Option<&'a str>,
+    pub(crate) message: &'a [u8],
+    /// Who wrote it, if somebody did.
+    pub(crate) author: Option<Author<'a>>,
     /// When it is said to be committed, in git's own form. Commits should not be older than their parents:
     /// git would walk all of history to be sure.
-    pub(super) date: &'a str,
+    pub(crate) date: &'a str,
+}
+
+/// Who wrote a commit, and when.
+#[derive(Clone, Copy)]
+pub(crate) struct Author<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) mail: &'a str,
+    /// In git's own form.
+    pub(crate) date: &'a str,
 }
 
 impl<'a> ScratchRepository<'a> {
-    pub(super) fn open(repository: &'a Repository, context: &mut Context<'_>) -> Result<Self, Error> {
+    pub(crate) fn open(repository: &'a Repository, context: &mut Context<'_>) -> Result<Self, Error> {
         let directory = tempfile::tempdir().map_err(Error::io("make", &std::env::temp_dir()))?;
         let format = repository.must(&["rev-parse", "--show-object-format"], context)?;
         let scratch = Self { repository, directory, remotes: remotes(repository, context)? };
@@ -56,17 +65,17 @@ impl<'a> ScratchRepository<'a> {
         Ok(scratch)
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    pub(super) fn write(&self, name: &str, content: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), Error> {
         let path = self.path(name);
         fs::write(&path, content).map_err(Error::io("write", &path))
     }
 
     /// Runs git here, to whatever end.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         arguments: &[&str],
         change: impl FnOnce(&mut Command),
@@ -87,7 +96,7 @@ impl<'a> ScratchRepository<'a> {
     }
 
     /// Runs git where it has no reason to refuse: its output, without the last line's end.
-    pub(super) fn must(
+    pub(crate) fn must(
         &self,
         arguments: &[&str],
         change: impl FnOnce(&mut Command),
@@ -102,13 +111,14 @@ impl<'a> ScratchRepository<'a> {
     }
 
     /// Makes a commit: its hash.
-    pub(super) fn commit(&self, draft: &Draft<'_>, context: &mut Context<'_>) -> Result<String, Error> {
+    pub(crate) fn commit(&self, draft: &Draft<'_>, context: &mut Context<'_>) -> Result<String, Error> {
         self.write("message", draft.message)?;
         let mut arguments = vec!["commit-tree", draft.tree, "-F", "message"];
         arguments.extend(draft.parent.iter().flat_map(|&parent| ["-p", parent]));
-        let (name, mail, date) = draft.author.unwrap_or((NAME, MAIL, draft.date));
+        let author = draft.author.unwrap_or(Author { name: NAME, mail: MAIL, date: draft.date });
         let people = |command: &mut Command| {
-            command.env("GIT_AUTHOR_NAME", name).env("GIT_AUTHOR_EMAIL", mail).env("GIT_AUTHOR_DATE", date);
+            command.env("GIT_AUTHOR_NAME", author.name).env("GIT_AUTHOR_EMAIL", author.mail);
+            command.env("GIT_AUTHOR_DATE", author.date);
             command.env("GIT_COMMITTER_NAME", NAME).env("GIT_COMMITTER_EMAIL", MAIL);
             command.env("GIT_COMMITTER_DATE", draft.date);
         };
@@ -116,7 +126,7 @@ impl<'a> ScratchRepository<'a> {
     }
 
     /// When a commit was committed, in git's own form.
-    pub(super) fn date_of(&self, commit: &str, context: &mut Context<'_>) -> Result<String, Error> {
+    pub(crate) fn date_of(&self, commit: &str, context: &mut Context<'_>) -> Result<String, Error> {
         let log = ["log", "-1", "--no-show-signature", "--format=%ct", commit];
         Ok(format!("@{} +0000", self.repository.must(&log, context)?.trim()))
     }

@@ -76,7 +76,7 @@ pub fn walk(
     match walk.commits.len() {
         0 => Err(range.untouched(limits)),
         1..=COMMITS_MAX => Ok(walk),
-        _ => Err(Error::TooMany { good: good.to_owned(), bad: bad.to_owned() }),
+        _ => Err(Error::TooMany { limit: COMMITS_MAX, good: good.to_owned(), bad: bad.to_owned() }),
     }
 }
 

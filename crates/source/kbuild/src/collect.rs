@@ -24,7 +24,7 @@ pub(crate) fn collect(
     let release = make.ask("kernelrelease", context)?;
     let boot = root.join("boot");
     fs::create_dir_all(&boot).map_err(Error::io("make", &boot))?;
-    let objects = make.objects;
+    let objects = make.paths.objects;
     copy(&image_in(objects, make.arch), &boot.join(format!("vmlinuz-{release}")))?;
     copy(&objects.join(".config"), &boot.join(format!("config-{release}")))?;
     copy(&objects.join("System.map"), &boot.join(format!("System.map-{release}")))?;
@@ -33,11 +33,11 @@ pub(crate) fn collect(
         copy(&objects.join("vmlinux"), &root.join("vmlinux"))?;
     }
     modules(make, &root, &release, context)?;
-    let diagnostics = failure::diagnostics(make)?;
+    let diagnostics = failure::diagnostics(&make.paths)?;
     record.warnings = diagnostics.warnings();
     write_json(&entry.join("diagnostics.json"), &diagnostics)?;
     record.write(entry)?;
-    copy(make.log, &entry.join("build.log"))?;
+    copy(make.paths.log, &entry.join("build.log"))?;
     match describe(entry, record.source.clone(), context)? {
         true => Ok(()),
         false => Err(kernel::Error::NotATree { path: root }.into()),
@@ -48,11 +48,11 @@ pub(crate) fn collect(
 fn modules(make: &Make<'_>, root: &Path, release: &str, context: &mut Context<'_>) -> Result<(), Error> {
     let place = root.join("lib/modules").join(release);
     fs::create_dir_all(&place).map_err(Error::io("make", &place))?;
-    if make.objects.join("modules.order").is_file() {
+    if make.paths.objects.join("modules.order").is_file() {
         let to = format!("INSTALL_MOD_PATH={}", root.display());
         // Debugging information would multiply what every machine must load.
         if !make.run(&["modules_install", &to, "INSTALL_MOD_STRIP=1", "DEPMOD=true"], context)? {
-            return Err(failure::of(make));
+            return Err(failure::of(&make.paths));
         }
         // Links into work directories, which will hold something else.
         for link in ["build", "source"] {
@@ -60,7 +60,7 @@ fn modules(make: &Make<'_>, root: &Path, release: &str, context: &mut Context<'_
         }
     }
     for list in ["modules.builtin", "modules.builtin.modinfo"] {
-        let from = make.objects.join(list);
+        let from = make.paths.objects.join(list);
         if from.is_file() {
             copy(&from, &place.join(list))?;
         }

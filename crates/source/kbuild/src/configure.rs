@@ -69,7 +69,7 @@ pub(crate) fn configure(
     context: &mut Context<'_>,
 ) -> Result<Configured, Error> {
     context.progress("configuring");
-    let path = make.objects.join(".config");
+    let path = make.paths.objects.join(".config");
     // Of an earlier build, from which some targets would begin.
     let _ = fs::remove_file(&path);
     if let Base::Target(target) = &configuration.base {
@@ -80,7 +80,7 @@ pub(crate) fn configure(
         Base::File(text) => text.clone(),
     };
     let text = completed(make, &merged(&base, &asked.assignments), context)?;
-    let symbols = symbols(make.tree, make.arch)?;
+    let symbols = symbols(make.paths.tree, make.arch)?;
     let unmet = kconfig::unmet(&symbols, &asked.assignments, &Config::parse(&text));
     let unmet = unmet.iter().filter(|unmet| !asked.is_optional(&unmet.assignment));
     let mut unmet: Vec<String> = unmet.map(ToString::to_string).collect();
@@ -92,14 +92,14 @@ pub(crate) fn configure(
 
 /// What Kconfig makes of the text of a `.config`: it stands among the objects, too.
 pub(crate) fn completed(make: &Make<'_>, text: &str, context: &mut Context<'_>) -> Result<String, Error> {
-    let path = make.objects.join(".config");
+    let path = make.paths.objects.join(".config");
     fs::write(&path, text).map_err(Error::io("write", &path))?;
     must(make, "olddefconfig", context)?;
     read(&path)
 }
 
 fn must(make: &Make<'_>, target: &str, context: &mut Context<'_>) -> Result<(), Error> {
-    if make.run(&[target], context)? { Ok(()) } else { Err(failure::of(make)) }
+    if make.run(&[target], context)? { Ok(()) } else { Err(failure::of(&make.paths)) }
 }
 
 fn read(path: &Path) -> Result<String, Error> {

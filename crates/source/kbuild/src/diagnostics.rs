@@ -4,53 +4,21 @@
 //! they follow directly. What is said many times, such as a warning in a header, is kept once with a count.
 
 mod advice;
+mod diagnostic;
+mod found;
 mod line;
 mod link;
 mod location;
 mod messages;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::Path;
 
 use serde::Serialize;
 
-use line::{Found, Line, Weight};
+pub use diagnostic::{Diagnostic, Severity};
+use found::{Found, Line, Weight};
 use location::Places;
-
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// The build goes on.
-    Warning,
-    /// Something was not built.
-    Error,
-}
-
-/// One complaint of a compiler, linker, modpost, objtool, kconfig, make or a script.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Diagnostic {
-    /// How bad it is.
-    pub severity: Severity,
-    /// Relative to the source tree, or to the object directory for what was made there; as it was printed if it is
-    /// in neither.
-    pub file: Option<String>,
-    /// Line in the file, from 1.
-    pub line: Option<u32>,
-    /// Column in the line, from 1.
-    pub column: Option<u32>,
-    /// The compiler's option that controls it, such as `-Wunused-variable`, or the check of dtc.
-    pub option: Option<String>,
-    /// What is wrong, in one line without the option.
-    pub text: String,
-    /// What was said with it the first time: where it was included from, in which function, expansions.
-    pub notes: Vec<String>,
-    /// How often it was said.
-    pub count: u32,
-    /// What the user can do about it, if that is known: which package to install, or that the disk is full.
-    pub advice: Option<String>,
-}
 
 /// All complaints of a build.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -71,33 +39,6 @@ const NOTES: usize = 16;
 const LENGTH: usize = 2000;
 /// Lines of quoted source that may stand between a diagnostic and its note.
 const QUOTED: u32 = 4;
-
-impl Diagnostic {
-    /// The host lacks something that the user can get: the source is not at fault.
-    pub fn is_the_hosts(&self) -> bool {
-        self.advice.is_some()
-    }
-}
-
-impl fmt::Display for Diagnostic {
-    /// One line as compilers write it: `fs/x.c:12:5: error: expected ';' [-Wodd]; what to do`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{file}:")?;
-            for number in self.line.iter().chain(&self.column) {
-                write!(f, "{number}:")?;
-            }
-            f.write_str(" ")?;
-        }
-        let severity = match self.severity {
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
-        write!(f, "{severity}: {}", self.text)?;
-        self.option.iter().try_for_each(|option| write!(f, " [{option}]"))?;
-        self.advice.iter().try_for_each(|advice| write!(f, "; {advice}"))
-    }
-}
 
 impl Diagnostics {
     /// Different warnings.

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 
 use crate::Error;
 use crate::diagnostics::{Diagnostics, Severity};
-use crate::make::Make;
 
 /// The end of a log is enough to find an error that stopped make, however long the log is; in bytes.
 const LOG_END: u64 = 128 << 20;
@@ -14,13 +14,24 @@ const LOG_END: u64 = 128 << 20;
 /// Errors whose texts are told at most.
 const ERRORS: usize = 32;
 
-/// The error that the log of this make shows.
-pub(crate) fn of(make: &Make<'_>) -> Error {
-    let diagnostics = match diagnostics(make) {
+/// Where make works.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Paths<'a> {
+    /// The top of the source.
+    pub(crate) tree: &'a Path,
+    /// What make makes.
+    pub(crate) objects: &'a Path,
+    /// What make prints.
+    pub(crate) log: &'a Path,
+}
+
+/// The error that the log shows.
+pub(crate) fn of(paths: &Paths<'_>) -> Error {
+    let diagnostics = match diagnostics(paths) {
         Ok(diagnostics) => diagnostics,
         Err(error) => return error,
     };
-    let log = make.log.to_owned();
+    let log = paths.log.to_owned();
     match diagnostics.first_error() {
         Some(error) if error.text.contains("No space left on device") => {
             Error::Full { cause: error.to_string() }
@@ -43,15 +54,15 @@ fn errors(diagnostics: &Diagnostics) -> Vec<String> {
 }
 
 /// Warnings and errors of the log.
-pub(crate) fn diagnostics(make: &Make<'_>) -> Result<Diagnostics, Error> {
+pub(crate) fn diagnostics(paths: &Paths<'_>) -> Result<Diagnostics, Error> {
     let read = || {
-        let mut file = File::open(make.log)?;
+        let mut file = File::open(paths.log)?;
         let size = file.metadata()?.len();
         file.seek(SeekFrom::Start(size.saturating_sub(LOG_END)))?;
         let mut log = Vec::new();
         file.take(LOG_END).read_to_end(&mut log)?;
         io::Result::Ok(log)
     };
-    let log = read().map_err(Error::io("read", make.log))?;
-    Ok(Diagnostics::of(&String::from_utf8_lossy(&log), make.tree, make.objects))
+    let log = read().map_err(Error::io("read", paths.log))?;
+    Ok(Diagnostics::of(&String::from_utf8_lossy(&log), paths.tree, paths.objects))
 }

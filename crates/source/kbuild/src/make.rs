@@ -8,7 +8,7 @@ use std::time::Duration;
 use host::Task;
 
 use crate::Error;
-use crate::failure;
+use crate::failure::{self, Paths};
 use crate::progress::Progress;
 use crate::toolchain::Toolchain;
 use kernel::Arch;
@@ -45,9 +45,7 @@ const COMPILER_MIB: u64 = 700;
 /// make, for one tree and one directory of objects.
 #[derive(Debug)]
 pub(crate) struct Make<'a> {
-    pub(crate) tree: &'a Path,
-    pub(crate) objects: &'a Path,
-    pub(crate) log: &'a Path,
+    pub(crate) paths: Paths<'a>,
     pub(crate) arch: Arch,
     pub(crate) toolchain: &'a Toolchain,
     pub(crate) variables: &'a [String],
@@ -58,7 +56,7 @@ impl Make<'_> {
     pub(crate) fn check_paths(&self) -> Result<(), Error> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@,=~".contains(&byte) || byte >= 0x80;
         let is_odd = |path: &&Path| path.to_str().is_none_or(|path| !path.bytes().all(plain));
-        match [self.tree, self.objects].into_iter().find(is_odd) {
+        match [self.paths.tree, self.paths.objects].into_iter().find(is_odd) {
             Some(path) => Err(Error::OddPath { path: path.to_owned() }),
             None => Ok(()),
         }
@@ -74,7 +72,7 @@ impl Make<'_> {
     /// Makes `target` and tells how far it is.
     pub(crate) fn watched(&self, target: &str, context: &mut Context<'_>) -> Result<bool, Error> {
         let (log, position) = self.open_log()?;
-        let mut progress = Progress::follow(self.log, position, self.count(target, context)?);
+        let mut progress = Progress::follow(self.paths.log, position, self.count(target, context)?);
         let task = self.task(&[target], context).log(log);
         let done = task.run(&mut || progress.tell(context)).map_err(Error::from)?;
         Ok(done.success)
@@ -83,7 +81,7 @@ impl Make<'_> {
     /// What make writes without any work: the value of a variable of the tree's, for one.
     pub(crate) fn ask(&self, target: &str, context: &mut Context<'_>) -> Result<String, Error> {
         let done = self.task(&["--silent", target], context).run(&mut || {}).map_err(Error::from)?;
-        if done.success { Ok(done.output.trim().to_owned()) } else { Err(failure::of(self)) }
+        if done.success { Ok(done.output.trim().to_owned()) } else { Err(failure::of(&self.paths)) }
     }
 
     /// How many files make would compile, link or generate, by a dry run.
@@ -95,8 +93,8 @@ impl Make<'_> {
 
     fn task<'t>(&self, targets: &[&str], context: &Context<'t>) -> Task<'t> {
         let mut words = vec![
-            format!("--directory={}", self.tree.display()),
-            format!("O={}", self.objects.display()),
+            format!("--directory={}", self.paths.tree.display()),
+            format!("O={}", self.paths.objects.display()),
             format!("ARCH={}", self.arch),
             format!("--jobs={}", jobs()),
         ];
@@ -115,14 +113,19 @@ impl Make<'_> {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
         // Objects of two work directories are then the same to ccache.
-        command.env("CCACHE_BASEDIR", self.tree.parent().unwrap_or(self.tree)).env("CCACHE_NOHASHDIR", "1");
+        command
+            .env("CCACHE_BASEDIR", self.paths.tree.parent().unwrap_or(self.paths.tree))
+            .env("CCACHE_NOHASHDIR", "1");
     }
 
     /// The log, to be written at its end, and where that is.
     fn open_log(&self) -> Result<(File, u64), Error> {
-        let log =
-            File::options().create(true).append(true).open(self.log).map_err(Error::io("write", self.log))?;
-        let length = log.metadata().map_err(Error::io("look at", self.log))?.len();
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.paths.log)
+            .map_err(Error::io("write", self.paths.log))?;
+        let length = log.metadata().map_err(Error::io("look at", self.paths.log))?.len();
         Ok((log, length))
     }
 }

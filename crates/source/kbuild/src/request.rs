@@ -8,7 +8,7 @@ use kernel::{Context, Kernel, Locator, PartsHash, Record, builds, entry};
 use crate::Error;
 use crate::collect;
 use crate::configure::{Asked, Configured, configure};
-use crate::failure;
+use crate::failure::{self, Paths};
 use crate::make::{self, Make};
 use crate::recipe::{Configuration, Recipe};
 use crate::source::Source;
@@ -160,7 +160,7 @@ impl Request {
         // Of an earlier build.
         let _ = std::fs::remove_file(log);
         let (toolchain, variables) = (&self.toolchain, &self.recipe.variables);
-        let make = Make { tree, objects, log, arch: self.recipe.arch, toolchain, variables };
+        let make = Make { paths: Paths { tree, objects, log }, arch: self.recipe.arch, toolchain, variables };
         make.check_paths()?;
         Ok(make)
     }
@@ -176,8 +176,8 @@ impl Request {
     fn compile(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<(), Error> {
         context.progress("preparing the tree");
         let done = make.run(&["prepare"], context)? && make.watched("all", context)?;
-        let image = make::image_in(make.objects, self.recipe.arch);
-        if done && image.is_file() { Ok(()) } else { Err(failure::of(make)) }
+        let image = make::image_in(make.paths.objects, self.recipe.arch);
+        if done && image.is_file() { Ok(()) } else { Err(failure::of(&make.paths)) }
     }
 
     fn keep(
@@ -188,7 +188,7 @@ impl Request {
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
         let shelf = context.store.builds();
-        let lock = shelf.lock(context)?;
+        let lock = shelf.lock(&mut context.caller())?;
         if entry::open(place, "").is_some() {
             // Another configuration led another kiln to the same meanwhile.
             return Ok(());

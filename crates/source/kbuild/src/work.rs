@@ -24,7 +24,7 @@ impl Work {
     /// Waits for the directory of `key`, and empties it if its last user died over it.
     pub(crate) fn enter(key: &str, context: &mut Context<'_>) -> Result<Self, Error> {
         let directory = context.store.work(key);
-        let lock = Lock::take(&directory.with_extension("lock"), context)?;
+        let lock = Lock::take(&directory.with_extension("lock"), &mut context.caller())?;
         let work = Self { directory, _lock: lock, lease: None };
         if work.mark().exists() {
             work.clear()?;

@@ -48,7 +48,27 @@ enum Entry {
     Symbol(String, Definition),
 }
 
-pub(super) struct Reader<'a> {
+impl Symbols {
+    /// Reads the file `Kconfig` and all that it includes.
+    ///
+    /// `variables` are those that make would pass on: `SRCARCH` and `ARCH` always, `SUBARCH` and `HEADER_ARCH` for
+    /// User-Mode Linux; one that is missing is empty. `file` gives the text of a file by its path from the top of
+    /// the tree, which never leads out of it by its names; or it says why it cannot. Links are its own business.
+    ///
+    /// # Errors
+    ///
+    /// Of the first file that cannot be read, the first statement that Kconfig would refuse too, or the limit that
+    /// was reached.
+    pub fn read(
+        variables: &Variables,
+        file: &mut dyn FnMut(&str) -> Result<String, String>,
+    ) -> Result<Self, Error> {
+        let arch = variables.get("SRCARCH").cloned().unwrap_or_default();
+        Reader::new(variables, file, Self::of(arch)).read("Kconfig")
+    }
+}
+
+struct Reader<'a> {
     read: &'a mut dyn FnMut(&str) -> Result<String, String>,
     variables: &'a Variables,
     macros: Macros<'a>,
@@ -63,7 +83,7 @@ pub(super) struct Reader<'a> {
 type Done = Result<(), Error>;
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(
+    fn new(
         variables: &'a Variables,
         read: &'a mut dyn FnMut(&str) -> Result<String, String>,
         found: Symbols,
@@ -82,7 +102,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a file and all that it includes.
-    pub(super) fn read(mut self, path: &str) -> Result<Symbols, Error> {
+    fn read(mut self, path: &str) -> Result<Symbols, Error> {
         let top = Place { file: path.into(), line: 0 };
         self.open(path, top)?;
         while let Some(file) = self.files.last_mut() {

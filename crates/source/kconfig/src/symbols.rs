@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::error::{Error, Place};
+use super::error::Place;
 use super::expression::{Expression, Operand};
-use super::macros::Variables;
-use super::reader::Reader;
 
 /// What an option can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,22 +90,9 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Reads the file `Kconfig` and all that it includes.
-    ///
-    /// `variables` are those that make would pass on: `SRCARCH` and `ARCH` always, `SUBARCH` and `HEADER_ARCH` for
-    /// User-Mode Linux; one that is missing is empty. `file` gives the text of a file by its path from the top of
-    /// the tree, which never leads out of it by its names; or it says why it cannot. Links are its own business.
-    ///
-    /// # Errors
-    ///
-    /// Of the first file that cannot be read, the first statement that Kconfig would refuse too, or the limit that
-    /// was reached.
-    pub fn read(
-        variables: &Variables,
-        file: &mut dyn FnMut(&str) -> Result<String, String>,
-    ) -> Result<Self, Error> {
-        let arch = variables.get("SRCARCH").cloned().unwrap_or_default();
-        Reader::new(variables, file, Self { arch, ..Self::default() }).read("Kconfig")
+    /// None yet, of this architecture.
+    pub(super) fn of(arch: String) -> Self {
+        Self { arch, ..Self::default() }
     }
 
     /// Every option that is defined, in the order of reading.

@@ -8,6 +8,7 @@ use host::Task;
 use host::task::{Failure, Finished};
 
 use crate::error::Error;
+use crate::name_cache::Package;
 use crate::version;
 
 /// Where packages come from. apt outside of tests.
@@ -39,6 +40,12 @@ pub struct Description {
     pub depends: Vec<String>,
     /// In bytes.
     pub size: u64,
+}
+
+impl From<Description> for Package {
+    fn from(found: Description) -> Self {
+        Self { name: found.package, version: found.version }
+    }
 }
 
 /// The programs of this host.

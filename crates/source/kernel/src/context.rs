@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::caller::Caller;
 use crate::store::Store;
 
 /// The store, a listener for long steps, and the user's wish to stop.
@@ -15,6 +16,11 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// The part that does not know the store.
+    pub fn caller(&mut self) -> Caller<'_> {
+        Caller { listener: &mut *self.listener, interrupt: self.interrupt }
+    }
+
     /// Reports a long step, or news about it.
     pub fn progress(&mut self, text: &str) {
         (self.listener)(text);

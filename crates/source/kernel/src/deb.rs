@@ -29,14 +29,14 @@ pub(crate) fn resolve(text: &str, archive: &dyn Archive, context: &mut Context<'
     let lists = archive.lists();
     let meant = lists.as_ref().and_then(|lists| name_cache::recall(store, text, lists));
     if let Some(kernel) =
-        meant.and_then(|(package, version)| entry::open(&store.package(&package, &version), &locator))
+        meant.and_then(|meant| entry::open(&store.package(&meant.name, &meant.version), &locator))
     {
         return Ok(kernel);
     }
     let choice = choose(text, archive)?;
     let kernel = obtain(&locator, &choice, archive, context)?;
     if let Some(lists) = lists {
-        name_cache::remember(store, text, lists, (&choice.main.package, &choice.main.version));
+        name_cache::remember(store, text, lists, choice.main.into());
     }
     Ok(kernel)
 }
@@ -71,7 +71,7 @@ fn obtain(
     if let Some(kernel) = entry::open(&place, locator) {
         return Ok(kernel);
     }
-    let lock = context.store.packages().lock(context)?;
+    let lock = context.store.packages().lock(&mut context.caller())?;
     // Another kiln may have fetched it while this one waited.
     if let Some(kernel) = entry::open(&place, locator) {
         return Ok(kernel);

@@ -10,7 +10,7 @@ use crate::decompress::decompress;
 use crate::error::Error;
 use crate::files::{self, PartsHash};
 use crate::lists;
-use crate::modinfo::{self, ModInfo};
+use crate::modinfo::{self, ModInfo, normal};
 use crate::survey::{ModuleFile, Survey};
 
 /// The modules of a tree by name, and what is built in.
@@ -40,6 +40,14 @@ pub(crate) struct Entry {
 struct Reading {
     hash: String,
     info: Result<ModInfo, String>,
+}
+
+/// What a name, or an alias, stands for in a tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Found<'a> {
+    BuiltIn,
+    Loadable(&'a str, &'a Entry),
+    Nothing,
 }
 
 impl Index {
@@ -95,6 +103,22 @@ impl Index {
         if better || !self.entries.contains_key(&file.name) {
             self.entries.insert(file.name.clone(), entry);
         }
+    }
+
+    /// Looks a name up, first as a module's own, then as an alias.
+    pub(crate) fn find(&self, name: &str) -> Found<'_> {
+        let name = normal(name);
+        if let Some((name, entry)) = self.entries.get_key_value(&name) {
+            return Found::Loadable(name, entry);
+        }
+        let providers = || self.aliases.get(&name).into_iter().flatten();
+        if self.is_built_in(&name) || providers().any(|provider| self.is_built_in(provider)) {
+            return Found::BuiltIn;
+        }
+        // Of several implementations one is enough, and the generic one loads on every processor.
+        let provider = providers().find(|name| name.ends_with("_generic")).or_else(|| providers().next());
+        let entry = provider.and_then(|name| self.entries.get_key_value(name));
+        entry.map_or(Found::Nothing, |(name, entry)| Found::Loadable(name, entry))
     }
 }
 

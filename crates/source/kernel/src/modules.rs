@@ -6,8 +6,7 @@ use crate::closure;
 use crate::decompress::decompress;
 use crate::error::Error;
 use crate::files;
-use crate::index::{Entry, Index};
-use crate::modinfo::normal;
+use crate::index::{Entry, Found, Index};
 
 /// The index of a module tree, or the admission that nothing is known.
 #[derive(Debug, Clone, Default)]
@@ -50,14 +49,6 @@ impl Module {
         decompress(content, files::MODULE.bytes)
             .map_err(|reason| Error::DamagedModule { path: self.path.clone(), reason })
     }
-}
-
-/// What a name, or an alias, stands for in a tree.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Found<'a> {
-    BuiltIn,
-    Loadable(&'a str, &'a Entry),
-    Nothing,
 }
 
 impl Modules {
@@ -105,24 +96,6 @@ impl Tree {
             Some(reason) => Err(Error::DamagedModule { path, reason: reason.clone() }),
             None => Ok(Module { name: name.to_owned(), path }),
         }
-    }
-}
-
-impl Index {
-    /// Looks a name up, first as a module's own, then as an alias.
-    pub(crate) fn find(&self, name: &str) -> Found<'_> {
-        let name = normal(name);
-        if let Some((name, entry)) = self.entries.get_key_value(&name) {
-            return Found::Loadable(name, entry);
-        }
-        let providers = || self.aliases.get(&name).into_iter().flatten();
-        if self.is_built_in(&name) || providers().any(|provider| self.is_built_in(provider)) {
-            return Found::BuiltIn;
-        }
-        // Of several implementations one is enough, and the generic one loads on every processor.
-        let provider = providers().find(|name| name.ends_with("_generic")).or_else(|| providers().next());
-        let entry = provider.and_then(|name| self.entries.get_key_value(name));
-        entry.map_or(Found::Nothing, |(name, entry)| Found::Loadable(name, entry))
     }
 }
 

@@ -20,21 +20,30 @@ struct Meaning {
     version: String,
 }
 
-/// The package that `text` means, and its version.
-pub fn recall(store: &Store, text: &str, lists: &str) -> Option<(String, String)> {
+/// A version of a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// The package that `text` means.
+pub fn recall(store: &Store, text: &str, lists: &str) -> Option<Package> {
     let mut known: BTreeMap<String, Meaning> = read_json(&store.meanings())?;
     let meaning = known.remove(text).filter(|meaning| meaning.lists == lists)?;
-    Some((meaning.package, meaning.version))
+    Some(Package { name: meaning.package, version: meaning.version })
 }
 
 /// Keeps what `text` means while apt's lists are as they are.
-pub fn remember(store: &Store, text: &str, lists: String, (package, version): (&str, &str)) {
+pub fn remember(store: &Store, text: &str, lists: String, package: Package) {
     let path = store.meanings();
     let mut known: BTreeMap<String, Meaning> = read_json(&path).unwrap_or_default();
     if known.len() >= NAMES {
         known.clear();
     }
-    let meaning = Meaning { lists, package: package.to_owned(), version: version.to_owned() };
+    let meaning = Meaning { lists, package: package.name, version: package.version };
     known.insert(text.to_owned(), meaning);
     // Without it apt is asked again, which costs a second and nothing else.
     let _ = persist_json(&path, &known);

@@ -1,6 +1,6 @@
 //! The cache: unpacked packages, builds, and indexes of module trees. All of it can be deleted at any time.
 //!
-//! [`shelf`] puts entries in place, [`lease`] keeps what is in use, [`prune`] makes room.
+//! [`shelf`] puts entries in place, [`lease`] keeps what is in use.
 
 use std::fs;
 use std::io;
@@ -10,19 +10,18 @@ use std::time::SystemTime;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::context::Context;
+use crate::caller::Caller;
 use crate::error::Error;
 use crate::index::Index;
 use crate::survey::Survey;
 use crate::version;
 
 mod lease;
-mod prune;
 mod shelf;
 
 pub use lease::Lease;
-pub(crate) use prune::disk_usage;
-pub use prune::{Entry, Pruned};
+pub(crate) use lease::claim;
+pub(crate) use shelf::TEMPORARY;
 pub use shelf::{Lock, Shelf};
 
 /// Where kernels are kept between runs.
@@ -44,6 +43,11 @@ impl Store {
     /// kiln's folder of cached files.
     pub fn default_dir() -> PathBuf {
         host::cache_folder()
+    }
+
+    /// Where it is.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
     }
 
     /// Unpacked packages.
@@ -104,14 +108,24 @@ impl Store {
         Some(self.package(package, &newest))
     }
 
+    /// Uses an entry: it is not pruned while the lease lives, and was last used now.
+    ///
+    /// # Errors
+    ///
+    /// `NotFound` where there is no such entry, or where it was just pruned; others where the file system cannot
+    /// lock, and then nothing keeps the entry.
+    pub fn lease(entry: &Path) -> io::Result<Lease> {
+        lease::take(entry)
+    }
+
     /// The index of a tree, from an earlier run if nothing changed since.
-    pub(crate) fn index(&self, survey: &Survey, context: &mut Context<'_>) -> Result<Index, Error> {
+    pub(crate) fn index(&self, survey: &Survey, caller: &mut Caller<'_>) -> Result<Index, Error> {
         let kept =
             survey.fingerprint().map(|print| self.directory.join("index").join(format!("{print}.json")));
         if let Some(index) = kept.as_deref().and_then(read_json) {
             return Ok(index);
         }
-        context.progress(&format!("reading {} modules of {}", survey.files.len(), survey.root.display()));
+        caller.progress(&format!("reading {} modules of {}", survey.files.len(), survey.root.display()));
         let index = Index::build(survey)?;
         if let Some(path) = kept {
             // A cache that cannot be written costs time only.

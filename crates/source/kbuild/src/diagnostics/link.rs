@@ -1,7 +1,7 @@
 //! What GNU ld and LLVM's lld say.
 
-use super::Severity;
-use super::line::{Found, Line};
+use super::diagnostic::Severity;
+use super::found::{Found, Line};
 use super::location::Location;
 
 /// Whether a program is a linker.

@@ -1,7 +1,7 @@
 //! What make, shells, modpost, kconfig and scripts say.
 
-use super::Severity;
-use super::line::{Found, Line, Weight};
+use super::diagnostic::Severity;
+use super::found::{Found, Line, Weight};
 use super::location::Location;
 
 /// Lines that say that something else begins: Kbuild's `  CC      a.o`, directories, empty lines.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Difference, Setting};
+use super::setting::{Difference, Setting};
 use crate::configure::option_of;
 use kconfig::{Symbols, is_settable};
 use kernel::Config;

@@ -34,18 +34,18 @@ pub(super) fn find(name: &str, archive: &dyn Archive, context: &mut Context<'_>)
     let key = format!("deb-source:{name}");
     let lists = archive.lists();
     let kept = lists.as_ref().and_then(|lists| name_cache::recall(context.store, &key, lists));
-    if let Some(found) = kept.and_then(|(package, version)| open(&package, &version, context)) {
+    if let Some(found) = kept.and_then(|kept| open(&kept.name, &kept.version, context)) {
         return Ok(found);
     }
     let part = choose(name, archive)?;
     if let Some(lists) = lists {
-        name_cache::remember(context.store, &key, lists, (&part.package, &part.version));
+        name_cache::remember(context.store, &key, lists, part.clone().into());
     }
     if let Some(found) = open(&part.package, &part.version, context) {
         return Ok(found);
     }
     let shelf = context.store.sources();
-    let lock = shelf.lock(context)?;
+    let lock = shelf.lock(&mut context.caller())?;
     // Another kiln may have fetched it while this one waited.
     if let Some(found) = open(&part.package, &part.version, context) {
         return Ok(found);

@@ -2,9 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Catalogue, Entry, State};
-use crate::apt::Apt;
-use crate::context::Context;
+use super::entry::{Entry, State};
 use crate::deb;
 use crate::error::Error;
 use crate::locator::Locator;
@@ -14,25 +12,9 @@ use crate::version::text::flavour;
 /// Packages that are named on each side of where an unknown one would be.
 const NEAR: usize = 2;
 
-/// The packages from `first` to `last`, both included, the oldest version first: of all that are kept or that apt
-/// offers those of the same flavour. There are two at least.
-///
-/// # Errors
-///
-/// When an end is no package or is not known, when both are the same or of different flavours, and when the first is
-/// the newer one.
-pub fn packages_between(
-    first: &Locator,
-    last: &Locator,
-    context: &mut Context<'_>,
-) -> Result<Vec<Entry>, Error> {
-    let entries = Catalogue::list(context).entries;
-    let apt = Apt { interrupt: context.interrupt };
-    between([first, last], &entries, &|text| deb::package_of(text, &apt))
-}
-
-/// `meant` follows the name of a meta package, such as `latest-cloud`, to that of a package.
-fn between(
+/// The packages of one flavour between two ends; `meant` follows the name of a meta package, such as `latest-cloud`, to
+/// that of a package.
+pub(super) fn between(
     ends: [&Locator; 2],
     entries: &[Entry],
     meant: &dyn Fn(&str) -> Result<String, Error>,

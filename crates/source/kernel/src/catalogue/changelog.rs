@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
-use super::entries;
+use super::changes;
 use crate::files;
 use crate::kernel::Kernel;
 use crate::version;
@@ -65,8 +65,8 @@ fn since(text: &str, after: &str) -> Vec<Release> {
     }
     let release = |(version, lines): (&str, Vec<&str>)| Release {
         version: version.to_owned(),
-        stable: entries::stable(&lines),
-        changes: entries::changes(&lines),
+        stable: changes::stable(&lines),
+        changes: changes::changes(&lines),
     };
     releases.into_iter().map(release).collect()
 }

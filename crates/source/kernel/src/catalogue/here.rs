@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Entry, State};
+use super::entry::{Entry, State};
 use crate::builds::{self, Record};
 use crate::deb;
 use crate::entry::{self, Manifest};
 use crate::error::Error;
-use crate::store::{Store, disk_usage};
+use crate::prune::disk_usage;
+use crate::store::Store;
 use crate::tree;
 use crate::version;
 use crate::version::text::{date, flavour, package_version};

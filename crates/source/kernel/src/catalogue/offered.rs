@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, State};
+use super::entry::{Entry, State};
 use crate::apt::{Archive, Description};
 use crate::error::Error;
 use crate::store::{Store, persist_json, read_json};

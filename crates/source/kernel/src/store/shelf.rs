@@ -3,13 +3,12 @@
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::context::Context;
+use crate::caller::Caller;
 use crate::error::Error;
 
 /// A folder of entries.
@@ -26,7 +25,7 @@ pub struct Lock {
 
 const LOCK_WAIT: Duration = Duration::from_secs(4 * 60 * 60);
 /// What is on its way in or out has a name that begins like this.
-pub(super) const TEMPORARY: &str = "tmp-";
+pub(crate) const TEMPORARY: &str = "tmp-";
 
 impl Shelf {
     pub(crate) fn new(directory: PathBuf) -> Self {
@@ -34,7 +33,7 @@ impl Shelf {
     }
 
     /// The folder.
-    pub(super) fn directory(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
@@ -55,8 +54,8 @@ impl Shelf {
     /// # Errors
     ///
     /// When it cannot be made or locked, or the user does not want to wait.
-    pub fn lock(&self, context: &mut Context<'_>) -> Result<Lock, Error> {
-        let lock = Lock::take(&self.directory.join(".lock"), context)?;
+    pub fn lock(&self, caller: &mut Caller<'_>) -> Result<Lock, Error> {
+        let lock = Lock::take(&self.directory.join(".lock"), caller)?;
         clear(&self.directory)?;
         Ok(lock)
     }
@@ -125,9 +124,9 @@ impl Lock {
     /// # Errors
     ///
     /// When it cannot be made or locked, or the user does not want to wait.
-    pub fn take(path: &Path, context: &mut Context<'_>) -> Result<Self, Error> {
+    pub fn take(path: &Path, caller: &mut Caller<'_>) -> Result<Self, Error> {
         let file = Self::open(path)?;
-        wait_for(&file, path, context)?;
+        wait_for(&file, path, caller)?;
         Ok(Self { _file: file })
     }
 
@@ -139,7 +138,7 @@ impl Lock {
     }
 }
 
-fn wait_for(file: &File, path: &Path, context: &mut Context<'_>) -> Result<(), Error> {
+fn wait_for(file: &File, path: &Path, caller: &mut Caller<'_>) -> Result<(), Error> {
     let start = Instant::now();
     loop {
         match file.try_lock() {
@@ -150,10 +149,10 @@ fn wait_for(file: &File, path: &Path, context: &mut Context<'_>) -> Result<(), E
             }
             Err(TryLockError::WouldBlock) => {}
         }
-        if context.interrupt.load(Ordering::Relaxed) {
+        if caller.is_interrupted() {
             return Err(Error::Interrupted);
         }
-        context.progress("waiting for another kiln that fetches or builds the same");
+        caller.progress("waiting for another kiln that fetches or builds the same");
         sleep(Duration::from_millis(200));
     }
 }
@@ -172,12 +171,10 @@ fn clear(directory: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Store;
     use fixture::{NEVER, write};
 
     fn lock(shelf: &Shelf) -> Lock {
-        let store = Store::new("/".into());
-        shelf.lock(&mut Context { store: &store, listener: &mut |_| {}, interrupt: &NEVER }).unwrap()
+        shelf.lock(&mut Caller { listener: &mut |_| {}, interrupt: &NEVER }).unwrap()
     }
 
     #[test]

@@ -25,8 +25,8 @@ fn an_index_is_kept_until_the_tree_changes() {
         let mut readings = 0;
         let survey = Survey::make(&root.join("lib/modules/6.1"), Layout::Installed).unwrap();
         let mut count = |_: &str| readings += 1;
-        let mut context = Context { store: &store, listener: &mut count, interrupt: &NEVER };
-        (store.index(&survey, &mut context).unwrap(), readings)
+        let mut caller = Caller { listener: &mut count, interrupt: &NEVER };
+        (store.index(&survey, &mut caller).unwrap(), readings)
     };
     assert_eq!(look().1, 1, "too fresh to be kept");
     sleep(Duration::from_millis(3100));

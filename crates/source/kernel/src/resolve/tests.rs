@@ -1,9 +1,11 @@
 use super::*;
+use crate::arch::Arch;
 use crate::modules::Presence;
 use crate::store::Store;
 use fixture::NEVER;
 use fixture::{bz_image, package_root, write};
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 
 struct Place {
     directory: tempfile::TempDir,

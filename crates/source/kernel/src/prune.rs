@@ -6,11 +6,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::lease::claim;
-use super::shelf::{Shelf, TEMPORARY};
-use super::{Lock, Store};
 use crate::context::Context;
 use crate::error::Error;
+use crate::store::{Lock, Shelf, Store, TEMPORARY, claim};
 
 /// The folders whose sub-folders are entries: packages, builds, trees to build in, unpacked sources, booted
 /// machines.
@@ -58,11 +56,11 @@ impl Store {
     /// When the store cannot be locked or listed. What fails with a single entry is in [`Pruned::failed`].
     pub fn prune(keep: u64, dry_run: bool, context: &mut Context<'_>) -> Result<Pruned, Error> {
         let store = context.store;
-        if !store.directory.exists() {
+        if !store.directory().exists() {
             return Ok(Pruned::default());
         }
         // Nobody fetches or prunes meanwhile, and what an earlier prune left half done is cleared.
-        let lock = |kind: &&str| Shelf::new(store.directory.join(kind)).lock(context);
+        let lock = |kind: &&str| Shelf::new(store.directory().join(kind)).lock(&mut context.caller());
         let _locks = KINDS.iter().map(lock).collect::<Result<Vec<Lock>, _>>()?;
         context.progress("measuring the store");
         let entries = store.entries()?;
@@ -88,7 +86,7 @@ impl Store {
     fn entries(&self) -> Result<Vec<Entry>, Error> {
         let mut entries = Vec::new();
         for kind in KINDS {
-            entries.extend(entries_in(&self.directory.join(kind), kind)?);
+            entries.extend(entries_in(&self.directory().join(kind), kind)?);
         }
         sort(&mut entries);
         Ok(entries)
