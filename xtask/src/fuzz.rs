@@ -124,3 +124,20 @@ impl Target {
         succeed(run.args(self.examples))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_is_run_with_examples_that_are_there() {
+        let names: Vec<String> = TARGETS.iter().map(|target| format!("{}.rs", target.name)).collect();
+        for entry in std::fs::read_dir(root().join("fuzz/fuzz_targets")).unwrap() {
+            let file = entry.unwrap().file_name().into_string().unwrap();
+            assert!(names.contains(&file), "{file}");
+        }
+        for folder in TARGETS.iter().filter_map(|target| target.examples) {
+            assert!(std::fs::read_dir(root().join(folder)).unwrap().next().is_some(), "{folder}");
+        }
+    }
+}

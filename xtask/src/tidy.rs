@@ -6,6 +6,7 @@
 //! * [`calls`]: what is not called, and what instead
 //! * [`comments`]: what does not belong in a comment
 //! * [`words`]: one word for one thing; nothing of a developer's machine
+//! * [`modules`]: where the files of modules are
 //! * [`paths`]: what is cited exists
 //! * [`changelog`]: its form
 //! * [`exceptions`]: what is known to break a rule; it can only shrink
@@ -15,6 +16,7 @@ mod changelog;
 mod comments;
 mod exceptions;
 mod lengths;
+mod modules;
 mod paths;
 mod rooms;
 mod source;
@@ -69,6 +71,7 @@ fn look(repository: &Repository) -> Result<Vec<Finding>> {
         findings.extend(words::look(source));
         findings.extend(paths::look(source, repository));
         if let Some(rust) = &source.rust {
+            findings.extend(modules::look(source, rust));
             findings.extend(lengths::look(source, rust));
             findings.extend(calls::look(source, rust));
             findings.extend(comments::look(source, rust));

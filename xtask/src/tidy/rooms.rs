@@ -34,11 +34,30 @@ pub(super) fn look(repository: &Repository) -> Result<Vec<Finding>> {
             findings.push(Finding::new(&manifest.path, 1, "lints", "add [lints] workspace = true"));
         }
         let picture = repository.text(PICTURE).unwrap_or_default();
-        if manifest.path.starts_with("crates/") && !picture.contains(&format!("{name}/ ")) {
-            findings.push(Finding::new(&manifest.path, 1, "picture", format!("{name} is not in {PICTURE}")));
+        if manifest.path.starts_with("crates/") && !is_pictured(picture, &manifest.path) {
+            let advice = format!("{name} is not in its stage in {PICTURE}");
+            findings.push(Finding::new(&manifest.path, 1, "picture", advice));
         }
     }
     Ok(findings)
+}
+
+/// Whether the picture has the folders of a manifest below `crates`, one in the other.
+fn is_pictured(picture: &str, manifest: &str) -> bool {
+    let folders: Vec<&str> = manifest.split('/').skip(1).filter(|part| *part != "Cargo.toml").collect();
+    let mut wanted = folders.iter().enumerate().peekable();
+    for line in picture.lines() {
+        let Some((depth, name)) = wanted.peek() else { return true };
+        let room = line.trim_start();
+        let indent = line.len() - room.len();
+        if indent == 2 * (depth + 1) && room.starts_with(&format!("{name}/ ")) {
+            wanted.next();
+        } else if indent < 2 * (depth + 1) && *depth > 0 {
+            // The stage ends here.
+            return false;
+        }
+    }
+    wanted.peek().is_none()
 }
 
 /// Each crate of the workspace with the names of all that it depends on, also for tests.
@@ -70,6 +89,17 @@ fn wrong_direction(name: &str, needs: &[String], manifest: &str) -> Vec<Finding>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_crate_is_pictured_in_its_stage() {
+        let picture = "crates/\n  kiln/  x\n  a/  x\n    b/  x\n    a/  x\n  c/  x\n    d/  x\nxtask/  x\n";
+        for path in ["kiln", "a/b", "a/a", "c/d"] {
+            assert!(is_pictured(picture, &format!("crates/{path}/Cargo.toml")), "{path}");
+        }
+        for path in ["b", "a/d", "c/b", "d", "c/e", "xtask"] {
+            assert!(!is_pictured(picture, &format!("crates/{path}/Cargo.toml")), "{path}");
+        }
+    }
 
     #[test]
     fn a_crate_knows_only_those_to_its_left() {

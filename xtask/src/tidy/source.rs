@@ -240,7 +240,8 @@ fn places(declared_in: &str, module: &ItemMod) -> Vec<String> {
     vec![normal(&below.join(format!("{name}.rs"))), normal(&below.join(name).join("mod.rs"))]
 }
 
-fn path_attribute(attribute: &Attribute) -> Option<String> {
+/// What `#[path = "..."]` says.
+pub(super) fn path_attribute(attribute: &Attribute) -> Option<String> {
     let syn::Meta::NameValue(pair) = &attribute.meta else { return None };
     match &pair.value {
         syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) if pair.path.is_ident("path") => {

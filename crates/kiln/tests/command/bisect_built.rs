@@ -2,6 +2,7 @@
 
 use bisect::axis::{Kind, Point};
 use bisect::{Bisection, Candidate, Conclusion};
+use verdict::{Comparison, Verdict};
 
 use crate::support::source::Source;
 use crate::support::{BUILD, Call, Place};
@@ -189,12 +190,43 @@ fn writes(source: &Source, part: usize) {
     }
 }
 
+/// Where a cost is planted.
+const FUNCTION: &str = "SYSCALL_DEFINE0(getppid)\n{\n\tint pid;\n\n";
+
+/// A load of the counter and 500 turns of two instructions.
+const COST: &str =
+    "\tasm volatile(\"mov $500, %%ecx\\n1:\\tdec %%ecx\\n\\tjnz 1b\" : : : \"ecx\", \"cc\");\n";
+const INSTRUCTIONS: f64 = 1001.0;
+
+/// Compares two builds of which one has the cost: it is found, measured and named, and nothing else is.
+fn is_all_that_differs(place: &Place, base: &str, new: &str) {
+    let done = place.kiln(["compare", base, new, "--why", "--json"]).run().expect(1);
+    let comparison: Comparison = done.stated();
+    let against = &comparison.others[0];
+    assert!(against.rows.len() > 100, "{}", against.rows.len());
+    // The other image takes another number of instructions to unpack.
+    let found: Vec<_> = against
+        .rows
+        .iter()
+        .filter(|row| row.verdict != Verdict::Same && row.metric != "boot/user-space")
+        .collect();
+    let [row] = found[..] else { panic!("{found:#?}") };
+    assert_eq!((row.metric.as_str(), row.verdict), ("syscall/getppid", Verdict::Worse));
+    assert!((row.difference / INSTRUCTIONS - 1.0).abs() < 0.02, "{row:?}");
+    let why = row.why.as_ref().expect("it was asked for");
+    let first = &why.functions[0];
+    assert!(first.function.contains("sys_getppid"), "{why:?}");
+    let gained = first.new.unwrap_or(0).abs_diff(first.base.unwrap_or(0));
+    assert!((980..=1022).contains(&gained), "{why:?}");
+    assert!(why.unexplained.abs() <= 20, "{why:?}");
+    for missing in &against.missing {
+        assert_eq!(missing.base, missing.new, "{missing:?}");
+    }
+}
+
 #[test]
 #[ignore = "takes minutes"]
 fn the_commit_that_breaks_a_case_and_the_one_that_makes_a_system_call_dearer_are_found_in_debians_source() {
-    const FUNCTION: &str = "SYSCALL_DEFINE0(getppid)\n{\n\tint pid;\n\n";
-    const COST: &str =
-        "\tasm volatile(\"mov $500, %%ecx\\n1:\\tdec %%ecx\\n\\tjnz 1b\" : : : \"ecx\", \"cc\");\n";
     let place = Place::new();
     let source = place.debian_source();
     writes(&source, 1);
@@ -215,7 +247,13 @@ fn the_commit_that_breaks_a_case_and_the_one_that_makes_a_system_call_dearer_are
     let (bisection, named) = found(source.bisect(&place, &range, &["--metric", "syscall/getppid", "--json"]));
     assert_eq!(named.name, dearer);
     holds(&bisection, 3);
-    // A load of the counter and 500 turns of two instructions.
     let [first, last] = [&bisection.first, &bisection.last].map(|end| end.state.values[0]);
-    assert!(((last - first) / 1001.0 - 1.0).abs() < 0.02, "{first} {last}");
+    assert!(((last - first) / INSTRUCTIONS - 1.0).abs() < 0.02, "{first} {last}");
+
+    // Both were built for the search.
+    let [base, new] = [&source.first, &dearer].map(|commit| {
+        let locator = format!("git:{}@{commit}", source.path.display());
+        place.kiln(["build", &locator, "--config", "tiny"]).builds()
+    });
+    is_all_that_differs(&place, &base, &new);
 }

@@ -43,6 +43,7 @@ fn debians_user_mode_linux_is_one_locator_away() {
     passes_the_smoke_suite(place.kiln(["run", "uml:deb", "--case", "fs/*", "--isolation", "suite"]), 1);
 }
 
+/// `cargo xtask ci` has it built before, since that takes longer than a test may.
 #[test]
 fn debians_source_becomes_a_kernel_that_passes_the_smoke_suite_in_qemu() {
     let place = Place::new();
@@ -54,6 +55,7 @@ fn debians_source_becomes_a_kernel_that_passes_the_smoke_suite_in_qemu() {
 }
 
 #[test]
+#[ignore = "takes minutes"]
 fn the_same_source_is_a_kernel_without_qemu_and_its_own_tests_are_read() {
     let place = Place::new();
     let locator = place.built(&["--config", "kunit", "--arch", "um"]);
