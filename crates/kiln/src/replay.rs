@@ -5,7 +5,7 @@ use judge::{Outcome, Run};
 use lab::bundle::request;
 use ledger::sessions;
 use protocol::Work;
-use protocol::waiting::AT_HAND;
+use protocol::waiting::FOREGROUND;
 
 use crate::cli::Replay;
 use crate::failure::INTERRUPTED;
@@ -38,7 +38,7 @@ pub(crate) fn replay(said: &Replay, color: bool) -> Result<u8> {
 /// A shell in the machine of the case.
 fn shell(recalled: &Recalled) -> Result<u8> {
     let Alone { kernel, mut spec, item, .. } = recalled.prepare()?;
-    spec.payload.file(AT_HAND, request(&item, recalled.before().seed, item.limit)?);
+    spec.payload.file(FOREGROUND, request(&item, recalled.before().seed, item.limit)?);
     let what = match item.work {
         Work::Case(name) => format!("the case {name}"),
         Work::Program(command) => command.argv.join(" "),

@@ -18,38 +18,58 @@ fn main() {
     for watched in ["crates/guest", "plugin", "preload", "Cargo.lock", "Cargo.toml"] {
         println!("cargo::rerun-if-changed={}", top.join(watched).display());
     }
-    let agent = build(&top, ("agent", "agent"), &["--bin", "agent"], STATIC).join("agent");
-    let micro = build(&top, ("micro", "micro"), &["--bin", "micro"], STATIC).join("micro");
+    let agent = guest("agent").build(&top).join("agent");
+    let micro = guest("micro").build(&top).join("micro");
     let built = [
         ("KILN_CASES", catalogue(&agent)),
         ("KILN_OPERATIONS", catalogue(&micro)),
         ("KILN_AGENT", agent),
         ("KILN_MICRO", micro),
-        ("KILN_PLUGIN", build(&top, ("plugin", "plugin"), &["--lib"], DYNAMIC).join("libplugin.so")),
-        ("KILN_PRELOAD", build(&top, ("preload", "agent"), &["--lib"], DYNAMIC).join("libpreload.so")),
+        ("KILN_PLUGIN", library("plugin", "plugin").build(&top).join("libplugin.so")),
+        ("KILN_PRELOAD", library("preload", "agent").build(&top).join("libpreload.so")),
     ];
     for (variable, file) in built {
         println!("cargo::rustc-env={variable}={}", file.display());
     }
 }
 
-/// Builds some of a package with a profile; gives the directory of what came out.
-fn build(top: &Path, (package, profile): (&str, &str), what: &[&str], flags: &str) -> PathBuf {
-    let target = std::env::var("TARGET").expect("cargo sets TARGET");
-    let directory = target_directory().join(package);
-    let status = Command::new(std::env::var_os("CARGO").expect("cargo sets CARGO"))
-        .args(["build", "--quiet", "--locked", "--package", package, "--profile", profile])
-        .args(what)
-        .args(["--target", &target, "--target-dir"])
-        .arg(&directory)
-        .current_dir(top)
-        .env("CARGO_ENCODED_RUSTFLAGS", flags)
-        .env_remove("RUSTC_WRAPPER")
-        .env_remove("RUSTC_WORKSPACE_WRAPPER")
-        .status()
-        .expect("cargo can be started");
-    assert!(status.success(), "the {package} does not build");
-    directory.join(target).join(profile)
+/// What is built of a package, and how.
+struct Build {
+    package: &'static str,
+    profile: &'static str,
+    /// `--bins` or `--lib`.
+    what: &'static str,
+    flags: &'static str,
+}
+
+/// A static program of the package's name, with a profile of that name.
+fn guest(package: &'static str) -> Build {
+    Build { package, profile: package, what: "--bins", flags: STATIC }
+}
+
+fn library(package: &'static str, profile: &'static str) -> Build {
+    Build { package, profile, what: "--lib", flags: DYNAMIC }
+}
+
+impl Build {
+    /// Gives the directory of what came out.
+    fn build(&self, top: &Path) -> PathBuf {
+        let Self { package, profile, what, flags } = *self;
+        let target = std::env::var("TARGET").expect("cargo sets TARGET");
+        let directory = target_directory().join(package);
+        let status = Command::new(std::env::var_os("CARGO").expect("cargo sets CARGO"))
+            .args(["build", "--quiet", "--locked", "--package", package, "--profile", profile, what])
+            .args(["--target", &target, "--target-dir"])
+            .arg(&directory)
+            .current_dir(top)
+            .env("CARGO_ENCODED_RUSTFLAGS", flags)
+            .env_remove("RUSTC_WRAPPER")
+            .env_remove("RUSTC_WORKSPACE_WRAPPER")
+            .status()
+            .expect("cargo can be started");
+        assert!(status.success(), "the {package} does not build");
+        directory.join(target).join(profile)
+    }
 }
 
 /// Has a program for guests write what it holds; gives the file.

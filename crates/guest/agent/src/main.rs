@@ -1,5 +1,36 @@
-//! `/init` of the machine; under the name `kiln-report`, the reporter for scripts; under `kiln-case`, what runs a case
-//! by hand.
+//! `/init` of the machine; under the name `kiln-report`, the reporter for scripts; under `kiln-case`, what runs a case in
+//! the foreground.
+//!
+//! * [`init`]: process 1, which serves the host
+//! * [`session`]: waits for the control port ([`port`]), the kernel log ([`kernel_log`]) and children at once
+//! * [`work`]: runs a case or a program; [`launch`] is its part in the child process, [`results`] its results page
+//! * [`leftovers`]: removes what a case left behind; [`processes`] lists and kills processes
+//! * [`shell`]: gives the console to a shell
+//! * [`instrument`]: a machine that measures
+//! * [`standalone`]: a run without a host beside the machine, reported as [`text`]
+//! * [`foreground`]: a case that a person runs in a shell
+//! * [`mounts`]: what an init mounts; [`wake`] gives a clone a clock and random numbers of its own
+//! * [`window`]: makes the files that the host sends to a machine that is up
+//! * [`system`]: facts of the running kernel, and the end of the machine
+
+mod foreground;
+mod init;
+mod instrument;
+mod kernel_log;
+mod launch;
+mod leftovers;
+mod mounts;
+mod port;
+mod processes;
+mod results;
+mod session;
+mod shell;
+mod standalone;
+mod system;
+mod text;
+mod wake;
+mod window;
+mod work;
 
 use std::io::Write;
 use std::path::Path;
@@ -13,11 +44,11 @@ fn main() -> ExitCode {
     let (name, rest) = arguments.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
     match Path::new(name).file_name().and_then(|name| name.to_str()) {
         Some("kiln-report") => return exit(harness::page::report_command(rest).map(|()| 0)),
-        Some("kiln-case") => return exit(agent::init::by_hand::command(rest)),
+        Some("kiln-case") => return exit(foreground::command(rest)),
         _ => {}
     }
     if std::process::id() == 1 {
-        agent::init::run();
+        init::run();
     }
     if rest.first().is_some_and(|first| first == catalogue::ARGUMENT) {
         return exit(write_catalogue().map(|()| 0));

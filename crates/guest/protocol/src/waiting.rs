@@ -1,14 +1,14 @@
-//! A run that waits in the initramfs, for a machine that has no kiln beside it.
+//! The request of a run in the initramfs, for a machine that runs without kiln.
 
 use crate::RunRequest;
 
-/// Where the agent finds a run that it does by itself before it powers off.
-pub const BY_ITSELF: &str = "/kiln/by-itself";
+/// The request that the agent runs before it powers off.
+pub const STANDALONE: &str = "/kiln/by-itself";
 
-/// Where a person's `kiln-case` finds the run that is at hand.
-pub const AT_HAND: &str = "/kiln/at-hand";
+/// The request that `kiln-case` runs in the foreground.
+pub const FOREGROUND: &str = "/kiln/at-hand";
 
-/// What the agent writes into the kernel log, and so on the console, before it begins a run by itself.
+/// The agent writes this into the kernel log, and so on the console, before it starts a standalone run.
 pub const BEGINS: &str = "kiln: the run begins";
 
 /// The content of such a file.

@@ -121,7 +121,7 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
     }
     let limit = parts.item.limit * SLOWNESS;
     let mut payload = parts.spec.payload.clone();
-    payload.file(waiting::BY_ITSELF, request(parts.item, parts.run.seed, limit)?);
+    payload.file(waiting::STANDALONE, request(parts.item, parts.run.seed, limit)?);
     let image = std::fs::read(&parts.kernel.image)
         .map_err(|source| Error::Image { image: parts.kernel.image.display().to_string(), source })?;
     let script = script::write(parts, accel, limit);

@@ -19,11 +19,11 @@ const WRITTEN_BY_A_PROGRAM: &str = "user: ";
 const RECORD_MAX: usize = 8192;
 
 #[derive(Debug)]
-pub(super) struct KernelLog(File);
+pub(crate) struct KernelLog(File);
 
 impl KernelLog {
     /// From here on: what came before is on the console.
-    pub(super) fn open() -> std::io::Result<Self> {
+    pub(crate) fn open() -> std::io::Result<Self> {
         let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
         let mut file = File::options().read(true).custom_flags(flags).open(DEVICE)?;
         file.seek(SeekFrom::End(0))?;
@@ -31,7 +31,7 @@ impl KernelLog {
     }
 
     /// The next record, if there is one already.
-    pub(super) fn next(&mut self) -> Option<FromAgent> {
+    pub(crate) fn next(&mut self) -> Option<FromAgent> {
         let mut buffer = [0; RECORD_MAX];
         match self.0.read(&mut buffer) {
             Ok(count) => parse(&buffer[..count]).map(FromAgent::Log),
@@ -48,7 +48,7 @@ impl AsFd for KernelLog {
 }
 
 /// Puts a line into the kernel log, and so on the console.
-pub(super) fn write(text: &str) {
+pub(crate) fn write(text: &str) {
     if let Ok(mut file) = File::options().write(true).open(DEVICE) {
         // One write is one record. There is nobody else who could be told.
         let _ = file.write_all(format!("<3>{text}").as_bytes());

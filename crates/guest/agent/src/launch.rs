@@ -17,13 +17,13 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
-use super::work::RESULTS;
+use crate::results;
 
 /// The number under which programs of a case inherit the results page.
 const RESULTS_DESCRIPTOR: i32 = 99;
 
 /// What the new process does.
-pub(super) enum Task<'a> {
+pub(crate) enum Task<'a> {
     /// Modules, needs, set-up and body, or the program.
     Main(&'a RunRequest),
     /// The clean-up of a case.
@@ -31,12 +31,12 @@ pub(super) enum Task<'a> {
 }
 
 /// The environment that all runs share, and what a panic of a case means.
-pub(super) fn prepare() {
+pub(crate) fn prepare() {
     let descriptor = RESULTS_DESCRIPTOR.to_string();
     let variables = [
         ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
         ("HOME", "/root"),
-        (PATH_VARIABLE, RESULTS),
+        (PATH_VARIABLE, results::PATH),
         (DESCRIPTOR_VARIABLE, &descriptor),
     ];
     for (name, value) in variables {
@@ -47,7 +47,7 @@ pub(super) fn prepare() {
 }
 
 /// Forks a process in a session of its own for `task`; gives its id and the pipe with its output.
-pub(super) fn start(task: &Task<'_>, page: &'static Page, file: &OwnedFd) -> std::io::Result<(Pid, OwnedFd)> {
+pub(crate) fn start(task: &Task<'_>, page: &'static Page, file: &OwnedFd) -> std::io::Result<(Pid, OwnedFd)> {
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
     rustix::io::ioctl_fionbio(&writer, false)?;
     match fork()? {
@@ -61,7 +61,7 @@ fn in_child(task: &Task<'_>, page: &'static Page, file: &OwnedFd, output: OwnedF
 }
 
 /// Does the task in this process, with the standard streams that it has.
-pub(super) fn in_foreground(task: &Task<'_>, page: &'static Page, file: &OwnedFd) -> i32 {
+pub(crate) fn in_foreground(task: &Task<'_>, page: &'static Page, file: &OwnedFd) -> i32 {
     perform(task, page, || pass_on(file).and_then(|()| rustix::process::chdir("/tmp")))
 }
 
@@ -100,7 +100,7 @@ fn pass_on(file: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-pub(super) fn unblock_signals() {
+pub(crate) fn unblock_signals() {
     // SAFETY: the set is a local that sigemptyset initialises.
     unsafe {
         let mut none = std::mem::zeroed();
@@ -110,7 +110,7 @@ pub(super) fn unblock_signals() {
 }
 
 fn main(request: &RunRequest) -> Checked {
-    tell_seed(request.seed);
+    set_seed(request.seed);
     for path in &request.modules {
         load(Path::new(path))?;
     }
@@ -124,7 +124,7 @@ fn main(request: &RunRequest) -> Checked {
 }
 
 /// Lets the case and its programs know what random numbers shall come from.
-fn tell_seed(seed: u64) {
+fn set_seed(seed: u64) {
     // SAFETY: this process has one thread.
     unsafe { std::env::set_var("KILN_SEED", seed.to_string()) };
 }

@@ -7,9 +7,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{BorrowedFd, FromRawFd, OwnedFd};
 use rustix::time::Timespec;
 
-use super::kernel_log::KernelLog;
-use super::leftovers;
-use super::port::Port;
+use crate::kernel_log::KernelLog;
+use crate::leftovers;
+use crate::port::Port;
 
 /// Records of one kernel log reading; a flood must not keep the port from being answered.
 const LOG_BURST: usize = 256;
@@ -21,7 +21,7 @@ const LOG_MAX: usize = 1 << 20;
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub(super) struct Session {
+pub(crate) struct Session {
     port: Port,
     log: KernelLog,
     children: OwnedFd,
@@ -31,15 +31,15 @@ pub(super) struct Session {
 
 /// What a wait ended with.
 #[derive(Debug, Default)]
-pub(super) struct Ready {
+pub(crate) struct Ready {
     /// Messages other than pings, which have been answered.
-    pub(super) messages: Vec<ToAgent>,
+    pub(crate) messages: Vec<ToAgent>,
     /// The extra descriptor can be read.
-    pub(super) extra: bool,
+    pub(crate) extra: bool,
 }
 
 impl Session {
-    pub(super) fn open() -> std::io::Result<Self> {
+    pub(crate) fn open() -> std::io::Result<Self> {
         Ok(Self {
             port: Port::open()?,
             log: KernelLog::open()?,
@@ -49,29 +49,29 @@ impl Session {
         })
     }
 
-    pub(super) fn send(&mut self, message: &FromAgent) {
+    pub(crate) fn send(&mut self, message: &FromAgent) {
         self.port.send(message);
     }
 
     /// Puts the port into the state that messages need.
-    pub(super) fn restore_port(&self) {
+    pub(crate) fn restore_port(&self) {
         // A line that does not take it is lost for every message alike.
         let _ = self.port.make_raw();
     }
 
     /// Mount points that belong to the machine, not to a case.
-    pub(super) fn mounts(&self) -> &[String] {
+    pub(crate) fn mounts(&self) -> &[String] {
         &self.mounts
     }
 
     /// Nobody is beside the machine: what is sent is text, which is looked at when all is over.
-    pub(super) fn speak_in_lines(&mut self) {
-        self.port.speak_in_lines();
+    pub(crate) fn send_text(&mut self) {
+        self.port.send_text();
         self.started = true;
     }
 
     /// Waits until all that was sent has left the machine.
-    pub(super) fn drain(&self) {
+    pub(crate) fn drain(&self) {
         self.port.drain();
     }
 
@@ -83,9 +83,9 @@ impl Session {
 
     /// Waits until there is a message, a child has ended, `extra` can be read or `deadline` is over;
     /// forwards the kernel log and answers pings on the way.
-    pub(super) fn wait(&mut self, extra: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> Ready {
+    pub(crate) fn wait(&mut self, extra: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> Ready {
         let mut ready = Ready::default();
-        let beat = self.port.speaks_in_lines().then(|| Instant::now() + HEARTBEAT);
+        let beat = self.port.sends_text().then(|| Instant::now() + HEARTBEAT);
         let deadline = deadline.into_iter().chain(beat).min();
         let [port, log, children, readable] = self.poll(extra, deadline);
         if beat.is_some_and(|beat| Instant::now() >= beat) {
@@ -135,7 +135,7 @@ impl Session {
     }
 
     /// Sends all that the kernel has logged up to now: what comes later belongs to the next run.
-    pub(super) fn forward_whole_log(&mut self) {
+    pub(crate) fn forward_whole_log(&mut self) {
         self.forward_records(LOG_MAX);
     }
 
@@ -172,9 +172,4 @@ fn child_signals() -> std::io::Result<OwnedFd> {
 fn timespec(duration: Duration) -> Timespec {
     let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     Timespec { tv_sec: seconds, tv_nsec: i64::from(duration.subsec_nanos()) }
-}
-
-/// A time of the kernel in milliseconds.
-pub(super) fn milliseconds(time: Timespec) -> u64 {
-    u64::try_from(time.tv_sec * 1000 + time.tv_nsec / 1_000_000).unwrap_or(0)
 }

@@ -7,15 +7,11 @@ use protocol::message::TEXT_MAX;
 use protocol::results::{PAGE_SIZE, Page};
 use protocol::{End, FromAgent, ReportKind, RunRequest, ToAgent, Work};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
-use super::session::Session;
-use super::{launch, leftovers, stuck};
-use harness::page;
-
-/// Where the results page of the running case is.
-pub(super) const RESULTS: &str = "/run/kiln/results";
+use crate::session::Session;
+use crate::system::{power_off, taint};
+use crate::{launch, leftovers, processes, results};
 
 /// How long a clean-up may take.
 const CLEANUP_LIMIT: Duration = Duration::from_secs(10);
@@ -27,22 +23,22 @@ const KILL_PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy)]
 struct Until {
     deadline: Option<Instant>,
-    /// Or when the machine says so about this run.
-    told: Option<u32>,
+    /// Or when the host ends this run.
+    run: Option<u32>,
 }
 
 impl Until {
     fn over(limit: Duration) -> Self {
-        Self { deadline: Instant::now().checked_add(limit), told: None }
+        Self { deadline: Instant::now().checked_add(limit), run: None }
     }
 }
 
 /// Runs `request` and sends everything about it.
-pub(super) fn run(session: &mut Session, request: &RunRequest) {
+pub(crate) fn run(session: &mut Session, request: &RunRequest) {
     session.forward_whole_log();
     let taint_before = taint();
     let start = Instant::now();
-    let (end, processes, page) = match prepare() {
+    let (end, processes, page) = match results::create() {
         Ok((file, page)) => {
             let (end, processes) = execute(session, request, page, &file);
             (end, processes, Some(page))
@@ -65,26 +61,6 @@ pub(super) fn run(session: &mut Session, request: &RunRequest) {
     });
 }
 
-fn taint() -> u64 {
-    std::fs::read_to_string("/proc/sys/kernel/tainted")
-        .ok()
-        .and_then(|text| text.trim().parse().ok())
-        .unwrap_or(0)
-}
-
-/// A new results page and a new `/tmp`.
-pub(super) fn prepare() -> std::io::Result<(OwnedFd, &'static Page)> {
-    // There is none on the first run.
-    let _ = std::fs::remove_file(RESULTS);
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let file = rustix::fs::open(RESULTS, flags, Mode::from_raw_mode(0o666))?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(0o666))?;
-    rustix::fs::ftruncate(&file, PAGE_SIZE as u64)?;
-    let page = page::map(&file)?;
-    page.prepare();
-    Ok((file, page))
-}
-
 /// Runs the work and its clean-up; gives the end of the work, and the processes that it left behind.
 fn execute(
     session: &mut Session,
@@ -92,7 +68,7 @@ fn execute(
     page: &'static Page,
     file: &OwnedFd,
 ) -> (End, Vec<String>) {
-    let until = Until { told: Some(request.run), ..Until::over(Duration::from_millis(request.limit_ms)) };
+    let until = Until { run: Some(request.run), ..Until::over(Duration::from_millis(request.limit_ms)) };
     let main = launch::Task::Main(request);
     let end = supervise(session, request, until, || launch::start(&main, page, file));
     let processes = leftovers::remove_processes();
@@ -127,8 +103,8 @@ fn supervise(
     let left = usize::try_from(request.output_max).unwrap_or(usize::MAX);
     let mut output = Output { run: request.run, pipe: std::fs::File::from(pipe), open: true, left };
     let end = follow(session, pid, &mut output, until).unwrap_or_else(|| {
-        let stacks = stuck::stacks();
-        leftovers::kill_all();
+        let stacks = processes::stacks();
+        processes::kill_all();
         let killed = follow(session, pid, &mut output, Until::over(KILL_PATIENCE)).is_some();
         End::TimedOut { stacks, killed }
     });
@@ -150,16 +126,16 @@ fn follow(session: &mut Session, pid: Pid, output: &mut Output, until: Until) ->
             output.forward(session);
         }
         if ready.messages.contains(&ToAgent::PowerOff) {
-            super::power_off();
+            power_off();
         }
-        if until.told.is_some_and(|run| ready.messages.contains(&ToAgent::TimeUp { run })) {
+        if until.run.is_some_and(|run| ready.messages.contains(&ToAgent::TimeUp { run })) {
             return reap(pid);
         }
     }
 }
 
 /// Takes in every child that has ended, orphans too; gives the end of `pid` if it was among them.
-pub(super) fn reap(pid: Pid) -> Option<End> {
+pub(crate) fn reap(pid: Pid) -> Option<End> {
     let mut end = None;
     while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
         if ended == pid {
@@ -170,7 +146,7 @@ pub(super) fn reap(pid: Pid) -> Option<End> {
 }
 
 /// How a process ended, from its wait status.
-pub(super) fn end_of(status: WaitStatus) -> End {
+pub(crate) fn end_of(status: WaitStatus) -> End {
     match status.terminating_signal() {
         Some(signal) => End::Signalled(signal),
         None => End::Exited(status.exit_status().unwrap_or(-1)),

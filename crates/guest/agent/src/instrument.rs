@@ -6,17 +6,17 @@ use std::process::{Command, Stdio};
 use protocol::FromAgent;
 use protocol::measure::INSTRUMENT;
 
-use super::hello;
-use super::session::Session;
+use crate::session::Session;
+use crate::system::hello;
 
 /// Whether this machine measures.
-pub(super) fn is_there() -> bool {
+pub(crate) fn is_there() -> bool {
     Path::new(INSTRUMENT).exists()
 }
 
 /// Runs the instrument, which stops the machine by itself when it is done; `began` is the time-stamp counter when
 /// user space did.
-pub(super) fn run(session: &mut Session, began: u64, trouble: &[String]) {
+pub(crate) fn run(session: &mut Session, began: u64, trouble: &[String]) {
     session.send(&hello());
     for text in trouble {
         session.send(&FromAgent::Trouble { text: text.clone() });

@@ -13,7 +13,7 @@ const MOUNTS: &[(&str, &str, &str, bool)] = &[
     ("proc", "/proc", "", false),
     ("sysfs", "/sys", "", false),
     ("tmpfs", "/run", "mode=0755", false),
-    ("tmpfs", super::leftovers::TMP, "mode=1777,size=50%", false),
+    ("tmpfs", crate::leftovers::TMP, "mode=1777,size=50%", false),
     ("devpts", "/dev/pts", "mode=0620,ptmxmode=0666", true),
     ("tmpfs", "/dev/shm", "mode=1777", true),
     ("mqueue", "/dev/mqueue", "", true),
@@ -37,7 +37,7 @@ const DISK_OF_UML: &str = "/dev/ubda";
 const DIRECTORIES: &[&str] = &["/root", "/etc", "/mnt", "/run/kiln"];
 
 /// Mounts everything and gives what went wrong.
-pub(super) fn mount_all() -> Vec<String> {
+pub(crate) fn mount_all() -> Vec<String> {
     let mut trouble = Vec::new();
     for &(kind, place, options, may_lack) in MOUNTS {
         match mount_one(kind, place, options) {

@@ -21,12 +21,12 @@ const MEMORY: &str = "resource2";
 const PAGE: usize = 4096;
 
 /// Whether the host can send files, which a kernel without PCI or one that is locked down does not allow.
-pub(super) fn is_there() -> bool {
+pub(crate) fn is_there() -> bool {
     find().is_some_and(|path| Mapping::new(&path, PAGE).is_ok())
 }
 
 /// Makes all files that lie in the window; the error is for people.
-pub(super) fn unpack() -> Result<(), String> {
+pub(crate) fn unpack() -> Result<(), String> {
     let path = find().ok_or("this machine has no window for programs")?;
     let failed = |error: Errno| format!("{}: {}", path.display(), harness::check::describe(error));
     let extent = Extent::read(Mapping::new(&path, PAGE).map_err(failed)?.bytes())

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use protocol::waiting::{AT_HAND, decode};
+use protocol::waiting::{FOREGROUND, decode};
 use protocol::{Counts, End, RunRequest, Work};
 use rustix::process::{WaitOptions, waitpid};
 
-use super::{launch, work};
+use crate::{launch, results, work};
 use harness::child::{exit, fork};
 
 const USAGE: &str = "usage: kiln-case [NAME]    without a name: the case that is at hand";
@@ -17,10 +17,10 @@ const USAGE: &str = "usage: kiln-case [NAME]    without a name: the case that is
 /// # Errors
 ///
 /// When there is no such case, or it cannot be run.
-pub fn command(arguments: &[String]) -> Result<u8, String> {
+pub(crate) fn command(arguments: &[String]) -> Result<u8, String> {
     let request = wanted(arguments)?;
     launch::prepare();
-    let (file, page) = work::prepare().map_err(|error| format!("results page: {error}"))?;
+    let (file, page) = results::create().map_err(|error| format!("results page: {error}"))?;
     let mut end = in_child(|| launch::in_foreground(&launch::Task::Main(&request), page, &file))?;
     if let Work::Case(name) = &request.work
         && let Some(cleanup) = cases::find(name).and_then(|case| case.cleanup)
@@ -37,13 +37,13 @@ pub fn command(arguments: &[String]) -> Result<u8, String> {
     let Counts { pass, fail, skip, broken } = page.counts();
     let counts = format!("{pass} passed, {fail} failed, {skip} skipped, {broken} broken");
     // A terminal that has gone needs no results.
-    let _ = writeln!(std::io::stdout(), "{results}{word}: {}; checks: {counts}", told(&end));
+    let _ = writeln!(std::io::stdout(), "{results}{word}: {}; checks: {counts}", describe(&end));
     Ok(code)
 }
 
 /// The request that lies in the initramfs, or just the case, for which nothing else was shipped.
 fn wanted(arguments: &[String]) -> Result<RunRequest, String> {
-    let at_hand = std::fs::read(AT_HAND).ok().and_then(|bytes| decode(&bytes).ok());
+    let at_hand = std::fs::read(FOREGROUND).ok().and_then(|bytes| decode(&bytes).ok());
     let is = |request: &RunRequest, name: &str| matches!(&request.work, Work::Case(case) if case == name);
     match (arguments, at_hand) {
         ([], Some(request)) => Ok(request),
@@ -85,7 +85,7 @@ fn judge(counts: Counts, end: &End, is_program: bool) -> (&'static str, u8) {
     }
 }
 
-fn told(end: &End) -> String {
+fn describe(end: &End) -> String {
     match end {
         End::Signalled(signal) => format!("killed by signal {signal}"),
         End::Exited(code) => format!("exit status {code}"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_case_has_is_told() {
+    fn an_unknown_name_is_an_error() {
         let words = |name: &str| vec![name.to_string()];
         assert!(
             wanted(&words("no/such")).is_err_and(|text| text.starts_with("there is no case no/such; usage"))

@@ -9,32 +9,32 @@ use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::OFlags;
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
-use super::by_itself;
+use crate::text;
 
 /// Every PC-like machine has it where kiln put it.
 const DEVICE: &str = "/dev/ttyS1";
 
 #[derive(Debug)]
-pub(super) struct Port {
+pub(crate) struct Port {
     file: File,
     /// Messages go as text, which nobody answers.
-    in_lines: bool,
+    as_text: bool,
     encoder: Encoder,
     decoder: Decoder,
 }
 
 impl Port {
-    pub(super) fn open() -> std::io::Result<Self> {
+    pub(crate) fn open() -> std::io::Result<Self> {
         let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
         let flags = i32::try_from(flags.bits()).unwrap_or_default();
         let file = File::options().read(true).write(true).custom_flags(flags).open(DEVICE)?;
-        let port = Self { file, in_lines: false, encoder: Encoder::default(), decoder: Decoder::default() };
+        let port = Self { file, as_text: false, encoder: Encoder::default(), decoder: Decoder::default() };
         port.make_raw()?;
         Ok(port)
     }
 
     /// Every byte goes as it is, and goes at once; a case may have left the line in another state.
-    pub(super) fn make_raw(&self) -> std::io::Result<()> {
+    pub(crate) fn make_raw(&self) -> std::io::Result<()> {
         let mut mode = tcgetattr(&self.file)?;
         mode.make_raw();
         // QEMU holds the last bytes of a message back for the time of four characters.
@@ -44,29 +44,29 @@ impl Port {
     }
 
     /// What is sent carries the key from now on.
-    pub(super) fn set_key(&mut self, key: u64) {
+    pub(crate) fn set_key(&mut self, key: u64) {
         self.encoder.set_key(key);
     }
 
     /// What is sent is text from now on.
-    pub(super) fn speak_in_lines(&mut self) {
-        self.in_lines = true;
+    pub(crate) fn send_text(&mut self) {
+        self.as_text = true;
     }
 
-    pub(super) fn speaks_in_lines(&self) -> bool {
-        self.in_lines
+    pub(crate) fn sends_text(&self) -> bool {
+        self.as_text
     }
 
     /// Waits until all that was sent has left the machine.
-    pub(super) fn drain(&self) {
+    pub(crate) fn drain(&self) {
         // There is nothing else that could be tried.
         let _ = rustix::termios::tcdrain(&self.file);
     }
 
     /// Writes the whole message, waiting for the line as long as it takes.
-    pub(super) fn send(&mut self, message: &FromAgent) {
-        let bytes = match self.in_lines {
-            true => Ok(by_itself::lines(message).into_bytes()),
+    pub(crate) fn send(&mut self, message: &FromAgent) {
+        let bytes = match self.as_text {
+            true => Ok(text::lines(message).into_bytes()),
             false => self.encoder.encode(message),
         };
         let Ok(bytes) = bytes else { return };
@@ -89,7 +89,7 @@ impl Port {
     }
 
     /// The messages that have arrived; what is no message is dropped, for only the machine writes here.
-    pub(super) fn receive(&mut self) -> Vec<ToAgent> {
+    pub(crate) fn receive(&mut self) -> Vec<ToAgent> {
         let mut buffer = [0; 4096];
         let Ok(count) = self.file.read(&mut buffer) else { return Vec::new() };
         let found = self.decoder.feed(&buffer[..count]);

@@ -7,24 +7,25 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
-use super::session::Session;
-use super::{leftovers, work};
+use crate::session::Session;
+use crate::system::power_off;
+use crate::{launch, processes, work};
 use harness::child::{exit, fork};
 
 const CONSOLE: &str = "/dev/ttyS0";
 
 /// The size of a terminal.
-pub(super) fn size(rows: u16, columns: u16) -> Winsize {
+pub(crate) fn size(rows: u16, columns: u16) -> Winsize {
     Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
 /// Runs `argv` on the console until it ends.
-pub(super) fn run(session: &mut Session, argv: &[String], term: &str, size: Winsize) {
+pub(crate) fn run(session: &mut Session, argv: &[String], term: &str, size: Winsize) {
     let end = match start(argv, term, size) {
         Ok((pid, console)) => follow(session, pid, &console),
         Err(error) => End::NotStarted(format!("{CONSOLE}: {error}")),
     };
-    leftovers::kill_all();
+    processes::kill_all();
     session.forward_whole_log();
     session.send(&FromAgent::ShellEnded { end });
 }
@@ -42,7 +43,7 @@ fn follow(session: &mut Session, pid: rustix::process::Pid, console: &OwnedFd) -
                     // A size that the console does not take leaves the old one.
                     let _ = tcsetwinsize(console, self::size(rows, columns));
                 }
-                ToAgent::PowerOff => super::power_off(),
+                ToAgent::PowerOff => power_off(),
                 ToAgent::Ping { .. }
                 | ToAgent::Start { .. }
                 | ToAgent::Unpack
@@ -84,7 +85,7 @@ fn in_child(argv: &[String], term: &str, console: &OwnedFd) -> i32 {
     if taken.is_err() {
         return 126;
     }
-    super::launch::unblock_signals();
+    launch::unblock_signals();
     let error = std::process::Command::new(program)
         .args(arguments)
         .env("TERM", term)

@@ -1,39 +1,12 @@
-//! A run without anybody beside the machine: it waits in the initramfs, and what happened goes to the control
-//! port as lines of text.
+//! Messages as lines of text, for a run without a host beside the machine.
 
-use protocol::waiting::{BEGINS, BY_ITSELF, decode};
 use protocol::{End, FromAgent};
-
-use super::session::Session;
-use super::{hello, kernel_log, work};
 
 /// Stands in a line for the end of one.
 const LINE_END: char = '\x1e';
 
-/// The run that waits, if one does.
-pub(super) fn waiting() -> Option<Vec<u8>> {
-    std::fs::read(BY_ITSELF).ok()
-}
-
-/// Does the run and tells everything about it.
-pub(super) fn run(session: &mut Session, request: &[u8], trouble: &[String]) {
-    session.speak_in_lines();
-    session.send(&hello());
-    for text in trouble {
-        session.send(&FromAgent::Trouble { text: text.clone() });
-    }
-    match decode(request) {
-        Ok(request) => {
-            kernel_log::write(BEGINS);
-            work::run(session, &request);
-        }
-        Err(error) => session.send(&FromAgent::Trouble { text: format!("{BY_ITSELF}: {error}") }),
-    }
-    session.drain();
-}
-
 /// A message as lines, each a word for what it is and the rest.
-pub(super) fn lines(message: &FromAgent) -> String {
+pub(crate) fn lines(message: &FromAgent) -> String {
     match message {
         FromAgent::Hello { release, .. } => line("hello", release),
         FromAgent::Log(record) => line("log", &record.text),

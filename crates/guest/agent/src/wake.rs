@@ -19,10 +19,10 @@ struct Pool {
 }
 
 /// Sets the clock and renews what random numbers come from; gives what went wrong.
-pub(super) fn make(now_us: u64, entropy: Option<[u8; 32]>) -> Vec<String> {
+pub(crate) fn renew(now_us: u64, entropy: Option<[u8; 32]>) -> Vec<String> {
     let clock = set_clock(now_us).map_err(|error| format!("clock: {}", describe(error)));
     let random =
-        entropy.map_or(Ok(()), renew).map_err(|error| format!("random numbers: {}", describe(error)));
+        entropy.map_or(Ok(()), reseed).map_err(|error| format!("random numbers: {}", describe(error)));
     [clock, random].into_iter().filter_map(Result::err).collect()
 }
 
@@ -33,7 +33,7 @@ fn set_clock(now_us: u64) -> Result<(), Errno> {
 }
 
 /// Bytes are only mixed into the pool; numbers come from them when the generator is seeded anew: random(4).
-fn renew(entropy: [u8; 32]) -> Result<(), Errno> {
+fn reseed(entropy: [u8; 32]) -> Result<(), Errno> {
     const RNDADDENTROPY: libc::Ioctl = 0x4008_5203;
     const RNDRESEEDCRNG: libc::Ioctl = 0x5207;
     let device: OwnedFd = rustix::fs::open("/dev/urandom", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;

@@ -7,8 +7,10 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{WaitOptions, wait};
 use rustix::time::Timespec;
 
+use crate::processes::{self, kill_all};
+
 /// The directory in which every case starts.
-pub(super) const TMP: &str = "/tmp";
+pub(crate) const TMP: &str = "/tmp";
 
 /// Rounds of killing, a millisecond each; a fork bomb needs several.
 const ROUNDS: usize = 1000;
@@ -20,7 +22,7 @@ const NAME_MAX: usize = 256;
 const NAMED: usize = 20;
 
 /// Mount points of process 1's name space.
-pub(super) fn mounts() -> Vec<String> {
+pub(crate) fn mounts() -> Vec<String> {
     let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     text.lines().filter_map(|line| line.split(' ').nth(4)).map(unescape).collect()
 }
@@ -32,15 +34,8 @@ fn unescape(field: &str) -> String {
         .fold(field.to_string(), |text, (from, to)| text.replace(from, to))
 }
 
-/// Kills every process but this one.
-pub(super) fn kill_all() {
-    // From process 1 the special number -1 means everyone else: kill(2). Nobody else is no error.
-    // SAFETY: no memory is involved.
-    unsafe { libc::kill(-1, libc::SIGKILL) };
-}
-
 /// Removes processes, mounts and files of the last run; gives what had to be removed, `names` first.
-pub(super) fn remove(mut names: Vec<String>, mounts_before: &[String]) -> Vec<String> {
+pub(crate) fn remove(mut names: Vec<String>, mounts_before: &[String]) -> Vec<String> {
     names.extend(remove_processes());
     names.extend(remove_mounts(mounts_before));
     if let Err(error) = empty_tmp() {
@@ -54,11 +49,12 @@ pub(super) fn remove(mut names: Vec<String>, mounts_before: &[String]) -> Vec<St
 }
 
 /// A process can fork while the others are killed, so this goes on until nobody is left.
-pub(super) fn remove_processes() -> Vec<String> {
+pub(crate) fn remove_processes() -> Vec<String> {
     if !has_children() {
         return Vec::new();
     }
-    let mut names: Vec<String> = processes().iter().map(|process| format!("process {process}")).collect();
+    let mut names: Vec<String> =
+        processes::all().iter().map(|process| format!("process {process}")).collect();
     for _ in 0..ROUNDS {
         kill_all();
         // An early return only makes the next round come sooner.
@@ -67,7 +63,7 @@ pub(super) fn remove_processes() -> Vec<String> {
             return names;
         }
     }
-    names.extend(processes().iter().map(|process| format!("process {process} cannot be killed")));
+    names.extend(processes::all().iter().map(|process| format!("process {process} cannot be killed")));
     names
 }
 
@@ -116,22 +112,6 @@ fn is_emptied(directory: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Living processes of user space other than this one: `ID (NAME)`.
-pub(super) fn processes() -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.filter(|&id| id > 2).filter_map(describe_process).collect()
-}
-
-fn describe_process(id: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    let (head, tail) = stat.rsplit_once(')')?;
-    let mut fields = tail.split_whitespace();
-    let (state, parent) = (fields.next()?, fields.next()?);
-    // Children of process 2 are threads of the kernel; a zombie is dead already.
-    (parent != "2" && state != "Z" && state != "X").then(|| format!("{head})"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,11 +119,5 @@ mod tests {
     #[test]
     fn a_mount_point_with_a_blank_is_read() {
         assert_eq!(unescape("/mnt/a\\040b\\134c"), "/mnt/a b\\c");
-    }
-
-    #[test]
-    fn this_process_is_among_the_processes() {
-        let own = format!("{} (", std::process::id());
-        assert!(processes().iter().any(|process| process.starts_with(&own)));
     }
 }
