@@ -2,8 +2,8 @@
 //!
 //! * [`built`]: all that it is made of; [`boot`]: from its start to the agent's hello
 //! * [`cloning`]: what clones go on with
-//! * [`family`]: its processes; [`waiting`]: how long they waited for a CPU
-//! * [`attention`]: how long nobody listened to it
+//! * [`process_tree`]: its processes; [`waiting`]: how long they waited for a CPU
+//! * [`pauses`]: how long kiln itself was stopped
 //! * [`dump`]: its memory, kept
 //! * [`launch`]: what a program is started with
 //! * [`own`]: what makes a machine one of its own
@@ -13,15 +13,15 @@
 //!
 //! What QEMU and UML do each in their own way is a [`Driver`].
 
-mod attention;
 mod boot;
 mod built;
 mod cloning;
 mod dump;
-pub(crate) mod family;
 pub(crate) mod launch;
 pub(crate) mod own;
+mod pauses;
 pub(crate) mod process;
+pub(crate) mod process_tree;
 mod readers;
 pub(crate) mod start;
 mod traces;
@@ -40,8 +40,8 @@ use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
 
 use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
-use attention::Attention;
 use dump::Dumps;
+use pauses::PauseDetector;
 use process::{Exit, Process};
 use waiting::Waiting;
 
@@ -118,7 +118,7 @@ pub(crate) enum Raw {
 pub struct Hosted {
     process: Process,
     waiting: Waiting,
-    attention: Attention,
+    pauses: PauseDetector,
     dumps: Option<Dumps>,
     driver: Box<dyn Driver>,
     screen: Option<Box<dyn Write + Send>>,
@@ -155,7 +155,7 @@ impl Hosted {
         Self {
             process,
             waiting: Waiting::new(),
-            attention: Attention::new(Instant::now()),
+            pauses: PauseDetector::new(Instant::now()),
             dumps: None,
             driver,
             screen: None,
@@ -352,7 +352,7 @@ impl Machine for Hosted {
     }
 
     fn waited(&mut self) -> Duration {
-        self.waiting.look(self.process.id) + self.attention.missed(Instant::now())
+        self.waiting.look(self.process.id) + self.pauses.paused(Instant::now())
     }
 
     fn stop(mut self: Box<Self>) {

@@ -1,7 +1,7 @@
 //! A Kernel becomes a running machine.
 //!
 //! * [`spec`]: what the machine shall be
-//! * [`fitness`]: what a kernel must have been built with
+//! * [`required_config`]: what a kernel must have been built with
 //! * [`initramfs`]: the archive that it boots into, written in memory; [`window`]: the way into one that is up
 //! * [`payload`]: what it has besides the agent; [`program`]: a host's program with its libraries;
 //!   [`folder`]: a folder of the host
@@ -17,7 +17,6 @@ pub mod accel;
 pub mod catalogue;
 pub mod engine;
 pub mod error;
-mod fitness;
 pub mod folder;
 pub mod host;
 pub mod hosted;
@@ -27,6 +26,7 @@ pub mod kvm;
 pub mod payload;
 pub mod program;
 pub mod qemu;
+mod required_config;
 pub mod spec;
 pub mod template;
 mod timeout;

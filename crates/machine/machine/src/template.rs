@@ -7,9 +7,9 @@
 //! * [`unpack`]: programs come into a clone
 //! * [`measure`]: a clone that measures
 //! * [`memory`]: the file that is its memory
-//! * [`kept`]: between runs
+//! * [`entry`]: a template in the store, between runs
 
-mod kept;
+mod entry;
 mod measure;
 mod memory;
 mod unpack;
@@ -30,7 +30,7 @@ use crate::instrument;
 use crate::spec::Spec;
 use crate::window::Window;
 
-pub use kept::Keep;
+pub use entry::Keep;
 pub(crate) use memory::Memory;
 
 /// What the program of a clone is started with.

@@ -20,7 +20,7 @@ use crate::instrument::{Desk, Exchange, Watch};
 use crate::spec::Spec;
 use crate::template::{Body, Keep, Memory, Template};
 use crate::window::Window;
-use crate::{AGENT, fitness, payload, qemu, uml};
+use crate::{AGENT, payload, qemu, required_config, uml};
 
 /// Everything that a machine is made of, ready to be started.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl<'a> Built<'a> {
     /// When the kernel cannot come up here, QEMU is missing, the memory does not suffice, or something
     /// cannot be read.
     pub fn new(spec: &'a Spec, kernel: &'a Kernel) -> Result<Self, Error> {
-        fitness::check(spec.engine, kernel.config.as_ref())?;
+        required_config::check(spec.engine, kernel.config.as_ref())?;
         let files = spec.payload.files()?;
         let needed = Spec::least_memory_mib(files.size() + AGENT.len());
         if spec.memory_mib < needed {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::read_to_string;
 use std::time::{Duration, Instant};
 
-use super::family::{family, threads};
+use super::process_tree::{process_tree, threads};
 
 /// How often is looked at most. A busy host lets a thread wait for a tenth of that at a time.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -69,7 +69,8 @@ impl Times {
 }
 
 fn times(process: u32) -> HashMap<u32, Times> {
-    let all = family(process).into_iter().flat_map(|id| threads(id).into_iter().map(move |task| (id, task)));
+    let all =
+        process_tree(process).into_iter().flat_map(|id| threads(id).into_iter().map(move |task| (id, task)));
     let read = |(id, task)| {
         let text = read_to_string(format!("/proc/{id}/task/{task}/schedstat")).ok()?;
         Some((task, Times::read(&text)?))

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{read_link, read_to_string};
 
-use crate::hosted::family::family;
+use crate::hosted::process_tree::process_tree;
 
 /// Clock ticks of user space in a second, which are part of the ABI of x86.
 const TICKS: u64 = 100;
@@ -24,7 +24,7 @@ pub(super) struct Process {
 pub(super) fn processes_below(root: u32) -> Vec<Process> {
     let own = read_link("/proc/self/exe").ok();
     let others = |&id: &u32| read_link(format!("/proc/{id}/exe")).ok() != own;
-    family(root).into_iter().filter(others).filter_map(Process::look).collect()
+    process_tree(root).into_iter().filter(others).filter_map(Process::look).collect()
 }
 
 impl Process {

@@ -7,7 +7,7 @@ use std::fs::{read_dir, read_to_string};
 const PROCESSES_MAX: usize = 64;
 
 /// A process and its descendants, parents first: proc_tid_children(5).
-pub(crate) fn family(root: u32) -> Vec<u32> {
+pub(crate) fn process_tree(root: u32) -> Vec<u32> {
     let mut waiting = VecDeque::from([root]);
     let mut found = Vec::new();
     while let Some(id) = waiting.pop_front().filter(|_| found.len() < PROCESSES_MAX) {
@@ -38,10 +38,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_family_begins_with_its_root_and_has_the_child() {
+    fn a_tree_begins_with_its_root_and_has_the_child() {
         let own = std::process::id();
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
-        let found = family(own);
+        let found = process_tree(own);
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(found[0], own);
