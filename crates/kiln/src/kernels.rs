@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use kernel::Store;
 use kernel::catalogue::{Catalogue, State};
-use lab::suites::select::matches;
+use lab::suites::select::Pattern;
 
 use crate::cli::{Kernels, KernelsVerb, Prune};
 use crate::failure::{BROKEN, WrongUsage};
@@ -31,7 +31,8 @@ fn list(said: &Kernels, color: bool, interrupt: &AtomicBool) -> Result<u8> {
         complain(note);
     }
     if let Some(pattern) = &said.pattern {
-        entries.retain(|entry| matches(pattern, &entry.locator));
+        let pattern = Pattern::new(pattern);
+        entries.retain(|entry| pattern.matches(&entry.locator));
         if entries.is_empty() {
             let text =
                 format!("no kernel matches {pattern:?}: `kiln kernels` without it lists what there is");

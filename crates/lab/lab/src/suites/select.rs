@@ -1,5 +1,6 @@
 //! Choosing cases.
 
+use globset::{GlobBuilder, GlobMatcher};
 use machine::catalogue;
 use protocol::catalogue::{Case, Operation};
 use thiserror::Error;
@@ -66,22 +67,24 @@ pub(super) fn matching<T>(
     name: impl Fn(&T) -> &str,
     patterns: &[String],
 ) -> Result<Vec<T>, UnknownCase> {
-    let none = |pattern: &&String| !all.iter().any(|one| matches(pattern, name(one)));
-    if let Some(pattern) = patterns.iter().find(none) {
+    let compiled: Vec<Pattern> = patterns.iter().map(|pattern| Pattern::new(pattern)).collect();
+    let none = |pattern: &&Pattern| !all.iter().any(|one| pattern.matches(name(one)));
+    if let Some(Pattern { text: pattern, .. }) = compiled.iter().find(none) {
         let names: Vec<&str> = all.iter().map(&name).collect();
         let (suite, pattern) = (suite.to_string(), pattern.clone());
         let hint = hint(&pattern, &names);
         return Err(UnknownCase::Pattern { suite, pattern, hint });
     }
-    let wanted = |one: &T| patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, name(one)));
+    let wanted = |one: &T| compiled.is_empty() || compiled.iter().any(|pattern| pattern.matches(name(one)));
     Ok(all.into_iter().filter(wanted).collect())
 }
 
 /// The suite that has what the pattern asks for.
 fn elsewhere(pattern: &str) -> Option<String> {
     let cases = catalogue::cases();
+    let pattern = Pattern::new(pattern);
     let has = |suite: &&String| {
-        cases.suite(suite).is_some_and(|all| all.iter().any(|case| matches(pattern, &case.name)))
+        cases.suite(suite).is_some_and(|all| all.iter().any(|case| pattern.matches(&case.name)))
     };
     cases.suites.iter().find(has).map(|suite| format!(" (suite {suite} has it)"))
 }
@@ -96,27 +99,43 @@ fn hint(pattern: &str, all: &[&str]) -> String {
     if close.is_empty() { String::new() } else { format!(" (did you mean {}?)", close.join(", ")) }
 }
 
-/// Whether `name` has the form of `pattern`: `*` stands for any text, `?` for one character.
+/// A pattern for names: `*` stands for any text, slashes included, and `?` for one character; all else for itself.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    text: String,
+    /// Nothing of a pattern that is too large.
+    glob: Option<GlobMatcher>,
+}
+
+impl Pattern {
+    /// A pattern, as the user wrote it.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut glob = String::new();
+        for c in text.chars() {
+            match c {
+                // Two of them have a meaning of their own in globset.
+                '*' if glob.ends_with('*') => {}
+                // A case may have brackets and braces in its name.
+                '[' | ']' | '{' | '}' | '\\' => glob.extend(['\\', c]),
+                _ => glob.push(c),
+            }
+        }
+        let glob = GlobBuilder::new(&glob).backslash_escape(true).build().ok();
+        Self { text: text.to_owned(), glob: glob.map(|glob| glob.compile_matcher()) }
+    }
+
+    /// Whether a name has this form.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        self.text == name || self.glob.as_ref().is_some_and(|glob| glob.is_match(name))
+    }
+}
+
+/// Whether `name` has the form of the [`Pattern`] `pattern`.
 #[must_use]
 pub fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
-    let (mut p, mut n) = (0, 0);
-    // Where the last star was, and up to where in the name it reaches.
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        if pattern.get(p) == Some(&b'*') {
-            star = Some((p, n));
-            p += 1;
-        } else if pattern.get(p).is_some_and(|&byte| byte == b'?' || byte == name[n]) {
-            (p, n) = (p + 1, n + 1);
-        } else if let Some((at, reach)) = star {
-            star = Some((at, reach + 1));
-            (p, n) = (at + 1, reach + 1);
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|&byte| byte == b'*')
+    Pattern::new(pattern).matches(name)
 }
 
 #[cfg(test)]
@@ -153,7 +172,24 @@ mod tests {
         assert!(error.to_string().contains("(suite full has it)"), "{error}");
     }
 
+    /// The meaning of a pattern, by its definition.
+    fn by_definition(pattern: &[u8], name: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => name.is_empty(),
+            Some((b'*', rest)) => (0..=name.len()).any(|at| by_definition(rest, &name[at..])),
+            Some((sign, rest)) => name.split_first().is_some_and(|(first, others)| {
+                (*sign == b'?' || sign == first) && by_definition(rest, others)
+            }),
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_pattern_means_what_its_definition_says(pattern in "[ab/.*?!^,\\[\\]{}\\\\-]{0,8}", name in "[ab/.,\\[\\]{}\\\\-]{0,8}") {
+            let expected = by_definition(pattern.as_bytes(), name.as_bytes());
+            prop_assert_eq!(matches(&pattern, &name), expected);
+        }
+
         #[test]
         fn every_name_matches_itself_and_its_beginnings(name in "[a-z/]{0,20}", cut in 0usize..20) {
             prop_assert!(matches(&name, &name));
