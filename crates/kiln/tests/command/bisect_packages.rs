@@ -27,7 +27,7 @@ fn the_package_from_which_on_an_operation_costs_more_is_found_once_and_told_in_e
     // Whoever asks again is told what is known already.
     let again = bisect(&[]);
     assert!(!again.stderr.lines().any(|line| line.starts_with("now ")), "{}", again.stderr);
-    assert!(again.stderr.contains("answers of an earlier call that count"), "{}", again.stderr);
+    assert!(again.stderr.contains("answers reused from an earlier session"), "{}", again.stderr);
     let verdict = |text: &str| text.lines().next().map(str::to_owned);
     assert_eq!(verdict(&again.stdout), verdict(&done.stdout));
 

@@ -129,7 +129,7 @@ fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
 #[test]
 fn runs_of_earlier_sessions_count_for_a_case_and_not_for_a_program_of_that_name() {
     const CASE: &str = "process/exit-status";
-    const REUSED: &str = "(5 of earlier sessions)";
+    const REUSED: &str = "(5 from earlier sessions)";
     let place = Place::new();
     place.kiln(["run", KERNEL, "--case", CASE, "--repeat", "5"]).run().expect(0);
     let done = parameters(&place, ("", "foo"), &["--case", CASE, "--tries", "5"]).run_within(BUILD).expect(2);

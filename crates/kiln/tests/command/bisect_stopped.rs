@@ -39,7 +39,7 @@ fn goes_on(place: &Place) {
     assert!(!known.is_empty(), "it was stopped after an answer");
     let begun = sessions(&place.path().join("state")).len();
     let done = search(place).run_within(BUILD).expect(0);
-    let resumed = format!("answers of an earlier call that count: {}", known.len());
+    let resumed = format!("answers reused from an earlier session: {}", known.len());
     assert!(done.stderr.contains(&resumed), "{}", done.stderr);
     let all = journal(place);
     assert_eq!(all[..known.len()], known[..], "what is known stays");
