@@ -33,12 +33,12 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask VERB
 
-  ci                           all that must pass before a change lands
-  proof [--resume]             ci, and what takes longer; or what is left of it on this commit
-  tidy                         what this repository demands of itself
-  bench [ROUNDS|comparing]     what kiln promises about its own speed and size
+  ci                           all checks that must pass before a change lands
+  proof [--resume]             ci, and the checks that take longer; or the rest of them on this commit
+  tidy                         the rules of this repository
+  bench [ROUNDS|comparing]     the promises about kiln's own speed and size
   fuzz [TARGET|all [SECONDS]]  the fuzz targets, each for 60 seconds
-  manual                       write docs/command-line.md anew";
+  manual                       regenerate docs/command-line.md";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

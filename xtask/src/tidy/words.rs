@@ -1,7 +1,7 @@
 //! One word for one thing, and nothing of a developer's machine.
 
 use super::Finding;
-use super::source::Source;
+use super::source::{Rust, Source};
 
 /// Words that mean something for which docs/architecture.md has a word.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -16,6 +16,10 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("VMs", "machines"),
     ("guest agent", "agent"),
 ];
+
+/// Identifiers of a vocabulary of our own, and the terms of the field.
+const IDENTIFIERS: &[(&str, &str)] =
+    &[("Flaw", "ImageError"), ("Patience", "TimeoutScale"), ("likeness", "failure_signature")];
 
 /// What only one machine or one conversation knows.
 const PRIVATE: &[&str] = &["/work/", "/root/", "helper session", "issue tracker"];
@@ -43,7 +47,16 @@ pub(super) fn look(source: &Source) -> Vec<Finding> {
             found.push(Finding::new(&source.path, number, "private /home/", "write ~ or a made-up folder"));
         }
     }
+    found.extend(source.rust.iter().flat_map(|rust| own_terms(&source.path, rust)));
     found
+}
+
+/// Identifiers for which the field has a term.
+fn own_terms<'a>(path: &'a str, rust: &'a Rust) -> impl Iterator<Item = Finding> + 'a {
+    rust.tokens.iter().filter_map(move |token| {
+        let (word, instead) = IDENTIFIERS.iter().find(|(word, _)| token.text == *word)?;
+        Some(Finding::new(path, token.line, format!("word {word}"), format!("the field says {instead:?}")))
+    })
 }
 
 /// Whether `word` stands in `line` by itself, as it is or with a capital.
@@ -84,5 +97,16 @@ mod tests {
         assert!(!has_word("KVM works", "VM"));
         assert!(!has_word("VM_FAULT_OOM", "VM"));
         assert!(!has_word("</testcase>", "testcase"));
+    }
+
+    #[test]
+    fn identifiers_of_our_own_are_found_in_code_only() {
+        let source = |text: &str| Source::new("a.rs", text.to_string()).unwrap();
+        let (word, _) = IDENTIFIERS[0];
+        let keys: Vec<String> =
+            look(&source(&format!("fn {word}() {{}}"))).into_iter().map(|found| found.key).collect();
+        assert_eq!(keys, [format!("word {word}")]);
+        assert!(look(&source(&format!("// {word}\nfn a() {{\n    b(\"{word}\");\n}}\n"))).is_empty());
+        assert!(look(&source(&format!("fn un{word}() {{}}"))).is_empty());
     }
 }

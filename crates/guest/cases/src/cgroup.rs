@@ -38,7 +38,7 @@ pub(super) const CASES: &[Case] = &[
     .cleanup(remove_groups),
     Case::new(
         "cgroup/memory-max",
-        "memory.max: who uses more is killed, which memory.events counts",
+        "memory.max: a process that uses more is killed, and memory.events counts it",
         memory_max,
     )
     .needs(MEMORY)

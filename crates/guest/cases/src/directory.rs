@@ -30,7 +30,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("directory/unnamed", "open(2) O_TMPFILE has no name until linkat(2) gives it one", unnamed),
     Case::new(
         "directory/statx",
-        "statx(2) tells what a file is; EINVAL, ENOENT and AT_EMPTY_PATH",
+        "statx(2) gives the type of a file; EINVAL, ENOENT and AT_EMPTY_PATH",
         statx_fields,
     ),
     Case::new(

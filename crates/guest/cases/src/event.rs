@@ -39,13 +39,17 @@ pub(super) const CASES: &[Case] = &[
     .needs(TIMERFD),
     Case::new("event/signal", "signalfd(2) delivers blocked signals with their sender", signal)
         .needs(&[Need::Config("SIGNALFD")]),
-    Case::new("event/names", "inotify(7) tells creation, renaming and removal with names, in order", names)
-        .needs(&[Need::Config("INOTIFY_USER")]),
-    Case::new("event/content", "inotify(7) tells opening, writing, closing; IN_IGNORED at the end", content)
+    Case::new("event/names", "inotify(7) reports creation, renaming and removal with names, in order", names)
         .needs(&[Need::Config("INOTIFY_USER")]),
     Case::new(
+        "event/content",
+        "inotify(7) reports opening, writing, closing; IN_IGNORED at the end",
+        content,
+    )
+    .needs(&[Need::Config("INOTIFY_USER")]),
+    Case::new(
         "event/poll",
-        "poll(2) tells POLLIN, POLLOUT, POLLHUP, POLLERR and POLLNVAL apart",
+        "poll(2) distinguishes POLLIN, POLLOUT, POLLHUP, POLLERR and POLLNVAL",
         poll_events,
     ),
     Case::new("event/poll-timeout", "poll(2) with nothing ready lasts at least its timeout", poll_timeout),

@@ -21,7 +21,8 @@ const NEEDS: &[Need] = &[Need::Config("FUTEX")];
 const PRIORITY: &[Need] = &[Need::Config("FUTEX_PI")];
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("futex/wake", "futex(2) FUTEX_WAKE wakes who waits, and tells how many", wake_one).needs(NEEDS),
+    Case::new("futex/wake", "futex(2) FUTEX_WAKE wakes waiters and returns their number", wake_one)
+        .needs(NEEDS),
     Case::new(
         "futex/changed-value",
         "futex(2) FUTEX_WAIT gives EAGAIN when the value has changed",
@@ -36,15 +37,11 @@ pub(super) const CASES: &[Case] = &[
         move_waiters,
     )
     .needs(NEEDS),
-    Case::new(
-        "futex/bit-set",
-        "futex(2) FUTEX_WAKE_BITSET wakes only who waits with one of its bits",
-        bit_set,
-    )
-    .needs(NEEDS),
+    Case::new("futex/bit-set", "futex(2) FUTEX_WAKE_BITSET wakes only waiters with one of its bits", bit_set)
+        .needs(NEEDS),
     Case::new(
         "futex/wait-multiple",
-        "futex_waitv(2) waits for several words and tells which was woken",
+        "futex_waitv(2) waits for several words and returns the index of the woken one",
         wait_multiple,
     )
     .needs(NEEDS),

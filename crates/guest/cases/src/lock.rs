@@ -22,8 +22,12 @@ pub(super) const CASES: &[Case] = &[
     )
     .needs(NEEDS),
     Case::new("lock/wait", "fcntl(2) F_SETLKW waits until the holder has ended", wait).needs(NEEDS),
-    Case::new("lock/deadlock", "fcntl(2) F_SETLKW gives EDEADLK to who would close a circle", deadlock)
-        .needs(NEEDS),
+    Case::new(
+        "lock/deadlock",
+        "fcntl(2) F_SETLKW gives EDEADLK to the lock that would close a circle",
+        deadlock,
+    )
+    .needs(NEEDS),
     Case::new("lock/close", "close(2) of any descriptor drops a process's record locks", close).needs(NEEDS),
     Case::new(
         "lock/open-file",

@@ -13,7 +13,7 @@ use crate::case::{Case, Need};
 const NEEDS: &[Need] = &[Need::Module("loop")];
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("loop/contents", "what is written to a loop device is in its file, and the reverse", contents)
+    Case::new("loop/contents", "data written to a loop device is in its file, and the reverse", contents)
         .needs(NEEDS)
         .setup(one_mib),
     Case::new("loop/window", "LOOP_SET_STATUS64: offset and size limit choose a part of the file", window)

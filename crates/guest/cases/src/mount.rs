@@ -38,8 +38,12 @@ pub(super) const CASES: &[Case] = &[
     Case::new("mount/flags", "MS_NODEV, MS_NOEXEC and MS_NOSUID do what they say", flags).setup(own_mounts),
     Case::new("mount/move", "MS_MOVE takes a mount to another place, not below itself", moving)
         .setup(own_mounts),
-    Case::new("mount/pivot-root", "pivot_root(2) exchanges the root; EINVAL if it is no mount point", pivot)
-        .setup(own_mounts),
+    Case::new(
+        "mount/pivot-root",
+        "pivot_root(2) exchanges the root; EINVAL if it is not a mount point",
+        pivot,
+    )
+    .setup(own_mounts),
     Case::new("mount/refusals", "mount(2) and umount(2) give EPERM, ENOENT, ENOTDIR and EINVAL", refusals)
         .setup(own_mounts),
 ];

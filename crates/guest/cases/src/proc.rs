@@ -13,7 +13,7 @@ use rustix::process::{getpid, getppid};
 use crate::case::Case;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("proc/status", "/proc/self/status tells name, ids, threads and signal masks", status),
+    Case::new("proc/status", "/proc/self/status shows name, ids, threads and signal masks", status),
     Case::new("proc/maps", "/proc/self/maps follows mmap(2), mprotect(2) and munmap(2)", maps),
     Case::new("proc/fd", "/proc/self/fd shows paths, reopens files and marks deleted ones", descriptors),
     Case::new("proc/sysctl", "/proc/sys: a value is read back, nonsense gives EINVAL", sysctl)

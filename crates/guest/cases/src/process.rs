@@ -21,7 +21,11 @@ use crate::case::{Case, Need};
 pub(super) const CASES: &[Case] = &[
     Case::new("process/exit-status", "waitpid(2) gives the low 8 bits of a child's exit status", exit_status),
     Case::new("process/no-child", "waitpid(2) without children gives ECHILD", no_child),
-    Case::new("process/killed", "waitpid(2) tells the signal that ended a child, and no exit status", killed),
+    Case::new(
+        "process/killed",
+        "waitpid(2) reports the signal that ended a child, and no exit status",
+        killed,
+    ),
     Case::new(
         "process/stopped",
         "waitpid(2) with WUNTRACED and WCONTINUED sees a child stop and go on",

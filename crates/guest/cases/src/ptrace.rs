@@ -19,7 +19,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     Case::new(
         "ptrace/syscall-stops",
-        "PTRACE_SYSCALL stops at entry and exit; PTRACE_GET_SYSCALL_INFO tells number and result",
+        "PTRACE_SYSCALL stops at entry and exit; PTRACE_GET_SYSCALL_INFO gives number and result",
         syscall_stops,
     )
     .needs(&[REGISTER_SETS]),

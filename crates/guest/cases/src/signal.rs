@@ -13,7 +13,7 @@ use rustix::process::{Signal, WaitOptions, getpid, kill_process, test_kill_proce
 use crate::case::Case;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("signal/handler", "sigaction(2) SA_SIGINFO tells a handler signal, sender and value", handler),
+    Case::new("signal/handler", "sigaction(2) SA_SIGINFO gives a handler signal, sender and value", handler),
     Case::new(
         "signal/blocked",
         "sigprocmask(2) keeps a signal pending, once however often it is sent",
@@ -26,7 +26,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     Case::new(
         "signal/interrupted-call",
-        "read(2) gives EINTR without SA_RESTART and goes on with it",
+        "read(2) gives EINTR without SA_RESTART and continues with it",
         interrupted_call,
     ),
     Case::new("signal/refusals", "kill(2) and sigaction(2) give EINVAL and ESRCH as promised", refusals),
@@ -43,7 +43,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("signal/fork", "fork(2) hands on handlers and mask but no pending signals", after_fork),
     Case::new(
         "signal/child",
-        "SIGCHLD tells who ended how; ignoring it leaves nothing to wait for",
+        "SIGCHLD reports which child ended and how; ignoring it leaves nothing to wait for",
         of_child,
     ),
 ];

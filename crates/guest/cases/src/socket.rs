@@ -36,7 +36,7 @@ pub(super) const CASES: &[Case] = &[
     .needs(NEEDS),
     Case::new(
         "socket/datagram",
-        "recv(2) of SOCK_DGRAM keeps boundaries and tells the length it cut",
+        "recv(2) of SOCK_DGRAM keeps boundaries and gives the length it cut",
         datagram,
     )
     .needs(NEEDS),
@@ -72,7 +72,7 @@ pub(super) const CASES: &[Case] = &[
     .needs(NEEDS),
     Case::new(
         "socket/sender-credentials",
-        "recvmsg(2) SCM_CREDENTIALS names the sender, who cannot lie",
+        "recvmsg(2) SCM_CREDENTIALS names the sender, which cannot forge it",
         sender_credentials,
     )
     .needs(NEEDS),

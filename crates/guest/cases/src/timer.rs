@@ -23,7 +23,7 @@ pub(super) const CASES: &[Case] = &[
         .needs(TIMERS),
     Case::new(
         "timer/processor-time",
-        "setitimer(2) ITIMER_PROF sends SIGPROF to who uses the CPU",
+        "setitimer(2) ITIMER_PROF sends SIGPROF to a process that uses the CPU",
         processor_time,
     )
     .needs(TIMERS),

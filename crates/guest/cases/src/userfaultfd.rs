@@ -17,7 +17,7 @@ const USERFAULTFD: &[Need] = &[Need::Config("USERFAULTFD")];
 pub(super) const CASES: &[Case] = &[
     Case::new(
         "userfaultfd/missing-page",
-        "a touched page is reported; UFFDIO_COPY fills it and wakes who touched it",
+        "a touched page is reported; UFFDIO_COPY fills it and wakes the thread that touched it",
         missing_page,
     )
     .needs(USERFAULTFD),

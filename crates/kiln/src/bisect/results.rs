@@ -59,8 +59,11 @@ impl Results<'_> {
             return Ok(standard_output(|out| report::bisection::json(bisection, out))?);
         }
         standard_output(|out| report::bisection::text(bisection, width, self.color, out))?;
-        let also =
-            if has_bundle { format!("; {BUNDLE} shows the failure with QEMU alone") } else { String::new() };
+        let also = if has_bundle {
+            format!("; {BUNDLE} reproduces the failure with only QEMU")
+        } else {
+            String::new()
+        };
         standard_output(|out| {
             writeln!(out, "report and draft of a mail in {}{also}", self.directory.display())
         })?;

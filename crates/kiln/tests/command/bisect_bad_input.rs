@@ -140,7 +140,7 @@ fn commits_between_which_nothing_lies() {
     refused("main~1..", &[], &["git:TREE@FIRST..LAST"]);
     source.git(&["checkout", "--quiet", "-b", "side", "main~1"]);
     source.grows("fs", 1);
-    refused("side..main", &[], &["side is no ancestor of main", "where their histories part"]);
+    refused("side..main", &[], &["side is not an ancestor of main", "merge base"]);
     source.git(&["checkout", "--quiet", "--orphan", "other"]);
     source.commit("unrelated");
     refused("main..other", &[], &["have no common ancestor"]);

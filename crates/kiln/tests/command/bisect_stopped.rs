@@ -97,7 +97,7 @@ fn an_answer_that_was_half_written_is_asked_for_again() {
     let text = std::fs::read(&file).expect("it is there");
     std::fs::write(&file, &text[..text.len() - 10]).expect("ours");
     let again = call().run_within(BUILD).expect(0);
-    assert!(again.stderr.contains(&format!("that count: {}", whole.len() - 1)), "{}", again.stderr);
+    assert!(again.stderr.contains(&format!("earlier session: {}", whole.len() - 1)), "{}", again.stderr);
     assert_eq!(again.stdout.lines().next(), first.stdout.lines().next());
     assert_eq!(journal(&place).len(), whole.len());
 }

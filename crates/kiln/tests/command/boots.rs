@@ -40,7 +40,7 @@ fn an_image_that_says_nothing_has_no_console() {
     let place = Place::new();
     let silent = place.silent_image();
     let (run, _) = fails(image(&place, &silent), 3, Outcome::Broken, Some(Blame::Machine));
-    assert!(run.reason.starts_with("nothing came on the console in"), "{}", run.reason);
+    assert!(run.reason.starts_with("no output on the console within"), "{}", run.reason);
     assert!(run.evidence.iter().any(|line| line.contains("EIP=")), "where it is: {:?}", run.evidence);
 }
 

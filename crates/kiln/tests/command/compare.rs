@@ -182,7 +182,7 @@ fn a_kernel_that_does_not_come_up_is_named() {
     refused(call.run(), 1, &["rdinit=/nowhere: the kernel panicked: VFS: Unable to mount root fs"]);
     let silent = place.silent_image();
     let call = place.kiln(["measure", "--timed", silent.to_str().expect("paths of tests are UTF-8")]);
-    refused(call.env("KILN_TIMEOUT_MUL", "0.2").run(), 3, &["nothing came on the console"]);
+    refused(call.env("KILN_TIMEOUT_MUL", "0.2").run(), 3, &["no output on the console"]);
 }
 
 #[test]

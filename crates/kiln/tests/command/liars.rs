@@ -123,7 +123,7 @@ fn a_message_that_never_ends_is_the_cases_fault_at_most() {
     let done = place.exec(&program, &[]).run().expect(0);
     let run = done.document("endless");
     assert_eq!((run.outcome, run.blame), (Outcome::Pass, None::<Blame>));
-    assert_eq!(run.notes, ["on the control port: 100000 bytes that are no message"]);
+    assert_eq!(run.notes, ["on the control port: 100000 bytes that are not a message"]);
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn what_was_measured_is_compared_without_measuring_it_again() {
 #[test]
 fn figures_that_came_about_in_another_way_are_refused() {
     let place = Place::new();
-    refused(&about(&place, &["compare", "measured:last", KERNEL]).run(), "there is no measurement \"last\"");
+    refused(&about(&place, &["compare", "measured:last", KERNEL]).run(), "no measurement \"last\"");
     about(&place, &["measure", KERNEL, "--boots", "1"]).run().expect(0);
     let compare =
         |more: &[&str]| about(&place, &[&["compare", "measured:last", KERNEL], more].concat()).run();
@@ -71,7 +71,7 @@ fn figures_that_came_about_in_another_way_are_refused() {
     refused(&damaged("\"kind\": \"exact\"", "\"kind\": \"timed\""), "its figures are times");
     refused(&damaged("\"procedure\": \"", "\"procedure\": \"0"), "another version of kiln or of QEMU");
     refused(&damaged("\"name\": \"syscall/getppid\"", "\"name\": \"else\""), "no operation in common");
-    refused(&damaged("\"metrics\"", "\"figures\""), "is no such document of kiln");
+    refused(&damaged("\"metrics\"", "\"figures\""), "is not a document of kiln");
     // Whatever figures say, they are compared.
     let done = damaged("\"boot\": 0", "\"boot\": 4000000000").says("measured:last");
     assert_eq!(done.code, Some(0), "{}", done.stderr);

@@ -62,7 +62,7 @@ fn another_kernel_in_the_same_place_is_refused() {
 fn what_was_not_kept_cannot_be_replayed() {
     let place = Place::new();
     let done = place.kiln(["replay", "last/pipe/full"]).run().expect(2);
-    assert!(done.stderr.starts_with("kiln: there is no session \"last\" in "), "{}", done.stderr);
+    assert!(done.stderr.starts_with("kiln: no session \"last\" in "), "{}", done.stderr);
     let folder = place.path().join("state/kiln/runs/2026-1");
     std::fs::create_dir_all(folder.join("cases")).expect("writable");
     let mut session = serde_json::json!({

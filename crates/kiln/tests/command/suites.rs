@@ -77,7 +77,7 @@ fn every_executable_of_a_folder_is_a_case() {
     let root = folder(&place);
     let done = run(&place, "--suite", &root, &[]).expect(1);
     let no_python = "needs python3 with its modules, which kiln does not ship";
-    let no_word = "exit status 2, and no word of an expected failure (XFAIL)";
+    let no_word = "exit status 2 without an expected failure (XFAIL) in the output";
     expect(
         &done,
         &[
@@ -202,7 +202,7 @@ fn a_kselftest_keeps_its_meaning() {
     let said = [
         (Outcome::Pass, ""),
         (Outcome::Fail, "exit status 1: not ok 3 inner"),
-        (Outcome::Skip, "it is in the list and was not built or installed"),
+        (Outcome::Skip, "it is listed but was not built or installed"),
         (Outcome::Hang, "the case did not end within its time limit"),
         (Outcome::Pass, ""),
         (Outcome::Pass, ""),
@@ -295,7 +295,7 @@ fn what_is_no_suite_is_told_in_one_line() {
         ("--suite", "texts", "texts: holds no executable file"),
         ("--suite", "texts/readme", "texts/readme: is not a folder: --exec runs a single program"),
         ("--suite", "half", "half: has no lists of tests in runtest/"),
-        ("--suite", "bad", "runtest/fs:3: a tag and no command"),
+        ("--suite", "bad", "runtest/fs:3: a tag without a command"),
         ("--kselftest", "nowhere", "nowhere: No such file"),
         ("--kselftest", "texts", "neither an installed kselftest"),
         ("--kselftest", "list", "kselftest-list.txt:1: names no file of a group"),
@@ -329,7 +329,7 @@ fn selftests_that_cannot_be_built_are_told_in_one_line() {
     );
     check(
         &cases().env("PATH", "/nowhere").run().expect(3),
-        &["make, which is not installed: apt-get install make"],
+        &["make is not installed and is needed to build the selftests: apt-get install make"],
     );
     refused(
         &place,
@@ -337,13 +337,8 @@ fn selftests_that_cannot_be_built_are_told_in_one_line() {
         2,
         &["has no selftests \"timer\" (did you mean timers?)"],
     );
-    refused(&place, &["cases", "--kselftest", "timers"], 2, &["the source of this kernel is not known"]);
-    refused(
-        &place,
-        &["run", KERNEL, "--kselftest", "timers"],
-        2,
-        &["the source of this kernel is not known"],
-    );
+    refused(&place, &["cases", "--kselftest", "timers"], 2, &["the source of this kernel is unknown"]);
+    refused(&place, &["run", KERNEL, "--kselftest", "timers"], 2, &["the source of this kernel is unknown"]);
     let both = place.kiln(["run", KERNEL, "--kselftest", "timers", "--suite", "full"]).run().expect(2);
     assert!(both.stderr.contains("cannot be used with"), "{}", both.stderr);
 }

@@ -154,7 +154,7 @@ pub fn judge(seen: &Seen<'_>) -> Judgement {
             hang(reason, report).with(&facts.around(seen.console))
         }
         (Ending::Overdue { facts }, report) => {
-            let reason = "the agent answers, but the case did not end long after its limit".to_string();
+            let reason = "the agent answers, but the case is still running long after its limit".to_string();
             hang(reason, report).with(&facts.around(seen.console))
         }
         (Ending::Finished { .. }, Some(report)) => {
@@ -237,7 +237,7 @@ fn late(seen: &Seen<'_>, stacks: &str, killed: bool) -> Judgement {
 /// It ended by a limit of its own, which is by the guest's clock and goes on while the machine waits.
 fn own_limit(seen: &Seen<'_>, reason: &str) -> Judgement {
     if seen.starved {
-        let starved = format!("{reason}, for most of which the machine had no CPU of the host");
+        let starved = format!("{reason}; for most of it the machine had no CPU of the host");
         return Judgement::broken(Blame::Host, starved);
     }
     Judgement::new(Outcome::Hang, reason)

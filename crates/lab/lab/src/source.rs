@@ -34,7 +34,7 @@ pub trait Source: Sync {
         _interrupt: &'s AtomicBool,
         _heard: &mut dyn FnMut(Heard<'_>),
     ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {
-        Ok(Err(BootFailure::unclonable("nobody said how")))
+        Ok(Err(BootFailure::unclonable("no reason was given")))
     }
 }
 

@@ -153,8 +153,9 @@ impl Counted<'_> {
             let mut machine = match self.clone_for(template, &todo, watch) {
                 // A QEMU can be built without plugins.
                 Err(failure @ Failure::Boot { .. }) if watch != Watch::No => {
-                    take.notes
-                        .push(format!("not seen by kiln's plugin for QEMU, so no functions: {failure}"));
+                    take.notes.push(format!(
+                        "no functions, since kiln's plugin for QEMU did not see it: {failure}"
+                    ));
                     watch = Watch::No;
                     continue;
                 }

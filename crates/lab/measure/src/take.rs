@@ -142,7 +142,7 @@ impl Take {
 fn plausible(samples: Samples) -> Result<Samples, NotMeasured> {
     let Samples { costs, ticked } = &samples;
     if costs.is_empty() || costs.len() > REPETITIONS_MAX || ticked.len() > costs.len() {
-        let reason = format!("the instrument tells of {} repetitions", costs.len());
+        let reason = format!("the instrument reports {} repetitions", costs.len());
         return Err(NotMeasured { outcome: Outcome::Broken, reason });
     }
     Ok(samples)

@@ -95,7 +95,7 @@ pub enum BootTrouble {
     #[error("the kernel died of signal {0} without a message")]
     Fault(i32),
     /// Nothing at all on the console.
-    #[error("nothing came on the console in {seconds} s: the kernel hangs early, or lacks {option}")]
+    #[error("no output on the console within {seconds} s: the kernel hangs early, or lacks {option}")]
     NoConsole {
         /// Seconds of silence.
         seconds: u64,

@@ -54,7 +54,7 @@ pub enum Failure {
         by_itself: bool,
     },
     /// It took longer than anything reasonable.
-    #[error("{program}: no end after {seconds} seconds")]
+    #[error("{program}: still running after {seconds} seconds")]
     Endless {
         /// The program.
         program: String,
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn waiting_ends() {
         let error = shell("sleep 60").limit(Duration::from_millis(100)).run(&mut || {}).unwrap_err();
-        assert!(error.to_string().contains("no end after"), "{error}");
+        assert!(error.to_string().contains("still running after"), "{error}");
     }
 
     #[test]

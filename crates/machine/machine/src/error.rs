@@ -19,10 +19,10 @@ pub enum Error {
         found: String,
     },
     /// KVM was asked for and does not work.
-    #[error("--accel kvm: {0}; without --accel kiln uses TCG by itself")]
+    #[error("--accel kvm: {0}; without --accel kiln uses TCG")]
     NoKvm(String),
     /// An accelerator was asked for and there is none to choose.
-    #[error("--accel: User-Mode Linux is a program of this host, there is no accelerator to choose")]
+    #[error("--accel: User-Mode Linux is a program of this host and has no accelerator")]
     UmlAccel,
     /// More CPUs were asked for than there can be.
     #[error("--cpus {asked}: User-Mode Linux has one CPU")]

@@ -301,7 +301,7 @@ impl Hosted {
 fn event(found: Decoded<FromAgent>) -> Event {
     match found {
         Decoded::Message(message) => Event::Agent(message),
-        Decoded::Garbage(count) => Event::Stranger(format!("{count} bytes that are no message")),
+        Decoded::Garbage(count) => Event::Stranger(format!("{count} bytes that are not a message")),
         Decoded::Forged(text) => Event::Stranger(text),
     }
 }

@@ -88,7 +88,7 @@ fn attempt(kvm: Kvm) -> Attempt {
 }
 
 fn slow() -> String {
-    "/dev/kvm is there but emulates 64-bit code one instruction at a time; a kernel would hang on it"
+    "/dev/kvm exists but emulates 64-bit code one instruction at a time; a kernel would hang on it"
         .to_string()
 }
 
@@ -125,7 +125,7 @@ fn execute(kvm: &Kvm) -> Result<Duration, Failure> {
     enter_long_mode(&cpu).map_err(refused)?;
     match cpu.run() {
         Ok(VcpuExit::IoOut(PORT, [ANSWER])) => Ok(cpu_time()),
-        Ok(other) => Err(Failure::Refused(format!("/dev/kvm executes wrongly: {other:?}"))),
+        Ok(other) => Err(Failure::Refused(format!("/dev/kvm executes code wrongly: {other:?}"))),
         Err(error) if error.errno() == libc::EINTR => Err(Failure::Interrupted(cpu_time())),
         Err(error) => Err(refused(error)),
     }

@@ -7,7 +7,7 @@ use crate::error::Error;
 
 /// Options without which no kernel comes up, and what each is for.
 const OF_ALL: &[(&str, &str)] = &[
-    ("BLK_DEV_INITRD", "it boots out of an initramfs"),
+    ("BLK_DEV_INITRD", "it boots from an initramfs"),
     ("BINFMT_ELF", "the agent is an ELF program"),
     ("DEVTMPFS", "the agent finds its control port by it"),
 ];
@@ -42,8 +42,7 @@ mod tests {
         assert!(error.is_usage());
         assert_eq!(
             error.to_string(),
-            "the kernel was built without CONFIG_BLK_DEV_INITRD and cannot run here (it boots out of an \
-             initramfs): switch the option on and build it again"
+            "the kernel was built without CONFIG_BLK_DEV_INITRD and cannot run here (it boots from an initramfs): switch the option on and build it again"
         );
         let error = check(FIT, Engine::Qemu(Accel::Tcg)).unwrap_err().to_string();
         assert!(error.contains("CONFIG_SERIAL_8250 "), "{error}");

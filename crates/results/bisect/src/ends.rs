@@ -105,7 +105,7 @@ fn does_not_show(asking: &mut Asking<'_>, ends: &Ends, first: u32, settings: &Se
         return Ok(());
     }
     let is_certain = asking.question.is_certain();
-    let hint = if is_certain { "" } else { "; if it is rare, --tries makes more runs there" };
+    let hint = if is_certain { "" } else { "; if it is rare, raise --tries" };
     Err(Error::NotBad { what, rate: rate(&bad), bad: bad.name, hint })
 }
 
@@ -201,7 +201,7 @@ fn measure(asking: &mut Asking<'_>, ends: &Ends, settings: &Settings) -> Result<
 
 /// What to say instead where the ends are swapped.
 fn turned(mended: bool) -> &'static str {
-    if mended { "leave --fixed out" } else { "say --fixed to look for what mended it, or turn them round" }
+    if mended { "remove --fixed" } else { "add --fixed to search for the fix, or swap them" }
 }
 
 /// Why the ends are none of a metric.

@@ -106,13 +106,13 @@ pub enum Error {
         second: String,
     },
     /// kiln, the host or the machine failed.
-    #[error("{0}; what was learnt so far is kept: the same command goes on from there")]
+    #[error("{0}; the results so far are kept: the same command resumes from there")]
     Broken(String),
     /// What the user said cannot be.
     #[error("{0}")]
     Usage(String),
     /// The user wants to stop.
-    #[error("interrupted: the same command goes on from here")]
+    #[error("interrupted: the same command resumes from here")]
     Interrupted,
 }
 

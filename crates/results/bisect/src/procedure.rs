@@ -148,12 +148,11 @@ fn conclude(
             (Conclusion::Suspects { numbers, candidates, confidence: *confidence }, 0)
         }
         Standing::Open => {
-            let why = "what can be tested does not tell which change it is".to_string();
+            let why = "the states that can be tested do not determine the change".to_string();
             (Conclusion::Contradiction { why }, 0)
         }
         Standing::Contradiction => {
-            let why =
-                "no single change explains what was seen: it comes and goes between the ends".to_string();
+            let why = "no single change explains the results: it comes and goes between the ends".to_string();
             (Conclusion::Contradiction { why }, 0)
         }
     })

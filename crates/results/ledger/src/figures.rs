@@ -128,9 +128,9 @@ pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
             Figures::at(newest.clone()).read(MEASUREMENT)
         }
         (Some(_), count) => {
-            Err(PastError::Wanted(format!("{text:?} names {count} measurements: say more of it")))
+            Err(PastError::Wanted(format!("{text:?} names {count} measurements: give more of the name")))
         }
-        _ => Err(PastError::Wanted(format!("there is no measurement {text:?} in {}", root.display()))),
+        _ => Err(PastError::Wanted(format!("no measurement {text:?} in {}", root.display()))),
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(found("last").unwrap(), "new");
         assert_eq!(found("2026-01").unwrap(), "old");
         assert!(found("2026-").unwrap_err().to_string().contains("names 2 measurements"));
-        assert!(found("2027").unwrap_err().to_string().contains("there is no measurement"));
+        assert!(found("2027").unwrap_err().to_string().contains("no measurement"));
         let folder = root.path().join("2026-01-01T00-00-00Z-1");
         assert_eq!(found(folder.to_str().unwrap()).unwrap(), "old");
         assert_eq!(found(folder.join("measurement.json").to_str().unwrap()).unwrap(), "old");
@@ -179,6 +179,6 @@ mod tests {
         let place = Figures::create(root.path(), "2026-01-01T00:00:00Z").unwrap();
         std::fs::write(place.path("measurement.json"), "{}").unwrap();
         let error = measurement(root.path(), "last").unwrap_err().to_string();
-        assert!(error.contains("is no such document of kiln"), "{error}");
+        assert!(error.contains("is not a document of kiln"), "{error}");
     }
 }

@@ -181,7 +181,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
     if size as u64 > DOCUMENT_MAX {
         return Err(error(format!("is larger than {} MiB", DOCUMENT_MAX >> 20)));
     }
-    serde_json::from_slice(&bytes).map_err(|source| error(format!("is no such document of kiln: {source}")))
+    serde_json::from_slice(&bytes).map_err(|source| error(format!("is not a document of kiln: {source}")))
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub enum Error {
         why: io::Error,
     },
     /// It is in use.
-    #[error("{path}: another kiln is at work there: wait until it has ended")]
+    #[error("{path}: another kiln uses it: wait until it has ended")]
     Busy {
         /// The folder.
         path: PathBuf,

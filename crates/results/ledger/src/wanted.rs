@@ -72,7 +72,7 @@ fn folder(path: &Path) -> Option<(Past, String)> {
 fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
     let (name, case) = text.split_once('/').unwrap_or((text, ""));
     let mut all = sessions(root);
-    let none = || format!("there is no session {name:?} in {}", root.display());
+    let none = || format!("no session {name:?} in {}", root.display());
     if name == LAST && !all.is_empty() {
         return Ok((all.swap_remove(0), case.to_owned()));
     }

@@ -22,7 +22,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A commit that is not there.
-    #[error("{path}: has no commit {revision}: look with `git log`, or fetch it first")]
+    #[error("{path}: has no commit {revision}: check `git log`, or fetch it first")]
     NoSuchRevision {
         /// The repository.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum Error {
     #[error(transparent)]
     Program(#[from] Failure),
     /// Both ends name the same commit.
-    #[error("{good} and {bad} are the same commit: name two between which something changed")]
+    #[error("{good} and {bad} are the same commit: name two different ones")]
     Equal {
         /// As the good end was given.
         good: String,
@@ -50,7 +50,7 @@ pub enum Error {
     },
     /// The bad end is older than the good one.
     #[error(
-        "{bad} is an ancestor of {good}, so the bad end comes before the good one: swap them, or say --fixed if the later one is the good one"
+        "{bad} is an ancestor of {good}, so the bad end comes before the good one: swap them, or add --fixed if the later one is good"
     )]
     Swapped {
         /// As the good end was given.

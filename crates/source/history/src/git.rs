@@ -215,7 +215,7 @@ impl Repository {
 
     /// As [`Repository::ask`], where git has no reason to refuse.
     pub(crate) fn must(&self, arguments: &[&str], context: &mut Context<'_>) -> Result<String, Error> {
-        self.ask(arguments, context)?.ok_or_else(|| refused(arguments, "it said no"))
+        self.ask(arguments, context)?.ok_or_else(|| refused(arguments, "git refused"))
     }
 
     fn with_index(
@@ -231,7 +231,7 @@ impl Repository {
             command.env("GIT_INDEX_FILE", index).current_dir(work_tree);
         };
         let done = answer(&self.place, arguments, options, context)?;
-        done.ok_or_else(|| refused(arguments, "it said no"))
+        done.ok_or_else(|| refused(arguments, "git refused"))
     }
 }
 
@@ -270,7 +270,7 @@ fn answer(
 ) -> Result<Option<String>, Error> {
     let done = run(place, arguments, change, context)?;
     if done.output.len() >= OUTPUT_MAX {
-        return Err(refused(arguments, "it printed more than anything reasonable"));
+        return Err(refused(arguments, "its output is too large"));
     }
     if done.success {
         return Ok(Some(done.output));

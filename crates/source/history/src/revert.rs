@@ -30,7 +30,7 @@ pub fn revert(
     let is_merge = repository.resolve(&format!("{commit}^2"), context)?.is_some();
     let Some(parent) = parent.filter(|_| !is_merge) else { return Ok(None) };
     let (with, title) = repository.describe(&commit, context)?;
-    context.progress(&format!("taking back {title}"));
+    context.progress(&format!("reverting {title}"));
     let (without, _) = repository.describe(&parent, context)?;
     let (ours, _) = repository.describe(&onto, context)?;
     let scratch = ScratchRepository::open(&repository, context)?;
@@ -68,7 +68,7 @@ fn merge(
         // It gives a tree also where it left marks of conflicts in files.
         (Some(_), false) => Ok(None),
         (None, _) if done.complaint.starts_with("usage: ") => {
-            let reason = "it is older than 2.38, which is needed to take a change back".to_owned();
+            let reason = "it is older than 2.38, which is needed to revert a change".to_owned();
             Err(Error::Git { action: "git merge-tree".to_owned(), reason })
         }
         (None, _) => Err(git::refused(&arguments, &done.complaint)),

@@ -72,7 +72,7 @@ pub enum Error {
         known: String,
     },
     /// A target of make that the tree does not have.
-    #[error("the tree has no configuration {target}: look with `make help` in it")]
+    #[error("the tree has no configuration {target}: `make help` in it lists them")]
     NoSuchTarget {
         /// The target.
         target: String,
@@ -116,7 +116,7 @@ pub enum Error {
         options: Vec<String>,
     },
     /// A program of the build is missing.
-    #[error("{program} is not installed, and kernels are built with it: apt-get install {package}")]
+    #[error("{program} is not installed and is needed to build kernels: apt-get install {package}")]
     MissingTool {
         /// The program.
         program: String,
@@ -134,7 +134,7 @@ pub enum Error {
         log: PathBuf,
     },
     /// make failed for want of space, memory or a program.
-    #[error("the build could not be done: {cause}\nkiln: the whole log is in {log}")]
+    #[error("the build could not be completed: {cause}\nkiln: the whole log is in {log}")]
     Unable {
         /// The first error.
         cause: String,
@@ -142,20 +142,20 @@ pub enum Error {
         log: PathBuf,
     },
     /// The disk became full; what was begun is removed to make room.
-    #[error("the build could not be done: {cause}")]
+    #[error("the build could not be completed: {cause}")]
     Full {
         /// The first error.
         cause: String,
     },
     /// The source changed while it was compiled.
-    #[error("{path}: has changed while it was compiled, so nobody knows what the kernel is: build it again")]
+    #[error("{path}: changed while it was compiled, so the kernel matches no source: build it again")]
     Changed {
         /// The tree.
         path: PathBuf,
     },
     /// make cannot work in such a path.
     #[error(
-        "{path}: the kernel's makefiles take no blanks, colons or quotes in paths: use another path, or XDG_CACHE_HOME"
+        "{path}: the kernel's makefiles do not support blanks, colons or quotes in paths: use another path, or XDG_CACHE_HOME"
     )]
     OddPath {
         /// The tree or the store.
@@ -163,7 +163,7 @@ pub enum Error {
     },
     /// Too little space to begin with.
     #[error(
-        "{path}: {free} MiB are free, a build needs {needed} at least: make room with `kiln kernels prune`"
+        "{path}: {free} MiB are free, a build needs at least {needed}: make room with `kiln kernels prune`"
     )]
     NoSpace {
         /// The store.
@@ -255,14 +255,14 @@ impl Error {
 
 fn known(versions: &[String]) -> String {
     match versions {
-        [] => ": look with `kiln kernels`, or refresh the lists with `apt-get update`".to_owned(),
+        [] => ": `kiln kernels` lists all versions, `apt-get update` refreshes apt's lists".to_owned(),
         versions => format!(": it has {}", versions.join(", ")),
     }
 }
 
 fn same(did_differ: bool) -> &'static str {
     if did_differ {
-        "differ only in what Kconfig does not take in this tree, and are the same after olddefconfig"
+        "differ only in options that Kconfig ignores in this tree, and are the same after olddefconfig"
     } else {
         "are the same configuration"
     }

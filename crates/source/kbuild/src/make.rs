@@ -86,7 +86,7 @@ impl Make<'_> {
 
     /// How many files make would compile, link or generate, by a dry run.
     fn count(&self, target: &str, context: &mut Context<'_>) -> Result<usize, Error> {
-        context.progress("counting what is to be compiled");
+        context.progress("counting the files to compile");
         let done = self.task(&["--dry-run", target], context).run(&mut || {}).map_err(Error::from)?;
         Ok(done.output.lines().filter(|line| is_announced(line)).count())
     }

@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
     fn source(&mut self, path: &str, is_unknown: bool, place: Place) -> Done {
         self.close_entry();
         if is_unknown {
-            let what = "cannot tell which file this source line means".to_owned();
+            let what = "cannot resolve the path of this source line".to_owned();
             return Err(Error::Syntax { place, what });
         }
         let path = self.old_variables(path);

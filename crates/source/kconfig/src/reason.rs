@@ -70,7 +70,7 @@ impl<'a> Question<'a> {
 
     fn answer(&self) -> Unmet {
         let reason = self.reason().unwrap_or_else(|| {
-            "Kconfig has nothing against it: something else has changed the configuration since".to_owned()
+            "Kconfig does not object: something else changed the configuration".to_owned()
         });
         let got = self.values.config.value(&self.assignment.name).map(str::to_owned);
         Unmet { assignment: self.assignment.clone(), got, reason }

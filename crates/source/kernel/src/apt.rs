@@ -108,7 +108,7 @@ impl Archive for Apt<'_> {
         let files = std::fs::read_dir(into).map_err(Error::io("list", into))?;
         let mut paths = files.filter_map(|entry| Some(entry.ok()?.path()));
         let found = paths.find(|path| path.extension().is_some_and(|ending| ending == "deb"));
-        found.ok_or_else(|| Error::Command { action, reason: "it left no file".into() })
+        found.ok_or_else(|| Error::Command { action, reason: "it wrote no file".into() })
     }
 
     fn unpack(&self, file: &Path, into: &Path) -> Result<(), Error> {

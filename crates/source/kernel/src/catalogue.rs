@@ -81,12 +81,12 @@ fn in_order(all: impl Iterator<Item = Entry>) -> Vec<Entry> {
 fn note(error: &Error) -> String {
     match error {
         Error::MissingProgram { program } => {
-            format!("{program} is not installed, so only kernels that are here are listed")
+            format!("{program} is not installed, so only kernels on this host are listed")
         }
         Error::EmptyLists { .. } => {
             "apt's package lists are empty: run `apt-get update` to see what can be fetched".to_owned()
         }
-        other => format!("what apt offers is not listed: {other}"),
+        other => format!("packages that apt offers are not listed: {other}"),
     }
 }
 

@@ -46,7 +46,9 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
     /// No build has this identity.
-    #[error("built:{identity}: no such build is kept: look with `kiln kernels`, or build it again")]
+    #[error(
+        "built:{identity}: no such build is kept: `kiln kernels` lists those that are, or build it again"
+    )]
     NoSuchBuild {
         /// The beginning of it.
         identity: String,
@@ -60,7 +62,7 @@ pub enum Error {
         count: usize,
     },
     /// What has to be built first was not.
-    #[error("{locator}: is source, which must be built first: run `kiln build`, or say how with --config")]
+    #[error("{locator}: is source and must be built first: run `kiln build`, or add --config")]
     Source {
         /// The locator.
         locator: String,
@@ -233,9 +235,7 @@ pub enum Error {
         name: String,
     },
     /// A module is asked for and nothing is known about the kernel's modules.
-    #[error(
-        "module {name}: nothing is known of this kernel's modules: give the tree or the package it is from"
-    )]
+    #[error("module {name}: this kernel's modules are unknown: give its tree or package")]
     ModulesUnknown {
         /// The module.
         name: String,
@@ -272,9 +272,9 @@ pub enum Error {
 fn choose_of(near: &[String]) -> String {
     match near {
         [] => "`kiln kernels` lists what there is, `apt-get update` refreshes apt's lists".to_owned(),
-        [one] => format!("near it is {one}: name that, or refresh apt's lists with `apt-get update`"),
+        [one] => format!("the nearest is {one}: name that, or refresh apt's lists with `apt-get update`"),
         several => format!(
-            "near it are {}: name one of them, or refresh apt's lists with `apt-get update`",
+            "the nearest are {}: name one of them, or refresh apt's lists with `apt-get update`",
             several.join(", ")
         ),
     }

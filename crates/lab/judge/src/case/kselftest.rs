@@ -30,8 +30,11 @@ pub(super) fn exited(seen: &Seen<'_>, counts: Counts, code: i32) -> Judgement {
 fn expected_failure(output: &str) -> Judgement {
     let said = directives(output, "XFAIL");
     if said.is_empty() && !output.to_ascii_lowercase().contains("xfail") {
-        return Judgement::new(Outcome::Fail, "exit status 2, and no word of an expected failure (XFAIL)")
-            .with(&failures(output));
+        return Judgement::new(
+            Outcome::Fail,
+            "exit status 2 without an expected failure (XFAIL) in the output",
+        )
+        .with(&failures(output));
     }
     let reason = said.into_iter().find(|text| !text.is_empty());
     let reason =

@@ -29,10 +29,10 @@ pub enum What {
         found: u64,
     },
     /// More results than planned.
-    #[error("more results than the {0} that were planned")]
+    #[error("more results than the {0} planned")]
     Surplus(u64),
     /// Fewer results than planned.
-    #[error("{found} results of {planned} that were planned in {name:?}")]
+    #[error("{found} of {planned} planned results in {name:?}")]
     Missing {
         /// The test whose plan it was; empty for a whole text.
         name: String,

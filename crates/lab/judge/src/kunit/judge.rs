@@ -47,7 +47,7 @@ pub(super) fn judge(test: &Test, unexpected: Option<&KernelReport>, boot: &Boot)
         (Status::Unfinished, report) => unfinished(report, boot).with_log(test, report),
         (_, Some(report)) => Verdict::new(Outcome::Fail, &report.title).with(&report.lines),
         (Status::Pass | Status::ExpectedFail, None) => Verdict::new(Outcome::Pass, ""),
-        (Status::Skip, None) => Verdict::new(Outcome::Skip, or(&test.text, "it says no reason")),
+        (Status::Skip, None) => Verdict::new(Outcome::Skip, or(&test.text, "it gives no reason")),
         (Status::Fail, None) => failed(test),
         (Status::Timeout, None) => {
             Verdict::new(Outcome::Hang, or(&test.text, "it timed out")).with(&telling(test))
@@ -73,7 +73,7 @@ fn failed(test: &Test) -> Verdict {
     let outcome = if timed_out { Outcome::Hang } else { Outcome::Fail };
     let first = lines.iter().find(|line| is_failure(line)).or(lines.first());
     let reason = first.map(|line| without_name(line).to_string());
-    let otherwise = if test.text.is_empty() { "it says no reason" } else { &test.text };
+    let otherwise = if test.text.is_empty() { "it gives no reason" } else { &test.text };
     Verdict::new(outcome, reason.unwrap_or_else(|| otherwise.to_string())).with(&lines)
 }
 
@@ -86,7 +86,7 @@ fn unfinished(report: Option<&KernelReport>, boot: &Boot) -> Verdict {
             Verdict { blame, ..Verdict::new(outcome, title(why(&failure.trouble))) }
         }
         Boot::Failed(_) | Boot::Up { .. } | Boot::Never => {
-            let why = "its result did not come on the console, though the kernel went on";
+            let why = "its result is missing from the console, although the kernel continued";
             Verdict::broken(Blame::Machine, title(why.to_string()))
         }
     }

@@ -79,7 +79,7 @@ function boot_failed() {
     else if (panic != "") conclude("crash", "boot", "the kernel panicked: " panic)
     else if (order == "restart") conclude("crash", "boot", "the kernel panicked: the kernel restarted before user space")
     else if (order == "off") conclude("broken", "boot", "by the machine: the agent found no control port")
-    else if (STOPPED ~ /^silent/ && !consoles) conclude("broken", "boot", "by the machine: nothing came on the console in" substr(STOPPED, 7) " s")
+    else if (STOPPED ~ /^silent/ && !consoles) conclude("broken", "boot", "by the machine: no output on the console within" substr(STOPPED, 7) " s")
     else if (STOPPED ~ /^silent/) conclude("hang", "boot", "the kernel stopped after " consoles " lines on the console and said nothing for" substr(STOPPED, 7) " s")
     else if (STOPPED ~ /^late/) conclude("hang", "boot", "the kernel did not reach user space within" substr(STOPPED, 5) " s")
     else if (STOPPED != "" || STATUS != 0) conclude("broken", "boot", "by the machine: " quit())
@@ -97,7 +97,7 @@ function ended_early(begin,    found) {
     if (panic ~ /^Attempted to kill init!/ && !(found && ROLE[open] != "panic")) conclude("broken", CASE, "by kiln: process 1 died: " panic)
     else if (panic != "") conclude("crash", CASE, found ? CAUSE : "Kernel panic: " panic)
     else if (STOPPED ~ /^silent/) conclude("hang", CASE, found ? CAUSE : "the machine stopped answering for" substr(STOPPED, 7) " s")
-    else if (STOPPED ~ /^late/) conclude("hang", CASE, found ? CAUSE : "the agent answers, but the case did not end long after its limit")
+    else if (STOPPED ~ /^late/) conclude("hang", CASE, found ? CAUSE : "the agent answers, but the case is still running long after its limit")
     else if (order == "restart") conclude("broken", CASE, "by the case: the case restarted the machine")
     else if (order == "off") conclude("broken", CASE, "by the case: the case powered the machine off")
     else if (STOPPED != "" || STATUS != 0) conclude("broken", CASE, "by the machine: " quit())
@@ -174,7 +174,7 @@ function kselftest(status,    text, i) {
     else if (status == 2) {
         DIRECTED = 0
         text = directive("XFAIL")
-        if (!DIRECTED && tolower(output) !~ /xfail/) conclude("fail", CASE, "exit status 2, and no word of an expected failure (XFAIL)")
+        if (!DIRECTED && tolower(output) !~ /xfail/) conclude("fail", CASE, "exit status 2 without an expected failure (XFAIL) in the output")
         else conclude("pass", CASE, "expected failure" (text == "" ? "" : ": " text))
     }
     else if (status == 3) conclude("fail", CASE, "it passed where a failure was expected (exit status 3)")

@@ -78,14 +78,14 @@ pub enum Error {
     },
     /// A group alone, and no tree to take it from.
     #[error(
-        "--kselftest {group}: the source of this kernel is not known: name a folder, such as ~/linux/tools/testing/selftests/{group}"
+        "--kselftest {group}: the source of this kernel is unknown: name a folder, such as ~/linux/tools/testing/selftests/{group}"
     )]
     NoTree {
         /// What was asked for.
         group: String,
     },
     /// Selftests that cannot be built.
-    #[error("building the selftests failed: {error}; all that make said is in {log}")]
+    #[error("building the selftests failed: {error}; the output of make is in {log}")]
     Build {
         /// The first error of make.
         error: String,
@@ -93,7 +93,7 @@ pub enum Error {
         log: PathBuf,
     },
     /// A program that is needed for the building is not there.
-    #[error("the selftests are built with {program}, which is not installed: apt-get install {program}")]
+    #[error("{program} is not installed and is needed to build the selftests: apt-get install {program}")]
     NoProgram {
         /// Its name, and that of its package.
         program: &'static str,

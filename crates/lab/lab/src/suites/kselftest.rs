@@ -88,7 +88,7 @@ fn case(folder: &Folder, test: &list::Test) -> ExternalCase {
 fn start(folder: &Folder, group: &str, name: &str) -> Result<Vec<String>, String> {
     let test = format!("./{name}");
     let Some((path, entry)) = folder.file(&format!("{group}/{name}")) else {
-        return Err("it is in the list and was not built or installed".to_string());
+        return Err("it is listed but was not built or installed".to_string());
     };
     if entry.is_executable() {
         return Ok(vec![test]);
@@ -99,7 +99,7 @@ fn start(folder: &Folder, group: &str, name: &str) -> Result<Vec<String>, String
     }
     let content = folder.read(path).map_err(|error| error.to_string())?;
     let words = interpreter(&content).filter(|words| !words.is_empty());
-    let words = words.ok_or_else(|| "it is not executable and no script".to_string())?;
+    let words = words.ok_or_else(|| "it is neither executable nor a script".to_string())?;
     Ok([words, vec![test]].concat())
 }
 

@@ -64,7 +64,7 @@ pub(super) fn reader(content: &[u8]) -> Option<Reader> {
     let words = interpreter(content)?;
     let path = words.first().map_or("", String::as_str);
     if !path.starts_with('/') {
-        return Some(Reader::Missing(format!("its interpreter {path:?} is no absolute path")));
+        return Some(Reader::Missing(format!("its interpreter {path:?} is not an absolute path")));
     }
     let base = |path: &str| path.rsplit('/').next().unwrap_or_default().to_string();
     let by_env = (base(path) == "env").then(|| words[1..].iter().find(|word| !word.starts_with('-')));

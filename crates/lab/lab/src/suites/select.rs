@@ -12,7 +12,7 @@ pub const DEFAULT: &str = "smoke";
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum UnknownCase {
     /// No such suite.
-    #[error("there is no suite {0:?}; there are: {all}; a folder is named with a slash, such as ./tests", all = catalogue::cases().suites.join(", "))]
+    #[error("unknown suite {0:?}; the suites are {all}; write a folder with a slash, such as ./tests", all = catalogue::cases().suites.join(", "))]
     Suite(String),
     /// A suite of another kind.
     #[error("suite {MICRO} is measured, not run: `kiln measure` and `kiln compare` do that")]

@@ -235,7 +235,8 @@ fn only_what_needs_files_gets_them() {
 
 #[test]
 fn files_that_do_not_come_into_the_machine_say_nothing_about_the_kernel() {
-    let why = "programs did not come into the machine: the programs take 64 MiB, and the machine has 9 MiB";
+    let why =
+        "programs could not be copied into the machine: the programs take 64 MiB, and the machine has 9 MiB";
     let clones = [broken(why), broken(why)].map(Cloned::Fails);
     let mut world = World::apart(1, &[("a/large", passes)]).clones(clones.into());
     world.items[0].0.needs_files = true;

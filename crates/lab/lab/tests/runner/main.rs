@@ -217,7 +217,7 @@ fn a_liar_changes_no_outcome() {
         |run| {
             let forged = "frame 7 has a wrong check sum".to_string();
             vec![
-                MachineEvent::Stranger("12 bytes that are no message".into()),
+                MachineEvent::Stranger("12 bytes that are not a message".into()),
                 MachineEvent::Stranger(forged),
                 agent(FromAgent::Hello {
                     protocol: protocol::VERSION,

@@ -45,7 +45,7 @@ pub struct Stack {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadProfile {
     /// The first bytes are others.
-    #[error("QEMU's plugin wrote no profile: the first bytes are others")]
+    #[error("the file of QEMU's plugin is not a profile: its first bytes differ")]
     Magic,
     /// A version that is not known.
     #[error("QEMU's plugin wrote a profile of version {0}, and kiln reads version {VERSION}")]
@@ -60,13 +60,13 @@ pub enum BadProfile {
     #[error("the profile of QEMU's plugin has a record of kind {0}, which kiln does not know")]
     Kind(u32),
     /// A record of this kind is longer than what it says.
-    #[error("the profile of QEMU's plugin has a record of kind {0} that does not end where it should")]
+    #[error("the profile of QEMU's plugin has a record of kind {0} with a wrong length")]
     Trailing(u32),
     /// A number of a block that is not there.
-    #[error("the profile of QEMU's plugin counts block {0}, which it does not have")]
+    #[error("the profile of QEMU's plugin counts block {0}, which is missing")]
     Block(u32),
     /// A number of a chain of calls that is not there.
-    #[error("the profile of QEMU's plugin names chain of calls {0}, which it does not have")]
+    #[error("the profile of QEMU's plugin names chain of calls {0}, which is missing")]
     Stack(u32),
 }
 

@@ -130,7 +130,7 @@ impl Starting<'_> {
                     return Err(self.fail(trouble.map_or_else(of_death, BootTrouble::Machine)));
                 }
                 Event::Quiet if self.lived() >= self.spec.boot_limit * 2 => {
-                    let why = "its instrument does not come to be ready".to_string();
+                    let why = "its instrument does not become ready".to_string();
                     return Err(self.fail(BootTrouble::Machine(why)));
                 }
                 _ => {}

@@ -46,7 +46,7 @@ impl Dumps {
 
     fn write(&self, path: &Path, driver: &mut dyn Driver) -> Result<(), String> {
         if path.exists() {
-            return Err(format!("{} is there already", path.display()));
+            return Err(format!("{} already exists", path.display()));
         }
         let (free, needed) = (free_mib(path).unwrap_or(0), self.memory_mib + SPACE_MIN);
         if free < needed {
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(dumps.said(), Some(format!("memory dump: {}", path.display())));
         assert_eq!(std::fs::read(&path).unwrap(), b"memory");
         dumps.make(&mut Fake(Ok(())));
-        assert_eq!(dumps.said(), Some(format!("no memory dump: {} is there already", path.display())));
+        assert_eq!(dumps.said(), Some(format!("no memory dump: {} already exists", path.display())));
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Exchange {
         }
         if start + length > SYMBOLS {
             self.end = SYMBOLS;
-            return Some(Err(format!("an answer of {length} bytes has no room")));
+            return Some(Err(format!("an answer of {length} bytes does not fit")));
         }
         let mut bytes = vec![0; length];
         let answer = self.file.read_exact_at(&mut bytes, start as u64).map_err(|error| error.to_string());

@@ -112,7 +112,7 @@ impl Monitor {
                 _ => std::thread::sleep(SAVE_INTERVAL),
             }
         }
-        Err("it does not come to have the state of its template".to_string())
+        Err("it does not reach the state of its template".to_string())
     }
 
     /// Stops the guest and writes the state of its devices.
@@ -130,13 +130,13 @@ impl Monitor {
                 "failed" | "cancelled" => {
                     return Err(progress["error-desc"]
                         .as_str()
-                        .unwrap_or("QEMU does not say why")
+                        .unwrap_or("QEMU gives no reason")
                         .to_string());
                 }
                 _ => std::thread::sleep(SAVE_INTERVAL),
             }
         }
-        Err(format!("its state was not there after {} s", SAVE_PATIENCE.as_secs()))
+        Err(format!("its state did not arrive within {} s", SAVE_PATIENCE.as_secs()))
     }
 
     /// Sends a command whose answer nobody waits for.
@@ -183,7 +183,7 @@ impl Monitor {
             Said::Resumed => self.resumed = true,
             Said::StopsItself => {}
             Said::Paused => {
-                self.shutdown_reason.get_or_insert_with(|| "it paused the guest by itself".to_string());
+                self.shutdown_reason.get_or_insert_with(|| "it paused the guest on its own".to_string());
             }
         }
         Ok(None)

@@ -37,7 +37,9 @@ impl Template {
                 Event::Ended(death) => {
                     return Err(machine.failure(BootTrouble::of(death, self.body.spec.engine.port_option())));
                 }
-                Event::Quiet if self.is_late(machine, start) => return Err(failed(machine, "it has no end")),
+                Event::Quiet if self.is_late(machine, start) => {
+                    return Err(failed(machine, "it does not end"));
+                }
                 Event::Quiet => {}
                 event if early.len() < EARLY_MAX => early.push(event),
                 _ => {}
@@ -48,5 +50,5 @@ impl Template {
 }
 
 fn failed(machine: &Hosted, why: &str) -> BootFailure {
-    machine.failure(BootTrouble::Machine(format!("programs did not come into the machine: {why}")))
+    machine.failure(BootTrouble::Machine(format!("programs could not be copied into the machine: {why}")))
 }

@@ -47,7 +47,7 @@ impl Template {
         let until = || Instant::now() + INTERRUPT_INTERVAL;
         while !machine.runs_by(until()).map_err(|why| machine.failure(not_started(&why)))? {
             if self.is_late(machine, start) {
-                return Err(machine.failure(not_started("it has no end")));
+                return Err(machine.failure(not_started("it does not end")));
             }
             if interrupt.load(Ordering::Relaxed) {
                 return Err(machine.failure(BootTrouble::Interrupted));

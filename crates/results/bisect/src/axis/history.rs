@@ -180,8 +180,7 @@ fn start(walk: &Walk, first: &str, last: &str) -> Result<String, Error> {
         [] => Ok(walk.good.clone()),
         [base] => Ok(base.clone()),
         several => Err(Error::Usage(format!(
-            "{first} is no ancestor of {last}, and their histories part at {} commits: name one of them as the first \
-             end, such as {}",
+            "{first} is not an ancestor of {last}, and they have {} merge bases: name one of them as the first end, such as {}",
             several.len(),
             short(&several[0])
         ))),
@@ -191,10 +190,7 @@ fn start(walk: &Walk, first: &str, last: &str) -> Result<String, Error> {
 /// That the first end is another than was named, if it is.
 fn note(walk: &Walk, first: &str, last: &str) -> Option<String> {
     let [base] = walk.merge_bases.as_slice() else { return None };
-    Some(format!(
-        "{first} is no ancestor of {last}: {}, where their histories part, is the first end",
-        short(base)
-    ))
+    Some(format!("{first} is not an ancestor of {last}: their merge base {} is the first end", short(base)))
 }
 
 fn place(tree: &Path) -> PathBuf {

@@ -15,7 +15,7 @@ fn swapped_ends() {
         other => panic!("{other:?}"),
     }
     let mut world = World::with_culprit(FakeAxis::line(60), 7).mended();
-    assert!(matches!(world.bisect(), Err(Error::Swapped { how: "leave --fixed out", .. })));
+    assert!(matches!(world.bisect(), Err(Error::Swapped { how: "remove --fixed", .. })));
 }
 
 #[test]

@@ -75,8 +75,8 @@ fn better_values_at_the_bad_end_are_swapped_ends() {
         Err(Error::Swapped { how, .. }) => how,
         other => panic!("{other:?}"),
     };
-    assert!(how(steps(1000.0, &[(10, 900.0)])).starts_with("say --fixed"));
-    assert_eq!(how(steps(1000.0, &[(10, 1100.0)]).mended()), "leave --fixed out");
+    assert!(how(steps(1000.0, &[(10, 900.0)])).starts_with("add --fixed"));
+    assert_eq!(how(steps(1000.0, &[(10, 1100.0)]).mended()), "remove --fixed");
 }
 
 #[test]

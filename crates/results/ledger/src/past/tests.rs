@@ -82,7 +82,7 @@ fn what_is_damaged_is_told_in_one_line_and_left_out_of_lists() {
     let errors =
         [past.session().expect_err("no session").to_string(), past.run("bad").expect_err("cut").to_string()];
     for error in errors {
-        assert!(error.contains("is no such document of kiln") && !error.contains('\n'), "{error}");
+        assert!(error.contains("is not a document of kiln") && !error.contains('\n'), "{error}");
     }
     assert_eq!(past.runs(), [a_run("good", Outcome::Pass)]);
     assert!(!past.ended());

@@ -20,7 +20,7 @@ fn a_run_is_named_by_session_and_case() {
     assert_eq!(case(root, &format!("{path}/cases/pipe/full.json")), "pipe/full");
     assert_eq!(case(root, "last/pipe/full"), "pipe/full");
     assert!(case(root, "2026/a").starts_with("\"2026\" names several sessions: 2026-11-21"));
-    assert!(case(root, "1999/a").starts_with("there is no session \"1999\" in "));
+    assert!(case(root, "1999/a").starts_with("no session \"1999\" in "));
     assert!(case(root, "last/no/such").ends_with("has no Run of \"no/such\""));
 }
 
@@ -28,7 +28,7 @@ fn a_run_is_named_by_session_and_case() {
 fn without_a_case_it_is_the_only_one_that_failed() {
     let root = tempfile::tempdir().expect("a directory");
     let root = root.path();
-    assert!(case(root, "last").starts_with("there is no session \"last\""));
+    assert!(case(root, "last").starts_with("no session \"last\""));
     let past = keep(root, "1", &[("a", Pass), ("b", Broken), ("c", Skip)], None);
     assert_eq!(case(root, "last"), "b");
     assert_eq!(case(root, "1"), "b");

@@ -28,7 +28,7 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Unusable {
     /// There are none.
-    #[error("there is nothing between the two ends of the bisection")]
+    #[error("nothing lies between the two ends of the bisection")]
     Empty,
     /// More than the search has memory for.
     #[error(

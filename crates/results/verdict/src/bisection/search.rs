@@ -396,7 +396,7 @@ mod tests {
     fn what_cannot_be_searched_is_refused() {
         let of = |order, settings| Search::new(order, settings).map(|_| ()).unwrap_err().to_string();
         let new = |order| of(order, Settings::default());
-        assert_eq!(new(Order::Line(0)), "there is nothing between the two ends of the bisection");
+        assert_eq!(new(Order::Line(0)), "nothing lies between the two ends of the bisection");
         assert_eq!(new(Order::Graph(vec![])), new(Order::Line(0)));
         assert!(new(Order::Line(usize::MAX)).contains("at most 1048576"));
         assert!(new(Order::Graph(vec![vec![]; 32_769])).contains("at most 32768"));

@@ -269,7 +269,7 @@ fn paths_that_makefiles_cannot_take_are_refused() {
     let odd = place.directory.path().join("my linux");
     fs::rename(place.tree(), &odd).unwrap();
     let error = place.build(odd.to_str().unwrap(), &["defconfig"]).unwrap_err();
-    assert!(error.to_string().contains("take no blanks") && error.is_usage(), "{error}");
+    assert!(error.to_string().contains("do not support blanks") && error.is_usage(), "{error}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn the_first_error_of_make_is_told() {
     let text = error.to_string();
     assert!(
         !error.is_usage()
-            && text.contains("failed: x.c:1:2: error: no such thing; all that make said is in "),
+            && text.contains("failed: x.c:1:2: error: no such thing; the output of make is in "),
         "{text}"
     );
 }

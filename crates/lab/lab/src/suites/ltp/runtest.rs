@@ -28,7 +28,7 @@ pub struct Malformed {
 ///
 /// # Errors
 ///
-/// At the first line that has a tag and no command, is too long, or is no text.
+/// At the first line that has a tag without a command, is too long, or is no text.
 pub fn parse(text: &str) -> Result<Vec<Entry>, Malformed> {
     let mut entries = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -48,10 +48,10 @@ fn entry(line: &str) -> Result<Entry, &'static str> {
     if line.contains(|c: char| c.is_control() && c != '\t') {
         return Err("the line holds control characters");
     }
-    let (tag, command) = line.split_once(char::is_whitespace).ok_or("a tag and no command")?;
+    let (tag, command) = line.split_once(char::is_whitespace).ok_or("a tag without a command")?;
     // The tag becomes the name of a case, whose parts are folders.
     if tag.split('/').any(|part| part.is_empty() || part == "." || part == "..") {
-        return Err("the tag is no name");
+        return Err("the tag is not a name");
     }
     Ok(Entry { tag: tag.to_string(), command: command.trim().to_string() })
 }

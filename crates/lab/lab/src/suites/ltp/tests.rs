@@ -86,7 +86,7 @@ fn a_bad_line_is_told_with_its_number() {
     write(root.path(), "runtest/zzz", "# fine\nalone\n", 0o644);
     let error = open(&wanted(root.path())).unwrap_err();
     assert!(
-        error.is_usage() && error.to_string().ends_with("runtest/zzz:2: a tag and no command"),
+        error.is_usage() && error.to_string().ends_with("runtest/zzz:2: a tag without a command"),
         "{error}"
     );
 }
