@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use kernel::{lists, modinfo};
+use kernel::modules::{lists, modinfo};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use kernel::modinfo;
+use kernel::modules::modinfo;
 use libfuzzer_sys::fuzz_target;
 
 /// The head of a relocatable ELF file for 64-bit x86, up to its entry point.

@@ -39,7 +39,7 @@ pub struct Walk {
     /// The full hash of the bad end.
     pub bad: String,
     /// Where the two ends parted, if the good one is no ancestor of the bad one. The walk then takes for
-    /// granted that all of these are good; where one is bad, the good end has what was mended on its side.
+    /// granted that all of these are good; where one is bad, the good end has a fix of its own.
     /// Histories that crossed have more than one. Otherwise it is empty.
     pub merge_bases: Vec<String>,
 }

@@ -11,7 +11,7 @@ use crate::diagnostics::{Diagnostics, Severity};
 /// The end of a log is enough to find an error that stopped make, however long the log is; in bytes.
 const LOG_END: u64 = 128 << 20;
 
-/// Errors whose texts are told at most.
+/// Most errors whose texts are reported.
 const ERRORS: usize = 32;
 
 /// Where make works.

@@ -10,7 +10,7 @@ use kernel::Context;
 /// Most of a log that is read at a time, in bytes.
 const PIECE: u64 = 1 << 20;
 
-/// How often it is told.
+/// How often it is reported.
 const INTERVAL: Duration = Duration::from_millis(200);
 
 /// Follows the log of a build.

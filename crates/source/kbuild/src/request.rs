@@ -83,7 +83,7 @@ fn require_space(context: &Context<'_>) -> Result<(), Error> {
 }
 
 impl Request {
-    /// What is wrong with the words or the host is told before anything is fetched.
+    /// Checks the user's words and the host before anything is fetched.
     pub(crate) fn new(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> Result<Self, Error> {
         let configuration = Configuration::read(recipe)?;
         let asked = Asked::read(&configuration.parts)?;

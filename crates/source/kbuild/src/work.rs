@@ -17,7 +17,7 @@ pub(crate) struct Work {
     lease: Option<Lease>,
 }
 
-/// It is there while something is written: who finds it can trust nothing beside it.
+/// Exists while something is written: nothing beside it can be trusted then.
 const UNFINISHED: &str = "unfinished";
 
 impl Work {

@@ -10,7 +10,7 @@ use super::symbols::{Definition, Kind, Selector, Symbols};
 use super::value::{Tristate, Values, number};
 use crate::config::Config;
 
-/// Most places of one option that are told.
+/// Most places of one option that are reported.
 const PLACES_MAX: usize = 3;
 
 /// An assignment that the configuration does not have.

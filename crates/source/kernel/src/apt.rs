@@ -19,7 +19,7 @@ pub trait Archive {
     fn versions(&self, package: &str) -> Result<Vec<Description>, Error>;
     /// Whether there are no kernel packages at all, since the lists were never fetched.
     fn is_empty(&self) -> Result<bool, Error>;
-    /// The state of the lists; while it stays the same so do all answers. Nothing if it cannot be told.
+    /// The state of the lists; while it stays the same so do all answers. Nothing if it is unknown.
     fn lists(&self) -> Option<String>;
     /// Fetches a package into an empty directory and says now and then how many bytes are there.
     fn download(&self, part: &Description, into: &Path, tell: &mut dyn FnMut(u64)) -> Result<PathBuf, Error>;

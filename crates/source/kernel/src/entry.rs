@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::arch::Arch;
 use crate::context::Context;
 use crate::error::Error;
-use crate::index::Index;
 use crate::kernel::{Kernel, read_config};
 use crate::modules::Modules;
+use crate::modules::index::Index;
+use crate::modules::survey::{Layout, Survey};
 use crate::store::{FORMAT, Shelf, Store, read_json, write_json};
-use crate::survey::{Layout, Survey};
 use crate::tree::{self, Parts};
 
 /// The folder of an entry that holds the kernel's files as they would lie below `/`.

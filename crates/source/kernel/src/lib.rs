@@ -1,8 +1,8 @@
 //! A locator becomes a Kernel: packages, images and trees.
 //!
 //! [`Locator`] is what the user typed, [`resolve`] finds or fetches what it names, [`Kernel`] is the image with
-//! all that belongs to it. The parsers (`image`, `elf`, `modinfo`, `lists`, `version`) take bytes and do no I/O;
-//! `tree`, `survey` and `index` look at disks; [`deb`], [`apt`] and [`store`] fetch; [`builds`] opens what was built;
+//! all that belongs to it. The parsers ([`image`], `elf`, [`version`]) take bytes and do no I/O;
+//! `tree` and [`modules`] look at disks; [`deb`], [`apt`] and [`store`] fetch; [`builds`] opens what was built;
 //! [`catalogue`] lists what can be named.
 
 pub mod apt;
@@ -11,7 +11,6 @@ pub mod builds;
 mod bytes;
 mod caller;
 pub mod catalogue;
-mod closure;
 mod context;
 pub mod deb;
 mod decompress;
@@ -20,17 +19,13 @@ pub mod entry;
 mod error;
 pub mod files;
 pub mod image;
-mod index;
 mod kernel;
-pub mod lists;
 mod locator;
-pub mod modinfo;
-mod modules;
+pub mod modules;
 pub mod name_cache;
 mod prune;
 mod resolve;
 pub mod store;
-mod survey;
 pub mod symbols;
 mod tree;
 pub mod version;

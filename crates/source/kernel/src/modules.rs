@@ -1,12 +1,20 @@
 //! A kernel's modules: which are there, and in which order they load.
+//!
+//! `survey` finds the files of a tree, [`lists`] and [`modinfo`] read them, `index` keeps the result, `closure` computes
+//! the order in which modules load.
+
+mod closure;
+pub(crate) mod index;
+pub mod lists;
+pub mod modinfo;
+pub(crate) mod survey;
 
 use std::path::PathBuf;
 
-use crate::closure;
 use crate::decompress::decompress;
 use crate::error::Error;
 use crate::files;
-use crate::index::{Entry, Found, Index};
+use index::{Entry, Found, Index};
 
 /// The index of a module tree, or the admission that nothing is known.
 #[derive(Debug, Clone, Default)]

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::kernel::{Kernel, read_config};
 use crate::locator::Locator;
 use crate::modules::Modules;
-use crate::survey::Survey;
+use crate::modules::survey::Survey;
 use crate::tree::{self, Inspected, Parts};
 
 /// Finds the Kernel that a locator names, and fetches it if need be.

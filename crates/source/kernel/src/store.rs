@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 
 use crate::caller::Caller;
 use crate::error::Error;
-use crate::index::Index;
-use crate::survey::Survey;
+use crate::modules::index::Index;
+use crate::modules::survey::Survey;
 use crate::version;
 
 mod lease;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::files;
 use crate::image::{self, Image, ImageError};
-use crate::survey::Layout;
+use crate::modules::survey::Layout;
 
 /// Where make puts the image of 64-bit x86, the program that is User-Mode Linux, and the unpacked kernel.
 pub(crate) const BZ_IMAGE: &str = "arch/x86/boot/bzImage";

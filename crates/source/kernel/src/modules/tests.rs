@@ -1,6 +1,6 @@
 use super::*;
 use crate::decompress::tests::{gzip, xz, zstd};
-use crate::survey::{Layout, Survey};
+use crate::modules::survey::{Layout, Survey};
 use fixture::{elf_module, modinfo, write};
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Leases: who uses an entry holds one, so that it is not pruned.
+//! Leases: a user of an entry holds one, so that it is not pruned.
 
 use std::fs::{File, TryLockError};
 use std::io;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::survey::Layout;
+use crate::modules::survey::Layout;
 use fixture::{NEVER, package_root, write};
 use std::thread::sleep;
 use std::time::Duration;

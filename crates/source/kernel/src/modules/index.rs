@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::decompress::decompress;
 use crate::error::Error;
 use crate::files::{self, PartsHash};
-use crate::lists;
-use crate::modinfo::{self, ModInfo, normal};
-use crate::survey::{ModuleFile, Survey};
+use crate::modules::lists;
+use crate::modules::modinfo::{self, ModInfo, normal};
+use crate::modules::survey::{ModuleFile, Survey};
 
 /// The modules of a tree by name, and what is built in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::modinfo::{is_name, normal, softdeps_before};
+use crate::modules::modinfo::{is_name, normal, softdeps_before};
 
 /// `modules.dep`: of each file the files it needs, as relative paths.
 pub fn dependencies(text: &str) -> BTreeMap<String, Vec<String>> {

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::Error;
-use crate::index::{Entry, Found, Index};
+use crate::modules::index::{Entry, Found, Index};
 
 /// The modules to load for these names, what is needed before what needs it.
 pub(crate) fn order<'a>(index: &'a Index, names: &[&str]) -> Result<Vec<(&'a str, &'a Entry)>, Error> {

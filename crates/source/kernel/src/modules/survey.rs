@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::Error;
 use crate::files::{self, PartsHash};
-use crate::lists;
+use crate::modules::lists;
 
 /// The module files of a tree in the order of their paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
