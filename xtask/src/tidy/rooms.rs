@@ -9,11 +9,12 @@ use super::Finding;
 use super::source::Repository;
 use crate::program::{cargo, output};
 
-/// From left to right: a crate may depend on those to its left and on none to its right.
+/// From left to right: a crate may depend on those to its left and on none to its right. The host links no code of the
+/// guest but `protocol`, so what runs in the guest stands right of it.
 const ORDER: &[&str] = &[
-    "protocol", "harness", "cases", "micro", "agent", "plugin", "preload", "host", "fixture", "kconfig",
-    "kernel", "series", "history", "kbuild", "console", "machine", "judge", "measure", "lab", "ledger",
-    "verdict", "bisect", "report", "kiln", "bench", "xtask",
+    "protocol", "plugin", "preload", "host", "fixture", "kconfig", "kernel", "series", "history", "kbuild",
+    "console", "machine", "judge", "measure", "lab", "ledger", "verdict", "bisect", "report", "kiln",
+    "bench", "xtask", "harness", "cases", "micro", "agent",
 ];
 
 /// The page with the picture.
@@ -109,6 +110,8 @@ mod tests {
         };
         assert!(keys("lab", &["machine", "serde", "protocol"]).is_empty());
         assert_eq!(keys("lab", &["report", "machine"]), ["direction report"]);
+        assert_eq!(keys("lab", &["cases"]), ["direction cases"]);
+        assert!(keys("agent", &["cases", "harness", "protocol"]).is_empty());
         assert_eq!(keys("new", &[]), ["direction new"]);
     }
 }
