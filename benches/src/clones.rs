@@ -91,6 +91,7 @@ fn session(plan: &Plan) -> Session {
     Session {
         started: jiff::Timestamp::now(),
         kiln: String::new(),
+        request: None,
         command: Vec::new(),
         directory: std::path::PathBuf::new(),
         locator: String::new(),

@@ -10,6 +10,7 @@ use protocol::catalogue::{Case, Operation};
 use report::CaseInfo;
 
 use crate::cli::{Cases, Choice};
+use crate::find::waiting;
 use crate::listeners::standard_output;
 
 /// Lists cases and gives the exit code.
@@ -26,7 +27,9 @@ pub(crate) fn cases(said: &Cases) -> Result<u8> {
 
 fn of_suite(choice: &Choice) -> Result<Vec<CaseInfo>> {
     // An interrupt simply ends a list, and what is being built for it.
-    let suite = choice.suite(choice.check()?, None, &AtomicBool::new(false))?;
+    let selection = choice.selection();
+    let Some(chosen) = selection.check()? else { return Ok(Vec::new()) };
+    let suite = waiting(&AtomicBool::new(false), |waiting| selection.suite(chosen, None, waiting))?;
     Ok(match &suite {
         Suite::Own { cases, .. } => cases.iter().map(|case| own(case)).collect(),
         Suite::External(suite) => suite.cases.iter().map(external).collect(),

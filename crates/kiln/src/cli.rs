@@ -11,19 +11,19 @@ use kernel::catalogue::State;
 use machine::AccelChoice;
 use protocol::Need;
 
-use crate::recall::Again;
 use crate::units;
 
 mod again;
 mod bisect;
-mod course;
 mod help;
 mod measure;
+mod policy;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
-pub(crate) use course::{Course, IsolationName};
+
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
+pub(crate) use policy::{IsolationName, Policy};
 
 /// Where the help of a verb lists what it prints and keeps.
 const OUTPUT: &str = "Output";
@@ -112,7 +112,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) case_timeout: Option<Duration>,
     #[command(flatten)]
-    pub(crate) course: Course,
+    pub(crate) policy: Policy,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
     /// Keep the memory of a kernel that crashes or hangs in QEMU: cases/NAME.vmcore with the results
@@ -127,9 +127,6 @@ pub(crate) struct Run {
     /// Print the plan and the machine's command line and stop
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) dry_run: bool,
-    /// The Run that this repeats
-    #[arg(skip)]
-    pub(crate) again: Option<Again>,
 }
 
 /// `kiln build`.
@@ -161,9 +158,6 @@ pub(crate) struct Kunit {
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
-    /// The Run that this repeats
-    #[arg(skip)]
-    pub(crate) again: Option<Again>,
 }
 
 /// How source becomes a kernel.

@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
+use lab::prepare::measure::{Side, candidates, find};
 use machine::Watch;
 use measure::{BOOT, Candidate, Kind, Measurement, Subject};
 use verdict::{Against, Comparison, Missing, Row, Verdict, compare_exact, explain};
 
-use crate::candidates::{self, Side};
 use crate::cli::{Compare, Wanted};
 use crate::earlier::Earlier;
 use crate::failure::{BROKEN, FAULT, INTERRUPTED, WrongUsage};
 use crate::figures::count_all;
+use crate::find::preparing;
 use crate::shell_words::this_call;
 use crate::signals;
 use crate::timed::Timed;
@@ -25,8 +26,8 @@ pub(crate) fn compare(said: &Compare, color: bool) -> Result<u8> {
     let earlier = Earlier::read(&said.kernels, &said.figures)?;
     let sides = said.sides()?;
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let found = candidates::kernels(sides, &said.build, &interrupt)?;
-    let candidates = candidates::all(&found, &said.figures, &said.machine)?;
+    let found = preparing(&interrupt, |context| find(sides, context))?;
+    let candidates = candidates(&found, &said.figures.request(), &said.machine.request())?;
     earlier.check(&candidates)?;
     said.figures.check_place()?;
     let comparison = said.measure(&candidates, earlier, color, &interrupt);
@@ -43,9 +44,9 @@ impl Compare {
     fn sides(&self) -> Result<Vec<Side>> {
         let side = |locator: &kernel::Locator| Side {
             label: locator.to_string(),
-            locator: locator.clone(),
+            kernel: self.build.kernel(locator),
             parameters: None,
-            program: self.exec.clone(),
+            program: self.exec.as_deref().map(|path| self.figures.program(path)),
         };
         let kernel = |wanted: &Wanted| match wanted {
             Wanted::Kernel(locator) => Some(side(locator)),
@@ -69,7 +70,7 @@ impl Compare {
             |text: &String| Side { label: text.clone(), parameters: Some(text.clone()), ..one.clone() };
         let running = |program: &PathBuf| Side {
             label: program.display().to_string(),
-            program: Some(program.clone()),
+            program: Some(self.figures.program(program)),
             ..one.clone()
         };
         let programs = self.exec_a.iter().chain(&self.exec_b);

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use judge::boot::boot_outcome;
+use lab::prepare;
 use measure::Failure;
 
 /// The kernel is at fault.
@@ -40,20 +41,23 @@ fn said(error: &anyhow::Error) -> String {
 
 fn code(error: &anyhow::Error) -> u8 {
     let is_interrupt = error.chain().any(|cause| {
-        cause.downcast_ref().is_some_and(kbuild::Error::is_interrupt)
-            || cause.downcast_ref().is_some_and(history::Error::is_interrupt)
+        cause.downcast_ref().is_some_and(prepare::Error::is_interrupt)
+            || cause.downcast_ref().is_some_and(bisect::Error::is_interrupt)
+            || cause.downcast_ref().is_some_and(kbuild::Error::is_interrupt)
             || cause.downcast_ref().is_some_and(kernel::Error::is_interrupt)
     });
     if is_interrupt {
         return INTERRUPTED;
     }
-    if error.chain().any(|cause| cause.downcast_ref().is_some_and(kbuild::Error::accuses_kernel)) {
+    let accuses_kernel = error.chain().any(|cause| {
+        cause.downcast_ref().is_some_and(prepare::Error::accuses_kernel)
+            || cause.downcast_ref().is_some_and(bisect::Error::accuses_kernel)
+            || cause.downcast_ref().is_some_and(kbuild::Error::accuses_kernel)
+    });
+    if accuses_kernel {
         return FAULT;
     }
     if matches!(error.downcast_ref(), Some(lab::suites::Error::Interrupted)) {
-        return INTERRUPTED;
-    }
-    if matches!(error.downcast_ref(), Some(bisect::Error::Interrupted)) {
         return INTERRUPTED;
     }
     if let Some(failure) = error.downcast_ref() {
@@ -68,9 +72,9 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
         cause.is::<WrongUsage>()
             || cause.is::<clap::Error>()
             || cause.downcast_ref::<bisect::Error>().is_some_and(bisect::Error::is_usage)
+            || cause.downcast_ref::<prepare::Error>().is_some_and(prepare::Error::is_usage)
             || cause.downcast_ref::<lab::suites::Error>().is_some_and(lab::suites::Error::is_usage)
             || cause.downcast_ref::<kbuild::Error>().is_some_and(kbuild::Error::is_usage)
-            || cause.downcast_ref::<history::Error>().is_some_and(history::Error::is_usage)
             || cause.downcast_ref::<kernel::Error>().is_some_and(kernel::Error::is_usage)
             || cause.downcast_ref::<machine::Error>().is_some_and(machine::Error::is_usage)
             || cause.downcast_ref::<lab::bundle::Error>().is_some_and(lab::bundle::Error::is_usage)

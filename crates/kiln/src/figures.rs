@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use kernel::Store;
-use lab::UserProgram;
+use lab::request::{FiguresRequest, ProgramRequest, TimedRequest};
 use lab::suites::select::operations;
 use ledger::Figures as Kept;
 use machine::Watch;
@@ -38,8 +38,23 @@ impl Figures {
     }
 
     /// The user's own program, which is at `path`.
-    pub(crate) fn program<'a>(&'a self, path: &'a Path) -> UserProgram<'a> {
-        UserProgram { path, arguments: &self.arguments, needs: &self.need }
+    pub(crate) fn program(&self, path: &Path) -> ProgramRequest {
+        ProgramRequest { path: path.to_owned(), arguments: self.arguments.clone(), needs: self.need.clone() }
+    }
+
+    /// What is measured, and how.
+    pub(crate) fn request(&self) -> FiguresRequest {
+        let timed = TimedRequest {
+            budget: self.budget,
+            min_effect: self.min_effect,
+            seed: self.seed,
+            leave_out_disturbed: self.exclude_disturbed,
+        };
+        FiguresRequest {
+            operations: self.metric.clone(),
+            boots: self.boots,
+            timed: self.timed.then_some(timed),
+        }
     }
 
     /// How timed figures are sampled and judged.

@@ -1,48 +1,50 @@
 //! `kiln kunit`: the kernel's own unit tests, as cases.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use kernel::Store;
+use lab::backend::store;
 use lab::decode::Decoding;
+use lab::kunit;
+use lab::prepare::Again;
+use lab::prepare::kunit::PreparedKunit;
+use lab::request::KunitRequest;
 use lab::source::{Heard, HostedSource, Source, Up};
-use lab::{Plan, kunit};
 use machine::BootFailure;
 
-use crate::cli::{ArchName, BuildOptions, Kunit};
+use crate::cli::Kunit;
 use crate::failure::INTERRUPTED;
-use crate::find::find;
+use crate::find::preparing;
+use crate::output::Output;
+use crate::signals;
 use crate::terminal::Progress;
-use crate::{session, signals};
 
 /// Boots a kernel with built-in KUnit tests and gives the exit code.
-pub(crate) fn kunit(said: &Kunit, color: bool) -> Result<u8> {
+pub(crate) fn kunit(args: &Kunit, color: bool) -> Result<u8> {
+    let output = Output { format: args.format, results: args.results.as_deref(), color };
+    boot(&args.request(), None, output)
+}
+
+/// The same for what is asked, or `again`.
+pub(crate) fn boot(request: &KunitRequest, again: Option<&Again>, output: Output<'_>) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let kernel = find(&said.kernel, &said.building(), &interrupt)?;
-    let engine = said.machine.engine(&kernel)?;
-    let plan = Plan::nothing("kunit", said.machine.fixed(engine, None)?);
-    let mut spec = said.machine.spec(&plan, engine);
-    // A test that an oops ends would leave KUnit waiting for it.
-    spec.append = ["oops=panic", &said.filter(), &spec.append].join(" ");
-    // All tests run before the agent can say hello.
-    spec.boot_limit = said.machine.timeout.unwrap_or(spec.boot_limit * TESTS_FACTOR);
-    let store = Store::new(Store::default_dir());
-    let source = Watched { source: HostedSource::new(&spec, &kernel, store, false)? };
-    let session = session::begin(&said.kernel, &kernel, std::slice::from_ref(&spec), "kunit", Vec::new());
-    let session = session::again(session, said.again.as_ref())?;
-    let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
-    let mut decoding = Decoding::of(&kernel, &mut listeners);
-    let outcome = kunit::run(&source, &mut decoding, &interrupt, (session, &said.suite));
+    let prepared = preparing(&interrupt, |context| PreparedKunit::new(request, context))?;
+    let PreparedKunit { kernel, spec, .. } = &prepared;
+    let source = Watched { source: HostedSource::new(spec, kernel, store(), false)? };
+    let session = prepared.session(again)?;
+    let mut listeners = output.listeners(&session)?;
+    let mut decoding = Decoding::of(kernel, &mut listeners);
+    let outcome = kunit::run(&source, &mut decoding, &interrupt, (session, &request.suites));
     let recorded = listeners.finish();
     let summary = outcome?;
     recorded?;
-    if interrupt.load(std::sync::atomic::Ordering::Relaxed) {
+    if interrupt.load(Ordering::Relaxed) {
         return Ok(INTERRUPTED);
     }
     Ok(summary.exit_code())
 }
 
-/// Shows the console while the tests run: their results are told when all have ended.
+/// Shows the console while the tests run: their results are reported when all have ended.
 struct Watched<'a> {
     source: HostedSource<'a>,
 }
@@ -60,29 +62,5 @@ impl Source for Watched<'_> {
             }
             heard(what);
         })
-    }
-}
-
-/// How much longer a boot with tests may take than one without.
-const TESTS_FACTOR: u32 = 20;
-
-impl Kunit {
-    /// Source is built as User-Mode Linux and with KUnit, unless something else was said.
-    fn building(&self) -> BuildOptions {
-        let is_tree = || self.kernel.path().is_some_and(|path| path.join("Kconfig").is_file());
-        let mut build = self.build.clone();
-        if (self.kernel.is_source() || is_tree()) && build.config.is_empty() {
-            build.config.push("kunit".to_owned());
-        }
-        build.arch.get_or_insert(ArchName::Um);
-        build
-    }
-
-    /// The kernel can leave out what does not match one pattern; of several it runs all.
-    fn filter(&self) -> String {
-        match self.suite.as_slice() {
-            [suite] => format!("kunit.filter_glob={suite}"),
-            _ => String::new(),
-        }
     }
 }

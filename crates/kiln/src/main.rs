@@ -1,27 +1,21 @@
 //! kiln: a laboratory for the Linux kernel.
 //!
 //! * [`cli`]: what can be said
-//! * [`machine_options`]: from what was said to what the machine shall be
-//! * [`choice`]: from what was said about cases to a suite; [`course`]: how they are run
+//! * [`requests`]: from there to what is asked
 //! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
-//! * [`recall`]: from a Run that was kept to the command that made it
-//! * [`prepare`]: from what was said to a kernel, cases and machines
-//! * [`candidates`]: from what was said to kernels that are measured
+//! * [`recall`]: from a Run that was kept to the request that made it; [`old_sessions`] have none
 //! * [`figures`]: what measuring and comparing share; [`timed`]: which boot is timed next
 //! * [`earlier`]: figures that are compared without measuring again
-//! * [`find`]: from a locator to a Kernel; [`session`]: who hears what happens to it
+//! * [`find`]: Kernels, while the user looks on; [`output`]: where a session is shown and kept
 //! * [`shell_words`]: calls of kiln, to be pasted
 //! * [`failure`]: from what went wrong to a message and an exit code
 
 mod bisect;
 mod build;
 mod bundle;
-mod candidates;
 mod cases;
-mod choice;
 mod cli;
 mod compare;
-mod course;
 mod doctor;
 mod earlier;
 mod failure;
@@ -30,14 +24,14 @@ mod find;
 mod kernels;
 mod kunit;
 mod listeners;
-mod machine_options;
 mod manual;
 mod measure;
-mod prepare;
+mod old_sessions;
+mod output;
 mod recall;
 mod replay;
+mod requests;
 mod run;
-mod session;
 mod shell;
 mod shell_words;
 mod signals;

@@ -4,15 +4,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use lab::prepare::measure::{Side, candidates, find};
 use ledger::MEASUREMENT;
 use machine::Watch;
 use measure::{Candidate, Job, Measurement, time};
 use verdict::{Against, Design, Noise};
 
-use crate::candidates::{self, Side};
 use crate::cli::Measure;
 use crate::failure::{BROKEN, INTERRUPTED};
 use crate::figures::{Told, count_all, width};
+use crate::find::preparing;
 use crate::listeners::{print, standard_output};
 use crate::signals;
 use crate::timed::Timed;
@@ -28,15 +29,11 @@ const COMPARISONS_MAX: u32 = 20;
 pub(crate) fn measure(said: &Measure, color: bool) -> Result<u8> {
     said.figures.check(said.exec.is_some())?;
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let side = Side {
-        label: said.kernel.to_string(),
-        locator: said.kernel.clone(),
-        parameters: None,
-        program: said.exec.clone(),
-    };
+    let request = said.request();
+    let side = Side::of(&request);
     let sides = if said.calibrate { vec![side.clone(), side] } else { vec![side] };
-    let found = candidates::kernels(sides, &said.build, &interrupt)?;
-    let candidates = candidates::all(&found, &said.figures, &said.machine)?;
+    let found = preparing(&interrupt, |context| find(sides, context))?;
+    let candidates = candidates(&found, &request.figures, &request.machine)?;
     said.figures.check_place()?;
     let done = match said.calibrate {
         true => said.learn(&candidates, color, &interrupt),

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use judge::{Outcome, Run};
+use lab::Request;
 use lab::bundle::request;
 use ledger::sessions;
 use protocol::Work;
@@ -10,27 +11,29 @@ use protocol::waiting::FOREGROUND;
 use crate::cli::Replay;
 use crate::failure::INTERRUPTED;
 use crate::listeners::print;
-use crate::recall::{Alone, Recalled, Said, recall};
+use crate::output::Output;
+use crate::recall::{Alone, Recalled, recall};
 use crate::{kunit, run, shell};
 
 /// Runs a case once more, says whether it ended as before, and gives the exit code of the new Run.
-pub(crate) fn replay(said: &Replay, color: bool) -> Result<u8> {
-    let recalled = recall(&said.kept)?;
-    if said.shell {
+pub(crate) fn replay(args: &Replay, color: bool) -> Result<u8> {
+    let recalled = recall(&args.kept)?;
+    if args.shell {
         return shell(&recalled);
     }
-    let code = match &recalled.said {
-        Said::Run(said) => run::run(said, color)?,
-        Said::Kunit(said) => kunit::kunit(said, color)?,
+    let output = Output::of_replay(&recalled.root, color);
+    let code = match &recalled.request {
+        Request::Run(request) => run::run_again(request, &recalled.again, output)?,
+        Request::Kunit(request) => kunit::boot(request, Some(&recalled.again), output)?,
     };
     if code == INTERRUPTED {
         return Ok(code);
     }
     let now = now(&recalled);
     print(&format!("{}\n", report::compared(recalled.before(), now.as_ref())))?;
-    match (&recalled.said, now) {
+    match (&recalled.request, now) {
         // The session had other tests as well.
-        (Said::Kunit(_), Some(now)) => Ok(now.outcome.exit_code()),
+        (Request::Kunit(_), Some(now)) => Ok(now.outcome.exit_code()),
         _ => Ok(code),
     }
 }

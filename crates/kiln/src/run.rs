@@ -1,52 +1,57 @@
 //! `kiln run`: from a kernel to a verdict.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use judge::Summary;
-use lab::decode::Decoding;
 use lab::event::Session;
+use lab::prepare::{Again, Execution, Machines};
+use lab::request::machine::describe;
 use lab::runner::Golden;
-use lab::{Options, Runner};
+use lab::{HostBackend, Options, Prepared, RunRequest};
 use machine::Built;
 use protocol::End;
 
 use crate::cli::Run;
 use crate::failure::{BROKEN, INTERRUPTED};
+use crate::find::preparing;
 use crate::listeners::print;
-use crate::machine_options::describe;
-use crate::prepare::Prepared;
-use crate::{course, session, signals};
+use crate::output::Output;
+use crate::signals;
 
 /// Runs the cases that were asked for and gives the exit code.
-pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
+pub(crate) fn run(args: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let mut prepared = Prepared::new(said, &said.kernel, &interrupt)?;
-    if said.dry_run {
+    let prepared = preparing(&interrupt, |context| Prepared::new(&args.request(), context))?;
+    if args.dry_run {
         return dry_run(&prepared);
     }
-    let golden = said.course.golden.as_ref().map(|locator| Prepared::new(said, locator, &interrupt));
-    let golden = golden.transpose()?;
-    let (kernel, cases) = (&prepared.kernel, prepared.cases());
-    let session = session::begin(&said.kernel, kernel, &prepared.specs, prepared.suite(), cases);
-    let session = session::again(session, said.again.as_ref())?;
-    let folder = session::folder(&session, said.results.as_deref());
-    let dump_note = said.dump.then(|| prepared.dump_into(&folder.join("cases"))).flatten();
-    // What the host or the user does not allow is told before anything is recorded.
-    let sources = prepared.sources(said)?;
-    let golden_sources = golden.as_ref().map(|golden| golden.sources(said)).transpose()?;
-    let golden = golden.as_ref().zip(golden_sources.as_deref()).map(|(golden, sources)| Golden {
-        name: golden.kernel.locator.clone(),
-        parts: golden.parts(sources),
-    });
-    let (mut options, notes) = options(said, &prepared, &session);
-    let mut listeners = session::listeners(&session, said.results.as_deref(), said.format, color)?;
+    let output = Output { format: args.format, results: args.results.as_deref(), color };
+    run_prepared(prepared, output, &interrupt)
+}
+
+/// Runs a case once more and gives the exit code.
+pub(crate) fn run_again(request: &RunRequest, again: &Again, output: Output<'_>) -> Result<u8> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let prepared = preparing(&interrupt, |context| Prepared::again(request, again, context))?;
+    run_prepared(prepared, output, &interrupt)
+}
+
+fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBool) -> Result<u8> {
+    let good = preparing(interrupt, |context| prepared.golden(context))?;
+    let session = prepared.session()?;
+    let dump_note = prepared.dump_into(&output.folder(&session).join("cases"));
+    // What the host or the user does not allow is reported before anything is recorded.
+    let machines = prepared.machines(&HostBackend)?;
+    let good_machines = good.as_ref().map(|good| good.machines(&HostBackend)).transpose()?;
+    let golden = good.as_ref().zip(good_machines.as_ref()).map(golden);
+    let (mut options, notes) = options(&prepared, &session, output);
+    let mut listeners = output.listeners(&session)?;
     options.durations = listeners.durations_of(&session.cases);
-    let notes = prepared.notes(said, &session).into_iter().chain(notes).chain(dump_note);
+    let notes = prepared.notes(&session).into_iter().chain(notes).chain(dump_note);
     notes.for_each(|note| listeners.note(note));
-    let mut decoding = Decoding::of(&prepared.kernel, &mut listeners);
-    let runner = Runner::new(&mut decoding, &interrupt, options).with_golden(golden);
-    let outcome = runner.run(session, &prepared.parts(&sources));
+    let execution = Execution { machines: &machines, options, golden, interrupt };
+    let outcome = prepared.run(session, execution, &mut listeners);
     let last_end = listeners.last_end();
     let recorded = listeners.finish();
     let summary = outcome?;
@@ -54,21 +59,22 @@ pub(crate) fn run(said: &Run, color: bool) -> Result<u8> {
     if interrupt.load(Ordering::Relaxed) {
         return Ok(INTERRUPTED);
     }
-    Ok(exit_code(said, summary, last_end.as_ref()))
+    Ok(exit_code(&prepared.request, summary, last_end.as_ref()))
+}
+
+fn golden<'a>((good, machines): (&'a Prepared, &'a Machines<'a>)) -> Golden<'a> {
+    Golden { name: good.kernel.locator.clone(), parts: good.parts(machines) }
 }
 
 /// How the cases are run, and what is worth knowing about that.
-fn options(said: &Run, prepared: &Prepared, session: &Session) -> (Options, Vec<String>) {
-    let (mut options, note) = said.course.options(prepared.engine, &prepared.specs);
-    let root = session::root(said.results.as_deref());
-    if let Some(again) = &said.again {
-        options.seed = Some(again.seed());
-    }
-    let mut notes: Vec<String> = note.into_iter().collect();
-    if said.course.resume {
-        let (finished, note) = course::resume(&root, session, options.repeats);
-        options.finished = finished;
-        notes.push(note);
+fn options(prepared: &Prepared, session: &Session, output: Output<'_>) -> (Options, Vec<String>) {
+    let chosen = prepared.options();
+    let mut options = chosen.options;
+    let mut notes: Vec<String> = chosen.note.into_iter().collect();
+    if prepared.request.policy.resume {
+        let resumed = ledger::resume(&output.root(), session, options.repeats);
+        options.finished = resumed.finished;
+        notes.push(resumed.note);
     }
     (options, notes)
 }
@@ -93,8 +99,8 @@ fn dry_run(prepared: &Prepared) -> Result<u8> {
 
 /// The exit code; with `--exec` that of the user's own program, which is then named.
 #[expect(clippy::print_stderr, reason = "this is the command line")]
-fn exit_code(said: &Run, summary: Summary, last_end: Option<&End>) -> u8 {
-    if said.exec.is_none() {
+fn exit_code(request: &RunRequest, summary: Summary, last_end: Option<&End>) -> u8 {
+    if request.cases.program().is_none() {
         return summary.exit_code();
     }
     match last_end {

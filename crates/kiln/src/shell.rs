@@ -35,11 +35,12 @@ const LIMIT_MS: u64 = 100 * 24 * 3600 * 1000;
 /// Runs a shell and gives the exit code.
 pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let kernel = find(&said.kernel, &said.build, &interrupt)?;
-    let engine = said.machine.engine(&kernel)?;
-    let mut plan = Plan::nothing("shell", said.machine.fixed(engine, None)?);
+    let kernel = find(&said.build.kernel(&said.kernel), &interrupt)?;
+    let machine = said.machine.request();
+    let engine = machine.engine(&kernel)?;
+    let mut plan = Plan::nothing("shell", machine.fixed(engine, None)?);
     userland::ship(&mut plan.payload)?;
-    let spec = said.machine.spec(&plan, engine);
+    let spec = machine.spec(&plan, engine);
     let machine = match boot(&spec, &kernel, &interrupt)? {
         Ok(machine) => machine,
         Err(code) => return Ok(code),

@@ -5,10 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use bisect::{Axis, Bisection, Conclusion, Error, Point, StateReport};
+use bisect::{Bisection, StateReport};
 use ledger::Past;
 
-use super::laboratory::Laboratory;
 use crate::bundle::pack;
 use crate::cli::{Bisect, Kept};
 use crate::listeners::standard_output;
@@ -22,7 +21,7 @@ const BUNDLE: &str = "bug.tar";
 
 /// Where results go.
 pub(crate) struct Results<'a> {
-    pub(crate) said: &'a Bisect,
+    pub(crate) args: &'a Bisect,
     /// The folder of the bisection.
     pub(crate) directory: &'a Path,
     pub(crate) color: bool,
@@ -31,11 +30,11 @@ pub(crate) struct Results<'a> {
 impl Results<'_> {
     /// Writes all of them.
     pub(crate) fn write(&self, bisection: &Bisection) -> Result<()> {
-        let Self { said, directory, .. } = *self;
+        let Self { args, directory, .. } = *self;
         // Whoever looks for a Run goes to the folder where it was made.
         let beside = |name: &str| std::path::absolute(directory.join(name)).context("--results");
         let named = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
-        let (html, mail) = (named(&said.html).context("--html")?, named(&said.mail).context("--mail")?);
+        let (html, mail) = (named(&args.html).context("--html")?, named(&args.mail).context("--mail")?);
         let [document, page, draft] = ["bisection.json", "report.html", "mail.txt"].map(beside);
         let (bundle, untold) = bundle(bisection, &beside(BUNDLE)?);
         let notes = bisection.notes.iter().cloned().chain(untold).collect();
@@ -55,7 +54,7 @@ impl Results<'_> {
 
     fn print(&self, bisection: &Bisection, has_bundle: bool) -> Result<()> {
         let width = crate::figures::width();
-        if self.said.json {
+        if self.args.json {
             return Ok(standard_output(|out| report::bisection::json(bisection, out))?);
         }
         standard_output(|out| report::bisection::text(bisection, width, self.color, out))?;
@@ -69,27 +68,6 @@ impl Results<'_> {
         })?;
         Ok(())
     }
-}
-
-/// The commands that show both sides of what was found, or else both ends.
-pub(crate) fn reproduce(
-    axis: &mut dyn Axis,
-    laboratory: &Laboratory<'_>,
-    bisection: &Bisection,
-) -> Result<Vec<String>, Error> {
-    let sides = match &bisection.conclusion {
-        Conclusion::Culprits { .. } => {
-            let checked = bisection.proof.iter().take(2).filter_map(|check| check.state.as_ref());
-            checked.map(|state| state.point.clone()).collect()
-        }
-        _ => vec![Point::First, Point::Last],
-    };
-    let mut commands = Vec::new();
-    for point in sides {
-        let subject = axis.subject(&point)?;
-        commands.extend(subject.map(|subject| laboratory.command(&subject)));
-    }
-    Ok(commands)
 }
 
 /// Packs a Run in which the failure shows, if the ledger has one; where that cannot be done, why not.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::request::Request;
 use judge::run::{Run, Summary};
 
 /// Something that happened in a session.
@@ -85,10 +86,13 @@ pub struct Session {
     pub started: jiff::Timestamp,
     /// Version of kiln.
     pub kiln: String,
-    /// The arguments that kiln was called with.
+    /// What was asked; sessions of earlier versions say it by their `command` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Request>,
+    /// The arguments by which kiln is asked the same, for people.
     #[serde(default)]
     pub command: Vec<String>,
-    /// Where relative paths among them begin.
+    /// Where relative paths in it begin.
     #[serde(default)]
     pub directory: PathBuf,
     /// The locator that the user gave.
@@ -108,6 +112,14 @@ pub struct Session {
     pub suite: String,
     /// Names of all cases, in the order in which they run.
     pub cases: Vec<String>,
+}
+
+impl Session {
+    /// When it began, as its folder is called.
+    #[must_use]
+    pub fn stamp(&self) -> String {
+        self.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
+    }
 }
 
 /// Whoever reports or records.

@@ -1,6 +1,8 @@
 //! What to run, where and when.
 //!
 //! * [`event`]: what is told to whoever reports or records
+//! * [`request`]: what a user asks; [`prepare`]: from there to a Kernel, cases and machines
+//! * [`backend`]: where Kernels and machines come from
 //! * [`suites`]: kiln's own suites, and those of others
 //! * [`plan`]: what a Kernel has of what the cases need
 //! * [`user_program`]: a user's own program as the only case
@@ -13,6 +15,7 @@
 //! * [`bundle`]: a Run as files that reproduce it without kiln
 //! * [`watch`]: notices a machine that stopped answering
 
+pub mod backend;
 pub mod bundle;
 pub mod decode;
 pub mod event;
@@ -20,6 +23,8 @@ pub mod jobs;
 pub mod kunit;
 mod observe;
 pub mod plan;
+pub mod prepare;
+pub mod request;
 pub mod runner;
 pub mod source;
 pub mod suites;
@@ -27,9 +32,12 @@ pub mod user_program;
 pub mod userland;
 pub mod watch;
 
+pub use backend::{Backend, HostBackend, Waiting};
 pub use event::{Event, Listener};
 pub use jobs::Jobs;
 pub use plan::Plan;
+pub use prepare::{Again, Prepared};
+pub use request::{Request, RunRequest};
 pub use runner::{Isolation, Options, Part, Repeats, Runner};
 pub use suites::Suite;
 pub use user_program::UserProgram;

@@ -22,6 +22,8 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::event::{Event, Listener, Session};
 use crate::plan::{Item, Plan};
 use crate::source::Source;
@@ -35,9 +37,11 @@ use pool::Order;
 use work::Site;
 
 /// How far cases are kept apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Isolation {
     /// Each in a machine of its own.
+    #[default]
     Case,
     /// All in one machine, as long as it lives.
     Suite,

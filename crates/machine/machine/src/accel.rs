@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::kvm;
 
 /// What the user asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum AccelChoice {
     /// KVM if it works, else TCG.
     #[default]

@@ -15,6 +15,7 @@ use crate::error::Error;
 
 mod changes;
 mod history;
+pub(crate) mod open;
 mod options;
 mod packages;
 mod parameters;
@@ -72,6 +73,9 @@ pub struct Candidate {
     /// The files that it changes, as far as they are known; at most 200.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// The kernel parameter that it takes away, where it does just that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removes: Option<String>,
     /// What its changelog says is new since the candidate before it; only of packages that have one.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     pub changes: Changes,

@@ -162,6 +162,9 @@ pub enum Conclusion {
 pub struct Check {
     /// What was tested, in words: `just before it`, `with it`, `the bad end without it`.
     pub what: String,
+    /// The same for programs; earlier versions did not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tested: Option<Checked>,
     /// Whether the failure was expected there.
     pub expected: bool,
     /// What was seen; nothing if it could not be tried.
@@ -171,6 +174,22 @@ pub struct Check {
     pub untried: Option<String>,
     /// Whether it was as expected.
     pub holds: bool,
+}
+
+/// What a check tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Checked {
+    /// The state just before the change.
+    Before,
+    /// The state with the change.
+    With,
+    /// The last end without the candidate of this number.
+    LastWithout(usize),
+    /// The first end with the culprits alone.
+    Alone,
+    /// The first end with the culprits, but for the one of this number.
+    SetWithout(usize),
 }
 
 /// How many tests it took.

@@ -116,7 +116,49 @@ pub enum Error {
     Interrupted,
 }
 
+impl From<lab::suites::Error> for Error {
+    fn from(error: lab::suites::Error) -> Self {
+        match error {
+            lab::suites::Error::Interrupted => Self::Interrupted,
+            error if error.is_usage() => Self::Usage(error.to_string()),
+            error => Self::Broken(error.to_string()),
+        }
+    }
+}
+
+impl From<lab::prepare::Error> for Error {
+    fn from(error: lab::prepare::Error) -> Self {
+        use lab::prepare::Error as Prepare;
+        match error {
+            Prepare::Kernel(error) => error.into(),
+            Prepare::Build(error) => error.into(),
+            Prepare::Suite(error) => error.into(),
+            Prepare::Machine(error) if error.is_usage() => Self::Usage(error.to_string()),
+            Prepare::Machine(error) => Self::Broken(error.to_string()),
+            Prepare::Usage(text) => Self::Usage(text),
+        }
+    }
+}
+
 impl Error {
+    /// Whether the user wants to stop.
+    #[must_use]
+    pub fn is_interrupt(&self) -> bool {
+        match self {
+            Self::Interrupted => true,
+            Self::Kernel(error) => error.is_interrupt(),
+            Self::Build(error) => error.is_interrupt(),
+            Self::History(error) => error.is_interrupt(),
+            _ => false,
+        }
+    }
+
+    /// Whether the kernel does not build, which leaves nothing to search.
+    #[must_use]
+    pub fn accuses_kernel(&self) -> bool {
+        matches!(self, Self::Build(error) if error.accuses_kernel())
+    }
+
     /// Whether the user asked for something that cannot be.
     #[must_use]
     pub fn is_usage(&self) -> bool {

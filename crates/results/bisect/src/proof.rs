@@ -2,16 +2,17 @@
 
 use crate::asking::Asking;
 use crate::axis::Point;
-use crate::bisection::Check;
+use crate::bisection::{Check, Checked};
 use crate::ends::needed;
 use crate::error::Error;
 use crate::event::Purpose;
 use crate::procedure::Settings;
 use crate::track::{Track, state_with, states_before, with};
 
-/// Something to be checked: where, in which words, and whether the change is there.
+/// Something to be checked: where, what it is, in which words, and whether the change is there.
 struct Wanted {
     point: Point,
+    tested: Checked,
     what: String,
     has_it: bool,
     /// Why there may be no such point.
@@ -36,13 +37,17 @@ fn of_one(asking: &Asking<'_>, culprit: usize) -> Vec<Wanted> {
     let point = |state| Track::Whole.point(state, asking.axis.candidates().len());
     let with = point(state_with(&order, culprit));
     let noun = asking.axis.kind().noun();
-    let wanted = |point, what: String, has_it| Wanted { point, what, has_it, otherwise: "it cannot be had" };
+    let otherwise = "it cannot be had";
     let before = states_before(&order, culprit).into_iter().map(point);
-    let mut all: Vec<Wanted> =
-        before.map(|point| wanted(point, format!("just before the {noun}"), false)).collect();
-    all.push(wanted(with, format!("with the {noun}"), true));
+    let what = format!("just before the {noun}");
+    let mut all: Vec<Wanted> = before
+        .map(|point| Wanted { point, tested: Checked::Before, what: what.clone(), has_it: false, otherwise })
+        .collect();
+    let what = format!("with the {noun}");
+    all.push(Wanted { point: with, tested: Checked::With, what, has_it: true, otherwise });
     all.push(Wanted {
         point: Point::Without(culprit),
+        tested: Checked::LastWithout(culprit),
         what: format!("the last end without the {noun}"),
         has_it: false,
         otherwise: "it cannot be undone there alone",
@@ -58,27 +63,30 @@ fn of_set(asking: &Asking<'_>, culprits: &[usize]) -> Vec<Wanted> {
         [_] => format!("the {noun} alone"),
         _ => format!("these {noun}s alone"),
     };
-    let mut checks = vec![Wanted { point: with(culprits.to_vec(), all), what: it, has_it: true, otherwise }];
+    let point = with(culprits.to_vec(), all);
+    let mut checks = vec![Wanted { point, tested: Checked::Alone, what: it, has_it: true, otherwise }];
     for culprit in culprits {
         let others = culprits.iter().copied().filter(|other| other != culprit).collect();
         let name = &asking.axis.candidates()[*culprit].name;
         if culprits.len() > 1 {
             let what = format!("them without {name}");
-            checks.push(Wanted { point: with(others, all), what, has_it: false, otherwise });
+            let (point, tested) = (with(others, all), Checked::SetWithout(*culprit));
+            checks.push(Wanted { point, tested, what, has_it: false, otherwise });
         }
         let rest = (0..all).filter(|other| other != culprit).collect();
         let what = format!("the last end without {name}");
-        checks.push(Wanted { point: with(rest, all), what, has_it: false, otherwise });
+        let (point, tested) = (with(rest, all), Checked::LastWithout(*culprit));
+        checks.push(Wanted { point, tested, what, has_it: false, otherwise });
     }
     checks
 }
 
 /// Runs what is to be checked as often as it takes to be sure.
 fn check(asking: &mut Asking<'_>, wanted: Wanted, settings: &Settings) -> Result<Check, Error> {
-    let Wanted { point, what, has_it, otherwise } = wanted;
+    let Wanted { point, tested, what, has_it, otherwise } = wanted;
     let expected = has_it != settings.mended;
-    let untried =
-        |why: String| Check { what: what.clone(), expected, state: None, untried: Some(why), holds: false };
+    let bare = Check { what, tested: Some(tested), expected, state: None, untried: None, holds: false };
+    let untried = |why: String| Check { untried: Some(why), ..bare.clone() };
     let needed = needed(asking, settings);
     let (shown, hidden) = asking.counts(&point);
     let enough = (shown + hidden >= needed) || (expected && shown > 0);
@@ -93,5 +101,5 @@ fn check(asking: &mut Asking<'_>, wanted: Wanted, settings: &Settings) -> Result
         return Ok(untried(why.clone()));
     }
     let holds = state.shown + state.hidden > 0 && asking.shows(&point) == expected;
-    Ok(Check { what, expected, state: Some(state), untried: None, holds })
+    Ok(Check { state: Some(state), holds, ..bare })
 }

@@ -1,4 +1,17 @@
-//! Whoever answers the question.
+//! Answers the question.
+//!
+//! * [`kernels`]: with Kernels in machines, in [`shares`] side by side; [`requests`] for them
+//! * [`runs`] of cases, counted by [`tally`] with the [`boot_log`]; [`figures`] that are measured
+//! * [`failure`]: why a test did not come to its end
+
+mod boot_log;
+mod failure;
+mod figures;
+pub(crate) mod kernels;
+mod requests;
+mod runs;
+mod shares;
+mod tally;
 
 use std::time::Duration;
 
@@ -37,6 +50,14 @@ pub struct Tested {
     pub preparation: Duration,
     /// Time of one run.
     pub each: Duration,
+}
+
+impl Tested {
+    /// An answer that took no time worth knowing.
+    pub(crate) fn at_once(answer: Answer, evidence: Evidence) -> Self {
+        let (preparation, each) = (Duration::ZERO, Duration::ZERO);
+        Self { answer, others: Vec::new(), reused: 0, evidence, preparation, each }
+    }
 }
 
 /// An answer.

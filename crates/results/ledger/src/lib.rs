@@ -37,6 +37,7 @@ mod figures;
 mod journal;
 mod past;
 mod recorder;
+mod resume;
 mod wanted;
 
 pub use durations::Durations;
@@ -44,4 +45,5 @@ pub use figures::{Figures, MEASUREMENT, figures_root, measurement};
 pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};
 pub use recorder::{Error, Recorder, default_root, folder};
+pub use resume::{Resumed, resume};
 pub use wanted::{Wanted, find, short_name};

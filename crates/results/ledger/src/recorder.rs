@@ -286,6 +286,7 @@ mod tests {
         Session {
             started: jiff::Timestamp::UNIX_EPOCH,
             kiln: "0".into(),
+            request: None,
             command: vec!["run".into(), "x".into()],
             directory: "/home".into(),
             locator: "x".into(),

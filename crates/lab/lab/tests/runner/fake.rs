@@ -163,6 +163,7 @@ fn session(cases: Vec<String>) -> Session {
     Session {
         started: jiff::Timestamp::UNIX_EPOCH,
         kiln: "0".into(),
+        request: None,
         command: vec!["run".into(), "fake".into()],
         directory: "/home".into(),
         locator: "fake".into(),

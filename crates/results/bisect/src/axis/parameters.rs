@@ -69,7 +69,8 @@ impl Change {
             (Some(good), None) => format!("no {good}"),
             (None, bad) => bad.clone().unwrap_or_default(),
         };
-        Candidate { name, ..Candidate::default() }
+        let removes = self.good.clone().filter(|_| self.bad.is_none());
+        Candidate { name, removes, ..Candidate::default() }
     }
 }
 

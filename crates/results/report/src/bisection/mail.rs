@@ -287,14 +287,17 @@ fn subject(bisection: &Bisection) -> String {
         }
     };
     // To be with the absence of a parameter is to be without it.
-    let absent = absent(bisection.kind, &which);
+    let absent = match &bisection.conclusion {
+        Conclusion::Culprits { candidates, .. } if candidates.len() == 1 => absent(&candidates[0]),
+        _ => None,
+    };
     let since = match (is_setting(bisection.kind), bisection.mended != absent.is_some()) {
         (true, true) => "without",
         (true, false) => "with",
         (false, true) => "until",
         (false, false) => "since",
     };
-    let which = absent.unwrap_or(&which);
+    let which = absent.unwrap_or(which);
     titled(&fit(&format!("{tag}{symptom} {since} {which}"), LONGEST), &title)
 }
 

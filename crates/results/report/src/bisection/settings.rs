@@ -1,34 +1,44 @@
 //! Statements about settings only: kernel parameters and configuration options, which are taken one by one.
 
 use bisect::axis::Kind;
-use bisect::{Bisection, Conclusion, Point};
+use bisect::{Bisection, Candidate, Check, Checked, Conclusion, Point};
 
-use super::statement::name_and_title;
-
-/// What a parameter begins with in the name of a candidate that takes it away; its own blanks stand in quotes.
-const ABSENT: &str = "no ";
+use super::statement::{NAME_MAX, name_and_title};
+use crate::columns::fit;
+use crate::words::brief;
 
 /// Whether candidates are set one by one, not one upon the other.
 pub(super) fn is_setting(kind: Kind) -> bool {
     matches!(kind, Kind::Parameters | Kind::Options)
 }
 
-/// The parameter that a candidate of this name takes away, if that is what it does.
-pub(super) fn absent(kind: Kind, name: &str) -> Option<&str> {
-    name.strip_prefix(ABSENT).filter(|_| kind == Kind::Parameters)
+/// The parameter that a candidate takes away, if that is what it does.
+pub(super) fn absent(candidate: &Candidate) -> Option<String> {
+    candidate.removes.as_deref().map(|parameter| fit(&brief(parameter), NAME_MAX))
 }
 
 /// What a check of a culprit that takes a parameter away is about: to be without `no quiet` is to be with `quiet`.
-pub(super) fn what(bisection: &Bisection, what: &str) -> String {
-    let Conclusion::Culprits { candidates, .. } = &bisection.conclusion else { return what.to_owned() };
-    let is_alone = candidates.len() == 1 && what == format!("the {} alone", bisection.kind.noun());
-    let reworded = candidates.iter().find_map(|candidate| {
-        let parameter = absent(bisection.kind, &candidate.name)?;
-        let place = what.strip_suffix(&format!("without {}", candidate.name));
-        let with = place.map(|place| format!("{place}with {parameter}"));
-        with.or_else(|| is_alone.then(|| format!("the first end without {parameter}")))
-    });
-    reworded.unwrap_or_else(|| what.to_owned())
+pub(super) fn what(bisection: &Bisection, check: &Check) -> String {
+    let Conclusion::Culprits { numbers, candidates, .. } = &bisection.conclusion else {
+        return check.what.clone();
+    };
+    let absent_at = |number: usize| {
+        let culprits = numbers.iter().zip(candidates);
+        culprits.filter(|(other, _)| **other == number).find_map(|(_, candidate)| candidate.removes.clone())
+    };
+    let reworded = match (check.tested, candidates.as_slice()) {
+        (Some(Checked::LastWithout(number)), _) => {
+            absent_at(number).map(|parameter| format!("the last end with {parameter}"))
+        }
+        (Some(Checked::SetWithout(number)), _) => {
+            absent_at(number).map(|parameter| format!("them with {parameter}"))
+        }
+        (Some(Checked::Alone), [one]) => {
+            one.removes.as_ref().map(|parameter| format!("the first end without {parameter}"))
+        }
+        _ => None,
+    };
+    reworded.unwrap_or_else(|| check.what.clone())
 }
 
 /// What it means that a culprit suffices and is not needed: something else suffices as well.
@@ -52,7 +62,7 @@ pub(super) fn caution(bisection: &Bisection) -> Option<String> {
     };
     let (_, culprit) = numbers.iter().zip(candidates).find(|(number, _)| spared(number))?;
     let (name, _) = name_and_title(culprit);
-    let (without, advice) = match absent(bisection.kind, &name) {
+    let (without, advice) = match absent(culprit) {
         Some(parameter) => (format!("with {parameter}"), format!("keep {parameter} at both ends")),
         None => (format!("without {name}"), format!("leave {name} out of both ends")),
     };

@@ -15,7 +15,7 @@ use crate::safe::safe_line;
 use crate::words::{brief, is_hash, many, runs};
 
 /// Columns of a name or a title at most: somebody made it up.
-const NAME_MAX: usize = 120;
+pub(super) const NAME_MAX: usize = 120;
 
 /// Suspects that are named in a sentence.
 const NAMED: usize = 4;
@@ -31,26 +31,26 @@ pub(super) fn verdict(bisection: &Bisection) -> String {
     match &bisection.conclusion {
         Conclusion::Culprits { candidates, .. } if candidates.len() == 1 && is_setting(bisection.kind) => {
             let (name, _) = name_and_title(&candidates[0]);
-            match absent(bisection.kind, &name) {
+            match absent(&candidates[0]) {
                 Some(parameter) => format!("removing the {noun} {parameter} {verb} it"),
                 None => format!("the {noun} that {verb} it is {name}"),
             }
         }
         Conclusion::Culprits { candidates, .. } if candidates.len() == 1 => {
-            format!("the first {which} {noun} is {}", names(bisection.kind, candidates))
+            format!("the first {which} {noun} is {}", names(candidates))
         }
         Conclusion::Culprits { candidates, .. } => {
             let verb = if bisection.mended { "fix" } else { "break" };
             format!(
                 "{} {verb} it only together: {}",
                 many(bisection.kind, candidates.len()),
-                names(bisection.kind, candidates)
+                names(candidates)
             )
         }
         Conclusion::Suspects { candidates, .. } => format!(
             "the first {which} {noun} is one of these {}, which could not be tested separately: {}",
             candidates.len(),
-            names(bisection.kind, candidates)
+            names(candidates)
         ),
         Conclusion::Contradiction { why } => {
             format!("no {noun} explains the results: {}", fit(&safe_line(why), 400))
@@ -87,7 +87,7 @@ pub(super) fn listed(bisection: &Bisection) -> (&[Candidate], Option<String>) {
 pub(super) fn roles(bisection: &Bisection) -> [&'static str; 2] {
     match candidates(bisection) {
         [] => ["at the first end", "at the last end"],
-        [one] if absent(bisection.kind, &one.name).is_some() => ["with it", "without it"],
+        [one] if one.removes.is_some() => ["with it", "without it"],
         [_] => ["without it", "with it"],
         _ => ["without them", "with them"],
     }
@@ -99,9 +99,8 @@ pub(super) fn capital(text: &str) -> String {
     rest.next().map(|first| first.to_uppercase().collect::<String>() + rest.as_str()).unwrap_or_default()
 }
 
-fn names(kind: Kind, candidates: &[Candidate]) -> String {
-    let mut names: Vec<String> =
-        candidates.iter().take(NAMED).map(|candidate| name(kind, candidate)).collect();
+fn names(candidates: &[Candidate]) -> String {
+    let mut names: Vec<String> = candidates.iter().take(NAMED).map(name).collect();
     if candidates.len() > NAMED {
         names.push(format!("{} more", candidates.len() - NAMED));
     }
@@ -112,9 +111,9 @@ fn names(kind: Kind, candidates: &[Candidate]) -> String {
 }
 
 /// A candidate in a sentence, as kernel people write commits: `1a2b3c4d5e6f ("subject")`.
-fn name(kind: Kind, candidate: &Candidate) -> String {
+fn name(candidate: &Candidate) -> String {
     let (name, title) = name_and_title(candidate);
-    if let Some(parameter) = absent(kind, &name) {
+    if let Some(parameter) = absent(candidate) {
         return format!("the removal of {parameter}");
     }
     if title.is_empty() { name } else { format!("{name} (\"{title}\")") }
@@ -137,7 +136,7 @@ pub(super) fn facts(kind: Kind, candidate: &Candidate, files: usize) -> Vec<(&'s
         names.push(format!("{} more", candidate.files.len() - files));
     }
     let name = fit(&safe_line(&candidate.name), 2 * NAME_MAX);
-    let name = absent(kind, &name).map(|parameter| format!("{parameter} (removed)")).unwrap_or(name);
+    let name = absent(candidate).map(|parameter| format!("{parameter} (removed)")).unwrap_or(name);
     let title_word = if kind == Kind::Packages { "version" } else { "title" };
     let facts = [
         (kind.noun(), name),
@@ -202,7 +201,7 @@ pub(super) fn check(bisection: &Bisection, check: &Check) -> [String; 4] {
         _ => "does not hold".to_owned(),
     };
     let seen = state.map(|state| seen(bisection, state)).unwrap_or_default();
-    let what = settings::what(bisection, &check.what);
+    let what = settings::what(bisection, check);
     [fit(&safe_line(&what), NAME_MAX), expected.to_owned(), seen, result]
 }
 

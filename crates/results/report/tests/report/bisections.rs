@@ -3,8 +3,8 @@
 use bisect::axis::Kind;
 use bisect::bisection::Rate;
 use bisect::{
-    Bisection, Candidate, Changes, Check, Conclusion, End, Evidence, Point, Question, StateReport, Steps,
-    Threshold,
+    Bisection, Candidate, Changes, Check, Checked, Conclusion, End, Evidence, Point, Question, StateReport,
+    Steps, Threshold,
 };
 use judge::kernel_report::KernelReport;
 use judge::{Outcome, Run};
@@ -65,7 +65,7 @@ fn untestable(point: Point, name: &str) -> StateReport {
 }
 
 fn holds(what: &str, expected: bool, state: StateReport) -> Check {
-    Check { what: what.into(), expected, state: Some(state), untried: None, holds: true }
+    Check { what: what.into(), tested: None, expected, state: Some(state), untried: None, holds: true }
 }
 
 fn hash(number: usize) -> String {
@@ -192,6 +192,7 @@ pub(crate) fn metric() -> Bisection {
             holds("with it", true, measured(Point::After(1), "2/4", &[2_499.0, 2_499.0, 2_501.0])),
             Check {
                 what: "the bad end without it".into(),
+                tested: None,
                 expected: false,
                 state: None,
                 untried: Some("patch 3/4 does not apply without it".into()),
@@ -287,8 +288,11 @@ pub(crate) fn absence(mended: bool) -> Bisection {
     bisection.proof[0].state = Some(state(Point::With(vec![3]), "host with bbb=1 ccc=1", hidden, shown));
     let check = &mut bisection.proof[1];
     (check.what, check.holds) = (format!("the last end without {name}"), true);
+    check.tested = Some(Checked::LastWithout(3));
     check.state = Some(state(Point::With(vec![0, 1, 2]), "host with aaa=1 bbb=2 ddd=1", shown, hidden));
-    let candidates = vec![Candidate { name, ..Candidate::default() }];
+    bisection.proof[0].tested = Some(Checked::Alone);
+    let removes = Some("ddd=1".to_string());
+    let candidates = vec![Candidate { name, removes, ..Candidate::default() }];
     bisection.conclusion = Conclusion::Culprits { numbers: vec![3], candidates, confidence: 0.999 };
     bisection
 }

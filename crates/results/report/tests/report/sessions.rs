@@ -13,6 +13,7 @@ pub(crate) fn session(suite: &str, cases: &[&str]) -> Session {
     Session {
         started: "2026-11-20T10:00:00Z".parse().unwrap(),
         kiln: "0.1.0".into(),
+        request: None,
         command: vec!["run".into(), "deb:6.1.0-56-cloud-amd64".into()],
         directory: "/home".into(),
         locator: "deb:6.1.0-56-cloud-amd64".into(),

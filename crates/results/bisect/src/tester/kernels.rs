@@ -2,20 +2,26 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use bisect::{Answer, Error, Evidence, Progress, Question, Subject, Test, Tested, Tester};
-use judge::Outcome;
 use judge::signature::{Way, masked};
 use kbuild::Recipe;
 use kernel::{Kernel, PartsHash};
+use lab::Waiting;
+use lab::prepare;
+use lab::request::KernelRequest;
+use lab::request::words::call;
 
-use super::shares::{in_shares, side_by_side};
-use super::{figures, runs, words};
-use crate::cli::Bisect;
-use crate::find::find_telling;
-use crate::shell_words::quoted;
+use super::shares::{Share, in_shares, side_by_side};
+use super::{Answer, Test, Tested, Tester, figures, requests, runs};
+use crate::axis::Subject;
+use crate::bisection::Evidence;
+use crate::carry_out::Environment;
+use crate::error::Error;
+use crate::event::Progress;
+use crate::question::Question;
+use crate::request::BisectRequest;
 
 /// Where a whole configuration is put: always under the same name, so that builds share what they compiled.
 const CONFIGURATION: &str = "bisect.config";
@@ -24,20 +30,19 @@ const CONFIGURATION: &str = "bisect.config";
 const NAME: usize = 12;
 
 /// Finds or builds the Kernels, and runs what was asked.
-pub(crate) struct Laboratory<'a> {
-    pub(crate) said: &'a Bisect,
-    pub(crate) question: &'a Question,
-    pub(crate) interrupt: &'a AtomicBool,
+pub(crate) struct KernelTester<'a> {
+    pub(super) request: &'a BisectRequest,
+    pub(super) environment: &'a Environment<'a>,
     /// The folder of the bisection.
-    pub(crate) directory: PathBuf,
+    directory: PathBuf,
     /// How the failure looks that is searched for, once it was seen.
-    pub(crate) way: Option<Way>,
+    pub(super) way: Option<Way>,
     /// What the errors of the build say that is searched for, but for numbers.
-    pub(crate) errors: HashSet<String>,
+    errors: HashSet<String>,
     /// Sessions whose Runs were counted already.
-    pub(crate) counted: HashSet<String>,
+    pub(super) counted: HashSet<String>,
     /// What the case says about itself whose Runs in other sessions count.
-    pub(crate) about: Option<String>,
+    pub(super) about: Option<String>,
 }
 
 /// Why there is no Kernel.
@@ -59,26 +64,26 @@ impl Missing {
 }
 
 /// A Kernel that is there, and what it took to get it.
-pub(crate) struct Ready<'t> {
-    pub(crate) test: &'t Test,
-    pub(crate) kernel: Kernel,
-    pub(crate) took: Duration,
+pub(super) struct Ready<'t> {
+    pub(super) test: &'t Test,
+    pub(super) kernel: Kernel,
+    pub(super) took: Duration,
 }
 
-impl<'a> Laboratory<'a> {
+impl<'a> KernelTester<'a> {
     /// One that has seen nothing yet; of the sessions `counted`, the Runs were counted already.
     pub(crate) fn new(
-        (said, question): (&'a Bisect, &'a Question),
-        interrupt: &'a AtomicBool,
+        request: &'a BisectRequest,
+        environment: &'a Environment<'a>,
         directory: PathBuf,
         counted: HashSet<String>,
     ) -> Self {
-        let about = runs::about(said, question);
-        Self { said, question, interrupt, directory, way: None, errors: HashSet::new(), counted, about }
+        let about = runs::about(request);
+        Self { request, environment, directory, way: None, errors: HashSet::new(), counted, about }
     }
 }
 
-impl Laboratory<'_> {
+impl KernelTester<'_> {
     /// The Kernel of a test, or why there is none.
     fn ready<'t>(
         &self,
@@ -88,7 +93,9 @@ impl Laboratory<'_> {
         let start = Instant::now();
         let recipe = self.recipe(&test.subject)?;
         let mut told = |text: &str| heard(Progress::Working(text.to_string()));
-        match find_telling(&test.subject.locator, &recipe, self.interrupt, &mut told) {
+        let wanted = KernelRequest { locator: test.subject.locator.clone(), build: recipe.into() };
+        let mut waiting = Waiting { interrupt: self.environment.interrupt, progress: &mut told };
+        match self.environment.backend.kernel(&wanted, &mut waiting) {
             Ok(kernel) => Ok(Ok(Ready { test, kernel, took: start.elapsed() })),
             Err(error) if error.is_interrupt() => Err(Error::Interrupted),
             Err(error) if error.accuses_kernel() || error.is_usage() => Ok(Err(Missing::new(&error))),
@@ -116,12 +123,12 @@ impl Laboratory<'_> {
         };
         let is_like = self.errors.is_empty() || errors.iter().any(|text| self.errors.contains(&masked(text)));
         let first = why.lines().next().unwrap_or_default();
-        let answer = match self.question {
+        let answer = match &self.request.question {
             Question::Build if is_like => Answer::Runs { shown: 1, hidden: 0 },
             Question::Build => Answer::CannotTest(format!("it fails in another way: {first}")),
             _ => Answer::CannotTest(format!("there is no kernel: {first}")),
         };
-        tested(answer, evidence)
+        Tested::at_once(answer, evidence)
     }
 
     fn built(&self, ready: &Ready<'_>) -> Tested {
@@ -130,16 +137,17 @@ impl Laboratory<'_> {
             command: self.command(&ready.test.subject),
             ..Evidence::default()
         };
-        Tested { preparation: ready.took, ..tested(Answer::Runs { shown: 0, hidden: 1 }, evidence) }
+        Tested { preparation: ready.took, ..Tested::at_once(Answer::Runs { shown: 0, hidden: 1 }, evidence) }
     }
 
     /// The command that shows what a subject does.
     pub(crate) fn command(&self, subject: &Subject) -> String {
         let subject = &self.as_told(subject);
-        if *self.question == Question::Build {
-            return quoted(&words::of_build_alone(self.said, subject));
-        }
-        quoted(&words::of_test(self.said, self.question, subject, (None, 1)))
+        call(&match &self.request.question {
+            Question::Build => requests::build(subject).words(),
+            Question::Metric { .. } => requests::measure(self.request, subject, 1).words(),
+            _ => requests::run(self.request, subject, 1).words(),
+        })
     }
 
     /// The subject as somebody else can name it: with a configuration of its own in a file that stays.
@@ -159,23 +167,38 @@ impl Laboratory<'_> {
         jobs: usize,
         heard: &mut dyn FnMut(Progress),
     ) -> Result<Tested, Error> {
-        let times = ready.test.times;
-        let tested = match self.question {
+        let share = Share { times: ready.test.times, jobs };
+        let tested = match self.request.question {
             Question::Build => Ok(self.built(ready)),
             Question::Metric { .. } => {
-                in_shares((times, jobs), heard, |boots, heard| figures::measure(self, ready, boots, heard))
+                in_shares(share, heard, |boots, heard| figures::measure(self, ready, boots, heard))
             }
             // They boot each time.
-            Question::Boot | Question::Log(_) => {
-                in_shares((times, jobs), heard, |boots, heard| runs::run(self, ready, (boots, 1), heard))
-            }
-            Question::Case(_) | Question::Program(_) => runs::run(self, ready, (times, jobs), heard),
+            Question::Boot | Question::Log(_) => in_shares(share, heard, |times, heard| {
+                runs::run(self, ready, Share { times, jobs: 1 }, heard)
+            }),
+            Question::Case(_) | Question::Program(_) => runs::run(self, ready, share, heard),
         };
-        if self.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { tested }
+        if self.is_interrupted() { Err(Error::Interrupted) } else { tested }
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.environment.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// What prepares the request of a test, and tells what takes long.
+    pub(super) fn preparing<T>(
+        &self,
+        heard: &mut dyn FnMut(Progress),
+        work: impl FnOnce(&mut prepare::Context<'_>) -> T,
+    ) -> T {
+        let mut told = |text: &str| heard(Progress::Working(text.to_string()));
+        let waiting = Waiting { interrupt: self.environment.interrupt, progress: &mut told };
+        work(&mut prepare::Context { backend: self.environment.backend, waiting })
     }
 }
 
-impl Tester for Laboratory<'_> {
+impl Tester for KernelTester<'_> {
     fn test(&mut self, tests: &[Test], heard: &mut dyn FnMut(Progress)) -> Result<Vec<Tested>, Error> {
         // Builds use all CPUs, so they come one after the other.
         let found: Vec<_> = tests.iter().map(|test| self.ready(test, heard)).collect::<Result<_, _>>()?;
@@ -205,7 +228,7 @@ impl Tester for Laboratory<'_> {
     }
 
     fn look_for(&mut self, evidence: &Evidence) {
-        if self.said.any_failure {
+        if self.request.search.any_failure {
             return;
         }
         let run = evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel());
@@ -215,12 +238,12 @@ impl Tester for Laboratory<'_> {
 
     fn jobs(&self) -> usize {
         // A build takes all CPUs, and times that are measured are those of a host that does nothing else.
-        if matches!(self.question, Question::Build | Question::Metric { timed: true, .. }) {
+        if matches!(self.request.question, Question::Build | Question::Metric { timed: true, .. }) {
             return 1;
         }
-        let cpus = self.said.machine.cpus.unwrap_or(1).max(1) as usize;
+        let cpus = self.request.machine.cpus.unwrap_or(1).max(1) as usize;
         let parallel = std::thread::available_parallelism().map_or(1, usize::from);
-        self.said.jobs.map_or((parallel / cpus).clamp(1, 4), usize::from)
+        self.request.search.jobs.map_or((parallel / cpus).clamp(1, 4), usize::from)
     }
 }
 
@@ -228,15 +251,4 @@ impl Tester for Laboratory<'_> {
 fn configured(recipe: &Recipe, path: &Path) -> Recipe {
     let configurations = vec![path.display().to_string()];
     Recipe { configurations, allow_unmet: true, ..recipe.clone() }
-}
-
-/// An answer that took no time worth knowing.
-pub(crate) fn tested(answer: Answer, evidence: Evidence) -> Tested {
-    let (preparation, each) = (Duration::ZERO, Duration::ZERO);
-    Tested { answer, others: Vec::new(), reused: 0, evidence, preparation, each }
-}
-
-/// What is wrong with a Run that answers nothing.
-pub(crate) fn says_nothing(outcome: Outcome, reason: &str) -> String {
-    format!("{}: {reason}", outcome.name())
 }

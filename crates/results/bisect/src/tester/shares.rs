@@ -2,10 +2,21 @@
 
 use std::sync::mpsc::channel;
 
-use bisect::{Answer, Error, Progress, Tested};
+use super::{Answer, Tested};
+use crate::error::Error;
+use crate::event::Progress;
+
+/// Runs of a test.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    /// How many.
+    pub(super) times: u32,
+    /// At a time.
+    pub(super) jobs: usize,
+}
 
 /// Does something with each of several, side by side; what is told meanwhile is heard in one place.
-pub(crate) fn side_by_side<T: Sync>(
+pub(super) fn side_by_side<T: Sync>(
     several: &[T],
     heard: &mut dyn FnMut(Progress),
     test: impl Fn(&T, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
@@ -26,18 +37,18 @@ pub(crate) fn side_by_side<T: Sync>(
 }
 
 /// Makes the runs of a test, up to `jobs` of them at a time: `part` makes so many of them.
-pub(crate) fn in_shares(
-    (times, jobs): (u32, usize),
+pub(super) fn in_shares(
+    share: Share,
     heard: &mut dyn FnMut(Progress),
     part: impl Fn(u32, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
 ) -> Result<Tested, Error> {
-    let parts = side_by_side(&shares(times, jobs), heard, |times, heard| part(*times, heard));
+    let parts = side_by_side(&shares(share), heard, |times, heard| part(*times, heard));
     let joined = parts.into_iter().reduce(|whole, part| Ok(joined(whole?, part?)));
     joined.unwrap_or_else(|| Err(Error::Broken("a test has no part".to_string())))
 }
 
 /// Runs for each of up to `jobs` that work side by side.
-fn shares(times: u32, jobs: usize) -> Vec<u32> {
+fn shares(Share { times, jobs }: Share) -> Vec<u32> {
     let jobs = u32::try_from(jobs).unwrap_or(u32::MAX).min(times).max(1);
     (0..jobs).map(|job| times / jobs + u32::from(job < times % jobs)).collect()
 }
@@ -82,21 +93,19 @@ fn shown(answer: &Answer) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use bisect::Evidence;
-
-    use super::super::laboratory::tested;
     use super::*;
+    use crate::bisection::Evidence;
 
     fn part(answer: Answer, line: &str) -> Tested {
-        tested(answer, Evidence { lines: vec![line.to_string()], ..Evidence::default() })
+        Tested::at_once(answer, Evidence { lines: vec![line.to_string()], ..Evidence::default() })
     }
 
     #[test]
     fn runs_are_shared_out() {
-        assert_eq!(shares(3, 2), [2, 1]);
-        assert_eq!(shares(1, 4), [1]);
-        assert_eq!(shares(8, 4), [2, 2, 2, 2]);
-        assert_eq!(shares(3, 0), [3]);
+        assert_eq!(shares(Share { times: 3, jobs: 2 }), [2, 1]);
+        assert_eq!(shares(Share { times: 1, jobs: 4 }), [1]);
+        assert_eq!(shares(Share { times: 8, jobs: 4 }), [2, 2, 2, 2]);
+        assert_eq!(shares(Share { times: 3, jobs: 0 }), [3]);
     }
 
     #[test]
@@ -117,9 +126,12 @@ mod tests {
             2 => Ok(part(runs(0, 2), "hidden")),
             _ => Ok(part(runs(1, 0), "shown")),
         };
-        let whole = in_shares((3, 2), &mut |_| (), make).expect("both were made");
+        let whole = in_shares(Share { times: 3, jobs: 2 }, &mut |_| (), make).expect("both were made");
         assert_eq!((whole.answer, &whole.evidence.lines[..]), (runs(1, 2), &["shown".to_string()][..]));
         let fails = |_, _: &mut dyn FnMut(Progress)| Err(Error::Interrupted);
-        assert!(matches!(in_shares((3, 2), &mut |_| (), fails), Err(Error::Interrupted)));
+        assert!(matches!(
+            in_shares(Share { times: 3, jobs: 2 }, &mut |_| (), fails),
+            Err(Error::Interrupted)
+        ));
     }
 }

@@ -6,7 +6,7 @@ use kernel::Locator;
 /// How cases are run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Course")]
-pub(crate) struct Course {
+pub(crate) struct Policy {
     /// Whether each case gets a fresh clone of a booted machine, or all share one boot
     #[arg(long, value_enum, default_value = "case", value_name = "WHAT")]
     pub(crate) isolation: IsolationName,

@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
-use bisect::{Answer, Error, Evidence, Question};
 use judge::run::Repeat;
 use judge::signature::Way;
 use judge::{Blame, Outcome, Run};
 use protocol::{End, KernelRecord};
 
+use super::Answer;
 use super::boot_log::{BootLog, FOUND_MAX};
-use super::laboratory::says_nothing;
-use super::runs::is_boot;
+use crate::bisection::Evidence;
+use crate::error::Error;
+use crate::question::Question;
 
 /// A program's word for "cannot be tested", as git bisect's.
 const CANNOT_TEST: i32 = 125;
@@ -189,6 +190,16 @@ fn joined(console: Vec<KernelRecord>, log: Vec<KernelRecord>) -> Vec<KernelRecor
     let known: HashSet<String> = console.iter().map(|record| record.text.clone()).collect();
     let unheard = log.into_iter().filter(|record| !known.contains(&record.text));
     console.into_iter().chain(unheard).collect()
+}
+
+/// What is wrong with a Run that answers nothing.
+fn says_nothing(outcome: Outcome, reason: &str) -> String {
+    format!("{}: {reason}", outcome.name())
+}
+
+/// Whether a Run is that of a boot and not of a case.
+fn is_boot(run: &Run) -> bool {
+    run.case == "boot"
 }
 
 /// What is wrong with kiln or the host.

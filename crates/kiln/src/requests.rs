@@ -1,0 +1,155 @@
+//! From the command line to requests.
+
+use kernel::{Arch, Locator};
+use lab::request::{
+    BuildOptions, KernelRequest, KunitRequest, MachineRequest, MeasureRequest, ProgramRequest, RunPolicy,
+    RunRequest, Selection, Version,
+};
+
+use crate::cli;
+
+impl cli::Run {
+    /// What is asked.
+    pub(crate) fn request(&self) -> RunRequest {
+        let program = self.exec.as_ref().map(|path| {
+            Selection::Program(ProgramRequest {
+                path: path.clone(),
+                arguments: self.arguments.clone(),
+                needs: self.need.clone(),
+            })
+        });
+        RunRequest {
+            version: Version,
+            kernel: self.build.kernel(&self.kernel),
+            cases: program.unwrap_or_else(|| self.choice.selection()),
+            case_limit: self.case_timeout,
+            policy: self.policy.request(),
+            machine: self.machine.request(),
+            dump: self.dump,
+        }
+    }
+}
+
+impl cli::Kunit {
+    /// What is asked.
+    pub(crate) fn request(&self) -> KunitRequest {
+        KunitRequest {
+            version: Version,
+            kernel: self.build.kernel(&self.kernel),
+            suites: self.suite.clone(),
+            machine: self.machine.request(),
+        }
+    }
+}
+
+impl cli::Measure {
+    /// What is asked.
+    pub(crate) fn request(&self) -> MeasureRequest {
+        MeasureRequest {
+            version: Version,
+            kernel: self.build.kernel(&self.kernel),
+            program: self.exec.as_deref().map(|path| self.figures.program(path)),
+            figures: self.figures.request(),
+            machine: self.machine.request(),
+        }
+    }
+}
+
+impl cli::BuildOptions {
+    /// A Kernel that is built like this, if it is source.
+    pub(crate) fn kernel(&self, locator: &Locator) -> KernelRequest {
+        KernelRequest { locator: locator.clone(), build: self.request() }
+    }
+
+    /// How it is built.
+    pub(crate) fn request(&self) -> BuildOptions {
+        BuildOptions {
+            configurations: self.config.clone(),
+            arch: self.arch.map(|arch| match arch {
+                cli::ArchName::X86_64 => Arch::X86_64,
+                cli::ArchName::Um => Arch::Um,
+            }),
+            allow_unmet: self.allow_unmet,
+            variables: self.make.clone(),
+        }
+    }
+}
+
+impl cli::Choice {
+    /// Which cases.
+    pub(crate) fn selection(&self) -> Selection {
+        let patterns = self.case.clone();
+        match &self.kselftest {
+            Some(place) => Selection::Selftests { place: place.clone(), patterns },
+            None => Selection::Suite { suite: self.suite.clone(), patterns },
+        }
+    }
+}
+
+impl cli::MachineOptions {
+    /// What is fixed about the machine.
+    pub(crate) fn request(&self) -> MachineRequest {
+        MachineRequest {
+            memory_mib: self.memory,
+            cpus: self.cpus,
+            append: self.append.clone(),
+            accel: self.accel.into(),
+            boot_limit: self.timeout,
+        }
+    }
+}
+
+impl cli::Policy {
+    /// How cases are run.
+    pub(crate) fn request(&self) -> RunPolicy {
+        RunPolicy {
+            isolation: match self.isolation {
+                cli::IsolationName::Case => lab::Isolation::Case,
+                cli::IsolationName::Suite => lab::Isolation::Suite,
+            },
+            jobs: self.jobs,
+            repeat: self.repeat,
+            until_fail: self.until_fail,
+            no_retry: self.no_retry,
+            seed: self.seed,
+            resume: self.resume,
+            golden: self.golden.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use lab::Request;
+
+    use crate::cli::{Cli, Verb};
+
+    fn request(words: &[String]) -> Request {
+        let words = std::iter::once("kiln").chain(words.iter().map(String::as_str));
+        match Cli::try_parse_from(words).unwrap().verb {
+            Verb::Run(args) => Request::Run(Box::new(args.request())),
+            Verb::Kunit(args) => Request::Kunit(Box::new(args.request())),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_words_of_a_request_ask_the_same() {
+        for line in [
+            "run host",
+            "run ~/linux --isolation suite --jobs 3 --repeat 20 --until-fail --seed 7 --resume --golden deb:latest \
+             --case-timeout 1.5s --config tiny,./x.config --arch um --allow-unmet --make W=1 --make LLVM=1 --memory 2G \
+             --cpus 2 --append=-a --append 'quiet splash' --accel tcg --timeout 90s --dump --suite full --case 'fs/*' \
+             --case pipe/full",
+            "run host --no-retry --kselftest timers --case 'timers/*'",
+            "run host --exec ./it --need 'module loop,2 CPUs' --need 'a disk of 64 MiB' -- -x 'a b'",
+            "kunit git:linux@HEAD --suite 'list*,sort' --arch x86_64 --cpus 1",
+        ] {
+            let typed = request(&shlex::split(line).unwrap());
+            assert_eq!(request(&typed.words()), typed, "{line}");
+            let kept = serde_json::to_string(&typed).unwrap();
+            assert_eq!(serde_json::from_str::<Request>(&kept).unwrap(), typed, "{kept}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A Run that was kept, once more: the same case on the very same Kernel.
+
+use judge::Run;
+use kernel::Locator;
+use machine::{Accel, AccelChoice, Engine};
+
+use super::Error;
+use crate::event::Session;
+use crate::plan::Plan;
+use crate::request::{MachineRequest, Request};
+
+/// The Run of a machine that did not come up, or came up badly.
+const BOOT: &str = "boot";
+
+/// Digits of an identity that tell it from others.
+const SHOWN: usize = 12;
+
+/// What is kept to when a Run is repeated.
+#[derive(Debug, Clone)]
+pub struct Again {
+    case: String,
+    seed: u64,
+    name: String,
+    session: Session,
+    request: Request,
+}
+
+impl Again {
+    /// Repeats a Run of a session, which has a name and made it by this request.
+    #[must_use]
+    pub fn new(run: &Run, name: String, session: Session, request: Request) -> Self {
+        Self { case: run.case.clone(), seed: run.seed, name, session, request }
+    }
+
+    /// What asks for the same once more: the exact Kernel and the case are in place.
+    ///
+    /// # Errors
+    ///
+    /// When the session does not name its Kernel.
+    pub fn request(&self) -> Result<Request, Error> {
+        let exact: Locator = self.session.kernel.parse()?;
+        Ok(match self.request.clone() {
+            Request::Run(request) => {
+                let mut request = request.again(exact, (self.case != BOOT).then_some(&self.case));
+                self.keep_accel(&mut request.machine);
+                Request::Run(Box::new(request))
+            }
+            Request::Kunit(request) => {
+                let mut request = request.again(exact);
+                self.keep_accel(&mut request.machine);
+                Request::Kunit(Box::new(request))
+            }
+        })
+    }
+
+    /// What `auto` meant then it shall mean now.
+    fn keep_accel(&self, machine: &mut MachineRequest) {
+        for (accel, choice) in [(Accel::Tcg, AccelChoice::Tcg), (Accel::Kvm, AccelChoice::Kvm)] {
+            if self.session.machine.starts_with(&Engine::Qemu(accel).to_string()) {
+                machine.accel = choice;
+            }
+        }
+    }
+
+    /// Leaves in `plan` the case alone; for a boot, the first that needs one.
+    pub(super) fn narrow(&self, plan: &mut Plan) -> Result<(), Error> {
+        let named = plan.items.iter().find(|item| item.name == self.case);
+        let first = || plan.items.iter().find(|item| self.case == BOOT && item.skip.is_none());
+        let Some(item) = named.or_else(first).cloned() else {
+            return Err(Error::Usage(format!("{}: there is no such case any more", self.case)));
+        };
+        plan.items = vec![item];
+        Ok(())
+    }
+
+    /// The session that begins now, if it is about the same kernel; it can itself be repeated.
+    pub(crate) fn keep_to(&self, now: Session) -> Result<Session, Error> {
+        let before = &self.session;
+        if now.identity != before.identity {
+            let short = |identity: &str| identity.chars().take(SHOWN).collect::<String>();
+            return Err(Error::Usage(format!(
+                "{} is not the kernel of session {} any more: its identity with parameters is {}, it was {}; \
+                 `kiln run` takes it as it is",
+                now.kernel,
+                self.name,
+                short(&now.identity),
+                short(&before.identity)
+            )));
+        }
+        let (request, command) = (Some(self.request.clone()), self.request.words());
+        Ok(Session { request, command, directory: before.directory.clone(), ..now })
+    }
+
+    /// What the case drew its random numbers from.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What is not as it was, in one line.
+    pub(super) fn note(&self, now: &Session) -> Option<String> {
+        let before = &self.session.machine;
+        (now.machine != *before)
+            .then(|| format!("the machine was another in session {}: {before}", self.name))
+    }
+}

@@ -1,0 +1,139 @@
+//! From requests to Kernels that are measured.
+
+use ::measure::{Candidate, Subject};
+use kernel::Kernel;
+use machine::{Accel, AccelChoice, Engine, Spec, Timing};
+
+use super::{Context, Error};
+use crate::jobs::Jobs;
+use crate::plan::Plan;
+use crate::request::machine::describe;
+use crate::request::{FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, ProgramRequest};
+use crate::suites::select::operations;
+
+/// One side of a comparison.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// What it is called in tables.
+    pub label: String,
+    /// The Kernel.
+    pub kernel: KernelRequest,
+    /// Kernel parameters of its own.
+    pub parameters: Option<String>,
+    /// A program instead of the operations.
+    pub program: Option<ProgramRequest>,
+}
+
+/// A side whose Kernel has been found.
+#[derive(Debug)]
+pub struct Found {
+    side: Side,
+    kernel: Kernel,
+}
+
+impl Side {
+    /// The only side of a measurement.
+    #[must_use]
+    pub fn of(request: &MeasureRequest) -> Self {
+        let (kernel, program) = (request.kernel.clone(), request.program.clone());
+        Self { label: kernel.locator.to_string(), kernel, parameters: None, program }
+    }
+}
+
+/// Finds the Kernels, one after the other: some may have to be built.
+///
+/// # Errors
+///
+/// When there is none, or it does not build.
+pub fn find(sides: Vec<Side>, context: &mut Context<'_>) -> Result<Vec<Found>, Error> {
+    let mut find_it =
+        |side: Side| Ok(Found { kernel: context.backend.kernel(&side.kernel, &mut context.waiting)?, side });
+    sides.into_iter().map(&mut find_it).collect()
+}
+
+/// What is measured of them, and in which machines.
+///
+/// # Errors
+///
+/// When it cannot be measured in such a machine.
+pub fn candidates<'a>(
+    found: &'a [Found],
+    figures: &FiguresRequest,
+    machine: &MachineRequest,
+) -> Result<Vec<Candidate<'a>>, Error> {
+    let mut all: Vec<Candidate<'a>> = Vec::new();
+    for one in found {
+        let mut candidate = candidate(one, figures, machine)?;
+        let is_same = |(other, before): (&Candidate<'_>, &Found)| {
+            other.subject.identity == candidate.subject.identity && before.side.program == one.side.program
+        };
+        candidate.fresh = all.iter().zip(found).any(is_same);
+        all.push(candidate);
+    }
+    Ok(all)
+}
+
+fn candidate<'a>(
+    Found { side, kernel }: &'a Found,
+    figures: &FiguresRequest,
+    machine: &MachineRequest,
+) -> Result<Candidate<'a>, Error> {
+    let is_timed = figures.timed.is_some();
+    let engine = engine(kernel, is_timed, machine)?;
+    let fixed = machine.fixed(engine, None)?;
+    let Jobs { jobs, plan } = match &side.program {
+        Some(program) => Jobs::of_program(kernel, program.borrowed(), fixed)?,
+        None => {
+            let wanted = operations(&figures.operations).map_err(crate::suites::Error::from)?;
+            Jobs::of_operations(&wanted, kernel, fixed)?
+        }
+    };
+    if !is_timed {
+        check_countable(&plan)?;
+    }
+    let timing = if is_timed { Timing::Host } else { Timing::Instructions { seed: 1 } };
+    let append = machine.append.iter().chain(&side.parameters).cloned().collect::<Vec<_>>().join(" ");
+    let spec = Spec { timing: Some(timing), append, ..machine.spec(&plan, engine) };
+    Ok(Candidate { subject: subject(side, kernel, &spec), kernel, spec, jobs, fresh: false })
+}
+
+/// What runs the kernel: instructions can only be counted where QEMU translates them.
+fn engine(kernel: &Kernel, timed: bool, machine: &MachineRequest) -> Result<Engine, Error> {
+    if !timed && machine.accel == AccelChoice::Kvm {
+        let text = "--accel kvm: instructions are counted by TCG; --timed can use KVM";
+        return Err(Error::Usage(text.to_string()));
+    }
+    match machine.engine(kernel)? {
+        Engine::Uml => {
+            Err(Error::Usage("User-Mode Linux cannot be measured: build for --arch x86_64".to_string()))
+        }
+        Engine::Qemu(_) if !timed => Ok(Engine::Qemu(Accel::Tcg)),
+        engine => Ok(engine),
+    }
+}
+
+/// What is counted must not depend on when somebody else is done.
+fn check_countable(plan: &Plan) -> Result<(), Error> {
+    let why = if plan.cpus > 1 {
+        "--cpus, --need cpus=N: counted CPUs share one clock, which says nothing about several; --timed can have them"
+    } else if plan.disk_mib > 0 {
+        "--need disk=SIZE: when a disk answers is up to the host, and with it what is counted; --timed can have one"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Usage(why.to_string()))
+}
+
+fn subject(side: &Side, kernel: &Kernel, spec: &Spec) -> Subject {
+    let parameters = spec.parameters();
+    Subject {
+        label: side.label.clone(),
+        locator: side.kernel.locator.to_string(),
+        kernel: kernel.exact_locator(),
+        provenance: kernel.provenance.clone(),
+        release: kernel.release.clone().unwrap_or_default(),
+        identity: kernel.identity(&parameters),
+        parameters,
+        machine: describe(std::slice::from_ref(spec)),
+    }
+}

@@ -1,0 +1,47 @@
+//! What a user asks, typed and versioned. A session keeps its request, and carries it out again from there.
+//!
+//! * [`kernel`]: a Kernel, and how it is built; [`machine`]: its machine
+//! * [`run`]: cases on a Kernel; [`policy`]: how often, and how far apart
+//! * [`kunit`]: the tests that a kernel runs while it boots
+//! * [`measure`](mod@measure): what operations cost
+//! * [`words`]: the call of kiln that asks the same, for people
+
+pub mod kernel;
+pub mod kunit;
+pub mod machine;
+pub mod measure;
+pub mod policy;
+pub mod run;
+pub mod version;
+pub mod words;
+
+use serde::{Deserialize, Serialize};
+
+pub use kernel::{BuildOptions, KernelRequest};
+pub use kunit::KunitRequest;
+pub use machine::MachineRequest;
+pub use measure::{FiguresRequest, MeasureRequest, TimedRequest};
+pub use policy::RunPolicy;
+pub use run::{ProgramRequest, RunRequest, Selection};
+pub use version::Version;
+
+/// What a session carries out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verb", rename_all = "kebab-case")]
+pub enum Request {
+    /// Cases on a Kernel.
+    Run(Box<RunRequest>),
+    /// The tests that a kernel runs while it boots.
+    Kunit(Box<KunitRequest>),
+}
+
+impl Request {
+    /// The arguments by which kiln is asked the same.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        match self {
+            Self::Run(request) => request.words(),
+            Self::Kunit(request) => request.words(),
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What operations, or a program, cost on a Kernel.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{KernelRequest, MachineRequest, ProgramRequest, Version};
+
+/// What operations, or a program, cost on a Kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MeasureRequest {
+    /// Its version.
+    pub version: Version<1>,
+    /// The Kernel.
+    pub kernel: KernelRequest,
+    /// A program instead of the operations.
+    #[serde(default)]
+    pub program: Option<ProgramRequest>,
+    /// What is measured, and how.
+    #[serde(default)]
+    pub figures: FiguresRequest,
+    /// The machine.
+    #[serde(default)]
+    pub machine: MachineRequest,
+}
+
+/// What is measured, and how.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FiguresRequest {
+    /// Operations whose names match one of these; all without patterns.
+    pub operations: Vec<String>,
+    /// Boots of each Kernel.
+    pub boots: Option<u32>,
+    /// Time is measured; else instructions are counted.
+    pub timed: Option<TimedRequest>,
+}
+
+/// How time is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TimedRequest {
+    /// How long it may take.
+    pub budget: Duration,
+    /// The smallest difference that is of interest, as a fraction.
+    pub min_effect: f64,
+    /// What the order of boots is drawn from; another number each time if it is not set.
+    pub seed: Option<u64>,
+    /// Boots during which the host was disturbed are left out.
+    pub leave_out_disturbed: bool,
+}
+
+impl Default for TimedRequest {
+    fn default() -> Self {
+        Self { budget: Duration::from_secs(600), min_effect: 0.01, seed: None, leave_out_disturbed: false }
+    }
+}

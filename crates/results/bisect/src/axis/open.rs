@@ -1,0 +1,99 @@
+//! From a request to the axis that is walked.
+
+use std::path::{Path, PathBuf};
+
+use history::{self, Limits};
+use kbuild::Recipe;
+use kernel::{Context, Locator};
+use lab::Waiting;
+use lab::backend::with_store;
+use lab::request::KernelRequest;
+
+use super::{Axis, History, Options, Packages, Parameters};
+use crate::carry_out::Environment;
+use crate::error::Error;
+use crate::request::{AxisRequest, BisectRequest};
+
+/// An axis, and what is worth knowing about it.
+pub(crate) struct Walked<'a> {
+    pub(crate) axis: Box<dyn Axis + 'a>,
+    /// What the one kernel is that is run with several parameters: another may have its name tomorrow.
+    pub(crate) kernel: Option<String>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl<'a> Walked<'a> {
+    fn along(axis: impl Axis + 'a) -> Self {
+        Self { axis: Box::new(axis), kernel: None, notes: Vec::new() }
+    }
+}
+
+/// The axis that is asked for.
+pub(crate) fn open<'a>(
+    request: &BisectRequest,
+    environment: &'a Environment<'a>,
+    waiting: &mut Waiting<'_>,
+) -> Result<Walked<'a>, Error> {
+    let interrupt = environment.interrupt;
+    let recipe = request.build.recipe();
+    Ok(match &request.axis {
+        AxisRequest::Packages { first, last } => {
+            let axis =
+                |context: &mut Context<'_>| Packages::between(first, last, &recipe, (interrupt, context));
+            Walked::along(with_store(waiting, axis)?)
+        }
+        AxisRequest::Commits { tree, first, last, paths, first_parent } => {
+            let limits = Limits { paths: paths.clone(), first_parent: *first_parent };
+            let changes = with_store(waiting, |context| changes(tree, context));
+            let axis = with_store(waiting, |context| {
+                History::commits(tree, (first, last), &limits, &recipe, (interrupt, context))
+            })?;
+            let notes = changes.into_iter().chain(axis.note().map(str::to_string)).collect();
+            Walked { notes, ..Walked::along(axis) }
+        }
+        AxisRequest::Series { mail, tree, revision } => {
+            if !mail.exists() {
+                let text = format!("--series {}: no such file or folder", mail.display());
+                return Err(Error::Usage(text));
+            }
+            let axis = with_store(waiting, |context| {
+                History::series(tree, revision, mail, &recipe, (interrupt, context))
+            })?;
+            Walked::along(axis)
+        }
+        AxisRequest::Parameters { kernel, first, last } => {
+            let wanted = KernelRequest { locator: kernel.clone(), build: request.build.clone() };
+            let found = environment.backend.kernel(&wanted, waiting)?;
+            // In a report, `latest` would be another one tomorrow.
+            let locator = match kernel {
+                Locator::Deb(_) => found.exact_locator().parse()?,
+                other => other.clone(),
+            };
+            let axis = Parameters::between(&locator, &recipe, first, last)?;
+            Walked { kernel: Some(found.identity("")), ..Walked::along(axis) }
+        }
+        AxisRequest::Options { kernel, first, last } => {
+            let with = |configurations: &[String]| Recipe {
+                configurations: configurations.to_vec(),
+                ..recipe.clone()
+            };
+            let axis =
+                |context: &mut Context<'_>| Options::between(kernel, &with(first), &with(last), context);
+            Walked::along(with_store(waiting, axis)?)
+        }
+    })
+}
+
+/// What lies in a checkout beside its commits is not searched.
+fn changes(tree: &Path, context: &mut Context<'_>) -> Option<String> {
+    let place: PathBuf = Locator::Path(tree.to_owned()).path()?;
+    let changes = history::changes_in_checkout(&place, context).ok().filter(|changes| changes.count > 0)?;
+    let number =
+        if changes.count == 1 { "1 change".to_string() } else { format!("{} changes", changes.count) };
+    let verb = if changes.count == 1 { "is" } else { "are" };
+    Some(format!(
+        "{number} in {} {verb} in no commit, and so in none of the kernels: {}",
+        tree.display(),
+        changes.paths.join(", ")
+    ))
+}

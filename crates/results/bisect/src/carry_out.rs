@@ -1,0 +1,140 @@
+//! From a request to what is known in the end: the axis, the Kernels on it, their machines.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use lab::{Backend, Waiting};
+use ledger::Journal;
+
+use crate::axis::open::{Walked, open};
+use crate::axis::{Axis, Point};
+use crate::bisection::{Bisection, Conclusion};
+use crate::error::Error;
+use crate::event::Progress;
+use crate::identity;
+use crate::procedure::{Kept, Parts, Settings, bisect};
+use crate::request::BisectRequest;
+use crate::tester::kernels::KernelTester;
+
+/// Where a bisection is carried out.
+pub struct Environment<'a> {
+    /// Where Kernels and machines come from.
+    pub backend: &'a dyn Backend,
+    /// The user wants to stop.
+    pub interrupt: &'a AtomicBool,
+    /// The folder of all sessions.
+    pub sessions: PathBuf,
+    /// The folder of all bisections.
+    pub bisections: PathBuf,
+}
+
+impl std::fmt::Debug for Environment<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Environment").field("bisections", &self.bisections).finish_non_exhaustive()
+    }
+}
+
+/// A search that can begin: both ends and all candidates are known.
+pub struct Opened<'a> {
+    request: &'a BisectRequest,
+    environment: &'a Environment<'a>,
+    walked: Walked<'a>,
+}
+
+impl std::fmt::Debug for Opened<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opened").field("request", &self.request).finish_non_exhaustive()
+    }
+}
+
+/// What came of a search, and its folder, which nobody else writes as long as this lives.
+#[derive(Debug)]
+pub struct Done {
+    /// What is known.
+    pub bisection: Bisection,
+    journal: Journal,
+}
+
+impl Done {
+    /// The folder of the bisection.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        self.journal.directory()
+    }
+}
+
+impl<'a> Opened<'a> {
+    /// Checks the request and finds out what is walked.
+    ///
+    /// # Errors
+    ///
+    /// When something that it names is not there.
+    pub fn new(
+        request: &'a BisectRequest,
+        environment: &'a Environment<'a>,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Self, Error> {
+        request.check()?;
+        let mut waiting = Waiting { interrupt: environment.interrupt, progress };
+        let walked = open(request, environment, &mut waiting)?;
+        Ok(Self { request, environment, walked })
+    }
+
+    /// The same along another axis than the one of the request.
+    #[must_use]
+    pub fn along(
+        request: &'a BisectRequest,
+        environment: &'a Environment<'a>,
+        axis: Box<dyn Axis + 'a>,
+    ) -> Self {
+        Self { request, environment, walked: Walked { axis, kernel: None, notes: Vec::new() } }
+    }
+
+    /// Finds the change; goes on from the answers of an earlier call.
+    ///
+    /// # Errors
+    ///
+    /// When the ends are not what they should be, when kiln or the host fails, and when the user wants to stop. What was
+    /// learnt is in the journal.
+    pub fn search(self, heard: &mut dyn FnMut(Progress)) -> Result<Done, Error> {
+        let Self { request, environment, walked: Walked { mut axis, kernel, notes } } = self;
+        let name = identity::name(request, axis.as_ref(), kernel.as_deref())?;
+        let (mut journal, mut kept) = Journal::open::<Kept>(&environment.bisections.join(name))?;
+        if request.search.fresh {
+            journal.clear()?;
+            kept.clear();
+        }
+        let counted: HashSet<String> = kept.iter().flat_map(|kept| kept.sessions().to_vec()).collect();
+        let directory = journal.directory().to_owned();
+        let mut tester = KernelTester::new(request, environment, directory, counted);
+        notes.iter().for_each(|note| heard(Progress::Note(note.clone())));
+        let search = &request.search;
+        let settings = Settings { confidence: search.confidence, mended: search.fixed, tries: search.tries };
+        let parts = Parts { tester: &mut tester, journal: &mut journal, kept, heard };
+        let bisection = bisect(axis.as_mut(), &request.question, &settings, parts)?;
+        let reproduce = reproduce(axis.as_mut(), &tester, &bisection)?;
+        Ok(Done { bisection: Bisection { notes, reproduce, ..bisection }, journal })
+    }
+}
+
+/// The commands that show both sides of what was found, or else both ends.
+fn reproduce(
+    axis: &mut dyn Axis,
+    tester: &KernelTester<'_>,
+    bisection: &Bisection,
+) -> Result<Vec<String>, Error> {
+    let sides = match &bisection.conclusion {
+        Conclusion::Culprits { .. } => {
+            let checked = bisection.proof.iter().take(2).filter_map(|check| check.state.as_ref());
+            checked.map(|state| state.point.clone()).collect()
+        }
+        _ => vec![Point::First, Point::Last],
+    };
+    let mut commands = Vec::new();
+    for point in sides {
+        let subject = axis.subject(&point)?;
+        commands.extend(subject.map(|subject| tester.command(&subject)));
+    }
+    Ok(commands)
+}

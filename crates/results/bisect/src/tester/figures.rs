@@ -1,0 +1,87 @@
+//! A test that measures.
+
+use std::time::Instant;
+
+use lab::prepare::measure::{Side, candidates, find};
+use lab::request::{KernelRequest, MeasureRequest};
+use machine::Watch;
+use measure::{Counting, Function, Measurement, Metric};
+
+use super::failure::Failure;
+use super::kernels::{KernelTester, Ready};
+use super::{Answer, Tested, requests};
+use crate::bisection::Evidence;
+use crate::error::Error;
+use crate::event::Progress;
+use crate::question::Question;
+
+/// Functions of the kernel that are kept: those with most instructions.
+const FUNCTIONS: usize = 300;
+
+/// Measures the operation in so many boots, one after the other.
+pub(super) fn measure(
+    tester: &KernelTester<'_>,
+    ready: &Ready<'_>,
+    boots: u32,
+    heard: &mut dyn FnMut(Progress),
+) -> Result<Tested, Error> {
+    let start = Instant::now();
+    let command = tester.command(&ready.test.subject);
+    let release = ready.kernel.release.clone();
+    let evidence = Evidence { release, command, ..Evidence::default() };
+    let measured = match measurement(tester, ready, boots, heard) {
+        Ok(measured) => measured,
+        Err(Failure::OfKernel(why)) => return Ok(Tested::at_once(Answer::CannotTest(why), evidence)),
+        Err(Failure::Of(error)) => return Err(error),
+    };
+    let each = start.elapsed() / boots.max(1);
+    let Question::Metric { name, .. } = &tester.request.question else {
+        return Err(Error::Broken("there is no metric to be measured".to_string()));
+    };
+    let Some(metric) = measured.metrics.iter().find(|metric| metric.name == *name) else {
+        return Ok(Tested::at_once(Answer::CannotTest(format!("it has no {name}")), evidence));
+    };
+    if let Some(not) = &metric.not_measured {
+        let why = format!("{name}: {}: {}", not.outcome.name(), not.reason);
+        return Ok(Tested::at_once(Answer::CannotTest(why), evidence));
+    }
+    let values = metric.values.iter().map(|value| value.median).collect();
+    let evidence = Evidence { functions: functions(metric), ..evidence };
+    Ok(Tested { preparation: ready.took, each, ..Tested::at_once(Answer::Values(values), evidence) })
+}
+
+fn measurement(
+    tester: &KernelTester<'_>,
+    ready: &Ready<'_>,
+    boots: u32,
+    heard: &mut dyn FnMut(Progress),
+) -> Result<Measurement, Failure> {
+    let exact = ready.kernel.exact_locator().parse().map_err(Error::from)?;
+    let kernel = KernelRequest::named(exact);
+    let request = MeasureRequest { kernel, ..requests::measure(tester.request, &ready.test.subject, boots) };
+    let sides = vec![Side::of(&request)];
+    let found = tester.preparing(heard, |context| find(sides, context)).map_err(Error::from)?;
+    let candidates = candidates(&found, &request.figures, &request.machine).map_err(Error::from)?;
+    let mut tell = |progress: measure::Progress| {
+        if let measure::Progress::Boot { number, .. } = progress {
+            heard(Progress::Working(format!("boot {number}")));
+        }
+    };
+    let (backend, interrupt) = (tester.environment.backend, tester.environment.interrupt);
+    let measured = if request.figures.timed.is_some() {
+        let boots = boots as usize;
+        let mut next = |measured: &[Measurement]| (measured[0].boots.len() < boots).then_some(0);
+        backend.time(&candidates, interrupt, &mut tell, &mut next)?
+    } else {
+        let how = Counting { boots, watch: Watch::Functions };
+        backend.count(&candidates, how, interrupt, &mut tell)?
+    };
+    let nothing = || Error::Broken("nothing was measured".to_string());
+    Ok(measured.into_iter().next().ok_or_else(nothing)?)
+}
+
+/// The functions in which most of the instructions are.
+fn functions(metric: &Metric) -> Vec<Function> {
+    let functions = metric.detail.iter().flat_map(|detail| &detail.functions);
+    functions.take(FUNCTIONS).cloned().collect()
+}

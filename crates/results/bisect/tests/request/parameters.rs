@@ -1,0 +1,149 @@
+//! Kernel parameters of one Kernel: all of the path, from the request alone.
+
+use bisect::{BisectRequest, Error, Question};
+use lab::Request;
+
+use crate::fake::{Does, World, asks, culprits, request};
+
+#[test]
+fn the_parameter_that_makes_a_case_fail_is_found_and_proven() {
+    let world = World::with_culprit("b=2");
+    let bisection = world.carry_out(&request("quiet b=1", "quiet a b=2 c d")).unwrap();
+    assert_eq!(culprits(&bisection), ["b=2 instead of b=1"]);
+    let [good, bad] = bisection.reproduce.as_slice() else { panic!("{:?}", bisection.reproduce) };
+    let run = "kiln run /kernels/image --repeat 1";
+    assert!(good.starts_with(run) && bad.starts_with(run), "{good}\n{bad}");
+    assert_eq!((good.contains("b=2"), bad.contains("b=2")), (true, false));
+    assert!(bad.ends_with("--case process/exit-status"), "{bad}");
+}
+
+#[test]
+fn a_request_that_was_kept_is_carried_out_like_the_first() {
+    let asked = request("quiet", "quiet a b c");
+    let kept = serde_json::to_string(&asked).unwrap();
+    let read: BisectRequest = serde_json::from_str(&kept).unwrap();
+    assert_eq!(read, asked);
+    assert_eq!(culprits(&World::with_culprit("c").carry_out(&read).unwrap()), ["c"]);
+}
+
+#[test]
+fn every_session_keeps_the_request_that_made_it() {
+    let world = World::with_culprit("a");
+    world.carry_out(&request("quiet", "quiet a b")).unwrap();
+    let sessions = ledger::sessions(&world.sessions());
+    assert!(!sessions.is_empty());
+    for past in sessions {
+        let Some(Request::Run(request)) = past.session().unwrap().request else { panic!("it is a run") };
+        assert_eq!(request.kernel.locator.to_string(), "/kernels/image");
+        assert!(request.policy.repeat.is_some() && request.machine.append.len() == 1, "{request:?}");
+    }
+}
+
+#[test]
+fn an_interrupted_search_goes_on_where_it_stopped() {
+    let asked = request("quiet", "quiet a b c d e f");
+    let alone = World::with_culprit("d");
+    alone.carry_out(&asked).unwrap();
+    let mut world = World::with_culprit("d").stops_after(alone.count() / 2);
+    assert!(matches!(world.carry_out(&asked), Err(Error::Interrupted)));
+    world.goes_on();
+    let bisection = world.carry_out(&asked).unwrap();
+    assert_eq!(culprits(&bisection), ["d"]);
+    assert!(bisection.steps.reused > 0);
+    // Only the test that was interrupted is made again.
+    assert!(world.count() < 2 * alone.count(), "{} {}", world.count(), alone.count());
+}
+
+#[test]
+fn runs_of_earlier_sessions_count_unless_the_search_is_fresh() {
+    let world = World::with_culprit("a");
+    let first = request("quiet", "quiet a b");
+    world.carry_out(&first).unwrap();
+    let before = world.count();
+    // A search of its own: it asks for more.
+    let mut other = first.clone();
+    other.search.any_failure = true;
+    let bisection = world.carry_out(&other).unwrap();
+    assert_eq!(culprits(&bisection), ["a"]);
+    assert_eq!((world.count(), bisection.steps.reused > 0), (before, true));
+    other.search.fresh = true;
+    let bisection = world.carry_out(&other).unwrap();
+    assert_eq!((bisection.steps.reused, world.count() > before), (0, true));
+}
+
+#[test]
+fn a_failure_of_another_kind_is_not_the_one_that_is_looked_for() {
+    let truth = |_: &str, words: &[&str]| match (words.contains(&"c"), words.contains(&"a")) {
+        (true, _) => Does::Fails("sum: is 2"),
+        (false, true) => Does::Fails("no memory"),
+        (false, false) => Does::Passes,
+    };
+    let bisection = World::new(truth).carry_out(&request("quiet", "quiet a b c")).unwrap();
+    assert!(!bisection.states.iter().all(|state| state.untestable.is_none()), "{bisection:?}");
+    let mut any = request("quiet", "quiet a b c");
+    any.search.any_failure = true;
+    assert_eq!(culprits_without_proof(&World::new(truth).carry_out(&any).unwrap()), ["a"]);
+}
+
+fn culprits_without_proof(bisection: &bisect::Bisection) -> Vec<&str> {
+    match &bisection.conclusion {
+        bisect::Conclusion::Culprits { candidates, .. } => {
+            candidates.iter().map(|candidate| candidate.name.as_str()).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn boots_are_asked_side_by_side() {
+    let truth = |_: &str, words: &[&str]| if words.contains(&"b") { Does::Panics } else { Does::Passes };
+    let mut asked = asks(BisectRequest { question: Question::Boot, ..request("quiet", "quiet a b c") });
+    asked.search.jobs = Some(3);
+    let bisection = World::new(truth).carry_out(&asked).unwrap();
+    assert_eq!(culprits(&bisection), ["b"]);
+    assert!(bisection.reproduce.iter().all(|line| line.contains("--isolation suite --no-retry")));
+}
+
+#[test]
+fn a_text_of_the_boot_is_found_in_its_console() {
+    let truth = |_: &str, words: &[&str]| match words.contains(&"a") {
+        true => Does::Says("[    0.500000] clocksource: unstable"),
+        false => Does::Passes,
+    };
+    let question = Question::Log("clocksource: unstable".to_string());
+    let asked = asks(BisectRequest { question, ..request("quiet", "quiet a b c") });
+    let bisection = World::new(truth).carry_out(&asked).unwrap();
+    assert_eq!(culprits(&bisection), ["a"]);
+    assert_eq!(bisection.last.state.evidence.lines, ["[    0.500000] clocksource: unstable"]);
+}
+
+#[test]
+fn what_an_operation_costs_is_compared_with_both_ends() {
+    let truth = |_: &str, words: &[&str]| Does::Costs(if words.contains(&"c") { 200.0 } else { 100.0 });
+    let question = Question::Metric { name: "syscall/getppid".into(), worse_by: None, timed: false };
+    let asked = asks(BisectRequest { question, ..request("quiet", "quiet a b c d") });
+    let bisection = World::new(truth).carry_out(&asked).unwrap();
+    assert_eq!(culprits(&bisection), ["c"]);
+    assert_eq!(bisection.threshold.unwrap().at, 150.0);
+    assert!(
+        bisection.reproduce[0].starts_with("kiln measure /kernels/image --metric syscall/getppid --boots 1")
+    );
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_before_anything_runs() {
+    let world = World::with_culprit("a");
+    let refused = |request: &BisectRequest| {
+        let error = world.carry_out(request).unwrap_err();
+        assert!(error.is_usage(), "{error}");
+        error.to_string()
+    };
+    let metric = Question::Metric { name: "syscall/*".into(), worse_by: None, timed: false };
+    let several = refused(&BisectRequest { question: metric, ..request("quiet", "a") });
+    assert!(
+        several.starts_with("--metric syscall/*: names ") && several.ends_with("asks about one"),
+        "{several}"
+    );
+    assert!(refused(&request("quiet", "quiet")).contains("same kernel parameters"));
+    assert_eq!(world.count(), 0);
+}

@@ -1,0 +1,84 @@
+//! What an interrupted session has done already.
+
+use std::path::Path;
+
+use judge::{Blame, Outcome, Run};
+use lab::Repeats;
+use lab::event::Session;
+
+use crate::past::{Past, sessions};
+
+/// Runs that need not be made again.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The Runs.
+    pub finished: Vec<Run>,
+    /// A line about them.
+    pub note: String,
+}
+
+/// Runs of the last session like `session` below `root` that need not be made again.
+#[must_use]
+pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
+    let like = |past: &Past| {
+        past.session().is_ok_and(|earlier| {
+            (&earlier.identity, &earlier.machine, &earlier.suite, &earlier.cases)
+                == (&session.identity, &session.machine, &session.suite, &session.cases)
+        })
+    };
+    let Some(past) = sessions(root).into_iter().find(like) else {
+        let note = "nothing to resume: no earlier session has this kernel, machine and cases".to_string();
+        return Resumed { finished: Vec::new(), note };
+    };
+    let is_done =
+        |run: &Run| session.cases.contains(&run.case) && is_final(run) && is_often_enough(run, repeats);
+    let finished: Vec<Run> = past.runs().into_iter().filter(is_done).collect();
+    let note =
+        format!("{} of {} cases are those of session {}", finished.len(), session.cases.len(), past.name());
+    Resumed { finished, note }
+}
+
+/// Whether a Run says something about the kernel or the case; else it is missing.
+fn is_final(run: &Run) -> bool {
+    !matches!(run.blame, Some(Blame::Host | Blame::Kiln | Blame::Machine))
+}
+
+/// Whether the case was run as often as is asked for now; the earlier session may have been interrupted.
+fn is_often_enough(run: &Run, repeats: Repeats) -> bool {
+    let made = u32::try_from(run.repeats.len()).unwrap_or(u32::MAX).max(1);
+    match repeats {
+        Repeats::OnFailure(_) => true,
+        _ if run.outcome == Outcome::Skip => true,
+        Repeats::Times(times) => made >= times,
+        Repeats::UntilFailure(most) => run.outcome != Outcome::Pass || most.is_some_and(|most| made >= most),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use judge::run::Repeat;
+    use std::time::Duration;
+
+    #[test]
+    fn a_case_that_was_interrupted_on_its_way_is_missing() {
+        let run = |outcome, count| {
+            let repeat =
+                Repeat { outcome, reason: String::new(), duration: Duration::ZERO, clone: 1, seed: 1 };
+            Run { outcome, repeats: vec![repeat; count], ..Run::unstarted() }
+        };
+        let (pass, fail) = (|count| run(Outcome::Pass, count), |count| run(Outcome::Fail, count));
+        assert!(
+            is_often_enough(&pass(0), Repeats::OnFailure(3))
+                && is_often_enough(&fail(1), Repeats::OnFailure(3))
+        );
+        assert!(
+            !is_often_enough(&pass(7), Repeats::Times(20)) && is_often_enough(&pass(20), Repeats::Times(20))
+        );
+        assert!(is_often_enough(&pass(0), Repeats::Times(1)));
+        assert!(!is_often_enough(&pass(7), Repeats::UntilFailure(None)));
+        assert!(is_often_enough(&pass(7), Repeats::UntilFailure(Some(7))));
+        assert!(is_often_enough(&fail(7), Repeats::UntilFailure(None)));
+        assert!(is_often_enough(&run(Outcome::Skip, 0), Repeats::Times(20)));
+    }
+}
