@@ -4,6 +4,7 @@
 //! * [`rooms`]: the direction of the crates, their lints, their place in the picture
 //! * [`lengths`]: functions and files
 //! * [`calls`]: what is not called, and what instead
+//! * [`circles`]: modules that use each other
 //! * [`comments`]: what does not belong in a comment
 //! * [`words`]: one word for one thing; nothing of a developer's machine
 //! * [`modules`]: where the files of modules are
@@ -13,6 +14,7 @@
 
 mod calls;
 mod changelog;
+mod circles;
 mod comments;
 mod exceptions;
 mod lengths;
@@ -67,6 +69,7 @@ pub(crate) fn tidy() -> Result<()> {
 fn look(repository: &Repository) -> Result<Vec<Finding>> {
     let mut findings = rooms::look(repository)?;
     findings.extend(repository.dead_files());
+    findings.extend(circles::look(repository));
     for source in &repository.sources {
         findings.extend(words::look(source));
         findings.extend(paths::look(source, repository));
