@@ -15,6 +15,7 @@
 //! * [`mod@floor`]: makes the floor
 //! * [`mod@race`]: runs all in turns
 //! * [`clones`], [`memory`]: what a clone takes
+//! * [`reproducer`]: the loop of who edits a program and runs it
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -33,6 +34,7 @@ mod memory;
 mod planted;
 mod promise;
 mod race;
+mod reproducer;
 
 use std::process::ExitCode;
 
@@ -44,6 +46,7 @@ use crate::kiln::{Kiln, Plan};
 use crate::memory::Memory;
 use crate::promise::Promise;
 use crate::race::{Racer, race};
+use crate::reproducer::Reproducer;
 
 /// Rounds when nobody says; the best of fewer than five is luck.
 const ROUNDS: usize = 7;
@@ -104,10 +107,12 @@ fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
     floor.check()?;
     eprintln!("bench: building the same small kernel for QEMU and as UML, if they are not kept");
     let (small, small_uml) = (Kiln::of_source("x86_64")?, Kiln::of_source("um")?);
+    let reproducer = Reproducer::new()?;
     let mut racers = [
         Racer::new("floor: boot and power off", || floor.run()),
         Racer::new("one trivial case, nothing kept", || kiln.run_afresh(TRIVIAL)),
         Racer::new("one trivial case, its machine kept", || kiln.run(TRIVIAL)),
+        Racer::new("an edited program under --exec, its machine kept", || reproducer.edit_and_run(kiln)),
         Racer::new("the smoke suite in one boot", || kiln.run(&["--isolation", "suite"])),
         Racer::new("the smoke suite in clones, nothing kept", || kiln.run_afresh(&[])),
         Racer::new("the smoke suite in clones, their machine kept", || kiln.run(&[])),
@@ -116,7 +121,7 @@ fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
         Racer::new("a build that is kept already", || kiln::build("x86_64").map(drop)),
     ];
     race(&mut racers, rounds)?;
-    let [ground, case, case_kept, suite, clones, clones_kept, in_qemu, as_uml, kept] = &racers;
+    let [ground, case, case_kept, edited, suite, clones, clones_kept, in_qemu, as_uml, kept] = &racers;
     let cloned = clones::measure(kiln.locator(), TRIVIAL[3])?;
     let smoke = kiln.plan(&[])?;
     let memory = Memory::measure(kiln, TRIVIAL)?;
@@ -124,6 +129,7 @@ fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
     let promises = [
         Promise::ratio(case, ground, Some(1.3)),
         Promise::ratio(case_kept, ground, None),
+        Promise::ratio(edited, ground, Some(0.15)),
         Promise::ratio(suite, ground, Some(3.0)),
         Promise::ratio(clones, suite, Some(2.5)),
         Promise::ratio(clones_kept, suite, None),

@@ -6,7 +6,7 @@
 //! * [`suites`]: kiln's own suites, and those of others
 //! * [`plan`]: what a Kernel has of what the cases need
 //! * [`user_program`]: a user's own program as the only case
-//! * [`userland`]: a shell and the usual programs
+//! * [`userland`]: a shell and the usual programs; [`commands`]: what scripts name
 //! * [`jobs`]: what is measured, and what its machine needs
 //! * [`source`]: where machines come from
 //! * [`runner`]: boots, runs, judges
@@ -17,6 +17,7 @@
 
 pub mod backend;
 pub mod bundle;
+mod commands;
 pub mod decode;
 pub mod event;
 pub mod jobs;

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use kernel::Kernel;
-use machine::program::Program;
+use machine::program::{Program, interpreter};
 use protocol::{Command, Need, Work};
 
 use crate::plan::{Fixed, Item, Plan, cpus_of, unsure};
+use crate::userland;
 use judge::Dialect;
 
 /// Where it is in the machine.
@@ -52,7 +53,15 @@ impl Plan {
         let place = format!("{PLACE}/{name}");
         let needs = said.needs();
         let mut plan = Self::empty(&name, &needs, fixed);
+        let script = interpreter(&program.content).map(|_| program.content.clone());
         plan.payload.program(program, &place);
+        let userland = userland::ship_busybox(&mut plan.payload);
+        for (name, path) in script.iter().flat_map(|script| userland.lacking(script)) {
+            // What cannot be shipped is missed by the script itself.
+            if let Ok(program) = Program::load(&path) {
+                plan.payload.program(program, &format!("/usr/sbin/{name}"));
+            }
+        }
         let (modules, skip) = plan.provide(kernel, &needs)?;
         plan.items.push(Item {
             name,

@@ -11,6 +11,10 @@ pub(super) fn ended(seen: &Seen<'_>, end: &End, counts: Counts) -> Judgement {
     match end {
         // A program that does not report speaks by its exit status, in the words of kselftest.
         End::Exited(4) if is_program => first_or(seen, ReportKind::Skip, Outcome::Skip, "exit status 4"),
+        End::Exited(code @ (126 | 127)) if is_program && let Some(command) = missing_command(seen.output) => {
+            let reason = format!("exit status {code}: its shell cannot run {command}");
+            Judgement::broken(Blame::Case, reason)
+        }
         End::Exited(code @ 1..) => Judgement::new(Outcome::Fail, format!("exit status {code}")),
         _ if is_program && counts.total() == 0 => Judgement::new(Outcome::Pass, ""),
         _ => reported(seen, counts),
@@ -25,5 +29,52 @@ pub(super) fn reported(seen: &Seen<'_>, counts: Counts) -> Judgement {
         }
         Counts { pass: 0, .. } => first(seen, ReportKind::Skip, Outcome::Skip),
         _ => Judgement::new(Outcome::Pass, ""),
+    }
+}
+
+/// The command that a shell could not run, from the last line in which one says so: dash, bash, busybox and env.
+fn missing_command(output: &str) -> Option<&str> {
+    const REASONS: [&str; 5] = [
+        "not found",
+        "command not found",
+        "No such file or directory",
+        "Permission denied",
+        "cannot execute",
+    ];
+    output.lines().rev().find_map(|line| {
+        let line = line.strip_suffix(": required file not found").unwrap_or(line);
+        let (before, _) = line.rsplit_once(": ").filter(|(_, reason)| REASONS.contains(reason))?;
+        let command = before.rsplit_once(": ")?.1;
+        Some(command.trim_matches(['\'', '"', '\u{2018}', '\u{2019}'])).filter(|command| !command.is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_command_is_that_of_the_last_complaint() {
+        for (output, command) in [
+            ("x\n/usr/local/bin/it.sh: 3: frob: not found\n", Some("frob")),
+            ("it.sh: line 3: frob: not found\n", Some("frob")),
+            ("it.sh: line 3: frob: command not found", Some("frob")),
+            ("it.sh: line 2: ./frob: cannot execute: required file not found", Some("./frob")),
+            ("/bin/it: 1: ./frob: Permission denied\nbye", Some("./frob")),
+            ("/usr/bin/env: \u{2018}frob\u{2019}: No such file or directory", Some("frob")),
+            ("frob: not found", None),
+            ("all is well", None),
+            ("", None),
+        ] {
+            assert_eq!(missing_command(output), command, "{output}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_output_is_read_without_panic(output: String) {
+            let _ = missing_command(&output);
+        }
     }
 }

@@ -71,6 +71,16 @@ fn an_expected_warning_does_not() {
 }
 
 #[test]
+fn a_command_that_a_script_misses_is_broken_by_the_case() {
+    let output = "/usr/local/bin/it.sh: 3: frob: not found\n";
+    let broken =
+        (Outcome::Broken, Some(Blame::Case), "exit status 127: its shell cannot run frob".to_string());
+    assert_eq!(exits(Dialect::Program, 127, output), broken);
+    assert_eq!(exits(Dialect::Program, 127, "").0, Outcome::Fail, "its own exit status");
+    assert_eq!(exits(Dialect::Program, 1, output).0, Outcome::Fail);
+}
+
+#[test]
 fn taint_alone_fails_a_case() {
     let ending = Ending::Finished { end: End::Exited(0), counts: counts(1, 0, 0, 0), new_taint: 1 << 5 };
     let seen = seen(Dialect::Kiln, &ending);

@@ -2,51 +2,11 @@
 
 use machine::program::interpreter;
 
-/// Longest script that is searched for the names of programs, in bytes.
-const SCRIPT_MAX: u64 = 1 << 20;
-
 /// Names under which busybox is a shell.
 const SHELLS: &[&str] = &["sh", "ash"];
 
 /// Interpreters that do nothing without a tree of modules, which differs from host to host.
 const WITH_MODULES: &[&str] = &["python", "perl", "ruby", "tclsh", "expect", "node", "php"];
-
-/// Programs that scripts of the kernel's world use and that busybox lacks, or has in a lesser form. One is
-/// shipped when a script names it.
-pub(super) const TOOLS: &[&str] = &[
-    "bash",
-    "blkid",
-    "bpftool",
-    "capsh",
-    "chrt",
-    "ethtool",
-    "fallocate",
-    "getcap",
-    "getfattr",
-    "ip",
-    "iptables",
-    "keyctl",
-    "losetup",
-    "lspci",
-    "mkfs.btrfs",
-    "mkfs.ext4",
-    "mkfs.xfs",
-    "nft",
-    "nsenter",
-    "numactl",
-    "ping",
-    "prlimit",
-    "setcap",
-    "setfattr",
-    "setpriv",
-    "ss",
-    "strace",
-    "sysctl",
-    "taskset",
-    "tc",
-    "timeout",
-    "unshare",
-];
 
 /// Who runs a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,14 +39,6 @@ pub(super) fn reader(content: &[u8]) -> Option<Reader> {
     })
 }
 
-/// Those of [`TOOLS`] that a script names.
-pub(super) fn tools(content: &[u8]) -> impl Iterator<Item = &'static str> {
-    let text = String::from_utf8_lossy(&content[..content.len().min(SCRIPT_MAX as usize)]).into_owned();
-    let is_word = |c: char| !(c.is_alphanumeric() || "_.-".contains(c));
-    let words: std::collections::HashSet<String> = text.split(is_word).map(str::to_string).collect();
-    TOOLS.iter().copied().filter(move |tool| words.contains(*tool))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,16 +59,9 @@ mod tests {
         assert_eq!(reader(b"\x7fELF"), None);
     }
 
-    #[test]
-    fn tools_are_whole_words() {
-        let found: Vec<_> = tools(b"#!/bin/sh\nip link; ipcs; $(tc qdisc) mkfs.ext4 x-ping\n").collect();
-        assert_eq!(found, ["ip", "mkfs.ext4", "tc"]);
-    }
-
     proptest! {
         #[test]
         fn any_bytes_are_taken(mut bytes: Vec<u8>) {
-            let _ = tools(&bytes).count();
             bytes.splice(0..0, *b"#!");
             prop_assert!(reader(&bytes).is_some());
         }

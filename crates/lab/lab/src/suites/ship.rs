@@ -1,6 +1,7 @@
 //! From a suite of others to a plan: what is shipped, and what cannot run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use kernel::{Config, Kernel};
 use machine::program::{Needs, Program};
@@ -110,7 +111,8 @@ fn text(config: &Config) -> String {
 #[derive(Debug, Default)]
 struct Survey {
     needs: Needs,
-    tools: BTreeSet<&'static str>,
+    /// Programs of the host that scripts name, with their paths.
+    tools: BTreeMap<String, PathBuf>,
     /// Paths under which scripts look for a shell.
     shells: BTreeSet<String>,
     /// Why programs cannot run.
@@ -137,7 +139,7 @@ impl Survey {
         let content = suite.folder.read(path).map_err(|error| why(&error))?;
         let reader = scripts::reader(&content);
         if reader.is_some() || path.ends_with(".sh") {
-            self.tools.extend(scripts::tools(&content));
+            self.tools.extend(userland.lacking(&content));
         }
         match reader {
             Some(Reader::Missing(why)) => Err(why),
@@ -158,7 +160,7 @@ impl Survey {
             Behind::Name(name) => {
                 let known = BUILT_IN.contains(&name.as_str())
                     || userland.names.contains(name)
-                    || self.tools.contains(name.as_str());
+                    || self.tools.contains_key(name);
                 (!known).then(|| format!("there is no {name}: it was not built or installed"))
             }
             Behind::Unknown => None,
@@ -167,8 +169,8 @@ impl Survey {
 
     /// Ships what was found. A tool that this host lacks, or cannot give away, is missed by the script itself.
     fn ship(&self, payload: &mut Payload) {
-        for tool in &self.tools {
-            if let Some(program) = Program::find(tool).and_then(|path| Program::load(&path).ok()) {
+        for (tool, path) in &self.tools {
+            if let Ok(program) = Program::load(path) {
                 payload.program(program, &format!("/usr/sbin/{tool}"));
             }
         }
