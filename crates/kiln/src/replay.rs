@@ -1,6 +1,7 @@
 //! `kiln replay`: the same case again.
 
 use anyhow::Result;
+use judge::run::BOOT;
 use judge::{Outcome, Run};
 use lab::Request;
 use lab::bundle::request;
@@ -54,11 +55,11 @@ fn shell(recalled: &Recalled) -> Result<u8> {
 fn now(recalled: &Recalled) -> Option<Run> {
     let own = format!("-{}", std::process::id());
     let past = sessions(&recalled.root).into_iter().find(|past| past.name().ends_with(&own))?;
-    let case = &recalled.before().case;
+    let Run { case, is_boot, .. } = recalled.before();
     let good_boot = || Run { case: case.clone(), outcome: Outcome::Pass, ..Run::unstarted() };
-    match past.run(case).or_else(|_| past.run("boot")) {
+    match past.run(case).or_else(|_| past.run(BOOT)) {
         Ok(run) => Some(run),
         // Only a boot that went badly leaves a Run.
-        Err(_) => (case == "boot" && past.ended()).then(good_boot),
+        Err(_) => (*is_boot && past.ended()).then(good_boot),
     }
 }

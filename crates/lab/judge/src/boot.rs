@@ -5,7 +5,7 @@ use console::{BootFailure, BootTrouble};
 use crate::case::Judgement;
 use crate::kernel_report;
 use crate::outcome::{Blame, Outcome};
-use crate::run::Run;
+use crate::run::{BOOT, Run};
 
 /// What a boot that failed concludes, and who is to blame if it concludes nothing.
 #[must_use]
@@ -30,8 +30,8 @@ pub fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
     let reports = kernel_report::scan(&lines.iter().map(|line| console::message(line)).collect::<Vec<_>>());
     let first = reports.first()?;
     let judgement = Judgement::new(Outcome::Fail, &first.title).with(&first.lines);
-    let run = judgement.run_of("boot", "the kernel boots without reporting a defect", boot);
-    Some(Run { kernel_reports: reports, ..run })
+    let run = judgement.run_of(BOOT, "the kernel boots without reporting a defect", boot);
+    Some(Run { is_boot: true, kernel_reports: reports, ..run })
 }
 
 /// The Run of a machine that did not come up.
@@ -41,6 +41,6 @@ pub fn did_not_boot(boot: u32, failure: &BootFailure) -> Run {
     let judgement = Judgement::new(outcome, failure.trouble.to_string());
     let judgement = judgement.with(&failure.facts.around(&failure.console));
     let judgement = Judgement { blame, ..judgement };
-    let run = judgement.run_of("boot", "the kernel boots to user space", boot);
-    Run { notes: failure.dump.iter().cloned().collect(), ..run }
+    let run = judgement.run_of(BOOT, "the kernel boots to user space", boot);
+    Run { is_boot: true, notes: failure.dump.iter().cloned().collect(), ..run }
 }

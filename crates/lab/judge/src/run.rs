@@ -11,8 +11,11 @@ use crate::outcome::{Blame, Outcome};
 /// What is kept of a case that was run, or could not be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Name of the case; `boot` for a machine that did not come up.
+    /// Name of the case; `boot` for a machine that did not come up, or came up badly.
     pub case: String,
+    /// It is the machine's boot and no case, which may have the same name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_boot: bool,
     /// One line on what the case verifies.
     pub about: String,
     /// The conclusion.
@@ -71,12 +74,16 @@ pub struct Repeat {
     pub seed: u64,
 }
 
+/// What the Run of a machine's boot is called.
+pub const BOOT: &str = "boot";
+
 impl Run {
     /// A Run about which nothing is known yet.
     #[must_use]
     pub fn unstarted() -> Self {
         Self {
             case: String::new(),
+            is_boot: false,
             about: String::new(),
             outcome: Outcome::Broken,
             blame: None,

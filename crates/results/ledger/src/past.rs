@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use judge::run::file_name;
+use judge::run::{BOOT, file_name};
 use judge::{Run, Summary};
 use lab::event::Session;
 use serde::Deserialize;
@@ -113,7 +113,15 @@ impl Past {
         if file_name(case).is_empty() || !path.is_file() {
             return Err(Error::Wanted(format!("session {} has no Run of {case:?}", self.name())));
         }
-        read(&path)
+        self.read_run(&path)
+    }
+
+    /// A Run; where an older kiln did not say so, that of a boot is known by its name, which no case of the plan has.
+    pub(crate) fn read_run(&self, path: &Path) -> Result<Run, Error> {
+        let run: Run = read(path)?;
+        let is_case = || self.session().is_ok_and(|session| session.cases.contains(&run.case));
+        let is_boot = run.is_boot || (run.case == BOOT && !is_case());
+        Ok(Run { is_boot, ..run })
     }
 
     /// The Runs of all cases that have been judged, in the order of their names. What is no such document is
@@ -124,7 +132,7 @@ impl Past {
         collect(&self.directory.join("cases"), DEPTH_MAX, &mut paths);
         paths.sort();
         let judged = paths.iter().filter_map(|path| {
-            let run: Run = read(path).ok()?;
+            let run = self.read_run(path).ok()?;
             (self.document(&run.case) == *path).then_some(run)
         });
         judged.collect()

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use judge::{Outcome, Run};
 
-use crate::past::{Error, Past, read, sessions};
+use crate::past::{Error, Past, sessions};
 use crate::recorder::default_root;
 
 /// Stands for the newest session.
@@ -54,11 +54,12 @@ pub fn short_name(directory: &Path) -> String {
 
 /// The Run of this document.
 fn document(path: &Path) -> Result<Wanted, Error> {
-    let run: Run = read(path)?;
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let past = whole.ancestors().skip(1).find_map(Past::open);
     let none = || Error::Wanted(format!("{}: is not in the folder of a session", path.display()));
-    Ok(Wanted { past: past.ok_or_else(none)?, run })
+    let past = past.ok_or_else(none)?;
+    let run = past.read_run(path)?;
+    Ok(Wanted { past, run })
 }
 
 /// The session whose folder `path` is, or goes through, and what comes after.

@@ -9,9 +9,6 @@ use crate::event::Session;
 use crate::plan::Plan;
 use crate::request::{MachineRequest, Request};
 
-/// The Run of a machine that did not come up, or came up badly.
-const BOOT: &str = "boot";
-
 /// Digits of an identity that tell it from others.
 const SHOWN: usize = 12;
 
@@ -19,6 +16,7 @@ const SHOWN: usize = 12;
 #[derive(Debug, Clone)]
 pub struct Again {
     case: String,
+    is_boot: bool,
     seed: u64,
     name: String,
     session: Session,
@@ -29,7 +27,8 @@ impl Again {
     /// Repeats a Run of a session, which has a name and made it by this request.
     #[must_use]
     pub fn new(run: &Run, name: String, session: Session, request: Request) -> Self {
-        Self { case: run.case.clone(), seed: run.seed, name, session, request }
+        let Run { case, is_boot, seed, .. } = run.clone();
+        Self { case, is_boot, seed, name, session, request }
     }
 
     /// What asks for the same once more: the exact Kernel and the case are in place.
@@ -41,7 +40,7 @@ impl Again {
         let exact: Locator = self.session.kernel.parse()?;
         Ok(match self.request.clone() {
             Request::Run(request) => {
-                let mut request = request.again(exact, (self.case != BOOT).then_some(&self.case));
+                let mut request = request.again(exact, (!self.is_boot).then_some(&self.case));
                 self.keep_accel(&mut request.machine);
                 Request::Run(Box::new(request))
             }
@@ -65,7 +64,7 @@ impl Again {
     /// Leaves in `plan` the case alone; for a boot, the first that needs one.
     pub(super) fn narrow(&self, plan: &mut Plan) -> Result<(), Error> {
         let named = plan.items.iter().find(|item| item.name == self.case);
-        let first = || plan.items.iter().find(|item| self.case == BOOT && item.skip.is_none());
+        let first = || plan.items.iter().find(|item| self.is_boot && item.skip.is_none());
         let Some(item) = named.or_else(first).cloned() else {
             return Err(Error::Usage(format!("{}: there is no such case any more", self.case)));
         };

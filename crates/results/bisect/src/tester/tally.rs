@@ -136,11 +136,11 @@ impl<'a> Tally<'a> {
         match self.question {
             Question::Log(_) if found.is_empty() => Says::Hidden,
             Question::Log(_) => Says::Shown,
-            Question::Boot if is_boot(run) => self.of_case(run.outcome, &run.reason),
+            Question::Boot if run.is_boot => self.of_case(run.outcome, &run.reason),
             Question::Boot => Says::Hidden,
             // A kernel that reports something while it boots may still be asked.
-            _ if is_boot(run) && run.outcome == Outcome::Fail => Says::Other(run.reason.clone()),
-            _ if is_boot(run) => Says::CannotTest(format!("it does not boot: {}", run.reason)),
+            _ if run.is_boot && run.outcome == Outcome::Fail => Says::Other(run.reason.clone()),
+            _ if run.is_boot => Says::CannotTest(format!("it does not boot: {}", run.reason)),
             _ if run.end == Some(End::Exited(CANNOT_TEST)) => {
                 Says::CannotTest("the program says so by exit status 125".to_string())
             }
@@ -195,11 +195,6 @@ fn joined(console: Vec<KernelRecord>, log: Vec<KernelRecord>) -> Vec<KernelRecor
 /// What is wrong with a Run that answers nothing.
 fn says_nothing(outcome: Outcome, reason: &str) -> String {
     format!("{}: {reason}", outcome.name())
-}
-
-/// Whether a Run is that of a boot and not of a case.
-fn is_boot(run: &Run) -> bool {
-    run.case == "boot"
 }
 
 /// What is wrong with kiln or the host.

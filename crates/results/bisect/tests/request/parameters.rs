@@ -1,7 +1,11 @@
 //! Kernel parameters of one Kernel: all of the path, from the request alone.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
 use bisect::{BisectRequest, Error, Question};
 use lab::Request;
+use lab::request::{ProgramRequest, Selection};
 
 use crate::fake::{Does, World, asks, culprits, request};
 
@@ -146,4 +150,25 @@ fn what_cannot_be_asked_is_refused_before_anything_runs() {
     );
     assert!(refused(&request("quiet", "quiet")).contains("same kernel parameters"));
     assert_eq!(world.count(), 0);
+}
+
+#[test]
+fn a_program_called_boot_is_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("boot");
+    std::fs::write(&path, "#!/bin/sh\nexit 1\n").unwrap();
+    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    let program = ProgramRequest { path, arguments: Vec::new(), needs: Vec::new() };
+    let asked = BisectRequest {
+        question: Question::Program("boot".to_string()),
+        cases: Some(Selection::Program(program)),
+        ..request("quiet", "quiet a b c")
+    };
+    // Twice: what earlier sessions kept of it counts as well.
+    let world = World::with_culprit("b");
+    assert_eq!(culprits(&world.carry_out(&asked).unwrap()), ["b"]);
+    let runs = world.count();
+    let wider = BisectRequest { axis: request("quiet", "quiet a b").axis, ..asked };
+    assert_eq!(culprits(&world.carry_out(&wider).unwrap()), ["b"]);
+    assert!(world.count() < 2 * runs, "{} {runs}", world.count());
 }

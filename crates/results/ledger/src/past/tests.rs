@@ -44,6 +44,18 @@ fn what_was_recorded_is_read_back() {
 }
 
 #[test]
+fn a_boot_of_an_older_kiln_is_known_by_its_name_unless_a_case_has_it() {
+    let root = tempfile::tempdir().expect("a directory");
+    let past = keep(root.path(), "2026", &[("boot", Outcome::Crash)], Some(false));
+    assert!(past.run("boot").expect("a Run").is_boot);
+    let path = past.directory().join(SESSION);
+    let mut document: serde_json::Value = read(&path).expect("written");
+    document["cases"] = vec!["boot"].into();
+    std::fs::write(path, document.to_string()).expect("writable");
+    assert!(!past.run("boot").expect("a Run").is_boot);
+}
+
+#[test]
 fn a_session_that_was_cut_off_has_not_ended() {
     let root = tempfile::tempdir().expect("a directory");
     assert!(!keep(root.path(), "killed", &[], None).ended());
