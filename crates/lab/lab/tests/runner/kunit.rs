@@ -38,7 +38,7 @@ fn notes(story: &Story) -> Vec<&str> {
 
 /// A text of the corpus without its head.
 fn corpus(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ktap").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../judge/tests/ktap").join(name);
     let text = fs::read_to_string(path).expect("it is there");
     text.split_once("--- ktap ---\n").expect("a head and a text").1.to_owned()
 }
