@@ -150,7 +150,7 @@ mod tests {
                 "deb:latest-cloud",
                 &[
                     "deb:6.1.0-51-cloud: neither kept nor offered by apt",
-                    "near it are deb:6.1.0-47-cloud-amd64, deb:6.1.0-50-cloud-amd64, \
+                    "the nearest are deb:6.1.0-47-cloud-amd64, deb:6.1.0-50-cloud-amd64, \
                      deb:6.1.0-53-cloud-amd64, deb:6.1.0-100-cloud-amd64:",
                 ][..],
             ),
