@@ -1,5 +1,6 @@
 //! Builds what kiln carries inside: the agent and the instrument `micro`, static programs for guests, with the catalogues
-//! of what they hold, and two libraries: the plugin for QEMU, and what UML is preloaded with.
+//! of what they hold; the judge that is packed into bundles; and two libraries: the plugin for QEMU, and what UML is
+//! preloaded with.
 //!
 //! Builds of their own, since they need other flags than the rest (`+crt-static`, small before fast). Their
 //! directories are shared by all profiles of the workspace.
@@ -15,7 +16,16 @@ const DYNAMIC: &str = "-Cforce-unwind-tables=no";
 
 fn main() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    for watched in ["crates/guest", "plugin", "preload", "Cargo.lock", "Cargo.toml"] {
+    for watched in [
+        "crates/guest",
+        "crates/lab/judge/src",
+        "crates/lab/judge/Cargo.toml",
+        "crates/machine/console/src",
+        "plugin",
+        "preload",
+        "Cargo.lock",
+        "Cargo.toml",
+    ] {
         println!("cargo::rerun-if-changed={}", top.join(watched).display());
     }
     let agent = guest("agent").build(&top).join("agent");
@@ -25,6 +35,7 @@ fn main() {
         ("KILN_OPERATIONS", catalogue(&micro)),
         ("KILN_AGENT", agent),
         ("KILN_MICRO", micro),
+        ("KILN_JUDGE", judge().build(&top).join("standalone")),
         ("KILN_PLUGIN", library("plugin", "plugin").build(&top).join("libplugin.so")),
         ("KILN_PRELOAD", library("preload", "agent").build(&top).join("libpreload.so")),
     ];
@@ -45,6 +56,11 @@ struct Build {
 /// A static program of the package's name, with a profile of that name.
 fn guest(package: &'static str) -> Build {
     Build { package, profile: package, what: "--bins", flags: STATIC }
+}
+
+/// The static program that judges the Run of a bundle.
+fn judge() -> Build {
+    Build { package: "judge", profile: "agent", what: "--bins", flags: STATIC }
 }
 
 fn library(package: &'static str, profile: &'static str) -> Build {

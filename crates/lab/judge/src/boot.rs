@@ -12,7 +12,7 @@ use crate::run::{BOOT, Run};
 pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
     match trouble {
         BootTrouble::Panic(_) | BootTrouble::Reset | BootTrouble::Fault(_) => (Outcome::Crash, None),
-        BootTrouble::Hang { .. } | BootTrouble::Late(_) => (Outcome::Hang, None),
+        BootTrouble::Hang { .. } | BootTrouble::Late { .. } => (Outcome::Hang, None),
         BootTrouble::NoConsole { .. }
         | BootTrouble::NoControlPort { .. }
         | BootTrouble::Unclonable(_)

@@ -265,7 +265,7 @@ fn lines(text: &str) -> Vec<String> {
 /// The taint bits by which a kernel says that it misbehaved, with letter and meaning:
 /// Documentation/admin-guide/tainted-kernels.rst. The others are the user's, the module's or the
 /// firmware's doing; a package's modules, for one, are not signed.
-pub const TAINTS: &[(u32, &str)] = &[
+const TAINTS: &[(u32, &str)] = &[
     (4, "M (machine check)"),
     (5, "B (bad page)"),
     (7, "D (kernel died: oops or BUG)"),

@@ -5,7 +5,6 @@
 //! * `scanner`: where a report begins and ends, and what only follows from an earlier one
 //! * `stack`, `helpers`: the function to name
 //! * `title`, `clean`: the title, without what changes from boot to boot
-//! * `tables`: all of it as plain data
 //! * `line`, `inside`: one line of the log
 //!
 //! One defect gives one report. What a defect drags along (the trap behind a message, the panic
@@ -23,7 +22,6 @@ mod line;
 mod openings;
 mod scanner;
 mod stack;
-pub mod tables;
 mod title;
 
 use console::message;

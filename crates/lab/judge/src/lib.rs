@@ -6,6 +6,7 @@
 //! * [`kernel_report`]: WARN, BUG, oops and their like in the kernel log
 //! * [`ktap`]: results of tests that print KTAP
 //! * [`case`](mod@case): from what was seen of a case to an Outcome; [`boot`]: the same of a boot
+//! * [`standalone`]: judges a Run where there is nothing of kiln but this; `bin/standalone.rs` is the program
 //! * [`kunit`]: from the console of a boot to a Run for each test that the kernel ran by itself
 
 pub mod boot;
@@ -16,6 +17,7 @@ pub mod kunit;
 pub mod outcome;
 pub mod run;
 pub mod signature;
+pub mod standalone;
 
 pub use case::{Dialect, Ending, Judgement, Seen, judge};
 pub use outcome::{Blame, Outcome};

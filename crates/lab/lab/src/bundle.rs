@@ -1,14 +1,11 @@
 //! A Run as a folder of files that reproduces it where there is QEMU and a POSIX shell, and nothing else.
 //!
 //! * [`files`]: the folder
-//! * `run.sh`: boots, waits, and lets awk judge
-//! * `reports.awk`, `verdict.awk`: the rules of [`judge::kernel_report`] and [`crate::judge`] in awk
-//! * `tables`: their data, written from the same tables
+//! * `run.sh`: boots, waits, and calls the judge
 //!
-//! The rules stand twice, since nothing of kiln is there to judge; tests hold both against the same logs.
+//! The judge is a static program with the rules by which kiln judges: [`judge::standalone`].
 
 mod script;
-mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -127,6 +124,8 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
     let script = script::write(parts, accel, limit);
     let own = [
         File { is_program: true, ..File::new("run.sh", script) },
+        File { is_program: true, ..File::new(script::JUDGE, machine::JUDGE) },
+        File::new(script::CASE, script::about(parts, limit).write()),
         File::new("README", readme(parts, &evidence)),
         File::new(IMAGE, image),
         File::new(INITRAMFS, payload.initramfs()?),

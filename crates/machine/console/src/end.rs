@@ -2,6 +2,12 @@
 
 use thiserror::Error;
 
+/// What a kernel needs for the console of a PC.
+pub const CONSOLE_OPTION: &str = "CONFIG_SERIAL_8250_CONSOLE";
+
+/// What a kernel needs for the control port of a PC.
+pub const PORT_OPTION: &str = "CONFIG_SERIAL_8250 with at least two ports";
+
 /// Why a machine is no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Death {
@@ -111,8 +117,13 @@ pub enum BootTrouble {
         seconds: u64,
     },
     /// The console was still talking when the time for a boot was over.
-    #[error("the kernel did not reach user space within {0} s; --timeout gives it more time")]
-    Late(u64),
+    #[error("the kernel did not reach user space within {seconds} s; {remedy} gives it more time")]
+    Late {
+        /// Seconds that it had.
+        seconds: u64,
+        /// What the user can set to make the limit longer.
+        remedy: &'static str,
+    },
     /// Process 1 died before it could say hello.
     #[error("process 1 died: {0}")]
     AgentDied(String),

@@ -73,7 +73,7 @@ impl Engine {
     /// What a kernel that says nothing on the console may lack.
     pub(crate) fn console_option(self) -> &'static str {
         match self {
-            Self::Qemu(_) => "CONFIG_SERIAL_8250_CONSOLE",
+            Self::Qemu(_) => console::CONSOLE_OPTION,
             Self::Uml => "CONFIG_STDERR_CONSOLE",
         }
     }
@@ -81,7 +81,7 @@ impl Engine {
     /// What a kernel without a control port lacks.
     pub(crate) fn port_option(self) -> &'static str {
         match self {
-            Self::Qemu(_) => "CONFIG_SERIAL_8250 with at least two ports",
+            Self::Qemu(_) => console::PORT_OPTION,
             Self::Uml => "CONFIG_SSL",
         }
     }

@@ -55,6 +55,9 @@ pub static AGENT: &[u8] = include_bytes!(env!("KILN_AGENT"));
 /// The instrument of machines that measure: a static program beside the agent.
 pub static MICRO: &[u8] = include_bytes!(env!("KILN_MICRO"));
 
+/// What judges a Run on a machine without kiln: a static program.
+pub static JUDGE: &[u8] = include_bytes!(env!("KILN_JUDGE"));
+
 /// QEMU's plugin: a dynamic library for the host's C library.
 pub static PLUGIN: &[u8] = include_bytes!(env!("KILN_PLUGIN"));
 

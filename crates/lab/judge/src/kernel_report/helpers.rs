@@ -19,7 +19,7 @@ pub(super) fn is_entry(function: &str) -> bool {
 }
 
 /// Functions that report, lock, wait, copy or allocate for others: whole names or beginnings up to a `_`.
-pub const HELPERS: &[&str] = &[
+const HELPERS: &[&str] = &[
     // They report.
     "dump_stack",
     "__dump_stack",
@@ -198,7 +198,7 @@ pub const HELPERS: &[&str] = &[
 ];
 
 /// Where the kernel is entered, or hands work out: what comes right below is named for stalls.
-pub const ENTRIES: &[&str] = &[
+const ENTRIES: &[&str] = &[
     "do_syscall_",
     "do_fast_syscall",
     "__do_fast_syscall",

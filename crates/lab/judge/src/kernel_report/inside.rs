@@ -34,7 +34,7 @@ fn starts_with_address(line: &str) -> bool {
 }
 
 /// How lines inside a report begin.
-pub const INSIDE: &[&str] = &[
+const INSIDE: &[&str] = &[
     "Modules linked in:",
     "Hardware name:",
     "CPU: ",
@@ -185,7 +185,7 @@ pub const INSIDE: &[&str] = &[
 ];
 
 /// How lines inside a report end.
-pub const INSIDE_ENDS: &[&str] = &[
+const INSIDE_ENDS: &[&str] = &[
     "is trying to acquire lock:",
     "is trying to acquire:",
     "is trying to lock:",

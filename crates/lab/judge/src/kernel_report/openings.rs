@@ -74,38 +74,6 @@ pub(super) enum Title {
     Slab,
 }
 
-impl Opening {
-    /// Its words; see [`super::tables::openings`].
-    pub(super) fn plain(&self) -> [String; 6] {
-        let (pattern, start, within) = match self.pattern {
-            Pattern::Starts(start, within) => ("starts", start, within),
-            Pattern::Died => ("died", "", ""),
-            Pattern::Warned => ("warned", "", ""),
-        };
-        let role = match self.role {
-            Role::Alone => "alone",
-            Role::Cause => "cause",
-            Role::Text => "text",
-            Role::Trap => "trap",
-            Role::Death => "death",
-            Role::Panic => "panic",
-        };
-        let (title, text) = match self.title {
-            Title::Fixed(text) => ("fixed", text.to_string()),
-            Title::InStack(text) => ("stack", text.to_string()),
-            Title::InStalled(text) => ("stalled", text.to_string()),
-            Title::InTaker(text) => ("taker", text.to_string()),
-            Title::Head => ("head", String::new()),
-            Title::HeadUntil(ends) => ("until", ends.iter().collect()),
-            Title::Warned => ("warned", String::new()),
-            Title::Died => ("died", String::new()),
-            Title::Panic => ("panic", String::new()),
-            Title::Slab => ("slab", String::new()),
-        };
-        [pattern, start, within, role, title, &text].map(str::to_string)
-    }
-}
-
 const fn row(kind: Kind, role: Role, pattern: Pattern, title: Title, why: &'static str) -> Opening {
     Opening { kind, role, pattern, title, why }
 }

@@ -104,7 +104,7 @@ pub(super) fn is_past_tests(boot: &Boot) -> bool {
             | BootTrouble::Fault(_)
             | BootTrouble::NoConsole { .. }
             | BootTrouble::Hang { .. }
-            | BootTrouble::Late(_)
+            | BootTrouble::Late { .. }
             | BootTrouble::Unclonable(_)
             | BootTrouble::Machine(_)
             | BootTrouble::Interrupted => false,
@@ -118,7 +118,7 @@ fn why(trouble: &BootTrouble) -> String {
         BootTrouble::Hang { seconds, .. } => {
             format!("the kernel stopped in this test and said nothing for {seconds} s")
         }
-        BootTrouble::Late(seconds) => {
+        BootTrouble::Late { seconds, .. } => {
             format!("the test did not end within the {seconds} s that a boot may take")
         }
         other => other.to_string(),

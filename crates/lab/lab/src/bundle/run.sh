@@ -38,9 +38,13 @@ case $times in
 esac
 
 here=$(cd -- "$(dirname -- "$0")" && pwd) || exit 3
-for program in qemu-system-x86_64 awk tr tail wc dd; do
+for program in qemu-system-x86_64 grep tr tail wc dd; do
     command -v "$program" >/dev/null 2>&1 || fail "$program is not installed"
 done
+
+# Without arguments it only prints its usage.
+"$here/@JUDGE@" 2>/dev/null
+[ $? -eq 2 ] || fail "$here/@JUDGE@ cannot be executed"
 
 qemu= watcher=
 finish() {
@@ -116,9 +120,4 @@ harmless @CONTROL@ >control.txt
 [ -z "$keep" ] || cp -- console.txt control.txt qemu.txt "$keep" || exit 3
 [ "$status" -eq 0 ] || [ -n "$stopped" ] || tail -n 3 qemu.txt | tr -c '\011\012\040-\176' '?' >&2
 
-cat >judge.awk <<'JUDGE'
-@JUDGE@
-JUDGE
-awk -v STATUS="$status" -v STOPPED="$stopped" -f judge.awk console.txt control.txt && read -r code <code ||
-    fail 'awk cannot judge this'
-exit "$code"
+"$here/@JUDGE@" "$here/@CASE@" "$status" "$stopped"

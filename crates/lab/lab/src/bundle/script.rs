@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
+use judge::standalone::About;
 use machine::Accel;
 use machine::qemu::{command_line_from_files, files};
-use protocol::waiting::BEGINS;
 
-use super::{Parts, SLOWNESS, tables};
-use judge::Dialect;
+use super::{Parts, SLOWNESS};
 
 const SCRIPT: &str = include_str!("run.sh");
-pub(super) const REPORTS: &str = include_str!("reports.awk");
-pub(super) const VERDICT: &str = include_str!("verdict.awk");
+
+/// The program that judges, and what it is to know of the case.
+pub(super) const JUDGE: &str = "judge";
+/// See [`JUDGE`].
+pub(super) const CASE: &str = "case.txt";
 
 /// Time for a boot on the bare, idle host.
 const BOOT: Duration = Duration::from_secs(15);
@@ -35,33 +37,22 @@ pub(super) fn write(parts: Parts<'_>, accel: Accel, limit: Duration) -> String {
         ("QEMU_TCG", command_line_from_files(parts.spec, Accel::Tcg)),
         ("SILENCE", seconds(silence)),
         ("LIMIT", seconds(BOOT * SLOWNESS + limit * 2 + silence * 2)),
-        ("JUDGE", judge(parts)),
+        ("JUDGE", JUDGE.to_string()),
+        ("CASE", CASE.to_string()),
     ];
     fill(SCRIPT, &values)
 }
 
-/// What awk is given: what is true of this Run, the tables and the rules.
-fn judge(parts: Parts<'_>) -> String {
-    let expects: Vec<&str> = parts.item.expects.iter().map(String::as_str).collect();
-    let about = about(&parts.item.name, parts.item.dialect, parts.is_users, &expects);
-    [about, tables::write(), REPORTS.to_string(), VERDICT.trim_end().to_string()].join("\n")
-}
-
-/// What is true of this Run.
-pub(super) fn about(name: &str, dialect: Dialect, is_users: bool, expects: &[&str]) -> String {
-    let dialect = match dialect {
-        Dialect::Kiln => "kiln",
-        Dialect::Program => "program",
-        Dialect::Kselftest => "kselftest",
-        Dialect::Ltp => "ltp",
-    };
-    let (name, dialect) = (tables::string(&console::printable(name.as_bytes())), tables::string(dialect));
-    let (begins, expects) = (tables::string(BEGINS), tables::list("EXPECT", expects));
-    format!(
-        "BEGIN {{\n    CASE = {name}\n    DIALECT = {dialect}; IS_EXEC = {}\n    BEGINS = {begins}; SHOWN = 30\n    \
-         {expects}\n}}\n",
-        u8::from(is_users)
-    )
+/// What is true of the case.
+pub(super) fn about(parts: Parts<'_>, limit: Duration) -> About {
+    let Parts { item, is_users, .. } = parts;
+    About {
+        name: console::printable(item.name.as_bytes()),
+        dialect: item.dialect,
+        is_users,
+        limit,
+        expects: item.expects.iter().map(ToString::to_string).collect(),
+    }
 }
 
 /// A template with values in the places of `@NAME@`; what they hold is not looked into.

@@ -192,7 +192,7 @@ impl Starting<'_> {
         if silence >= self.spec.silence_limit / 2 {
             return self.silent(silence);
         }
-        self.fail(BootTrouble::Late(self.start.elapsed().as_secs()))
+        self.fail(BootTrouble::Late { seconds: self.start.elapsed().as_secs(), remedy: "--timeout" })
     }
 
     fn silent(&mut self, silence: Duration) -> BootFailure {
