@@ -28,7 +28,7 @@ pub(crate) use policy::{IsolationName, Policy};
 /// Where the help of a verb lists what it prints and keeps.
 const OUTPUT: &str = "Output";
 
-/// A laboratory for the Linux kernel: a kernel goes in, a verdict with its evidence comes out.
+/// A laboratory for the Linux kernel: it tests, measures, compares and bisects kernels.
 #[derive(Debug, Parser)]
 #[command(name = "kiln", version, after_help = help::KILN, max_term_width = 100)]
 pub(crate) struct Cli {
@@ -43,7 +43,7 @@ pub(crate) struct Cli {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Boot a kernel, run cases in it, print the verdict
+    /// Boot a kernel, run cases in it, report the verdict
     #[command(after_help = help::RUN)]
     Run(Box<Run>),
     /// Build a kernel from source, keep it, print its locator
@@ -52,30 +52,30 @@ pub(crate) enum Verb {
     /// Run the kernel's own unit tests: build it with KUnit, boot it, read the results
     #[command(after_help = help::KUNIT)]
     Kunit(Kunit),
-    /// Run a case again as it was run before, and say whether it ends as before
+    /// Repeat a case of an earlier session, and report whether it ends as before
     #[command(after_help = help::REPLAY)]
     Replay(Replay),
-    /// Pack all that a Run needs to happen again where there is only QEMU and a shell
+    /// Pack a Run into one file that reproduces it with only QEMU and a shell
     #[command(after_help = help::BUNDLE)]
     Bundle(Bundle),
-    /// Find the change that made it bad, and prove it: of packages, commits, patches, parameters or options
+    /// Find the change that broke something, and prove it: a package, commit, patch, parameter or option
     #[command(after_help = help::BISECT)]
     Bisect(Box<Bisect>),
-    /// Say which kernel is slower, by how much, and why
+    /// Report which kernel is slower, by how much, and why
     #[command(after_help = help::COMPARE)]
     Compare(Compare),
-    /// Say what small operations cost on a kernel
+    /// Measure what small operations cost on a kernel
     #[command(after_help = help::MEASURE)]
     Measure(Measure),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
-    /// List the kernels that can be named: cached, built, installed and offered by apt
+    /// List the kernels that you can name: cached, built, installed and offered by apt
     #[command(after_help = help::KERNELS)]
     Kernels(Kernels),
-    /// An interactive shell in a booted kernel
+    /// Open a shell in a booted kernel
     #[command(after_help = help::SHELL)]
     Shell(ShellVerb),
-    /// What this machine can do, and what to install for the rest
+    /// Show what works on this host, and what to install for the rest
     Doctor(Doctor),
     /// Print a completion script for a shell
     Completions {
@@ -170,7 +170,7 @@ pub(crate) struct BuildOptions {
     /// What the kernel is built to run on [default: x86_64; for kunit um]
     #[arg(long, value_enum)]
     pub(crate) arch: Option<ArchName>,
-    /// Build also when Kconfig does not grant an option that was asked for
+    /// Build even if Kconfig does not grant a requested option
     #[arg(long)]
     pub(crate) allow_unmet: bool,
     /// A variable for make, such as LLVM=1 or W=1; may be given more than once
@@ -192,7 +192,7 @@ pub(crate) enum ArchName {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cases")]
 pub(crate) struct Choice {
-    /// The suite: smoke, or full for all cases; micro is what `kiln measure` measures; ./FOLDER for its executables, or an LTP tree or list
+    /// The suite: smoke, full (all cases), micro (the operations of `kiln measure`), ./FOLDER (its executables), or an LTP tree or list
     #[arg(long, default_value = lab::suites::select::DEFAULT)]
     pub(crate) suite: String,
     /// The kernel's selftests: a group of its tree such as timers, a folder of a tree, or installed ones
@@ -254,7 +254,7 @@ pub(crate) struct Kernels {
 /// What else can be done with kernels.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KernelsVerb {
-    /// Remove from the cache what was not used for longest
+    /// Remove the least recently used entries from the cache
     #[command(after_help = help::PRUNE)]
     Prune(Prune),
 }
@@ -262,10 +262,10 @@ pub(crate) enum KernelsVerb {
 /// `kiln kernels prune`.
 #[derive(Debug, Args)]
 pub(crate) struct Prune {
-    /// How much may stay, such as 2G or 0
+    /// Size that the cache may keep, such as 2G or 0
     #[arg(long, default_value = "10G", value_name = "SIZE", value_parser = units::mebibytes_or_none)]
     pub(crate) keep: u64,
-    /// Only say what would be removed
+    /// Only show what would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// One JSON object a line

@@ -1,4 +1,4 @@
-//! `kiln doctor`: what this machine can do, and what to install for the rest.
+//! `kiln doctor`: what works on this host, and what to install for the rest.
 
 use std::path::Path;
 

@@ -87,13 +87,14 @@ impl Figures {
     fn measured(&self, name: &str) -> Result<Measurement> {
         let label = Wanted::Measured(name.to_string()).to_string();
         if self.timed {
-            let text = "--timed boots the kernels in turns, for which it is too late: name the kernel";
+            let text =
+                "--timed boots the kernels in turns and cannot use a stored measurement: name the kernel";
             return Err(WrongUsage(format!("{label}: {text}")).into());
         }
         let found = ledger::measurement(&self.root(), name);
         let mut measured = found.map_err(|error| WrongUsage(format!("{label}: {error}")))?;
         if measured.kind != Kind::Exact {
-            let text = "its figures are times, which only mean something beside others of the same hour";
+            let text = "its figures are times, which cannot be compared with those of another hour";
             return Err(WrongUsage(format!("{label}: {text}: compare the kernels with --timed")).into());
         }
         measured.subject.label = label;

@@ -34,8 +34,7 @@ fn list(said: &Kernels, color: bool, interrupt: &AtomicBool) -> Result<u8> {
         let pattern = Pattern::new(pattern);
         entries.retain(|entry| pattern.matches(&entry.locator));
         if entries.is_empty() {
-            let text =
-                format!("no kernel matches {pattern:?}: `kiln kernels` without it lists what there is");
+            let text = format!("no kernel matches {pattern:?}: `kiln kernels` without it lists all");
             return Err(WrongUsage(text).into());
         }
     }

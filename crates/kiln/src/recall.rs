@@ -58,7 +58,7 @@ impl Recalled {
     pub(crate) fn prepare(&self) -> Result<Alone> {
         let interrupt = signals::interrupt_flag().context("signals")?;
         let Request::Run(request) = &self.request else {
-            let text = "the tests of kiln kunit run while the kernel boots: there is none that runs alone";
+            let text = "the tests of kiln kunit run while the kernel boots: none can run alone";
             bail!(WrongUsage(text.to_string()));
         };
         let prepared = preparing(&interrupt, |context| Prepared::again(request, &self.again, context))?;

@@ -105,7 +105,7 @@ fn exit_code(request: &RunRequest, summary: Summary, last_end: Option<&End>) -> 
     }
     match last_end {
         Some(&End::Exited(code @ 1..)) if summary.broken == 0 => {
-            eprintln!("kiln: exit status {code} is that of the program");
+            eprintln!("kiln: exit status {code} is the program's");
             u8::try_from(code).unwrap_or(BROKEN)
         }
         _ => summary.exit_code(),

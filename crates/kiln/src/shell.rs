@@ -157,7 +157,7 @@ fn status_of(end: &End) -> Result<u8> {
         End::TimedOut { .. } | End::NotStarted(_) => bail!("the command could not be run: {end:?}"),
     };
     if code != 0 {
-        eprintln!("kiln: exit status {code} is that of the command");
+        eprintln!("kiln: exit status {code} is the command's");
     }
     Ok(u8::try_from(code).unwrap_or(u8::MAX))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Reads `30s`, `5m`, `1h`, `250ms`; a bare number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is no time: write 30s, 5m or 1h");
+    let wrong = || format!("{text:?} is not a time: write 30s, 5m or 1h");
     let (number, unit) = split(text);
     let number: f64 = number.parse().map_err(|_| wrong())?;
     let seconds = match unit {
@@ -24,7 +24,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 
 /// Reads `512M`, `2G`, `2GiB`; a bare number is MiB. Gives MiB.
 pub(crate) fn mebibytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text:?} is no size: write 512M or 2G");
+    let wrong = || format!("{text:?} is not a size: write 512M or 2G");
     let (number, unit) = split(text);
     let number: u64 = number.parse().map_err(|_| wrong())?;
     let factor = match unit.trim_end_matches("iB").trim_end_matches('B') {
@@ -45,13 +45,15 @@ pub(crate) fn mebibytes_or_none(text: &str) -> Result<u64, String> {
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
     let inside = number.filter(|number| (0.0..=1000.0).contains(number));
-    inside.map(|number| number / 100.0).ok_or_else(|| format!("{text:?} is no share: write 2% or 0.5%"))
+    inside
+        .map(|number| number / 100.0)
+        .ok_or_else(|| format!("{text:?} is not a percentage: write 2% or 0.5%"))
 }
 
 /// Reads `99%`, in percent: more than a half and less than certainty; gives a fraction of 1.
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     let inside = percent(text).ok().filter(|share| (0.5..=0.9999).contains(share));
-    inside.ok_or_else(|| format!("{text:?} is no confidence: write 99%, from 50% to 99.99%"))
+    inside.ok_or_else(|| format!("{text:?} is not a confidence: write 99%, from 50% to 99.99%"))
 }
 
 /// As [`percent`], and `never` for more than anything.

@@ -60,7 +60,7 @@ impl Range {
 fn last_of(tree: &std::path::Path, text: &str) -> anyhow::Result<String> {
     // Three dots ask for something else in git, and the third must not become a part of a name.
     if text.starts_with('.') || text.starts_with('-') || text.is_empty() {
-        return Err(WrongUsage(format!("{text:?} is no revision: write git:TREE@FIRST..LAST")).into());
+        return Err(WrongUsage(format!("{text:?} is not a revision: write git:TREE@FIRST..LAST")).into());
     }
     if !text.starts_with("git:") && !text.starts_with("deb:") {
         return Ok(text.to_owned());
@@ -69,7 +69,7 @@ fn last_of(tree: &std::path::Path, text: &str) -> anyhow::Result<String> {
         Locator::Git { tree: other, revision } if other == tree => Ok(revision),
         other => {
             let text = format!(
-                "{} and {other} are not in one tree: there is no way from one to the other",
+                "{} and {other} are in different trees: name two commits of one tree",
                 tree.display()
             );
             Err(WrongUsage(text).into())

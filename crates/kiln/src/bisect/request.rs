@@ -75,10 +75,10 @@ impl Bisect {
         let is_one = matches!(range, Range::One(_));
         let wrong = match (range, needs_one) {
             (Range::Packages(..) | Range::Commits { .. }, true) => {
-                Some("--params and --config-good want one kernel, and here are two ends")
+                Some("--params and --config-good take one kernel, not two ends")
             }
             _ if (!self.path.is_empty() || self.first_parent) && !matches!(range, Range::Commits { .. }) => {
-                Some("--path and --first-parent are about commits: git:TREE@FIRST..LAST")
+                Some("--path and --first-parent need commits: git:TREE@FIRST..LAST")
             }
             _ => None,
         };
@@ -86,7 +86,7 @@ impl Bisect {
         if packages && !self.build.config.is_empty()
             || is_one && !self.config_good.is_empty() && !self.build.config.is_empty()
         {
-            return Err(WrongUsage("--config: nothing is built with it here".to_string()).into());
+            return Err(WrongUsage("--config: nothing is built here".to_string()).into());
         }
         wrong.map_or(Ok(()), |text| Err(WrongUsage(text.to_string()).into()))
     }

@@ -9,7 +9,7 @@ use crate::units;
 /// Which Run.
 #[derive(Debug, Args)]
 pub(crate) struct Kept {
-    /// SESSION/CASE, last/CASE or the JSON file of a case; SESSION may be cut short, and is enough where one case failed
+    /// SESSION/CASE, last/CASE or the JSON file of a case; SESSION may be abbreviated, and is enough if only one case failed
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
     /// Where the folders with results are [default: $XDG_STATE_HOME/kiln/runs]
@@ -22,7 +22,7 @@ pub(crate) struct Kept {
 pub(crate) struct Replay {
     #[command(flatten)]
     pub(crate) kept: Kept,
-    /// A shell in the machine that the case would run in; kiln-case runs it there
+    /// Open a shell in the machine of the case; kiln-case runs the case there
     #[arg(long)]
     pub(crate) shell: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Replay {
 pub(crate) struct Bundle {
     #[command(flatten)]
     pub(crate) kept: Kept,
-    /// The archive to write; with .tar at its end it is not compressed
+    /// The archive to write; a name that ends in .tar is not compressed
     #[arg(short, long, value_name = "FILE", value_parser = units::archive)]
     pub(crate) output: PathBuf,
 }

@@ -12,13 +12,13 @@ use super::{BuildOptions, MachineOptions, OUTPUT};
 use crate::units;
 
 /// Where the help lists what is walked.
-const AXIS: &str = "What is searched";
+const AXIS: &str = "Search space";
 
 /// Where the help lists what is asked of each kernel.
-const QUESTION: &str = "What is asked of each kernel";
+const QUESTION: &str = "Question";
 
 /// Where the help lists how it is searched.
-const SEARCH: &str = "How it is searched";
+const SEARCH: &str = "Search";
 
 /// `kiln bisect`.
 #[derive(Debug, Args)]
@@ -47,10 +47,10 @@ pub(crate) struct Bisect {
     /// Only commits that touch this path of the tree; may be given more than once
     #[arg(long, value_name = "PATH", requires = "range", help_heading = AXIS)]
     pub(crate) path: Vec<String>,
-    /// Take a merge for one change: do not look into what it merges
+    /// Treat a merge as one change, without the commits that it merges
     #[arg(long, requires = "range", help_heading = AXIS)]
     pub(crate) first_parent: bool,
-    /// The first end is bad and the last one good: look for what mended it
+    /// The first end is bad and the last one good: search for the fix
     #[arg(long, help_heading = AXIS)]
     pub(crate) fixed: bool,
 
@@ -60,7 +60,7 @@ pub(crate) struct Bisect {
     /// The suite of the case, as for kiln run
     #[arg(long, value_name = "SUITE", default_value = "full", requires = "case", conflicts_with_all = ["exec", "metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) suite: String,
-    /// Does this program of the host fail? Exit status 125 says nothing; arguments come after --
+    /// Does this program of the host fail? Exit status 125 means "cannot be tested"; arguments come after --
     #[arg(long, value_name = "PATH", conflicts_with_all = ["metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) exec: Option<PathBuf>,
     /// Arguments for the program
@@ -84,36 +84,36 @@ pub(crate) struct Bisect {
     /// Does it fail to build? With --make KCFLAGS=-Werror a warning is a failure
     #[arg(long = "build", conflicts_with = "log", help_heading = QUESTION)]
     pub(crate) builds: bool,
-    /// Does this text stand in the log: of the boot, and of the case or program if one is given?
+    /// Does the log contain this text: of the boot, and of the case or program if one is given?
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), help_heading = QUESTION)]
     pub(crate) log: Option<String>,
-    /// Any failure counts, also one that is unlike the one at the bad end
+    /// Count any failure, even if it differs from the failure at the bad end
     #[arg(long, help_heading = QUESTION)]
     pub(crate) any_failure: bool,
     /// Time limit of the case instead of its own, such as 30s or 5m
     #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = QUESTION)]
     pub(crate) case_timeout: Option<Duration>,
 
-    /// How sure it must be
+    /// Confidence that the search must reach
     #[arg(long, value_name = "PERCENT", default_value = "99%", value_parser = units::confidence, help_heading = SEARCH)]
     pub(crate) confidence: f64,
-    /// Runs at the bad end before a failure is taken not to be there
+    /// Runs at the bad end before kiln concludes that it does not fail
     #[arg(long, value_name = "COUNT", default_value = "60", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = SEARCH)]
     pub(crate) tries: u32,
-    /// Tests at a time [default: one for each CPU of the host, at most 4]
+    /// Tests in parallel [default: one for each CPU of the host, at most 4]
     #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=4), help_heading = SEARCH)]
     pub(crate) jobs: Option<u8>,
-    /// Begin anew: neither go on with an earlier call of the same command nor count Runs of earlier sessions
+    /// Start again: do not resume an earlier call of the same command, and do not reuse Runs of earlier sessions
     #[arg(long, help_heading = SEARCH)]
     pub(crate) fresh: bool,
 
     /// Print one JSON document
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
-    /// Write the report here, too: one HTML file
+    /// Also write the report to this HTML file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) html: Option<PathBuf>,
-    /// Write the draft of a mail about it here, too
+    /// Also write the draft of a mail to this file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) mail: Option<PathBuf>,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/bisections]

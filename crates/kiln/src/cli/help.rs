@@ -4,11 +4,11 @@
 pub(super) const KILN: &str = "\
 Examples:
   kiln run deb:6.1.0-56-cloud-amd64        a stock Debian kernel through the smoke suite
-  kiln run ~/linux --case 'fs/*'           a tree that has been built, one area
+  kiln run ~/linux --case 'fs/*'           a built tree, one area
   kiln run git:~/linux@HEAD --config boot  a commit, built first
-  kiln kernels                             what there is to name
-  kiln shell deb:latest-cloud              look around in it
-  kiln doctor                              what this machine can do
+  kiln kernels                             kernels that you can name
+  kiln shell deb:latest-cloud              a shell in it
+  kiln doctor                              what works on this host
 
 Exit codes: 0 all well, 1 the kernel is at fault, 2 wrong usage, 3 broken: no verdict,
 4 nothing was run, 130 interrupted.";
@@ -35,7 +35,7 @@ KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
 /// Below the help of `kiln build`.
 pub(super) const BUILD: &str = "\
 Examples:
-  kiln build ~/linux --config boot                    the tree as it lies there, changes and all
+  kiln build ~/linux --config boot                    the tree with its changes
   kiln build git:~/linux@v6.12 --config boot,debug    a commit; the checkout is not touched
   kiln build deb-source:6.1 --config tiny --arch um   Debian's source, as User-Mode Linux
   kiln run git:~/linux@HEAD~3 --config ./my.config    build and run in one
@@ -43,8 +43,8 @@ Examples:
 Configurations: tiny (boots and runs the cases), boot (with networking, ext4, namespaces, BPF, io_uring), \
 debug (KASAN, lockdep, and their like), fault (fault injection, LKDTM), cov (KCOV, gcov), kunit (the \
 kernel's own unit tests); targets of the tree's make such as defconfig; files: a whole .config, or \
-fragments of your own. Later ones win. What was built is kept: the same source, configuration, compiler \
-and variables are built once.";
+fragments of your own. Later ones win. Builds are kept: the same source, configuration, compiler and \
+variables are built once.";
 
 /// Below the help of `kiln kunit`.
 pub(super) const KUNIT: &str = "\
@@ -61,11 +61,11 @@ pub(super) const REPLAY: &str = "\
 Examples:
   kiln replay last                             the only case that failed in the newest session
   kiln replay last/pipe/full
-  kiln replay last --shell                     look around in its machine; kiln-case runs the case
+  kiln replay last --shell                     a shell in its machine; kiln-case runs the case
   kiln replay 2026-11-20T10-07-31Z-4711/boot
   kiln replay ./results/2026-11-20T10-07-31Z-4711/cases/pipe/full.json
 
-Kernel, machine, parameters and seed are those of the Run. A kernel that is not the same any more is refused. \
+Kernel, machine, parameters and seed are those of the Run. kiln refuses a kernel that has changed. \
 The exit code is that of the new Run.";
 
 /// Below the help of `kiln bundle`.
@@ -74,8 +74,8 @@ Examples:
   kiln bundle last -o bug.tar.zst              the only case that failed in the newest session
   kiln bundle last/pipe/full -o pipe.tar
 
-The archive holds the kernel, the initramfs, one script, a README and what was kept of the Run. Where it is unpacked, \
-`sh run.sh` boots the kernel, runs the case, prints the same verdict and exits with the same code.";
+The archive holds the kernel, the initramfs, one script, a README and the stored files of the Run. `sh run.sh` in the \
+unpacked folder boots the kernel, runs the case, prints the same verdict and exits with the same code.";
 
 /// Below the help of `kiln bisect`.
 pub(super) const BISECT: &str = "\
@@ -86,12 +86,12 @@ Examples:
   kiln bisect deb:latest-cloud --params 'good: ' 'bad: preempt=full nohz=off' --case time/sleep
   kiln bisect ~/linux --config-good a.config --config-bad b.config --boot           options
   kiln bisect --series topic.mbx --base git:~/linux@v6.12 --build                   patches
-  kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --fixed --exec ./reproducer    what mended it?
+  kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --fixed --exec ./reproducer    which change fixed it?
 
-Both ends are verified first. A failure that does not always show is searched with probabilities: the next test is \
-the one that tells most for the time that it takes, and the search ends when --confidence is reached. Then the change \
-is proved: just before it, with it, and undone at the last end where that applies. Each test is a session of kiln run, \
-which can be replayed; the same command goes on where it was stopped, also after SIGKILL.
+kiln first verifies both ends. It searches an intermittent failure with probabilities: the next test is the one that \
+reveals most for its cost, and the search ends at --confidence. kiln then proves the change: it tests just before it, \
+with it, and with it reverted at the last end if that applies. Each test is a session of kiln run that you can replay; \
+the same command resumes an interrupted search, even after SIGKILL.
 Exit codes: 0 found and named, 2 wrong usage or ends, 3 no verdict, such as several suspects, 130 interrupted.";
 
 /// Below the help of `kiln compare`.
@@ -103,10 +103,10 @@ Examples:
   kiln compare deb:latest-cloud --exec-a ./old --exec-b ./new -- --loops 100
   kiln compare deb:6.1.0-47-cloud-amd64 deb:6.1.0-56-cloud-amd64 --timed --budget 20m --min-effect 2%
 
-Figures are exact unless you say --timed: executed instructions of each operation, the same on any host however \
-loaded. Instructions are not time: caches, memory latency and contention are not in them. Where those matter, such \
-as for changes of data layout, locking or with more CPUs, compare with --timed as well.
-All figures and an HTML page with charts are kept; the last line says where.
+Without --timed, figures are exact: executed instructions of each operation, the same on any host under any load. \
+Instructions are not time: they do not include caches, memory latency and contention. If those matter, such as for \
+changes of data layout, of locking or with more CPUs, compare with --timed as well.
+kiln stores all figures and an HTML page with charts; the last line shows the folder.
 Exit codes: 0 nothing is worse than --fail-on allows, 1 something is, or a kernel is at fault, 2 wrong usage, \
 3 broken: no verdict, 130 interrupted.";
 
@@ -116,7 +116,7 @@ Examples:
   kiln measure deb:latest-cloud                      all operations of the suite micro, in instructions
   kiln measure ~/linux --metric 'process/*' --json
   kiln measure deb:latest-cloud --exec ./workload -- --loops 100
-  kiln measure deb:latest-cloud --calibrate          how far timed comparisons on this host can be trusted";
+  kiln measure deb:latest-cloud --calibrate          how precise timed comparisons are on this host";
 
 /// Below the help of `kiln shell`.
 pub(super) const SHELL: &str = "\
@@ -129,16 +129,16 @@ Ctrl-A x leaves, Ctrl-A a types Ctrl-A. With -c kiln exits with the command's ow
 /// Below the help of `kiln kernels`.
 pub(super) const KERNELS: &str = "\
 Examples:
-  kiln kernels                             all kernels that can be named here, oldest first
-  kiln kernels '*cloud*' --state cached    those of one flavour that need no network
+  kiln kernels                             all kernels that you can name here, oldest first
+  kiln kernels '*cloud*' --state cached    those of a flavour, without network
   kiln kernels prune --keep 2G             make room
 
-What is offered has the size of its download, what is here the size that it takes.";
+Offered kernels show the size of the download, others the size on disk.";
 
 /// Below the help of `kiln kernels prune`.
 pub(super) const PRUNE: &str = "\
-Packages, builds, their work and unpacked sources are removed, those first that nobody used for longest, until the \
-rest takes no more than --keep says. What a running kiln uses stays. All of it can be fetched or built again.";
+kiln removes packages, builds, their work files and unpacked sources, the least recently used first, until the rest is \
+no larger than --keep. It keeps what a running kiln uses. Everything can be fetched or built again.";
 
 #[cfg(test)]
 mod tests {

@@ -21,11 +21,10 @@ const MEASURED: &str = "measured:";
 /// `kiln compare`.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The base first, then those that are compared with it; only one with --params or --exec-a. Named as for kiln run;
-    /// measured:last, or measured: and another name, takes the figures that `kiln measure` has kept
+    /// The base, then the kernels to compare with it; only one with --params or --exec-a. Locators as for kiln run, or measured:NAME (measured:last) for stored figures of `kiln measure`
     #[arg(value_name = "KERNEL", required = true)]
     pub(crate) kernels: Vec<Wanted>,
-    /// Compare one kernel with itself: the base has the first of these kernel parameters, the others the next ones
+    /// Compare one kernel with itself under these kernel parameters; the first set is the base
     #[arg(long, value_name = "PARAMETERS", num_args = 2.., help_heading = FIGURES)]
     pub(crate) params: Vec<String>,
     /// Measure this program instead of the suite; arguments for it come after --
@@ -34,18 +33,18 @@ pub(crate) struct Compare {
     /// Compare two programs on one kernel: this one is the base
     #[arg(long, value_name = "PATH", requires = "exec_b", conflicts_with_all = ["exec", "params", "metric"], help_heading = FIGURES)]
     pub(crate) exec_a: Option<PathBuf>,
-    /// The program that is compared with the one of --exec-a
+    /// The program to compare with that of --exec-a
     #[arg(long, value_name = "PATH", requires = "exec_a", help_heading = FIGURES)]
     pub(crate) exec_b: Option<PathBuf>,
-    /// Name the functions of the kernel that make each difference
+    /// Show the kernel functions that cause each difference
     #[arg(long, conflicts_with = "timed", help_heading = FIGURES)]
     pub(crate) why: bool,
     #[command(flatten)]
     pub(crate) figures: Figures,
-    /// Exit with 1 when a figure is worse by more than this, such as 2%; never: whatever the figures are
+    /// Exit with 1 if a figure is worse by more than this, such as 2%; never: exit with 0 whatever the figures are
     #[arg(long, value_name = "PERCENT", default_value = "0%", value_parser = units::allowance, help_heading = OUTPUT)]
     pub(crate) fail_on: f64,
-    /// Write the report here, too: one HTML file with charts, and flame graphs with --why
+    /// Also write the report to this HTML file, with charts, and flame graphs with --why
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
@@ -92,8 +91,7 @@ pub(crate) struct Measure {
     /// Measure this program instead of the suite; arguments for it come after --
     #[arg(long, value_name = "PATH", conflicts_with = "metric", help_heading = FIGURES)]
     pub(crate) exec: Option<PathBuf>,
-    /// Compare the kernel with itself, timed, as long as --budget allows, to learn how far timed figures of this host can
-    /// be trusted
+    /// Compare the kernel with itself, timed, for the time of --budget, to find out how precise timed figures of this host are
     #[arg(long, conflicts_with = "timed", help_heading = FIGURES)]
     pub(crate) calibrate: bool,
     #[command(flatten)]
@@ -120,19 +118,19 @@ pub(crate) struct Figures {
     /// Only operations whose name matches, such as 'syscall/*'; may be given more than once
     #[arg(long, value_name = "GLOB", help_heading = FIGURES)]
     pub(crate) metric: Vec<String>,
-    /// Boots of each kernel [default: 3; timed: as many as it takes]
+    /// Boots of each kernel [default: 3; timed: as many as needed]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100), help_heading = FIGURES)]
     pub(crate) boots: Option<u32>,
     /// Measure time instead of counting instructions
     #[arg(long, help_heading = FIGURES)]
     pub(crate) timed: bool,
-    /// With --timed: how long it may take, such as 10m
+    /// With --timed: the time limit, such as 10m
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = units::duration, help_heading = FIGURES)]
     pub(crate) budget: Duration,
-    /// With --timed: the smallest difference that is of interest, such as 1%
+    /// With --timed: the smallest difference of interest, such as 1%
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = units::percent, help_heading = FIGURES)]
     pub(crate) min_effect: f64,
-    /// With --timed: what the order of boots is drawn from [default: another number each time]
+    /// With --timed: seed for the order of boots [default: a new one each time]
     #[arg(long, value_name = "NUMBER", help_heading = FIGURES)]
     pub(crate) seed: Option<u64>,
     /// With --timed: leave out boots during which the host was disturbed
@@ -144,7 +142,7 @@ pub(crate) struct Figures {
     /// Print one line of CSV for each figure
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) csv: bool,
-    /// Also print what is the same or nearly so, ranges, all functions and parameters
+    /// Also print figures that are the same or nearly so, ranges, all functions and parameters
     #[arg(long, short, help_heading = OUTPUT)]
     pub(crate) verbose: bool,
     /// Where to make the folder with the figures [default: $XDG_STATE_HOME/kiln/measurements]

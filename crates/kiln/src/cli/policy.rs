@@ -10,22 +10,22 @@ pub(crate) struct Policy {
     /// Whether each case gets a fresh clone of a booted machine, or all share one boot
     #[arg(long, value_enum, default_value = "case", value_name = "WHAT")]
     pub(crate) isolation: IsolationName,
-    /// Machines at a time [default: one for each CPU of the host, as far as its memory goes]
+    /// Machines in parallel [default: one for each CPU of the host, if memory allows]
     #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// Run each case this many times and tell how often it fails
+    /// Run each case this many times and report how often it fails
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) repeat: Option<u32>,
-    /// Run each case until it does not pass, at most as often as --repeat says
+    /// Run each case until it does not pass, at most --repeat times
     #[arg(long)]
     pub(crate) until_fail: bool,
     /// Do not repeat a failing case to see whether it fails each time
     #[arg(long, conflicts_with_all = ["repeat", "until_fail"])]
     pub(crate) no_retry: bool,
-    /// What cases draw random numbers from, as KILN_SEED; clones then also share the kernel's [default: each Run its own]
+    /// Seed for the random numbers of cases, as KILN_SEED; clones then also share the kernel's [default: one for each Run]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
-    /// Run only what the last session of this kernel, machine and suite has left open
+    /// Run only the cases that the last session of this kernel, machine and suite did not finish
     #[arg(long)]
     pub(crate) resume: bool,
     /// Run failing cases on this good kernel too: what fails there in the same way does not accuse the tested one

@@ -179,7 +179,7 @@ fn comparisons_that_make_no_sense() {
     refused(&place, &["measure", image, "--exec", "/nowhere"], 2, &["/nowhere: No such file"]);
     let needs = ["measure", image, "--exec", "/bin/true", "--need"];
     refused(&place, &[&needs[..], &["disk=1M"]].concat(), 2, &["disk=SIZE", "--timed can have one"]);
-    refused(&place, &[&needs[..], &["2 CPUs"]].concat(), 2, &["N CPUs", "--timed can have them"]);
+    refused(&place, &[&needs[..], &["2 CPUs"]].concat(), 2, &["cpus=N", "--timed can have them"]);
     refused(&place, &["measure", UML], 2, &["User-Mode Linux cannot be measured", "x86_64"]);
     refused(&place, &["run", image, "--suite", "micro"], 2, &["micro", "`kiln measure`"]);
     let file = place.file("file", "in the way");

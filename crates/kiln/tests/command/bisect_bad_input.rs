@@ -33,8 +33,8 @@ fn ends_that_do_not_belong_together() {
     build("deb:6.1.0-56-cloud..deb:6.1.0-56-cloud-amd64", &["are both"]);
     build("deb:6.1.0-47-cloud..deb:6.1.0-56", &["of one flavour"]);
     build("deb:6.1.0-47-cloud..git:/nowhere@HEAD", &["git:/nowhere@HEAD"]);
-    build("git:/nowhere@HEAD..deb:6.1.0-47-cloud", &["not in one tree"]);
-    build("git:/nowhere@a..git:/elsewhere@b", &["git:/elsewhere@b", "not in one tree"]);
+    build("git:/nowhere@HEAD..deb:6.1.0-47-cloud", &["in different trees"]);
+    build("git:/nowhere@a..git:/elsewhere@b", &["git:/elsewhere@b", "in different trees"]);
     build("git:/nowhere@a...b", &["git:TREE@FIRST..LAST"]);
     build("git:/nowhere@a..b", &["/nowhere: not a git repository"]);
     build("deb:9.9.9-99-nowhere-amd64..deb:6.1.0-56-cloud", &["deb:9.9.9-99-nowhere-amd64"]);
@@ -54,9 +54,9 @@ fn questions_that_are_none() {
         &["cannot be used with"],
     );
     refused(&place, &[RANGE, "--case", "no/such-case"], 2, &["no/such-case"]);
-    refused(&place, &[RANGE, "--case", "pipe/*"], 2, &["pipe/*", "asks about one"]);
+    refused(&place, &[RANGE, "--case", "pipe/*"], 2, &["pipe/*", "name one"]);
     refused(&place, &[RANGE, "--metric", "no/such-operation"], 2, &["no/such-operation"]);
-    refused(&place, &[RANGE, "--metric", "poll/*"], 2, &["poll/*", "asks about one"]);
+    refused(&place, &[RANGE, "--metric", "poll/*"], 2, &["poll/*", "name one"]);
     refused(&place, &[RANGE, "--exec", "/nowhere/program"], 2, &["/nowhere/program"]);
     refused(&place, &[RANGE, "--boot", "--confidence", "100%"], 2, &["100%", "99.99%"]);
     refused(&place, &[RANGE, "--boot", "--tries", "0"], 2, &["--tries"]);
@@ -78,8 +78,8 @@ fn axes_that_are_none() {
     refused(&place, &[&["--series", "/nowhere", "--boot"], &base[..]].concat(), 2, &["git:TREE@REVISION"]);
     refused(&place, &[KERNEL, "--params", "a", "--boot"], 2, &["--params"]);
     refused(&place, &[KERNEL, "--params", "a b", "b a", "--boot"], 2, &["same kernel parameters"]);
-    refused(&place, &[RANGE, "--params", "a", "b", "--boot"], 2, &["want one kernel"]);
-    refused(&place, &[RANGE, "--path", "fs", "--boot"], 2, &["are about commits"]);
+    refused(&place, &[RANGE, "--params", "a", "b", "--boot"], 2, &["take one kernel"]);
+    refused(&place, &[RANGE, "--path", "fs", "--boot"], 2, &["need commits"]);
     refused(&place, &[RANGE, "--config", "tiny", "--boot"], 2, &["nothing is built"]);
     refused(&place, &[KERNEL, "--config-good", "tiny", "--boot"], 2, &["--config-bad"]);
 }

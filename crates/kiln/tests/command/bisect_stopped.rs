@@ -78,7 +78,7 @@ fn a_search_that_was_interrupted_says_so_and_goes_on() {
     let running = after_one_answer(&place);
     running.signal(Signal::INT);
     let done = running.wait().expect(130);
-    assert!(done.stderr.contains("the same command goes on from here"), "{}", done.stderr);
+    assert!(done.stderr.contains("the same command resumes from here"), "{}", done.stderr);
     goes_on(&place);
 }
 

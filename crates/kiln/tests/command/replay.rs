@@ -54,7 +54,7 @@ fn another_kernel_in_the_same_place_is_refused() {
     image.push(0);
     place.file("bzImage", &image);
     let done = place.kiln(["replay", "last"]).run().expect(2);
-    assert!(done.stderr.contains("bzImage is not the kernel of session 20"), "{}", done.stderr);
+    assert!(done.stderr.contains("bzImage is no longer the kernel of session 20"), "{}", done.stderr);
     assert_eq!((done.stderr.lines().count(), done.stdout.as_str()), (1, ""));
 }
 

@@ -8,7 +8,7 @@ fn one_command_gives_its_output_and_its_exit_status() {
     let place = Place::new();
     let done = place.kiln(["shell", KERNEL, "-c", "echo hi; echo there >&2; exit 5"]).run().expect(5);
     assert_eq!(done.stdout, "hi\nthere\n");
-    assert_eq!(done.stderr, "kiln: exit status 5 is that of the command\n");
+    assert_eq!(done.stderr, "kiln: exit status 5 is the command's\n");
 }
 
 #[test]
@@ -59,6 +59,6 @@ fn the_end_of_the_shell_is_the_end_of_the_machine() {
     let mut terminal = Terminal::with_shell(&place, 24, 80);
     terminal.shows("# ");
     terminal.types("exit 3\r");
-    terminal.shows("kiln: exit status 3 is that of the command");
+    terminal.shows("kiln: exit status 3 is the command's");
     assert_eq!(terminal.end(), Some(3));
 }

@@ -204,7 +204,7 @@ fn killed(is_time: impl Fn(&Running, &Path)) -> usize {
     assert_eq!(finished(&done).len(), kept.len(), "what is told is kept, and the other way round");
 
     let done =
-        call("2").start().wait().expect(1).says(&format!("{} of 4 cases are those of session", kept.len()));
+        call("2").start().wait().expect(1).says(&format!("{} of 4 cases are taken from session", kept.len()));
     let root = place.path().join("state/kiln/runs");
     let all = ledger::sessions(&root);
     assert_eq!((all.len(), all[0].ended(), &all[1]), (2, true, &first));

@@ -35,7 +35,7 @@ fn the_programs_own_exit_status_is_passed_on_and_named() {
     let program = place.script("seven", "echo something >&2; exit 7");
     let (run, done) = run(&place, &program, 7);
     assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "exit status 7"));
-    assert_eq!(done.stderr, "kiln: exit status 7 is that of the program\n");
+    assert_eq!(done.stderr, "kiln: exit status 7 is the program's\n");
     done.says("something");
 }
 

@@ -33,8 +33,8 @@ use cases::Chosen;
 pub use error::Error;
 
 /// Of a kernel without its configuration nobody can say before the boot what it was built without.
-const NO_CONFIGURATION: &str = "the configuration of this kernel is not known, so what it was built without may show as \
-                                a failure: name its tree, or put config-RELEASE beside vmlinuz-RELEASE";
+const NO_CONFIGURATION: &str = "this kernel's configuration is unknown, so a missing option may show as a failure: \
+                                name its tree, or put config-RELEASE beside vmlinuz-RELEASE";
 
 /// Why there are no dumps although they were asked for.
 const NO_DUMP: &str = "--dump needs QEMU: there are no memory dumps of User-Mode Linux";

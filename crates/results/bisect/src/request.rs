@@ -101,11 +101,11 @@ pub enum AxisRequest {
 pub struct SearchRequest {
     /// The first end is bad, and the change that fixed it is looked for.
     pub fixed: bool,
-    /// Any failure counts, also one that is unlike the one at the bad end.
+    /// Count any failure, even if it differs from the failure at the bad end.
     pub any_failure: bool,
-    /// How sure it must be, from 0 to 1.
+    /// Confidence that the search must reach, from 0 to 1.
     pub confidence: f64,
-    /// Runs at the bad end before a failure is taken not to be there.
+    /// Runs at the bad end before kiln concludes that it does not fail.
     pub tries: u32,
     /// Tests at a time; as many as the host has CPUs for if it is not set.
     pub jobs: Option<u8>,
@@ -184,5 +184,5 @@ fn is_one(option: &str, pattern: &str, count: usize) -> Result<(), Error> {
         return Ok(());
     }
     let what = option.trim_start_matches('-');
-    Err(Error::Usage(format!("{option} {pattern}: names {count} {what}s, and a bisection asks about one")))
+    Err(Error::Usage(format!("{option} {pattern}: names {count} {what}s: name one")))
 }

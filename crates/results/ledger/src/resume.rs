@@ -34,7 +34,7 @@ pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
         |run: &Run| session.cases.contains(&run.case) && is_final(run) && is_often_enough(run, repeats);
     let finished: Vec<Run> = past.runs().into_iter().filter(is_done).collect();
     let note =
-        format!("{} of {} cases are those of session {}", finished.len(), session.cases.len(), past.name());
+        format!("{} of {} cases are taken from session {}", finished.len(), session.cases.len(), past.name());
     Resumed { finished, note }
 }
 

@@ -66,7 +66,7 @@ impl Again {
         let named = plan.items.iter().find(|item| item.name == self.case);
         let first = || plan.items.iter().find(|item| self.is_boot && item.skip.is_none());
         let Some(item) = named.or_else(first).cloned() else {
-            return Err(Error::Usage(format!("{}: there is no such case any more", self.case)));
+            return Err(Error::Usage(format!("{}: this case no longer exists", self.case)));
         };
         plan.items = vec![item];
         Ok(())
@@ -78,8 +78,8 @@ impl Again {
         if now.identity != before.identity {
             let short = |identity: &str| identity.chars().take(SHOWN).collect::<String>();
             return Err(Error::Usage(format!(
-                "{} is not the kernel of session {} any more: its identity with parameters is {}, it was {}; \
-                 `kiln run` takes it as it is",
+                "{} is no longer the kernel of session {}: its identity with parameters is {}, it was {}; \
+                 `kiln run` runs it as it is",
                 now.kernel,
                 self.name,
                 short(&now.identity),
@@ -98,7 +98,6 @@ impl Again {
     /// What is not as it was, in one line.
     pub(super) fn note(&self, now: &Session) -> Option<String> {
         let before = &self.session.machine;
-        (now.machine != *before)
-            .then(|| format!("the machine was another in session {}: {before}", self.name))
+        (now.machine != *before).then(|| format!("session {} had another machine: {before}", self.name))
     }
 }

@@ -94,7 +94,7 @@ impl RunPolicy {
         match self.jobs.map(usize::from) {
             Some(asked) if asked > room => {
                 let note = format!(
-                    "-j {asked}: {room} machines at a time, for each may take {each} MiB and the host has \
+                    "-j {asked}: {room} machines at a time: each may need {each} MiB and the host has \
                      {available} MiB left"
                 );
                 Jobs { count: room, note: Some(note) }

@@ -108,7 +108,7 @@ fn prepare(
     let prepared = tester.preparing(heard, |context| Prepared::new(&request, context))?;
     let count = prepared.cases().len();
     if count != 1 {
-        let text = format!("--case names {count} cases: a bisection asks about one");
+        let text = format!("--case names {count} cases: name one");
         return Err(Error::Usage(text).into());
     }
     let session = prepared.session()?;
