@@ -5,6 +5,8 @@
 
 mod licence;
 
+use std::collections::HashMap;
+
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
@@ -47,21 +49,30 @@ struct Banned {
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
+    resolve: Resolve,
 }
 
 #[derive(Deserialize)]
 struct Package {
+    id: String,
     name: String,
     version: String,
     license: Option<String>,
     /// None for those of this repository.
     source: Option<String>,
-    dependencies: Vec<Dependency>,
+}
+
+/// Which packages are built into which: a manifest also names those of features that nobody turns on.
+#[derive(Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
 }
 
 #[derive(Deserialize)]
-struct Dependency {
-    name: String,
+struct Node {
+    id: String,
+    /// Their ids.
+    dependencies: Vec<String>,
 }
 
 /// Licences, bans and sources of all that kiln is built from.
@@ -71,7 +82,7 @@ pub(crate) fn check() -> Result<()> {
     let arguments =
         ["metadata", "--format-version", "1", "--locked", "--all-features", "--filter-platform", TARGET];
     let metadata: Metadata = serde_json::from_str(&output(&mut cargo(&arguments))?)?;
-    let findings = findings(&policy, &metadata.packages);
+    let findings = findings(&policy, &metadata);
     if !findings.is_empty() {
         bail!("{PATH} does not allow:\n{}", findings.join("\n"));
     }
@@ -92,13 +103,18 @@ pub(crate) fn check_all() -> Result<()> {
 }
 
 /// A line for each package that the policy does not allow, and why.
-fn findings(policy: &Policy, packages: &[Package]) -> Vec<String> {
+fn findings(policy: &Policy, metadata: &Metadata) -> Vec<String> {
+    let names: HashMap<&str, &str> =
+        metadata.packages.iter().map(|package| (package.id.as_str(), package.name.as_str())).collect();
+    let uses: HashMap<&str, &[String]> =
+        metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), node.dependencies.as_slice())).collect();
     let mut found = Vec::new();
-    for package in packages {
+    for package in &metadata.packages {
         let mut add = |what: String| found.push(format!("  {} {}: {what}", package.name, package.version));
+        let used = uses.get(package.id.as_str()).copied().unwrap_or_default();
         for banned in &policy.bans.deny {
-            let is_user = package.dependencies.iter().any(|other| other.name == banned.name);
-            if is_user && !banned.wrappers.contains(&package.name) {
+            let is_banned = |id: &String| names.get(id.as_str()) == Some(&banned.name.as_str());
+            if used.iter().any(is_banned) && !banned.wrappers.contains(&package.name) {
                 add(format!("it uses {}: {}", banned.name, banned.reason));
             }
         }
@@ -118,10 +134,19 @@ fn findings(policy: &Policy, packages: &[Package]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn package(name: &str, source: Option<&str>, license: &str, uses: &[&str]) -> Package {
-        let dependencies = uses.iter().map(|name| Dependency { name: (*name).to_string() }).collect();
-        let (source, license) = (source.map(String::from), Some(license.to_string()));
-        Package { name: name.to_string(), version: "1.0.0".to_string(), license, source, dependencies }
+    /// A package, and one called `b` that it may use.
+    fn metadata(name: &str, source: Option<&str>, license: &str, uses: &[&str]) -> Metadata {
+        let package = |name: &str, source: Option<&str>, license: &str| Package {
+            id: format!("id of {name}"),
+            name: name.to_string(),
+            version: "1.0.0".to_string(),
+            license: Some(license.to_string()),
+            source: source.map(String::from),
+        };
+        let dependencies = uses.iter().map(|name| format!("id of {name}")).collect();
+        let nodes = vec![Node { id: format!("id of {name}"), dependencies }];
+        let packages = vec![package(name, source, license), package("b", Some(CRATES_IO), "MIT")];
+        Metadata { packages, resolve: Resolve { nodes } }
     }
 
     #[test]
@@ -130,12 +155,12 @@ mod tests {
             "[licenses]\nallow = ['MIT']\n[bans]\ndeny = [{ name = 'b', reason = 'no', wrappers = ['w'] }]",
         )
         .unwrap();
-        let found = |package| findings(&policy, &[package]);
-        assert_eq!(found(package("a", Some(CRATES_IO), "MIT", &["c"])), [""; 0]);
-        assert_eq!(found(package("w", Some(CRATES_IO), "MIT", &["b"])), [""; 0]);
-        assert_eq!(found(package("ours", None, "", &["b"])), ["  ours 1.0.0: it uses b: no"]);
-        assert_eq!(found(package("a", Some(CRATES_IO), "", &[])), ["  a 1.0.0: its licence is \"\""]);
-        let git = package("a", Some("git+https://example.org"), "MIT", &[]);
+        let found = |metadata| findings(&policy, &metadata);
+        assert_eq!(found(metadata("a", Some(CRATES_IO), "MIT", &["c"])), [""; 0]);
+        assert_eq!(found(metadata("w", Some(CRATES_IO), "MIT", &["b"])), [""; 0]);
+        assert_eq!(found(metadata("ours", None, "", &["b"])), ["  ours 1.0.0: it uses b: no"]);
+        assert_eq!(found(metadata("a", Some(CRATES_IO), "", &[])), ["  a 1.0.0: its licence is \"\""]);
+        let git = metadata("a", Some("git+https://example.org"), "MIT", &[]);
         assert_eq!(found(git), ["  a 1.0.0: it comes from git+https://example.org"]);
     }
 }
