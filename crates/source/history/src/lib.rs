@@ -1,6 +1,6 @@
 //! git: the commits between two ends, one change taken back, the patches of a series as commits, and work trees.
 //!
-//! [`Repository`] is the user's. [`walk`] lists commits, [`change()`] describes one, [`revert()`] takes one back, [`apply_series`]
+//! [`Repository`] is the user's. [`walk()`] lists commits, [`change()`] describes one, [`revert()`] takes one back, [`apply_series`]
 //! puts the patches of [`series`] on top of one; the last two work in a `scratch` repository.
 //!
 //! Nothing of the user's is written. What is made lies in kiln's own objects, where a

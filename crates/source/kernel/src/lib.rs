@@ -1,6 +1,6 @@
 //! A locator becomes a Kernel: packages, images and trees.
 //!
-//! [`Locator`] is what the user typed, [`resolve`] finds or fetches what it names, [`Kernel`] is the image with
+//! [`Locator`] is what the user typed, [`resolve()`] finds or fetches what it names, [`Kernel`] is the image with
 //! all that belongs to it. The parsers ([`image`], `elf`, [`version`]) take bytes and do no I/O;
 //! `tree` and [`modules`] look at disks; [`deb`], [`apt`] and [`store`] fetch; [`builds`] opens what was built;
 //! [`catalogue`] lists what can be named.
