@@ -21,6 +21,14 @@ fn a_program_that_exits_with_0_passes() {
     let kinds: Vec<String> = done.recorded("events.jsonl").lines().map(kind).collect();
     assert_eq!(kinds.first().map(String::as_str), Some("planned"));
     assert_eq!(kinds[kinds.len() - 3..], ["started", "finished", "ended"]);
+}
+
+#[test]
+fn the_command_line_of_a_boot_is_recorded() {
+    let place = Place::new();
+    let program = place.script("quiet", "exit 0");
+    // With clones a machine that is kept needs no boot.
+    let done = place.exec(&program, &["--isolation", "suite"]).run().expect(0);
     assert!(done.recorded("qemu.sh").contains("qemu-system-x86_64 -nodefaults"));
 }
 
