@@ -31,8 +31,8 @@ fn list(said: &Kernels, color: bool, interrupt: &AtomicBool) -> Result<u8> {
         complain(note);
     }
     if let Some(pattern) = &said.pattern {
-        let pattern = Pattern::new(pattern);
-        entries.retain(|entry| pattern.matches(&entry.locator));
+        let compiled = Pattern::new(pattern);
+        entries.retain(|entry| compiled.matches(&entry.locator));
         if entries.is_empty() {
             let text = format!("no kernel matches {pattern:?}: `kiln kernels` without it lists all");
             return Err(WrongUsage(text).into());

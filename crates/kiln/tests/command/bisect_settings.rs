@@ -46,7 +46,7 @@ fn stated(call: Call) -> (Done, Bisection) {
 #[test]
 fn the_parameter_whose_absence_makes_an_operation_cost_more_is_found() {
     let place = Place::new();
-    let bad = "bad: nohz=off threadirqs loglevel=3 init_on_alloc=1 rcu_nocbs=0 slub_debug=F";
+    let bad = "bad: threadirqs loglevel=3";
     let more = ["--metric", "pipe/round-trip"];
     let done = parameters(&place, ("good: mitigations=off", bad), &more).run_within(BUILD).expect(0);
     let done = done.says("removing the parameter mitigations=off breaks it");
@@ -61,7 +61,8 @@ fn the_parameter_whose_absence_makes_an_operation_cost_more_is_found() {
 #[test]
 fn the_parameter_that_puts_a_text_into_the_log_is_found() {
     let place = Place::new();
-    let bad = format!("{OTHERS} ipv6.disable=1");
+    let (few, _) = OTHERS.split_at(OTHERS.find("foo7").expect("it is there"));
+    let bad = format!("{few} ipv6.disable=1");
     let more = ["--log", "IPv6: Loaded, but administratively disabled", "--json"];
     let (_, bisection) = stated(parameters(&place, ("", &bad), &more));
     assert_eq!(culprits(&bisection), ["ipv6.disable=1"]);
@@ -80,7 +81,7 @@ fn two_parameters_that_fail_only_together_are_both_found() {
     let place = Place::new();
     let body = r#"return has("bad-a") && has("bad-b");"#;
     let program = place.compile("together", body, HAS, &["-static"]).display().to_string();
-    let bad = "o1 bad-b o2 o3 o4 o5 bad-a o6";
+    let bad = "bad-b o1 o2 bad-a o3";
     let (done, bisection) = stated(parameters(&place, ("quiet", bad), &["--exec", &program, "--json"]));
     let mut found = culprits(&bisection);
     found.sort_unstable();
@@ -93,6 +94,7 @@ fn two_parameters_that_fail_only_together_are_both_found() {
 }
 
 #[test]
+#[ignore = "takes more than a minute of CPU"]
 fn a_parameter_with_which_a_third_of_the_runs_fail_is_found() {
     let place = Place::new();
     let body = r#"
@@ -112,7 +114,7 @@ fn a_parameter_with_which_a_third_of_the_runs_fail_is_found() {
 #[test]
 fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
     let place = Place::new();
-    let bad = "o1 rdinit=/nowhere o2 o3";
+    let bad = "o1 rdinit=/nowhere o2";
     let mail = place.path().join("mail.txt").display().to_string();
     let (_, bisection) = stated(parameters(&place, ("", bad), &["--boot", "--json", "--mail", &mail]));
     assert_eq!(culprits(&bisection), ["rdinit=/nowhere"]);
@@ -121,9 +123,14 @@ fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
     let folders = std::fs::read_dir(place.path().join("state/kiln/bisections")).expect("kept").flatten();
     let bundles: Vec<_> = folders.map(|folder| folder.path().join("bug.tar")).collect();
     assert!(matches!(&bundles[..], [bundle] if bundle.is_file()), "{bundles:?}");
-    let (_, mended) =
-        stated(parameters(&place, ("good:", "bad: rdinit=/nowhere o1"), &["--boot", "--json", "--fixed"]));
-    assert_eq!(culprits(&mended), ["no rdinit=/nowhere"]);
+}
+
+#[test]
+fn the_parameter_without_which_a_kernel_boots_again_is_found() {
+    let place = Place::new();
+    let ends = ("good:", "bad: rdinit=/nowhere o1");
+    let (_, fixed) = stated(parameters(&place, ends, &["--boot", "--json", "--fixed"]));
+    assert_eq!(culprits(&fixed), ["no rdinit=/nowhere"]);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_program_is_measured_with_what_it_asked_for_or_not_at_all() {
     };
     measure("module loop").expect(0).says("workload");
     measure("module nowhere").expect(3).says("skip    workload: the kernel has no module nowhere");
-    measure("device /dev/nowhere").expect(3).says("skip    workload: needs device /dev/nowhere");
+    measure("device /dev/nowhere").expect(3).says("skip    workload: needs device=/dev/nowhere");
 }
 
 #[test]
