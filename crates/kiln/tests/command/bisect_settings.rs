@@ -44,6 +44,7 @@ fn stated(call: Call) -> (Done, Bisection) {
 }
 
 #[test]
+#[ignore = "takes about a minute of CPU"]
 fn the_parameter_whose_absence_makes_an_operation_cost_more_is_found() {
     let place = Place::new();
     let bad = "bad: threadirqs loglevel=3";
