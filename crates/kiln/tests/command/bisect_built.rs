@@ -1,7 +1,7 @@
 //! `kiln bisect git:TREE@FIRST..LAST` and `--series`: the commit or the patch that did it.
 
-use bisect::axis::{Kind, Point};
 use bisect::{Bisection, Candidate, Conclusion};
+use bisect::{Kind, Point};
 use verdict::{Comparison, Verdict};
 
 use crate::support::source::Source;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bisect::axis::Point;
+use bisect::Point;
 use bisect::{Bisection, Conclusion};
 use rustix::process::Signal;
 use serde_json::Value;

@@ -8,12 +8,14 @@ use serde::{Deserialize, Serialize};
 use verdict::Rate;
 use verdict::bisection::{Search, State};
 
-use crate::axis::{Axis, Point};
+use crate::answer::Answer;
+use crate::axis::Axis;
 use crate::bisection::{Evidence, StateReport};
 use crate::error::Error;
 use crate::event::{Progress, Purpose};
+use crate::point::Point;
 use crate::question::{Question, Threshold};
-use crate::tester::{Answer, Test, Tested, Tester};
+use crate::tester::{Test, Tested, Tester};
 use crate::track::Track;
 
 /// A run takes so long before one has been seen.

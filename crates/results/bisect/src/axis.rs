@@ -8,106 +8,22 @@ use std::time::Duration;
 
 use kbuild::Recipe;
 use kernel::{Context, Locator, Store};
-use serde::{Deserialize, Serialize};
 use verdict::bisection::Order;
 
+use crate::candidate::{Candidate, Kind};
 use crate::error::Error;
+use crate::point::Point;
 
-mod changes;
 mod history;
 pub(crate) mod open;
 mod options;
 mod packages;
 mod parameters;
 
-pub use changes::Changes;
 pub use history::History;
 pub use options::Options;
 pub use packages::Packages;
 pub use parameters::Parameters;
-
-/// The kinds of axes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Packages of a distribution, by version.
-    Packages,
-    /// Commits of a git repository.
-    Commits,
-    /// Patches of a series.
-    Patches,
-    /// Kernel parameters.
-    Parameters,
-    /// Configuration options.
-    Options,
-}
-
-impl Kind {
-    /// One of its candidates, as people call it.
-    #[must_use]
-    pub fn noun(self) -> &'static str {
-        match self {
-            Self::Packages => "package",
-            Self::Commits => "commit",
-            Self::Patches => "patch",
-            Self::Parameters => "parameter",
-            Self::Options => "option",
-        }
-    }
-}
-
-/// A change that may be the one that is looked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Candidate {
-    /// What names it: a version, a commit, an option with both its values.
-    pub name: String,
-    /// What it says of itself: the subject of a commit or a patch.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub title: String,
-    /// Who wrote it, if that is known: `Name <address>`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub author: Option<String>,
-    /// When, if that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub date: Option<String>,
-    /// The files that it changes, as far as they are known; at most 200.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<String>,
-    /// The kernel parameter that it takes away, where it does just that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub removes: Option<String>,
-    /// What its changelog says is new since the candidate before it; only of packages that have one.
-    #[serde(default, skip_serializing_if = "Changes::is_empty")]
-    pub changes: Changes,
-}
-
-/// A place on the axis at which a Kernel can be had.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Point {
-    /// The first end: none of the candidates.
-    First,
-    /// This candidate and all that it stands on.
-    After(usize),
-    /// The second end: all of them.
-    Last,
-    /// The second end with this candidate undone.
-    Without(usize),
-    /// The first end with these candidates alone, in ascending order; only where they can be taken one by one.
-    With(Vec<usize>),
-}
-
-impl Point {
-    /// The candidates in it, where they can be taken one by one and there are `all` of them.
-    pub(crate) fn included(&self, all: usize) -> Option<Vec<usize>> {
-        match self {
-            Self::First => Some(Vec::new()),
-            Self::Last => Some((0..all).collect()),
-            Self::With(candidates) => Some(candidates.clone()),
-            Self::After(_) | Self::Without(_) => None,
-        }
-    }
-}
 
 /// What is to be tested at a point.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis::{Candidate, Kind, Point};
+use crate::candidate::{Candidate, Kind};
+use crate::point::Point;
 use crate::question::{Question, Threshold};
 
 /// Characters of a line that says how something fails.

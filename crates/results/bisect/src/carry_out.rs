@@ -1,39 +1,23 @@
 //! From a request to what is known in the end: the axis, the Kernels on it, their machines.
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
 
-use lab::{Backend, Waiting};
+use lab::Waiting;
 use ledger::Journal;
 
+use crate::asking::Kept;
+use crate::axis::Axis;
 use crate::axis::open::{Walked, open};
-use crate::axis::{Axis, Point};
 use crate::bisection::{Bisection, Conclusion};
+use crate::environment::Environment;
 use crate::error::Error;
 use crate::event::Progress;
 use crate::identity;
-use crate::procedure::{Kept, Parts, Settings, bisect};
+use crate::point::Point;
+use crate::procedure::{Parts, bisect};
 use crate::request::BisectRequest;
+use crate::settings::Settings;
 use crate::tester::kernels::KernelTester;
-
-/// Where a bisection is carried out.
-pub struct Environment<'a> {
-    /// Where Kernels and machines come from.
-    pub backend: &'a dyn Backend,
-    /// The user wants to stop.
-    pub interrupt: &'a AtomicBool,
-    /// The folder of all sessions.
-    pub sessions: PathBuf,
-    /// The folder of all bisections.
-    pub bisections: PathBuf,
-}
-
-impl std::fmt::Debug for Environment<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Environment").field("bisections", &self.bisections).finish_non_exhaustive()
-    }
-}
 
 /// A search that can begin: both ends and all candidates are known.
 pub struct Opened<'a> {
@@ -105,9 +89,9 @@ impl<'a> Opened<'a> {
             journal.clear()?;
             kept.clear();
         }
-        let counted: HashSet<String> = kept.iter().flat_map(|kept| kept.sessions().to_vec()).collect();
+        let counted: Vec<String> = kept.iter().flat_map(|kept| kept.sessions().to_vec()).collect();
         let directory = journal.directory().to_owned();
-        let mut tester = KernelTester::new(request, environment, directory, counted);
+        let mut tester = KernelTester::new(request, environment, directory, &counted);
         notes.iter().for_each(|note| heard(Progress::Note(note.clone())));
         let search = &request.search;
         let settings = Settings { confidence: search.confidence, mended: search.fixed, tries: search.tries };

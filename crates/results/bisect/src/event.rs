@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use crate::axis::{Kind, Point};
-use crate::tester::Answer;
+use crate::answer::Answer;
+use crate::candidate::Kind;
+use crate::point::Point;
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,12 +6,13 @@ use verdict::Rate;
 use verdict::bisection::{self, Belief, Search, Standing, State, Unusable};
 
 use crate::asking::Asking;
-use crate::axis::{Axis, Point};
-use crate::ends::needed;
+use crate::axis::Axis;
 use crate::error::Error;
 use crate::event::{self, Progress, Purpose};
-use crate::procedure::Settings;
+use crate::needed::needed;
+use crate::point::Point;
 use crate::question::Question;
+use crate::settings::Settings;
 use crate::track::{Track, state_with, states_before};
 
 /// The part of the allowed error that a search may use up whose candidate may be one of a set: each of them may be wrong.

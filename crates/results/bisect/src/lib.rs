@@ -1,40 +1,53 @@
 //! Which change made it bad: what a bisection walks, asks, and proves.
 //!
-//! * [`request`]: what a bisection is asked; [`mod@carry_out`]: from there to what is known in the end
+//! * [`question`]: what is asked of each kernel on the way; [`request`]: what a bisection is asked
+//! * [`candidate`]: the changes among which it searches; [`point`]: where between the ends a Kernel can be had
+//! * [`answer`]: what a test answers; [`event`]: what is reported meanwhile; [`bisection`]: what is known in the end
 //! * [`axis`]: what can be walked: packages, commits, patches of a series, kernel parameters, configuration options
-//! * [`question`]: what is asked of each kernel on the way
-//! * [`tester`]: answers it, with Kernels in machines
-//! * [`event`]: what is reported meanwhile
-//! * [`bisection`]: what is known in the end; `identity`: what makes two calls one search
-//! * [`procedure`]: from the ends to the proof
+//! * [`tester`]: answers the question, with Kernels in machines
 //! * `asking`: the question at points of the axis, with all answers so far; `track`: which candidates a search is about
-//! * `ends`, `find`, `reduce`, `proof`: the parts of the procedure, in their order
+//! * `ends`, `find`, `reduce`, `proof`: the parts of the procedure, in their order; `needed`: how many runs they want
+//! * [`procedure`]: from the ends to the proof, as its [`settings`] say
+//! * [`mod@carry_out`]: from a request, in an [`environment`], to what is known in the end; `identity`: what makes two
+//!   calls one search
 //!
 //! The search itself is in `verdict`: this crate feeds it with answers.
 
+pub mod answer;
 mod asking;
 pub mod axis;
 pub mod bisection;
+pub mod candidate;
 pub mod carry_out;
 mod ends;
+pub mod environment;
 pub mod error;
 pub mod event;
 mod find;
 mod identity;
+mod needed;
+pub mod point;
 pub mod procedure;
 mod proof;
 pub mod question;
 mod reduce;
 pub mod request;
+pub mod settings;
 pub mod tester;
 mod track;
 
-pub use axis::{Axis, Candidate, Changes, Kind, Point, Subject};
+pub use answer::Answer;
+pub use asking::Kept;
+pub use axis::{Axis, Subject};
 pub use bisection::{Bisection, Check, Checked, Conclusion, End, Evidence, StateReport, Steps};
-pub use carry_out::{Done, Environment, Opened};
+pub use candidate::{Candidate, Changes, Kind};
+pub use carry_out::{Done, Opened};
+pub use environment::Environment;
 pub use error::Error;
 pub use event::{Belief, Progress, Purpose};
-pub use procedure::{Kept, Parts, Settings, bisect};
+pub use point::Point;
+pub use procedure::{Parts, bisect};
 pub use question::{Question, Threshold};
 pub use request::{AxisRequest, BisectRequest, SearchRequest};
-pub use tester::{Answer, Test, Tested, Tester};
+pub use settings::Settings;
+pub use tester::{Test, Tested, Tester};

@@ -4,30 +4,20 @@ use ledger::Journal;
 
 use verdict::bisection::{Belief, Standing};
 
-use crate::asking::{Asking, Others};
-use crate::axis::{Axis, Point};
+use crate::asking::{Asking, Kept, Others};
+use crate::axis::Axis;
 use crate::bisection::{Bisection, Conclusion, End, Rate, Steps};
+use crate::candidate::Candidate;
 use crate::error::Error;
 use crate::event::Progress;
 use crate::find::{Found, find, is_always, start};
+use crate::point::Point;
 use crate::question::Question;
 use crate::reduce::Set;
+use crate::settings::Settings;
 use crate::tester::Tester;
 use crate::track::Track;
 use crate::{ends, proof, reduce};
-
-pub use crate::asking::Kept;
-
-/// How a bisection is done.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
-    /// How sure it must be, from 0 to 1.
-    pub confidence: f64,
-    /// It is looked for what mended it: the first end is the bad one.
-    pub mended: bool,
-    /// Runs at the bad end before the failure is taken not to be there.
-    pub tries: u32,
-}
 
 /// Whoever answers, what is kept, and who hears of it.
 pub struct Parts<'a> {
@@ -158,6 +148,6 @@ fn conclude(
     })
 }
 
-fn describe(asking: &mut Asking<'_>, numbers: &[usize]) -> Result<Vec<crate::axis::Candidate>, Error> {
+fn describe(asking: &mut Asking<'_>, numbers: &[usize]) -> Result<Vec<Candidate>, Error> {
     numbers.iter().map(|number| asking.axis.describe(*number)).collect()
 }

@@ -1,12 +1,12 @@
 //! What is done to be sure of a culprit.
 
 use crate::asking::Asking;
-use crate::axis::Point;
 use crate::bisection::{Check, Checked};
-use crate::ends::needed;
 use crate::error::Error;
 use crate::event::Purpose;
-use crate::procedure::Settings;
+use crate::needed::needed;
+use crate::point::Point;
+use crate::settings::Settings;
 use crate::track::{Track, state_with, states_before, with};
 
 /// Something to be checked: where, what it is, in which words, and whether the change is there.

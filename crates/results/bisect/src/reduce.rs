@@ -7,11 +7,11 @@
 use verdict::bisection::Standing;
 
 use crate::asking::Asking;
-use crate::ends::needed;
 use crate::error::Error;
 use crate::event::Purpose;
 use crate::find::find;
-use crate::procedure::Settings;
+use crate::needed::needed;
+use crate::settings::Settings;
 use crate::track::{Track, with};
 
 /// Most candidates of a set.

@@ -1,10 +1,12 @@
 //! Answers the question.
 //!
-//! * [`kernels`]: with Kernels in machines, in [`shares`] side by side; [`requests`] for them
-//! * [`runs`] of cases, counted by [`tally`] with the [`boot_log`]; [`figures`] that are measured
-//! * [`failure`]: why a test did not come to its end
+//! * [`kernels`]: with Kernels in machines, in [`shares`] side by side; [`context`]: what all tests share
+//! * [`requests`] that make tests; [`failure`]: why a test did not come to its end
+//! * [`builds`]; [`runs`] of cases, counted by [`tally`] with the [`boot_log`]; [`figures`] that are measured
 
 mod boot_log;
+mod builds;
+mod context;
 mod failure;
 mod figures;
 pub(crate) mod kernels;
@@ -17,10 +19,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis::{Point, Subject};
+use crate::answer::Answer;
+use crate::axis::Subject;
 use crate::bisection::Evidence;
 use crate::error::Error;
 use crate::event::Progress;
+use crate::point::Point;
 
 /// What is to be tested.
 #[derive(Debug, Clone)]
@@ -57,44 +61,6 @@ impl Tested {
     pub(crate) fn at_once(answer: Answer, evidence: Evidence) -> Self {
         let (preparation, each) = (Duration::ZERO, Duration::ZERO);
         Self { answer, others: Vec::new(), reused: 0, evidence, preparation, each }
-    }
-}
-
-/// An answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Answer {
-    /// In so many runs it showed, in so many others not.
-    Runs {
-        /// It showed.
-        shown: u32,
-        /// It did not.
-        hidden: u32,
-    },
-    /// Values of a metric, one for each boot.
-    Values(Vec<f64>),
-    /// It does not build, boot or do what the question needs: that answers nothing.
-    CannotTest(String),
-}
-
-impl Answer {
-    /// Runs or boots behind it.
-    #[must_use]
-    pub fn count(&self) -> u32 {
-        match self {
-            Self::Runs { shown, hidden } => shown.saturating_add(*hidden),
-            Self::Values(values) => u32::try_from(values.len()).unwrap_or(u32::MAX),
-            Self::CannotTest(_) => 0,
-        }
-    }
-
-    /// Its values, where it was measured.
-    #[must_use]
-    pub fn values(&self) -> Vec<f64> {
-        match self {
-            Self::Values(values) => values.clone(),
-            Self::Runs { .. } | Self::CannotTest(_) => Vec::new(),
-        }
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use verdict::bisection::{Order, State};
 
-use crate::axis::{Axis, Point};
+use crate::axis::Axis;
+use crate::point::Point;
 
 /// The candidates that a search is about.
 #[derive(Debug, Clone, PartialEq, Eq)]

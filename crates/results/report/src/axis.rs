@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use bisect::Answer;
 use bisect::Point;
-use bisect::tester::Answer;
 
 /// Steps in which the width of columns is found: enough for any number of states.
 const HALVINGS: usize = 40;

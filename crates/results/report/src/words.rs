@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bisect::axis;
+use bisect::Kind;
 use judge::{Blame, Outcome, Run, Summary};
 use lab::event::Session;
 use measure::Subject;
@@ -109,10 +109,10 @@ pub(crate) fn is_hash(name: &str) -> bool {
 }
 
 /// `1 commit`, `40 commits`.
-pub(crate) fn many(kind: axis::Kind, count: usize) -> String {
+pub(crate) fn many(kind: Kind, count: usize) -> String {
     match (kind, count) {
         (_, 1) => format!("1 {}", kind.noun()),
-        (axis::Kind::Patches, _) => format!("{count} patches"),
+        (Kind::Patches, _) => format!("{count} patches"),
         _ => format!("{count} {}s", kind.noun()),
     }
 }

@@ -9,8 +9,10 @@ use kbuild::Recipe;
 use kernel::{Context, Locator};
 use verdict::bisection::Order;
 
-use super::{Axis, Candidate, Kind, Point, Subject, quietly};
+use super::{Axis, Subject, quietly};
+use crate::candidate::{Candidate, Kind};
 use crate::error::Error;
+use crate::point::Point;
 
 /// A build that goes on from one of a neighbour.
 const EFFORT: Duration = Duration::from_secs(120);

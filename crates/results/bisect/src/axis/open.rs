@@ -10,7 +10,7 @@ use lab::backend::with_store;
 use lab::request::KernelRequest;
 
 use super::{Axis, History, Options, Packages, Parameters};
-use crate::carry_out::Environment;
+use crate::environment::Environment;
 use crate::error::Error;
 use crate::request::{AxisRequest, BisectRequest};
 

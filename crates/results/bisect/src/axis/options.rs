@@ -5,8 +5,10 @@ use std::time::Duration;
 use kbuild::{Difference, Recipe, Setting, difference};
 use kernel::{Context, Locator};
 
-use super::{Axis, Candidate, Kind, Point, Subject};
+use super::{Axis, Subject};
+use crate::candidate::{Candidate, Kind};
 use crate::error::Error;
+use crate::point::Point;
 
 /// A build that goes on from one with other options.
 const EFFORT: Duration = Duration::from_secs(180);

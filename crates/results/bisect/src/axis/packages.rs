@@ -7,8 +7,10 @@ use kbuild::Recipe;
 use kernel::catalogue::{Entry, packages_between, releases_since};
 use kernel::{Context, Locator};
 
-use super::{Axis, Candidate, Changes, Kind, Point, Subject, quietly};
+use super::{Axis, Subject, quietly};
+use crate::candidate::{Candidate, Changes, Kind};
 use crate::error::Error;
+use crate::point::Point;
 
 /// Download and unpack.
 const EFFORT: Duration = Duration::from_secs(10);

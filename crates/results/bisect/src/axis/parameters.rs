@@ -5,8 +5,10 @@ use std::time::Duration;
 use kbuild::Recipe;
 use kernel::Locator;
 
-use super::{Axis, Candidate, Kind, Point, Subject};
+use super::{Axis, Subject};
+use crate::candidate::{Candidate, Kind};
 use crate::error::Error;
+use crate::point::Point;
 
 /// A boot.
 const EFFORT: Duration = Duration::from_secs(3);

@@ -7,9 +7,10 @@ use lab::request::{KernelRequest, MeasureRequest};
 use machine::Watch;
 use measure::{Counting, Function, Measurement, Metric};
 
+use super::context::{Context, Ready};
 use super::failure::Failure;
-use super::kernels::{KernelTester, Ready};
-use super::{Answer, Tested, requests};
+use super::{Tested, requests};
+use crate::answer::Answer;
 use crate::bisection::Evidence;
 use crate::error::Error;
 use crate::event::Progress;
@@ -20,22 +21,22 @@ const FUNCTIONS: usize = 300;
 
 /// Measures the operation in so many boots, one after the other.
 pub(super) fn measure(
-    tester: &KernelTester<'_>,
+    context: &Context<'_>,
     ready: &Ready<'_>,
     boots: u32,
     heard: &mut dyn FnMut(Progress),
 ) -> Result<Tested, Error> {
     let start = Instant::now();
-    let command = tester.command(&ready.test.subject);
+    let command = context.command(&ready.test.subject);
     let release = ready.kernel.release.clone();
     let evidence = Evidence { release, command, ..Evidence::default() };
-    let measured = match measurement(tester, ready, boots, heard) {
+    let measured = match measurement(context, ready, boots, heard) {
         Ok(measured) => measured,
         Err(Failure::OfKernel(why)) => return Ok(Tested::at_once(Answer::CannotTest(why), evidence)),
         Err(Failure::Of(error)) => return Err(error),
     };
     let each = start.elapsed() / boots.max(1);
-    let Question::Metric { name, .. } = &tester.request.question else {
+    let Question::Metric { name, .. } = &context.request.question else {
         return Err(Error::Broken("there is no metric to be measured".to_string()));
     };
     let Some(metric) = measured.metrics.iter().find(|metric| metric.name == *name) else {
@@ -51,23 +52,23 @@ pub(super) fn measure(
 }
 
 fn measurement(
-    tester: &KernelTester<'_>,
+    context: &Context<'_>,
     ready: &Ready<'_>,
     boots: u32,
     heard: &mut dyn FnMut(Progress),
 ) -> Result<Measurement, Failure> {
     let exact = ready.kernel.exact_locator().parse().map_err(Error::from)?;
     let kernel = KernelRequest::named(exact);
-    let request = MeasureRequest { kernel, ..requests::measure(tester.request, &ready.test.subject, boots) };
+    let request = MeasureRequest { kernel, ..requests::measure(context.request, &ready.test.subject, boots) };
     let sides = vec![Side::of(&request)];
-    let found = tester.preparing(heard, |context| find(sides, context)).map_err(Error::from)?;
+    let found = context.preparing(heard, |context| find(sides, context)).map_err(Error::from)?;
     let candidates = candidates(&found, &request.figures, &request.machine).map_err(Error::from)?;
     let mut tell = |progress: measure::Progress| {
         if let measure::Progress::Boot { number, .. } = progress {
             heard(Progress::Working(format!("boot {number}")));
         }
     };
-    let (backend, interrupt) = (tester.environment.backend, tester.environment.interrupt);
+    let (backend, interrupt) = (context.environment.backend, context.environment.interrupt);
     let measured = if request.figures.timed.is_some() {
         let boots = boots as usize;
         let mut next = |measured: &[Measurement]| (measured[0].boots.len() < boots).then_some(0);

@@ -1,19 +1,22 @@
 //! A test that runs cases: its session is kept like any other, and what others have found out counts.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use judge::signature::Way;
 use lab::event::Session;
 use lab::prepare::Execution;
 use lab::request::KernelRequest;
 use lab::{Event, Listener, Prepared, Suite};
 use ledger::Recorder;
 
+use super::context::{Context, Ready};
 use super::failure::Failure;
-use super::kernels::{KernelTester, Ready};
 use super::shares::Share;
 use super::tally::{Tally, small};
-use super::{Answer, Tested, requests};
+use super::{Tested, requests};
+use crate::answer::Answer;
 use crate::bisection::Evidence;
 use crate::error::Error;
 use crate::event::Progress;
@@ -23,49 +26,20 @@ use crate::request::BisectRequest;
 /// Runs at most of earlier sessions that count: a bisection wants to see for itself, too.
 const REUSED_MAX: u32 = 50;
 
+/// Which Runs count.
+pub(super) struct Runs {
+    /// How the failure looks that is searched for, once it was seen.
+    way: Option<Way>,
+    /// Sessions whose Runs were counted already.
+    counted: HashSet<String>,
+    /// What the case says about itself whose Runs in other sessions count.
+    about: Option<String>,
+}
+
 /// What a test is made of.
 struct Parts {
     prepared: Prepared,
     session: Session,
-}
-
-/// Runs the case or the program so often.
-pub(super) fn run(
-    tester: &KernelTester<'_>,
-    ready: &Ready<'_>,
-    share: Share,
-    heard: &mut dyn FnMut(Progress),
-) -> Result<Tested, Error> {
-    let mut tally = Tally::new(&tester.request.question, tester.way.as_ref());
-    let mut spent = Spent { preparation: ready.took, ..Spent::default() };
-    while tally.runs() < share.times && !tally.is_over() {
-        let missing = Share { times: share.times - tally.runs(), ..share };
-        let before = tally.runs();
-        let done = round(tester, ready, missing, Round { tally: &mut tally, spent: &mut spent, heard });
-        if tester.is_interrupted() {
-            return Err(Error::Interrupted);
-        }
-        match done {
-            Ok(()) => {}
-            Err(Failure::OfKernel(why)) => {
-                let command = tester.command(&ready.test.subject);
-                let evidence = Evidence { command, ..Evidence::default() };
-                return Ok(Tested::at_once(Answer::CannotTest(why), evidence));
-            }
-            Err(Failure::Of(error)) => return Err(error),
-        }
-        if tally.runs() == before {
-            break;
-        }
-    }
-    tally.broken()?;
-    let command = tester.command(&ready.test.subject);
-    let release = ready.kernel.release.clone();
-    let reused = tally.reused;
-    let each = spent.running / (tally.runs() - reused.min(tally.runs())).max(1);
-    let (answer, others, shown) = tally.answer();
-    let evidence = Evidence { release, command, ..shown };
-    Ok(Tested { others, reused, preparation: spent.preparation, each, ..Tested::at_once(answer, evidence) })
 }
 
 /// Who counts, and who hears of it.
@@ -75,71 +49,11 @@ struct Round<'r, 'q> {
     heard: &'r mut dyn FnMut(Progress),
 }
 
-/// Takes in the Runs of earlier sessions, or else makes some.
-fn round(
-    tester: &KernelTester<'_>,
-    ready: &Ready<'_>,
-    share: Share,
-    round: Round<'_, '_>,
-) -> Result<(), Failure> {
-    let parts = prepare(tester, ready, share, round.heard)?;
-    if round.tally.runs() == 0
-        && let Some(about) = &tester.about
-    {
-        let now = Known { session: &parts.session, about };
-        earlier(tester, now, round.tally);
-        if round.tally.runs() > 0 {
-            return Ok(());
-        }
-    }
-    session_of(tester, &parts, round)
-}
-
-fn prepare(
-    tester: &KernelTester<'_>,
-    ready: &Ready<'_>,
-    share: Share,
-    heard: &mut dyn FnMut(Progress),
-) -> Result<Parts, Failure> {
-    let exact = ready.kernel.exact_locator().parse().map_err(Error::from)?;
-    let mut request = requests::run(tester.request, &ready.test.subject, share.times);
-    request.kernel = KernelRequest::named(exact);
-    request.policy.jobs = Some(u16::try_from(share.jobs).unwrap_or(u16::MAX));
-    let prepared = tester.preparing(heard, |context| Prepared::new(&request, context))?;
-    let count = prepared.cases().len();
-    if count != 1 {
-        let text = format!("--case names {count} cases: name one");
-        return Err(Error::Usage(text).into());
-    }
-    let session = prepared.session()?;
-    Ok(Parts { prepared, session })
-}
-
 /// What is compared with earlier sessions: a program may have the name of a case, but not say the same about itself.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     session: &'a Session,
     about: &'a str,
-}
-
-/// Runs of earlier sessions with the same kernel, parameters, machine and case.
-fn earlier(tester: &KernelTester<'_>, Known { session: now, about }: Known<'_>, tally: &mut Tally<'_>) {
-    let Some(case) = now.cases.first() else { return };
-    for past in ledger::sessions(&tester.environment.sessions) {
-        if tally.runs() >= REUSED_MAX {
-            return;
-        }
-        let is_like = past.session().is_ok_and(|before| {
-            (&before.identity, &before.machine) == (&now.identity, &now.machine)
-                && before.cases.contains(case)
-        });
-        if !is_like || tester.counted.contains(&past.name()) {
-            continue;
-        }
-        if let Some(run) = past.run(case).ok().filter(|run| run.about == about) {
-            tally.take_earlier(&past.name(), &run);
-        }
-    }
 }
 
 /// Time that was spent.
@@ -149,15 +63,158 @@ struct Spent {
     running: Duration,
 }
 
+impl Runs {
+    /// All of what is asked for.
+    pub(super) fn new(request: &BisectRequest) -> Self {
+        Self { way: None, counted: HashSet::new(), about: about(request) }
+    }
+
+    /// From now on, the Runs of these sessions were counted.
+    pub(super) fn exclude(&mut self, sessions: &[String]) {
+        self.counted.extend(sessions.iter().cloned());
+    }
+
+    /// From now on, only failures like this one count.
+    pub(super) fn look_for(&mut self, evidence: &Evidence) {
+        let run = evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel());
+        self.way = run.map(|run| Way::of(run.outcome, &run.reason));
+    }
+
+    /// Runs the case or the program so often.
+    pub(super) fn run(
+        &self,
+        context: &Context<'_>,
+        ready: &Ready<'_>,
+        share: Share,
+        heard: &mut dyn FnMut(Progress),
+    ) -> Result<Tested, Error> {
+        let mut tally = Tally::new(&context.request.question, self.way.as_ref());
+        let mut spent = Spent { preparation: ready.took, ..Spent::default() };
+        while tally.runs() < share.times && !tally.is_over() {
+            let missing = Share { times: share.times - tally.runs(), ..share };
+            let before = tally.runs();
+            let done =
+                self.round(context, ready, missing, Round { tally: &mut tally, spent: &mut spent, heard });
+            if context.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
+            match done {
+                Ok(()) => {}
+                Err(Failure::OfKernel(why)) => {
+                    let command = context.command(&ready.test.subject);
+                    let evidence = Evidence { command, ..Evidence::default() };
+                    return Ok(Tested::at_once(Answer::CannotTest(why), evidence));
+                }
+                Err(Failure::Of(error)) => return Err(error),
+            }
+            if tally.runs() == before {
+                break;
+            }
+        }
+        tally.broken()?;
+        let command = context.command(&ready.test.subject);
+        let release = ready.kernel.release.clone();
+        let reused = tally.reused;
+        let each = spent.running / (tally.runs() - reused.min(tally.runs())).max(1);
+        let (answer, others, shown) = tally.answer();
+        let evidence = Evidence { release, command, ..shown };
+        Ok(Tested {
+            others,
+            reused,
+            preparation: spent.preparation,
+            each,
+            ..Tested::at_once(answer, evidence)
+        })
+    }
+
+    /// Takes in the Runs of earlier sessions, or else makes some.
+    fn round(
+        &self,
+        context: &Context<'_>,
+        ready: &Ready<'_>,
+        share: Share,
+        round: Round<'_, '_>,
+    ) -> Result<(), Failure> {
+        let parts = prepare(context, ready, share, round.heard)?;
+        if round.tally.runs() == 0
+            && let Some(about) = &self.about
+        {
+            let now = Known { session: &parts.session, about };
+            self.add_earlier(context, now, round.tally);
+            if round.tally.runs() > 0 {
+                return Ok(());
+            }
+        }
+        session_of(context, &parts, round)
+    }
+
+    /// Runs of earlier sessions with the same kernel, parameters, machine and case.
+    fn add_earlier(
+        &self,
+        context: &Context<'_>,
+        Known { session: now, about }: Known<'_>,
+        tally: &mut Tally<'_>,
+    ) {
+        let Some(case) = now.cases.first() else { return };
+        for past in ledger::sessions(&context.environment.sessions) {
+            if tally.runs() >= REUSED_MAX {
+                return;
+            }
+            let is_like = past.session().is_ok_and(|before| {
+                (&before.identity, &before.machine) == (&now.identity, &now.machine)
+                    && before.cases.contains(case)
+            });
+            if !is_like || self.counted.contains(&past.name()) {
+                continue;
+            }
+            if let Some(run) = past.run(case).ok().filter(|run| run.about == about) {
+                tally.take_earlier(&past.name(), &run);
+            }
+        }
+    }
+}
+
+/// What the case says about itself whose Runs in other sessions count. A program is known by its name only, be it one of
+/// a suite, and a boot leaves no Run.
+fn about(request: &BisectRequest) -> Option<String> {
+    if !matches!(request.question, Question::Case(_)) || request.search.fresh {
+        return None;
+    }
+    match request.suite() {
+        Ok(Some(Suite::Own { cases, .. })) => cases.first().map(|case| case.about.to_string()),
+        _ => None,
+    }
+}
+
+fn prepare(
+    context: &Context<'_>,
+    ready: &Ready<'_>,
+    share: Share,
+    heard: &mut dyn FnMut(Progress),
+) -> Result<Parts, Failure> {
+    let exact = ready.kernel.exact_locator().parse().map_err(Error::from)?;
+    let mut request = requests::run(context.request, &ready.test.subject, share.times);
+    request.kernel = KernelRequest::named(exact);
+    request.policy.jobs = Some(u16::try_from(share.jobs).unwrap_or(u16::MAX));
+    let prepared = context.preparing(heard, |context| Prepared::new(&request, context))?;
+    let count = prepared.cases().len();
+    if count != 1 {
+        let text = format!("--case names {count} cases: name one");
+        return Err(Error::Usage(text).into());
+    }
+    let session = prepared.session()?;
+    Ok(Parts { prepared, session })
+}
+
 /// One session.
-fn session_of(tester: &KernelTester<'_>, parts: &Parts, round: Round<'_, '_>) -> Result<(), Failure> {
+fn session_of(context: &Context<'_>, parts: &Parts, round: Round<'_, '_>) -> Result<(), Failure> {
     let Parts { prepared, session } = parts;
     let Round { tally, spent, heard } = round;
-    let machines = prepared.machines(tester.environment.backend)?;
-    let recorder = Recorder::create(&tester.environment.sessions, &session.stamp())?;
+    let machines = prepared.machines(context.environment.backend)?;
+    let recorder = Recorder::create(&context.environment.sessions, &session.stamp())?;
     tally.sessions.push(name_of(recorder.directory()));
     let options = prepared.options().options;
-    let interrupt = tester.environment.interrupt;
+    let interrupt = context.environment.interrupt;
     let execution = Execution { machines: &machines, options, golden: None, interrupt };
     let start = Instant::now();
     let mut listener = Hearing { recorder, tally, heard, first: None };
@@ -203,17 +260,5 @@ impl Listener for Hearing<'_, '_> {
             | Event::Booted { .. }
             | Event::Ended { .. } => {}
         }
-    }
-}
-
-/// What the case says about itself whose Runs in other sessions count. A program is known by its name only, be it one of
-/// a suite, and a boot leaves no Run.
-pub(super) fn about(request: &BisectRequest) -> Option<String> {
-    if !matches!(request.question, Question::Case(_)) || request.search.fresh {
-        return None;
-    }
-    match request.suite() {
-        Ok(Some(Suite::Own { cases, .. })) => cases.first().map(|case| case.about.to_string()),
-        _ => None,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::mpsc::channel;
 
-use super::{Answer, Tested};
+use super::Tested;
+use crate::answer::Answer;
 use crate::error::Error;
 use crate::event::Progress;
 

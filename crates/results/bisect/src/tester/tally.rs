@@ -7,8 +7,8 @@ use judge::signature::Way;
 use judge::{Blame, Outcome, Run};
 use protocol::{End, KernelRecord};
 
-use super::Answer;
 use super::boot_log::{BootLog, FOUND_MAX};
+use crate::answer::Answer;
 use crate::bisection::Evidence;
 use crate::error::Error;
 use crate::question::Question;

@@ -1,6 +1,6 @@
 //! A bisection as lines that stay, in the spirit of `git bisect log`.
 
-use bisect::tester::Answer;
+use bisect::Answer;
 use bisect::{Belief, Progress, Purpose};
 use measure::Unit;
 

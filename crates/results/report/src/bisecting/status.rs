@@ -155,7 +155,7 @@ mod tests {
     use std::time::Duration;
 
     use bisect::Answer;
-    use bisect::axis::Kind;
+    use bisect::Kind;
 
     use super::*;
 

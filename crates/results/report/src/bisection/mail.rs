@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-use bisect::axis::Kind;
+use bisect::Kind;
 use bisect::{Bisection, Changes, Conclusion, StateReport};
 use unicode_width::UnicodeWidthStr;
 

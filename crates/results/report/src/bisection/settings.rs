@@ -1,6 +1,6 @@
 //! Statements about settings only: kernel parameters and configuration options, which are taken one by one.
 
-use bisect::axis::Kind;
+use bisect::Kind;
 use bisect::{Bisection, Candidate, Check, Checked, Conclusion, Point};
 
 use super::statement::{NAME_MAX, name_and_title};

@@ -1,6 +1,6 @@
 //! Statements about a bisection, for terminals, pages and mails.
 
-use bisect::axis::Kind;
+use bisect::Kind;
 use bisect::{Bisection, Candidate, Check, Conclusion, Question, StateReport};
 use measure::Unit;
 use verdict::statistics::median;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bisect::axis::Kind;
+use bisect::Kind;
 use bisect::{Answer, Belief, Point, Progress, Purpose};
 use proptest::prelude::*;
 use report::Bisecting;

@@ -74,7 +74,7 @@ fn what_is_enough_but_not_needed_is_said_with_what_to_do() {
     let (mut alone, mut untried) = (one_of_two(false), one_of_two(false));
     alone.proof[0].holds = false;
     untried.proof[1].untried = Some("it does not boot".into());
-    let commits = Bisection { kind: bisect::axis::Kind::Commits, ..one_of_two(false) };
+    let commits = Bisection { kind: bisect::Kind::Commits, ..one_of_two(false) };
     for bisection in [alone, untried, commits, together()] {
         assert!(!printed(&bisection, 200).contains("sufficient"));
     }

@@ -1,6 +1,6 @@
 //! Bisections that are written down.
 
-use bisect::axis::Kind;
+use bisect::Kind;
 use bisect::bisection::Rate;
 use bisect::{
     Bisection, Candidate, Changes, Check, Checked, Conclusion, End, Evidence, Point, Question, StateReport,

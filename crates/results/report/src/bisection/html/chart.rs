@@ -1,7 +1,7 @@
 //! The axis from its first end to its last, and where the change was believed to be in the end.
 
+use bisect::Answer;
 use bisect::Bisection;
-use bisect::tester::Answer;
 use maud::{Markup, html};
 
 use super::super::sides::mark;

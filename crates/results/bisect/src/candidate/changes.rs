@@ -38,7 +38,7 @@ impl Changes {
     }
 
     /// Those of releases after version `since`, the newest release first.
-    pub(super) fn of(since: &str, releases: &[Release]) -> Self {
+    pub(crate) fn of(since: &str, releases: &[Release]) -> Self {
         let count: usize = releases.iter().map(|release| release.changes.len()).sum();
         let mut stable = releases.iter().rev().flat_map(|release| &release.stable).map(|text| bounded(text));
         let ends = stable.next().into_iter().chain(stable.next_back());
