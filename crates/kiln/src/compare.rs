@@ -2,173 +2,123 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use lab::prepare::measure::{Side, candidates, find};
-use machine::Watch;
-use measure::{BOOT, Candidate, Kind, Measurement, Subject};
-use verdict::{Against, Comparison, Missing, Row, Verdict, compare_exact, explain};
+use compare::{CompareRequest, Compared, Conclusion, SideRequest, SidesRequest};
+use lab::request::words::call;
+use lab::request::{ProgramRequest, Version};
 
 use crate::cli::{Compare, Wanted};
-use crate::earlier::Earlier;
 use crate::failure::{BROKEN, FAULT, INTERRUPTED, WrongUsage};
-use crate::figures::count_all;
-use crate::find::preparing;
-use crate::shell_words::this_call;
-use crate::signals;
-use crate::timed::Timed;
+use crate::figures::looking_on;
 
 /// Compares kernels and gives the exit code.
 pub(crate) fn compare(said: &Compare, color: bool) -> Result<u8> {
-    said.figures.check(said.exec.is_some() || said.exec_a.is_some())?;
-    let earlier = Earlier::read(&said.kernels, &said.figures)?;
-    let sides = said.sides()?;
-    let interrupt = signals::interrupt_flag().context("signals")?;
-    let found = preparing(&interrupt, |context| find(sides, context))?;
-    let candidates = candidates(&found, &said.figures.request(), &said.machine.request())?;
-    earlier.check(&candidates)?;
-    said.figures.check_place()?;
-    let comparison = said.measure(&candidates, earlier, color, &interrupt);
-    if interrupt.load(Ordering::Relaxed) {
-        return Ok(INTERRUPTED);
-    }
-    let (comparison, measured) = comparison?;
-    said.print(&comparison, measured, color)?;
-    Ok(said.exit_code(&comparison))
+    let request = said.request()?;
+    let compared = looking_on(said.figures.root(), color, |environment, heard| {
+        compare::compare(&request, environment, heard)
+    })?;
+    let Some(compared) = compared else { return Ok(INTERRUPTED) };
+    said.write_page(&request, &compared)?;
+    said.figures.print(&compared.comparison, color)?;
+    said.figures.print_place(compared.kept.directory())?;
+    Ok(match compared.conclusion {
+        Conclusion::Worse => FAULT,
+        Conclusion::NotWorse => 0,
+        Conclusion::Nothing => BROKEN,
+    })
 }
 
 impl Compare {
-    /// What is measured to be compared.
-    fn sides(&self) -> Result<Vec<Side>> {
-        let side = |locator: &kernel::Locator| Side {
-            label: locator.to_string(),
-            kernel: self.build.kernel(locator),
-            parameters: None,
-            program: self.exec.as_deref().map(|path| self.figures.program(path)),
-        };
-        let kernel = |wanted: &Wanted| match wanted {
-            Wanted::Kernel(locator) => Some(side(locator)),
-            Wanted::Measured(_) => None,
-        };
+    /// What is asked.
+    pub(crate) fn request(&self) -> Result<CompareRequest> {
+        self.figures.check(self.exec.is_some() || self.exec_a.is_some())?;
+        Ok(CompareRequest {
+            version: Version,
+            sides: self.sides()?,
+            figures: self.figures.request(),
+            why: self.why,
+            allowed: self.fail_on.is_finite().then_some(self.fail_on),
+            machine: self.machine.request(),
+        })
+    }
+
+    /// What is compared.
+    fn sides(&self) -> Result<SidesRequest> {
+        let program = self.exec.as_deref().map(|path| self.figures.program(path));
         let with_itself = !self.params.is_empty() || self.exec_a.is_some();
-        let wrong = |text: &str| Err(WrongUsage(text.to_string()).into());
-        match (self.kernels.as_slice(), with_itself) {
-            ([_, _, ..], false) => Ok(self.kernels.iter().filter_map(kernel).collect()),
-            ([Wanted::Kernel(one)], true) => Ok(self.with_itself(&side(one))),
-            (_, true) => wrong("--params and --exec-a compare one kernel with itself: name only one kernel"),
-            (_, false) => {
-                wrong("one kernel is nothing to compare: name another, or --params or --exec-a and --exec-b")
-            }
+        if !with_itself {
+            let sides = self.kernels.iter().map(|wanted| self.side(wanted)).collect();
+            return Ok(SidesRequest::Kernels { sides, program });
         }
-    }
-
-    /// One kernel in several ways.
-    fn with_itself(&self, one: &Side) -> Vec<Side> {
-        let with =
-            |text: &String| Side { label: text.clone(), parameters: Some(text.clone()), ..one.clone() };
-        let running = |program: &PathBuf| Side {
-            label: program.display().to_string(),
-            program: Some(self.figures.program(program)),
-            ..one.clone()
+        let [Wanted::Kernel(locator)] = self.kernels.as_slice() else {
+            let text = "--params and --exec-a compare one kernel with itself: name only one kernel";
+            return Err(WrongUsage(text.to_string()).into());
         };
-        let programs = self.exec_a.iter().chain(&self.exec_b);
-        self.params.iter().map(with).chain(programs.map(running)).collect()
+        let kernel = self.build.kernel(locator);
+        let programs: Vec<ProgramRequest> =
+            self.exec_a.iter().chain(&self.exec_b).map(|path| self.figures.program(path)).collect();
+        Ok(match programs.is_empty() {
+            true => SidesRequest::Parameters { kernel, parameters: self.params.clone(), program },
+            false => SidesRequest::Programs { kernel, programs },
+        })
     }
 
-    /// Measures all of them and draws the conclusions.
-    fn measure(
-        &self,
-        candidates: &[Candidate<'_>],
-        earlier: Earlier,
-        color: bool,
-        interrupt: &AtomicBool,
-    ) -> Result<(Comparison, Vec<Measurement>)> {
-        let mut comparison = Comparison {
-            kind: if self.figures.timed { Kind::Timed } else { Kind::Exact },
-            base: Subject::default(),
-            others: Vec::new(),
-            noise: None,
-            notes: Vec::new(),
-        };
-        let measured = if self.figures.timed {
-            let design = self.figures.design();
-            comparison.noise = self.figures.noise();
-            comparison.notes.push(format!("the order of the boots comes from --seed {}", design.seed));
-            let timed = Timed { candidates, design: &design, budget: self.figures.budget };
-            let (measured, others) = timed.compare(color, interrupt)?;
-            comparison.others = others;
-            measured
-        } else {
-            let watch = if self.why { Watch::Stacks } else { Watch::Functions };
-            let mut measured = match candidates {
-                [] => Vec::new(),
-                _ => count_all(candidates, &self.figures, color, (watch, interrupt))?,
-            };
-            earlier.among(&mut measured);
-            comparison.others = measured[1..].iter().map(|new| self.exactly(&measured[0], new)).collect();
-            measured
-        };
-        comparison.base = measured[0].subject.clone();
-        for one in &measured {
-            let named = |note: &String| format!("{}: {note}", one.subject.label);
-            comparison.notes.extend(one.notes.iter().map(named));
+    fn side(&self, wanted: &Wanted) -> SideRequest {
+        match wanted {
+            Wanted::Kernel(locator) => SideRequest::Kernel(self.build.kernel(locator)),
+            Wanted::Measured(name) => SideRequest::Measured(name.clone()),
         }
-        Ok((comparison, measured))
     }
 
-    fn exactly(&self, base: &Measurement, new: &Measurement) -> Against {
-        let mut against = compare_exact(base, new);
-        if self.why {
-            explain(&mut against, base, new);
-        }
-        against
-    }
-
-    fn print(&self, comparison: &Comparison, measured: Vec<Measurement>, color: bool) -> Result<()> {
-        let kept = self.figures.keep()?;
-        kept.keep("comparison", comparison)?;
-        for (number, one) in measured.into_iter().enumerate() {
-            let name = if number == 0 { "base".to_string() } else { format!("new-{number}") };
-            // The comparison has those of what differs; all of them are ten times as long as the rest.
-            kept.keep(&name, &one.without_stacks())?;
-        }
-        let page = kept.path("report.html");
+    /// Writes the page beside the figures, and where the user wants it.
+    fn write_page(&self, request: &CompareRequest, compared: &Compared) -> Result<()> {
+        let page = compared.kept.path("report.html");
+        let typed = call(&request.words());
         for path in [Some(&page), self.html.as_ref()].into_iter().flatten() {
             let shown = path.display().to_string();
             let mut file = BufWriter::new(File::create(path).context(shown.clone())?);
-            let written = report::comparison::html(comparison, &this_call(), &mut file);
+            let written = report::comparison::html(&compared.comparison, &typed, &mut file);
             written.and_then(|()| file.flush()).context(shown)?;
         }
-        self.figures.print(comparison, color)?;
-        Ok(self.figures.print_place(kept.directory())?)
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Verb};
+
+    fn request(words: &[String]) -> Result<CompareRequest> {
+        let words = std::iter::once("kiln").chain(words.iter().map(String::as_str));
+        let Verb::Compare(args) = Cli::try_parse_from(words).unwrap().verb else { panic!("a comparison") };
+        args.request()
     }
 
-    fn exit_code(&self, comparison: &Comparison) -> u8 {
-        let rows = || comparison.others.iter().flat_map(|against| &against.rows);
-        let missing = || comparison.others.iter().flat_map(|against| &against.missing);
-        // What the base can do and the other cannot is no matter of percents.
-        let is_lost = |missing: &Missing| {
-            missing.base.is_none() && missing.new.as_ref().is_some_and(|why| why.outcome.accuses_kernel())
-        };
-        if self.is_too_bad(comparison) || missing().any(is_lost) {
-            FAULT
-        } else if rows().any(|row| row.metric != BOOT) {
-            0
-        } else {
-            BROKEN
+    #[test]
+    fn the_words_of_a_request_ask_the_same() {
+        for line in [
+            "compare deb:6.1.0-47-cloud deb:6.1.0-56-cloud --metric 'syscall/*' --boots 2 --why --fail-on 2%",
+            "compare measured:last host measured:2026 --memory 512M --config tiny --fail-on never",
+            "compare host --params quiet 'nosmt mitigations=off' --timed --seed 7 --budget 90s --min-effect 2%",
+            "compare host --exec-a ./old --exec-b ./new --need 'module loop' -- -x 'a b'",
+            "compare git:linux@v6.12 git:linux@v6.13 --exec ./it --arch x86_64 --timed --exclude-disturbed -- -x",
+        ] {
+            let typed = request(&shlex::split(line).unwrap()).unwrap();
+            assert_eq!(request(&typed.words()).unwrap(), typed, "{line}");
+            let kept = serde_json::to_string(&typed).unwrap();
+            assert_eq!(serde_json::from_str::<CompareRequest>(&kept).unwrap(), typed, "{kept}");
         }
     }
 
-    /// Whether something is worse by more than the user allows.
-    fn is_too_bad(&self, comparison: &Comparison) -> bool {
-        let allowed = self.fail_on * 100.0;
-        let is_bad = |row: &Row| {
-            row.verdict == Verdict::Worse
-                && row.percent.is_none_or(|percent| percent > allowed)
-                && allowed.is_finite()
-        };
-        comparison.others.iter().flat_map(|against| &against.rows).any(is_bad)
+    #[test]
+    fn only_one_kernel_is_compared_with_itself() {
+        for line in ["compare host host --params a b", "compare measured:last --exec-a a --exec-b b"] {
+            let error = request(&shlex::split(line).unwrap()).unwrap_err();
+            assert!(error.to_string().ends_with("name only one kernel"), "{error}");
+        }
     }
 }

@@ -2,9 +2,7 @@
 
 use std::process::ExitCode;
 
-use judge::boot::boot_outcome;
 use lab::prepare;
-use measure::Failure;
 
 /// The kernel is at fault.
 pub(crate) const FAULT: u8 = 1;
@@ -42,6 +40,7 @@ fn said(error: &anyhow::Error) -> String {
 fn code(error: &anyhow::Error) -> u8 {
     let is_interrupt = error.chain().any(|cause| {
         cause.downcast_ref().is_some_and(prepare::Error::is_interrupt)
+            || cause.downcast_ref().is_some_and(compare::Error::is_interrupt)
             || cause.downcast_ref().is_some_and(bisect::Error::is_interrupt)
             || cause.downcast_ref().is_some_and(kbuild::Error::is_interrupt)
             || cause.downcast_ref().is_some_and(kernel::Error::is_interrupt)
@@ -51,6 +50,7 @@ fn code(error: &anyhow::Error) -> u8 {
     }
     let accuses_kernel = error.chain().any(|cause| {
         cause.downcast_ref().is_some_and(prepare::Error::accuses_kernel)
+            || cause.downcast_ref().is_some_and(compare::Error::accuses_kernel)
             || cause.downcast_ref().is_some_and(bisect::Error::accuses_kernel)
             || cause.downcast_ref().is_some_and(kbuild::Error::accuses_kernel)
     });
@@ -60,9 +60,6 @@ fn code(error: &anyhow::Error) -> u8 {
     if matches!(error.downcast_ref(), Some(lab::suites::Error::Interrupted)) {
         return INTERRUPTED;
     }
-    if let Some(failure) = error.downcast_ref() {
-        return of_measuring(failure);
-    }
     if is_usage(error) { USAGE } else { BROKEN }
 }
 
@@ -71,6 +68,7 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<WrongUsage>()
             || cause.is::<clap::Error>()
+            || cause.downcast_ref::<compare::Error>().is_some_and(compare::Error::is_usage)
             || cause.downcast_ref::<bisect::Error>().is_some_and(bisect::Error::is_usage)
             || cause.downcast_ref::<prepare::Error>().is_some_and(prepare::Error::is_usage)
             || cause.downcast_ref::<lab::suites::Error>().is_some_and(lab::suites::Error::is_usage)
@@ -81,15 +79,6 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
     })
 }
 
-fn of_measuring(failure: &Failure) -> u8 {
-    match failure {
-        Failure::Boot { failure, .. } => boot_outcome(&failure.trouble).0.exit_code(),
-        Failure::Interrupted => INTERRUPTED,
-        Failure::Machine(error) if error.is_usage() => USAGE,
-        Failure::Machine(_) | Failure::Silent { .. } => BROKEN,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,15 +87,6 @@ mod tests {
     fn what_others_wrote_into_an_error_moves_no_cursor() {
         let error = anyhow::anyhow!("main.c:1: \x1b[2J\x07error").context("the build failed");
         assert_eq!(said(&error), "kiln: the build failed: main.c:1: ␇error");
-    }
-
-    #[test]
-    fn what_ends_measuring_is_told_from_what_the_user_wants() {
-        assert_eq!(code(&Failure::Interrupted.into()), INTERRUPTED);
-        let small = machine::Error::SmallMemory { asked: 1, needed: 2 };
-        assert_eq!(code(&Failure::from(small).into()), USAGE);
-        let silent = Failure::Silent { kernel: "x".into(), why: "y".into() };
-        assert_eq!(code(&anyhow::Error::from(silent).context("z")), BROKEN);
     }
 
     #[test]

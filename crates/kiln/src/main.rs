@@ -4,8 +4,7 @@
 //! * [`requests`]: from there to what is asked
 //! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`recall`]: from a Run that was kept to the request that made it; [`old_sessions`] have none
-//! * [`figures`]: what measuring and comparing share; [`timed`]: which boot is timed next
-//! * [`earlier`]: figures that are compared without measuring again
+//! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`output`]: where a session is shown and kept
 //! * [`shell_words`]: calls of kiln, to be pasted
 //! * [`failure`]: from what went wrong to a message and an exit code
@@ -17,7 +16,6 @@ mod cases;
 mod cli;
 mod compare;
 mod doctor;
-mod earlier;
 mod failure;
 mod figures;
 mod find;
@@ -36,7 +34,6 @@ mod shell;
 mod shell_words;
 mod signals;
 mod terminal;
-mod timed;
 mod units;
 
 use std::process::ExitCode;

@@ -13,8 +13,8 @@ use crate::program::{cargo, output};
 /// guest but `protocol`, so what runs in the guest stands right of it.
 const ORDER: &[&str] = &[
     "protocol", "plugin", "preload", "host", "fixture", "kconfig", "kernel", "series", "history", "kbuild",
-    "console", "machine", "judge", "measure", "lab", "ledger", "verdict", "bisect", "report", "kiln",
-    "bench", "xtask", "harness", "cases", "micro", "agent",
+    "console", "machine", "judge", "measure", "lab", "ledger", "verdict", "compare", "bisect", "report",
+    "kiln", "bench", "xtask", "harness", "cases", "micro", "agent",
 ];
 
 /// The page with the picture.

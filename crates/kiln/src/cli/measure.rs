@@ -1,11 +1,11 @@
 //! What can be said about measuring and comparing.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
+use compare::request::MEASURED;
 use kernel::Locator;
 use protocol::Need;
 
@@ -14,9 +14,6 @@ use crate::units;
 
 /// Where the help lists what is measured, and how.
 const FIGURES: &str = "Figures";
-
-/// Stands before the name of figures that were kept.
-const MEASURED: &str = "measured:";
 
 /// `kiln compare`.
 #[derive(Debug, Args)]
@@ -69,15 +66,6 @@ impl FromStr for Wanted {
         match text.strip_prefix(MEASURED) {
             Some(name) => Ok(Self::Measured(name.to_string())),
             None => text.parse().map(Self::Kernel),
-        }
-    }
-}
-
-impl fmt::Display for Wanted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kernel(locator) => locator.fmt(f),
-            Self::Measured(name) => write!(f, "{MEASURED}{name}"),
         }
     }
 }

@@ -47,6 +47,13 @@ pub trait Backend: Sync {
         same_random_numbers: bool,
     ) -> Result<Box<dyn Source + 'a>, machine::Error>;
 
+    /// By what figures come about, as a hash: see [`measure::procedure()`].
+    ///
+    /// # Errors
+    ///
+    /// When there is nothing to measure with.
+    fn procedure(&self) -> Result<String, machine::Error>;
+
     /// Counts instructions.
     ///
     /// # Errors
@@ -93,6 +100,10 @@ impl Backend for HostBackend {
         same_random_numbers: bool,
     ) -> Result<Box<dyn Source + 'a>, machine::Error> {
         Ok(Box::new(HostedSource::new(spec, kernel, store(), same_random_numbers)?))
+    }
+
+    fn procedure(&self) -> Result<String, machine::Error> {
+        measure::procedure()
     }
 
     fn count(

@@ -9,10 +9,16 @@ use serde::de::DeserializeOwned;
 
 use crate::document;
 use crate::past::{Error as PastError, read};
-use crate::recorder::{Error, folder, prepare, require_room};
+use crate::recorder::{Error, make, require_room};
 
-/// The document of `kiln measure`.
+/// The figures of one Kernel.
 pub const MEASUREMENT: &str = "measurement";
+
+/// What a comparison of Kernels concluded.
+pub const COMPARISON: &str = "comparison";
+
+/// What was asked.
+pub const REQUEST: &str = "request";
 
 /// Stands for the newest measurement.
 const LAST: &str = "last";
@@ -50,10 +56,7 @@ impl Figures {
     ///
     /// When it cannot be made, or there is no room.
     pub fn create(root: &Path, started: &str) -> Result<Self, Error> {
-        prepare(root)?;
-        let directory = folder(root, started);
-        std::fs::create_dir(&directory).map_err(|why| Error::Io { path: directory.clone(), why })?;
-        Ok(Self { directory })
+        Ok(Self { directory: make(root, started)? })
     }
 
     /// The folder itself, for what is kept of the whole host.

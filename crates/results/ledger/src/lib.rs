@@ -16,6 +16,7 @@
 //!
 //! ```text
 //! 2026-11-20T10-07-31Z-4711/
+//!     request.json        what was asked
 //!     measurement.json    the figures of one kernel, or
 //!     comparison.json     what was concluded, with base.json, new-1.json ... and report.html
 //! ```
@@ -41,7 +42,7 @@ mod resume;
 mod wanted;
 
 pub use durations::Durations;
-pub use figures::{Figures, MEASUREMENT, figures_root, measurement};
+pub use figures::{COMPARISON, Figures, MEASUREMENT, REQUEST, figures_root, measurement};
 pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};
 pub use recorder::{Error, Recorder, default_root, folder};

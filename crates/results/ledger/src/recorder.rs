@@ -83,6 +83,21 @@ pub fn folder(root: &Path, started: &str) -> PathBuf {
     root.join(format!("{}-{}", started.replace(':', "-"), std::process::id()))
 }
 
+/// Makes the folder of what started then; one process may begin several within a second.
+pub(crate) fn make(root: &Path, started: &str) -> Result<PathBuf, Error> {
+    prepare(root)?;
+    let first = folder(root, started);
+    let later = (2..SESSIONS_MAX).map(|number| numbered(&first, number));
+    for directory in [first.clone()].into_iter().chain(later) {
+        match std::fs::create_dir(&directory) {
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(why) => return Err(Error::Io { path: root.to_path_buf(), why }),
+            Ok(()) => return Ok(directory),
+        }
+    }
+    Err(Error::Io { path: first, why: io::ErrorKind::AlreadyExists.into() })
+}
+
 /// The folder of a later session of the same second.
 fn numbered(first: &Path, number: u32) -> PathBuf {
     let mut name = first.as_os_str().to_owned();
@@ -121,21 +136,11 @@ impl Recorder {
     ///
     /// When it cannot be made, or there is no room.
     pub fn create(root: &Path, started: &str) -> Result<Self, Error> {
-        prepare(root)?;
-        let first = folder(root, started);
-        // One process may begin several within a second.
-        let later = (2..SESSIONS_MAX).map(|number| numbered(&first, number));
-        for directory in [first.clone()].into_iter().chain(later) {
-            match Self::open(&directory) {
-                Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
-                opened => return opened.map_err(|why| Error::Io { path: root.to_path_buf(), why }),
-            }
-        }
-        Err(Error::Io { path: first, why: io::ErrorKind::AlreadyExists.into() })
+        let directory = make(root, started)?;
+        Self::open(&directory).map_err(|why| Error::Io { path: root.to_path_buf(), why })
     }
 
     fn open(directory: &Path) -> io::Result<Self> {
-        std::fs::create_dir(directory)?;
         let directory = directory.canonicalize()?;
         let file = |name: &str| File::options().create_new(true).append(true).open(directory.join(name));
         let (events, console, kernel_log) =

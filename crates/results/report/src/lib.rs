@@ -13,7 +13,7 @@
 //! * [`cases`]: what `kiln cases` prints
 //! * [`kernels`]: what `kiln kernels` prints
 //! * [`comparison`]: what `kiln compare` prints
-//! * [`measurement`]: what `kiln measure` prints
+//! * [`measurement`]: what `kiln measure` prints; [`mod@calibration`] with `--calibrate`
 //! * [`Measuring`]: how far measuring is
 //! * [`bisection`]: what `kiln bisect` prints
 //! * [`Bisecting`]: how far a bisection is
@@ -22,6 +22,7 @@
 mod axis;
 mod bisecting;
 pub mod bisection;
+mod calibration;
 pub mod cases;
 mod columns;
 mod compared;
@@ -47,6 +48,7 @@ mod style;
 mod words;
 
 pub use bisecting::Bisecting;
+pub use calibration::calibrated;
 pub use cases::{CaseInfo, cases_json, cases_table};
 pub use compared::compared;
 pub use human::Human;

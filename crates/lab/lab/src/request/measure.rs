@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::suites::Error;
+use crate::suites::select::operations;
+
 use super::{KernelRequest, MachineRequest, ProgramRequest, Version};
 
 /// What operations, or a program, cost on a Kernel.
@@ -34,6 +37,18 @@ pub struct FiguresRequest {
     pub boots: Option<u32>,
     /// Time is measured; else instructions are counted.
     pub timed: Option<TimedRequest>,
+}
+
+impl FiguresRequest {
+    /// Checks the names of operations before anything is fetched.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such operation.
+    pub fn check(&self) -> Result<(), Error> {
+        operations(&self.operations)?;
+        Ok(())
+    }
 }
 
 /// How time is measured.

@@ -28,7 +28,20 @@ impl Words {
     /// Those of a verb and what it is about.
     #[must_use]
     pub fn new(verb: &str, about: &(impl ToString + ?Sized)) -> Self {
-        Self(vec![verb.to_string(), about.to_string()])
+        let mut words = Self::of(verb);
+        words.about(about);
+        words
+    }
+
+    /// Those of a verb.
+    #[must_use]
+    pub fn of(verb: &str) -> Self {
+        Self(vec![verb.to_string()])
+    }
+
+    /// What it is about.
+    pub fn about(&mut self, about: &(impl ToString + ?Sized)) {
+        self.0.push(about.to_string());
     }
 
     /// All of them.
@@ -54,6 +67,12 @@ impl Words {
     /// An option that is given once for each value.
     pub fn each<T: ToString>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
         values.into_iter().for_each(|value| self.option(name, &value));
+    }
+
+    /// An option that has several values.
+    pub fn several<T: ToString>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
+        self.0.push(name.to_string());
+        self.0.extend(values.into_iter().map(|value| value.to_string()));
     }
 
     /// A time.

@@ -163,6 +163,10 @@ impl Backend for World {
         Ok(Box::new(FakeSource { world: self, spec, kernel }))
     }
 
+    fn procedure(&self) -> Result<String, machine::Error> {
+        Ok("played".to_string())
+    }
+
     fn count(
         &self,
         candidates: &[Candidate<'_>],

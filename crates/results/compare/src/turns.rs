@@ -1,54 +1,62 @@
-//! Timed comparisons: which boot comes next, and when there are enough.
+//! Timed comparisons: how they are designed, which boot comes next, and when there are enough.
 
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
-use measure::{Candidate, Measurement, Progress, time};
+use lab::request::{FiguresRequest, TimedRequest};
+use measure::{Candidate, Measurement, Progress};
 use verdict::timed::order;
 use verdict::{Against, Design, Sequential, Verdict, compare_timed};
 
-use crate::figures::Told;
+use crate::environment::{Environment, Listener};
+use crate::error::Error;
 
 /// What is timed, and for how long.
-#[derive(Debug)]
-pub(crate) struct Timed<'a> {
+pub(crate) struct Turns<'a> {
     /// The base first.
     pub(crate) candidates: &'a [Candidate<'a>],
     pub(crate) design: &'a Design,
     pub(crate) budget: Duration,
 }
 
-impl Timed<'_> {
+/// How timed figures are sampled and judged.
+pub(crate) fn design(figures: &FiguresRequest, timed: &TimedRequest) -> Design {
+    let seed = timed.seed.unwrap_or_else(|| u64::from(std::process::id()));
+    let usual = Design::new(seed);
+    let looks = figures.boots.map_or(usual.looks.clone(), |boots| vec![boots]);
+    let (min_effect, leave_out_disturbed) = (timed.min_effect, timed.leave_out_disturbed);
+    Design { min_effect, leave_out_disturbed, looks, ..usual }
+}
+
+impl Turns<'_> {
     /// Boots them in turns until all is decided or the time is over; gives the figures, and the comparison of each
     /// with the base.
     pub(crate) fn compare(
         &self,
-        color: bool,
-        interrupt: &AtomicBool,
-    ) -> Result<(Vec<Measurement>, Vec<Against>)> {
+        environment: &Environment<'_>,
+        listener: &Listener<'_>,
+    ) -> Result<(Vec<Measurement>, Vec<Against>), Error> {
         let start = Instant::now();
-        let told = Told::new(color);
         let mut turns = order(self.candidates.len(), self.design.seed);
         let mut sequential = Sequential::new(self.design);
         let mut next = |measured: &[Measurement]| {
             while sequential.next_look().is_some_and(|look| self.fewest(measured) >= look) {
                 let others = self.others(measured);
-                told.hear(&look(measured, &others));
+                listener.measuring(look(measured, &others));
                 sequential.looked(&others);
             }
             let is_over = sequential.next_look().is_none() || start.elapsed() >= self.budget;
             if is_over { None } else { turns.next() }
         };
-        let measured = time(self.candidates, interrupt, &mut |progress| told.hear(&progress), &mut next);
-        told.finish();
-        let measured = measured?;
+        let mut tell = |progress| listener.measuring(progress);
+        let measured =
+            environment.backend.time(self.candidates, environment.interrupt, &mut tell, &mut next)?;
         let others = self.others(&measured);
         Ok((measured, others))
     }
 
     fn others(&self, measured: &[Measurement]) -> Vec<Against> {
-        measured[1..].iter().map(|new| compare_timed(&measured[0], new, self.design)).collect()
+        let Some((base, others)) = measured.split_first() else { return Vec::new() };
+        others.iter().map(|new| compare_timed(base, new, self.design)).collect()
     }
 
     /// Boots that count, of the Kernel that has fewest.

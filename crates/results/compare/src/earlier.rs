@@ -1,11 +1,13 @@
 //! Figures that were measured earlier, as sides of a comparison.
 
-use anyhow::Result;
-use lab::suites::select::operations;
-use measure::{Candidate, Kind, Measurement, procedure};
+use std::path::Path;
 
-use crate::cli::{Figures, Wanted};
-use crate::failure::WrongUsage;
+use lab::Backend;
+use lab::suites::select::operations;
+use measure::{Candidate, Kind, Measurement};
+
+use crate::error::Error;
+use crate::request::{CompareRequest, MEASURED};
 
 /// Figures with their places among all sides, in the order of these.
 #[derive(Debug)]
@@ -21,18 +23,15 @@ struct Way<'a> {
 }
 
 impl Earlier {
-    /// Reads those that are wanted, and forgets of them what is not.
-    pub(crate) fn read(wanted: &[Wanted], said: &Figures) -> Result<Self> {
-        let places = wanted.iter().enumerate();
-        let one = |(place, wanted): (usize, &Wanted)| match wanted {
-            Wanted::Kernel(_) => None,
-            Wanted::Measured(name) => Some(said.measured(name).map(|measured| (place, measured))),
-        };
-        places.filter_map(one).collect::<Result<_>>().map(Self)
+    /// Reads those that are wanted, which are kept below `root`, and forgets of them what is not.
+    pub(crate) fn read(request: &CompareRequest, root: &Path) -> Result<Self, Error> {
+        let kept = request.sides.kept().into_iter();
+        let read = kept.map(|(place, name)| Ok((place, measured(request, root, name)?)));
+        read.collect::<Result<_, Error>>().map(Self)
     }
 
     /// Refuses what cannot be compared, before anything is measured.
-    pub(crate) fn check(&self, candidates: &[Candidate<'_>]) -> Result<()> {
+    pub(crate) fn check(&self, candidates: &[Candidate<'_>], backend: &dyn Backend) -> Result<(), Error> {
         let earlier = self.0.iter().map(|(_, measured)| Way {
             label: &measured.subject.label,
             machine: &measured.subject.machine,
@@ -40,7 +39,7 @@ impl Earlier {
             operations: measured.operations().collect(),
         });
         let is_asked = !self.0.is_empty() && !candidates.is_empty();
-        let procedure = if is_asked { procedure()? } else { String::new() };
+        let procedure = if is_asked { backend.procedure()? } else { String::new() };
         let new = candidates.iter().map(|candidate| Way {
             label: &candidate.subject.label,
             machine: &candidate.subject.machine,
@@ -49,60 +48,58 @@ impl Earlier {
         });
         let mut ways = earlier.chain(new);
         let Some(first) = ways.next().filter(|_| !self.0.is_empty()) else { return Ok(()) };
-        Ok(ways.try_for_each(|other| first.check(&other))?)
+        ways.try_for_each(|other| first.check(&other)).map_err(Error::Usage)
     }
 
     /// Puts them in their places among what was measured now.
     pub(crate) fn among(self, measured: &mut Vec<Measurement>) {
         for (place, one) in self.0 {
-            measured.insert(place, one);
+            measured.insert(place.min(measured.len()), one);
         }
     }
 }
 
+/// The figures of this name, of the operations that are asked for.
+fn measured(request: &CompareRequest, root: &Path, name: &str) -> Result<Measurement, Error> {
+    let label = format!("{MEASURED}{name}");
+    let refused = |why: &dyn std::fmt::Display| Error::Usage(format!("{label}: {why}"));
+    if request.figures.timed.is_some() {
+        let why = "--timed boots the kernels in turns and cannot use a stored measurement: name the kernel";
+        return Err(refused(&why));
+    }
+    let mut measured = ledger::measurement(root, name).map_err(|error| refused(&error))?;
+    if measured.kind != Kind::Exact {
+        let why = "its figures are times, which cannot be compared with those of another hour: compare the kernels \
+                   with --timed";
+        return Err(refused(&why));
+    }
+    measured.subject.label = label;
+    let patterns = &request.figures.operations;
+    if !patterns.is_empty() {
+        let wanted = operations(patterns).map_err(lab::suites::Error::from)?;
+        measured.narrow(|name| wanted.iter().any(|operation| operation.name == name));
+    }
+    Ok(measured)
+}
+
 impl Way<'_> {
-    fn check(&self, other: &Way<'_>) -> Result<(), WrongUsage> {
+    /// Why figures of another way cannot be compared with these.
+    fn check(&self, other: &Way<'_>) -> Result<(), String> {
         let (label, others) = (self.label, other.label);
         if self.procedure != other.procedure {
             let text = "another version of kiln or of QEMU measured it: measure it again";
-            return Err(WrongUsage(format!("{label} cannot be compared with {others}: {text}")));
+            return Err(format!("{label} cannot be compared with {others}: {text}"));
         }
         if self.machine != other.machine {
             let (machine, others_machine) = (self.machine, other.machine);
             let text = format!("{label} is of another machine ({machine}) than {others} ({others_machine})");
-            return Err(WrongUsage(format!("{text}: measure both with the same options")));
+            return Err(format!("{text}: measure both with the same options"));
         }
         if !self.operations.iter().any(|name| other.operations.contains(name)) {
             let text = format!("{label} and {others} have no operation in common");
-            return Err(WrongUsage(format!(
-                "{text}: measure one of them again, with the same --exec or --metric"
-            )));
+            return Err(format!("{text}: measure one of them again, with the same --exec or --metric"));
         }
         Ok(())
-    }
-}
-
-impl Figures {
-    /// The figures of this name, of the operations that are asked for.
-    fn measured(&self, name: &str) -> Result<Measurement> {
-        let label = Wanted::Measured(name.to_string()).to_string();
-        if self.timed {
-            let text =
-                "--timed boots the kernels in turns and cannot use a stored measurement: name the kernel";
-            return Err(WrongUsage(format!("{label}: {text}")).into());
-        }
-        let found = ledger::measurement(&self.root(), name);
-        let mut measured = found.map_err(|error| WrongUsage(format!("{label}: {error}")))?;
-        if measured.kind != Kind::Exact {
-            let text = "its figures are times, which cannot be compared with those of another hour";
-            return Err(WrongUsage(format!("{label}: {text}: compare the kernels with --timed")).into());
-        }
-        measured.subject.label = label;
-        if !self.metric.is_empty() {
-            let wanted = operations(&self.metric).map_err(lab::suites::Error::from)?;
-            measured.narrow(|name| wanted.iter().any(|operation| operation.name == name));
-        }
-        Ok(measured)
     }
 }
 
@@ -115,7 +112,7 @@ mod tests {
     }
 
     fn refused(other: &Way<'_>) -> String {
-        way("measured:last").check(other).unwrap_err().to_string()
+        way("measured:last").check(other).unwrap_err()
     }
 
     #[test]

@@ -1,0 +1,135 @@
+//! Kernels beside each other.
+
+use lab::prepare::measure::candidates;
+use lab::request::TimedRequest;
+use ledger::{COMPARISON, Figures, REQUEST};
+use machine::Watch;
+use measure::count::BOOTS;
+use measure::{Candidate, Counting, Kind, Measurement};
+use verdict::{Against, Comparison, compare_exact, explain};
+
+use crate::calibrating::noise;
+use crate::conclusion::Conclusion;
+use crate::earlier::Earlier;
+use crate::environment::{Environment, Listener, Progress};
+use crate::error::Error;
+use crate::request::CompareRequest;
+use crate::turns::{Turns, design};
+
+/// What came of a comparison.
+#[derive(Debug)]
+pub struct Compared {
+    /// The verdicts.
+    pub comparison: Comparison,
+    /// What they come to.
+    pub conclusion: Conclusion,
+    /// Where they are kept, with the request and all figures.
+    pub kept: Figures,
+}
+
+/// Measures what is to be measured, compares it with the base, and keeps that.
+///
+/// # Errors
+///
+/// When what was asked cannot be, or a Kernel cannot be measured.
+pub fn compare(
+    request: &CompareRequest,
+    environment: &Environment<'_>,
+    heard: &mut dyn FnMut(Progress),
+) -> Result<Compared, Error> {
+    request.check()?;
+    let listener = Listener::new(heard);
+    let earlier = Earlier::read(request, &environment.measurements)?;
+    let found = environment.find(request.sides.to_measure(), &listener)?;
+    let candidates = candidates(&found, &request.figures, &request.machine)?;
+    earlier.check(&candidates, environment.backend)?;
+    // Minutes later it would be a pity.
+    Figures::check(&environment.measurements)?;
+    let sides = Sides { request, environment, candidates: &candidates };
+    let compared = match &request.figures.timed {
+        Some(timed) => sides.in_turns(timed, &listener),
+        None => sides.counted(earlier, &listener),
+    };
+    let (mut comparison, measured) = environment.unless_interrupted(compared)?;
+    for one in &measured {
+        let named = |note: &String| format!("{}: {note}", one.subject.label);
+        comparison.notes.extend(one.notes.iter().map(named));
+    }
+    let kept = keep(request, &comparison, measured, environment)?;
+    let conclusion = Conclusion::of(&comparison, request.allowed);
+    Ok(Compared { comparison, conclusion, kept })
+}
+
+/// What is measured to be compared.
+struct Sides<'a> {
+    request: &'a CompareRequest,
+    environment: &'a Environment<'a>,
+    candidates: &'a [Candidate<'a>],
+}
+
+impl Sides<'_> {
+    /// Times all of them, one boot after the other.
+    fn in_turns(
+        &self,
+        timed: &TimedRequest,
+        listener: &Listener<'_>,
+    ) -> Result<(Comparison, Vec<Measurement>), Error> {
+        let design = design(&self.request.figures, timed);
+        let turns = Turns { candidates: self.candidates, design: &design, budget: timed.budget };
+        let (measured, others) = turns.compare(self.environment, listener)?;
+        let noise = noise(&self.environment.measurements);
+        let notes = vec![format!("the order of the boots comes from --seed {}", design.seed)];
+        let base = measured.first().ok_or(Error::Nothing)?.subject.clone();
+        Ok((Comparison { kind: Kind::Timed, base, others, noise, notes }, measured))
+    }
+
+    /// Counts the instructions of those whose figures are not there yet.
+    fn counted(
+        &self,
+        earlier: Earlier,
+        listener: &Listener<'_>,
+    ) -> Result<(Comparison, Vec<Measurement>), Error> {
+        let mut measured = match self.candidates {
+            [] => Vec::new(),
+            _ => self.count(listener)?,
+        };
+        earlier.among(&mut measured);
+        let (base, others) = measured.split_first().ok_or(Error::Nothing)?;
+        let others = others.iter().map(|new| self.exactly(base, new)).collect();
+        let (kind, base, notes) = (Kind::Exact, base.subject.clone(), Vec::new());
+        Ok((Comparison { kind, base, others, noise: None, notes }, measured))
+    }
+
+    fn count(&self, listener: &Listener<'_>) -> Result<Vec<Measurement>, Error> {
+        let watch = if self.request.why { Watch::Stacks } else { Watch::Functions };
+        let how = Counting { boots: self.request.figures.boots.unwrap_or(BOOTS), watch };
+        let Environment { backend, interrupt, .. } = *self.environment;
+        Ok(backend.count(self.candidates, how, interrupt, &mut |progress| listener.measuring(progress))?)
+    }
+
+    fn exactly(&self, base: &Measurement, new: &Measurement) -> Against {
+        let mut against = compare_exact(base, new);
+        if self.request.why {
+            explain(&mut against, base, new);
+        }
+        against
+    }
+}
+
+/// Keeps the request, the verdicts and all figures.
+fn keep(
+    request: &CompareRequest,
+    comparison: &Comparison,
+    measured: Vec<Measurement>,
+    environment: &Environment<'_>,
+) -> Result<Figures, Error> {
+    let kept = Figures::create(&environment.measurements, &Environment::stamp())?;
+    kept.keep(REQUEST, request)?;
+    kept.keep(COMPARISON, comparison)?;
+    for (number, one) in measured.into_iter().enumerate() {
+        let name = if number == 0 { "base".to_string() } else { format!("new-{number}") };
+        // The comparison has those of what differs; all of them are ten times as long as the rest.
+        kept.keep(&name, &one.without_stacks())?;
+    }
+    Ok(kept)
+}

@@ -1,0 +1,95 @@
+//! What a comparison comes to.
+
+use measure::BOOT;
+use verdict::{Comparison, Missing, Row, Verdict};
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conclusion {
+    /// A kernel is worse than the base, by more than is allowed, or cannot do what the base can.
+    Worse,
+    /// None is.
+    NotWorse,
+    /// Nothing was measured on both but the boot.
+    Nothing,
+}
+
+impl Conclusion {
+    /// What `comparison` comes to where figures may be worse by the fraction `allowed`, or by anything.
+    #[must_use]
+    pub fn of(comparison: &Comparison, allowed: Option<f64>) -> Self {
+        let rows = || comparison.others.iter().flat_map(|against| &against.rows);
+        let mut missing = comparison.others.iter().flat_map(|against| &against.missing);
+        let is_too_bad = |row: &Row| allowed.is_some_and(|allowed| is_worse(row, allowed));
+        // What the base can do and the other cannot is no matter of percents.
+        if rows().any(is_too_bad) || missing.any(is_lost) {
+            Self::Worse
+        } else if rows().any(|row| row.metric != BOOT) {
+            Self::NotWorse
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
+/// Whether it is worse by more than the fraction `allowed`; where the base is 0, by anything.
+fn is_worse(row: &Row, allowed: f64) -> bool {
+    row.verdict == Verdict::Worse && row.percent.is_none_or(|percent| percent > allowed * 100.0)
+}
+
+fn is_lost(missing: &Missing) -> bool {
+    missing.base.is_none() && missing.new.as_ref().is_some_and(|why| why.outcome.accuses_kernel())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use judge::Outcome;
+    use measure::{Kind, NotMeasured, Subject, Unit};
+    use verdict::{Against, Side};
+
+    fn row(metric: &str, verdict: Verdict, percent: Option<f64>) -> Row {
+        let side = || Side { min: 1.0, median: 1.0, max: 1.0, boots: vec![1.0], apart: None };
+        let (base, new) = (side(), side());
+        let (about, unit) = (String::new(), Unit::Instructions);
+        let (difference, interval, p, why) = (1.0, None, None, None);
+        Row { metric: metric.into(), about, unit, base, new, difference, percent, interval, p, verdict, why }
+    }
+
+    fn lost(outcome: Outcome) -> Missing {
+        let new = Some(NotMeasured { outcome, reason: String::new() });
+        Missing { metric: "workload".into(), base: None, new }
+    }
+
+    fn concluded(rows: Vec<Row>, missing: Vec<Missing>, allowed: Option<f64>) -> Conclusion {
+        let against = Against { subject: Subject::default(), rows, missing };
+        let (base, others) = (Subject::default(), vec![against]);
+        let comparison = Comparison { kind: Kind::Exact, base, others, noise: None, notes: Vec::new() };
+        Conclusion::of(&comparison, allowed)
+    }
+
+    #[test]
+    fn a_figure_may_be_worse_by_what_is_allowed() {
+        let worse =
+            |percent, allowed| concluded(vec![row("fs/open", Verdict::Worse, percent)], Vec::new(), allowed);
+        assert_eq!(worse(Some(1.5), Some(0.0)), Conclusion::Worse);
+        assert_eq!(worse(Some(1.5), Some(0.01)), Conclusion::Worse);
+        assert_eq!(worse(Some(1.5), Some(0.02)), Conclusion::NotWorse);
+        assert_eq!(worse(None, Some(1000.0)), Conclusion::Worse);
+        assert_eq!(worse(None, None), Conclusion::NotWorse);
+        let better = row("fs/open", Verdict::Better, Some(-1.5));
+        assert_eq!(concluded(vec![better], Vec::new(), Some(0.0)), Conclusion::NotWorse);
+    }
+
+    #[test]
+    fn what_only_the_base_can_do_is_worse_whatever_is_allowed() {
+        assert_eq!(concluded(Vec::new(), vec![lost(Outcome::Crash)], None), Conclusion::Worse);
+        assert_eq!(concluded(Vec::new(), vec![lost(Outcome::Skip)], Some(0.0)), Conclusion::Nothing);
+    }
+
+    #[test]
+    fn the_boot_alone_is_nothing() {
+        let boot = row(BOOT, Verdict::Same, Some(0.0));
+        assert_eq!(concluded(vec![boot], Vec::new(), Some(0.0)), Conclusion::Nothing);
+    }
+}

@@ -1,0 +1,78 @@
+//! Where Kernels are measured, and what is reported meanwhile.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lab::prepare::measure::{Found, Side, find};
+use lab::prepare::{self, Context};
+use lab::{Backend, Waiting};
+
+use crate::error::Error;
+
+/// Where Kernels are measured.
+pub struct Environment<'a> {
+    /// Where Kernels and machines come from.
+    pub backend: &'a dyn Backend,
+    /// The user wants to stop.
+    pub interrupt: &'a AtomicBool,
+    /// The folder of all measurements.
+    pub measurements: PathBuf,
+}
+
+impl fmt::Debug for Environment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment").field("measurements", &self.measurements).finish_non_exhaustive()
+    }
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    /// A line about what takes long before anything is measured: a download, a step of a build.
+    Preparing(String),
+    /// Kernels are being measured.
+    Measuring(measure::Progress),
+}
+
+/// Who hears it; several places say something.
+pub(crate) struct Listener<'a>(RefCell<&'a mut dyn FnMut(Progress)>);
+
+impl<'a> Listener<'a> {
+    pub(crate) fn new(heard: &'a mut dyn FnMut(Progress)) -> Self {
+        Self(RefCell::new(heard))
+    }
+
+    /// Something happened while Kernels are measured.
+    pub(crate) fn measuring(&self, progress: measure::Progress) {
+        (self.0.borrow_mut())(Progress::Measuring(progress));
+    }
+
+    fn preparing(&self, text: &str) {
+        (self.0.borrow_mut())(Progress::Preparing(text.to_string()));
+    }
+}
+
+impl Environment<'_> {
+    /// Finds or builds the Kernels.
+    pub(crate) fn find(
+        &self,
+        sides: Vec<Side>,
+        listener: &Listener<'_>,
+    ) -> Result<Vec<Found>, prepare::Error> {
+        let mut told = |text: &str| listener.preparing(text);
+        let waiting = Waiting { interrupt: self.interrupt, progress: &mut told };
+        find(sides, &mut Context { backend: self.backend, waiting })
+    }
+
+    /// What was measured, unless the user wants to stop: then it may be incomplete, or no error of anybody.
+    pub(crate) fn unless_interrupted<T>(&self, measured: Result<T, Error>) -> Result<T, Error> {
+        if self.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { measured }
+    }
+
+    /// The time now, as folders of measurements are called.
+    pub(crate) fn stamp() -> String {
+        jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
+    }
+}

@@ -1,0 +1,27 @@
+//! From a request to figures, and what they conclude.
+//!
+//! * [`request`]: what is asked; [`words`]: the call of kiln that asks the same
+//! * [`measuring`]: what a Kernel costs; [`calibrating`]: how precise that is if it is timed
+//! * [`comparing`]: Kernels beside each other; [`conclusion`]: what that comes to
+//! * `earlier`: figures that were measured earlier; `turns`: which boot is timed next
+//! * [`environment`]: where all of this happens, and what is reported meanwhile
+//! * [`error`]: why there are no figures
+
+pub mod calibrating;
+pub mod comparing;
+pub mod conclusion;
+mod earlier;
+pub mod environment;
+pub mod error;
+pub mod measuring;
+pub mod request;
+mod turns;
+pub mod words;
+
+pub use calibrating::{Calibrated, calibrate};
+pub use comparing::{Compared, compare};
+pub use conclusion::Conclusion;
+pub use environment::{Environment, Progress};
+pub use error::Error;
+pub use measuring::{Measured, measure};
+pub use request::{CalibrateRequest, CompareRequest, SideRequest, SidesRequest};

@@ -1,0 +1,87 @@
+//! What a Kernel costs.
+
+use std::time::Instant;
+
+use lab::prepare::measure::{Side, candidates};
+use lab::request::{MeasureRequest, TimedRequest};
+use ledger::{Figures, MEASUREMENT, REQUEST};
+use machine::Watch;
+use measure::count::BOOTS;
+use measure::{Candidate, Counting, Job, Measurement};
+
+use crate::environment::{Environment, Listener, Progress};
+use crate::error::Error;
+
+/// Boots of a Kernel whose figures are timed, unless somebody wants more.
+const TIMED_BOOTS: u32 = 5;
+
+/// What came of a measurement.
+#[derive(Debug)]
+pub struct Measured {
+    /// The figures.
+    pub measurement: Measurement,
+    /// There is a figure of an operation, or of the program.
+    pub is_measured: bool,
+    /// Where they are kept, with the request.
+    pub kept: Figures,
+}
+
+/// Measures a Kernel and keeps its figures.
+///
+/// # Errors
+///
+/// When what was asked cannot be, or the Kernel cannot be measured.
+pub fn measure(
+    request: &MeasureRequest,
+    environment: &Environment<'_>,
+    heard: &mut dyn FnMut(Progress),
+) -> Result<Measured, Error> {
+    request.figures.check()?;
+    let listener = Listener::new(heard);
+    let found = environment.find(vec![Side::of(request)], &listener)?;
+    let candidates = candidates(&found, &request.figures, &request.machine)?;
+    // Minutes later it would be a pity.
+    Figures::check(&environment.measurements)?;
+    let measured = match &request.figures.timed {
+        Some(timed) => time(request, timed, &candidates, (environment, &listener)),
+        None => count(request, &candidates, (environment, &listener)),
+    };
+    let measured = environment.unless_interrupted(measured)?;
+    let measurement = measured.into_iter().next().ok_or(Error::Nothing)?;
+    let kept = Figures::create(&environment.measurements, &Environment::stamp())?;
+    kept.keep(REQUEST, request)?;
+    kept.keep(MEASUREMENT, &measurement)?;
+    let is_measured = candidates.iter().flat_map(|one| &one.jobs).any(|job| has_values(&measurement, job));
+    Ok(Measured { measurement, is_measured, kept })
+}
+
+fn has_values(measurement: &Measurement, job: &Job) -> bool {
+    measurement.metrics.iter().any(|metric| metric.name == job.name && !metric.values.is_empty())
+}
+
+fn count(
+    request: &MeasureRequest,
+    candidates: &[Candidate<'_>],
+    (environment, listener): (&Environment<'_>, &Listener<'_>),
+) -> Result<Vec<Measurement>, Error> {
+    let how = Counting { boots: request.figures.boots.unwrap_or(BOOTS), watch: Watch::Functions };
+    let mut tell = |progress| listener.measuring(progress);
+    Ok(environment.backend.count(candidates, how, environment.interrupt, &mut tell)?)
+}
+
+fn time(
+    request: &MeasureRequest,
+    timed: &TimedRequest,
+    candidates: &[Candidate<'_>],
+    (environment, listener): (&Environment<'_>, &Listener<'_>),
+) -> Result<Vec<Measurement>, Error> {
+    let start = Instant::now();
+    let boots = request.figures.boots.unwrap_or(TIMED_BOOTS) as usize;
+    let made = |measured: &[Measurement]| measured.first().map_or(0, |one| one.boots.len());
+    let mut next = |measured: &[Measurement]| {
+        let is_enough = made(measured) >= boots || start.elapsed() >= timed.budget;
+        (!is_enough).then_some(0)
+    };
+    let mut tell = |progress| listener.measuring(progress);
+    Ok(environment.backend.time(candidates, environment.interrupt, &mut tell, &mut next)?)
+}
