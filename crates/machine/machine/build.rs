@@ -2,14 +2,22 @@
 //! of what they hold; the judge that is packed into bundles; and two libraries: the plugin for QEMU, and what UML is
 //! preloaded with.
 //!
-//! Builds of their own, since they need other flags than the rest (`+crt-static`, small before fast). Their
-//! directories are shared by all profiles of the workspace.
+//! Builds of their own, since they need other flags than the rest (`+crt-static`, small before fast). They share one
+//! directory, with what several of them need, and all profiles of the workspace share it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What guests run stands at addresses that never change, and needs no library.
 const STATIC: &str = "-Ctarget-feature=+crt-static\x1f-Crelocation-model=static\x1f-Cforce-unwind-tables=no";
+
+/// Values of rustc's `opt-level`: for what each machine or bundle holds a copy of; for what the guest waits for, or
+/// whose own instructions are counted with those of the kernel.
+const SMALL: &str = "\"z\"";
+const FAST: &str = "3";
+
+/// Its profile in `Cargo.toml`.
+const PROFILE: &str = "carried";
 
 /// What QEMU and UML load.
 const DYNAMIC: &str = "-Cforce-unwind-tables=no";
@@ -28,16 +36,16 @@ fn main() {
     ] {
         println!("cargo::rerun-if-changed={}", top.join(watched).display());
     }
-    let agent = guest("agent").build(&top).join("agent");
-    let micro = guest("micro").build(&top).join("micro");
+    let agent = program("agent", SMALL).build(&top).join("agent");
+    let micro = program("micro", FAST).build(&top).join("micro");
     let built = [
         ("KILN_CASES", catalogue(&agent)),
         ("KILN_OPERATIONS", catalogue(&micro)),
         ("KILN_AGENT", agent),
         ("KILN_MICRO", micro),
-        ("KILN_JUDGE", judge().build(&top).join("standalone")),
-        ("KILN_PLUGIN", library("plugin", "plugin").build(&top).join("libplugin.so")),
-        ("KILN_PRELOAD", library("preload", "agent").build(&top).join("libpreload.so")),
+        ("KILN_JUDGE", program("judge", SMALL).build(&top).join("standalone")),
+        ("KILN_PLUGIN", library("plugin", FAST).build(&top).join("libplugin.so")),
+        ("KILN_PRELOAD", library("preload", SMALL).build(&top).join("libpreload.so")),
     ];
     for (variable, file) in built {
         println!("cargo::rustc-env={variable}={}", file.display());
@@ -47,34 +55,31 @@ fn main() {
 /// What is built of a package, and how.
 struct Build {
     package: &'static str,
-    profile: &'static str,
+    opt_level: &'static str,
     /// `--bins` or `--lib`.
     what: &'static str,
     flags: &'static str,
 }
 
-/// A static program of the package's name, with a profile of that name.
-fn guest(package: &'static str) -> Build {
-    Build { package, profile: package, what: "--bins", flags: STATIC }
+/// The static programs of a package.
+fn program(package: &'static str, opt_level: &'static str) -> Build {
+    Build { package, opt_level, what: "--bins", flags: STATIC }
 }
 
-/// The static program that judges the Run of a bundle.
-fn judge() -> Build {
-    Build { package: "judge", profile: "agent", what: "--bins", flags: STATIC }
-}
-
-fn library(package: &'static str, profile: &'static str) -> Build {
-    Build { package, profile, what: "--lib", flags: DYNAMIC }
+fn library(package: &'static str, opt_level: &'static str) -> Build {
+    Build { package, opt_level, what: "--lib", flags: DYNAMIC }
 }
 
 impl Build {
     /// Gives the directory of what came out.
     fn build(&self, top: &Path) -> PathBuf {
-        let Self { package, profile, what, flags } = *self;
+        let Self { package, opt_level, what, flags } = *self;
         let target = std::env::var("TARGET").expect("cargo sets TARGET");
-        let directory = target_directory().join(package);
+        let directory = target_directory().join(PROFILE);
         let status = Command::new(std::env::var_os("CARGO").expect("cargo sets CARGO"))
-            .args(["build", "--quiet", "--locked", "--package", package, "--profile", profile, what])
+            .args(["build", "--quiet", "--locked", "--package", package, "--profile", PROFILE, what])
+            // In one profile, so that what runs while they are built is built once.
+            .args(["--config", &format!("profile.{PROFILE}.opt-level={opt_level}")])
             .args(["--target", &target, "--target-dir"])
             .arg(&directory)
             .current_dir(top)
@@ -84,7 +89,7 @@ impl Build {
             .status()
             .expect("cargo can be started");
         assert!(status.success(), "the {package} does not build");
-        directory.join(target).join(profile)
+        directory.join(target).join(PROFILE)
     }
 }
 
