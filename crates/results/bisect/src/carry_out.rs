@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lab::Waiting;
-use ledger::Journal;
+use ledger::{Journal, REQUEST};
 
 use crate::asking::Kept;
 use crate::axis::Axis;
@@ -85,6 +85,7 @@ impl<'a> Opened<'a> {
         let Self { request, environment, walked: Walked { mut axis, kernel, notes } } = self;
         let name = identity::name(request, axis.as_ref(), kernel.as_deref())?;
         let (mut journal, mut kept) = Journal::open::<Kept>(&environment.bisections.join(name))?;
+        journal.keep(REQUEST, request)?;
         if request.search.fresh {
             journal.clear()?;
             kept.clear();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::document;
 use crate::recorder::{Error, prepare};
 
 /// Name of the file.
@@ -62,6 +63,16 @@ impl Journal {
             self.file.sync_data()
         };
         write().map_err(|why| Error::Io { path: self.directory.clone(), why })
+    }
+
+    /// Keeps a document beside it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn keep(&self, name: &str, value: &impl Serialize) -> Result<(), Error> {
+        let path = self.directory.join(format!("{name}.json"));
+        document::write(&path, value).map_err(|why| Error::Io { path: self.directory.clone(), why })
     }
 
     /// Forgets all entries.

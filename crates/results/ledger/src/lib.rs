@@ -25,6 +25,7 @@
 //!
 //! ```text
 //! 4f1c9a0e6b7d2c35/
+//!     request.json        what was asked
 //!     journal.jsonl       every answer, so that the same command goes on from there
 //!     bisection.json      what was concluded, with report.html and mail.txt
 //! ```

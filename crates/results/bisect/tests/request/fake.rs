@@ -84,6 +84,10 @@ impl World {
         self.folder.path().join("runs")
     }
 
+    pub(crate) fn bisections(&self) -> PathBuf {
+        self.folder.path().join("bisections")
+    }
+
     /// Runs that were made.
     pub(crate) fn count(&self) -> usize {
         self.runs.lock().unwrap().len()
@@ -94,7 +98,7 @@ impl World {
             backend: self,
             interrupt: &self.interrupt,
             sessions: self.sessions(),
-            bisections: self.folder.path().join("bisections"),
+            bisections: self.bisections(),
         }
     }
 

@@ -31,6 +31,20 @@ fn a_request_that_was_kept_is_carried_out_like_the_first() {
 }
 
 #[test]
+fn the_folder_of_a_bisection_has_its_request() {
+    let world = World::with_culprit("c");
+    let asked = request("quiet", "quiet a b c");
+    world.carry_out(&asked).unwrap();
+    let folders = std::fs::read_dir(world.bisections()).unwrap().flatten().map(|entry| entry.path());
+    let [folder] = &folders.collect::<Vec<_>>()[..] else { panic!("there is one bisection") };
+    let kept = std::fs::read(folder.join("request.json")).unwrap();
+    assert_eq!(serde_json::from_slice::<BisectRequest>(&kept).unwrap(), asked);
+    // It is enough to begin again, and leads to the same folder.
+    assert_eq!(culprits(&world.carry_out(&serde_json::from_slice(&kept).unwrap()).unwrap()), ["c"]);
+    assert_eq!(std::fs::read_dir(world.bisections()).unwrap().count(), 1);
+}
+
+#[test]
 fn every_session_keeps_the_request_that_made_it() {
     let world = World::with_culprit("a");
     world.carry_out(&request("quiet", "quiet a b")).unwrap();
