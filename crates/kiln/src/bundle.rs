@@ -53,7 +53,7 @@ fn files(recalled: &Recalled) -> Result<Vec<File>> {
 }
 
 fn evidence(recalled: &Recalled) -> Result<Vec<File>> {
-    let kept = recalled.wanted.past.evidence(&recalled.before().case).into_iter();
+    let kept = recalled.wanted.past.evidence(recalled.before()).into_iter();
     let read = |(name, path): (&str, std::path::PathBuf)| {
         let content = std::fs::read(&path).with_context(|| path.display().to_string())?;
         Ok(File::new(name, content))

@@ -1,7 +1,6 @@
 //! `kiln replay`: the same case again.
 
 use anyhow::Result;
-use judge::run::BOOT;
 use judge::{Outcome, Run};
 use lab::Request;
 use lab::bundle::request;
@@ -57,7 +56,8 @@ fn now(recalled: &Recalled) -> Option<Run> {
     let past = sessions(&recalled.root).into_iter().find(|past| past.name().ends_with(&own))?;
     let Run { case, is_boot, .. } = recalled.before();
     let good_boot = || Run { case: case.clone(), outcome: Outcome::Pass, ..Run::unstarted() };
-    match past.run(case).or_else(|_| past.run(BOOT)) {
+    let of_case = if *is_boot { past.boot() } else { past.run(case) };
+    match of_case.or_else(|_| past.boot()) {
         Ok(run) => Some(run),
         // Only a boot that went badly leaves a Run.
         Err(_) => (*is_boot && past.ended()).then(good_boot),

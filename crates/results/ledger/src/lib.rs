@@ -7,6 +7,7 @@
 //!     console.log         the console of all boots
 //!     kernel.log          the kernel log of all Runs, with the case that ran
 //!     qemu.sh             the command line of every boot
+//!     boot.json           the Run of a boot that went badly
 //!     cases/pipe/full.json
 //!     cases/pipe/full.console     what the console said in the case's clones
 //!     cases/pipe/full.7.json      a case that was run more than once: its Run in clone 7

@@ -17,6 +17,9 @@ use thiserror::Error;
 /// The document about a whole session.
 const SESSION: &str = "session.json";
 
+/// The Run of the boot, outside of the folder of the cases: one of them may have its name.
+pub(crate) const BOOT_RUN: &str = "boot.json";
+
 /// Largest document that is read, in bytes: output and kernel log of a Run, with every byte escaped.
 const DOCUMENT_MAX: u64 = 64 << 20;
 
@@ -103,17 +106,34 @@ impl Past {
         ending.is_ok_and(|ending| ending.summary.is_some() && !ending.interrupted)
     }
 
-    /// The Run of a case.
+    /// The Run of a case; of the boot, if it is called so and no case is.
     ///
     /// # Errors
     ///
     /// When there is none, or its document cannot be read.
     pub fn run(&self, case: &str) -> Result<Run, Error> {
         let path = self.document(case);
-        if file_name(case).is_empty() || !path.is_file() {
-            return Err(Error::Wanted(format!("session {} has no Run of {case:?}", self.name())));
+        if !file_name(case).is_empty() && path.is_file() {
+            return self.read_run(&path);
         }
-        self.read_run(&path)
+        let boot = self.directory.join(BOOT_RUN);
+        if case == BOOT && boot.is_file() {
+            return self.read_run(&boot);
+        }
+        Err(Error::Wanted(format!("session {} has no Run of {case:?}", self.name())))
+    }
+
+    /// The Run of a boot that went badly.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or its document cannot be read.
+    pub fn boot(&self) -> Result<Run, Error> {
+        let path = self.directory.join(BOOT_RUN);
+        // Earlier versions put it among the cases.
+        let run = if path.is_file() { self.read_run(&path)? } else { self.run(BOOT)? };
+        let none = || Error::Wanted(format!("every boot of session {} went well", self.name()));
+        Some(run).filter(|run| run.is_boot).ok_or_else(none)
     }
 
     /// A Run; where an older kiln did not say so, that of a boot is known by its name, which no case of the plan has.
@@ -124,8 +144,8 @@ impl Past {
         Ok(Run { is_boot, ..run })
     }
 
-    /// The Runs of all cases that have been judged, in the order of their names. What is no such document is
-    /// left out, also the Runs of which one of these is the sum.
+    /// The Runs of the boot and of all cases that have been judged, these in the order of their names. What is no such
+    /// document is left out, also the Runs of which one of these is the sum.
     #[must_use]
     pub fn runs(&self) -> Vec<Run> {
         let mut paths = Vec::new();
@@ -135,13 +155,14 @@ impl Past {
             let run = self.read_run(path).ok()?;
             (self.document(&run.case) == *path).then_some(run)
         });
-        judged.collect()
+        self.read_run(&self.directory.join(BOOT_RUN)).into_iter().chain(judged).collect()
     }
 
-    /// What was kept of the Run of a case, by the names that it can have elsewhere.
+    /// What was kept of a Run, by the names that it can have elsewhere.
     #[must_use]
-    pub fn evidence(&self, case: &str) -> Vec<(&'static str, PathBuf)> {
-        let document = self.document(case);
+    pub fn evidence(&self, run: &Run) -> Vec<(&'static str, PathBuf)> {
+        let boot = self.directory.join(BOOT_RUN);
+        let document = if run.is_boot && boot.is_file() { boot } else { self.document(&run.case) };
         let of_clone = document.with_extension("console");
         let console = if of_clone.is_file() { of_clone } else { self.directory.join("console.log") };
         let session = self.directory.join(SESSION);

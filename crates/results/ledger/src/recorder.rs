@@ -13,6 +13,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::document;
+use crate::past::BOOT_RUN;
 
 /// Space that must be left before a session starts, in bytes.
 const SPACE_MIN: u64 = 16 << 20;
@@ -257,7 +258,8 @@ impl Recorder {
                 run.case, record.level, record.text
             )?;
         }
-        document::write(&self.case_file(name, "json")?, run)
+        let path = if run.is_boot { self.directory.join(BOOT_RUN) } else { self.case_file(name, "json")? };
+        document::write(&path, run)
     }
 
     fn write_session(

@@ -30,8 +30,8 @@ pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
         let note = "nothing to resume: no earlier session has this kernel, machine and cases".to_string();
         return Resumed { finished: Vec::new(), note };
     };
-    let is_done =
-        |run: &Run| session.cases.contains(&run.case) && is_final(run) && is_often_enough(run, repeats);
+    let is_case = |run: &Run| !run.is_boot && session.cases.contains(&run.case);
+    let is_done = |run: &Run| is_case(run) && is_final(run) && is_often_enough(run, repeats);
     let finished: Vec<Run> = past.runs().into_iter().filter(is_done).collect();
     let note =
         format!("{} of {} cases are taken from session {}", finished.len(), session.cases.len(), past.name());

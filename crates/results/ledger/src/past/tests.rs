@@ -48,11 +48,44 @@ fn a_boot_of_an_older_kiln_is_known_by_its_name_unless_a_case_has_it() {
     let root = tempfile::tempdir().expect("a directory");
     let past = keep(root.path(), "2026", &[("boot", Outcome::Crash)], Some(false));
     assert!(past.run("boot").expect("a Run").is_boot);
+    assert!(past.boot().expect("the boot").is_boot);
     let path = past.directory().join(SESSION);
     let mut document: serde_json::Value = read(&path).expect("written");
     document["cases"] = vec!["boot"].into();
     std::fs::write(path, document.to_string()).expect("writable");
-    assert!(!past.run("boot").expect("a Run").is_boot);
+    assert!(!past.run("boot").expect("a Run").is_boot && past.boot().is_err());
+}
+
+#[test]
+fn a_case_and_a_boot_of_one_name_are_kept_apart() {
+    let root = tempfile::tempdir().expect("a directory");
+    let mut recorder = Recorder::create(root.path(), "2026").expect("room");
+    let boot = Run { is_boot: true, ..a_run("boot", Outcome::Fail) };
+    let case = a_run("boot", Outcome::Pass);
+    let cases = vec!["boot".to_string()];
+    recorder.hear(&Event::Planned(Box::new(Session { cases, ..session("2026") })));
+    for run in [&boot, &case] {
+        recorder.hear(&Event::Finished(Box::new(run.clone())));
+    }
+    let past = Past::open(recorder.directory()).expect("kept");
+    assert_eq!(past.run("boot").expect("the case"), case);
+    assert_eq!(past.boot().expect("the boot"), boot);
+    assert_eq!(past.runs(), [boot.clone(), case.clone()]);
+    let document = |run: &Run| past.evidence(run)[0].1.clone();
+    assert_eq!(document(&boot), past.directory().join("boot.json"));
+    assert_eq!(document(&case), past.directory().join("cases/boot.json"));
+}
+
+#[test]
+fn a_boot_has_its_name_where_no_case_has() {
+    let root = tempfile::tempdir().expect("a directory");
+    let mut recorder = Recorder::create(root.path(), "2026").expect("room");
+    let boot = Run { is_boot: true, ..a_run("boot", Outcome::Crash) };
+    recorder.hear(&Event::Planned(Box::new(session("2026"))));
+    recorder.hear(&Event::Finished(Box::new(boot.clone())));
+    let past = Past::open(recorder.directory()).expect("kept");
+    assert_eq!(past.run("boot").expect("the boot"), boot);
+    assert_eq!(past.runs(), [boot]);
 }
 
 #[test]
