@@ -105,8 +105,8 @@ pub(crate) struct Run {
     /// Arguments for the program
     #[arg(last = true, requires = "exec", value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
-    /// What the program needs, such as disk=512M,cpus=2,module=kvm,program=fio; may be given more than once
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "exec")]
+    /// What each case or the program needs, such as disk=512M,cpus=2,module=kvm,program=fio; may be given more than once
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) need: Vec<Need<String>>,
     /// Time limit of every case instead of its own, such as 30s or 5m
     #[arg(long, value_name = "TIME", value_parser = units::duration)]

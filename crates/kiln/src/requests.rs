@@ -15,13 +15,14 @@ impl cli::Run {
             Selection::Program(ProgramRequest {
                 path: path.clone(),
                 arguments: self.arguments.clone(),
-                needs: self.need.clone(),
+                needs: Vec::new(),
             })
         });
         RunRequest {
             version: Version,
             kernel: self.build.kernel(&self.kernel),
             cases: program.unwrap_or_else(|| self.choice.selection()),
+            needs: self.need.clone(),
             case_limit: self.case_timeout,
             policy: self.policy.request(),
             machine: self.machine.request(),
@@ -142,7 +143,7 @@ mod tests {
              --case-timeout 1.5s --config tiny,./x.config --arch um --allow-unmet --make W=1 --make LLVM=1 --memory 2G \
              --cpus 2 --append=-a --append 'quiet splash' --accel tcg --timeout 90s --dump --suite full --case 'fs/*' \
              --case pipe/full",
-            "run host --no-retry --kselftest timers --case 'timers/*'",
+            "run host --no-retry --kselftest timers --case 'timers/*' --need module=loop",
             "run host --exec ./it --need 'module loop,2 CPUs' --need 'a disk of 64 MiB' -- -x 'a b'",
             "kunit git:linux@HEAD --suite 'list*,sort' --arch x86_64 --cpus 1",
         ] {

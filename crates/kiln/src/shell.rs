@@ -101,6 +101,7 @@ fn one_command(mut machine: Hosted, command: &str, interrupt: &AtomicBool) -> Re
         seed: 0,
         modules: Vec::new(),
         unsure: Vec::new(),
+        needs: Vec::new(),
     };
     machine.tell(&ToAgent::Run(request));
     let mut out = std::io::stdout().lock();

@@ -56,6 +56,7 @@ fn wanted(arguments: &[String]) -> Result<RunRequest, String> {
             seed: 0,
             modules: Vec::new(),
             unsure: Vec::new(),
+            needs: Vec::new(),
         }),
         ([name], _) if !name.starts_with('-') => Err(format!("there is no case {name}; {USAGE}")),
         _ => Err(USAGE.to_string()),

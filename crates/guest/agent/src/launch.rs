@@ -117,6 +117,9 @@ fn main(request: &RunRequest) -> Checked {
     if let Some(name) = request.unsure.iter().find(|name| !is_shown(name)) {
         return skip(&format!("needs module {name}, which this kernel does not show"));
     }
+    if let Some(text) = request.needs.iter().find_map(|need| missing(need.borrowed())) {
+        return skip(&text);
+    }
     match &request.work {
         Work::Case(name) => run_case(name),
         Work::Program(command) => run_program(command),
@@ -155,9 +158,6 @@ fn run_program(command: &Command) -> Checked {
     let Some((program, arguments)) = command.argv.split_first() else {
         return broken("no program was named");
     };
-    if let Some(text) = command.needs.iter().find_map(|need| missing(need.borrowed())) {
-        return skip(&text);
-    }
     if !command.directory.is_empty()
         && let Err(error) = rustix::process::chdir(&command.directory)
     {

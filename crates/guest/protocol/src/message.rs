@@ -151,6 +151,8 @@ pub struct RunRequest {
     pub modules: Vec<String>,
     /// Modules that the case needs and of which nobody knows whether the kernel has them built in.
     pub unsure: Vec<String>,
+    /// Without these it is skipped; a case has needs of its own besides.
+    pub needs: Vec<Need<String>>,
 }
 
 /// What a run does.
@@ -172,7 +174,7 @@ pub struct Command {
     pub directory: String,
     /// Variables besides those that every run has.
     pub environment: Vec<(String, String)>,
-    /// Without these it is skipped; a case knows its own.
+    /// Without these it is not measured; a Run has them in its request.
     pub needs: Vec<Need<String>>,
 }
 

@@ -32,7 +32,7 @@ pub fn decode(bytes: &[u8]) -> postcard::Result<RunRequest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Work;
+    use crate::{Need, Work};
     use proptest::prelude::*;
 
     #[test]
@@ -45,6 +45,7 @@ mod tests {
             seed: 7,
             modules: vec!["/lib/modules/loop.ko".into()],
             unsure: Vec::new(),
+            needs: vec![Need::Disk(64)],
         };
         assert_eq!(decode(&encode(&request).expect("plain data")), Ok(request));
     }

@@ -23,13 +23,14 @@ Examples:
   kiln run ~/linux --exec ./reproducer --need 'fs=xfs,program=mkfs.xfs,disk=512M'
   kiln run ~/linux --kselftest timers
   kiln run deb:latest-cloud --suite /opt/ltp --case 'syscalls/*'
+  kiln run deb:latest-cloud --suite ./tests --need module=loop,cpus=2
   kiln run ~/linux --case 'inet/*' --repeat 20
   kiln run ~/linux --golden deb:latest-cloud
 
 A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status: \
 0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
 --need takes module=NAME, fs=TYPE, config=OPTION, device=PATH, disk=SIZE (empty, at /dev/vda), memory=SIZE, \
-cpus=COUNT, capability=NUMBER and program=NAME, separated by commas. If one is missing, the program is skipped.
+cpus=COUNT, capability=NUMBER and program=NAME, separated by commas. If one is missing, the case is skipped.
 KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
 
 /// Below the help of `kiln build`.

@@ -1,8 +1,8 @@
-//! What a user's own program asks for: it is there, or the program is skipped.
+//! What a user asks for beside a program or a suite: it is there, or what needs it is skipped.
 
-use judge::{Outcome, Run};
+use judge::{Blame, Outcome, Run};
 
-use crate::support::Place;
+use crate::support::{KERNEL, Place};
 
 /// A static program that makes an ext4 on its disk, writes a file and reads it back, and exits with 7.
 const USES_DISK: &str = r#"
@@ -66,4 +66,25 @@ fn a_program_without_what_it_asked_for_is_skipped() {
         assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Skip, reason));
     }
     assert_eq!(asking("device=/dev/null,capability=21,module loop", &[], 0).outcome, Outcome::Pass);
+}
+
+#[test]
+fn each_case_of_a_suite_finds_what_was_asked_for_also_when_it_is_replayed() {
+    let place = Place::new();
+    let body = "test -e /sys/module/loop && nproc && test -b /dev/vda && blockdev --getsize64 /dev/vda";
+    let suite = place.suite(&[("one", body), ("two", body), ("misses", "frob --now")]);
+    let run = |need: &str, more: &[&str]| {
+        place.kiln([&["run", KERNEL, "--no-retry", "--suite", &suite, "--need", need], more].concat()).run()
+    };
+    let done = run("module=loop,cpus=2,disk=64M,program=blockdev", &[]).expect(3);
+    for case in ["one", "two"] {
+        assert_eq!(done.document(case).output, "2\n67108864\n");
+    }
+    let misses = done.document("misses");
+    assert_eq!((misses.outcome, misses.blame), (Outcome::Broken, Some(Blame::Case)));
+    assert_eq!(misses.reason, "exit status 127: its shell cannot run frob");
+    place.kiln(["replay", "last/two"]).run().expect(0).says("same as before: pass two");
+    let elsewhere = place.path().join("elsewhere").display().to_string();
+    let skipped = run("module=nowhere", &["--results", &elsewhere]).expect(4);
+    skipped.says("skip    the kernel has no module nowhere: misses one two");
 }

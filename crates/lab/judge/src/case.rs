@@ -27,6 +27,8 @@ pub enum Dialect {
     Program,
     /// kselftest: Documentation/dev-tools/kselftest.rst and tools/testing/selftests/kselftest.h.
     Kselftest,
+    /// An executable of a folder: as for kselftest, and a shell that misses a command is no failure.
+    Folder,
     /// The Linux Test Project: its exit status is a sum of bits, and its output says why.
     Ltp,
 }
@@ -218,6 +220,9 @@ fn finished(seen: &Seen<'_>, end: &End, counts: Counts, new_taint: u64) -> Judge
             Judgement::new(Outcome::Fail, format!("the case was killed by signal {signal}"))
         }
         (Dialect::Kselftest, End::Exited(code)) => kselftest::exited(seen, counts, *code),
+        (Dialect::Folder, End::Exited(code)) => {
+            program::without_command(seen, *code).unwrap_or_else(|| kselftest::exited(seen, counts, *code))
+        }
         (Dialect::Ltp, End::Exited(code)) => ltp::exited(seen, *code),
         _ => program::ended(seen, end, counts),
     }

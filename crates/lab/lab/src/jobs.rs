@@ -6,7 +6,7 @@ use machine::catalogue;
 use machine::program::Program;
 use measure::{Job, NotMeasured};
 use protocol::catalogue::Operation;
-use protocol::{Need, Work};
+use protocol::{Command, Need, Work};
 
 use crate::plan::{Fixed, Plan};
 use crate::suites::select::MICRO;
@@ -69,7 +69,7 @@ impl Jobs {
         let job = Job {
             name: "workload".to_string(),
             about: "the program from its start to its end, with exec and exit".to_string(),
-            work: Work::Program(said.command(place)),
+            work: Work::Program(Command { needs: said.needs.to_vec(), ..said.command(place) }),
             skip: skip.map(skipped),
         };
         Ok(Self { jobs: vec![job], plan })

@@ -120,7 +120,9 @@ fn examine(machine: &mut dyn Machine, heard: &mut dyn FnMut(&str)) -> Facts {
 fn limit(item: &Item, timeouts: TimeoutScale) -> Duration {
     match item.dialect {
         Dialect::Ltp => timeouts.stretch_by_load(item.limit),
-        Dialect::Kiln | Dialect::Program | Dialect::Kselftest => timeouts.stretch(item.limit),
+        Dialect::Kiln | Dialect::Program | Dialect::Kselftest | Dialect::Folder => {
+            timeouts.stretch(item.limit)
+        }
     }
 }
 
@@ -135,6 +137,7 @@ pub(crate) fn request((run, seed, item): (u32, u64, &Item), limit: Duration) -> 
         seed,
         modules: item.modules.clone(),
         unsure: item.unsure.clone(),
+        needs: item.needs.clone(),
     }
 }
 

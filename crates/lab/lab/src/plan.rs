@@ -1,17 +1,21 @@
-//! What a Kernel and a host have of what the cases need.
+//! What is going to be run, and the machine for it.
+//!
+//! * [`needs`]: what a Kernel and a host have of what the cases need
+
+#[cfg(test)]
+pub(crate) mod fixture;
+mod needs;
 
 use std::time::Duration;
 
-use kernel::{Kernel, Presence};
-use machine::program::Program;
+use kernel::Kernel;
 use machine::{Payload, spec};
 use protocol::catalogue::Case;
 use protocol::{Need, Work};
 
 use judge::Dialect;
-
-/// Modules behind [`Need::Disk`].
-const DISK_MODULES: &[&str] = &["virtio_pci", "virtio_blk"];
+pub use needs::package_hint;
+pub(crate) use needs::{cpus_of, unsure};
 
 /// What is going to be run, and the machine for it.
 #[derive(Debug)]
@@ -43,6 +47,8 @@ pub struct Item {
     pub work: Work,
     /// What its exit status and its output mean.
     pub dialect: Dialect,
+    /// Without these it is skipped by the machine; a case has needs of its own besides.
+    pub needs: Vec<Need<String>>,
     /// Its time limit on an unloaded machine.
     pub limit: Duration,
     /// Kernel reports that it provokes on purpose.
@@ -118,24 +124,17 @@ impl Plan {
 
     /// A plan that runs nothing yet, on a machine that is large enough for `needs`.
     pub(crate) fn empty(suite: &str, needs: &[Need<&str>], fixed: Fixed) -> Self {
-        let (mut memory, mut cpus, mut disk) = (spec::MEMORY_MIB, spec::CPUS, 0);
-        for need in needs {
-            match need {
-                Need::Memory(mib) => memory = memory.max(*mib),
-                Need::Cpus(count) => cpus = cpus.max(*count),
-                Need::Disk(mib) => disk = disk.max(*mib),
-                _ => {}
-            }
-        }
-        Self {
+        let mut plan = Self {
             suite: suite.to_string(),
             items: Vec::new(),
             payload: Payload::default(),
-            memory_mib: fixed.memory_mib.unwrap_or(memory),
-            cpus: fixed.cpus.unwrap_or(cpus),
-            disk_mib: disk,
+            memory_mib: fixed.memory_mib.unwrap_or(spec::MEMORY_MIB),
+            cpus: fixed.cpus.unwrap_or(spec::CPUS),
+            disk_mib: 0,
             notes: Vec::new(),
-        }
+        };
+        plan.grow(needs, fixed);
+        plan
     }
 
     fn item(&mut self, kernel: &Kernel, case: &Case, fixed: Fixed) -> Result<Item, machine::Error> {
@@ -148,116 +147,12 @@ impl Plan {
             dialect: Dialect::Kiln,
             limit: fixed.limit.unwrap_or(case.limit),
             expects: case.expects.clone(),
-            needs_files: !modules.is_empty() || case.needs.iter().any(|need| matches!(need, Need::Tool(_))),
+            needs: Vec::new(),
+            needs_files: needs::has_files(&modules, &needs),
             modules,
             unsure: unsure(kernel, &needs),
             cpus: cpus_of(&needs),
             skip,
         })
     }
-
-    /// Ships what `needs` ask for; gives the modules to load by their paths, or none and what is missing as far as can
-    /// be told before the boot.
-    pub(crate) fn provide(
-        &mut self,
-        kernel: &Kernel,
-        needs: &[Need<&str>],
-    ) -> Result<(Vec<String>, Option<String>), machine::Error> {
-        let mut missing = None;
-        let mut modules = Vec::new();
-        for &need in needs {
-            missing = missing.or(self.lacks(kernel, need));
-            let names = modules_of(need).into_iter();
-            modules.extend(names.filter(|name| kernel.modules.presence(name) == Presence::Loadable));
-        }
-        match missing {
-            Some(why) => Ok((Vec::new(), Some(why))),
-            None => Ok((self.ship(kernel, &modules)?, None)),
-        }
-    }
-
-    /// What is missing for `need` as far as can be told before the boot; programs are shipped at once.
-    fn lacks(&mut self, kernel: &Kernel, need: Need<&str>) -> Option<String> {
-        match need {
-            Need::Module(name) if kernel.modules.presence(name) == Presence::Absent => {
-                Some(format!("the kernel has no module {name}"))
-            }
-            Need::Config(option)
-                if kernel.config.as_ref().is_some_and(|config| !config.is_enabled(option)) =>
-            {
-                Some(format!("the kernel was built without CONFIG_{option}"))
-            }
-            Need::Memory(mib) if mib > self.memory_mib => {
-                Some(format!("needs {mib} MiB, the machine has {}", self.memory_mib))
-            }
-            Need::Cpus(count) if count > self.cpus => {
-                Some(format!("needs {count} CPUs, the machine has {}", self.cpus))
-            }
-            Need::Tool(name) => self.ship_tool(name),
-            // The running kernel has the last word on everything else.
-            _ => None,
-        }
-    }
-
-    fn ship_tool(&mut self, name: &str) -> Option<String> {
-        let Some(path) = Program::find(name) else {
-            return Some(format!("this host has no {name}{}", package_hint(name)));
-        };
-        match Program::load(&path) {
-            Ok(program) => self.payload.program(program, &format!("/usr/sbin/{name}")),
-            Err(error) => return Some(error.to_string()),
-        }
-        None
-    }
-
-    /// Ships the modules with all that they need; gives the paths in the order of loading.
-    fn ship(&mut self, kernel: &Kernel, names: &[&str]) -> Result<Vec<String>, machine::Error> {
-        let mut paths = Vec::new();
-        for module in kernel.modules.closure(names)? {
-            paths.push(Payload::module_path(&module.name));
-            self.payload.module(module);
-        }
-        Ok(paths)
-    }
-}
-
-/// CPUs that are needed, at least those of every machine.
-pub(crate) fn cpus_of(needs: &[Need<&str>]) -> u32 {
-    let needed =
-        needs.iter().filter_map(|need| if let Need::Cpus(count) = need { Some(*count) } else { None });
-    needed.fold(spec::CPUS, u32::max)
-}
-
-/// What is needed and the kernel's files do not tell; for a file system the machine itself does.
-pub(crate) fn unsure(kernel: &Kernel, needs: &[Need<&str>]) -> Vec<String> {
-    let name =
-        |need: &Need<&str>| if let Need::Module(name) = need { Some((*name).to_string()) } else { None };
-    let is_unsure = |name: &String| kernel.modules.presence(name) == Presence::Unknown;
-    needs.iter().filter_map(name).filter(is_unsure).collect()
-}
-
-/// Modules that a need asks for, where they are not built in.
-fn modules_of(need: Need<&str>) -> Vec<&str> {
-    match need {
-        Need::Module(name) | Need::Filesystem(name) => vec![name],
-        Need::Disk(_) => DISK_MODULES.to_vec(),
-        Need::Config(_)
-        | Need::Device(_)
-        | Need::Memory(_)
-        | Need::Cpus(_)
-        | Need::Capability(_)
-        | Need::Tool(_) => Vec::new(),
-    }
-}
-
-/// How to get a program that cases use.
-#[must_use]
-pub fn package_hint(tool: &str) -> String {
-    let package = match tool {
-        "mkfs.ext4" => "e2fsprogs",
-        "mkfs.xfs" => "xfsprogs",
-        "mkfs.btrfs" => "btrfs-progs",
-        _ => return String::new(),
-    };
-    format!(": apt-get install {package}")
 }

@@ -123,6 +123,7 @@ impl Prepared {
             (None, Some(Suite::External(suite))) => Plan::for_external(suite, &kernel, fixed)?,
             (None, None) => return Err(Error::Usage("there is nothing to run".to_string())),
         };
+        plan = plan.require(&kernel, &request.needs, fixed)?;
         if let Some(again) = &again {
             again.narrow(&mut plan)?;
         }
@@ -226,7 +227,7 @@ impl Prepared {
     #[must_use]
     pub fn notes(&self, session: &Session) -> Vec<String> {
         let again = self.again.iter().filter_map(|again| again.note(session));
-        let is_unknown = self.kernel.config.is_none() && self.request.cases.has_needs();
+        let is_unknown = self.kernel.config.is_none() && self.request.has_needs();
         let unknown = is_unknown.then(|| NO_CONFIGURATION.to_string());
         let plans = self.plans.first().into_iter().flat_map(|plan| plan.notes.clone());
         self.note_accel().into_iter().chain(again).chain(unknown).chain(plans).collect()

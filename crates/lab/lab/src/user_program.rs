@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use kernel::Kernel;
 use machine::program::{Program, interpreter};
+use machine::spec;
 use protocol::{Command, Need, Work};
 
-use crate::plan::{Fixed, Item, Plan, cpus_of, unsure};
+use crate::plan::{Fixed, Item, Plan};
 use crate::userland;
 use judge::Dialect;
 
@@ -29,10 +30,9 @@ pub struct UserProgram<'a> {
 }
 
 impl<'a> UserProgram<'a> {
-    /// What the agent is told when it is at `place` in the machine.
+    /// What is started when it is at `place` in the machine.
     pub(crate) fn command(&self, place: String) -> Command {
-        let argv = [vec![place], self.arguments.to_vec()].concat();
-        Command { needs: self.needs.to_vec(), ..Command::new(argv) }
+        Command::new([vec![place], self.arguments.to_vec()].concat())
     }
 
     /// What it needs, as plans take it.
@@ -51,8 +51,7 @@ impl Plan {
         let program = Program::load(said.path)?;
         let name = said.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = format!("{PLACE}/{name}");
-        let needs = said.needs();
-        let mut plan = Self::empty(&name, &needs, fixed);
+        let mut plan = Self::empty(&name, &[], fixed);
         let script = interpreter(&program.content).map(|_| program.content.clone());
         plan.payload.program(program, &place);
         let userland = userland::ship_busybox(&mut plan.payload);
@@ -62,7 +61,6 @@ impl Plan {
                 plan.payload.program(program, &format!("/usr/sbin/{name}"));
             }
         }
-        let (modules, skip) = plan.provide(kernel, &needs)?;
         plan.items.push(Item {
             name,
             about: format!("{} exits with 0", said.path.display()),
@@ -70,37 +68,21 @@ impl Plan {
             dialect: Dialect::Program,
             limit: fixed.limit.unwrap_or(LIMIT),
             expects: Vec::new(),
-            modules,
-            unsure: unsure(kernel, &needs),
+            needs: Vec::new(),
+            modules: Vec::new(),
+            unsure: Vec::new(),
             needs_files: true,
-            cpus: cpus_of(&needs),
-            skip,
+            cpus: spec::CPUS,
+            skip: None,
         });
-        Ok(plan)
+        plan.require(kernel, said.needs, fixed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernel::{Arch, Config, Modules};
-
-    /// A lone image with its configuration.
-    fn kernel() -> Kernel {
-        Kernel {
-            locator: "bzImage".into(),
-            image: "bzImage".into(),
-            image_hash: String::new(),
-            release: None,
-            version_text: None,
-            arch: Arch::X86_64,
-            modules: Modules::unknown(),
-            config: Some(Config::parse("CONFIG_XFS_FS=m\n")),
-            system_map: None,
-            provenance: String::new(),
-            lease: None,
-        }
-    }
+    use crate::plan::fixture::kernel;
 
     fn plan(needs: &[&str], fixed: Fixed) -> Plan {
         let needs: Vec<_> = needs.iter().map(|need| need.parse().expect(need)).collect();
@@ -123,7 +105,7 @@ mod tests {
         assert_eq!(item.unsure, ["loop"], "a lone image says nothing about its modules");
         let Work::Program(command) = &item.work else { panic!("{:?}", item.work) };
         assert_eq!(command.argv, ["/usr/local/bin/sh", "--loops"]);
-        assert_eq!(command.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), needs);
+        assert_eq!(item.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), needs);
     }
 
     #[test]

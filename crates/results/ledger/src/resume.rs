@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use judge::{Blame, Outcome, Run};
-use lab::Repeats;
 use lab::event::Session;
+use lab::{Repeats, Request};
 
 use crate::past::{Past, sessions};
 
@@ -22,12 +22,13 @@ pub struct Resumed {
 pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
     let like = |past: &Past| {
         past.session().is_ok_and(|earlier| {
-            (&earlier.identity, &earlier.machine, &earlier.suite, &earlier.cases)
-                == (&session.identity, &session.machine, &session.suite, &session.cases)
+            (&earlier.identity, &earlier.machine, &earlier.suite, &earlier.cases, needs(&earlier))
+                == (&session.identity, &session.machine, &session.suite, &session.cases, needs(session))
         })
     };
     let Some(past) = sessions(root).into_iter().find(like) else {
-        let note = "nothing to resume: no earlier session has this kernel, machine and cases".to_string();
+        let note =
+            "nothing to resume: no earlier session has this kernel, machine, cases and needs".to_string();
         return Resumed { finished: Vec::new(), note };
     };
     let is_case = |run: &Run| !run.is_boot && session.cases.contains(&run.case);
@@ -36,6 +37,14 @@ pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
     let note =
         format!("{} of {} cases are taken from session {}", finished.len(), session.cases.len(), past.name());
     Resumed { finished, note }
+}
+
+/// What the cases of a session needed besides what they need themselves; nothing is known of sessions without a request.
+fn needs(session: &Session) -> Option<Vec<String>> {
+    match session.request.as_ref()? {
+        Request::Run(request) => Some(request.all_needs().iter().map(ToString::to_string).collect()),
+        Request::Kunit(_) => None,
+    }
 }
 
 /// Whether a Run says something about the kernel or the case; else it is missing.

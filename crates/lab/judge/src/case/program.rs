@@ -11,14 +11,19 @@ pub(super) fn ended(seen: &Seen<'_>, end: &End, counts: Counts) -> Judgement {
     match end {
         // A program that does not report speaks by its exit status, in the words of kselftest.
         End::Exited(4) if is_program => first_or(seen, ReportKind::Skip, Outcome::Skip, "exit status 4"),
-        End::Exited(code @ (126 | 127)) if is_program && let Some(command) = missing_command(seen.output) => {
-            let reason = format!("exit status {code}: its shell cannot run {command}");
-            Judgement::broken(Blame::Case, reason)
+        End::Exited(code @ 1..) => {
+            let without = without_command(seen, *code).filter(|_| is_program);
+            without.unwrap_or_else(|| Judgement::new(Outcome::Fail, format!("exit status {code}")))
         }
-        End::Exited(code @ 1..) => Judgement::new(Outcome::Fail, format!("exit status {code}")),
         _ if is_program && counts.total() == 0 => Judgement::new(Outcome::Pass, ""),
         _ => reported(seen, counts),
     }
+}
+
+/// It ended with what a shell ends with that cannot run a command, and the shell says so.
+pub(super) fn without_command(seen: &Seen<'_>, code: i32) -> Option<Judgement> {
+    let command = missing_command(seen.output).filter(|_| matches!(code, 126 | 127))?;
+    Some(Judgement::broken(Blame::Case, format!("exit status {code}: its shell cannot run {command}")))
 }
 
 /// What the results page says when nothing else does.

@@ -75,9 +75,13 @@ fn a_command_that_a_script_misses_is_broken_by_the_case() {
     let output = "/usr/local/bin/it.sh: 3: frob: not found\n";
     let broken =
         (Outcome::Broken, Some(Blame::Case), "exit status 127: its shell cannot run frob".to_string());
-    assert_eq!(exits(Dialect::Program, 127, output), broken);
-    assert_eq!(exits(Dialect::Program, 127, "").0, Outcome::Fail, "its own exit status");
-    assert_eq!(exits(Dialect::Program, 1, output).0, Outcome::Fail);
+    for dialect in [Dialect::Program, Dialect::Folder] {
+        assert_eq!(exits(dialect, 127, output), broken);
+        assert_eq!(exits(dialect, 127, "").0, Outcome::Fail, "its own exit status");
+        assert_eq!(exits(dialect, 1, output).0, Outcome::Fail);
+    }
+    assert_eq!(exits(Dialect::Kselftest, 127, output).0, Outcome::Fail, "as the kernel's own runner has it");
+    assert_eq!(exits(Dialect::Folder, 2, "ok 1 a # XFAIL known").0, Outcome::Pass, "else as for kselftest");
 }
 
 #[test]

@@ -20,10 +20,11 @@ pub struct About {
 }
 
 /// The names of the dialects.
-const DIALECTS: [(&str, Dialect); 4] = [
+const DIALECTS: [(&str, Dialect); 5] = [
     ("kiln", Dialect::Kiln),
     ("program", Dialect::Program),
     ("kselftest", Dialect::Kselftest),
+    ("folder", Dialect::Folder),
     ("ltp", Dialect::Ltp),
 ];
 

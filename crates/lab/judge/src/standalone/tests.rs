@@ -137,8 +137,9 @@ fn programs_and_suites_of_others_are_judged_alike() {
         "old01    1  TBROK  :  open failed\n",
         "x.c:9: TBROK: Test killed! (timeout?)\n",
         "x.c:9: TWARN: left behind\nx.c:12: TPASS: good\n",
+        "./x: line 3: frob: not found\n",
     ];
-    for dialect in [Dialect::Program, Dialect::Kselftest, Dialect::Ltp] {
+    for dialect in [Dialect::Program, Dialect::Kselftest, Dialect::Folder, Dialect::Ltp] {
         for output in outputs {
             for code in [0, 1, 2, 3, 4, 32, 33, 8, 64, 124, 126, 127, 139] {
                 Scene { dialect, output, ..Scene::default() }.exits(code);
@@ -253,10 +254,11 @@ proptest! {
     fn what_is_true_of_a_case_survives_the_way(
         name in any::<String>(),
         expects in prop::collection::vec(any::<String>(), 0..3),
-        (dialect, is_users, limit_ms) in (0..4_usize, any::<bool>(), any::<u64>()),
+        (dialect, is_users, limit_ms) in (0..5_usize, any::<bool>(), any::<u64>()),
     ) {
         let in_a_line = |text: &str| text.replace('\n', " ");
-        let dialect = [Dialect::Kiln, Dialect::Program, Dialect::Kselftest, Dialect::Ltp][dialect];
+        let dialect =
+            [Dialect::Kiln, Dialect::Program, Dialect::Kselftest, Dialect::Folder, Dialect::Ltp][dialect];
         let about = About { name, dialect, is_users, limit: Duration::from_millis(limit_ms), expects };
         let mut expected = about.clone();
         expected.name = in_a_line(&expected.name);

@@ -20,6 +20,9 @@ pub struct RunRequest {
     pub kernel: KernelRequest,
     /// The cases.
     pub cases: Selection,
+    /// Without these each case is skipped; it has needs of its own besides.
+    #[serde(default)]
+    pub needs: Vec<Need<String>>,
     /// Time limit of every case instead of its own.
     #[serde(default)]
     pub case_limit: Option<Duration>,
@@ -65,6 +68,7 @@ pub struct ProgramRequest {
     /// What it is started with.
     pub arguments: Vec<String>,
     /// Without these it is skipped.
+    #[serde(default)]
     pub needs: Vec<Need<String>>,
 }
 
@@ -76,11 +80,24 @@ impl RunRequest {
             version: Version,
             kernel,
             cases,
+            needs: Vec::new(),
             case_limit: None,
             policy: RunPolicy::default(),
             machine: MachineRequest::default(),
             dump: false,
         }
+    }
+
+    /// All that is needed besides what a case of a suite needs itself.
+    #[must_use]
+    pub fn all_needs(&self) -> Vec<Need<String>> {
+        let own = self.cases.program().map(|program| program.needs.as_slice()).unwrap_or_default();
+        [own, &self.needs].concat()
+    }
+
+    /// Whether what runs may need something of which only a configuration tells.
+    pub(crate) fn has_needs(&self) -> bool {
+        self.cases.program().is_none() || !self.all_needs().is_empty()
     }
 
     /// One case of it on the very same Kernel, once; the first case where none is named.
@@ -110,11 +127,6 @@ impl Selection {
     pub fn program(&self) -> Option<&ProgramRequest> {
         if let Self::Program(program) = self { Some(program) } else { None }
     }
-
-    /// Whether what runs may need something of which only a configuration tells.
-    pub(crate) fn has_needs(&self) -> bool {
-        self.program().is_none_or(|program| !program.needs.is_empty())
-    }
 }
 
 impl Default for Selection {
@@ -134,4 +146,22 @@ impl ProgramRequest {
 /// A path that is no text is better kept in part than not at all.
 fn lossy<S: Serializer>(path: &std::path::Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_keeps_needs_with_its_program_is_read() {
+        let kept = r#"{"version": 1, "kernel": {"locator": "host"}, "cases": {"program": {"path": "./it",
+            "arguments": [], "needs": [{"module": "loop"}, {"cpus": 2}]}}}"#;
+        let request: RunRequest = serde_json::from_str(kept).unwrap();
+        let texts: Vec<String> = request.all_needs().iter().map(ToString::to_string).collect();
+        assert_eq!((request.needs.len(), texts), (0, vec!["module=loop".to_string(), "cpus=2".to_string()]));
+        assert_eq!(
+            request.words(),
+            ["run", "host", "--exec", "./it", "--need", "module=loop", "--need", "cpus=2"]
+        );
+    }
 }

@@ -179,6 +179,7 @@ impl RunRequest {
         words.build(&self.kernel.build);
         words.machine(&self.machine);
         words.flag("--dump", self.dump);
+        words.each("--need", &self.needs);
         words.selection(&self.cases);
         words.finish()
     }

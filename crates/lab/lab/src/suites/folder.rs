@@ -27,7 +27,7 @@ pub(super) fn open(path: &Path) -> Result<External, Error> {
     let cases = cases.into_iter().map(case).collect();
     let notes = long.iter().map(|path| format!("not run, since its name is too long: {path}")).collect();
     let name = name_of(folder.root());
-    External { name, cases, dialect: Dialect::Kselftest, folder, place: PLACE, links: Vec::new(), notes }
+    External { name, cases, dialect: Dialect::Folder, folder, place: PLACE, links: Vec::new(), notes }
         .checked(why)
 }
 

@@ -85,6 +85,7 @@ fn item(
         dialect: suite.dialect,
         limit: fixed.limit.unwrap_or(case.limit),
         expects: Vec::new(),
+        needs: Vec::new(),
         modules: Vec::new(),
         unsure: Vec::new(),
         needs_files: true,

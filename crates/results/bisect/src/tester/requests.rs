@@ -30,6 +30,7 @@ pub(super) fn run(request: &BisectRequest, subject: &Subject, times: u32) -> Run
         version: Version,
         kernel: build(subject),
         cases: request.cases.clone().unwrap_or_else(trivial),
+        needs: Vec::new(),
         case_limit: request.case_limit,
         policy,
         machine: machine(request, subject),

@@ -15,6 +15,7 @@ pub(crate) fn item(name: &str) -> Item {
         dialect: Dialect::Kiln,
         limit: Duration::from_secs(1),
         expects: Vec::new(),
+        needs: Vec::new(),
         modules: Vec::new(),
         unsure: Vec::new(),
         needs_files: false,
