@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use kernel::{Context as Search, Kernel, Locator, Store};
 use lab::event::Session;
 use lab::plan::Fixed;
-use lab::source::HostedSource;
+use lab::source::VmmSource;
 use lab::{Event, Isolation, Listener, Options, Part, Plan, Repeats, Runner, Suite};
 use machine::TimeoutScale;
 use machine::{AccelChoice, Engine, Spec};
@@ -43,7 +43,7 @@ pub(crate) fn measure(locator: &str, name: &str) -> Result<Times> {
     let spec = spec(&plan, Engine::choose(kernel.arch, AccelChoice::Auto)?);
     // What an earlier run has kept would be no boot.
     let empty = tempfile::tempdir()?;
-    let source = HostedSource::new(&spec, &kernel, Store::new(empty.path().to_path_buf()), false)?;
+    let source = VmmSource::new(&spec, &kernel, Store::new(empty.path().to_path_buf()), false)?;
     let mut watch = Watch::default();
     let runner = Runner::new(&mut watch, &never, options(spec.engine));
     let summary = runner.run(session(&plan), &[Part { plan: &plan, source: &source }])?;

@@ -9,7 +9,7 @@ use lab::kunit;
 use lab::prepare::Again;
 use lab::prepare::kunit::PreparedKunit;
 use lab::request::KunitRequest;
-use lab::source::{Heard, HostedSource, Source, Up};
+use lab::source::{Heard, Source, Up, VmmSource};
 use machine::BootFailure;
 
 use crate::cli::Kunit;
@@ -30,7 +30,7 @@ pub(crate) fn boot(request: &KunitRequest, again: Option<&Again>, output: Output
     let interrupt = signals::interrupt_flag().context("signals")?;
     let prepared = preparing(&interrupt, |context| PreparedKunit::new(request, context))?;
     let PreparedKunit { kernel, spec, .. } = &prepared;
-    let source = Watched { source: HostedSource::new(spec, kernel, store(), false)? };
+    let source = Watched { source: VmmSource::new(spec, kernel, store(), false)? };
     let session = prepared.session(again)?;
     let mut listeners = output.listeners(&session)?;
     let mut decoding = Decoding::of(kernel, &mut listeners);
@@ -46,7 +46,7 @@ pub(crate) fn boot(request: &KunitRequest, again: Option<&Again>, output: Output
 
 /// Shows the console while the tests run: their results are reported when all have ended.
 struct Watched<'a> {
-    source: HostedSource<'a>,
+    source: VmmSource<'a>,
 }
 
 impl Source for Watched<'_> {

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use judge::{Dialect, Ending, Seen, judge};
 use kernel::{Kernel, Store};
-use lab::source::{Heard, HostedSource};
+use lab::source::{Heard, VmmSource};
 use lab::{Plan, userland};
-use machine::{BootFailure, BootTrouble, Death, Event, Hosted, Machine, Spec};
+use machine::{BootFailure, BootTrouble, Death, Event, Machine, Spec, Vmm};
 use protocol::{Command, End, FromAgent, RunRequest, ToAgent, Work};
 use signal_hook::consts::SIGWINCH;
 
@@ -66,8 +66,8 @@ pub(crate) fn at_hand(spec: &Spec, kernel: &Kernel, greeting: &str) -> Result<u8
 }
 
 /// A machine that is up, or the exit code.
-fn boot(spec: &Spec, kernel: &Kernel, interrupt: &AtomicBool) -> Result<Result<Hosted, u8>> {
-    let source = HostedSource::new(spec, kernel, Store::new(Store::default_dir()), false)?;
+fn boot(spec: &Spec, kernel: &Kernel, interrupt: &AtomicBool) -> Result<Result<Vmm, u8>> {
+    let source = VmmSource::new(spec, kernel, Store::new(Store::default_dir()), false)?;
     let mut progress = terminal::Progress::new();
     let booted = source.machine(interrupt, &mut |heard| match heard {
         Heard::CommandLine(_) => progress.show(&format!("booting {}", kernel.provenance)),
@@ -91,7 +91,7 @@ fn did_not_boot(failure: &BootFailure) -> Result<u8> {
 }
 
 /// Runs one command; its output is ours, and so is its exit status.
-fn one_command(mut machine: Hosted, command: &str, interrupt: &AtomicBool) -> Result<u8> {
+fn one_command(mut machine: Vmm, command: &str, interrupt: &AtomicBool) -> Result<u8> {
     let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
     let request = RunRequest {
         run: 1,
@@ -164,7 +164,7 @@ fn status_of(end: &End) -> Result<u8> {
 }
 
 /// Connects the user's terminal with the console until the shell ends.
-fn interactive(mut machine: Hosted, interrupt: &AtomicBool) -> Result<u8> {
+fn interactive(mut machine: Vmm, interrupt: &AtomicBool) -> Result<u8> {
     let resized = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGWINCH, Arc::clone(&resized)).context("signals")?;
     let leave = Arc::new(AtomicBool::new(false));
@@ -200,7 +200,7 @@ enum Left {
 }
 
 /// Waits for the end of the shell.
-fn follow(machine: &mut Hosted, interrupt: &AtomicBool, resized: &AtomicBool, leave: &AtomicBool) -> Left {
+fn follow(machine: &mut Vmm, interrupt: &AtomicBool, resized: &AtomicBool, leave: &AtomicBool) -> Left {
     while !interrupt.load(Ordering::Relaxed) && !leave.load(Ordering::Relaxed) {
         if resized.swap(false, Ordering::Relaxed) {
             let (rows, columns) = size();

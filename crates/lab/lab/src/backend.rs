@@ -8,7 +8,7 @@ use kernel::{Context, Kernel, Store};
 use machine::Spec;
 
 use crate::request::KernelRequest;
-use crate::source::{HostedSource, Source};
+use crate::source::{Source, VmmSource};
 use measure::{Candidate, Counting, Failure, Measurement, Progress};
 
 /// What long work needs to know and to say.
@@ -99,7 +99,7 @@ impl Backend for HostBackend {
         kernel: &'a Kernel,
         same_random_numbers: bool,
     ) -> Result<Box<dyn Source + 'a>, machine::Error> {
-        Ok(Box::new(HostedSource::new(spec, kernel, store(), same_random_numbers)?))
+        Ok(Box::new(VmmSource::new(spec, kernel, store(), same_random_numbers)?))
     }
 
     fn procedure(&self) -> Result<String, machine::Error> {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use machine::{BootFailure, Error, Machine};
 
-mod hosted;
 mod proven;
+mod vmm;
 
-pub use hosted::HostedSource;
+pub use vmm::VmmSource;
 
 /// Makes machines, each as fresh as the first.
 pub trait Source: Sync {

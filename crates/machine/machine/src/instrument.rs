@@ -11,7 +11,7 @@ mod exchange;
 mod measuring;
 
 pub(crate) use exchange::Exchange;
-pub(crate) use measuring::Desk;
+pub(crate) use measuring::Channel;
 pub use measuring::{Measuring, Step};
 
 /// What a measuring machine counts time by.

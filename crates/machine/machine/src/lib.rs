@@ -7,7 +7,7 @@
 //!   [`folder`]: a folder of the host
 //! * [`catalogue`]: the cases and operations that guests' programs hold
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
-//! * [`hosted`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
+//! * [`vmm`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
 //! * [`template`]: a booted machine that others are cloned from
 //! * [`instrument`]: a machine that measures
 //! * [`TimeoutScale`], [`Life`]: how long things may take here and now
@@ -19,7 +19,6 @@ pub mod engine;
 pub mod error;
 pub mod folder;
 pub mod host;
-pub mod hosted;
 pub mod initramfs;
 pub mod instrument;
 pub mod kvm;
@@ -31,6 +30,7 @@ pub mod spec;
 pub mod template;
 mod timeout;
 pub mod uml;
+pub mod vmm;
 mod window;
 
 use std::time::{Duration, Instant};
@@ -42,12 +42,12 @@ pub use console::{Death, Facts};
 pub use engine::Engine;
 pub use error::{BootFailure, BootTrouble, Error};
 pub use folder::Folder;
-pub use hosted::{Booted, Built, Hosted, Programs, Starting};
 pub use instrument::{Measuring, SHIFT, Step, Timing, Watch};
 pub use payload::Payload;
 pub use spec::Spec;
 pub use template::Template;
 pub use timeout::{Life, TimeoutScale};
+pub use vmm::{Booted, Built, Programs, Starting, Vmm};
 
 /// The agent: a static program, `/init` of every machine.
 pub static AGENT: &[u8] = include_bytes!(env!("KILN_AGENT"));

@@ -19,11 +19,11 @@ use console::Console;
 use crate::Death;
 use crate::accel::Accel;
 use crate::error::Error;
-use crate::hosted::launch::{Launch, Numbers, Origin, Parts, quote};
-use crate::hosted::process::{Exit, Process};
-use crate::hosted::start::Files;
-use crate::hosted::{Driver, Provocation, Raw};
 use crate::spec::Spec;
+use crate::vmm::launch::{Launch, Numbers, Origin, Parts, quote};
+use crate::vmm::process::{Exit, Process};
+use crate::vmm::start::Files;
+use crate::vmm::{Driver, Provocation, Raw};
 use monitor::Monitor;
 
 /// Where a machine that is started by hand has its parts, in the folder where QEMU is started.

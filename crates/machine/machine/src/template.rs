@@ -1,6 +1,6 @@
 //! A booted machine that others are cloned from.
 //!
-//! It stopped when its agent had said hello. A clone maps its memory privately, reads the state of its devices
+//! It stopped when its agent had frames hello. A clone maps its memory privately, reads the state of its devices
 //! and goes on from there, so that it costs what it does and not what it is.
 //!
 //! * [`wake`]: from a clone's start to its first answer
@@ -23,11 +23,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::hosted::launch::{Origin, inherited};
-use crate::hosted::start::{Files, start};
-use crate::hosted::{Frozen, Hosted};
 use crate::instrument;
 use crate::spec::Spec;
+use crate::vmm::launch::{Origin, inherited};
+use crate::vmm::start::{Files, start};
+use crate::vmm::{Frozen, Vmm};
 use crate::window::Window;
 
 pub use entry::Keep;
@@ -83,12 +83,12 @@ impl Template {
     }
 
     /// Starts a machine that goes on where this one stopped, with the files of a measuring one if it is one.
-    fn start(&self, instrument: Option<instrument::Files<OwnedFd>>) -> Result<Hosted, Error> {
+    fn start(&self, instrument: Option<instrument::Files<OwnedFd>>) -> Result<Vmm, Error> {
         let Body { spec, program, image, window } = &self.body;
         let window = window.as_ref().map(|window| window.descriptor()).transpose()?;
         let origin = Origin::Clone { memory: self.memory.descriptor()?, state: self.state()?, window };
         let (machine, _) = start(spec, Files { program, image }, (origin, instrument))?;
-        Ok(machine.after(self.frozen.said))
+        Ok(machine.after(self.frozen.frames))
     }
 
     /// The state of the devices, to be read from its beginning.

@@ -20,10 +20,10 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::Death;
 use crate::error::Error;
-use crate::hosted::launch::{Launch, Numbers, Parts};
-use crate::hosted::process::{Exit, Process};
-use crate::hosted::{Driver, Provocation};
 use crate::spec::Spec;
+use crate::vmm::launch::{Launch, Numbers, Parts};
+use crate::vmm::process::{Exit, Process};
+use crate::vmm::{Driver, Provocation};
 
 /// What a restart would execute; nothing has this name, and what comes after a restart is another boot,
 /// which kiln makes itself. Kernels before 6.1 do not know the parameter for that.

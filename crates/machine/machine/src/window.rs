@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt;
 use protocol::window::{Entry, Extent, Kind, TABLE, WINDOW_SIZE, encode};
 
 use crate::error::Error;
-use crate::hosted::launch::in_memory;
 use crate::initramfs::{self, Archive};
+use crate::vmm::launch::in_memory;
 
 /// Contents begin at a multiple of this.
 const ALIGNMENT: usize = 8;

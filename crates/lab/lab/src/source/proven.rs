@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use machine::template::Keep;
 use machine::{BootFailure, BootTrouble, Booted, Error};
 
-use super::hosted::up;
+use super::vmm::up;
 use super::{Facts, Template, Up};
 
 /// What a template is proven with.

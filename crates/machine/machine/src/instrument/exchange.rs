@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use protocol::measure::{ANSWERS, Answer, EXCHANGE_SIZE, ORDER, Order, SYMBOLS, decode, encode};
 
 use crate::error::Error;
-use crate::hosted::launch::in_memory;
+use crate::vmm::launch::in_memory;
 
 /// Host's side of the memory.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use protocol::measure::Answer;
 
 use super::{Exchange, Files, Plugin, Watch};
 use crate::error::Error;
-use crate::hosted::Hosted;
-use crate::hosted::launch::{in_memory, inherited};
+use crate::vmm::Vmm;
+use crate::vmm::launch::{in_memory, inherited};
 use crate::{Death, Event, Machine, PLUGIN};
 
 /// How often is looked for answers, which nothing announces.
@@ -23,8 +23,8 @@ const OUTPUT_MAX: u64 = 256 << 20;
 /// A machine that measures. It is gone when it is dropped.
 #[derive(Debug)]
 pub struct Measuring {
-    machine: Hosted,
-    desk: Desk,
+    machine: Vmm,
+    channel: Channel,
     is_over: bool,
 }
 
@@ -45,16 +45,16 @@ pub enum Step {
     Quiet,
 }
 
-/// Host's side of what a measuring machine has beside other machines.
+/// The host's side of the shared memory through which a measuring machine gets its order and answers.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct Channel {
     exchange: Exchange,
     /// The plugin's output, if there is a plugin.
     output: Option<OwnedFd>,
 }
 
-impl Desk {
-    /// A desk, and what lies on it for QEMU.
+impl Channel {
+    /// A channel, and the files of it that QEMU opens.
     pub(crate) fn new(exchange: Exchange, watch: Watch) -> Result<(Self, Files<OwnedFd>), Error> {
         let copy = |file: &OwnedFd| file.try_clone().map_err(|source| Error::host("plugin", source));
         let output = (watch != Watch::No).then(|| in_memory("plugin-output", &[])).transpose()?;
@@ -72,15 +72,15 @@ impl Desk {
 }
 
 impl Measuring {
-    pub(crate) fn new(machine: Hosted, desk: Desk) -> Self {
-        Self { machine, desk, is_over: false }
+    pub(crate) fn new(machine: Vmm, channel: Channel) -> Self {
+        Self { machine, channel, is_over: false }
     }
 
     /// What happens next, or [`Step::Quiet`] if nothing does until `deadline`. After [`Step::Stopped`] and
     /// [`Step::Ended`] there is nothing more.
     pub fn next(&mut self, deadline: Instant) -> Step {
         loop {
-            if let Some(answer) = self.desk.exchange.next() {
+            if let Some(answer) = self.channel.exchange.next() {
                 return answer.map_or_else(Step::Trouble, Step::Answer);
             }
             if self.is_over {
@@ -102,14 +102,14 @@ impl Measuring {
     }
 
     /// The machine that does it.
-    pub fn machine(&mut self) -> &mut Hosted {
+    pub fn machine(&mut self) -> &mut Vmm {
         &mut self.machine
     }
 
     /// The text of the kernel's symbols, if it was asked for.
     #[must_use]
     pub fn symbols(&self) -> String {
-        self.desk.exchange.symbols()
+        self.channel.exchange.symbols()
     }
 
     /// What the plugin has written; nothing without one.
@@ -118,7 +118,7 @@ impl Measuring {
     ///
     /// When it cannot be read.
     pub fn plugin_output(&self) -> Result<Vec<u8>, Error> {
-        let Some(output) = &self.desk.output else { return Ok(Vec::new()) };
+        let Some(output) = &self.channel.output else { return Ok(Vec::new()) };
         let mut bytes = Vec::new();
         // Another opening, since QEMU's has its place at the end.
         let read = File::open(inherited(output.as_raw_fd()))

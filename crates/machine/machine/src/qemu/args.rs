@@ -7,9 +7,9 @@ use protocol::window::WINDOW_SIZE;
 
 use super::files;
 use crate::accel::Accel;
-use crate::hosted::launch::{Numbers, Origin, inherited};
 use crate::instrument::{Files, Plugin, Timing};
 use crate::spec::Spec;
+use crate::vmm::launch::{Numbers, Origin, inherited};
 
 /// All arguments after the program's name.
 pub(super) fn arguments(

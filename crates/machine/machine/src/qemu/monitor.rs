@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::qmp::{self, Answer, LINE_MAX, Said};
+use super::qmp::{self, Answer, LINE_MAX, Message};
 use crate::error::Error;
-use crate::hosted::Raw;
-use crate::hosted::launch::socket_pair;
+use crate::vmm::Raw;
+use crate::vmm::launch::socket_pair;
 
-/// Things said that may wait; a machine says a handful in its life.
+/// Messages that may wait; a machine sends a handful in its life.
 const QUEUE: usize = 16;
 
 /// How long an answer may take, and the end of a QEMU that has ended.
@@ -36,7 +36,7 @@ const DUMP_PATIENCE: Duration = Duration::from_secs(300);
 #[derive(Debug)]
 pub(super) struct Monitor {
     socket: UnixStream,
-    said: Receiver<Said>,
+    messages: Receiver<Message>,
     /// Commands that have been sent.
     sent: u64,
     resumed: bool,
@@ -50,11 +50,12 @@ impl Monitor {
     pub(super) fn new(events: SyncSender<Raw>) -> Result<(Self, OwnedFd), Error> {
         let (socket, its) = socket_pair()?;
         let copy = socket.try_clone().map_err(|source| Error::host("socket", source))?;
-        let (sender, said) = sync_channel(QUEUE);
+        let (sender, messages) = sync_channel(QUEUE);
         std::thread::spawn(move || read(copy, &sender, &events));
         // A QEMU that has ended already says why in its own words.
         let _ = qmp::negotiate(&socket);
-        let monitor = Self { socket, said, sent: 0, resumed: false, refused: None, shutdown_reason: None };
+        let monitor =
+            Self { socket, messages, sent: 0, resumed: false, refused: None, shutdown_reason: None };
         Ok((monitor, its.into()))
     }
 
@@ -175,14 +176,14 @@ impl Monitor {
         self.shutdown_reason.as_deref()
     }
 
-    /// Takes in the next thing that is said; gives it if it is an answer.
+    /// Takes in the next message; gives it if it is an answer.
     fn receive(&mut self, deadline: Instant) -> Result<Option<(u64, Answer)>, RecvTimeoutError> {
-        match self.said.recv_timeout(deadline.saturating_duration_since(Instant::now()))? {
-            Said::Answer(number, answer) => return Ok(Some((number, answer))),
-            Said::Shutdown(reason) => self.shutdown_reason = Some(reason),
-            Said::Resumed => self.resumed = true,
-            Said::StopsItself => {}
-            Said::Paused => {
+        match self.messages.recv_timeout(deadline.saturating_duration_since(Instant::now()))? {
+            Message::Answer(number, answer) => return Ok(Some((number, answer))),
+            Message::Shutdown(reason) => self.shutdown_reason = Some(reason),
+            Message::Resumed => self.resumed = true,
+            Message::StopsItself => {}
+            Message::Paused => {
                 self.shutdown_reason.get_or_insert_with(|| "it paused the guest on its own".to_string());
             }
         }
@@ -203,7 +204,7 @@ fn complaint(error: RecvTimeoutError) -> &'static str {
 }
 
 /// Reads up to the end of QEMU, or of the monitor.
-fn read(mut socket: UnixStream, said: &SyncSender<Said>, events: &SyncSender<Raw>) {
+fn read(mut socket: UnixStream, messages: &SyncSender<Message>, events: &SyncSender<Raw>) {
     let mut buffer = [0; 16 * 1024];
     let mut line = Vec::new();
     let mut stops_itself = false;
@@ -216,18 +217,18 @@ fn read(mut socket: UnixStream, said: &SyncSender<Said>, events: &SyncSender<Raw
             }
             let Some(new) = qmp::read(&std::mem::take(&mut line)) else { continue };
             let event = match new {
-                Said::Paused if std::mem::take(&mut stops_itself) => {
+                Message::Paused if std::mem::take(&mut stops_itself) => {
                     if events.send(Raw::Stopped).is_err() {
                         return;
                     }
                     continue;
                 }
                 // A guest that QEMU paused will do nothing more.
-                Said::Paused => Some(Raw::Over),
+                Message::Paused => Some(Raw::Over),
                 _ => None,
             };
-            stops_itself |= new == Said::StopsItself;
-            if said.send(new).is_err() || event.is_some_and(|event| events.send(event).is_err()) {
+            stops_itself |= new == Message::StopsItself;
+            if messages.send(new).is_err() || event.is_some_and(|event| events.send(event).is_err()) {
                 return;
             }
         }

@@ -18,7 +18,7 @@ pub(super) type Answer = Result<Value, String>;
 
 /// What QEMU said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum Message {
     /// The guest is being reset or shut down, and who asked for it.
     Shutdown(String),
     /// QEMU has paused the guest, which kiln never asks for: an internal error, or no space left.
@@ -32,25 +32,25 @@ pub(super) enum Said {
 }
 
 /// Reads one line; nothing for greetings and for events that do not matter.
-pub(super) fn read(line: &[u8]) -> Option<Said> {
+pub(super) fn read(line: &[u8]) -> Option<Message> {
     let value: Value = serde_json::from_slice(line).ok()?;
     if value["event"] == "SHUTDOWN" {
-        return Some(Said::Shutdown(value["data"]["reason"].as_str().unwrap_or_default().to_string()));
+        return Some(Message::Shutdown(value["data"]["reason"].as_str().unwrap_or_default().to_string()));
     }
     if value["event"] == "GUEST_PANICKED" {
-        return Some(Said::StopsItself);
+        return Some(Message::StopsItself);
     }
     if value["event"] == "STOP" {
-        return Some(Said::Paused);
+        return Some(Message::Paused);
     }
     if value["event"] == "RESUME" {
-        return Some(Said::Resumed);
+        return Some(Message::Resumed);
     }
     let number = value["id"].as_u64()?;
     if let Some(error) = value.get("error") {
-        return Some(Said::Answer(number, Err(error["desc"].as_str().unwrap_or("refused").to_string())));
+        return Some(Message::Answer(number, Err(error["desc"].as_str().unwrap_or("refused").to_string())));
     }
-    Some(Said::Answer(number, Ok(value.get("return")?.clone())))
+    Some(Message::Answer(number, Ok(value.get("return")?.clone())))
 }
 
 /// Leaves the state in which only this command is understood.
@@ -102,18 +102,18 @@ mod tests {
     #[test]
     fn what_matters_is_understood() {
         let event = br#"{"timestamp": {"seconds": 1, "microseconds": 2}, "event": "SHUTDOWN", "data": {"guest": true, "reason": "guest-reset"}}"#;
-        assert_eq!(read(event), Some(Said::Shutdown("guest-reset".into())));
-        assert_eq!(read(br#"{"event": "STOP"}"#), Some(Said::Paused));
+        assert_eq!(read(event), Some(Message::Shutdown("guest-reset".into())));
+        assert_eq!(read(br#"{"event": "STOP"}"#), Some(Message::Paused));
         assert_eq!(
             read(br#"{"event": "GUEST_PANICKED", "data": {"action": "pause"}}"#),
-            Some(Said::StopsItself)
+            Some(Message::StopsItself)
         );
-        assert_eq!(read(br#"{"event": "RESUME"}"#), Some(Said::Resumed));
-        assert_eq!(read(br#"{"return": "RIP=0", "id": 7}"#), Some(Said::Answer(7, Ok("RIP=0".into()))));
+        assert_eq!(read(br#"{"event": "RESUME"}"#), Some(Message::Resumed));
+        assert_eq!(read(br#"{"return": "RIP=0", "id": 7}"#), Some(Message::Answer(7, Ok("RIP=0".into()))));
         assert_eq!(read(br#"{"return": {}}"#), None, "the answer to the negotiation");
         assert_eq!(
             read(br#"{"error": {"class": "GenericError", "desc": "no"}, "id": 8}"#),
-            Some(Said::Answer(8, Err("no".into())))
+            Some(Message::Answer(8, Err("no".into())))
         );
         assert_eq!(read(br#"{"QMP": {"version": {}}}"#), None);
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{About, Body, Memory, Template};
 use crate::error::Error;
-use crate::hosted::{Frozen, Said};
+use crate::vmm::{Frames, Frozen};
 
 /// Templates that are kept, each of some 100 MiB or more; those that nobody used for longest go.
 const KEPT: usize = 16;
@@ -33,7 +33,7 @@ pub struct Keep {
 #[derive(Serialize, Deserialize)]
 struct Document {
     about: About,
-    said: Said,
+    frames: Frames,
     state_size: u64,
 }
 
@@ -66,7 +66,7 @@ impl Keep {
             return None;
         }
         let memory = Memory::kept(memory, body.spec.memory_mib).ok()??;
-        let frozen = Frozen { state, said: document.said };
+        let frozen = Frozen { state, frames: document.frames };
         Some(Template::new(body, memory, frozen, document.about))
     }
 
@@ -91,11 +91,10 @@ impl Template {
     fn write(&self, directory: &Path, is_given_up: &AtomicBool) -> io::Result<()> {
         std::fs::create_dir(directory)?;
         self.memory.copy_to(&File::create_new(directory.join("memory"))?, is_given_up)?;
-        let mut state = File::open(crate::hosted::launch::inherited(std::os::fd::AsRawFd::as_raw_fd(
-            &self.frozen.state,
-        )))?;
+        let mut state =
+            File::open(crate::vmm::launch::inherited(std::os::fd::AsRawFd::as_raw_fd(&self.frozen.state)))?;
         let state_size = io::copy(&mut state, &mut File::create_new(directory.join("state"))?)?;
-        let document = Document { about: self.about.clone(), said: self.frozen.said, state_size };
+        let document = Document { about: self.about.clone(), frames: self.frozen.frames, state_size };
         serde_json::to_writer(File::create_new(directory.join("template.json"))?, &document)?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use protocol::measure::Order;
 use super::Template;
 use super::wake::{WAKE_MAX, not_started};
 use crate::error::{BootFailure, Error};
-use crate::instrument::{Desk, Exchange, Measuring, Watch};
+use crate::instrument::{Channel, Exchange, Measuring, Watch};
 use crate::{Death, Event, Machine};
 
 /// How long is waited for why a QEMU has ended.
@@ -21,10 +21,10 @@ impl Template {
     ///
     /// When the host cannot start it. A clone that does not go on is the inner error.
     pub fn measure(&self, order: &Order, watch: Watch) -> Result<Result<Measuring, BootFailure>, Error> {
-        let (desk, files) = Desk::new(Exchange::new(Some(order))?, watch)?;
+        let (channel, files) = Channel::new(Exchange::new(Some(order))?, watch)?;
         let mut machine = self.start(Some(files))?;
         Ok(match machine.resume(Instant::now() + WAKE_MAX) {
-            Ok(()) => Ok(Measuring::new(machine, desk)),
+            Ok(()) => Ok(Measuring::new(machine, channel)),
             // A QEMU that ended says why in its own words.
             Err(why) => Err(match machine.next(Instant::now() + LAST_WORDS) {
                 Event::Ended(Death::Broken(last)) => machine.failure(not_started(&last)),

@@ -8,7 +8,7 @@ use protocol::{FromAgent, ToAgent};
 use super::Template;
 use super::wake::EARLY_MAX;
 use crate::error::{BootFailure, BootTrouble};
-use crate::hosted::{Booted, Hosted, INTERRUPT_INTERVAL};
+use crate::vmm::{Booted, INTERRUPT_INTERVAL, Vmm};
 use crate::{Event, Machine};
 
 impl Template {
@@ -49,6 +49,6 @@ impl Template {
     }
 }
 
-fn failed(machine: &Hosted, why: &str) -> BootFailure {
+fn failed(machine: &Vmm, why: &str) -> BootFailure {
     machine.failure(BootTrouble::Machine(format!("programs could not be copied into the machine: {why}")))
 }

@@ -7,8 +7,8 @@ use protocol::{FromAgent, ToAgent};
 
 use super::Template;
 use crate::error::{BootFailure, BootTrouble, Error};
-use crate::hosted::own::Own;
-use crate::hosted::{Booted, Hosted, INTERRUPT_INTERVAL};
+use crate::vmm::own::Own;
+use crate::vmm::{Booted, INTERRUPT_INTERVAL, Vmm};
 use crate::{Event, Machine};
 
 /// How much longer than the boot of its template a clone may take.
@@ -42,7 +42,7 @@ impl Template {
     }
 
     /// Waits until `machine` goes on and its agent answers.
-    fn wake(&self, machine: &mut Hosted, own: &Own, interrupt: &AtomicBool) -> Result<(), BootFailure> {
+    fn wake(&self, machine: &mut Vmm, own: &Own, interrupt: &AtomicBool) -> Result<(), BootFailure> {
         let start = Instant::now();
         let until = || Instant::now() + INTERRUPT_INTERVAL;
         while !machine.runs_by(until()).map_err(|why| machine.failure(not_started(&why)))? {
@@ -79,7 +79,7 @@ impl Template {
 
     /// Whether what a machine does since `start` takes too long beside the boot of its template; what it waited for
     /// the host does not count.
-    pub(super) fn is_late(&self, machine: &mut Hosted, start: Instant) -> bool {
+    pub(super) fn is_late(&self, machine: &mut Vmm, start: Instant) -> bool {
         machine.lived(start) >= (self.about.took * SLOWNESS).clamp(WAKE_MIN, WAKE_MAX)
     }
 }

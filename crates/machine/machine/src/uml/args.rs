@@ -1,7 +1,7 @@
 //! UML's command line. What is no parameter of UML itself goes to the kernel.
 
-use crate::hosted::launch::{Numbers, inherited};
 use crate::spec::Spec;
+use crate::vmm::launch::{Numbers, inherited};
 
 /// A tmpfs that only UML sees is mounted here, with this directory in it. It holds the machine's memory,
 /// and the socket of its management console. UML looks here for a tmpfs by itself.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs::{read_link, read_to_string};
 
-use crate::hosted::process_tree::process_tree;
+use crate::vmm::process_tree::process_tree;
 
 /// Clock ticks of user space in a second, which are part of the ABI of x86.
 const TICKS: u64 = 100;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::PRELOAD;
 use crate::error::Error;
-use crate::hosted::launch::{in_memory, inherited};
+use crate::vmm::launch::{in_memory, inherited};
 
 /// Size of the state that every UML can hold, in bytes.
 const KNOWN: u32 = 2696;

@@ -69,8 +69,8 @@ mod tests {
     use console::Console;
 
     use crate::Death;
-    use crate::hosted::Provocation;
-    use crate::hosted::process::{Exit, Process};
+    use crate::vmm::Provocation;
+    use crate::vmm::process::{Exit, Process};
 
     /// Writes half a dump and fails, or a whole one.
     #[derive(Debug)]

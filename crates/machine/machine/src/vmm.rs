@@ -47,7 +47,7 @@ use waiting::Waiting;
 
 pub use boot::{Booted, Starting};
 pub use built::{Built, Programs};
-pub(crate) use cloning::{Frozen, Said};
+pub(crate) use cloning::{Frames, Frozen};
 pub(crate) use traces::Provocation;
 
 /// Sockets whose end is waited for: console, control port.
@@ -115,7 +115,7 @@ pub(crate) enum Raw {
 }
 
 /// A machine that is a program of this host.
-pub struct Hosted {
+pub struct Vmm {
     process: Process,
     waiting: Waiting,
     pauses: PauseDetector,
@@ -134,9 +134,9 @@ pub struct Hosted {
     exit: Option<Exit>,
 }
 
-impl std::fmt::Debug for Hosted {
+impl std::fmt::Debug for Vmm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Hosted")
+        f.debug_struct("Vmm")
             .field("driver", &self.driver)
             .field("console", &self.console)
             .field("exit", &self.exit)
@@ -144,7 +144,7 @@ impl std::fmt::Debug for Hosted {
     }
 }
 
-impl Hosted {
+impl Vmm {
     fn new(
         process: Process,
         driver: Box<dyn Driver>,
@@ -233,7 +233,7 @@ impl Hosted {
             Raw::Closed => self.open = self.open.saturating_sub(1),
             Raw::Exited(how) => self.exit = Some(how),
         }
-        // Nothing more can come: the process is gone and all that it said has been read.
+        // Nothing more can come: the process is gone and all that it wrote has been read.
         if self.exit.is_some() && self.open == 0 {
             self.queue.extend(self.console.finish().map(Event::Console));
             let death = self.death();
@@ -258,7 +258,7 @@ impl Hosted {
                 true
             }
             Err(RecvTimeoutError::Timeout) => false,
-            // Every sender has gone, and each said so before: only a repeated call comes here.
+            // Every sender has gone, and each announced it before: only a repeated call comes here.
             Err(RecvTimeoutError::Disconnected) => {
                 let death = self.death();
                 self.queue.push_back(Event::Ended(death));
@@ -306,7 +306,7 @@ fn event(found: Decoded<FromAgent>) -> Event {
     }
 }
 
-impl Machine for Hosted {
+impl Machine for Vmm {
     fn tell(&mut self, message: &ToAgent) {
         if let Ok(frame) = self.encoder.encode(message) {
             // A closed port shows as the machine's end.

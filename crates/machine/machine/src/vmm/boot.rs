@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use protocol::FromAgent;
 
 use super::own::Own;
-use super::{Hosted, INTERRUPT_INTERVAL};
+use super::{INTERRUPT_INTERVAL, Vmm};
 use crate::error::{BootFailure, BootTrouble};
-use crate::instrument::{Desk, Measuring};
+use crate::instrument::{Channel, Measuring};
 use crate::spec::Spec;
 use crate::template::{About, Body, Memory, Template};
 use crate::{Event, Machine};
@@ -20,7 +20,7 @@ const LINES_MAX: usize = 10_000;
 #[derive(Debug)]
 pub struct Booted {
     /// The machine.
-    pub machine: Hosted,
+    pub machine: Vmm,
     /// `uname -r`.
     pub release: String,
     /// From the start of its program to the hello.
@@ -30,13 +30,13 @@ pub struct Booted {
 /// A machine on its way to the agent's hello.
 #[derive(Debug)]
 pub struct Starting<'a> {
-    pub(super) machine: Hosted,
+    pub(super) machine: Vmm,
     pub(super) command_line: String,
     pub(super) spec: &'a Spec,
     /// What clones are going to be made from, if that is what it is for.
     pub(super) template: Option<(Body, Memory)>,
     /// What only a machine that measures has.
-    pub(super) desk: Option<Desk>,
+    pub(super) channel: Option<Channel>,
     pub(super) start: Instant,
     pub(super) own: Own,
 }
@@ -111,8 +111,8 @@ impl Starting<'_> {
     ) -> Result<(Measuring, String, Duration), BootFailure> {
         let Hello { release, .. } = self.follow(interrupt, console)?;
         let took = self.start.elapsed();
-        match self.desk.take() {
-            Some(desk) => Ok((Measuring::new(self.machine, desk), release, took)),
+        match self.channel.take() {
+            Some(channel) => Ok((Measuring::new(self.machine, channel), release, took)),
             None => Err(self.fail(BootTrouble::Machine("it has no instrument".to_string()))),
         }
     }

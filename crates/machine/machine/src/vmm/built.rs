@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::error::{BootFailure, Error};
 use crate::host::QemuProgram;
 use crate::initramfs::Archive;
-use crate::instrument::{Desk, Exchange, Watch};
+use crate::instrument::{Channel, Exchange, Watch};
 use crate::spec::Spec;
 use crate::template::{Body, Keep, Memory, Template};
 use crate::window::Window;
@@ -188,9 +188,17 @@ impl<'a> Built<'a> {
         order: Option<&Order>,
     ) -> Result<Starting<'a>, Error> {
         let start = Instant::now();
-        let desk = self.spec.timing.map(|_| Desk::new(Exchange::new(order)?, Watch::No)).transpose()?;
-        let (desk, files) = desk.unzip();
+        let channel = self.spec.timing.map(|_| Channel::new(Exchange::new(order)?, Watch::No)).transpose()?;
+        let (channel, files) = channel.unzip();
         let (machine, command_line) = start::start(self.spec, self.files(), (origin, files))?;
-        Ok(Starting { machine, command_line, spec: self.spec, template, desk, start, own: Own::new(true)? })
+        Ok(Starting {
+            machine,
+            command_line,
+            spec: self.spec,
+            template,
+            channel,
+            start,
+            own: Own::new(true)?,
+        })
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use super::Hosted;
+use super::Vmm;
 use crate::Event;
 
 /// What is done to a kernel that stopped answering, most of it to make it print back traces.
@@ -30,7 +30,7 @@ const LULL: Duration = Duration::from_secs(2);
 /// How long it may talk after each provocation.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-impl Hosted {
+impl Vmm {
     /// The back traces, after a line that says how they came about.
     pub(super) fn traces(&mut self) -> Vec<String> {
         let by_sysrq: Vec<String> = LETTERS.iter().flat_map(|&letter| self.sysrq(letter)).collect();

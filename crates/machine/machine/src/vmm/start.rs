@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 
 use super::launch::{self, Origin, Parts, quote, socket_pair};
 use super::process::Process;
-use super::{Hosted, Raw, readers};
+use super::{Raw, Vmm, readers};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::spec::Spec;
@@ -28,7 +28,7 @@ pub(crate) fn start(
     spec: &Spec,
     files: Files<'_>,
     (origin, instrument): (Origin<OwnedFd>, Option<instrument::Files<OwnedFd>>),
-) -> Result<(Hosted, String), Error> {
+) -> Result<(Vmm, String), Error> {
     let (console, its_console) = socket_pair()?;
     launch::hold_much(&its_console);
     let (control, its_control) = socket_pair()?;
@@ -49,7 +49,7 @@ pub(crate) fn start(
     let copy = |socket: &UnixStream| socket.try_clone().map_err(|source| Error::host("socket", source));
     readers::read_port(copy(&console)?, sender.clone(), Raw::Console);
     readers::read_port(copy(&control)?, sender, Raw::Control);
-    let machine = Hosted::new(process, launch.driver, events, console, control);
+    let machine = Vmm::new(process, launch.driver, events, console, control);
     let machine = match &spec.dumps {
         Some(folder) => machine.dump_into(folder, spec.memory_mib),
         None => machine,

@@ -9,29 +9,29 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
-use super::{Hosted, launch};
+use super::{Vmm, launch};
 
 /// What a clone needs beside its memory.
 #[derive(Debug)]
 pub(crate) struct Frozen {
     /// The state of the devices.
     pub(crate) state: File,
-    pub(crate) said: Said,
+    pub(crate) frames: Frames,
 }
 
-/// How far the conversation with an agent has come, in frames.
+/// Frames that went over the control port so far.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct Frames {
     /// From the agent.
-    pub(crate) heard: u64,
+    pub(crate) received: u64,
     /// To the agent.
-    pub(crate) told: u64,
+    pub(crate) sent: u64,
 }
 
-impl Hosted {
+impl Vmm {
     /// A clone of a machine whose conversation had come so far.
-    pub(crate) fn after(self, said: Said) -> Self {
-        Self { decoder: Decoder::after(said.heard), encoder: Encoder::after(said.told), ..self }
+    pub(crate) fn after(self, frames: Frames) -> Self {
+        Self { decoder: Decoder::after(frames.received), encoder: Encoder::after(frames.sent), ..self }
     }
 
     /// Where the program's own thread and the processor of its guest want to go on at the same moment, the guest does:
@@ -54,8 +54,8 @@ impl Hosted {
     pub(crate) fn freeze(&mut self) -> Result<Frozen, String> {
         let state = launch::in_memory("state", &[]).map_err(|error| error.to_string())?;
         self.driver.save(state.as_fd())?;
-        let said = Said { heard: self.decoder.frames(), told: self.encoder.frames() };
-        Ok(Frozen { state: state.into(), said })
+        let frames = Frames { received: self.decoder.frames(), sent: self.encoder.frames() };
+        Ok(Frozen { state: state.into(), frames })
     }
 
     /// Whether a clone has gone on where its template stopped; waits for it until `deadline`.

@@ -10,7 +10,7 @@ use super::{Heard, Source, Template, Up};
 
 /// Boots a Kernel in a machine that is a program of this host: QEMU or UML.
 #[derive(Debug)]
-pub struct HostedSource<'a> {
+pub struct VmmSource<'a> {
     built: Built<'a>,
     /// There is something besides the agent.
     ships: bool,
@@ -20,7 +20,7 @@ pub struct HostedSource<'a> {
     same_random_numbers: bool,
 }
 
-impl<'a> HostedSource<'a> {
+impl<'a> VmmSource<'a> {
     /// Prepares everything that does not change from boot to boot; templates are kept in `store`. Clones have
     /// random numbers of their own, or, with `same_random_numbers`, those of their template.
     ///
@@ -38,7 +38,7 @@ impl<'a> HostedSource<'a> {
     }
 }
 
-impl Source for HostedSource<'_> {
+impl Source for VmmSource<'_> {
     fn boot(
         &self,
         interrupt: &AtomicBool,
@@ -57,7 +57,7 @@ impl Source for HostedSource<'_> {
     }
 }
 
-impl HostedSource<'_> {
+impl VmmSource<'_> {
     /// A machine with all that it shall have: a clone where there can be one, else one that boots.
     ///
     /// # Errors
