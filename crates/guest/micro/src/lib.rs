@@ -18,10 +18,9 @@ pub mod program;
 mod workload;
 
 pub use meter::Meter;
-pub use operation::Operation;
+pub use operation::{LIMIT, Operation};
 pub use operations::{all, catalogue, find};
 pub use prepare::{EXT4, SMALL_FILE};
-pub use program::LIMIT;
 
 /// The argument with which the instrument does nothing but end: operations start it as a small program.
 pub const EXIT_AT_ONCE: &std::ffi::CStr = c"exit-at-once";

@@ -1,9 +1,14 @@
 //! What an operation is.
 
+use std::time::Duration;
+
 use harness::check::Checked;
 use protocol::Need;
 
 use super::Meter;
+
+/// After this time of the guest's clock an operation that does not come to its end is ended.
+pub const LIMIT: Duration = Duration::from_secs(30);
 
 /// Something small that a kernel does for a program, and whose cost is measured.
 #[derive(Debug, Clone, Copy)]

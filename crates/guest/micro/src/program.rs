@@ -18,10 +18,7 @@ use rustix::process::{WaitOptions, waitpid};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use super::exchange::Exchange;
-use super::{Meter, Operation, find, marks, port, prepare};
-
-/// After this time of the guest's clock an operation that does not come to its end is ended.
-pub const LIMIT: Duration = Duration::from_secs(30);
+use super::{LIMIT, Meter, Operation, find, marks, port, prepare};
 
 /// Jobs begin at multiples of this time, so that what one leaves behind is done with before the next begins, and
 /// each meets the kernel's timer interrupt in the same way however long those before it took.

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use machine::{BootFailure, Error, Machine};
+use machine::{BootFailure, Booted, Error, Machine};
 
 mod proven;
 mod vmm;
@@ -85,6 +85,12 @@ pub struct Up {
     pub release: String,
     /// From its start to the agent's readiness.
     pub took: Duration,
+}
+
+impl From<Booted> for Up {
+    fn from(booted: Booted) -> Self {
+        Self { machine: Box::new(booted.machine), release: booted.release, took: booted.took }
+    }
 }
 
 impl std::fmt::Debug for Up {

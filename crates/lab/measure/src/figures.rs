@@ -4,13 +4,10 @@ use protocol::measure::Samples;
 
 use crate::profile::{EVENTS, Event};
 use crate::watched::Happened;
-use crate::{Detail, Job, Metric, NotMeasured, Unit, Value};
+use crate::{BOOT, Detail, Job, Metric, NotMeasured, Unit, Value};
 
 /// Repetitions without a timer interrupt that suffice to leave the others out.
 const CLEAN_MIN: usize = 5;
-
-/// The metric of the time to user space.
-pub const BOOT: &str = "boot/user-space";
 
 /// What one boot says about a job.
 ///

@@ -25,8 +25,9 @@ mod watched;
 pub use count::{Candidate, Counting, count};
 pub use error::Failure;
 pub use event::Progress;
-pub use figures::BOOT;
 pub use job::Job;
-pub use measurement::{Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
+pub use measurement::{
+    BOOT, Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value,
+};
 pub use procedure::procedure;
 pub use time::time;

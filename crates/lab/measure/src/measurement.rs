@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::figures::BOOT;
+/// The metric of the time to user space.
+pub const BOOT: &str = "boot/user-space";
 
 /// What was measured on one Kernel in one way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@
 //! * [`mail()`]: the draft of a mail to those who wrote the change
 
 mod address;
+mod candidate;
 mod changes;
 mod difference;
 mod functions;
@@ -17,7 +18,6 @@ mod settings;
 mod sides;
 mod statement;
 mod text;
-mod wanted;
 
 pub use html::html;
 pub use json::json;

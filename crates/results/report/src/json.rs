@@ -75,9 +75,10 @@ pub(crate) fn line(value: &impl Serialize) -> io::Result<String> {
     Ok(harmless(&serde_json::to_string(value)?) + "\n")
 }
 
-/// `value` as a document of JSON that a terminal survives.
-pub(crate) fn document(value: &impl Serialize) -> io::Result<String> {
-    Ok(harmless(&serde_json::to_string_pretty(value)?) + "\n")
+/// Writes `value` as a document of JSON that a terminal survives.
+pub(crate) fn document(value: &impl Serialize, mut out: impl Write) -> io::Result<()> {
+    writeln!(out, "{}", harmless(&serde_json::to_string_pretty(value)?))?;
+    out.flush()
 }
 
 /// Escapes what JSON would allow and a terminal would obey. That stands in strings only: all else is ASCII.
@@ -106,7 +107,9 @@ mod tests {
             let line = line(&text).unwrap();
             prop_assert!(line.trim_end_matches('\n').chars().all(|c| !c.is_control() && !is_treacherous(c)));
             prop_assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text.as_str());
-            let document = document(&[&text]).unwrap();
+            let mut bytes = Vec::new();
+            document(&[&text], &mut bytes).unwrap();
+            let document = String::from_utf8(bytes).unwrap();
             prop_assert!(document.chars().all(|c| c == '\n' || !c.is_control() && !is_treacherous(c)));
             prop_assert_eq!(serde_json::from_str::<[String; 1]>(&document).unwrap(), [text]);
         }

@@ -99,9 +99,8 @@ pub fn table(
 /// # Errors
 ///
 /// When `out` does not take it.
-pub fn json(measurement: &Measurement, mut out: impl Write) -> io::Result<()> {
-    out.write_all(document(measurement)?.as_bytes())?;
-    out.flush()
+pub fn json(measurement: &Measurement, out: impl Write) -> io::Result<()> {
+    document(measurement, out)
 }
 
 /// Writes a line with the names of the columns and one for each metric. What is not known is empty; times are in

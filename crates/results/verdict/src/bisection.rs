@@ -6,12 +6,18 @@
 //!
 //! The model and what it was seen to do: `docs/statistics.md`.
 
+mod belief;
 mod choice;
 mod evidence;
 mod order;
 mod posterior;
 mod search;
+mod settings;
+mod share;
+mod sums;
 mod testable;
 
+pub use belief::Belief;
 pub use order::{Order, State, Unusable};
-pub use search::{Belief, Search, Settings, Standing};
+pub use search::{Search, Standing};
+pub use settings::Settings;

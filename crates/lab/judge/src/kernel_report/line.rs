@@ -37,6 +37,45 @@ pub(super) fn died(line: &str) -> Option<&str> {
     (is_code && number.bytes().all(|b| b.is_ascii_digit())).then_some(text)
 }
 
+/// Where a `WARN()` is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Place<'a> {
+    /// `fs/x.c:12`, or nothing.
+    pub(super) source: &'a str,
+    /// `foo+0x12/0x34 [mod]`, or an address.
+    pub(super) function: &'a str,
+}
+
+/// The place of a `WARN()`, if the line is one.
+///
+/// Up to 6.17: `WARNING: CPU: 0 PID: 1 at fs/x.c:12 foo+0x1/0x2 [mod]`; then
+/// `WARNING: fs/x.c:12 at foo+0x1/0x2 [mod], CPU#0: comm/1`, where `[condition] ` may come before the
+/// file. Either may have no file.
+pub(super) fn warned_at(headline: &str) -> Option<Place<'_>> {
+    let rest = headline.strip_prefix("WARNING: ")?;
+    if rest.starts_with("CPU: ") {
+        let (who, place) = rest.split_once(" at ")?;
+        who.contains(" PID: ").then_some(())?;
+        return Some(match place.split_once(' ') {
+            Some((source, function)) if is_source(source) => Place { source, function },
+            _ => Place { source: "", function: place },
+        });
+    }
+    let (place, _) = rest.rsplit_once(", CPU#")?;
+    let Some((before, function)) = place.rsplit_once(" at ") else {
+        return Some(Place { source: "", function: place.strip_prefix("at ")? });
+    };
+    let source = before.rsplit(' ').next().unwrap_or(before);
+    is_source(source).then_some(Place { source, function })
+}
+
+/// `fs/x.c:12`
+fn is_source(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(file, line)| {
+        !file.is_empty() && !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
 /// The end of a `WARN()`, an oops or a panic.
 pub(super) fn is_end_of_trace(line: &str) -> bool {
     line.starts_with("---[ end ")
@@ -65,6 +104,27 @@ mod tests {
         assert_eq!(died("Internal error: Oops: 0000000096000004 [#12] SMP"), Some("Internal error: Oops"));
         assert_eq!(died("usb: port [#1] is on"), None);
         assert_eq!(died(": [#]"), None);
+    }
+
+    #[test]
+    fn warn_has_two_forms() {
+        let place = |source, function| Some(Place { source, function });
+        assert_eq!(
+            warned_at("WARNING: CPU: 0 PID: 1 at fs/x.c:12 foo+0x1/0x2 [mod]"),
+            place("fs/x.c:12", "foo+0x1/0x2 [mod]")
+        );
+        assert_eq!(warned_at("WARNING: CPU: 0 PID: 1 at foo+0x1/0x2"), place("", "foo+0x1/0x2"));
+        assert_eq!(
+            warned_at("WARNING: fs/x.c:12 at foo+0x1/0x2 [mod], CPU#0: a b/1"),
+            place("fs/x.c:12", "foo+0x1/0x2 [mod]")
+        );
+        assert_eq!(
+            warned_at("WARNING: [a == 0] fs/x.c:12 at foo+0x1/0x2, CPU#0: a/1"),
+            place("fs/x.c:12", "foo+0x1/0x2")
+        );
+        assert_eq!(warned_at("WARNING: at foo+0x1/0x2, CPU#0: a/1"), place("", "foo+0x1/0x2"));
+        assert_eq!(warned_at("WARNING: stack recursion at foo, CPU#"), None);
+        assert_eq!(warned_at("WARNING: can't access registers at foo+0x1/0x2"), None);
     }
 
     #[test]

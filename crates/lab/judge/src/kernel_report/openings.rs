@@ -7,7 +7,7 @@ mod sanitizers;
 mod stalls;
 
 use super::Kind;
-use super::line::died;
+use super::line::{died, warned_at};
 
 /// How the first line of a report is known, what the report is and how it is called.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ enum Pattern {
     Starts(&'static str, &'static str),
     /// It ends in an error code and the number of the oops: `: 0000 [#1] SMP`.
     Died,
-    /// `WARN()` in its forms; see [`super::title::warned_at`].
+    /// `WARN()` in its forms; see [`super::line::warned_at`].
     Warned,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn find(headline: &str) -> Option<&'static Opening> {
             headline.strip_prefix(start).is_some_and(|rest| rest.contains(within))
         }
         Pattern::Died => died(headline).is_some(),
-        Pattern::Warned => super::title::warned_at(headline).is_some(),
+        Pattern::Warned => warned_at(headline).is_some(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::clean::{clean, source};
 use super::helpers::is_helper;
+use super::line::warned_at;
 use super::openings::{Opening, Title};
 use super::stack;
 
@@ -78,45 +79,6 @@ fn warned(headline: &str, lines: &[&str]) -> String {
     }
 }
 
-/// Where a `WARN()` is.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place<'a> {
-    /// `fs/x.c:12`, or nothing.
-    source: &'a str,
-    /// `foo+0x12/0x34 [mod]`, or an address.
-    function: &'a str,
-}
-
-/// The place of a `WARN()`, if the line is one.
-///
-/// Up to 6.17: `WARNING: CPU: 0 PID: 1 at fs/x.c:12 foo+0x1/0x2 [mod]`; then
-/// `WARNING: fs/x.c:12 at foo+0x1/0x2 [mod], CPU#0: comm/1`, where `[condition] ` may come before the
-/// file. Either may have no file.
-pub(super) fn warned_at(headline: &str) -> Option<Place<'_>> {
-    let rest = headline.strip_prefix("WARNING: ")?;
-    if rest.starts_with("CPU: ") {
-        let (who, place) = rest.split_once(" at ")?;
-        who.contains(" PID: ").then_some(())?;
-        return Some(match place.split_once(' ') {
-            Some((source, function)) if is_source(source) => Place { source, function },
-            _ => Place { source: "", function: place },
-        });
-    }
-    let (place, _) = rest.rsplit_once(", CPU#")?;
-    let Some((before, function)) = place.rsplit_once(" at ") else {
-        return Some(Place { source: "", function: place.strip_prefix("at ")? });
-    };
-    let source = before.rsplit(' ').next().unwrap_or(before);
-    is_source(source).then_some(Place { source, function })
-}
-
-/// `fs/x.c:12`
-fn is_source(text: &str) -> bool {
-    text.rsplit_once(':').is_some_and(|(file, line)| {
-        !file.is_empty() && !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit())
-    })
-}
-
 /// `general protection fault in foo`.
 fn died(headline: &str, lines: &[&str]) -> String {
     let text = super::line::died(headline).unwrap_or(headline);
@@ -142,27 +104,6 @@ fn slab(headline: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn warn_has_two_forms() {
-        let place = |source, function| Some(Place { source, function });
-        assert_eq!(
-            warned_at("WARNING: CPU: 0 PID: 1 at fs/x.c:12 foo+0x1/0x2 [mod]"),
-            place("fs/x.c:12", "foo+0x1/0x2 [mod]")
-        );
-        assert_eq!(warned_at("WARNING: CPU: 0 PID: 1 at foo+0x1/0x2"), place("", "foo+0x1/0x2"));
-        assert_eq!(
-            warned_at("WARNING: fs/x.c:12 at foo+0x1/0x2 [mod], CPU#0: a b/1"),
-            place("fs/x.c:12", "foo+0x1/0x2 [mod]")
-        );
-        assert_eq!(
-            warned_at("WARNING: [a == 0] fs/x.c:12 at foo+0x1/0x2, CPU#0: a/1"),
-            place("fs/x.c:12", "foo+0x1/0x2")
-        );
-        assert_eq!(warned_at("WARNING: at foo+0x1/0x2, CPU#0: a/1"), place("", "foo+0x1/0x2"));
-        assert_eq!(warned_at("WARNING: stack recursion at foo, CPU#"), None);
-        assert_eq!(warned_at("WARNING: can't access registers at foo+0x1/0x2"), None);
-    }
 
     #[test]
     fn a_slab_has_the_same_name_on_each_boot() {

@@ -9,7 +9,6 @@ use std::thread::JoinHandle;
 use machine::template::Keep;
 use machine::{BootFailure, BootTrouble, Booted, Error};
 
-use super::vmm::up;
 use super::{Facts, Template, Up};
 
 /// What a template is proven with.
@@ -124,6 +123,6 @@ impl<'a> Template<'a> for Proven<'a> {
         needs_files: bool,
         interrupt: &AtomicBool,
     ) -> Result<Result<Up, BootFailure>, Error> {
-        Ok(self.booted(needs_files, interrupt)?.map(up))
+        Ok(self.booted(needs_files, interrupt)?.map(Up::from))
     }
 }

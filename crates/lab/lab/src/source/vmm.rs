@@ -44,7 +44,7 @@ impl Source for VmmSource<'_> {
         interrupt: &AtomicBool,
         heard: &mut dyn FnMut(Heard<'_>),
     ) -> Result<Result<Up, BootFailure>, Error> {
-        Ok(self.booted(interrupt, heard)?.map(up))
+        Ok(self.booted(interrupt, heard)?.map(Up::from))
     }
 
     fn template<'s>(
@@ -125,8 +125,4 @@ impl VmmSource<'_> {
             Err(failure) => Ok(Err(failure)),
         }
     }
-}
-
-pub(super) fn up(booted: Booted) -> Up {
-    Up { machine: Box::new(booted.machine), release: booted.release, took: booted.took }
 }

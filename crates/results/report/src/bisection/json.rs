@@ -23,8 +23,6 @@ struct Document<'a> {
 /// # Errors
 ///
 /// When `out` does not take it.
-pub fn json(bisection: &Bisection, mut out: impl Write) -> io::Result<()> {
-    let document = document(&Document { verdict: statement::verdict(bisection), bisection })?;
-    out.write_all(document.as_bytes())?;
-    out.flush()
+pub fn json(bisection: &Bisection, out: impl Write) -> io::Result<()> {
+    document(&Document { verdict: statement::verdict(bisection), bisection }, out)
 }

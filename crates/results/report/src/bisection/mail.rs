@@ -10,13 +10,13 @@ use bisect::{Bisection, Changes, Conclusion, StateReport};
 use unicode_width::UnicodeWidthStr;
 
 use super::address::recipient;
+use super::candidate::{self, absent, is_setting};
 use super::changes::{Excerpt, excerpt, item};
 use super::difference::between;
 use super::functions::functions;
-use super::settings::{absent, is_setting};
+use super::relevance::wanted;
 use super::sides::{Sides, sides};
 use super::statement;
-use super::wanted::wanted;
 use crate::columns::{fit, hanging, wrap};
 use crate::evidence;
 use crate::safe::safe_line;
@@ -86,7 +86,7 @@ struct Draft<'a, W> {
 impl<W: Write> Draft<'_, W> {
     fn headers(&mut self) -> io::Result<()> {
         writeln!(self.out, "Subject: {}", subject(self.bisection))?;
-        let (candidates, _) = statement::listed(self.bisection);
+        let (candidates, _) = candidate::listed(self.bisection);
         let authors = candidates.iter().filter_map(|candidate| recipient(candidate.author.as_deref()?));
         let mut to: Vec<String> = authors.collect();
         to.sort();
@@ -111,10 +111,10 @@ impl<W: Write> Draft<'_, W> {
             statement::question(self.bisection),
             statement::verdict(self.bisection)
         ))?;
-        let (candidates, rest) = statement::listed(self.bisection);
+        let (candidates, rest) = candidate::listed(self.bisection);
         let words = wanted(self.bisection);
         for candidate in candidates {
-            for (word, text) in statement::facts(self.bisection.kind, candidate, FILES) {
+            for (word, text) in candidate::facts(self.bisection.kind, candidate, FILES) {
                 self.fact(word, &text)?;
             }
             self.changes(&words, &candidate.changes, candidates.len())?;
@@ -279,7 +279,7 @@ fn subject(bisection: &Bisection) -> String {
             return format!("{symptom}: no {} explains it", bisection.kind.noun());
         }
         Conclusion::Culprits { candidates, .. } => match &candidates[..] {
-            [candidate] => statement::name_and_title(candidate),
+            [candidate] => candidate::name_and_title(candidate),
             _ => (format!("{} together", many(bisection.kind, candidates.len())), String::new()),
         },
         Conclusion::Suspects { candidates, .. } => {

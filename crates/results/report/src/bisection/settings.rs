@@ -1,21 +1,8 @@
 //! Statements about settings only: kernel parameters and configuration options, which are taken one by one.
 
-use bisect::Kind;
-use bisect::{Bisection, Candidate, Check, Checked, Conclusion, Point};
+use bisect::{Bisection, Check, Checked, Conclusion, Point};
 
-use super::statement::{NAME_MAX, name_and_title};
-use crate::columns::fit;
-use crate::words::brief;
-
-/// Whether candidates are set one by one, not one upon the other.
-pub(super) fn is_setting(kind: Kind) -> bool {
-    matches!(kind, Kind::Parameters | Kind::Options)
-}
-
-/// The parameter that a candidate takes away, if that is what it does.
-pub(super) fn absent(candidate: &Candidate) -> Option<String> {
-    candidate.removes.as_deref().map(|parameter| fit(&brief(parameter), NAME_MAX))
-}
+use super::candidate::{absent, is_setting, name_and_title};
 
 /// What a check of a culprit that takes a parameter away is about: to be without `no quiet` is to be with `quiet`.
 pub(super) fn what(bisection: &Bisection, check: &Check) -> String {

@@ -9,9 +9,9 @@ use unicode_width::UnicodeWidthStr;
 use super::changes::{Excerpt, excerpt, item};
 use super::difference::between;
 use super::functions::functions;
+use super::relevance::wanted;
 use super::sides::{Sides, sides};
-use super::statement;
-use super::wanted::wanted;
+use super::{candidate, statement};
 use crate::columns::{Columns, fit, hanging, wrap};
 use crate::evidence;
 use crate::figures::count;
@@ -72,11 +72,11 @@ impl<W: Write> Printer<'_, W> {
         for text in statement::untestable(self.bisection) {
             self.hanging("skipped", &text)?;
         }
-        let (candidates, rest) = statement::listed(self.bisection);
+        let (candidates, rest) = candidate::listed(self.bisection);
         let words = wanted(self.bisection);
         for candidate in candidates {
             writeln!(self.out)?;
-            for (word, text) in statement::facts(self.bisection.kind, candidate, FILES) {
+            for (word, text) in candidate::facts(self.bisection.kind, candidate, FILES) {
                 self.hanging(word, &text)?;
             }
             self.changes(&words, &candidate.changes, candidates.len())?;

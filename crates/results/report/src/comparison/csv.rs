@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use verdict::{Against, Comparison, Row, Side};
 
-use super::name;
+use super::rows::name;
 use crate::csv::{Table, number};
 use crate::figures::unit;
 

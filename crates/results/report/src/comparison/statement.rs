@@ -3,8 +3,7 @@
 use measure::Kind;
 use verdict::{Against, Comparison, Noise, Row, Verdict};
 
-use super::name;
-use super::shown::is_event;
+use super::rows::{is_event, name};
 use crate::figures::count;
 
 /// Which figures these are.

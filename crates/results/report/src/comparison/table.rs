@@ -6,8 +6,8 @@ use measure::Subject;
 use verdict::{Against, Comparison, Row, Side};
 
 use super::recurring::{self, recurring};
-use super::shown::{SMALL, Shown, shown};
-use super::{functions, is_marked, missing, statement};
+use super::rows::{SMALL, Shown, is_marked, shown};
+use super::{functions, missing, statement};
 use crate::columns::{Columns, fit, hanging, wrap};
 use crate::figures::{count, difference, figure, interval, percent, probability};
 use crate::safe::safe_line;

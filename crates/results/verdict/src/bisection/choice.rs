@@ -1,10 +1,13 @@
 //! Which tests come next: those that tell most of the culprit for what they cost.
 
+use super::belief::Belief;
 use super::evidence::{Evidence, Runs};
-use super::order::{Axis, Share, State};
+use super::order::{Axis, State};
 use super::posterior::{self, Posterior, at_most_entropy, entropy};
+use super::settings::Settings;
+use super::share::Share;
+use super::sums::sums;
 use super::testable::Testable;
-use super::{Belief, Settings};
 
 /// Tests side by side that are weighed together; for each more, twice as many outcomes are.
 const JOBS: usize = 4;
@@ -77,9 +80,9 @@ impl Choice<'_> {
     /// The test that tells most for its cost when `chosen` are made as well; none if nothing tells anything.
     fn best(&self, chosen: &[State]) -> Option<State> {
         let branches = self.branches(chosen);
-        let sums =
-            |branch: &Branch| (branch.chance, self.axis.shares(&branch.posterior), branch.posterior.whole());
-        let sums: Vec<(f64, Vec<Share>, Share)> = branches.iter().map(sums).collect();
+        let of_branch =
+            |branch: &Branch| (branch.chance, sums(self.axis, &branch.posterior), branch.posterior.whole());
+        let all: Vec<(f64, Vec<Share>, Share)> = branches.iter().map(of_branch).collect();
         let information = |state: State, entropy: fn(f64) -> f64| -> f64 {
             let of = |(chance, shares, whole): &(f64, Vec<Share>, Share)| {
                 let with = match state {
@@ -89,7 +92,7 @@ impl Choice<'_> {
                 };
                 chance * self.information(with, *whole, entropy)
             };
-            sums.iter().map(of).sum()
+            all.iter().map(of).sum()
         };
         let mut best = None;
         let mut most = 0.0;

@@ -9,6 +9,13 @@ pub(super) struct Runs {
     pub(super) hidden: u64,
 }
 
+/// Runs of the states that have the failure, and of those that do not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Split {
+    pub(super) bad: Runs,
+    pub(super) good: Runs,
+}
+
 /// What was seen at all states.
 #[derive(Debug, Clone)]
 pub(super) struct Evidence {
@@ -48,10 +55,11 @@ impl Evidence {
         self.with.len()
     }
 
-    /// If `candidate` is the culprit: the runs of states that have the failure, and of those that do not.
-    pub(super) fn of(&self, candidate: usize) -> (Runs, Runs) {
+    /// The runs as they are split if `candidate` is the culprit.
+    pub(super) fn of(&self, candidate: usize) -> Split {
         let with = self.with[candidate];
         let without = self.total.without(with);
-        if self.mended { (without, with) } else { (with, without) }
+        let (bad, good) = if self.mended { (without, with) } else { (with, without) };
+        Split { bad, good }
     }
 }

@@ -1,6 +1,4 @@
-//! How the candidates stand to each other, and sums over what a state contains.
-
-use super::posterior::Posterior;
+//! How the candidates stand to each other.
 
 /// How candidates stand to each other.
 ///
@@ -74,17 +72,6 @@ pub(super) enum Axis {
     },
 }
 
-/// Sums over the candidates that a state contains.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Share {
-    /// Of their probabilities.
-    pub(super) mass: f64,
-    /// Of their probabilities, each times the chance that the failure shows if it is that one.
-    pub(super) shows: f64,
-    /// Of their probabilities, each times the entropy of that chance, in bits.
-    pub(super) doubt: f64,
-}
-
 impl Axis {
     pub(super) fn new(order: Order) -> Result<Self, Unusable> {
         let (count, limit) = match &order {
@@ -142,68 +129,6 @@ impl Axis {
             Self::Graph { neighbours, .. } => neighbours[at].iter().for_each(|&next| visit(next)),
         }
     }
-
-    /// The sums of the state after each candidate.
-    pub(super) fn shares(&self, posterior: &Posterior) -> Vec<Share> {
-        match self {
-            Self::Line(count) => {
-                let mut share = Share::default();
-                (0..*count)
-                    .map(|at| {
-                        share.add(posterior.share(at), 1.0);
-                        share
-                    })
-                    .collect()
-            }
-            Self::Graph { contained, .. } => {
-                let parts = parts(posterior, contained.len());
-                contained.iter().map(|row| sum(row, &parts)).collect()
-            }
-        }
-    }
-}
-
-impl Share {
-    pub(super) fn add(&mut self, other: Self, times: f64) {
-        self.mass += times * other.mass;
-        self.shows += times * other.shows;
-        self.doubt += times * other.doubt;
-    }
-}
-
-/// Candidates among 64 that count alike.
-struct Part {
-    word: usize,
-    mask: u64,
-    each: Share,
-}
-
-/// What is less probable cannot move a choice.
-const NEGLIGIBLE: f64 = 1e-12;
-
-/// The candidates that matter, in words of their bits: there are few where many count alike or few matter.
-fn parts(posterior: &Posterior, count: usize) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    for at in 0..count {
-        let each = posterior.share(at);
-        if each.mass * (count as f64) < NEGLIGIBLE {
-            continue;
-        }
-        let (word, bit) = (at / 64, 1 << (at % 64));
-        match parts.iter_mut().rev().take_while(|part| part.word == word).find(|part| part.each == each) {
-            Some(part) => part.mask |= bit,
-            None => parts.push(Part { word, mask: bit, each }),
-        }
-    }
-    parts
-}
-
-fn sum(row: &[u64], parts: &[Part]) -> Share {
-    let mut share = Share::default();
-    for part in parts.iter().take_while(|part| part.word < row.len()) {
-        share.add(part.each, f64::from((row[part.word] & part.mask).count_ones()));
-    }
-    share
 }
 
 fn graph(parents: Vec<Vec<usize>>) -> Result<Axis, Unusable> {

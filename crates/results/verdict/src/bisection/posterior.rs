@@ -1,8 +1,8 @@
 //! How probable each candidate is after what was seen.
 
-use super::evidence::{Evidence, Runs};
-use super::order::Share;
-use super::search::Belief;
+use super::belief::Belief;
+use super::evidence::{Evidence, Runs, Split};
+use super::share::Share;
 
 /// The probability of each candidate, and what it predicts.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ fn fits(evidence: &Evidence, belief: Belief, false_alarm: f64) -> (Vec<Fit>, Vec
 }
 
 /// The rate at which the failure shows is 1 with the probability `always`, and else anything between 0 and 1.
-fn fit((bad, good): (Runs, Runs), always: f64, false_alarm: f64) -> Fit {
+fn fit(Split { bad, good }: Split, always: f64, false_alarm: f64) -> Fit {
     let each_time = if bad.hidden == 0 { always.ln() } else { f64::NEG_INFINITY };
     let now_and_then = (1.0 - always).ln() + ln_beta(bad);
     let log = ln_add(each_time, now_and_then);
@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn a_run_that_did_not_show_it_ends_the_belief_in_always() {
-        let seen = |shown, hidden| fit((Runs { shown, hidden }, Runs::default()), 0.5, 0.0);
+        let seen =
+            |shown, hidden| fit(Split { bad: Runs { shown, hidden }, good: Runs::default() }, 0.5, 0.0);
         // B(2.5, 0.5) / B(0.5, 0.5) = 3/8, B(2.5, 1.5) / B(0.5, 0.5) = 1/16; predicted are 2.5/3 and 2.5/4.
         let always = 0.5 / (0.5 + 0.5 * 3.0 / 8.0);
         assert!(near(seen(2, 0).log.exp(), 0.5 + 0.5 * 3.0 / 8.0));
@@ -167,8 +168,9 @@ mod tests {
 
     #[test]
     fn what_should_not_show_it_counts_as_false_alarms() {
-        let seen =
-            |shown, hidden, false_alarm| fit((Runs::default(), Runs { shown, hidden }), 0.5, false_alarm);
+        let seen = |shown, hidden, false_alarm| {
+            fit(Split { bad: Runs::default(), good: Runs { shown, hidden } }, 0.5, false_alarm)
+        };
         assert!(near(seen(2, 3, 0.1).log, (0.1_f64.powi(2) * 0.9_f64.powi(3)).ln()));
         assert!(seen(1, 0, 0.0).log == f64::NEG_INFINITY && near(seen(0, 9, 0.0).log, 0.0));
     }
@@ -182,7 +184,7 @@ mod tests {
 
         #[test]
         fn no_number_of_runs_leaves_the_numbers(shown: u64, hidden: u64, alarms: u64, quiet: u64, always in 0.0..1.0) {
-            let runs = (Runs { shown, hidden }, Runs { shown: alarms, hidden: quiet });
+            let runs = Split { bad: Runs { shown, hidden }, good: Runs { shown: alarms, hidden: quiet } };
             let Fit { log, shows } = fit(runs, always, 0.05);
             prop_assert!(log.is_finite() && (0.0..=1.0).contains(&shows), "{log} {shows}");
         }

@@ -1,50 +1,13 @@
 //! A search under way.
 
+use super::belief::Belief;
 use super::choice::{self, Choice};
-use super::evidence::{Evidence, Runs};
+use super::evidence::{Evidence, Runs, Split};
 use super::order::{Axis, Order, State, Unusable};
 use super::posterior::Posterior;
+use super::settings::Settings;
 use super::testable::Testable;
 use crate::rate::Rate;
-
-/// What is searched, and how sure one wants to be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Settings {
-    /// How sure one wants to be of the culprit, as a fraction of 1. It is found when half of the error that this allows
-    /// is left.
-    pub confidence: f64,
-    /// What mended a failure is searched: states without the culprit show it.
-    pub mended: bool,
-    /// The chance that a run shows the failure at a state that does not have it, as a fraction of 1: 0 for Outcomes, and
-    /// the error of the verdict for timed metrics.
-    pub false_alarm: f64,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { confidence: 0.99, mended: false, false_alarm: 0.0 }
-    }
-}
-
-/// What is believed of a failure that showed in each run of a state that has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Belief {
-    /// It is taken to show always until it once does not: for the search.
-    Working,
-    /// It may be intermittent even so, with an even chance: for the proof.
-    Sceptical,
-}
-
-impl Belief {
-    /// The probability, before any run, that the failure shows always.
-    pub(super) fn always(self) -> f64 {
-        match self {
-            // So near to 1 that each of a million candidates that halving excludes stays excluded.
-            Self::Working => 1.0 - 1e-9,
-            Self::Sceptical => 0.5,
-        }
-    }
-}
 
 /// The part of the error allowed at which the search stops.
 ///
@@ -181,7 +144,7 @@ impl Search {
     #[must_use]
     pub fn rate(&self, belief: Belief) -> Rate {
         let probabilities = self.probabilities(belief);
-        let (bad, _) = self.evidence.of(most_probable(&probabilities));
+        let Split { bad, .. } = self.evidence.of(most_probable(&probabilities));
         let count = |runs: u64| u32::try_from(runs).unwrap_or(u32::MAX);
         Rate { failures: count(bad.shown), passes: count(bad.hidden) }
     }

@@ -4,9 +4,9 @@ use bisect::{Bisection, Changes, Check};
 use maud::{Markup, html};
 
 use super::super::changes::{Excerpt, entry, excerpt, total};
+use super::super::relevance::wanted;
 use super::super::sides::mark;
-use super::super::statement;
-use super::super::wanted::wanted;
+use super::super::{candidate, statement};
 use super::FILES;
 use crate::html::text;
 
@@ -18,14 +18,14 @@ const CHANGES: usize = 2_500;
 
 /// A table for each candidate that did it, or may have.
 pub(super) fn candidates(bisection: &Bisection) -> Markup {
-    let (candidates, rest) = statement::listed(bisection);
+    let (candidates, rest) = candidate::listed(bisection);
     let words = wanted(bisection);
     html! {
         @for candidate in candidates {
             @let excerpt = excerpt(&words, &candidate.changes, candidates.len());
             (wide("facts", &html! {
                 tbody {
-                    @for (word, fact) in statement::facts(bisection.kind, candidate, FILES) {
+                    @for (word, fact) in candidate::facts(bisection.kind, candidate, FILES) {
                         tr { th scope="row" { (word) } td { (text(fact)) } }
                     }
                     @if let Some(excerpt) = &excerpt { (changes(excerpt)) }

@@ -5,7 +5,7 @@ use measure::{Kind, Unit};
 use verdict::{Row, Side};
 
 use super::scale::{Scale, band};
-use crate::comparison::name;
+use crate::comparison::rows::name;
 use crate::figures::{difference, figure, interval, percent};
 use crate::html::{Percent, Place, line, short, text};
 

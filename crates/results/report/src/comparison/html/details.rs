@@ -7,8 +7,8 @@ use super::Section;
 use super::chart::{chart, difference_text};
 use super::flame::flame;
 use super::scale::is_worth_showing;
-use crate::comparison::shown::is_event;
-use crate::comparison::{functions, name, statement};
+use crate::comparison::rows::{is_event, name};
+use crate::comparison::{functions, statement};
 use crate::figures::{count, whole};
 use crate::html::{short, text};
 

@@ -3,7 +3,7 @@
 use measure::{Kind, Unit};
 use verdict::Row;
 
-use crate::comparison::is_spread;
+use crate::comparison::rows::is_spread;
 use crate::figures::{grouped, time_unit};
 use crate::html::Percent;
 

@@ -1,7 +1,7 @@
-//! Which rows a person sees who does not ask for all.
+//! The rows of a comparison as people see them.
 
 use measure::{Kind, Unit};
-use verdict::{Against, Row, Verdict};
+use verdict::{Against, Row, Side, Verdict};
 
 /// Differences of exact figures, in percent, below which they are of less interest.
 pub(super) const SMALL: f64 = 0.1;
@@ -39,4 +39,24 @@ pub(super) fn shown(kind: Kind, against: &Against, all: bool) -> Shown<'_> {
     let small = differ - rows.len();
     let (events, costs) = rows.into_iter().partition(|row| is_event(row));
     Shown { costs, events, small }
+}
+
+/// The name of a verdict in output and documents.
+pub(super) fn name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Worse => "worse",
+        Verdict::Undecided => "undecided",
+        Verdict::Better => "better",
+        Verdict::Same => "same",
+    }
+}
+
+/// Whether repetitions or boots gave more than one figure.
+pub(super) fn is_spread(side: &Side) -> bool {
+    side.min < side.max || side.boots.iter().any(|boot| *boot != side.median)
+}
+
+/// Whether a reader must know that a figure has a range: times always have one.
+pub(super) fn is_marked(kind: Kind, row: &Row) -> bool {
+    kind == Kind::Exact && (is_spread(&row.base) || is_spread(&row.new))
 }
