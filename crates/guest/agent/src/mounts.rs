@@ -7,28 +7,49 @@ use rustix::mount::{MountFlags, mount};
 
 use harness::needs::DISK;
 
-/// Type, where, options, and whether a kernel may lack it.
-const MOUNTS: &[(&str, &str, &str, bool)] = &[
-    ("devtmpfs", "/dev", "mode=0755", false),
-    ("proc", "/proc", "", false),
-    ("sysfs", "/sys", "", false),
-    ("tmpfs", "/run", "mode=0755", false),
-    ("tmpfs", crate::leftovers::TMP, "mode=1777,size=50%", false),
-    ("devpts", "/dev/pts", "mode=0620,ptmxmode=0666", true),
-    ("tmpfs", "/dev/shm", "mode=1777", true),
-    ("mqueue", "/dev/mqueue", "", true),
-    ("cgroup2", "/sys/fs/cgroup", "", true),
-    ("securityfs", "/sys/kernel/security", "", true),
-    ("debugfs", "/sys/kernel/debug", "", true),
-    ("tracefs", "/sys/kernel/tracing", "", true),
-    ("bpf", "/sys/fs/bpf", "", true),
+/// A file system that is mounted.
+struct Mount {
+    kind: &'static str,
+    place: &'static str,
+    options: &'static str,
+    /// Some kernels lack it.
+    is_optional: bool,
+}
+
+const fn needed(kind: &'static str, place: &'static str, options: &'static str) -> Mount {
+    Mount { kind, place, options, is_optional: false }
+}
+
+const fn optional(kind: &'static str, place: &'static str, options: &'static str) -> Mount {
+    Mount { kind, place, options, is_optional: true }
+}
+
+const MOUNTS: &[Mount] = &[
+    needed("devtmpfs", "/dev", "mode=0755"),
+    needed("proc", "/proc", ""),
+    needed("sysfs", "/sys", ""),
+    needed("tmpfs", "/run", "mode=0755"),
+    needed("tmpfs", crate::leftovers::TMP, "mode=1777,size=50%"),
+    optional("devpts", "/dev/pts", "mode=0620,ptmxmode=0666"),
+    optional("tmpfs", "/dev/shm", "mode=1777"),
+    optional("mqueue", "/dev/mqueue", ""),
+    optional("cgroup2", "/sys/fs/cgroup", ""),
+    optional("securityfs", "/sys/kernel/security", ""),
+    optional("debugfs", "/sys/kernel/debug", ""),
+    optional("tracefs", "/sys/kernel/tracing", ""),
+    optional("bpf", "/sys/fs/bpf", ""),
 ];
 
-const LINKS: &[(&str, &str)] = &[
-    ("/proc/self/fd", "/dev/fd"),
-    ("/proc/self/fd/0", "/dev/stdin"),
-    ("/proc/self/fd/1", "/dev/stdout"),
-    ("/proc/self/fd/2", "/dev/stderr"),
+struct Link {
+    place: &'static str,
+    target: &'static str,
+}
+
+const LINKS: &[Link] = &[
+    Link { place: "/dev/fd", target: "/proc/self/fd" },
+    Link { place: "/dev/stdin", target: "/proc/self/fd/0" },
+    Link { place: "/dev/stdout", target: "/proc/self/fd/1" },
+    Link { place: "/dev/stderr", target: "/proc/self/fd/2" },
 ];
 
 /// User-Mode Linux calls its disk by another name.
@@ -39,10 +60,11 @@ const DIRECTORIES: &[&str] = &["/root", "/etc", "/mnt", "/run/kiln"];
 /// Mounts everything and gives what went wrong.
 pub(crate) fn mount_all() -> Vec<String> {
     let mut trouble = Vec::new();
-    for &(kind, place, options, may_lack) in MOUNTS {
-        match mount_one(kind, place, options) {
-            Err(Errno::NODEV | Errno::NOENT) if may_lack => {}
+    for one in MOUNTS {
+        match one.mount() {
+            Err(Errno::NODEV | Errno::NOENT) if one.is_optional => {}
             Err(error) => {
+                let Mount { kind, place, .. } = one;
                 trouble.push(format!("mount {kind} on {place}: {}", harness::check::describe(error)));
             }
             Ok(()) => {}
@@ -53,7 +75,7 @@ pub(crate) fn mount_all() -> Vec<String> {
             trouble.push(format!("mkdir {directory}: {error}"));
         }
     }
-    for (target, place) in LINKS {
+    for Link { place, target } in LINKS {
         // It is there already on a second start in the same machine.
         let _ = std::os::unix::fs::symlink(target, place);
     }
@@ -64,13 +86,16 @@ pub(crate) fn mount_all() -> Vec<String> {
     trouble
 }
 
-fn mount_one(kind: &str, place: &str, options: &str) -> Result<(), Errno> {
-    // In sysfs the kernel makes the mount points; where it lacks the feature there is none.
-    let _ = std::fs::create_dir_all(place);
-    let options = std::ffi::CString::new(options).map_err(|_| Errno::INVAL)?;
-    match mount(kind, place, kind, MountFlags::empty(), options.as_c_str()) {
-        // The kernel may have mounted devtmpfs by itself.
-        Err(Errno::BUSY) => Ok(()),
-        other => other,
+impl Mount {
+    fn mount(&self) -> Result<(), Errno> {
+        let Self { kind, place, options, .. } = *self;
+        // In sysfs the kernel makes the mount points; where it lacks the feature there is none.
+        let _ = std::fs::create_dir_all(place);
+        let options = std::ffi::CString::new(options).map_err(|_| Errno::INVAL)?;
+        match mount(kind, place, kind, MountFlags::empty(), options.as_c_str()) {
+            // The kernel may have mounted devtmpfs by itself.
+            Err(Errno::BUSY) => Ok(()),
+            other => other,
+        }
     }
 }

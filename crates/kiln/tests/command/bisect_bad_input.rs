@@ -84,9 +84,15 @@ fn axes_that_are_none() {
     refused(&place, &[KERNEL, "--config-good", "tiny", "--boot"], 2, &["--config-bad"]);
 }
 
+/// Parameters of the kernel of all tests.
+struct Ends {
+    good: &'static str,
+    bad: &'static str,
+}
+
 /// Two ends on the kernel of all tests, and a program that is asked.
 #[track_caller]
-fn asked(place: &Place, (good, bad): (&str, &str), body: &str, code: i32, words: &[&str]) {
+fn asked(place: &Place, Ends { good, bad }: Ends, body: &str, code: i32, words: &[&str]) {
     let body = format!("read -r line < /proc/cmdline\n{body}");
     let program = place.script("asked", &body).display().to_string();
     refused(place, &[KERNEL, "--params", good, bad, "--exec", &program, "--tries", "6"], code, words);
@@ -97,31 +103,61 @@ const FAILS_IF_BAD: &str = "case \" $line \" in *\" bad \"*) exit 1;; esac";
 #[test]
 fn ends_that_are_not_what_they_should_be() {
     let place = Place::new();
-    asked(&place, ("good: bad", "bad: quiet"), FAILS_IF_BAD, 2, &["the ends are swapped", "5 of 5 runs"]);
     asked(
         &place,
-        ("quiet", "one two"),
+        Ends { good: "good: bad", bad: "bad: quiet" },
+        FAILS_IF_BAD,
+        2,
+        &["the ends are swapped", "5 of 5 runs"],
+    );
+    asked(
+        &place,
+        Ends { good: "quiet", bad: "one two" },
         FAILS_IF_BAD,
         2,
         &["nothing to search for", "0 of 6 runs", "--tries"],
     );
-    asked(&place, ("bad quiet", "bad one"), FAILS_IF_BAD, 2, &["both ends share it", "as well"]);
+    asked(
+        &place,
+        Ends { good: "bad quiet", bad: "bad one" },
+        FAILS_IF_BAD,
+        2,
+        &["both ends share it", "as well"],
+    );
 }
 
 #[test]
 fn ends_at_which_the_program_says_nothing() {
     let place = Place::new();
     let body = "case \" $line \" in *\" bad \"*) exit 125;; esac";
-    asked(&place, ("quiet", "bad one"), body, 3, &["with bad one cannot be tested", "exit status 125"]);
+    asked(
+        &place,
+        Ends { good: "quiet", bad: "bad one" },
+        body,
+        3,
+        &["with bad one cannot be tested", "exit status 125"],
+    );
     let body = "case \" $line \" in *\" bad \"*) exit 1;; esac; exit 125";
-    asked(&place, ("quiet", "bad one"), body, 3, &["with quiet cannot be tested", "exit status 125"]);
+    asked(
+        &place,
+        Ends { good: "quiet", bad: "bad one" },
+        body,
+        3,
+        &["with quiet cannot be tested", "exit status 125"],
+    );
 }
 
 #[test]
 fn a_failure_of_another_kind_at_the_good_end() {
     let place = Place::new();
     let body = "case \" $line \" in *\" bad \"*) exit 1;; esac; kill -9 $$";
-    asked(&place, ("quiet", "bad one"), body, 2, &["the good end, fails in another way", "killed"]);
+    asked(
+        &place,
+        Ends { good: "quiet", bad: "bad one" },
+        body,
+        2,
+        &["the good end, fails in another way", "killed"],
+    );
 }
 
 #[test]

@@ -230,11 +230,11 @@ fn the_commit_that_breaks_a_case_and_the_one_that_makes_a_system_call_dearer_are
     let place = Place::new();
     let source = place.debian_source();
     writes(&source, 1);
-    let dearer = source.replaces("kernel/sys.c", (FUNCTION, &[FUNCTION, COST].concat()));
+    let dearer = source.replaces("kernel/sys.c", FUNCTION, &[FUNCTION, COST].concat());
     writes(&source, 2);
     writes(&source, 3);
-    let wrong = ("SIGPIPE, current, 0);\n\t\tret = -EPIPE;", "SIGPIPE, current, 0);\n\t\tret = -EIO;");
-    let breaks = source.replaces("fs/pipe.c", wrong);
+    const RIGHT: &str = "SIGPIPE, current, 0);\n\t\tret = -EPIPE;";
+    let breaks = source.replaces("fs/pipe.c", RIGHT, &RIGHT.replace("EPIPE", "EIO"));
     writes(&source, 4);
     source.adds("Documentation/one.txt", "words\n");
     source.adds("Documentation/two.txt", "words\n");

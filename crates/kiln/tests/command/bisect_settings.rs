@@ -22,7 +22,7 @@ static int has(const char *word) {
 "#;
 
 /// `kiln bisect KERNEL --params good bad` with more arguments.
-fn parameters(place: &Place, (good, bad): (&str, &str), more: &[&str]) -> Call {
+fn parameters(place: &Place, good: &str, bad: &str, more: &[&str]) -> Call {
     place.kiln([&["bisect", KERNEL, "--params", good, bad], more].concat())
 }
 
@@ -49,7 +49,7 @@ fn the_parameter_whose_absence_makes_an_operation_cost_more_is_found() {
     let place = Place::new();
     let bad = "bad: threadirqs loglevel=3";
     let more = ["--metric", "pipe/round-trip"];
-    let done = parameters(&place, ("good: mitigations=off", bad), &more).run_within(BUILD).expect(0);
+    let done = parameters(&place, "good: mitigations=off", bad, &more).run_within(BUILD).expect(0);
     let done = done.says("removing the parameter mitigations=off breaks it");
     // Commands that show both sides, for whoever does not believe it.
     let command = |wanted: &str| {
@@ -65,7 +65,7 @@ fn the_parameter_that_puts_a_text_into_the_log_is_found() {
     let (few, _) = OTHERS.split_at(OTHERS.find("foo7").expect("it is there"));
     let bad = format!("{few} ipv6.disable=1");
     let more = ["--log", "IPv6: Loaded, but administratively disabled", "--json"];
-    let (_, bisection) = stated(parameters(&place, ("", &bad), &more));
+    let (_, bisection) = stated(parameters(&place, "", &bad, &more));
     assert_eq!(culprits(&bisection), ["ipv6.disable=1"]);
     assert!(bisection.rate.always, "{:?}", bisection.rate);
     for check in &bisection.proof {
@@ -83,7 +83,7 @@ fn two_parameters_that_fail_only_together_are_both_found() {
     let body = r#"return has("bad-a") && has("bad-b");"#;
     let program = place.compile("together", body, HAS, &["-static"]).display().to_string();
     let bad = "bad-b o1 o2 bad-a o3";
-    let (done, bisection) = stated(parameters(&place, ("quiet", bad), &["--exec", &program, "--json"]));
+    let (done, bisection) = stated(parameters(&place, "quiet", bad, &["--exec", &program, "--json"]));
     let mut found = culprits(&bisection);
     found.sort_unstable();
     assert_eq!(found, ["bad-a", "bad-b"]);
@@ -105,7 +105,7 @@ fn a_parameter_with_which_a_third_of_the_runs_fail_is_found() {
     let program = place.compile("rare", body, HAS, &["-static"]).display().to_string();
     let (before, after) = OTHERS.split_at(OTHERS.find("foo9").expect("it is there"));
     let bad = format!("{before} bad {after}");
-    let (_, bisection) = stated(parameters(&place, ("", &bad), &["--exec", &program, "--json"]));
+    let (_, bisection) = stated(parameters(&place, "", &bad, &["--exec", &program, "--json"]));
     assert_eq!(culprits(&bisection), ["bad"]);
     assert_eq!(bisection.candidates.len(), 16);
     let rate = bisection.rate;
@@ -117,7 +117,7 @@ fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
     let place = Place::new();
     let bad = "o1 rdinit=/nowhere o2";
     let mail = place.path().join("mail.txt").display().to_string();
-    let (_, bisection) = stated(parameters(&place, ("", bad), &["--boot", "--json", "--mail", &mail]));
+    let (_, bisection) = stated(parameters(&place, "", bad, &["--boot", "--json", "--mail", &mail]));
     assert_eq!(culprits(&bisection), ["rdinit=/nowhere"]);
     let written = std::fs::read_to_string(mail).expect("asked for");
     assert!(written.contains("bug.tar"), "{written}");
@@ -129,8 +129,8 @@ fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
 #[test]
 fn the_parameter_without_which_a_kernel_boots_again_is_found() {
     let place = Place::new();
-    let ends = ("good:", "bad: rdinit=/nowhere o1");
-    let (_, fixed) = stated(parameters(&place, ends, &["--boot", "--json", "--fixed"]));
+    let more = ["--boot", "--json", "--fixed"];
+    let (_, fixed) = stated(parameters(&place, "good:", "bad: rdinit=/nowhere o1", &more));
     assert_eq!(culprits(&fixed), ["no rdinit=/nowhere"]);
 }
 
@@ -140,7 +140,7 @@ fn runs_of_earlier_sessions_count_for_a_case_and_not_for_a_program_of_that_name(
     const REUSED: &str = "(5 from earlier sessions)";
     let place = Place::new();
     place.kiln(["run", KERNEL, "--case", CASE, "--repeat", "5"]).run().expect(0);
-    let done = parameters(&place, ("", "foo"), &["--case", CASE, "--tries", "5"]).run_within(BUILD).expect(2);
+    let done = parameters(&place, "", "foo", &["--case", CASE, "--tries", "5"]).run_within(BUILD).expect(2);
     assert!(done.stderr.contains(REUSED) && done.stderr.contains("nothing to search for"), "{}", done.stderr);
 
     let folder = place.path().join("suite/process");
@@ -148,7 +148,7 @@ fn runs_of_earlier_sessions_count_for_a_case_and_not_for_a_program_of_that_name(
     std::fs::rename(place.program("is-fine", "return 0;"), folder.join("exit-status")).expect("writable");
     let suite = format!("{}/", folder.parent().expect("suite").display());
     let other = ["--suite", &suite, "--case", CASE, "--tries", "5"];
-    let done = parameters(&place, ("", "foo"), &other).run_within(BUILD).expect(2);
+    let done = parameters(&place, "", "foo", &other).run_within(BUILD).expect(2);
     assert!(
         !done.stderr.contains(REUSED) && done.stderr.contains("nothing to search for"),
         "{}",

@@ -10,10 +10,10 @@ use crate::support::planted::Fault;
 use crate::support::{Call, Done, Place};
 
 /// Runs a program that ends like this; its document, and everything else.
-fn ends(call: Call, program: &str, code: i32, expected: (Outcome, Option<Blame>)) -> (Run, Done) {
+fn ends(call: Call, program: &str, code: i32, outcome: Outcome, blame: Option<Blame>) -> (Run, Done) {
     let done = call.run().expect(code);
     let run = done.document(program);
-    assert_eq!((run.outcome, run.blame), expected, "{run:?}");
+    assert_eq!((run.outcome, run.blame), (outcome, blame), "{run:?}");
     let summary = &done.session()["summary"];
     assert_eq!(summary[run.outcome.name()], 1, "{summary}");
     let done = done.says(run.outcome.name()).says(&run.reason);
@@ -27,7 +27,7 @@ fn a_panic_is_a_crash_with_its_title_and_its_console() {
     let wait = "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done";
     let text = format!("echo before\n{wait}\necho c > /proc/sysrq-trigger\necho after");
     let program = place.script("panic", &text);
-    let (run, done) = ends(place.exec(&program, &[]), "panic", 1, (Outcome::Crash, None));
+    let (run, done) = ends(place.exec(&program, &[]), "panic", 1, Outcome::Crash, None);
     assert_eq!(run.reason, "Kernel panic: sysrq triggered crash");
     assert_eq!(run.output, "before\n");
     assert!(run.evidence.iter().any(|line| line.contains("sysrq_handle_crash")), "{:?}", run.evidence);
@@ -43,7 +43,7 @@ fn a_panic_leaves_the_memory_when_that_was_asked_for() {
     let place = Place::new();
     let program = place.script("panic", "echo c > /proc/sysrq-trigger");
     let call = place.exec(&program, &["--memory", "384M", "--dump"]);
-    let (run, _) = ends(call, "panic", 1, (Outcome::Crash, None));
+    let (run, _) = ends(call, "panic", 1, Outcome::Crash, None);
     let path = run.notes.iter().find_map(|note| note.strip_prefix("memory dump: ")).expect("it was written");
     assert!(path.ends_with("/cases/panic.vmcore"), "{path}");
     let content = std::fs::read(path).expect("it is where the note says");
@@ -59,7 +59,7 @@ fn a_panic_leaves_the_memory_when_that_was_asked_for() {
 fn a_warning_fails_a_program_that_exits_with_0() {
     let place = Place::new();
     let program = place.planted("warning", Fault::Warning, "");
-    let (run, done) = ends(place.exec(&program, &[]), "warning", 1, (Outcome::Fail, None));
+    let (run, done) = ends(place.exec(&program, &[]), "warning", 1, Outcome::Fail, None);
     assert_eq!(run.output, "loading\nloaded\n");
     assert_eq!(run.kernel_reports.len(), 1, "{:?}", run.kernel_reports);
     assert_eq!(run.kernel_reports[0].kind, Kind::Warning);
@@ -75,7 +75,7 @@ fn a_warning_after_a_flood_of_the_log_is_found() {
         put("/proc/sys/kernel/printk", "1\n");
         for (int i = 0; i < 2500; i++) put("/dev/kmsg", "noise\n");"#;
     let program = place.planted("flood", Fault::Warning, flood);
-    let (run, _) = ends(place.exec(&program, &[]), "flood", 1, (Outcome::Fail, None));
+    let (run, _) = ends(place.exec(&program, &[]), "flood", 1, Outcome::Fail, None);
     assert_eq!(run.kernel_reports[0].kind, Kind::Warning, "{}", run.reason);
     assert!(run.log.len() <= 2000);
 }
@@ -84,7 +84,7 @@ fn a_warning_after_a_flood_of_the_log_is_found() {
 fn an_oops_fails_the_case_and_names_the_first_bad_thing() {
     let place = Place::new();
     let program = place.planted("oops", Fault::NullPointer, "");
-    let (run, done) = ends(place.exec(&program, &[]), "oops", 1, (Outcome::Fail, None));
+    let (run, done) = ends(place.exec(&program, &[]), "oops", 1, Outcome::Fail, None);
     assert!(run.kernel_reports.iter().any(|report| report.kind == Kind::Oops), "{:?}", run.kernel_reports);
     assert_eq!(run.output, "loading\n");
     done.says("BUG: kernel NULL pointer dereference");
@@ -95,7 +95,7 @@ fn an_oops_that_panics_is_a_crash() {
     let place = Place::new();
     let program = place.planted("oops", Fault::NullPointer, "");
     let call = place.exec(&program, &["--append", "oops=panic"]);
-    let (run, _) = ends(call, "oops", 1, (Outcome::Crash, None));
+    let (run, _) = ends(call, "oops", 1, Outcome::Crash, None);
     assert!(run.reason.contains("NULL pointer dereference"), "{}", run.reason);
 }
 
@@ -103,7 +103,7 @@ fn an_oops_that_panics_is_a_crash() {
 fn a_triple_fault_is_a_crash_without_words() {
     let place = Place::new();
     let program = place.planted("fault", Fault::Reset, "");
-    let (run, _) = ends(place.exec(&program, &[]), "fault", 1, (Outcome::Crash, None));
+    let (run, _) = ends(place.exec(&program, &[]), "fault", 1, Outcome::Crash, None);
     assert_eq!(run.reason, "the machine was reset without a message (a triple fault?)");
     assert!(!run.evidence.is_empty(), "the console up to then");
 }
@@ -113,7 +113,7 @@ fn a_guest_with_interrupts_off_hangs_and_an_nmi_shows_where() {
     let place = Place::new();
     let program = place.planted("spin", Fault::Spin, "");
     let call = place.exec(&program, &["--cpus", "1"]).impatient();
-    let (run, _) = ends(call, "spin", 1, (Outcome::Hang, None));
+    let (run, _) = ends(call, "spin", 1, Outcome::Hang, None);
     assert!(run.reason.starts_with("the machine stopped answering for"), "{}", run.reason);
     let shows = |text: &str| run.evidence.iter().position(|line| line.contains(text));
     let (registers, loading) = (shows("RIP="), shows("notifier_error_inject: module verification failed"));
@@ -128,7 +128,7 @@ fn a_guest_that_spins_in_the_kernel_hangs_and_sysrq_shows_where() {
     let place = Place::new();
     let program = place.planted("loop", Fault::Loop, "");
     let call = place.exec(&program, &["--cpus", "1"]).impatient();
-    let (run, done) = ends(call, "loop", 1, (Outcome::Hang, None));
+    let (run, done) = ends(call, "loop", 1, Outcome::Hang, None);
     let shows = |text: &str| run.evidence.iter().any(|line| line.contains(text));
     assert!(shows("sysrq: Show backtrace of all active CPUs") && shows(" do_one_initcall+0x"), "{run:?}");
     assert!(!shows("Kernel panic"), "{:?}", run.evidence);
@@ -140,7 +140,7 @@ fn a_program_that_does_not_end_hangs_and_its_stack_is_shown() {
     let place = Place::new();
     let program = place.program("endless", r#"puts("waiting"); fflush(stdout); pause();"#);
     let call = place.exec(&program, &["--case-timeout", "1s"]);
-    let (run, _) = ends(call, "endless", 1, (Outcome::Hang, None));
+    let (run, _) = ends(call, "endless", 1, Outcome::Hang, None);
     assert_eq!(run.reason, "the case did not end within its time limit");
     assert_eq!(run.output, "waiting\n");
     assert!(run.evidence.iter().any(|line| line.contains("(endless)")), "{:?}", run.evidence);
@@ -176,7 +176,7 @@ fn a_task_that_hangs_in_the_kernel_is_reported_by_the_kernel() {
         static void *writes(void *page) { write(ends[1], page, 100); return 0; }
         static void *reads(void *unused) { char byte; read(ends[0], &byte, 1); return 0; }"#;
     let program = place.compile("hung", body, before, &["-static"]);
-    let (run, _) = ends(place.exec(&program, &[]), "hung", 1, (Outcome::Fail, None));
+    let (run, _) = ends(place.exec(&program, &[]), "hung", 1, Outcome::Fail, None);
     assert_eq!(run.kernel_reports[0].kind, Kind::HungTask);
 }
 
@@ -184,7 +184,7 @@ fn a_task_that_hangs_in_the_kernel_is_reported_by_the_kernel() {
 fn a_program_that_restarts_the_machine_broke_it() {
     let place = Place::new();
     let program = place.program("restart", "reboot(RB_AUTOBOOT);");
-    let (run, _) = ends(place.exec(&program, &[]), "restart", 3, (Outcome::Broken, Some(Blame::Case)));
+    let (run, _) = ends(place.exec(&program, &[]), "restart", 3, Outcome::Broken, Some(Blame::Case));
     assert_eq!(run.reason, "the case restarted the machine");
 }
 
@@ -192,7 +192,7 @@ fn a_program_that_restarts_the_machine_broke_it() {
 fn a_restart_without_ceremony_is_one_too() {
     let place = Place::new();
     let program = place.script("resets", "echo b > /proc/sysrq-trigger");
-    ends(place.exec(&program, &[]), "resets", 3, (Outcome::Broken, Some(Blame::Case)));
+    ends(place.exec(&program, &[]), "resets", 3, Outcome::Broken, Some(Blame::Case));
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_program_that_powers_off_or_halts_broke_it() {
     for (name, body) in [("off", "reboot(RB_POWER_OFF);"), ("halt", "reboot(RB_HALT_SYSTEM);")] {
         let inner = Place::new();
         let program = place.program(name, body);
-        let (run, _) = ends(inner.exec(&program, &[]), name, 3, (Outcome::Broken, Some(Blame::Case)));
+        let (run, _) = ends(inner.exec(&program, &[]), name, 3, Outcome::Broken, Some(Blame::Case));
         assert_eq!(run.reason, "the case powered the machine off");
     }
 }
@@ -217,6 +217,6 @@ fn a_program_that_kills_the_agent_is_not_counted_against_the_kernel() {
             if (sscanf(line, "%lx-%lx %7s", &from, &to, mode) == 3 && mode[2] == 'x')
                 for (; from < to; from += 4096) { char zeros[4096] = ""; pwrite(memory, zeros, 4096, from); }"#;
     let program = place.program("killer", body);
-    let (run, _) = ends(place.exec(&program, &[]), "killer", 3, (Outcome::Broken, Some(Blame::Kiln)));
+    let (run, _) = ends(place.exec(&program, &[]), "killer", 3, Outcome::Broken, Some(Blame::Kiln));
     assert!(run.reason.starts_with("process 1 died: Attempted to kill init!"), "{}", run.reason);
 }

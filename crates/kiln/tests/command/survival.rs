@@ -250,9 +250,18 @@ fn kiln_may_be_killed_while_a_case_is_repeated() {
     assert!(kept >= 2, "a and b");
 }
 
-/// Runs `call` where `folder` is a file system of so many MiB, beside a script that is given the folder; what is in
-/// there afterwards is copied to `copy`. Nothing if only root could do so.
-fn in_small_room(call: Call, folder: &Path, (mib, beside): (u32, &str), copy: &Path) -> Option<Done> {
+/// A small file system.
+struct SmallRoom<'a> {
+    folder: &'a Path,
+    mib: u32,
+    /// A script that runs beside, and is given the folder.
+    beside: &'a str,
+}
+
+/// Runs `call` with a small file system; what is in there afterwards is copied to `copy`. Nothing if only root could do
+/// so.
+fn in_small_room(call: Call, room: SmallRoom<'_>, copy: &Path) -> Option<Done> {
+    let SmallRoom { folder, mib, beside } = room;
     if !rustix::process::geteuid().is_root() {
         return None;
     }
@@ -276,7 +285,9 @@ fn a_disk_that_is_full_of_results_costs_no_case_and_leaves_nothing_half_written(
     let (room, copy) = (place.path().join("room"), place.path().join("copy"));
     let call = run(&place, &suite, &["-j", "1", "--results", room.to_str().expect("UTF-8")]);
     let fill = "until [ -e $0/*/cases/b.json ]; do sleep 0.1; done; cat /dev/zero > $0/zeroes";
-    let Some(done) = in_small_room(call, &room, (17, fill), &copy) else { return };
+    let Some(done) = in_small_room(call, SmallRoom { folder: &room, mib: 17, beside: fill }, &copy) else {
+        return;
+    };
     let done = done.expect(3).says("4 cases in").says("4 pass");
     assert_eq!(done.stderr.matches("No space left on device").count(), 1, "{}", done.stderr);
     assert!(done.stderr.contains("--results"), "{}", done.stderr);
@@ -298,7 +309,8 @@ fn a_disk_without_room_for_the_template_costs_only_time() {
     let suite = place.suite(&[("a", "exit 0"), ("b", "exit 0")]);
     let copy = place.path().join("copy");
     let call = run(&place, &suite, &[]).env("XDG_CACHE_HOME", &cache);
-    let Some(done) = in_small_room(call, &cache.join("kiln/templates"), (20, ":"), &copy) else { return };
+    let room = SmallRoom { folder: &cache.join("kiln/templates"), mib: 20, beside: ":" };
+    let Some(done) = in_small_room(call, room, &copy) else { return };
     let done = done.expect(0).says("2 pass");
     assert!(done.stderr.is_empty(), "{}", done.stderr);
     assert!(finished(&done).iter().all(|run| (run.outcome, run.boot) == (Outcome::Pass, 1)));

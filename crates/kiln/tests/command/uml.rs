@@ -15,10 +15,10 @@ use crate::support::{Call, Done, Place, UML, processes, until};
 const ENDLESS: &str = "kiln-report pass started; while :; do :; done";
 
 /// Runs a program that ends like this; its document, and everything else.
-fn ends(call: Call, program: &str, code: i32, expected: (Outcome, Option<Blame>)) -> (Run, Done) {
+fn ends(call: Call, program: &str, code: i32, outcome: Outcome, blame: Option<Blame>) -> (Run, Done) {
     let done = call.run().expect(code);
     let run = done.document(program);
-    assert_eq!((run.outcome, run.blame), expected, "{run:?}");
+    assert_eq!((run.outcome, run.blame), (outcome, blame), "{run:?}");
     let done = done.says(run.outcome.name()).says(&run.reason);
     (run, done)
 }
@@ -62,7 +62,7 @@ fn finished(event: Event) -> Option<Run> {
 fn a_panic_is_a_crash_with_its_title_and_its_stack() {
     let place = Place::new();
     let program = place.script("panic", "echo before\necho c > /proc/sysrq-trigger\necho after");
-    let (run, done) = ends(place.exec_on(UML, &program, &[]), "panic", 1, (Outcome::Crash, None));
+    let (run, done) = ends(place.exec_on(UML, &program, &[]), "panic", 1, Outcome::Crash, None);
     assert_eq!(run.reason, "Kernel panic: sysrq triggered crash");
     assert_eq!(run.output, "before\n");
     assert!(run.evidence.iter().any(|line| line.contains("write_sysrq_trigger")), "{:?}", run.evidence);
@@ -73,7 +73,7 @@ fn a_panic_is_a_crash_with_its_title_and_its_stack() {
 fn a_fault_in_the_kernel_is_a_crash() {
     let place = Place::new();
     let program = place.planted_in(IN_UML, "fault", Fault::NullPointer, "");
-    let (run, _) = ends(place.exec_on(UML, &program, &[]), "fault", 1, (Outcome::Crash, None));
+    let (run, _) = ends(place.exec_on(UML, &program, &[]), "fault", 1, Outcome::Crash, None);
     assert!(run.reason.contains("Kernel mode fault"), "{}", run.reason);
 }
 
@@ -82,7 +82,7 @@ fn a_kernel_that_spins_hangs_and_is_asked_where_it_is() {
     let place = Place::new();
     let program = place.planted_in(IN_UML, "spin", Fault::Loop, "");
     let call = place.exec_on(UML, &program, &[]).impatient();
-    let (run, done) = ends(call, "spin", 1, (Outcome::Hang, None));
+    let (run, done) = ends(call, "spin", 1, Outcome::Hang, None);
     assert!(run.reason.starts_with("the machine stopped answering for"), "{}", run.reason);
     let shows = |text: &str| run.evidence.iter().any(|line| line.contains(text));
     assert!(shows("(linux.uml): running"), "{:?}", run.evidence);
@@ -95,7 +95,7 @@ fn a_program_that_does_not_end_hangs() {
     let place = Place::new();
     let program = place.script("endless", ENDLESS);
     let call = place.exec_on(UML, &program, &["--case-timeout", "1s"]);
-    let (run, _) = ends(call, "endless", 1, (Outcome::Hang, None));
+    let (run, _) = ends(call, "endless", 1, Outcome::Hang, None);
     assert_eq!(run.reason, "the case did not end within its time limit");
 }
 
@@ -110,7 +110,7 @@ fn a_program_that_ends_the_machine_broke_it() {
         let place = Place::new();
         let program = place.program(name, body);
         let call = place.exec_on(UML, &program, &[]);
-        let (run, _) = ends(call, name, 3, (Outcome::Broken, Some(Blame::Case)));
+        let (run, _) = ends(call, name, 3, Outcome::Broken, Some(Blame::Case));
         assert_eq!(run.reason, reason);
     }
 }

@@ -27,12 +27,6 @@ impl Way {
     }
 }
 
-/// Whether two Runs, each with its Outcome and its reason, ended in the same [`Way`].
-#[must_use]
-pub fn same_way(a: (Outcome, &str), b: (Outcome, &str)) -> bool {
-    Way::of(a.0, a.1) == Way::of(b.0, b.1)
-}
-
 /// `text` with a mark in the place of each number and address.
 #[must_use]
 pub fn masked(text: &str) -> String {
@@ -79,7 +73,7 @@ mod tests {
     use super::*;
 
     fn alike(a: &str, b: &str) -> bool {
-        same_way((Outcome::Fail, a), (Outcome::Fail, b))
+        Way::of(Outcome::Fail, a) == Way::of(Outcome::Fail, b)
     }
 
     #[test]
@@ -113,7 +107,7 @@ mod tests {
         ] {
             assert!(!alike(a, b), "{a:?} and {b:?}");
         }
-        assert!(!same_way((Outcome::Fail, "x"), (Outcome::Crash, "x")));
+        assert_ne!(Way::of(Outcome::Fail, "x"), Way::of(Outcome::Crash, "x"));
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use kernel::{Kernel, Store};
 use machine::{Spec, Watch};
 
 use crate::event::Progress;
-use crate::exact::{BootTake, Counted, Site};
+use crate::exact::{BootTake, Context, Counted};
 use crate::figures::{boot_metric, event_metrics, metric};
 use crate::watched::Seen;
 use crate::{Boot, Failure, Job, Kind, Measurement, Subject, Unit, procedure};
@@ -54,14 +54,14 @@ pub fn count(
     store: &Store,
     how: Counting,
     interrupt: &AtomicBool,
-    tell: &mut dyn FnMut(Progress),
+    emit: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Measurement>, Failure> {
     let todo = (0..how.boots).flat_map(|boot| (0..candidates.len()).map(move |candidate| (candidate, boot)));
     let todo = Mutex::new(todo);
     let is_over = AtomicBool::new(false);
     let procedure = procedure()?;
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let (sender, heard) = channel();
+    let (sender, receiver) = channel();
     let mut takes: Vec<Vec<(u32, BootTake)>> = candidates.iter().map(|_| Vec::new()).collect();
     std::thread::scope(|scope| {
         for _ in 0..workers {
@@ -76,9 +76,9 @@ pub fn count(
         }
         drop(sender);
         let mut failure = None;
-        for news in heard {
+        for news in receiver {
             match news {
-                News::Progress(progress) => tell(progress),
+                News::Progress(progress) => emit(progress),
                 News::Done((candidate, boot, Ok(take))) => takes[candidate].push((boot, take)),
                 News::Done((_, _, Err(error))) => {
                     is_over.store(true, Ordering::Relaxed);
@@ -116,11 +116,11 @@ impl Work<'_> {
         let (label, boots, store, fresh) = (&subject.label, self.how.boots, self.store, *fresh);
         let counted = Counted { label, kernel, spec, jobs, store, boots, fresh };
         // Whoever listens has gone only when this thread is of no use any more.
-        let tell = |progress| drop(sender.send(News::Progress(progress)));
+        let emit = |progress| drop(sender.send(News::Progress(progress)));
         let timeouts = TimeoutScale::new(spec.engine);
-        let site = Site { timeouts, interrupt: self.interrupt, tell: &tell };
+        let context = Context { timeouts, interrupt: self.interrupt, emit: &emit };
         let watch = if boot == 0 { self.how.watch } else { Watch::No };
-        let take = counted.boot(boot, watch, &site);
+        let take = counted.boot(boot, watch, &context);
         drop(sender.send(News::Done((candidate, boot, take))));
     }
 }

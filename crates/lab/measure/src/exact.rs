@@ -36,11 +36,19 @@ pub(super) struct Counted<'a> {
     pub(super) fresh: bool,
 }
 
-/// Who wants it, and how far they have patience.
-pub(super) struct Site<'a> {
+/// How long a machine may take, what stops it, and where its progress goes.
+pub(super) struct Context<'a> {
     pub(super) timeouts: TimeoutScale,
     pub(super) interrupt: &'a AtomicBool,
-    pub(super) tell: &'a dyn Fn(Progress),
+    pub(super) emit: &'a dyn Fn(Progress),
+}
+
+/// A boot of a Kernel that is ready to be measured.
+#[derive(Clone, Copy)]
+struct Ready<'t> {
+    template: &'t Template,
+    /// Which boot, from 0.
+    number: u32,
 }
 
 /// What one boot said.
@@ -67,24 +75,24 @@ pub(super) struct Watched {
 impl Counted<'_> {
     /// Measures all jobs on the boot with this number, from 0. What the plugin watches changes nothing that the
     /// guest can see and so no figure.
-    pub(super) fn boot(&self, number: u32, watch: Watch, site: &Site<'_>) -> Result<BootTake, Failure> {
+    pub(super) fn boot(&self, number: u32, watch: Watch, context: &Context<'_>) -> Result<BootTake, Failure> {
         let timing = Timing::Instructions { seed: u64::from(number) + 1 };
         let spec = Spec { timing: Some(timing), ..self.spec.clone() };
         let built = Built::new(&spec, self.kernel)?;
         let keep = built.keep(self.store.clone(), Programs::Inside);
         let kept = if self.fresh { None } else { built.kept_template(&keep, Programs::Inside) };
         if let Some(template) = kept {
-            self.tell_booted(&template, true, site);
-            match self.take((&template, number), watch, site) {
+            self.emit_booted(&template, true, context);
+            match self.take(Ready { template: &template, number }, watch, context) {
                 // What another kiln kept may be of no use; then there is a boot to be made.
                 Err(Failure::Boot { .. } | Failure::Silent { .. }) => {}
                 other => return other,
             }
         }
-        let template = self.boot_alike(&built, number, site)?;
-        self.keep(&keep, &template, site);
-        self.tell_booted(&template, false, site);
-        self.take((&template, number), watch, site)
+        let template = self.boot_alike(&built, number, context)?;
+        self.keep(&keep, &template, context);
+        self.emit_booted(&template, false, context);
+        self.take(Ready { template: &template, number }, watch, context)
     }
 
     /// Boots a machine that stops as all do.
@@ -92,15 +100,15 @@ impl Counted<'_> {
     /// QEMU takes a processor that has stopped for an idle one, and its clock jumps to the next timer, unless another
     /// thread of it has noticed the stop before. The machine sees to it that none has; where one has all the same,
     /// there would be two kinds of boots, whose figures differ by what the kernel draws at random.
-    fn boot_alike(&self, built: &Built<'_>, number: u32, site: &Site<'_>) -> Result<Template, Failure> {
+    fn boot_alike(&self, built: &Built<'_>, number: u32, context: &Context<'_>) -> Result<Template, Failure> {
         for _ in 0..ATTEMPTS {
             let (kernel, of) = (self.label.to_string(), Some(self.boots));
-            (site.tell)(Progress::Boot { kernel, number: number + 1, of });
+            (context.emit)(Progress::Boot { kernel, number: number + 1, of });
             let booted =
-                built.start_template(Programs::Inside)?.wait_for_template(site.interrupt, &mut |_| ());
+                built.start_template(Programs::Inside)?.wait_for_template(context.interrupt, &mut |_| ());
             let template = booted.map_err(|failure| Failure::of_boot(self.label, failure))?;
             let mut probe = self.clone_for(&template, &[], Watch::No)?;
-            let probe = Take::from(&mut probe, 0, site.timeouts, site.interrupt, |_| ())?;
+            let probe = Take::from(&mut probe, 0, context.timeouts, context.interrupt, |_| ())?;
             if probe.resumed.is_none_or(|gap| gap >= JUMP) {
                 return Ok(template);
             }
@@ -109,48 +117,43 @@ impl Counted<'_> {
         Err(Failure::Silent { kernel: self.label.to_string(), why })
     }
 
-    fn tell_booted(&self, template: &Template, kept: bool, site: &Site<'_>) {
+    fn emit_booted(&self, template: &Template, kept: bool, context: &Context<'_>) {
         let took = template.about().took;
-        (site.tell)(Progress::Booted { kernel: self.label.to_string(), took, kept });
+        (context.emit)(Progress::Booted { kernel: self.label.to_string(), took, kept });
     }
 
     /// What clones of a template say.
-    fn take(
-        &self,
-        (template, number): (&Template, u32),
-        watch: Watch,
-        site: &Site<'_>,
-    ) -> Result<BootTake, Failure> {
+    fn take(&self, ready: Ready<'_>, watch: Watch, context: &Context<'_>) -> Result<BootTake, Failure> {
         let mut take = BootTake {
-            release: template.about().release.clone(),
-            took: template.about().took,
+            release: ready.template.about().release.clone(),
+            took: ready.template.about().took,
             booted: None,
             jobs: self.jobs.iter().map(|job| job.skip.clone().map(Err)).collect(),
             notes: Vec::new(),
             watched: Vec::new(),
         };
-        self.measure((template, number), watch, site, &mut take)?;
+        self.measure(ready, watch, context, &mut take)?;
         Ok(take)
     }
 
-    fn keep(&self, keep: &Keep, template: &Template, site: &Site<'_>) {
+    fn keep(&self, keep: &Keep, template: &Template, context: &Context<'_>) {
         if !self.fresh {
             // What cannot be kept costs the next comparison a boot, and nothing else.
-            let _ = keep.keep(template, site.interrupt);
+            let _ = keep.keep(template, context.interrupt);
         }
     }
 
     /// Asks clones until each job has an answer: one that kills its machine leaves the others to the next.
     fn measure(
         &self,
-        (template, number): (&Template, u32),
+        ready: Ready<'_>,
         mut watch: Watch,
-        site: &Site<'_>,
+        context: &Context<'_>,
         take: &mut BootTake,
     ) -> Result<(), Failure> {
         for _ in 0..DEATHS_MAX {
             let todo: Vec<usize> = (0..self.jobs.len()).filter(|&job| take.jobs[job].is_none()).collect();
-            let mut machine = match self.clone_for(template, &todo, watch) {
+            let mut machine = match self.clone_for(ready.template, &todo, watch) {
                 // A QEMU can be built without plugins.
                 Err(failure @ Failure::Boot { .. }) if watch != Watch::No => {
                     take.notes.push(format!(
@@ -161,8 +164,9 @@ impl Counted<'_> {
                 }
                 other => other?,
             };
-            let begun = |job: usize| (site.tell)(named((self.label, self.jobs), number, todo[job]));
-            let new = Take::from(&mut machine, todo.len(), site.timeouts, site.interrupt, begun)?;
+            let begun =
+                |job: usize| (context.emit)(measuring(self.label, self.jobs, ready.number, todo[job]));
+            let new = Take::from(&mut machine, todo.len(), context.timeouts, context.interrupt, begun)?;
             take.booted = take.booted.or(new.booted);
             take.notes.extend(new.notes);
             let answered = new.jobs.iter().flatten().count();
@@ -195,7 +199,7 @@ impl Counted<'_> {
 }
 
 /// Says that a job of a boot begins.
-pub(super) fn named((label, jobs): (&str, &[Job]), boot: u32, job: usize) -> Progress {
+pub(super) fn measuring(label: &str, jobs: &[Job], boot: u32, job: usize) -> Progress {
     let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
     Progress::Measuring {
         kernel: label.to_string(),

@@ -50,7 +50,7 @@ pub(super) struct Interrupted;
 
 impl Take {
     /// Listens to a machine that was asked for `count` jobs until it is done, dead or silent for too long; `begun` is
-    /// told of each job.
+    /// called for each job.
     pub(super) fn from(
         machine: &mut Measuring,
         count: usize,
@@ -61,11 +61,11 @@ impl Take {
         let mut take = Self { jobs: vec![None; count], ..Self::default() };
         let mut console = Vec::new();
         let mut current = None;
-        let mut heard = Life::begin(machine.machine());
+        let mut life = Life::begin(machine.machine());
         loop {
             match machine.next(Instant::now() + INTERVAL) {
                 Step::Answer(answer) => {
-                    heard = Life::begin(machine.machine());
+                    life = Life::begin(machine.machine());
                     if let Answer::Begun(job) = answer {
                         current = usize::try_from(job).ok().filter(|&job| job < count);
                         current.into_iter().for_each(&mut begun);
@@ -79,8 +79,8 @@ impl Take {
                     take.ended(current, of_death(&death));
                     break;
                 }
-                Step::Quiet if silence(&heard, machine) > timeouts.stretch(LIMIT) => {
-                    let seconds = silence(&heard, machine).as_secs();
+                Step::Quiet if silence(&life, machine) > timeouts.stretch(LIMIT) => {
+                    let seconds = silence(&life, machine).as_secs();
                     let reason = format!("the machine said nothing for {seconds} s");
                     take.ended(current, NotMeasured { outcome: Outcome::Hang, reason });
                     break;
@@ -174,9 +174,9 @@ fn of_death(death: &Death) -> NotMeasured {
     NotMeasured { outcome, reason }
 }
 
-/// The time since something was heard, without what the machine waited for a CPU.
-fn silence(heard: &Life, machine: &mut Measuring) -> Duration {
-    heard.look(machine.machine()).0
+/// The time since the machine said something, without what it waited for a CPU.
+fn silence(life: &Life, machine: &mut Measuring) -> Duration {
+    life.look(machine.machine()).0
 }
 
 #[cfg(test)]

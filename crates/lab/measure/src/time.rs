@@ -7,7 +7,7 @@ use machine::Built;
 use protocol::measure::{Clock, Order};
 
 use crate::event::Progress;
-use crate::exact::named;
+use crate::exact::measuring;
 use crate::figures::{empty, value};
 use crate::take::Take;
 use crate::{Boot, Candidate, Failure, Kind, Measurement, Unit, procedure};
@@ -21,7 +21,7 @@ use machine::TimeoutScale;
 pub fn time(
     candidates: &[Candidate<'_>],
     interrupt: &AtomicBool,
-    tell: &mut dyn FnMut(Progress),
+    emit: &mut dyn FnMut(Progress),
     next: &mut dyn FnMut(&[Measurement]) -> Option<usize>,
 ) -> Result<Vec<Measurement>, Failure> {
     let built: Vec<Built<'_>> = candidates
@@ -33,7 +33,7 @@ pub fn time(
         candidates.iter().map(|candidate| nothing(candidate, &procedure)).collect();
     while let Some(which) = next(&measured) {
         let boot = One { candidate: &candidates[which], built: &built[which], interrupt };
-        boot.measure(&mut measured[which], tell)?;
+        boot.measure(&mut measured[which], emit)?;
     }
     Ok(measured)
 }
@@ -62,7 +62,7 @@ struct One<'a> {
 }
 
 impl One<'_> {
-    fn measure(&self, measured: &mut Measurement, tell: &mut dyn FnMut(Progress)) -> Result<(), Failure> {
+    fn measure(&self, measured: &mut Measurement, emit: &mut dyn FnMut(Progress)) -> Result<(), Failure> {
         let Candidate { subject, spec, jobs, .. } = self.candidate;
         let boot = u32::try_from(measured.boots.len()).unwrap_or(u32::MAX);
         // What has failed once says nothing any more.
@@ -70,15 +70,15 @@ impl One<'_> {
             (0..jobs.len()).filter(|&job| measured.metrics[job].not_measured.is_none()).collect();
         let works = todo.iter().map(|&job| jobs[job].work.clone()).collect();
         let order = Order { clock: Clock::Nanoseconds, jobs: works, symbols: false };
-        tell(Progress::Boot { kernel: subject.label.clone(), number: boot + 1, of: None });
+        emit(Progress::Boot { kernel: subject.label.clone(), number: boot + 1, of: None });
         let starting = self.built.start_measuring(&order)?;
         let booted = starting.wait_for_measuring(self.interrupt, &mut |_| ());
         let (mut machine, release, took) =
             booted.map_err(|failure| Failure::of_boot(&subject.label, failure))?;
-        tell(Progress::Booted { kernel: subject.label.clone(), took, kept: false });
+        emit(Progress::Booted { kernel: subject.label.clone(), took, kept: false });
         let watching = Conditions::watch();
         let timeouts = TimeoutScale::new(spec.engine);
-        let begun = |job: usize| tell(named((&subject.label, jobs), boot, todo[job]));
+        let begun = |job: usize| emit(measuring(&subject.label, jobs, boot, todo[job]));
         let take = Take::from(&mut machine, todo.len(), timeouts, self.interrupt, begun)?;
         let conditions = Some(watching.finish());
         for (&job, result) in todo.iter().zip(&take.jobs) {

@@ -43,13 +43,13 @@ impl Kept {
     }
 }
 
-/// The question, whoever answers it, and all answers so far.
+/// The question, what answers it, and all answers so far.
 pub(crate) struct Asking<'a> {
     pub(crate) axis: &'a mut dyn Axis,
     pub(crate) question: &'a Question,
     tester: &'a mut dyn Tester,
     journal: &'a mut Journal,
-    heard: &'a mut dyn FnMut(Progress),
+    emit: &'a mut dyn FnMut(Progress),
     known: BTreeMap<Point, Known>,
     /// Points that the axis does not have.
     absent: BTreeSet<Point>,
@@ -94,11 +94,11 @@ impl Mean {
     }
 }
 
-/// Whoever answers, keeps and hears.
+/// What answers and keeps, and where progress goes.
 pub(crate) struct Others<'a> {
     pub(crate) tester: &'a mut dyn Tester,
     pub(crate) journal: &'a mut Journal,
-    pub(crate) heard: &'a mut dyn FnMut(Progress),
+    pub(crate) emit: &'a mut dyn FnMut(Progress),
 }
 
 impl<'a> Asking<'a> {
@@ -109,13 +109,13 @@ impl<'a> Asking<'a> {
         others: Others<'a>,
         kept: Vec<Kept>,
     ) -> Self {
-        let Others { tester, journal, heard } = others;
+        let Others { tester, journal, emit } = others;
         let mut asking = Self {
             axis,
             question,
             tester,
             journal,
-            heard,
+            emit,
             known: BTreeMap::new(),
             absent: BTreeSet::new(),
             threshold: None,
@@ -134,18 +134,18 @@ impl<'a> Asking<'a> {
         asking
     }
 
-    /// Tells something.
-    pub(crate) fn tell(&mut self, progress: Progress) {
-        (self.heard)(progress);
+    /// Reports what happened.
+    pub(crate) fn emit(&mut self, progress: Progress) {
+        (self.emit)(progress);
     }
 
-    /// Tells what was seen at points, by what is known now.
-    pub(crate) fn tell_again(&mut self, points: &[Point]) {
+    /// Reports again what was seen at points, by what is known now.
+    pub(crate) fn emit_states(&mut self, points: &[Point]) {
         let states: Vec<StateReport> = points.iter().filter_map(|point| self.state(point)).collect();
         for state in states {
             let answer = Answer::Runs { shown: state.shown, hidden: state.hidden };
             let (point, name, values) = (state.point, state.name, state.values);
-            self.tell(Progress::Tested { point, name, answer, values, reused: 0 });
+            self.emit(Progress::Tested { point, name, answer, values, reused: 0 });
         }
     }
 
@@ -220,14 +220,14 @@ impl<'a> Asking<'a> {
                 continue;
             };
             let (point, name, times) = (point.clone(), subject.name.clone(), *times);
-            (self.heard)(Progress::Testing { point: point.clone(), name, times, purpose });
+            (self.emit)(Progress::Testing { point: point.clone(), name, times, purpose });
             tests.push(Test { point, subject, times });
         }
         let has_all = tests.len() == points.len();
         if tests.is_empty() {
             return Ok(has_all);
         }
-        let answers = self.tester.test(&tests, self.heard)?;
+        let answers = self.tester.test(&tests, self.emit)?;
         if answers.len() != tests.len() {
             return Err(Error::Broken(format!("{} of {} tests were answered", answers.len(), tests.len())));
         }
@@ -240,7 +240,7 @@ impl<'a> Asking<'a> {
             self.reused += tested.reused;
             let (reused, values) = (tested.reused, tested.answer.values());
             let answer = self.answer(&tested);
-            (self.heard)(Progress::Tested {
+            (self.emit)(Progress::Tested {
                 point: point.clone(),
                 name: name.clone(),
                 answer,
@@ -252,7 +252,7 @@ impl<'a> Asking<'a> {
         Ok(has_all)
     }
 
-    /// Tells a search all that is known about its states.
+    /// Gives a search all that is known about its states.
     pub(crate) fn feed(&self, search: &mut Search, track: &Track) {
         let all = self.axis.candidates().len();
         for state in track.states(self.axis) {

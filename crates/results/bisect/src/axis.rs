@@ -20,7 +20,7 @@ mod options;
 mod packages;
 mod parameters;
 
-pub use history::History;
+pub use history::{History, Range};
 pub use options::Options;
 pub use packages::Packages;
 pub use parameters::Parameters;
@@ -38,6 +38,15 @@ pub struct Subject {
     pub configuration: Option<String>,
     /// Kernel parameters beside those that the user gave.
     pub parameters: String,
+}
+
+/// How the Kernels of an axis are built, and what stops that.
+#[derive(Debug, Clone)]
+pub struct Build<'a> {
+    /// How they are built, if they are source.
+    pub recipe: Recipe,
+    /// The user wants to stop.
+    pub interrupt: &'a AtomicBool,
 }
 
 /// What a bisection walks.

@@ -81,7 +81,7 @@ impl<'a> Opened<'a> {
     ///
     /// When the ends are not what they should be, when kiln or the host fails, and when the user wants to stop. What was
     /// learnt is in the journal.
-    pub fn search(self, heard: &mut dyn FnMut(Progress)) -> Result<Done, Error> {
+    pub fn search(self, emit: &mut dyn FnMut(Progress)) -> Result<Done, Error> {
         let Self { request, environment, walked: Walked { mut axis, kernel, notes } } = self;
         let name = identity::name(request, axis.as_ref(), kernel.as_deref())?;
         let (mut journal, mut kept) = Journal::open::<Kept>(&environment.bisections.join(name))?;
@@ -93,10 +93,10 @@ impl<'a> Opened<'a> {
         let counted: Vec<String> = kept.iter().flat_map(|kept| kept.sessions().to_vec()).collect();
         let directory = journal.directory().to_owned();
         let mut tester = KernelTester::new(request, environment, directory, &counted);
-        notes.iter().for_each(|note| heard(Progress::Note(note.clone())));
+        notes.iter().for_each(|note| emit(Progress::Note(note.clone())));
         let search = &request.search;
         let settings = Settings { confidence: search.confidence, mended: search.fixed, tries: search.tries };
-        let parts = Parts { tester: &mut tester, journal: &mut journal, kept, heard };
+        let parts = Parts { tester: &mut tester, journal: &mut journal, kept, emit };
         let bisection = bisect(axis.as_mut(), &request.question, &settings, parts)?;
         let reproduce = reproduce(axis.as_mut(), &tester, &bisection)?;
         Ok(Done { bisection: Bisection { notes, reproduce, ..bisection }, journal })

@@ -152,11 +152,11 @@ fn measure(asking: &mut Asking<'_>, ends: &Ends, settings: &Settings) -> Result<
         let threshold = Threshold::between(good, bad, *worse_by);
         if !is_noise && threshold.above && threshold.is_bad(bad) && !threshold.is_bad(good) {
             asking.threshold = Some(threshold);
-            asking.tell_again(&[Point::First, Point::Last]);
+            asking.emit_states(&[Point::First, Point::Last]);
             return Ok(());
         }
         let swapped = (bad < good && !is_noise).then(|| turned(settings.mended));
-        return Err(no_step(asking.question, *worse_by, (hides, shows), swapped));
+        return Err(no_step(asking.question, hides, shows, swapped));
     }
     Ok(())
 }
@@ -169,8 +169,8 @@ fn turned(mended: bool) -> &'static str {
 /// Why the ends are none of a metric.
 fn no_step(
     question: &Question,
-    worse_by: Option<f64>,
-    (hides, shows): (StateReport, StateReport),
+    hides: StateReport,
+    shows: StateReport,
     swapped: Option<&'static str>,
 ) -> Error {
     let what = question.to_string();
@@ -180,13 +180,13 @@ fn no_step(
         let (what, good_rate, bad_rate) = (what.into(), good_value.into(), bad_value.into());
         return Error::Swapped { what, good, good_rate, bad, bad_rate, how };
     }
+    let (metric, worse_by) = match question {
+        Question::Metric { name, worse_by, .. } => (name.clone(), *worse_by),
+        _ => (what, None),
+    };
     let allowed =
         worse_by.map_or_else(String::new, |part| format!(", which is not worse by {} %", part * 100.0));
     let (good_value, bad_value) = (good_value.into(), bad_value.into());
-    let metric = match question {
-        Question::Metric { name, .. } => name.clone(),
-        _ => what,
-    };
     Error::NoStep { metric, good, good_value, bad, bad_value, allowed: allowed.into() }
 }
 

@@ -1,4 +1,4 @@
-//! What is told while a bisection goes on.
+//! What a bisection reports while it goes on.
 
 use std::time::Duration;
 

@@ -110,7 +110,7 @@ impl Finding<'_, '_> {
     /// Tests until nothing more is to be learnt or it is clear enough.
     fn settle(&mut self, belief: Belief, purpose: Purpose) -> Result<Standing, Error> {
         loop {
-            self.tell(belief);
+            self.emit_belief(belief);
             let standing = self.search.standing(belief);
             if !matches!(standing, Standing::Open) {
                 return Ok(standing);
@@ -198,14 +198,14 @@ impl Finding<'_, '_> {
         Ok(false)
     }
 
-    fn tell(&mut self, belief: Belief) {
+    fn emit_belief(&mut self, belief: Belief) {
         let all = self.asking.axis.candidates().len();
         let probabilities = self.track.spread(&self.search.probabilities(belief), all);
         let rate = self.search.rate(belief);
         let steps_left = self.search.expected_steps(belief);
         let time_left =
             Duration::try_from_secs_f64(self.asking.step().as_secs_f64() * steps_left).unwrap_or_default();
-        self.asking.tell(Progress::Belief(event::Belief {
+        self.asking.emit(Progress::Belief(event::Belief {
             probabilities,
             steps: u32::try_from(self.tested.len()).unwrap_or(u32::MAX),
             steps_left,

@@ -13,13 +13,13 @@ use crate::event::Progress;
 use crate::find::{Found, find, is_always, start};
 use crate::point::Point;
 use crate::question::Question;
-use crate::reduce::Set;
+use crate::reduce::{Culprit, Set};
 use crate::settings::Settings;
 use crate::tester::Tester;
 use crate::track::Track;
 use crate::{ends, proof, reduce};
 
-/// Whoever answers, what is kept, and who hears of it.
+/// What answers the question, what is kept, and where progress goes.
 pub struct Parts<'a> {
     /// Answers the question.
     pub tester: &'a mut dyn Tester,
@@ -27,8 +27,8 @@ pub struct Parts<'a> {
     pub journal: &'a mut Journal,
     /// Answers of an earlier call.
     pub kept: Vec<Kept>,
-    /// Hears what happens.
-    pub heard: &'a mut dyn FnMut(Progress),
+    /// Gets what happens.
+    pub emit: &'a mut dyn FnMut(Progress),
 }
 
 impl std::fmt::Debug for Parts<'_> {
@@ -49,19 +49,19 @@ pub fn bisect(
     settings: &Settings,
     parts: Parts<'_>,
 ) -> Result<Bisection, Error> {
-    let Parts { tester, journal, kept, heard } = parts;
+    let Parts { tester, journal, kept, emit } = parts;
     let track = Track::of(axis);
     start(&track, axis, settings, 0.0)?;
     let (first, last) = (name(axis, &Point::First)?, name(axis, &Point::Last)?);
     let candidates: Vec<String> = axis.candidates().iter().map(|candidate| candidate.name.clone()).collect();
-    heard(Progress::Begun {
+    emit(Progress::Begun {
         kind: axis.kind(),
         ends: (first.clone(), last.clone()),
         candidates: candidates.clone(),
         question: question.to_string(),
         resumed: kept.len(),
     });
-    let mut asking = Asking::new(axis, question, Others { tester, journal, heard }, kept);
+    let mut asking = Asking::new(axis, question, Others { tester, journal, emit }, kept);
     ends::verify(&mut asking, settings)?;
     let found = find(&mut asking, &track, settings)?;
     let probabilities = track.spread(&found.search.probabilities(Belief::Working), candidates.len());
@@ -95,13 +95,13 @@ pub fn bisect(
             expected: found.halving.0,
             worst: found.halving.1,
         },
-        rate: told(rate),
+        rate: rate_of(rate),
         notes: Vec::new(),
         reproduce: Vec::new(),
     })
 }
 
-fn told(rate: verdict::Rate) -> Rate {
+fn rate_of(rate: verdict::Rate) -> Rate {
     let interval = rate.interval();
     Rate {
         mean: rate.estimate().unwrap_or_default(),
@@ -126,7 +126,10 @@ fn conclude(
         Standing::Found { candidate, confidence } => {
             let first = track.candidate(*candidate);
             let Set { numbers, confidence, steps } = match asking.axis.is_separable() {
-                true => reduce::minimal(asking, (first, *confidence), settings)?,
+                true => {
+                    let last = Culprit { number: first, confidence: *confidence };
+                    reduce::minimal(asking, last, settings)?
+                }
                 false => Set { numbers: vec![first], confidence: *confidence, steps: 0 },
             };
             let candidates = describe(asking, &numbers)?;

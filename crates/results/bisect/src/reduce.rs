@@ -17,6 +17,14 @@ use crate::track::{Track, with};
 /// Most candidates of a set.
 const SET_MAX: usize = 16;
 
+/// A candidate that is needed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Culprit {
+    pub(crate) number: usize,
+    /// How sure that is, from 0 to 1.
+    pub(crate) confidence: f64,
+}
+
 /// Candidates that make the difference together.
 #[derive(Debug)]
 pub(crate) struct Set {
@@ -28,14 +36,10 @@ pub(crate) struct Set {
     pub(crate) steps: u32,
 }
 
-/// The set that the last candidate that is needed belongs to, of which it is known how sure that is.
-pub(crate) fn minimal(
-    asking: &mut Asking<'_>,
-    (last, confidence): (usize, f64),
-    settings: &Settings,
-) -> Result<Set, Error> {
-    let mut held = vec![last];
-    let mut sure = confidence;
+/// The set that the last candidate that is needed belongs to.
+pub(crate) fn minimal(asking: &mut Asking<'_>, last: Culprit, settings: &Settings) -> Result<Set, Error> {
+    let mut held = vec![last.number];
+    let mut sure = last.confidence;
     let mut steps = 0;
     while held.len() < SET_MAX && !suffices(asking, &held, settings)? {
         let least = held.iter().copied().min().unwrap_or_default();

@@ -71,7 +71,7 @@ pub trait Tester {
     /// # Errors
     ///
     /// When kiln or the host fails, or the user wants to stop.
-    fn test(&mut self, tests: &[Test], heard: &mut dyn FnMut(Progress)) -> Result<Vec<Tested>, Error>;
+    fn test(&mut self, tests: &[Test], emit: &mut dyn FnMut(Progress)) -> Result<Vec<Tested>, Error>;
 
     /// From now on only failures like this one count, which was seen where it should be.
     fn look_for(&mut self, evidence: &Evidence);

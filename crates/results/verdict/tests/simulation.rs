@@ -51,14 +51,14 @@ struct End {
 }
 
 /// Boots of two kernels until one metric is decided.
-fn compare(noise: (Noise, Noise), change: f64, design: &Design) -> End {
+fn compare(base_noise: Noise, new_noise: Noise, change: f64, design: &Design) -> End {
     let mut random = data(design.seed);
     let (mut base, mut new, mut missed) = (Vec::new(), Vec::new(), false);
     let mut end = None;
     for &look in &design.looks {
         let more = look as usize - base.len();
-        base.extend(noise.0.boots(&mut random, 0.0, more));
-        new.extend(noise.1.boots(&mut random, change, more));
+        base.extend(base_noise.boots(&mut random, 0.0, more));
+        new.extend(new_noise.boots(&mut random, change, more));
         let decision = decide(&[Pair { base: &base, new: &new }], design)[0];
         missed |= decision.interval.is_some_and(|(low, high)| change < low || high < change);
         let is_decided = decision.verdict != Verdict::Undecided;
@@ -84,9 +84,9 @@ struct Summary {
     covered: f64,
 }
 
-fn many(count: u32, noise: (Noise, Noise), change: f64, design: &Design) -> Summary {
+fn many(count: u32, base: Noise, new: Noise, change: f64, design: &Design) -> Summary {
     let ends: Vec<End> = (0..count)
-        .map(|seed| compare(noise, change, &Design { seed: u64::from(seed), ..design.clone() }))
+        .map(|seed| compare(base, new, change, &Design { seed: u64::from(seed), ..design.clone() }))
         .collect();
     let mean = |of: &dyn Fn(&End) -> f64| ends.iter().map(of).sum::<f64>() / f64::from(count);
     let share = |of: &dyn Fn(&End) -> bool| mean(&|end| f64::from(u8::from(of(end))));
@@ -117,7 +117,7 @@ fn a_kernel_against_itself_gives_no_more_false_alarms_than_promised() {
     for noise in [LOUD, WILD] {
         // Any difference is of interest, so that only the tests hold alarms back.
         let design = Design { min_effect: 0.0, looks: vec![5, 8, 12], ..Design::new(0) };
-        let Summary { worse, better, same, covered, .. } = many(1000, (noise, noise), 0.0, &design);
+        let Summary { worse, better, same, covered, .. } = many(1000, noise, noise, 0.0, &design);
         let alarms = worse + better;
         assert!((0.005..=0.05).contains(&alarms), "{alarms}");
         assert!(1.0 - covered <= 0.05, "{covered}");
@@ -130,7 +130,7 @@ fn differences_are_found() {
     for (noise, change, least) in
         [(QUIET, 0.02, 0.99), (QUIET, -0.05, 0.99), (LOUD, 0.05, 0.95), (WILD, 0.02, 0.9)]
     {
-        let Summary { worse, better, same, boots, .. } = many(200, (noise, noise), change, &Design::new(0));
+        let Summary { worse, better, same, boots, .. } = many(200, noise, noise, change, &Design::new(0));
         let (found, wrong) = if change > 0.0 { (worse, better) } else { (better, worse) };
         assert!(found >= least && wrong == 0.0 && same == 0.0, "{change}: {found} found after {boots} boots");
     }
@@ -138,22 +138,22 @@ fn differences_are_found() {
 
 #[test]
 fn a_kernel_against_itself_is_the_same_where_the_noise_allows_it() {
-    let Summary { worse, better, same, .. } = many(100, (QUIET, QUIET), 0.0, &Design::new(0));
+    let Summary { worse, better, same, .. } = many(100, QUIET, QUIET, 0.0, &Design::new(0));
     assert!(same >= 0.85 && worse + better <= 0.05, "{same}");
-    let Summary { same, .. } = many(30, (LOUD, LOUD), 0.0, &Design::new(0));
+    let Summary { same, .. } = many(30, LOUD, LOUD, 0.0, &Design::new(0));
     assert!(same == 0.0, "{same}");
 }
 
 #[test]
 fn a_difference_at_the_limit_is_seldom_called_the_same() {
-    let Summary { same, .. } = many(200, (QUIET, QUIET), 0.01, &Design::new(0));
+    let Summary { same, .. } = many(200, QUIET, QUIET, 0.01, &Design::new(0));
     assert!(same <= 0.025 + 4.9 * (0.025 * 0.975 / 200.0_f64).sqrt(), "{same}");
 }
 
 #[test]
 fn to_stop_early_moves_the_estimate_by_little() {
     for (noise, change) in [(QUIET, 0.01), (QUIET, 0.02), (LOUD, 0.05)] {
-        let Summary { bias, covered, .. } = many(100, (noise, noise), change, &Design::new(0));
+        let Summary { bias, covered, .. } = many(100, noise, noise, change, &Design::new(0));
         // In percent; the width of the noise is a fraction of 1.
         assert!(bias.abs() < 25.0 * noise.width, "{change}: {bias} %");
         assert!(1.0 - covered <= five_percent_of(100), "{change}: {covered}");
@@ -211,7 +211,7 @@ fn among_many_metrics_the_share_of_false_discoveries_is_as_promised() {
 }
 
 /// How often three kinds of intervals of one look contain the truth: of ranks, of the bootstrap, the wider of both.
-fn coverage(count: usize, tries: u32, widths: (f64, f64)) -> [f64; 3] {
+fn coverage(count: usize, tries: u32, base: f64, new: f64) -> [f64; 3] {
     let error = Design::new(0).error_of_look() / 2.0;
     let mut held = [0.0; 3];
     for seed in 0..tries {
@@ -220,7 +220,7 @@ fn coverage(count: usize, tries: u32, widths: (f64, f64)) -> [f64; 3] {
             let values = Noise { width, outliers: 0.0 }.boots(&mut random, 0.0, count);
             values.into_iter().map(f64::ln).collect::<Vec<f64>>()
         };
-        let differences = Differences::of(&draw(widths.0), &draw(widths.1)).unwrap();
+        let differences = Differences::of(&draw(base), &draw(new)).unwrap();
         let ranks = differences.rank_interval(error).unwrap();
         let drawn = differences.bootstrap_interval(error, u64::from(seed));
         let wider = (ranks.0.min(drawn.0), ranks.1.max(drawn.1));
@@ -234,7 +234,7 @@ fn coverage(count: usize, tries: u32, widths: (f64, f64)) -> [f64; 3] {
 #[test]
 fn the_wider_of_two_intervals_holds_where_one_of_them_does_not() {
     let promised = 1.0 - Design::new(0).error_of_look();
-    let [ranks, drawn, wider] = coverage(5, 2000, (0.01, 0.01));
+    let [ranks, drawn, wider] = coverage(5, 2000, 0.01, 0.01);
     assert!(ranks > promised - 0.006 && wider >= ranks, "{ranks} {wider}");
     assert!(drawn < promised - 0.02, "the bootstrap alone would do: {drawn}");
 }
@@ -245,16 +245,16 @@ fn table_of_comparisons() {
     println!(
         "\nnoise, change, smallest effect: worse, better, same, undecided; boots; bias, of claims; covered"
     );
-    for (name, noise) in [
-        ("1 %", (QUIET, QUIET)),
-        ("3 %", (LOUD, LOUD)),
-        ("1 % and outliers", (WILD, WILD)),
-        ("1 % against 3 %", (QUIET, LOUD)),
+    for (name, base, new) in [
+        ("1 %", QUIET, QUIET),
+        ("3 %", LOUD, LOUD),
+        ("1 % and outliers", WILD, WILD),
+        ("1 % against 3 %", QUIET, LOUD),
     ] {
         for (change, min_effect) in
             [(0.0, 0.0), (0.0, 0.01), (0.01, 0.005), (0.01, 0.01), (0.02, 0.01), (0.05, 0.01)]
         {
-            let all = many(1000, noise, change, &Design { min_effect, ..Design::new(0) });
+            let all = many(1000, base, new, change, &Design { min_effect, ..Design::new(0) });
             let Summary { worse, better, same, covered, .. } = all;
             let [a, b, c, d, e] =
                 [worse, better, same, 1.0 - worse - better - same, covered].map(|share| share * 100.0);
@@ -271,10 +271,10 @@ fn table_of_comparisons() {
 #[ignore = "takes minutes"]
 fn table_of_intervals() {
     println!("\nboots, widths: coverage of ranks, bootstrap, the wider of both, where 99.2 % is promised");
-    for widths in [(0.01, 0.01), (0.01, 0.03)] {
+    for (base, new) in [(0.01, 0.01), (0.01, 0.03)] {
         for count in Design::LOOKS {
-            let [ranks, drawn, wider] = coverage(count as usize, 4000, widths).map(|share| share * 100.0);
-            println!("{count:>4} {widths:?}: {ranks:5.1} {drawn:5.1} {wider:5.1}");
+            let [ranks, drawn, wider] = coverage(count as usize, 4000, base, new).map(|share| share * 100.0);
+            println!("{count:>4} ({base}, {new}): {ranks:5.1} {drawn:5.1} {wider:5.1}");
             assert!(wider > 97.5);
         }
     }

@@ -59,8 +59,13 @@ pub fn walk(
 ) -> Result<Walk, Error> {
     let repository = Repository::open(tree, context)?;
     context.progress(&format!("walking the history from {good} to {bad}"));
-    let hashes = (repository.require(good, context)?, repository.require(bad, context)?);
-    let range = Range { repository, names: (good, bad), good: hashes.0, bad: hashes.1 };
+    let good_hash = repository.require(good, context)?;
+    let bad_hash = repository.require(bad, context)?;
+    let range = Range {
+        repository,
+        good: End { name: good, hash: good_hash },
+        bad: End { name: bad, hash: bad_hash },
+    };
     let merge_bases = range.merge_bases(context)?;
     range.require_whole(context)?;
     let listed = range.list(limits, context)?;
@@ -68,8 +73,8 @@ pub fn walk(
         commits: Vec::new(),
         subjects: Vec::new(),
         parents: Vec::new(),
-        good: range.good.clone(),
-        bad: range.bad.clone(),
+        good: range.good.hash.clone(),
+        bad: range.bad.hash.clone(),
         merge_bases,
     };
     walk.read(&listed);
@@ -80,33 +85,40 @@ pub fn walk(
     }
 }
 
-/// Two ends, and what they were called.
+/// A commit, and what it was called.
+struct End<'a> {
+    name: &'a str,
+    hash: String,
+}
+
+/// What lies between two ends.
 struct Range<'a> {
     repository: Repository,
-    names: (&'a str, &'a str),
-    good: String,
-    bad: String,
+    good: End<'a>,
+    bad: End<'a>,
 }
 
 impl Range<'_> {
-    fn names(&self) -> (String, String) {
-        (self.names.0.to_owned(), self.names.1.to_owned())
+    /// What the good end and the bad end were called.
+    fn names(&self) -> [String; 2] {
+        [&self.good, &self.bad].map(|end| end.name.to_owned())
     }
 
     /// Those besides the good end itself; the ends must be related, and the right way round.
     fn merge_bases(&self, context: &mut Context<'_>) -> Result<Vec<String>, Error> {
-        let (good, bad) = self.names();
-        if self.good == self.bad {
+        let [good, bad] = self.names();
+        if self.good.hash == self.bad.hash {
             return Err(Error::Equal { good, bad });
         }
-        let found = self.repository.ask(&["merge-base", "--all", &self.good, &self.bad], context)?;
+        let found =
+            self.repository.ask(&["merge-base", "--all", &self.good.hash, &self.bad.hash], context)?;
         let found = found.unwrap_or_default();
         let bases: Vec<&str> = found.lines().collect();
         match bases.as_slice() {
             [] if self.is_shallow(context)? => Err(self.shallow()),
             [] => Err(Error::Unrelated { good, bad }),
-            [base] if *base == self.bad => Err(Error::Swapped { good, bad }),
-            [base] if *base == self.good => Ok(Vec::new()),
+            [base] if *base == self.bad.hash => Err(Error::Swapped { good, bad }),
+            [base] if *base == self.good.hash => Ok(Vec::new()),
             several => Ok(several.iter().map(|&base| base.to_owned()).collect()),
         }
     }
@@ -116,7 +128,7 @@ impl Range<'_> {
     }
 
     fn shallow(&self) -> Error {
-        let (good, bad) = self.names();
+        let [good, bad] = self.names();
         Error::Shallow { path: self.repository.place().to_owned(), good, bad }
     }
 
@@ -127,7 +139,7 @@ impl Range<'_> {
         }
         let file = self.repository.file("shallow", context)?;
         let cut = fs::read_to_string(&file).map_err(Error::io("read", &file))?;
-        let roots = ["rev-list", "--max-parents=0", &self.bad, "--not", &self.good];
+        let roots = ["rev-list", "--max-parents=0", &self.bad.hash, "--not", &self.good.hash];
         let roots = self.repository.must(&roots, context)?;
         let is_cut = |root: &str| cut.lines().any(|line| line == root);
         if roots.lines().any(is_cut) { Err(self.shallow()) } else { Ok(()) }
@@ -136,11 +148,11 @@ impl Range<'_> {
     /// Commits with their parents, each followed by its subject behind a tab; one more than is allowed.
     fn list(&self, limits: &Limits, context: &mut Context<'_>) -> Result<String, Error> {
         let most = format!("--max-count={}", COMMITS_MAX + 1);
-        let good = format!("^{}", self.good);
+        let good = format!("^{}", self.good.hash);
         let mut arguments = vec!["rev-list", "--topo-order", "--reverse", "--parents"];
         arguments.extend(["--format=%x09%s", &most]);
         arguments.extend(limits.first_parent.then_some("--first-parent"));
-        arguments.extend([&self.bad, &good, "--"]);
+        arguments.extend([&self.bad.hash, &good, "--"]);
         arguments.extend(limits.paths.iter().map(String::as_str));
         let listed = self.repository.must(&arguments, context);
         listed.map_err(|error| match error {
@@ -152,7 +164,7 @@ impl Range<'_> {
     }
 
     fn untouched(&self, limits: &Limits) -> Error {
-        let (good, bad) = self.names();
+        let [good, bad] = self.names();
         Error::Untouched { good, bad, paths: limits.paths.join(", ") }
     }
 }

@@ -84,7 +84,7 @@ impl Source {
     }
 
     /// Commits a file in which one text stands in the place of another.
-    pub(crate) fn replaces(&self, name: &str, (old, new): (&str, &str)) -> String {
+    pub(crate) fn replaces(&self, name: &str, old: &str, new: &str) -> String {
         let text = std::fs::read_to_string(self.path.join(name)).expect("the tree has it");
         assert!(text.contains(old), "no {old:?} in {name}");
         self.write(name, text.replacen(old, new, 1));

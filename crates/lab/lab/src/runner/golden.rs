@@ -11,7 +11,7 @@ use crate::plan::Item;
 use crate::source::Source;
 use judge::outcome::{Blame, Outcome};
 use judge::run::Run;
-use judge::signature::same_way;
+use judge::signature::Way;
 
 /// How often a case is run on it: one that fails now and then needs its chance.
 const RUNS: u32 = 4;
@@ -65,7 +65,7 @@ fn judge<'a>(golden: &'a Golden<'_>, accused: &mut [Run], site: &Site<'a>, telle
     }
     for run in accused {
         match there.get(&run.case) {
-            Some(other) if same_way(way(run), way(other)) => exonerate(run, &golden.name),
+            Some(other) if way(run) == way(other) => exonerate(run, &golden.name),
             Some(other) => run.notes.push(format!("on the golden kernel {}: {}", golden.name, said(other))),
             None => run.notes.push(format!("it was not run on the golden kernel {}", golden.name)),
         }
@@ -80,8 +80,8 @@ fn exonerate(run: &mut Run, golden: &str) {
     run.reason = format!("the golden kernel {golden} fails in the same way: {seen}");
 }
 
-fn way(run: &Run) -> (Outcome, &str) {
-    (run.outcome, &run.reason)
+fn way(run: &Run) -> Way {
+    Way::of(run.outcome, &run.reason)
 }
 
 fn said(run: &Run) -> String {

@@ -1,15 +1,13 @@
 //! Commits of a git repository, and patches of a series.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use history::{self, Change, Limits, Walk};
-use kbuild::Recipe;
 use kernel::{Context, Locator};
 use verdict::bisection::Order;
 
-use super::{Axis, Subject, quietly};
+use super::{Axis, Build, Subject, quietly};
 use crate::candidate::{Candidate, Kind};
 use crate::error::Error;
 use crate::point::Point;
@@ -34,23 +32,33 @@ pub struct History<'a> {
     commits: Vec<String>,
     parents: Vec<Vec<usize>>,
     candidates: Vec<Candidate>,
-    recipe: Recipe,
-    interrupt: &'a AtomicBool,
+    build: Build<'a>,
+}
+
+/// Which commits of a repository are walked.
+#[derive(Debug, Clone, Copy)]
+pub struct Range<'r> {
+    /// The first end.
+    pub first: &'r str,
+    /// The last end.
+    pub last: &'r str,
+    /// What narrows the walk.
+    pub limits: &'r Limits,
 }
 
 impl<'a> History<'a> {
-    /// The commits that are in `last` and not in `first`.
+    /// The commits that are in the last end and not in the first.
     ///
     /// # Errors
     ///
     /// When they are no ends of one history.
     pub fn commits(
         tree: &Path,
-        (first, last): (&str, &str),
-        limits: &Limits,
-        recipe: &Recipe,
-        (interrupt, context): (&'a AtomicBool, &mut Context<'_>),
+        range: &Range<'_>,
+        build: Build<'a>,
+        context: &mut Context<'_>,
     ) -> Result<Self, Error> {
+        let Range { first, last, limits } = range;
         let place = place(tree);
         let walk = history::walk(&place, first, last, limits, context)?;
         let start = start(&walk, first, last)?;
@@ -66,8 +74,7 @@ impl<'a> History<'a> {
             commits: walk.commits,
             parents: walk.parents,
             candidates,
-            recipe: recipe.clone(),
-            interrupt,
+            build,
         })
     }
 
@@ -86,8 +93,8 @@ impl<'a> History<'a> {
         tree: &Path,
         base: &str,
         mail: &Path,
-        recipe: &Recipe,
-        (interrupt, context): (&'a AtomicBool, &mut Context<'_>),
+        build: Build<'a>,
+        context: &mut Context<'_>,
     ) -> Result<Self, Error> {
         let place = place(tree);
         let patches = history::apply_series(&place, base, mail, context)?;
@@ -103,8 +110,7 @@ impl<'a> History<'a> {
             parents: (0..commits.len()).map(|number| number.checked_sub(1).into_iter().collect()).collect(),
             commits,
             candidates: patches.into_iter().map(described).collect(),
-            recipe: recipe.clone(),
-            interrupt,
+            build,
         })
     }
 
@@ -113,7 +119,7 @@ impl<'a> History<'a> {
         Subject {
             name,
             locator: Locator::Git { tree: self.tree.clone(), revision: commit.to_owned() },
-            recipe: self.recipe.clone(),
+            recipe: self.build.recipe.clone(),
             configuration: None,
             parameters: String::new(),
         }
@@ -148,7 +154,7 @@ impl Axis for History<'_> {
             }
             Point::Without(number) => {
                 let commit = &self.commits[*number];
-                let undone = quietly(self.interrupt, |context| {
+                let undone = quietly(self.build.interrupt, |context| {
                     history::revert(&self.place, commit, &self.last, context)
                 })?;
                 let name = format!("{} without {}", short(&self.last), short(commit));
@@ -160,7 +166,7 @@ impl Axis for History<'_> {
 
     fn describe(&mut self, candidate: usize) -> Result<Candidate, Error> {
         let commit = &self.commits[candidate];
-        Ok(described(quietly(self.interrupt, |context| history::change(&self.place, commit, context))?))
+        Ok(described(quietly(self.build.interrupt, |context| history::change(&self.place, commit, context))?))
     }
 
     fn is_built(&self) -> bool {

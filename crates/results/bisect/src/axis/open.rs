@@ -9,7 +9,7 @@ use lab::Waiting;
 use lab::backend::with_store;
 use lab::request::KernelRequest;
 
-use super::{Axis, History, Options, Packages, Parameters};
+use super::{Axis, Build, History, Options, Packages, Parameters, Range};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::request::{AxisRequest, BisectRequest};
@@ -34,20 +34,18 @@ pub(crate) fn open<'a>(
     environment: &'a Environment<'a>,
     waiting: &mut Waiting<'_>,
 ) -> Result<Walked<'a>, Error> {
-    let interrupt = environment.interrupt;
     let recipe = request.build.recipe();
+    let build = || Build { recipe: recipe.clone(), interrupt: environment.interrupt };
     Ok(match &request.axis {
         AxisRequest::Packages { first, last } => {
-            let axis =
-                |context: &mut Context<'_>| Packages::between(first, last, &recipe, (interrupt, context));
+            let axis = |context: &mut Context<'_>| Packages::between(first, last, build(), context);
             Walked::along(with_store(waiting, axis)?)
         }
         AxisRequest::Commits { tree, first, last, paths, first_parent } => {
             let limits = Limits { paths: paths.clone(), first_parent: *first_parent };
             let changes = with_store(waiting, |context| changes(tree, context));
-            let axis = with_store(waiting, |context| {
-                History::commits(tree, (first, last), &limits, &recipe, (interrupt, context))
-            })?;
+            let range = Range { first, last, limits: &limits };
+            let axis = with_store(waiting, |context| History::commits(tree, &range, build(), context))?;
             let notes = changes.into_iter().chain(axis.note().map(str::to_string)).collect();
             Walked { notes, ..Walked::along(axis) }
         }
@@ -56,9 +54,8 @@ pub(crate) fn open<'a>(
                 let text = format!("--series {}: no such file or folder", mail.display());
                 return Err(Error::Usage(text));
             }
-            let axis = with_store(waiting, |context| {
-                History::series(tree, revision, mail, &recipe, (interrupt, context))
-            })?;
+            let axis =
+                with_store(waiting, |context| History::series(tree, revision, mail, build(), context))?;
             Walked::along(axis)
         }
         AxisRequest::Parameters { kernel, first, last } => {

@@ -1,13 +1,11 @@
 //! Packages of a distribution, by version.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use kbuild::Recipe;
 use kernel::catalogue::{Entry, packages_between, releases_since};
 use kernel::{Context, Locator};
 
-use super::{Axis, Subject, quietly};
+use super::{Axis, Build, Subject, quietly};
 use crate::candidate::{Candidate, Changes, Kind};
 use crate::error::Error;
 use crate::point::Point;
@@ -20,8 +18,7 @@ const EFFORT: Duration = Duration::from_secs(10);
 pub struct Packages<'a> {
     entries: Vec<Entry>,
     candidates: Vec<Candidate>,
-    recipe: Recipe,
-    interrupt: &'a AtomicBool,
+    build: Build<'a>,
 }
 
 impl<'a> Packages<'a> {
@@ -33,8 +30,8 @@ impl<'a> Packages<'a> {
     pub fn between(
         first: &Locator,
         last: &Locator,
-        recipe: &Recipe,
-        (interrupt, context): (&'a AtomicBool, &mut Context<'_>),
+        build: Build<'a>,
+        context: &mut Context<'_>,
     ) -> Result<Self, Error> {
         let entries = packages_between(first, last, context)?;
         let candidate = |entry: &Entry| Candidate {
@@ -44,13 +41,13 @@ impl<'a> Packages<'a> {
             ..Candidate::default()
         };
         let candidates = entries.iter().skip(1).map(candidate).collect();
-        Ok(Self { entries, candidates, recipe: recipe.clone(), interrupt })
+        Ok(Self { entries, candidates, build })
     }
 
     /// What is new in the package `entry` since the one `before` it; nothing where the package cannot be had.
     fn changes(&self, before: &Entry, entry: &Entry) -> Result<Changes, Error> {
         let locator = entry.locator.parse()?;
-        match quietly(self.interrupt, |context| kernel::resolve(&locator, context)) {
+        match quietly(self.build.interrupt, |context| kernel::resolve(&locator, context)) {
             Ok(kernel) => Ok(Changes::of(&before.version, &releases_since(&kernel, &before.version))),
             Err(error) if error.is_interrupt() => Err(error.into()),
             Err(_) => Ok(Changes::default()),
@@ -76,7 +73,7 @@ impl Axis for Packages<'_> {
         };
         let Some(entry) = entry else { return Ok(None) };
         let name = format!("{} ({})", entry.locator, entry.version);
-        let (locator, recipe) = (entry.locator.parse()?, self.recipe.clone());
+        let (locator, recipe) = (entry.locator.parse()?, self.build.recipe.clone());
         Ok(Some(Subject { name, locator, recipe, configuration: None, parameters: String::new() }))
     }
 

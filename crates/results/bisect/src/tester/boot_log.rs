@@ -44,7 +44,7 @@ impl BootLog {
         self.records.last().map_or(Duration::ZERO, |record| Duration::from_micros(record.time_us))
     }
 
-    /// All that was heard, and the first lines with the text; the next boot begins anew.
+    /// All that was emit, and the first lines with the text; the next boot begins anew.
     pub(crate) fn take(&mut self) -> (Vec<KernelRecord>, Vec<String>) {
         let Self { records, found } = std::mem::take(self);
         (records, found)

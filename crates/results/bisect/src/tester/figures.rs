@@ -24,13 +24,13 @@ pub(super) fn measure(
     context: &Context<'_>,
     ready: &Ready<'_>,
     boots: u32,
-    heard: &mut dyn FnMut(Progress),
+    emit: &mut dyn FnMut(Progress),
 ) -> Result<Tested, Error> {
     let start = Instant::now();
     let command = context.command(&ready.test.subject);
     let release = ready.kernel.release.clone();
     let evidence = Evidence { release, command, ..Evidence::default() };
-    let measured = match measurement(context, ready, boots, heard) {
+    let measured = match measurement(context, ready, boots, emit) {
         Ok(measured) => measured,
         Err(Failure::OfKernel(why)) => return Ok(Tested::at_once(Answer::CannotTest(why), evidence)),
         Err(Failure::Of(error)) => return Err(error),
@@ -55,27 +55,27 @@ fn measurement(
     context: &Context<'_>,
     ready: &Ready<'_>,
     boots: u32,
-    heard: &mut dyn FnMut(Progress),
+    emit: &mut dyn FnMut(Progress),
 ) -> Result<Measurement, Failure> {
     let exact = ready.kernel.exact_locator().parse().map_err(Error::from)?;
     let kernel = KernelRequest::named(exact);
     let request = MeasureRequest { kernel, ..requests::measure(context.request, &ready.test.subject, boots) };
     let sides = vec![Side::of(&request)];
-    let found = context.preparing(heard, |context| find(sides, context)).map_err(Error::from)?;
+    let found = context.preparing(emit, |context| find(sides, context)).map_err(Error::from)?;
     let candidates = candidates(&found, &request.figures, &request.machine).map_err(Error::from)?;
-    let mut tell = |progress: measure::Progress| {
+    let mut progress = |progress: measure::Progress| {
         if let measure::Progress::Boot { number, .. } = progress {
-            heard(Progress::Working(format!("boot {number}")));
+            emit(Progress::Working(format!("boot {number}")));
         }
     };
     let (backend, interrupt) = (context.environment.backend, context.environment.interrupt);
     let measured = if request.figures.timed.is_some() {
         let boots = boots as usize;
         let mut next = |measured: &[Measurement]| (measured[0].boots.len() < boots).then_some(0);
-        backend.time(&candidates, interrupt, &mut tell, &mut next)?
+        backend.time(&candidates, interrupt, &mut progress, &mut next)?
     } else {
         let how = Counting { boots, watch: Watch::Functions };
-        backend.count(&candidates, how, interrupt, &mut tell)?
+        backend.count(&candidates, how, interrupt, &mut progress)?
     };
     let nothing = || Error::Broken("nothing was measured".to_string());
     Ok(measured.into_iter().next().ok_or_else(nothing)?)

@@ -44,29 +44,29 @@ impl<'a> KernelTester<'a> {
         &self,
         ready: &Ready<'_>,
         jobs: usize,
-        heard: &mut dyn FnMut(Progress),
+        emit: &mut dyn FnMut(Progress),
     ) -> Result<Tested, Error> {
         let share = Share { times: ready.test.times, jobs };
         let tested = match self.context.request.question {
             Question::Build => Ok(builds::built(&self.context, ready)),
             Question::Metric { .. } => {
-                in_shares(share, heard, |boots, heard| figures::measure(&self.context, ready, boots, heard))
+                in_shares(share, emit, |boots, emit| figures::measure(&self.context, ready, boots, emit))
             }
             // They boot each time.
-            Question::Boot | Question::Log(_) => in_shares(share, heard, |times, heard| {
-                self.runs.run(&self.context, ready, Share { times, jobs: 1 }, heard)
+            Question::Boot | Question::Log(_) => in_shares(share, emit, |times, emit| {
+                self.runs.run(&self.context, ready, Share { times, jobs: 1 }, emit)
             }),
-            Question::Case(_) | Question::Program(_) => self.runs.run(&self.context, ready, share, heard),
+            Question::Case(_) | Question::Program(_) => self.runs.run(&self.context, ready, share, emit),
         };
         if self.context.is_interrupted() { Err(Error::Interrupted) } else { tested }
     }
 }
 
 impl Tester for KernelTester<'_> {
-    fn test(&mut self, tests: &[Test], heard: &mut dyn FnMut(Progress)) -> Result<Vec<Tested>, Error> {
+    fn test(&mut self, tests: &[Test], emit: &mut dyn FnMut(Progress)) -> Result<Vec<Tested>, Error> {
         // Builds use all CPUs, so they come one after the other.
         let found: Vec<_> =
-            tests.iter().map(|test| builds::ready(&self.context, test, heard)).collect::<Result<_, _>>()?;
+            tests.iter().map(|test| builds::ready(&self.context, test, emit)).collect::<Result<_, _>>()?;
         let (mut ready, mut missing) = (Vec::new(), Vec::new());
         for (number, found) in found.into_iter().enumerate() {
             match found {
@@ -76,8 +76,8 @@ impl Tester for KernelTester<'_> {
         }
         let (numbers, ready): (Vec<usize>, Vec<Ready<'_>>) = ready.into_iter().unzip();
         let answers = match ready.as_slice() {
-            [one] => vec![self.answer(one, self.jobs(), heard)],
-            several => side_by_side(several, heard, |one, heard| self.answer(one, 1, heard)),
+            [one] => vec![self.answer(one, self.jobs(), emit)],
+            several => side_by_side(several, emit, |one, emit| self.answer(one, 1, emit)),
         };
         let mut all: Vec<(usize, Tested)> = missing
             .iter()

@@ -42,11 +42,11 @@ struct Parts {
     session: Session,
 }
 
-/// Who counts, and who hears of it.
+/// What counts, and where progress goes.
 struct Round<'r, 'q> {
     tally: &'r mut Tally<'q>,
     spent: &'r mut Spent,
-    heard: &'r mut dyn FnMut(Progress),
+    emit: &'r mut dyn FnMut(Progress),
 }
 
 /// What is compared with earlier sessions: a program may have the name of a case, but not say the same about itself.
@@ -86,7 +86,7 @@ impl Runs {
         context: &Context<'_>,
         ready: &Ready<'_>,
         share: Share,
-        heard: &mut dyn FnMut(Progress),
+        emit: &mut dyn FnMut(Progress),
     ) -> Result<Tested, Error> {
         let mut tally = Tally::new(&context.request.question, self.way.as_ref());
         let mut spent = Spent { preparation: ready.took, ..Spent::default() };
@@ -94,7 +94,7 @@ impl Runs {
             let missing = Share { times: share.times - tally.runs(), ..share };
             let before = tally.runs();
             let done =
-                self.round(context, ready, missing, Round { tally: &mut tally, spent: &mut spent, heard });
+                self.round(context, ready, missing, Round { tally: &mut tally, spent: &mut spent, emit });
             if context.is_interrupted() {
                 return Err(Error::Interrupted);
             }
@@ -135,7 +135,7 @@ impl Runs {
         share: Share,
         round: Round<'_, '_>,
     ) -> Result<(), Failure> {
-        let parts = prepare(context, ready, share, round.heard)?;
+        let parts = prepare(context, ready, share, round.emit)?;
         if round.tally.runs() == 0
             && let Some(about) = &self.about
         {
@@ -190,13 +190,13 @@ fn prepare(
     context: &Context<'_>,
     ready: &Ready<'_>,
     share: Share,
-    heard: &mut dyn FnMut(Progress),
+    emit: &mut dyn FnMut(Progress),
 ) -> Result<Parts, Failure> {
     let exact = ready.kernel.exact_locator().parse().map_err(Error::from)?;
     let mut request = requests::run(context.request, &ready.test.subject, share.times);
     request.kernel = KernelRequest::named(exact);
     request.policy.jobs = Some(u16::try_from(share.jobs).unwrap_or(u16::MAX));
-    let prepared = context.preparing(heard, |context| Prepared::new(&request, context))?;
+    let prepared = context.preparing(emit, |context| Prepared::new(&request, context))?;
     let count = prepared.cases().len();
     if count != 1 {
         let text = format!("--case names {count} cases: name one");
@@ -209,7 +209,7 @@ fn prepare(
 /// One session.
 fn session_of(context: &Context<'_>, parts: &Parts, round: Round<'_, '_>) -> Result<(), Failure> {
     let Parts { prepared, session } = parts;
-    let Round { tally, spent, heard } = round;
+    let Round { tally, spent, emit } = round;
     let machines = prepared.machines(context.environment.backend)?;
     let recorder = Recorder::create(&context.environment.sessions, &session.stamp())?;
     tally.sessions.push(name_of(recorder.directory()));
@@ -217,7 +217,7 @@ fn session_of(context: &Context<'_>, parts: &Parts, round: Round<'_, '_>) -> Res
     let interrupt = context.environment.interrupt;
     let execution = Execution { machines: &machines, options, golden: None, interrupt };
     let start = Instant::now();
-    let mut listener = Hearing { recorder, tally, heard, first: None };
+    let mut listener = Counting { recorder, tally, emit, first: None };
     let outcome = prepared.run(session.clone(), execution, &mut listener);
     let begun = listener.first.unwrap_or_else(Instant::now);
     listener.recorder.finish()?;
@@ -232,26 +232,26 @@ fn name_of(directory: &Path) -> String {
 }
 
 /// Records a session and counts what it says.
-struct Hearing<'h, 'q> {
+struct Counting<'h, 'q> {
     recorder: Recorder,
     tally: &'h mut Tally<'q>,
-    heard: &'h mut dyn FnMut(Progress),
+    emit: &'h mut dyn FnMut(Progress),
     /// When the first case began.
     first: Option<Instant>,
 }
 
-impl Listener for Hearing<'_, '_> {
+impl Listener for Counting<'_, '_> {
     fn hear(&mut self, event: &Event) {
         self.recorder.hear(event);
         match event {
-            Event::Booting { .. } => (self.heard)(Progress::Working("booting".to_string())),
+            Event::Booting { .. } => (self.emit)(Progress::Working("booting".to_string())),
             Event::Started { case, .. } => {
                 self.first.get_or_insert_with(Instant::now);
-                (self.heard)(Progress::Working(format!("running {case}")));
+                (self.emit)(Progress::Working(format!("running {case}")));
             }
             Event::Console { line, .. } => self.tally.line(line),
             Event::Repeated(run) => self.tally.take(small(run)),
-            // The sum of those that were told one by one.
+            // The sum of those that were reported one by one.
             Event::Finished(run) if !run.repeats.is_empty() => {}
             Event::Finished(run) => self.tally.take(small(run)),
             Event::Planned(_)

@@ -16,13 +16,13 @@ pub(super) struct Share {
     pub(super) jobs: usize,
 }
 
-/// Does something with each of several, side by side; what is told meanwhile is heard in one place.
+/// Does something with each of several, side by side; what is told meanwhile is emit in one place.
 pub(super) fn side_by_side<T: Sync>(
     several: &[T],
-    heard: &mut dyn FnMut(Progress),
+    emit: &mut dyn FnMut(Progress),
     test: impl Fn(&T, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
 ) -> Vec<Result<Tested, Error>> {
-    let (sender, said) = channel();
+    let (sender, receiver) = channel();
     let test = &test;
     std::thread::scope(|scope| {
         let start = |one| {
@@ -31,7 +31,7 @@ pub(super) fn side_by_side<T: Sync>(
         };
         let threads: Vec<_> = several.iter().map(start).collect();
         drop(sender);
-        said.iter().for_each(&mut *heard);
+        receiver.iter().for_each(&mut *emit);
         let gone = || Err(Error::Broken("a thread of kiln died".to_string()));
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| gone())).collect()
     })
@@ -40,10 +40,10 @@ pub(super) fn side_by_side<T: Sync>(
 /// Makes the runs of a test, up to `jobs` of them at a time: `part` makes so many of them.
 pub(super) fn in_shares(
     share: Share,
-    heard: &mut dyn FnMut(Progress),
+    emit: &mut dyn FnMut(Progress),
     part: impl Fn(u32, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
 ) -> Result<Tested, Error> {
-    let parts = side_by_side(&shares(share), heard, |times, heard| part(*times, heard));
+    let parts = side_by_side(&shares(share), emit, |times, emit| part(*times, emit));
     let joined = parts.into_iter().reduce(|whole, part| Ok(joined(whole?, part?)));
     joined.unwrap_or_else(|| Err(Error::Broken("a test has no part".to_string())))
 }

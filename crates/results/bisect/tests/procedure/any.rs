@@ -51,13 +51,13 @@ fn question() -> impl Strategy<Value = Question> {
 }
 
 /// What is seen at points, in turn; a point has its own begin.
-fn ends(mut world: World, any: Vec<Seen>, ends: (Seen, Seen)) -> Result<(), TestCaseError> {
+fn ends(mut world: World, any: Vec<Seen>, first: Seen, last: Seen) -> Result<(), TestCaseError> {
     let turn = std::cell::Cell::new(0_usize);
     world = World::new(world.axis.clone(), move |_, point| {
         turn.set(turn.get() + 1);
         match point {
-            Point::First if turn.get() < 60 => ends.0,
-            Point::Last if turn.get() < 60 => ends.1,
+            Point::First if turn.get() < 60 => first,
+            Point::Last if turn.get() < 60 => last,
             _ => any[turn.get() % any.len()],
         }
     })
@@ -67,7 +67,7 @@ fn ends(mut world: World, any: Vec<Seen>, ends: (Seen, Seen)) -> Result<(), Test
     let result = world.bisect();
     prop_assert!(world.calls.len() < CALLS_MAX, "it goes on for ever: {:?}", &world.calls[CALLS_MAX - 9..]);
     let count = world.axis.candidates.len();
-    for progress in &world.heard {
+    for progress in &world.events {
         let Progress::Belief(belief) = progress else { continue };
         let sum: f64 = belief.probabilities.iter().sum();
         prop_assert!(
@@ -96,8 +96,8 @@ proptest! {
         any in prop::collection::vec(seen(), 1..30),
     ) {
         let metric = question.is_measured();
-        let good_and_bad = if metric { (Seen::Value(1.0), Seen::Value(9.0)) } else { (Seen::Rate(0.0), Seen::Rate(0.7)) };
-        ends(world(axis, question, jobs), any, good_and_bad)?;
+        let (good, bad) = if metric { (Seen::Value(1.0), Seen::Value(9.0)) } else { (Seen::Rate(0.0), Seen::Rate(0.7)) };
+        ends(world(axis, question, jobs), any, good, bad)?;
     }
 
     #[test]
@@ -108,6 +108,6 @@ proptest! {
     ) {
         let first = any[0];
         let last = any[any.len() - 1];
-        ends(world(axis, question, 1), any, (first, last))?;
+        ends(world(axis, question, 1), any, first, last)?;
     }
 }

@@ -123,7 +123,7 @@ fn a_tester_that_answers_too_little_is_broken() {
     let (mut journal, kept) = Journal::open::<Kept>(mute.0.folder()).unwrap();
     let (mut axis, question, settings) =
         (mute.0.axis.clone(), mute.0.question.clone(), mute.0.settings.clone());
-    let parts = bisect::Parts { tester: &mut mute, journal: &mut journal, kept, heard: &mut |_| {} };
+    let parts = bisect::Parts { tester: &mut mute, journal: &mut journal, kept, emit: &mut |_| {} };
     let result = bisect::bisect(&mut axis, &question, &settings, parts);
     assert!(matches!(result, Err(Error::Broken(_))), "{result:?}");
 }

@@ -189,7 +189,7 @@ pub(crate) struct World {
     /// All calls: where, and how many runs.
     pub(crate) calls: Vec<Vec<(Point, u32)>>,
     pub(crate) looked_for: u32,
-    pub(crate) heard: Vec<Progress>,
+    pub(crate) events: Vec<Progress>,
     folder: TempDir,
 }
 
@@ -207,7 +207,7 @@ impl World {
             made: BTreeMap::new(),
             calls: Vec::new(),
             looked_for: 0,
-            heard: Vec::new(),
+            events: Vec::new(),
             folder: tempfile::tempdir().unwrap(),
         }
     }
@@ -251,11 +251,11 @@ impl World {
         let (mut journal, kept) = Journal::open::<Kept>(self.folder.path())?;
         let mut axis = self.axis.clone();
         let (question, settings) = (self.question.clone(), self.settings.clone());
-        let mut heard = Vec::new();
+        let mut events = Vec::new();
         let parts =
-            Parts { tester: self, journal: &mut journal, kept, heard: &mut |progress| heard.push(progress) };
+            Parts { tester: self, journal: &mut journal, kept, emit: &mut |progress| events.push(progress) };
         let result = bisect(&mut axis, &question, &settings, parts);
-        self.heard = heard;
+        self.events = events;
         result
     }
 
@@ -316,7 +316,7 @@ impl World {
 }
 
 impl Tester for World {
-    fn test(&mut self, tests: &[Test], _heard: &mut dyn FnMut(Progress)) -> Result<Vec<Tested>, Error> {
+    fn test(&mut self, tests: &[Test], _emit: &mut dyn FnMut(Progress)) -> Result<Vec<Tested>, Error> {
         if self.calls_left == 0 {
             return Err((self.stop)());
         }

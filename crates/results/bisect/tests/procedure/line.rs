@@ -156,13 +156,13 @@ fn of_two_kernels_that_must_be_built_the_second_waits_for_what_the_first_tells()
 fn what_happens_is_told_in_its_order() {
     let mut world = World::with_rate(FakeAxis::line(30), 17, 0.5);
     world.culprits();
-    let Some(Progress::Begun { candidates, resumed: 0, question, .. }) = world.heard.first() else {
-        panic!("{:?}", world.heard.first())
+    let Some(Progress::Begun { candidates, resumed: 0, question, .. }) = world.events.first() else {
+        panic!("{:?}", world.events.first())
     };
     assert_eq!((candidates.len(), &question[..]), (30, "the failure of fs/a"));
     let mut open: Vec<&Point> = Vec::new();
     let (mut tested, mut beliefs, mut purposes) = (0, 0, Vec::new());
-    for progress in &world.heard[1..] {
+    for progress in &world.events[1..] {
         match progress {
             Progress::Testing { point, purpose, .. } => {
                 open.push(point);

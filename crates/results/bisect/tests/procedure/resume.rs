@@ -26,7 +26,7 @@ fn goes_on(world: impl Fn() -> World) {
         assert_eq!(bisection.steps.runs, expected.steps.runs);
         assert_eq!(bisection.steps.taken, expected.steps.taken, "stopped after {calls}");
         let answers: usize = whole.calls[..calls].iter().map(Vec::len).sum();
-        assert!(matches!(world.heard[0], Progress::Begun { resumed, .. } if resumed == answers));
+        assert!(matches!(world.events[0], Progress::Begun { resumed, .. } if resumed == answers));
     }
 }
 

@@ -122,7 +122,7 @@ pub(crate) fn exact() -> Comparison {
     }
 }
 
-fn timed_row(metric: &str, (base, new): (f64, f64), interval: (f64, f64), p: f64, verdict: Verdict) -> Row {
+fn timed_row(metric: &str, base: f64, new: f64, verdict: Verdict) -> Row {
     // Boots that lie around their median as boots do: many near, few far.
     let spread = [-0.021, -0.008, -0.004, -0.002, -0.001, 0.0, 0.001, 0.003, 0.004, 0.011, 0.034];
     let around = |median: f64, turn: f64| {
@@ -133,8 +133,6 @@ fn timed_row(metric: &str, (base, new): (f64, f64), interval: (f64, f64), p: f64
         unit: Unit::Nanoseconds,
         base: around(base, 1.0),
         new: around(new, -0.8),
-        interval: Some(interval),
-        p: Some(p),
         ..counted(metric, base, new, verdict)
     }
 }
@@ -142,10 +140,26 @@ fn timed_row(metric: &str, (base, new): (f64, f64), interval: (f64, f64), p: f64
 /// Times of the same kernels.
 pub(crate) fn timed() -> Comparison {
     let rows = vec![
-        timed_row("unix/round-trip", (4_261.0, 4_377.0), (1.9, 3.6), 0.000_4, Verdict::Worse),
-        timed_row("process/fork", (88_120.0, 89_020.0), (-0.4, 2.4), 0.21, Verdict::Undecided),
-        timed_row("fs/open-close", (1_732.0, 1_690.0), (-3.1, -1.7), 0.012, Verdict::Better),
-        timed_row("syscall/getppid", (52.3, 52.4), (-0.1, 0.5), 0.81, Verdict::Same),
+        Row {
+            interval: Some((1.9, 3.6)),
+            p: Some(0.000_4),
+            ..timed_row("unix/round-trip", 4_261.0, 4_377.0, Verdict::Worse)
+        },
+        Row {
+            interval: Some((-0.4, 2.4)),
+            p: Some(0.21),
+            ..timed_row("process/fork", 88_120.0, 89_020.0, Verdict::Undecided)
+        },
+        Row {
+            interval: Some((-3.1, -1.7)),
+            p: Some(0.012),
+            ..timed_row("fs/open-close", 1_732.0, 1_690.0, Verdict::Better)
+        },
+        Row {
+            interval: Some((-0.1, 0.5)),
+            p: Some(0.81),
+            ..timed_row("syscall/getppid", 52.3, 52.4, Verdict::Same)
+        },
     ];
     let noise = Noise {
         measured: Timestamp::from_second(1_795_168_800).unwrap(),
