@@ -14,7 +14,7 @@ use crate::program::{cargo, output};
 const ORDER: &[&str] = &[
     "protocol", "plugin", "preload", "host", "fixture", "kconfig", "kernel", "series", "history", "kbuild",
     "console", "machine", "judge", "measure", "lab", "ledger", "verdict", "compare", "bisect", "report",
-    "kiln", "bench", "xtask", "harness", "cases", "micro", "agent",
+    "kiln", "bench", "xtask", "harness", "micro", "cases", "agent",
 ];
 
 /// The page with the picture.

@@ -1,19 +1,17 @@
 //! Sockets over the loopback device: tcp(7), udp(7), ipv6(7), netdevice(7).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use harness::check::{Checked, equal, fails, holds, skip};
 use harness::child::{child, unprivileged};
-use harness::sys::succeeded;
+use harness::loopback::{LOCALHOST, bound, connection, is_up, loopback_is_up, set_loopback};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fd::OwnedFd;
 use rustix::io::{Errno, ioctl_fionbio, read, write};
 use rustix::net::sockopt::{set_ipv6_v6only, set_socket_linger, socket_error};
 use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketType, accept, bind, connect, getpeername,
-    getsockname, listen, recv, recvfrom, send, sendto, shutdown, socket,
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketType, bind, connect, getpeername, getsockname,
+    listen, recv, recvfrom, send, sendto, shutdown, socket,
 };
 
 use crate::case::{Case, Need};
@@ -59,88 +57,6 @@ fn loopback_down() -> Checked {
     Ok(set_loopback(false)?)
 }
 
-/// Brings `lo` up or down.
-///
-/// # Errors
-///
-/// As the manual page says.
-pub fn set_loopback(up: bool) -> Result<(), Errno> {
-    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-    let mut request = interface_flags(&socket, libc::SIOCGIFFLAGS, interface(b"lo"))?;
-    let (flags, up_flag) = (flags(&request), libc::IFF_UP as libc::c_short);
-    request.ifr_ifru.ifru_flags = if up { flags | up_flag } else { flags & !up_flag };
-    interface_flags(&socket, libc::SIOCSIFFLAGS, request).map(drop)
-}
-
-/// Whether `lo` is up.
-///
-/// # Errors
-///
-/// As the manual page says.
-pub fn loopback_is_up() -> Result<bool, Errno> {
-    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-    let request = interface_flags(&socket, libc::SIOCGIFFLAGS, interface(b"lo"))?;
-    Ok(libc::c_int::from(flags(&request)) & libc::IFF_UP != 0)
-}
-
-/// A request about the interface called `name`.
-fn interface(name: &[u8]) -> libc::ifreq {
-    // SAFETY: all zeroes is a valid request.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (target, letter) in request.ifr_name.iter_mut().zip(name) {
-        *target = *letter as libc::c_char;
-    }
-    request
-}
-
-fn flags(request: &libc::ifreq) -> libc::c_short {
-    // SAFETY: any bits are valid flags.
-    unsafe { request.ifr_ifru.ifru_flags }
-}
-
-/// ioctl(2) SIOCGIFFLAGS or SIOCSIFFLAGS.
-fn interface_flags(
-    socket: &OwnedFd,
-    what: libc::Ioctl,
-    mut request: libc::ifreq,
-) -> Result<libc::ifreq, Errno> {
-    // SAFETY: both read a name and read or write flags.
-    succeeded(unsafe { libc::ioctl(socket.as_raw_fd(), what, &raw mut request) })?;
-    Ok(request)
-}
-
-/// 127.0.0.1.
-pub const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-fn family(address: IpAddr) -> AddressFamily {
-    if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }
-}
-
-/// A socket at a free port of `address`, and where that is.
-///
-/// # Errors
-///
-/// As the manual page says.
-pub fn bound(address: IpAddr, kind: SocketType) -> Result<(OwnedFd, SocketAddr), Errno> {
-    let socket = socket(family(address), kind, None)?;
-    bind(&socket, &SocketAddr::new(address, 0))?;
-    let address = getsockname(&socket)?.try_into()?;
-    Ok((socket, address))
-}
-
-/// Both ends of a TCP connection: who connected and who accepted.
-///
-/// # Errors
-///
-/// As the manual page says.
-pub fn connection(address: IpAddr) -> Result<(OwnedFd, OwnedFd), Errno> {
-    let (listener, server) = bound(address, SocketType::STREAM)?;
-    listen(&listener, 1)?;
-    let client = socket(family(address), SocketType::STREAM, None)?;
-    connect(&client, &server)?;
-    Ok((client, accept(&listener)?))
-}
-
 /// A port of this machine where nobody listens.
 fn closed_port(kind: SocketType) -> Result<SocketAddr, Errno> {
     bound(LOCALHOST, kind).map(|(_, address)| address)
@@ -161,9 +77,7 @@ fn loopback() -> Checked {
     let mut buffer = [0; 4];
     equal("bytes of the first message", recv(&receiver, &mut buffer, RecvFlags::empty())?.0, 4)?;
     equal("the first message", &buffer, b"kept")?;
-    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
-    let unknown = interface_flags(&socket, libc::SIOCGIFFLAGS, interface(b"none"));
-    fails("flags of an unknown interface", unknown.map(drop), Errno::NODEV)
+    fails("flags of an unknown interface", is_up(b"none"), Errno::NODEV)
 }
 
 fn tcp() -> Checked {

@@ -3,7 +3,7 @@
 //! To add one, copy one: a line in the `CASES` of its area and a function below it. A new area is a
 //! new file and a line in [`AREAS`]. What belongs to the smoke suite is listed in [`smoke`].
 
-pub mod bpf;
+mod bpf;
 mod capability;
 pub mod case;
 mod cgroup;
@@ -14,15 +14,15 @@ mod exec;
 mod file;
 mod fs;
 mod futex;
-pub mod inet;
-pub mod io_uring;
-pub mod keys;
+mod inet;
+mod io_uring;
+mod keys;
 mod lock;
 mod loop_device;
 mod mapping;
 mod memfd;
-pub mod memory;
-pub mod module;
+mod memory;
+mod module;
 mod mount;
 mod namespace;
 mod netlink;
@@ -31,14 +31,14 @@ mod pipe;
 mod proc;
 mod process;
 mod ptrace;
-pub mod seccomp;
+mod seccomp;
 mod signal;
 mod smoke;
 mod socket;
 mod splice;
 mod sysfs;
 mod time;
-pub mod timer;
+mod timer;
 mod tmpfs;
 mod userfaultfd;
 

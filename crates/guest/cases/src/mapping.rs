@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use harness::check::{Checked, equal, fails, holds};
+use harness::memory::{Area, PAGES, READ_WRITE};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, MremapFlags, MsyncFlags, ProtFlags, mmap_anonymous, mremap, msync};
@@ -11,7 +12,7 @@ use rustix::param::page_size;
 use rustix::pipe::pipe;
 
 use super::memory::Access::Reading;
-use super::memory::{Area, PAGES, READ_WRITE};
+use super::memory::gives_fault;
 use super::signal::{NO_SUCH_PAGE, NOT_MAPPED};
 use crate::case::Case;
 
@@ -52,9 +53,9 @@ fn shared_file() -> Checked {
     equal("read(2) after writing to memory", byte, *b"d")?;
     // SAFETY: writes out the first two pages of the area.
     unsafe { msync(area.start.cast(), 2 * page_size(), MsyncFlags::SYNC)? };
-    area.faults(Reading, 2, NO_SUCH_PAGE)?;
+    gives_fault(area, Reading, 2, NO_SUCH_PAGE)?;
     ftruncate(&file, page_size() as u64)?;
-    area.faults(Reading, 1, NO_SUCH_PAGE)
+    gives_fault(area, Reading, 1, NO_SUCH_PAGE)
 }
 
 fn private_file() -> Checked {
@@ -76,14 +77,14 @@ fn move_memory() -> Checked {
     // SAFETY: no reference points into the area.
     let resize = |old: usize, new: usize, flags| unsafe { mremap(area.start.cast(), old, new, flags) };
     equal("address after shrinking", resize(area.length, half, MremapFlags::empty())?.cast(), area.start)?;
-    area.faults(Reading, PAGES / 2, NOT_MAPPED)?;
+    gives_fault(area, Reading, PAGES / 2, NOT_MAPPED)?;
     let in_the_way = Area { start: area.page(PAGES / 2), length: half };
     map_at(in_the_way, MapFlags::FIXED_NOREPLACE)?;
     fails("growing without room", resize(half, area.length, MremapFlags::empty()), Errno::NOMEM)?;
     let moved = Area { start: resize(half, area.length, MremapFlags::MAYMOVE)?.cast(), ..area };
     holds("it moved", moved.start != area.start)?;
     equal("content after the move", [moved.get(0), moved.get(1), moved.get(2)], [1, 1, 0])?;
-    area.faults(Reading, 0, NOT_MAPPED)?;
+    gives_fault(area, Reading, 0, NOT_MAPPED)?;
     fails("mremap(2) of nothing", resize(half, area.length, MremapFlags::MAYMOVE), Errno::FAULT)
 }
 

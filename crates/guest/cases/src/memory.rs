@@ -2,13 +2,11 @@
 
 use harness::check::{Checked, at_least, equal, fails};
 use harness::child::{child, unprivileged, until};
+use harness::memory::{Area, PAGES};
 use harness::sys::{self, succeeded};
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::{Errno, read};
-use rustix::mm::{
-    Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mlock, mmap, mmap_anonymous, mprotect, munlock,
-    munmap,
-};
+use rustix::mm::{Advice, MapFlags, MprotectFlags, mlock, munlock};
 use rustix::param::page_size;
 use rustix::pipe::pipe;
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -52,139 +50,23 @@ pub(super) const CASES: &[Case] = &[
     Case::new("memory/break", "brk(2) moves the end of the heap and gives zeroes", program_break),
 ];
 
-pub(super) const PAGES: usize = 4;
-
-/// Mapped memory, for as long as the process of the case lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Area {
-    /// Its first byte.
-    pub start: *mut u8,
-    /// Its size in bytes.
-    pub length: usize,
-}
-
-impl Area {
-    /// New memory, private or shared.
-    pub(super) fn anonymous(flags: MapFlags) -> Result<Self, Errno> {
-        Self::new(PAGES * page_size(), flags)
-    }
-
-    /// As much of it as wanted, in bytes.
-    ///
-    /// # Errors
-    ///
-    /// As the manual page says.
-    pub fn new(length: usize, flags: MapFlags) -> Result<Self, Errno> {
-        // SAFETY: a new mapping at an address that the kernel chooses.
-        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), length, READ_WRITE, flags)? };
-        Ok(Self { start: start.cast(), length })
-    }
-
-    /// The first pages of `file`.
-    ///
-    /// # Errors
-    ///
-    /// As the manual page says.
-    pub fn of(file: impl AsFd, access: ProtFlags, flags: MapFlags) -> Result<Self, Errno> {
-        let length = PAGES * page_size();
-        // SAFETY: a new mapping at an address that the kernel chooses.
-        let start = unsafe { mmap(std::ptr::null_mut(), length, access, flags, file, 0)? };
-        Ok(Self { start: start.cast(), length })
-    }
-
-    /// Where page `number` begins.
-    pub fn page(self, number: usize) -> *mut u8 {
-        self.start.wrapping_add(number * page_size())
-    }
-
-    /// The first byte of page `number`.
-    pub fn get(self, number: usize) -> u8 {
-        // SAFETY: inside the area; where that is not accessible the fault is what the case wants.
-        unsafe { self.page(number).read_volatile() }
-    }
-
-    /// Sets the first byte of page `number`.
-    pub fn set(self, number: usize, value: u8) {
-        // SAFETY: inside the area; where that is not accessible the fault is what the case wants.
-        unsafe { self.page(number).write_volatile(value) }
-    }
-
-    /// Writes to each page.
-    pub fn touch_all(self) {
-        (0..self.length / page_size()).for_each(|number| self.set(number, 1));
-    }
-
-    /// madvise(2) of all of it.
-    ///
-    /// # Errors
-    ///
-    /// As the manual page says.
-    pub fn advise(self, advice: Advice) -> Result<(), Errno> {
-        // SAFETY: no reference points into the area.
-        unsafe { madvise(self.start.cast(), self.length, advice) }
-    }
-
-    /// Small pages only, so that a write brings no more than its page.
-    ///
-    /// # Errors
-    ///
-    /// As the manual page says.
-    pub fn without_huge_pages(self) -> Result<Self, Errno> {
-        match self.advise(Advice::LinuxNoHugepage) {
-            Err(Errno::INVAL) => Ok(self), // The kernel has no huge pages.
-            result => result.map(|()| self),
-        }
-    }
-
-    /// mprotect(2) of all of it.
-    ///
-    /// # Errors
-    ///
-    /// As the manual page says.
-    pub fn protect(self, access: MprotectFlags) -> Result<(), Errno> {
-        // SAFETY: no reference points into the area.
-        unsafe { mprotect(self.start.cast(), self.length, access) }
-    }
-
-    /// munmap(2) of all of it.
-    ///
-    /// # Errors
-    ///
-    /// As the manual page says.
-    pub fn unmap(self) -> Result<(), Errno> {
-        // SAFETY: no reference points into the area.
-        unsafe { munmap(self.start.cast(), self.length) }
-    }
-
-    /// mincore(2): which pages are in memory.
-    pub(super) fn resident(self) -> Result<[bool; PAGES], Errno> {
-        let mut pages = [0_u8; PAGES];
-        // SAFETY: one byte for each page of the area.
-        succeeded(unsafe { libc::mincore(self.start.cast(), self.length, pages.as_mut_ptr()) })?;
-        Ok(pages.map(|page| page & 1 == 1))
-    }
-
-    /// The first byte of page `number` must give a fault of this kind.
-    #[track_caller]
-    pub(super) fn faults(self, access: Access, number: usize, kind: FaultKind) -> Checked {
-        let what = format!("{access:?} page {number}");
-        let address = self.page(number) as usize;
-        match access {
-            Access::Reading => faults(&what, || _ = self.get(number), kind, address),
-            Access::Writing => faults(&what, || self.set(number, 1), kind, address),
-        }
-    }
-}
-
-/// Access for reading and writing.
-pub const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
-
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Access {
     Reading,
     Writing,
 }
 use Access::{Reading, Writing};
+
+/// The first byte of page `number` of an area must give a fault of this kind.
+#[track_caller]
+pub(super) fn gives_fault(area: Area, access: Access, number: usize, kind: FaultKind) -> Checked {
+    let what = format!("{access:?} page {number}");
+    let address = area.page(number) as usize;
+    match access {
+        Access::Reading => faults(&what, || _ = area.get(number), kind, address),
+        Access::Writing => faults(&what, || area.set(number, 1), kind, address),
+    }
+}
 
 fn zeroes() -> Checked {
     let area = Area::anonymous(MapFlags::PRIVATE)?;
@@ -202,15 +84,15 @@ fn protection() -> Checked {
     area.touch_all();
     area.protect(MprotectFlags::READ)?;
     equal("reading read-only memory", area.get(1), 1)?;
-    area.faults(Writing, 1, NOT_ALLOWED)?;
+    gives_fault(area, Writing, 1, NOT_ALLOWED)?;
     area.protect(MprotectFlags::empty())?;
-    area.faults(Reading, 1, NOT_ALLOWED)?;
+    gives_fault(area, Reading, 1, NOT_ALLOWED)?;
     area.protect(MprotectFlags::READ | MprotectFlags::WRITE)?;
     equal("what was there before", area.get(1), 1)?;
     let unaligned = Area { start: area.start.wrapping_add(1), ..area };
     fails("mprotect(2) of an unaligned address", unaligned.protect(MprotectFlags::READ), Errno::INVAL)?;
     area.unmap()?;
-    area.faults(Reading, 1, NOT_MAPPED)?;
+    gives_fault(area, Reading, 1, NOT_MAPPED)?;
     fails("mprotect(2) of nothing", area.protect(MprotectFlags::READ), Errno::NOMEM)
 }
 
@@ -260,7 +142,7 @@ fn fork_advice() -> Checked {
     hidden.advise(Advice::LinuxDontFork)?;
     child(|| equal("wiped memory in the child", wiped.get(0), 0))?.succeeds()?;
     equal("wiped memory in the parent", wiped.get(0), 1)?;
-    hidden.faults(Reading, 0, NOT_MAPPED)?;
+    gives_fault(hidden, Reading, 0, NOT_MAPPED)?;
     equal("hidden memory in the parent", hidden.get(0), 1)?;
     let shared = Area::anonymous(MapFlags::SHARED)?;
     fails("MADV_WIPEONFORK of shared memory", shared.advise(Advice::LinuxWipeOnFork), Errno::INVAL)
@@ -328,6 +210,6 @@ fn program_break() -> Checked {
     equal("break after growing", grown, new)?;
     equal("new heap", content, [0, 0])?;
     equal("break after shrinking", shrunk, old)?;
-    area.faults(Reading, 1, NOT_MAPPED)?;
+    gives_fault(area, Reading, 1, NOT_MAPPED)?;
     equal("break after an impossible request", brk(1)?, old)
 }

@@ -1,10 +1,10 @@
 //! Kernel modules: finit_module(2), delete_module(2).
 
-use std::fs::{self, File, read_dir};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
 
 use harness::check::{Checked, equal, fails, holds, skip};
 use harness::child::unprivileged;
+use harness::modules::{file_of, listed};
 use rustix::io::Errno;
 use rustix::system::{delete_module, finit_module};
 
@@ -31,37 +31,6 @@ pub(super) const CASES: &[Case] = &[
     )
     .needs(&[Need::Config("MODULES")]),
 ];
-
-/// The file of a module, which must not be compressed.
-///
-/// # Errors
-///
-/// When it cannot be read, or skips where there is none.
-pub fn file_of(name: &str) -> Checked<File> {
-    let wanted = format!("{name}.ko");
-    match find(Path::new("/lib/modules"), &wanted) {
-        Some(path) => Ok(File::open(path)?),
-        None => skip(&format!("{wanted} is not in the machine: the kernel has it built in, or not at all")),
-    }
-}
-
-fn find(directory: &Path, name: &str) -> Option<PathBuf> {
-    read_dir(directory)
-        .ok()?
-        .flatten()
-        .map(|entry| entry.path())
-        .find_map(|path| if path.is_dir() { find(&path, name) } else { path.ends_with(name).then_some(path) })
-}
-
-/// What /proc/modules says about a module.
-///
-/// # Errors
-///
-/// When it cannot be read, or skips where there is none.
-pub fn listed(name: &str) -> Checked<Option<String>> {
-    let all = fs::read_to_string("/proc/modules")?;
-    Ok(all.lines().find(|line| line.split(' ').next() == Some(name)).map(str::to_string))
-}
 
 fn load() -> Checked {
     let dummy = file_of("dummy")?;

@@ -2,7 +2,8 @@
 
 use harness::check::{Checked, equal, fails};
 use harness::child::{child, exit, unprivileged};
-use harness::sys::{call, call_for_descriptor, ioctl};
+use harness::seccomp::{install, install_with_listener, on_getppid};
+use harness::sys::{call, ioctl};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::ioctl::opcode;
@@ -38,45 +39,6 @@ pub(super) const CASES: &[Case] = &[
     )
     .needs(FILTERS),
 ];
-
-/// Reads the system call's number, and takes `action` if it is getppid(2).
-pub fn on_getppid(action: u32) -> [libc::sock_filter; 4] {
-    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
-    [
-        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, libc::SYS_getppid as u32),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, action),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ]
-}
-
-/// Calls seccomp(2) with `filter`.
-fn with_filter<T>(
-    filter: &mut [libc::sock_filter],
-    flags: libc::c_ulong,
-    seccomp: impl FnOnce([usize; 3]) -> T,
-) -> T {
-    let length = filter.len().try_into().unwrap_or(u16::MAX);
-    let program = libc::sock_fprog { len: length, filter: filter.as_mut_ptr() };
-    seccomp([libc::SECCOMP_SET_MODE_FILTER as usize, flags as usize, (&raw const program).addr()])
-}
-
-/// Installs a filter: `SECCOMP_SET_MODE_FILTER` of seccomp(2).
-///
-/// # Errors
-///
-/// As the manual page says.
-pub fn install(filter: &mut [libc::sock_filter], flags: libc::c_ulong) -> Result<usize, Errno> {
-    // SAFETY: the program names the filter and its length; the kernel copies both.
-    with_filter(filter, flags, |arguments| unsafe { call(libc::SYS_seccomp, arguments) })
-}
-
-fn install_with_listener(filter: &mut [libc::sock_filter]) -> Result<OwnedFd, Errno> {
-    // SAFETY: as in `install`; with this flag the result is a new descriptor.
-    with_filter(filter, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER, |arguments| unsafe {
-        call_for_descriptor(libc::SYS_seccomp, arguments)
-    })
-}
 
 /// getppid(2) with the error that only a filter can give it.
 fn raw_getppid() -> Result<usize, Errno> {

@@ -1,11 +1,11 @@
 //! Timers: setitimer(2), timer_create(2), timerfd_create(2).
 
-use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use harness::check::{Checked, at_least, equal, fails, holds};
-use harness::sys::{block, fetch, handle, set_interval, succeeded};
+use harness::sys::{block, fetch, handle, set_interval};
+use harness::timer::Timer;
 use rustix::io::{Errno, read};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{
@@ -76,60 +76,6 @@ fn processor_time() -> Checked {
     holds("CPU time has passed", clock_gettime(ClockId::ProcessCPUTime) > before)
 }
 
-/// A timer of timer_create(2) that sends SIGRTMIN with 4711; deleted when dropped.
-#[derive(Debug)]
-pub struct Timer(libc::timer_t);
-
-impl Timer {
-    /// A timer of `CLOCK_MONOTONIC` that is not armed.
-    ///
-    /// # Errors
-    ///
-    /// As the manual page says.
-    pub fn new() -> Result<Self, Errno> {
-        // SAFETY: all zeroes is a valid event.
-        let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
-        event.sigev_notify = libc::SIGEV_SIGNAL;
-        event.sigev_signo = libc::SIGRTMIN();
-        event.sigev_value = libc::sigval { sival_ptr: std::ptr::without_provenance_mut(4711) };
-        let mut timer = MaybeUninit::uninit();
-        // SAFETY: the event is valid, and the timer is read only when it was made.
-        succeeded(unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr()) })?;
-        // SAFETY: made just now.
-        Ok(Self(unsafe { timer.assume_init() }))
-    }
-
-    /// timer_settime(2): expires after `first`, then every `interval`.
-    ///
-    /// # Errors
-    ///
-    /// As the manual page says.
-    pub fn set(&self, first: Timespec, interval: Timespec) -> Result<(), Errno> {
-        set_timer(self.0, first, interval)
-    }
-
-    fn overrun(&self) -> libc::c_int {
-        // SAFETY: the timer is valid.
-        unsafe { libc::timer_getoverrun(self.0) }
-    }
-}
-
-/// timer_settime(2) of a timer that may not be there.
-fn set_timer(timer: libc::timer_t, first: Timespec, interval: Timespec) -> Result<(), Errno> {
-    let [it_value, it_interval] =
-        [first, interval].map(|time| libc::timespec { tv_sec: time.tv_sec, tv_nsec: time.tv_nsec });
-    let setting = libc::itimerspec { it_interval, it_value };
-    // SAFETY: the setting is valid, and an unknown timer is refused.
-    succeeded(unsafe { libc::timer_settime(timer, 0, &raw const setting, std::ptr::null_mut()) })
-}
-
-impl Drop for Timer {
-    fn drop(&mut self) {
-        // SAFETY: the timer is valid and not used after this.
-        unsafe { libc::timer_delete(self.0) };
-    }
-}
-
 fn signal() -> Checked {
     const MILLISECONDS: [i64; 2] = [20, 10];
     block(&[libc::SIGRTMIN()])?;
@@ -146,9 +92,7 @@ fn signal() -> Checked {
     }
     let wrong = Timespec { tv_sec: 0, tv_nsec: 1_000_000_000 };
     fails("1000000000 nanoseconds", timer.set(wrong, interval), Errno::INVAL)?;
-    let deleted = timer.0;
-    drop(timer);
-    fails("setting a deleted timer", set_timer(deleted, first, interval), Errno::INVAL)
+    fails("setting a deleted timer", timer.set_deleted(first, interval), Errno::INVAL)
 }
 
 fn overrun() -> Checked {

@@ -5,13 +5,22 @@
 //! * [`child`]: processes that a case makes
 //! * [`sys`]: raw system calls, for those that no library wraps
 //! * [`storage`]: mounts, loop devices, tools of the host
-//! * [`modules`]: loading kernel modules
+//! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`]: what else a body
+//!   asks of the kernel
+//! * [`modules`]: kernel modules
 //! * [`needs`]: needs that only the running kernel can judge
 
+pub mod bpf;
 pub mod check;
 pub mod child;
+pub mod io_uring;
+pub mod keys;
+pub mod loopback;
+pub mod memory;
 pub mod modules;
 pub mod needs;
 pub mod page;
+pub mod seccomp;
 pub mod storage;
 pub mod sys;
+pub mod timer;

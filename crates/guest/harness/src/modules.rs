@@ -1,11 +1,12 @@
-//! Loading kernel modules.
+//! Kernel modules.
 
-use std::path::Path;
+use std::fs::{self, File, read_dir};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::check::{Checked, broken, describe, fail};
+use crate::check::{Checked, broken, describe, fail, skip};
 
 /// Loads the module in the file at `path`; one that is loaded already is fine.
 ///
@@ -43,4 +44,35 @@ pub fn is_shown(name: &str) -> bool {
 
 fn name_of(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The file of a module, which must not be compressed.
+///
+/// # Errors
+///
+/// When it cannot be read, or skips where there is none.
+pub fn file_of(name: &str) -> Checked<File> {
+    let wanted = format!("{name}.ko");
+    match find(Path::new("/lib/modules"), &wanted) {
+        Some(path) => Ok(File::open(path)?),
+        None => skip(&format!("{wanted} is not in the machine: the kernel has it built in, or not at all")),
+    }
+}
+
+fn find(directory: &Path, name: &str) -> Option<PathBuf> {
+    read_dir(directory)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path())
+        .find_map(|path| if path.is_dir() { find(&path, name) } else { path.ends_with(name).then_some(path) })
+}
+
+/// What /proc/modules says about a module.
+///
+/// # Errors
+///
+/// When it cannot be read, or skips where there is none.
+pub fn listed(name: &str) -> Checked<Option<String>> {
+    let all = fs::read_to_string("/proc/modules")?;
+    Ok(all.lines().find(|line| line.split(' ').next() == Some(name)).map(str::to_string))
 }

@@ -85,6 +85,7 @@ fn axes_that_are_none() {
 }
 
 /// Parameters of the kernel of all tests.
+#[derive(Clone, Copy)]
 struct Ends {
     good: &'static str,
     bad: &'static str,

@@ -251,6 +251,7 @@ fn kiln_may_be_killed_while_a_case_is_repeated() {
 }
 
 /// A small file system.
+#[derive(Clone, Copy)]
 struct SmallRoom<'a> {
     folder: &'a Path,
     mib: u32,

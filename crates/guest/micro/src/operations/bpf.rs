@@ -1,6 +1,6 @@
 //! Programs in the kernel: bpf(2).
 
-use cases::bpf::{ANY, ARRAY, EXIT, HASH, Map, SOCKET_FILTER, counting, load, run, set};
+use harness::bpf::{ANY, ARRAY, EXIT, HASH, Map, SOCKET_FILTER, counting, load, run, set};
 use harness::check::{Checked, equal};
 use protocol::Need;
 use rustix::io::Errno;

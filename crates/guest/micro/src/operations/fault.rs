@@ -1,7 +1,7 @@
 //! Page faults: the first access to memory.
 
-use cases::memory::{Area, READ_WRITE};
 use harness::check::{Checked, equal, skip};
+use harness::memory::{Area, READ_WRITE};
 use harness::sys::succeeded;
 use protocol::Need;
 use rustix::fd::OwnedFd;

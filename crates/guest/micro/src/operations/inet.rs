@@ -2,15 +2,15 @@
 
 use std::net::SocketAddr;
 
-use cases::inet::{LOCALHOST, bound, connection, loopback_is_up, set_loopback};
-use harness::check::{Checked, equal, holds};
+use harness::check::{Checked, equal};
+use harness::loopback::{LOCALHOST, bound, connection, loopback_is_up, set_loopback};
 use protocol::Need;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, read, write};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size, set_tcp_nodelay};
 use rustix::net::{AddressFamily, SocketType, accept, connect, listen, socket};
 
-use super::parts::{gives, nothing, rest, round_trip};
+use super::parts::{Ends, nothing, rest, round_trip, write_read};
 use crate::{Meter, Operation};
 
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -24,25 +24,25 @@ pub(super) const OPERATIONS: &[Operation] = &[
         tcp_connection,
     ),
     on_inet("inet/tcp-write-read-1", "one byte over TCP, by one process", |meter| {
-        write_read(meter, tcp()?, 1)
+        tcp()?.write_read(meter, 1)
     }),
     on_inet("inet/tcp-write-read-64k", "64 KiB over TCP, by one process", |meter| {
-        write_read(meter, tcp()?, 64 << 10)
+        tcp()?.write_read(meter, 64 << 10)
     }),
     on_inet("inet/tcp-round-trip", "one byte over TCP to another process and one back", |meter| {
-        between(meter, tcp()?)
+        tcp()?.round_trip(meter)
     }),
     on_inet("inet/udp-socket-close", "socket(2) of UDP and close(2)", |meter| {
         create(meter, SocketType::DGRAM)
     }),
     on_inet("inet/udp-write-read-1", "a datagram of one byte over UDP, by one process", |meter| {
-        write_read(meter, udp()?, 1)
+        udp()?.write_read(meter, 1)
     }),
     on_inet("inet/udp-write-read-4k", "a datagram of 4 KiB over UDP, by one process", |meter| {
-        write_read(meter, udp()?, 4 << 10)
+        udp()?.write_read(meter, 4 << 10)
     }),
     on_inet("inet/udp-round-trip", "a datagram over UDP to another process and one back", |meter| {
-        between(meter, udp()?)
+        udp()?.round_trip(meter)
     }),
 ];
 
@@ -58,8 +58,24 @@ fn bring_loopback_up() -> Checked {
     Ok(())
 }
 
+/// Two sockets that are connected with each other.
+struct Pair {
+    near: OwnedFd,
+    far: OwnedFd,
+}
+
+impl Pair {
+    fn write_read(&self, meter: &mut Meter, size: usize) -> Checked {
+        write_read(meter, &self.near, &self.far, size)
+    }
+
+    fn round_trip(&self, meter: &mut Meter) -> Checked {
+        round_trip(meter, Ends::of(&self.near), Ends::of(&self.far))
+    }
+}
+
 /// A connection that sends at once and has room for all that is sent.
-fn tcp() -> Checked<(OwnedFd, OwnedFd)> {
+fn tcp() -> Checked<Pair> {
     const ROOM: usize = 1 << 20;
     bring_loopback_up()?;
     let (client, server) = connection(LOCALHOST)?;
@@ -68,17 +84,17 @@ fn tcp() -> Checked<(OwnedFd, OwnedFd)> {
         set_socket_send_buffer_size(end, ROOM)?;
         set_socket_recv_buffer_size(end, ROOM)?;
     }
-    Ok((client, server))
+    Ok(Pair { near: client, far: server })
 }
 
 /// Two sockets that send to each other.
-fn udp() -> Checked<(OwnedFd, OwnedFd)> {
+fn udp() -> Checked<Pair> {
     bring_loopback_up()?;
     let ((near, near_address), (far, far_address)) =
         (bound(LOCALHOST, SocketType::DGRAM)?, bound(LOCALHOST, SocketType::DGRAM)?);
     connect(&near, &far_address)?;
     connect(&far, &near_address)?;
-    Ok((near, far))
+    Ok(Pair { near, far })
 }
 
 fn create(meter: &mut Meter, kind: SocketType) -> Checked {
@@ -121,16 +137,4 @@ fn tcp_connection(meter: &mut Meter) -> Checked {
     meter.around(nothing, |()| connected().map(drop), |(), ()| Ok(()))?;
     let (client, server) = connected()?;
     is_connected(&client, &server)
-}
-
-fn write_read(meter: &mut Meter, (near, far): (OwnedFd, OwnedFd), size: usize) -> Checked {
-    let (data, mut buffer) = (vec![b'k'; size], vec![0; size]);
-    gives(meter, "bytes written and read", (size, size), || {
-        Ok((write(&near, &data)?, read(&far, &mut *buffer)?))
-    })?;
-    holds("they are what was written", data == buffer)
-}
-
-fn between(meter: &mut Meter, (near, far): (OwnedFd, OwnedFd)) -> Checked {
-    round_trip(meter, (&near, &near), (&far, &far))
 }

@@ -1,7 +1,7 @@
 //! Queues of requests: io_uring(7).
 
-use cases::io_uring::{Request, Ring, empty, read};
 use harness::check::{Checked, equal, holds};
+use harness::io_uring::{Request, Ring, empty, read};
 use protocol::Need;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, pwrite};

@@ -27,20 +27,23 @@ const SYSV: &[Need] = &[Need::Config("SYSVIPC")];
 
 const MODE: usize = 0o600;
 
+/// The system calls of a kind of objects.
+#[derive(Clone, Copy)]
+struct Calls {
+    make: libc::c_long,
+    remove: libc::c_long,
+}
+
 /// Makes an object, runs `body` with its number, and removes it.
-fn with<const N: usize>(
-    (make, remove): (libc::c_long, libc::c_long),
-    arguments: [usize; N],
-    body: impl FnOnce(usize) -> Checked,
-) -> Checked {
+fn with<const N: usize>(calls: Calls, arguments: [usize; N], body: impl FnOnce(usize) -> Checked) -> Checked {
     // SAFETY: the calls that come here take numbers.
-    let number = unsafe { call(make, arguments)? };
+    let number = unsafe { call(calls.make, arguments)? };
     let result = body(number);
     let rmid = libc::IPC_RMID as usize;
     // Semaphores have the command in another place.
-    let place = if remove == libc::SYS_semctl { [number, 0, rmid] } else { [number, rmid, 0] };
+    let place = if calls.remove == libc::SYS_semctl { [number, 0, rmid] } else { [number, rmid, 0] };
     // SAFETY: removing takes no memory.
-    unsafe { call(remove, place)? };
+    unsafe { call(calls.remove, place)? };
     result
 }
 
@@ -53,7 +56,7 @@ struct Message {
 }
 
 fn message(meter: &mut Meter) -> Checked {
-    with((libc::SYS_msgget, libc::SYS_msgctl), [PRIVATE_KEY, MODE], |queue| {
+    with(Calls { make: libc::SYS_msgget, remove: libc::SYS_msgctl }, [PRIVATE_KEY, MODE], |queue| {
         let sent = Message { kind: 1, text: *b"measured" };
         let mut received = Message { kind: 0, text: [0; 8] };
         let (from, to) = ((&raw const sent).addr(), (&raw mut received).addr());
@@ -67,7 +70,7 @@ fn message(meter: &mut Meter) -> Checked {
 }
 
 fn semaphore(meter: &mut Meter) -> Checked {
-    with((libc::SYS_semget, libc::SYS_semctl), [PRIVATE_KEY, 1, MODE], |set| {
+    with(Calls { make: libc::SYS_semget, remove: libc::SYS_semctl }, [PRIVATE_KEY, 1, MODE], |set| {
         let [up, down] = [1, -1].map(|sem_op| libc::sembuf { sem_num: 0, sem_op, sem_flg: 0 });
         // SAFETY: one operation each.
         let change =
@@ -82,22 +85,26 @@ fn semaphore(meter: &mut Meter) -> Checked {
 }
 
 fn shared_memory(meter: &mut Meter) -> Checked {
-    with((libc::SYS_shmget, libc::SYS_shmctl), [PRIVATE_KEY, 64 << 10, MODE], |memory| {
-        // SAFETY: attached at an address that the kernel chooses, and not used.
-        let attach = || unsafe { call(libc::SYS_shmat, [memory, 0, 0]) };
-        // SAFETY: attached just now.
-        let detach = |address| unsafe { call(libc::SYS_shmdt, [address]) };
-        gives(meter, "the result", 0, || detach(attach()?))?;
-        let address = attach()?;
-        let word = std::ptr::with_exposed_provenance_mut::<u32>(address);
-        // SAFETY: attached just now, and nobody else has it.
-        let value = unsafe {
-            word.write_volatile(7);
-            word.read_volatile()
-        };
-        detach(address)?;
-        equal("what was written", value, 7)
-    })
+    with(
+        Calls { make: libc::SYS_shmget, remove: libc::SYS_shmctl },
+        [PRIVATE_KEY, 64 << 10, MODE],
+        |memory| {
+            // SAFETY: attached at an address that the kernel chooses, and not used.
+            let attach = || unsafe { call(libc::SYS_shmat, [memory, 0, 0]) };
+            // SAFETY: attached just now.
+            let detach = |address| unsafe { call(libc::SYS_shmdt, [address]) };
+            gives(meter, "the result", 0, || detach(attach()?))?;
+            let address = attach()?;
+            let word = std::ptr::with_exposed_provenance_mut::<u32>(address);
+            // SAFETY: attached just now, and nobody else has it.
+            let value = unsafe {
+                word.write_volatile(7);
+                word.read_volatile()
+            };
+            detach(address)?;
+            equal("what was written", value, 7)
+        },
+    )
 }
 
 /// A queue for ten messages of 8 bytes, which has no name any more.

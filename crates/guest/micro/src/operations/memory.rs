@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use cases::memory::{Area, READ_WRITE};
 use harness::check::{Checked, equal};
+use harness::memory::{Area, READ_WRITE};
 use harness::sys::{call, succeeded};
 use protocol::Need;
 use rustix::fs::{OFlags, ftruncate, open};

@@ -1,8 +1,8 @@
 //! Kernel modules: finit_module(2). Its counterpart delete_module(2) waits for RCU while the CPU is idle, so that what it
 //! costs cannot be told by counting.
 
-use cases::module::{file_of, listed};
 use harness::check::{Checked, holds};
+use harness::modules::{file_of, listed};
 use protocol::Need;
 use rustix::system::{delete_module, finit_module};
 

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use harness::check::{Checked, equal};
+use harness::check::{Checked, equal, holds};
 use harness::child::{Child, child, pause_forever};
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, read, write};
@@ -66,23 +66,43 @@ pub(super) fn resting_child() -> Checked<Child> {
     Ok(resting)
 }
 
+/// Measures `size` bytes from one end to the other, by one process.
+pub(super) fn write_read(meter: &mut Meter, writer: &OwnedFd, reader: &OwnedFd, size: usize) -> Checked {
+    let (data, mut buffer) = (vec![b'k'; size], vec![0; size]);
+    gives(meter, "bytes written and read", (size, size), || {
+        Ok((write(writer, &data)?, read(reader, &mut *buffer)?))
+    })?;
+    holds("they are what was written", data == buffer)
+}
+
 /// Where one of two processes reads from, and where it writes to.
-pub(super) type Ends<'a> = (&'a OwnedFd, &'a OwnedFd);
+#[derive(Clone, Copy)]
+pub(super) struct Ends<'a> {
+    pub(super) reader: &'a OwnedFd,
+    pub(super) writer: &'a OwnedFd,
+}
+
+impl<'a> Ends<'a> {
+    /// A socket is both.
+    pub(super) fn of(socket: &'a OwnedFd) -> Self {
+        Self { reader: socket, writer: socket }
+    }
+}
 
 /// Measures one byte to another process, which has the ends `there`, and its answer.
 pub(super) fn round_trip(meter: &mut Meter, here: Ends<'_>, there: Ends<'_>) -> Checked {
     let (mut byte, mut trips) = ([0], 0_u8);
     let other = child(|| {
         let mut byte = [0];
-        while read(there.0, &mut byte)? == 1 {
-            write(there.1, &[byte[0].wrapping_add(1)])?;
+        while read(there.reader, &mut byte)? == 1 {
+            write(there.writer, &[byte[0].wrapping_add(1)])?;
         }
         Ok(())
     })?;
     meter.each(|| {
         trips = trips.wrapping_add(1);
-        write(here.1, &byte)?;
-        read(here.0, &mut byte)
+        write(here.writer, &byte)?;
+        read(here.reader, &mut byte)
     })?;
     drop(other);
     equal("trips that the byte counted", byte[0], trips)

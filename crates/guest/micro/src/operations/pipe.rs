@@ -1,22 +1,22 @@
 //! Pipes: pipe(7).
 
-use harness::check::{Checked, equal, holds};
+use harness::check::{Checked, equal};
 use rustix::io::{Errno, read, write};
 use rustix::pipe::pipe;
 
-use super::parts::{gives, round_trip};
+use super::parts::{Ends, round_trip, write_read};
 use crate::{Meter, Operation};
 
 pub(super) const OPERATIONS: &[Operation] = &[
     Operation::new("pipe/create-close", "pipe(2), and close(2) of both ends", create),
     Operation::new("pipe/write-read-1", "one byte into a pipe and out again, by one process", |meter| {
-        write_read(meter, 1)
+        by_one_process(meter, 1)
     }),
     Operation::new("pipe/write-read-4k", "4 KiB into a pipe and out again, by one process", |meter| {
-        write_read(meter, 4 << 10)
+        by_one_process(meter, 4 << 10)
     }),
     Operation::new("pipe/write-read-64k", "64 KiB into a pipe and out again, by one process", |meter| {
-        write_read(meter, 64 << 10)
+        by_one_process(meter, 64 << 10)
     }),
     Operation::new("pipe/round-trip", "one byte to another process and one back, by two pipes", between),
 ];
@@ -32,17 +32,13 @@ fn create(meter: &mut Meter) -> Checked {
     equal("bytes read", read(&reader, &mut [0; 2])?, 1)
 }
 
-fn write_read(meter: &mut Meter, size: usize) -> Checked {
+fn by_one_process(meter: &mut Meter, size: usize) -> Checked {
     let (reader, writer) = pipe()?;
-    let (data, mut buffer) = (vec![b'k'; size], vec![0; size]);
-    gives(meter, "bytes written and read", (size, size), || {
-        Ok((write(&writer, &data)?, read(&reader, &mut *buffer)?))
-    })?;
-    holds("they are what was written", data == buffer)
+    write_read(meter, &writer, &reader, size)
 }
 
 fn between(meter: &mut Meter) -> Checked {
     let (question, ask) = pipe()?;
     let (answer, reply) = pipe()?;
-    round_trip(meter, (&answer, &ask), (&question, &reply))
+    round_trip(meter, Ends { reader: &answer, writer: &ask }, Ends { reader: &question, writer: &reply })
 }

@@ -3,9 +3,9 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use cases::memory::Area;
 use harness::check::{Checked, equal};
 use harness::child::{Child, exec, exit, fork, last_error};
+use harness::memory::Area;
 use rustix::io::Errno;
 use rustix::mm::MapFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, waitid, waitpid};

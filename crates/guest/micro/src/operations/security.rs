@@ -1,8 +1,8 @@
 //! Rights and what restricts them: credentials(7), capabilities(7), seccomp(2), keyrings(7).
 
-use cases::keys::{add, keyctl, new_session};
-use cases::seccomp::{install, on_getppid};
 use harness::check::{Checked, equal, holds, skip};
+use harness::keys::{add, keyctl, new_session};
+use harness::seccomp::{install, on_getppid};
 use harness::sys::call;
 use protocol::Need;
 use rustix::io::Errno;

@@ -3,8 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::SeqCst};
 
-use cases::memory::Area;
 use harness::check::{Checked, equal, holds};
+use harness::memory::Area;
 use harness::sys::{block, call, call_for_descriptor, fetch, handle, ignore, signal_set, unblock};
 use protocol::Need;
 use rustix::io::{Errno, read};

@@ -1,8 +1,8 @@
 //! Timers: timer_create(2), timerfd_create(2), setitimer(2). None of them expires.
 
-use cases::timer::Timer;
 use harness::check::{Checked, equal};
 use harness::sys::set_interval;
+use harness::timer::Timer;
 use protocol::Need;
 use rustix::io::Errno;
 use rustix::time::{

@@ -1,6 +1,6 @@
 //! Sockets between processes of one machine: unix(7).
 
-use harness::check::{Checked, equal, holds};
+use harness::check::{Checked, equal};
 use protocol::Need;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::{Errno, IoSlice, IoSliceMut, read, write};
@@ -10,22 +10,22 @@ use rustix::net::{
     recvmsg, sendmsg, socket, socketpair,
 };
 
-use super::parts::{gives, nothing, round_trip};
+use super::parts::{Ends, nothing, round_trip, write_read};
 use crate::{Meter, Operation};
 
 pub(super) const OPERATIONS: &[Operation] = &[
     on_unix("unix/socketpair-close", "socketpair(2) of streams, and close(2) of both", create),
     on_unix("unix/stream-write-read-1", "one byte through a stream, by one process", |meter| {
-        write_read(meter, SocketType::STREAM, 1)
+        by_one_process(meter, SocketType::STREAM, 1)
     }),
     on_unix("unix/stream-write-read-64k", "64 KiB through a stream, by one process", |meter| {
-        write_read(meter, SocketType::STREAM, 64 << 10)
+        by_one_process(meter, SocketType::STREAM, 64 << 10)
     }),
     on_unix("unix/stream-round-trip", "one byte to another process and one back, by a stream", |meter| {
         between(meter, SocketType::STREAM)
     }),
     on_unix("unix/datagram-write-read-1", "a datagram of one byte, by one process", |meter| {
-        write_read(meter, SocketType::DGRAM, 1)
+        by_one_process(meter, SocketType::DGRAM, 1)
     }),
     on_unix("unix/datagram-round-trip", "a datagram to another process and one back", |meter| {
         between(meter, SocketType::DGRAM)
@@ -57,18 +57,14 @@ fn create(meter: &mut Meter) -> Checked {
     equal("bytes read", read(&far, &mut [0; 2])?, 1)
 }
 
-fn write_read(meter: &mut Meter, kind: SocketType, size: usize) -> Checked {
+fn by_one_process(meter: &mut Meter, kind: SocketType, size: usize) -> Checked {
     let (near, far) = pair(kind)?;
-    let (data, mut buffer) = (vec![b'k'; size], vec![0; size]);
-    gives(meter, "bytes written and read", (size, size), || {
-        Ok((write(&near, &data)?, read(&far, &mut *buffer)?))
-    })?;
-    holds("they are what was written", data == buffer)
+    write_read(meter, &near, &far, size)
 }
 
 fn between(meter: &mut Meter, kind: SocketType) -> Checked {
     let (near, far) = pair(kind)?;
-    round_trip(meter, (&near, &near), (&far, &far))
+    round_trip(meter, Ends::of(&near), Ends::of(&far))
 }
 
 fn connection(meter: &mut Meter) -> Checked {

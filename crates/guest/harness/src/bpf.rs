@@ -1,0 +1,248 @@
+//! Maps and programs of BPF: bpf(2).
+
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::io::Errno;
+
+use crate::sys::{call, call_for_descriptor};
+
+// Commands, types and flags of <linux/bpf.h>.
+const MAP_CREATE: usize = 0;
+const MAP_LOOKUP: usize = 1;
+const MAP_UPDATE: usize = 2;
+const MAP_DELETE: usize = 3;
+const MAP_NEXT_KEY: usize = 4;
+const PROG_LOAD: usize = 5;
+const PROG_TEST_RUN: usize = 10;
+/// `BPF_MAP_TYPE_HASH`.
+pub const HASH: u32 = 1;
+/// `BPF_MAP_TYPE_ARRAY`.
+pub const ARRAY: u32 = 2;
+/// `BPF_PROG_TYPE_SOCKET_FILTER`.
+pub const SOCKET_FILTER: u32 = 1;
+/// `BPF_PROG_TYPE_KPROBE`.
+pub const KPROBE: u32 = 2;
+/// `BPF_ANY`: make or change the element.
+pub const ANY: u64 = 0;
+/// `BPF_NOEXIST`: make the element.
+pub const NOEXIST: u64 = 1;
+/// `BPF_EXIST`: change the element.
+pub const EXIST: u64 = 2;
+
+/// The arguments of bpf(2) with the part of `union bpf_attr` that the command uses.
+fn arguments<T>(command: usize, attributes: &mut T) -> [usize; 3] {
+    [command, (&raw mut *attributes).addr(), size_of::<T>()]
+}
+
+/// A map from `u32` to `u64`.
+#[derive(Debug)]
+pub struct Map(OwnedFd);
+
+#[repr(C)]
+struct Element {
+    map: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+impl Map {
+    /// A map of `kind`.
+    ///
+    /// # Errors
+    ///
+    /// As the manual page says.
+    pub fn new(kind: u32, entries: u32) -> Result<Self, Errno> {
+        Self::with(kind, entries, 0)
+    }
+
+    /// A map with flags of `BPF_MAP_CREATE`.
+    ///
+    /// # Errors
+    ///
+    /// As the manual page says.
+    pub fn with(kind: u32, entries: u32, flags: u32) -> Result<Self, Errno> {
+        let (key_size, value_size) = (4, 8);
+        let mut attributes = [kind, key_size, value_size, entries, flags];
+        // SAFETY: creating a map takes no addresses.
+        unsafe { call_for_descriptor(libc::SYS_bpf, arguments(MAP_CREATE, &mut attributes)) }.map(Map)
+    }
+
+    fn number(&self) -> u32 {
+        self.0.as_raw_fd().unsigned_abs()
+    }
+
+    fn element(&self, command: usize, key: u32, value: Option<&mut u64>, flags: u64) -> Result<usize, Errno> {
+        let value = value.map_or(0, |value| (&raw mut *value).addr() as u64);
+        let key = (&raw const key).addr() as u64;
+        let mut element = Element { map: self.number(), key, value, flags };
+        // SAFETY: key and value have the sizes that the map was made with.
+        unsafe { call(libc::SYS_bpf, arguments(command, &mut element)) }
+    }
+
+    /// The value of `key`.
+    ///
+    /// # Errors
+    ///
+    /// As the manual page says.
+    pub fn lookup(&self, key: u32) -> Result<u64, Errno> {
+        let mut value = 0;
+        self.element(MAP_LOOKUP, key, Some(&mut value), 0).map(|_| value)
+    }
+
+    /// Sets the value of `key`; `flags` such as [`ANY`].
+    ///
+    /// # Errors
+    ///
+    /// As the manual page says.
+    pub fn update(&self, key: u32, mut value: u64, flags: u64) -> Result<usize, Errno> {
+        self.element(MAP_UPDATE, key, Some(&mut value), flags)
+    }
+
+    /// Removes `key`.
+    ///
+    /// # Errors
+    ///
+    /// As the manual page says.
+    pub fn delete(&self, key: u32) -> Result<usize, Errno> {
+        self.element(MAP_DELETE, key, None, 0)
+    }
+
+    /// The key after `key`.
+    ///
+    /// # Errors
+    ///
+    /// As the manual page says.
+    pub fn next_key(&self, key: u32) -> Result<u32, Errno> {
+        let mut next = 0;
+        self.element(MAP_NEXT_KEY, key, Some(&mut next), 0)?;
+        u32::try_from(next).map_err(|_| Errno::RANGE)
+    }
+}
+
+/// One instruction: operation, destination and source register, offset and constant.
+#[must_use]
+pub const fn step(operation: u8, destination: u8, source: u8, offset: i16, constant: i32) -> u64 {
+    let registers = (source << 4) | destination;
+    operation as u64
+        | (registers as u64) << 8
+        | ((offset as u16) as u64) << 16
+        | ((constant as u32) as u64) << 32
+}
+
+/// The instruction that sets a register to a constant.
+#[must_use]
+pub const fn set(register: u8, constant: i32) -> u64 {
+    step(0xb7, register, 0, 0, constant)
+}
+
+/// The instruction that copies a register.
+#[must_use]
+pub const fn copy(destination: u8, source: u8) -> u64 {
+    step(0xbf, destination, source, 0, 0)
+}
+
+/// The instruction that calls a helper of the kernel.
+#[must_use]
+pub const fn call_helper(number: i32) -> u64 {
+    step(0x85, 0, 0, 0, number)
+}
+
+/// The instruction that ends a program.
+pub const EXIT: u64 = step(0x95, 0, 0, 0, 0);
+
+#[repr(C)]
+struct Load {
+    kind: u32,
+    count: u32,
+    steps: u64,
+    license: u64,
+    log_level: u32,
+    log_size: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+}
+
+/// Loads a program; `log` gets what the verifier says.
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn load_with_log(kind: u32, steps: &[u64], log: &mut [u8]) -> Result<OwnedFd, Errno> {
+    let mut attributes = Load {
+        kind,
+        count: u32::try_from(steps.len()).unwrap_or(u32::MAX),
+        steps: steps.as_ptr().addr() as u64,
+        license: c"GPL".as_ptr().addr() as u64,
+        log_level: 1,
+        log_size: u32::try_from(log.len()).unwrap_or(u32::MAX),
+        log: log.as_mut_ptr().addr() as u64,
+        kernel_version: 0,
+        flags: 0,
+    };
+    // SAFETY: steps, license and log live until the call has returned, and have the given sizes.
+    unsafe { call_for_descriptor(libc::SYS_bpf, arguments(PROG_LOAD, &mut attributes)) }
+}
+
+/// Loads a program: `BPF_PROG_LOAD`.
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn load(kind: u32, steps: &[u64]) -> Result<OwnedFd, Errno> {
+    load_with_log(kind, steps, &mut [0; 16384])
+}
+
+/// Adds one to element 0 of the map and returns the new value, or -1 if there is no such element.
+#[must_use]
+pub fn counting(map: &Map) -> Vec<u64> {
+    const LOOKUP: i32 = 1;
+    let map_number = i32::try_from(map.number()).unwrap_or(-1);
+    vec![
+        step(0x62, 10, 0, -4, 0),        // *(u32 *)(r10 - 4) = 0, the key
+        step(0x18, 1, 1, 0, map_number), // r1 = map, in two parts
+        0,
+        copy(2, 10),
+        step(0x07, 2, 0, 0, -4), // r2 = address of the key
+        call_helper(LOOKUP),
+        step(0x55, 0, 0, 2, 0), // found: skip two steps
+        set(0, -1),
+        EXIT,
+        step(0x79, 1, 0, 0, 0), // r1 = *(u64 *)r0
+        step(0x07, 1, 0, 0, 1),
+        step(0x7b, 0, 1, 0, 0), // *(u64 *)r0 = r1
+        copy(0, 1),
+        EXIT,
+    ]
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct TestRun {
+    program: u32,
+    result: u32,
+    input_size: u32,
+    output_size: u32,
+    input: u64,
+    output: u64,
+    repeat: u32,
+    duration: u32,
+}
+
+/// BPF_PROG_TEST_RUN with a packet of zeroes: what the program returned.
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn run(program: &OwnedFd) -> Result<u32, Errno> {
+    let packet = [0_u8; 64];
+    let mut run = TestRun {
+        program: program.as_raw_fd().unsigned_abs(),
+        input_size: 64,
+        input: packet.as_ptr().addr() as u64,
+        ..TestRun::default()
+    };
+    // SAFETY: the input has the given size, and there is no output.
+    unsafe { call(libc::SYS_bpf, arguments(PROG_TEST_RUN, &mut run))? };
+    Ok(run.result)
+}

@@ -1,0 +1,101 @@
+//! The loopback device and sockets over it: netdevice(7), tcp(7).
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::AsRawFd;
+
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType, accept, bind, connect, getsockname, listen, socket};
+
+use crate::sys::succeeded;
+
+/// Brings `lo` up or down.
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn set_loopback(up: bool) -> Result<(), Errno> {
+    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    let mut request = interface_flags(&socket, libc::SIOCGIFFLAGS, interface(b"lo"))?;
+    let (flags, up_flag) = (flags(&request), libc::IFF_UP as libc::c_short);
+    request.ifr_ifru.ifru_flags = if up { flags | up_flag } else { flags & !up_flag };
+    interface_flags(&socket, libc::SIOCSIFFLAGS, request).map(drop)
+}
+
+/// Whether `lo` is up.
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn loopback_is_up() -> Result<bool, Errno> {
+    is_up(b"lo")
+}
+
+/// Whether the interface called `name` is up.
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn is_up(name: &[u8]) -> Result<bool, Errno> {
+    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    let request = interface_flags(&socket, libc::SIOCGIFFLAGS, interface(name))?;
+    Ok(libc::c_int::from(flags(&request)) & libc::IFF_UP != 0)
+}
+
+/// A request about the interface called `name`.
+fn interface(name: &[u8]) -> libc::ifreq {
+    // SAFETY: all zeroes is a valid request.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (target, letter) in request.ifr_name.iter_mut().zip(name) {
+        *target = *letter as libc::c_char;
+    }
+    request
+}
+
+fn flags(request: &libc::ifreq) -> libc::c_short {
+    // SAFETY: any bits are valid flags.
+    unsafe { request.ifr_ifru.ifru_flags }
+}
+
+/// ioctl(2) SIOCGIFFLAGS or SIOCSIFFLAGS.
+fn interface_flags(
+    socket: &OwnedFd,
+    what: libc::Ioctl,
+    mut request: libc::ifreq,
+) -> Result<libc::ifreq, Errno> {
+    // SAFETY: both read a name and read or write flags.
+    succeeded(unsafe { libc::ioctl(socket.as_raw_fd(), what, &raw mut request) })?;
+    Ok(request)
+}
+
+/// 127.0.0.1.
+pub const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+fn family(address: IpAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }
+}
+
+/// A socket at a free port of `address`, and where that is.
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn bound(address: IpAddr, kind: SocketType) -> Result<(OwnedFd, SocketAddr), Errno> {
+    let socket = socket(family(address), kind, None)?;
+    bind(&socket, &SocketAddr::new(address, 0))?;
+    let address = getsockname(&socket)?.try_into()?;
+    Ok((socket, address))
+}
+
+/// Both ends of a TCP connection: who connected and who accepted.
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn connection(address: IpAddr) -> Result<(OwnedFd, OwnedFd), Errno> {
+    let (listener, server) = bound(address, SocketType::STREAM)?;
+    listen(&listener, 1)?;
+    let client = socket(family(address), SocketType::STREAM, None)?;
+    connect(&client, &server)?;
+    Ok((client, accept(&listener)?))
+}
