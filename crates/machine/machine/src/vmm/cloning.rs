@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use protocol::{Decoder, Encoder};
 use rustix::process::Pid;
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
 use super::{Vmm, launch};
@@ -40,10 +41,9 @@ impl Vmm {
         let id = self.process.id;
         let threads = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
         let threads = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let mut one = CpuSet::new();
-        one.set(id as usize % std::thread::available_parallelism().map_or(1, usize::from));
+        let one = next_cpu();
         for thread in threads.filter_map(Pid::from_raw) {
-            let _ = sched_setaffinity(Some(thread), &one);
+            let _ = one.map(|one| sched_setaffinity(Some(thread), &one));
         }
         let idle = libc::sched_param { sched_priority: 0 };
         // SAFETY: sets the policy of one thread; the structure outlives the call.
@@ -66,5 +66,32 @@ impl Vmm {
     /// Has a clone go on whose template had stopped itself.
     pub(crate) fn resume(&mut self, deadline: Instant) -> Result<(), String> {
         self.driver.resume(deadline)
+    }
+}
+
+/// The CPUs of this host in turns, so that machines which are made ready at the same time do not share one.
+fn next_cpu() -> Option<CpuSet> {
+    static TURN: AtomicUsize = AtomicUsize::new(0);
+    let allowed = sched_getaffinity(None).ok()?;
+    let turn = TURN.fetch_add(1, Ordering::Relaxed) % (allowed.count() as usize).max(1);
+    let cpu = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).nth(turn)?;
+    let mut one = CpuSet::new();
+    one.set(cpu);
+    Some(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_machine_is_given_another_cpu() {
+        let allowed = sched_getaffinity(None).unwrap();
+        let (first, second) = (next_cpu().unwrap(), next_cpu().unwrap());
+        assert_eq!((first.count(), second.count()), (1, 1));
+        let is_allowed =
+            |one: &CpuSet| (0..CpuSet::MAX_CPU).all(|cpu| !one.is_set(cpu) || allowed.is_set(cpu));
+        assert!(is_allowed(&first) && is_allowed(&second));
+        assert_eq!(first == second, allowed.count() == 1);
     }
 }
