@@ -5,29 +5,39 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use lab::bundle::{self, File, Parts};
+use lab::bundle::File;
+use lab::request::{BundleRequest, Version};
+use ledger::Recalled;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use crate::cli::Bundle;
 use crate::listeners::print;
-use crate::recall::{Alone, Recalled, recall};
+use crate::replay::{alone, recalled};
 use crate::terminal::Progress;
 
 /// Writes the archive and gives the exit code.
 pub(crate) fn bundle(said: &Bundle) -> Result<u8> {
-    let output = std::path::absolute(&said.output).context("--output")?;
-    let recalled = recall(&said.kept)?;
+    let request = said.request()?;
+    let recalled = recalled(&request.kept)?;
     let mut progress = Progress::new();
-    let size = pack(&recalled, &output, &mut |text| progress.show(text))?.div_ceil(1 << 20);
+    let size = pack(&recalled, &request.output, &mut |text| progress.show(text))?.div_ceil(1 << 20);
     drop(progress);
-    print(&format!("{} ({size} MiB): unpack it and call sh run.sh\n", output.display()))?;
+    print(&format!("{} ({size} MiB): unpack it and call sh run.sh\n", request.output.display()))?;
     Ok(0)
+}
+
+impl Bundle {
+    /// What is asked; the archive does not move with the folder where a session began.
+    fn request(&self) -> Result<BundleRequest> {
+        let output = std::path::absolute(&self.output).context("--output")?;
+        Ok(BundleRequest { version: Version, kept: self.kept.request(), output })
+    }
 }
 
 /// Writes the archive to an absolute path and gives its size in bytes.
 pub(crate) fn pack(recalled: &Recalled, output: &Path, told: &mut dyn FnMut(&str)) -> Result<u64> {
     told("collecting");
-    let files = files(recalled)?;
+    let files = alone(recalled)?.bundle(recalled.evidence()?)?;
     told("packing");
     let archive = archive(&files, &folder(output)).context("packing")?;
     let is_plain = output.extension() == Some(OsStr::new("tar"));
@@ -37,28 +47,6 @@ pub(crate) fn pack(recalled: &Recalled, output: &Path, told: &mut dyn FnMut(&str
     };
     host::write_atomically(output, &bytes).with_context(|| output.display().to_string())?;
     Ok(bytes.len() as u64)
-}
-
-fn files(recalled: &Recalled) -> Result<Vec<File>> {
-    let Alone { kernel, spec, item, session } = recalled.prepare()?;
-    let parts = Parts {
-        run: recalled.before(),
-        session: &session,
-        kernel: &kernel,
-        spec: &spec,
-        item: &item,
-        is_users: recalled.is_users(),
-    };
-    Ok(bundle::files(parts, evidence(recalled)?)?)
-}
-
-fn evidence(recalled: &Recalled) -> Result<Vec<File>> {
-    let kept = recalled.wanted.past.evidence(recalled.before()).into_iter();
-    let read = |(name, path): (&str, std::path::PathBuf)| {
-        let content = std::fs::read(&path).with_context(|| path.display().to_string())?;
-        Ok(File::new(name, content))
-    };
-    kept.map(read).collect()
 }
 
 /// The folder that the archive unpacks to: its own name.

@@ -75,6 +75,7 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
             || cause.downcast_ref::<kbuild::Error>().is_some_and(kbuild::Error::is_usage)
             || cause.downcast_ref::<kernel::Error>().is_some_and(kernel::Error::is_usage)
             || cause.downcast_ref::<machine::Error>().is_some_and(machine::Error::is_usage)
+            || cause.downcast_ref::<ledger::RecallError>().is_some_and(ledger::RecallError::is_usage)
             || cause.downcast_ref::<lab::bundle::Error>().is_some_and(lab::bundle::Error::is_usage)
     })
 }

@@ -2,18 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kernel::{Context, Kernel};
-use lab::Backend;
+use kernel::Context;
 use lab::backend::{HostBackend, Waiting, with_store};
 use lab::prepare;
-use lab::request::KernelRequest;
 
 use crate::terminal::Progress;
-
-/// Finds a Kernel, and builds it first if it is source; what takes long is shown on a terminal.
-pub(crate) fn find(wanted: &KernelRequest, interrupt: &AtomicBool) -> Result<Kernel, kbuild::Error> {
-    waiting(interrupt, |waiting| HostBackend.kernel(wanted, waiting))
-}
 
 /// Does what takes long, is shown on a terminal, and can be interrupted.
 pub(crate) fn waiting<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Waiting<'_>) -> T) -> T {

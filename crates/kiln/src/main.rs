@@ -3,7 +3,7 @@
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
 //! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
-//! * [`recall`]: from a Run that was kept to the request that made it; [`old_sessions`] have none
+//! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`output`]: where a session is shown and kept
 //! * [`shell_words`]: calls of kiln, to be pasted
@@ -26,7 +26,6 @@ mod manual;
 mod measure;
 mod old_sessions;
 mod output;
-mod recall;
 mod replay;
 mod requests;
 mod run;

@@ -1,27 +1,28 @@
 //! `kiln replay`: the same case again.
 
-use anyhow::Result;
-use judge::{Outcome, Run};
+use anyhow::{Context, Result};
 use lab::Request;
-use lab::bundle::request;
-use ledger::sessions;
+use lab::prepare::Alone;
+use lab::request::{KeptRequest, ReplayRequest, Version};
+use lab::shell::PreparedShell;
+use ledger::{Recalled, recall};
 use protocol::Work;
-use protocol::waiting::FOREGROUND;
 
-use crate::cli::Replay;
+use crate::cli::{Kept, Replay};
 use crate::failure::INTERRUPTED;
+use crate::find::preparing;
 use crate::listeners::print;
 use crate::output::Output;
-use crate::recall::{Alone, Recalled, recall};
-use crate::{kunit, run, shell};
+use crate::{kunit, old_sessions, run, shell, signals};
 
 /// Runs a case once more, says whether it ended as before, and gives the exit code of the new Run.
 pub(crate) fn replay(args: &Replay, color: bool) -> Result<u8> {
-    let recalled = recall(&args.kept)?;
-    if args.shell {
+    let request = args.request();
+    let recalled = recalled(&request.kept)?;
+    if request.shell {
         return shell(&recalled);
     }
-    let output = Output::of_replay(&recalled.root, color);
+    let output = Output::of_replay(&recalled.sessions, color);
     let code = match &recalled.request {
         Request::Run(request) => run::run_again(request, &recalled.again, output)?,
         Request::Kunit(request) => kunit::boot(request, Some(&recalled.again), output)?,
@@ -29,8 +30,8 @@ pub(crate) fn replay(args: &Replay, color: bool) -> Result<u8> {
     if code == INTERRUPTED {
         return Ok(code);
     }
-    let now = now(&recalled);
-    print(&format!("{}\n", report::compared(recalled.before(), now.as_ref())))?;
+    let now = recalled.made_again();
+    print(&format!("{}\n", report::compared(&recalled.run, now.as_ref())))?;
     match (&recalled.request, now) {
         // The session had other tests as well.
         (Request::Kunit(_), Some(now)) => Ok(now.outcome.exit_code()),
@@ -38,28 +39,43 @@ pub(crate) fn replay(args: &Replay, color: bool) -> Result<u8> {
     }
 }
 
+impl Replay {
+    /// What is asked.
+    fn request(&self) -> ReplayRequest {
+        ReplayRequest { version: Version, kept: self.kept.request(), shell: self.shell }
+    }
+}
+
+impl Kept {
+    /// Which Run.
+    pub(crate) fn request(&self) -> KeptRequest {
+        KeptRequest { run: self.run.clone(), sessions: self.results.clone() }
+    }
+}
+
+/// Finds the Run and goes to the folder where its session began.
+pub(crate) fn recalled(kept: &KeptRequest) -> Result<Recalled> {
+    let recalled = recall(kept, &old_sessions::request)?;
+    let directory = &recalled.directory;
+    std::env::set_current_dir(directory)
+        .with_context(|| format!("the folder where the session began, {}", directory.display()))?;
+    Ok(recalled)
+}
+
+/// The case with its machine.
+pub(crate) fn alone(recalled: &Recalled) -> Result<Alone> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let Recalled { request, again, run, .. } = recalled;
+    Ok(preparing(&interrupt, |context| Alone::new(request, again, run, context))?)
+}
+
 /// A shell in the machine of the case.
 fn shell(recalled: &Recalled) -> Result<u8> {
-    let Alone { kernel, mut spec, item, .. } = recalled.prepare()?;
-    spec.payload.file(FOREGROUND, request(&item, recalled.before().seed, item.limit)?);
-    let what = match item.work {
+    let alone = alone(recalled)?;
+    let what = match &alone.item.work {
         Work::Case(name) => format!("the case {name}"),
         Work::Program(command) => command.argv.join(" "),
     };
     let greeting = format!("kiln-case runs {}; Ctrl-A x leaves\n", report::safe(&what));
-    shell::at_hand(&spec, &kernel, &greeting)
-}
-
-/// The new Run: that of the case, else that of the boot.
-fn now(recalled: &Recalled) -> Option<Run> {
-    let own = format!("-{}", std::process::id());
-    let past = sessions(&recalled.root).into_iter().find(|past| past.name().ends_with(&own))?;
-    let Run { case, is_boot, .. } = recalled.before();
-    let good_boot = || Run { case: case.clone(), outcome: Outcome::Pass, ..Run::unstarted() };
-    let of_case = if *is_boot { past.boot() } else { past.run(case) };
-    match of_case.or_else(|_| past.boot()) {
-        Ok(run) => Some(run),
-        // Only a boot that went badly leaves a Run.
-        Err(_) => (*is_boot && past.ended()).then(good_boot),
-    }
+    shell::at_hand(&PreparedShell::beside(alone)?, &greeting)
 }

@@ -3,7 +3,7 @@
 use kernel::{Arch, Locator};
 use lab::request::{
     BuildOptions, KernelRequest, KunitRequest, MachineRequest, MeasureRequest, ProgramRequest, RunPolicy,
-    RunRequest, Selection, Version,
+    RunRequest, Selection, ShellRequest, Version,
 };
 
 use crate::cli;
@@ -51,6 +51,18 @@ impl cli::Measure {
             kernel: self.build.kernel(&self.kernel),
             program: self.exec.as_deref().map(|path| self.figures.program(path)),
             figures: self.figures.request(),
+            machine: self.machine.request(),
+        }
+    }
+}
+
+impl cli::ShellVerb {
+    /// What is asked.
+    pub(crate) fn request(&self) -> ShellRequest {
+        ShellRequest {
+            version: Version,
+            kernel: self.build.kernel(&self.kernel),
+            command: self.command.clone(),
             machine: self.machine.request(),
         }
     }

@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use judge::Summary;
 use lab::event::Session;
-use lab::prepare::{Again, Execution, Machines};
-use lab::request::machine::describe;
-use lab::runner::Golden;
+use lab::prepare::dry::{DryMachine, DryRun};
+use lab::prepare::{Again, Execution};
 use lab::{HostBackend, Options, Prepared, RunRequest};
-use machine::Built;
 use protocol::End;
 
 use crate::cli::Run;
@@ -24,7 +22,7 @@ pub(crate) fn run(args: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let prepared = preparing(&interrupt, |context| Prepared::new(&args.request(), context))?;
     if args.dry_run {
-        return dry_run(&prepared);
+        return print_dry(&prepared.dry_run()?);
     }
     let output = Output { format: args.format, results: args.results.as_deref(), color };
     run_prepared(prepared, output, &interrupt)
@@ -44,7 +42,8 @@ fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBo
     // What the host or the user does not allow is reported before anything is recorded.
     let machines = prepared.machines(&HostBackend)?;
     let good_machines = good.as_ref().map(|good| good.machines(&HostBackend)).transpose()?;
-    let golden = good.as_ref().zip(good_machines.as_ref()).map(golden);
+    let golden = good.as_ref().zip(good_machines.as_ref());
+    let golden = golden.map(|(good, machines)| good.as_golden(machines));
     let (mut options, notes) = options(&prepared, &session, output);
     let mut listeners = output.listeners(&session)?;
     options.durations = listeners.durations_of(&session.cases);
@@ -62,10 +61,6 @@ fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBo
     Ok(exit_code(&prepared.request, summary, last_end.as_ref()))
 }
 
-fn golden<'a>((good, machines): (&'a Prepared, &'a Machines<'a>)) -> Golden<'a> {
-    Golden { name: good.kernel.locator.clone(), parts: good.parts(machines) }
-}
-
 /// How the cases are run, and what is worth knowing about that.
 fn options(prepared: &Prepared, session: &Session, output: Output<'_>) -> (Options, Vec<String>) {
     let chosen = prepared.options();
@@ -80,19 +75,17 @@ fn options(prepared: &Prepared, session: &Session, output: Output<'_>) -> (Optio
 }
 
 /// Shows what would be done.
-fn dry_run(prepared: &Prepared) -> Result<u8> {
-    let Prepared { kernel, plans, specs, .. } = prepared;
-    print(&format!("kernel     {}\n", kernel.provenance))?;
-    print(&format!("image      {}\n", kernel.image.display()))?;
-    for (plan, spec) in plans.iter().zip(specs) {
-        let built = Built::new(spec, kernel)?;
-        print(&format!("machine    {}\n", describe(std::slice::from_ref(spec))))?;
-        print(&format!("initramfs  {} KiB\n", built.initramfs_size().div_ceil(1024)))?;
-        for item in &plan.items {
-            let why = item.skip.as_ref().map(|why| format!("  (skip: {why})")).unwrap_or_default();
-            print(&format!("case       {}{why}\n", item.name))?;
+fn print_dry(DryRun { provenance, image, machines }: &DryRun) -> Result<u8> {
+    print(&format!("kernel     {provenance}\n"))?;
+    print(&format!("image      {}\n", image.display()))?;
+    for DryMachine { machine, initramfs, cases, command_line } in machines {
+        print(&format!("machine    {machine}\n"))?;
+        print(&format!("initramfs  {} KiB\n", initramfs.div_ceil(1024)))?;
+        for (name, skip) in cases {
+            let why = skip.as_ref().map(|why| format!("  (skip: {why})")).unwrap_or_default();
+            print(&format!("case       {name}{why}\n"))?;
         }
-        print(&format!("command    {}\n", built.command_line()))?;
+        print(&format!("command    {command_line}\n"))?;
     }
     Ok(0)
 }

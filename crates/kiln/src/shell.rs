@@ -1,154 +1,81 @@
 //! `kiln shell`: an interactive shell in the guest, or one command.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use judge::{Dialect, Ending, Seen, judge};
-use kernel::{Kernel, Store};
-use lab::source::{Heard, VmmSource};
-use lab::{Plan, userland};
-use machine::{BootFailure, BootTrouble, Death, Event, Machine, Spec, Vmm};
-use protocol::{Command, End, FromAgent, RunRequest, ToAgent, Work};
+use judge::Judgement;
+use lab::shell::{Left, PreparedShell, Seat, Shell, Wish};
+use protocol::End;
 use signal_hook::consts::SIGWINCH;
 
 use crate::cli::ShellVerb;
 use crate::failure::INTERRUPTED;
-use crate::find::find;
+use crate::find::preparing;
 use crate::listeners::print;
-use crate::terminal::{RawTerminal, size};
-use crate::{signals, terminal};
+use crate::signals;
+use crate::terminal::{Progress, RawTerminal, size};
 
 /// What leaves the shell, after [`ESCAPE`]: QEMU's own keys.
 const LEAVE: u8 = b'x';
 const ESCAPE: u8 = 1;
 
-/// How often the flags of signals are looked at.
-const INTERVAL: Duration = Duration::from_millis(100);
-
-/// A command of the user has all the time it wants: a hundred days.
-const LIMIT_MS: u64 = 100 * 24 * 3600 * 1000;
-
 /// Runs a shell and gives the exit code.
 pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
+    let request = said.request();
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let kernel = find(&said.build.kernel(&said.kernel), &interrupt)?;
-    let machine = said.machine.request();
-    let engine = machine.engine(&kernel)?;
-    let mut plan = Plan::nothing("shell", machine.fixed(engine, None)?);
-    userland::ship(&mut plan.payload)?;
-    let spec = machine.spec(&plan, engine);
-    let machine = match boot(&spec, &kernel, &interrupt)? {
-        Ok(machine) => machine,
-        Err(code) => return Ok(code),
-    };
-    match &said.command {
-        Some(command) => one_command(machine, command, &interrupt),
-        None => interactive(machine, &interrupt),
+    let prepared = preparing(&interrupt, |context| PreparedShell::new(&request, context))?;
+    match (open(&prepared, &interrupt)?, &request.command) {
+        (Ok(shell), Some(command)) => one_command(shell, command, &interrupt),
+        (Ok(shell), None) => interactive(shell, &interrupt),
+        (Err(left), _) => exit_code(left),
     }
 }
 
 /// Opens a shell in the machine of a run, where `kiln-case` runs what waits there, and gives the exit code.
-pub(crate) fn at_hand(spec: &Spec, kernel: &Kernel, greeting: &str) -> Result<u8> {
+pub(crate) fn at_hand(prepared: &PreparedShell, greeting: &str) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let mut spec = spec.clone();
-    userland::ship(&mut spec.payload)?;
-    match boot(&spec, kernel, &interrupt)? {
-        Ok(machine) => {
+    match open(prepared, &interrupt)? {
+        Ok(shell) => {
             print(greeting)?;
-            interactive(machine, &interrupt)
+            interactive(shell, &interrupt)
         }
-        Err(code) => Ok(code),
+        Err(left) => exit_code(left),
     }
 }
 
-/// A machine that is up, or the exit code.
-fn boot(spec: &Spec, kernel: &Kernel, interrupt: &AtomicBool) -> Result<Result<Vmm, u8>> {
-    let source = VmmSource::new(spec, kernel, Store::new(Store::default_dir()), false)?;
-    let mut progress = terminal::Progress::new();
-    let booted = source.machine(interrupt, &mut |heard| match heard {
-        Heard::CommandLine(_) => progress.show(&format!("booting {}", kernel.provenance)),
-        Heard::Console(line) => progress.show(line),
-    })?;
-    drop(progress);
-    match booted {
-        Ok(booted) => Ok(Ok(booted.machine)),
-        Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => Ok(Err(INTERRUPTED)),
-        Err(failure) => did_not_boot(&failure).map(Err),
-    }
-}
-
-#[expect(clippy::print_stderr, reason = "this is the command line")]
-fn did_not_boot(failure: &BootFailure) -> Result<u8> {
-    for line in failure.facts.around(&failure.console) {
-        eprintln!("{line}");
-    }
-    eprintln!("kiln: {}", failure.trouble);
-    Ok(judge::boot::boot_outcome(&failure.trouble).0.exit_code())
+/// A machine that is up, while the user looks on.
+fn open(prepared: &PreparedShell, interrupt: &AtomicBool) -> Result<Result<Shell, Left>> {
+    let mut progress = Progress::new();
+    Ok(prepared.open(interrupt, &mut |line| progress.show(line))?)
 }
 
 /// Runs one command; its output is ours, and so is its exit status.
-fn one_command(mut machine: Vmm, command: &str, interrupt: &AtomicBool) -> Result<u8> {
-    let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
-    let request = RunRequest {
-        run: 1,
-        work: Work::Program(Command::new(argv)),
-        limit_ms: LIMIT_MS,
-        output_max: u64::MAX,
-        seed: 0,
-        modules: Vec::new(),
-        unsure: Vec::new(),
-        needs: Vec::new(),
-    };
-    machine.tell(&ToAgent::Run(request));
-    let mut out = std::io::stdout().lock();
-    while !interrupt.load(Ordering::Relaxed) {
-        match machine.next(Instant::now() + INTERVAL) {
-            Event::Agent(FromAgent::Output { text, .. }) => {
-                match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-                    // A reader that has gone away has seen what it wanted.
-                    Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(0),
-                    other => other?,
-                }
-            }
-            Event::Agent(FromAgent::Finished { end, .. }) => {
-                Box::new(machine).stop();
-                return status_of(&end);
-            }
-            Event::Ended(death) => return Ok(died(death, &machine.console_tail(30))),
-            Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
+fn one_command(shell: Shell, command: &str, interrupt: &AtomicBool) -> Result<u8> {
+    match shell.command(command, interrupt, &mut io::stdout().lock()) {
+        // A reader that has gone away has seen what it wanted.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(0),
+        left => exit_code(left?),
+    }
+}
+
+/// The exit code; of the command itself, or of the shell, which is then named.
+#[expect(clippy::print_stderr, reason = "this is the command line")]
+fn exit_code(left: Left) -> Result<u8> {
+    match left {
+        Left::ByUser => Ok(INTERRUPTED),
+        Left::Ended(end) => status_of(&end),
+        Left::Died(judgement) => {
+            let Judgement { evidence, reason, outcome, .. } = *judgement;
+            evidence.iter().for_each(|line| eprintln!("{line}"));
+            eprintln!("kiln: {reason}");
+            Ok(outcome.exit_code())
         }
     }
-    Ok(INTERRUPTED)
 }
 
-/// Says how the machine died under the command or the shell, and gives the exit code.
-#[expect(clippy::print_stderr, reason = "this is the command line")]
-fn died(death: Death, console: &[String]) -> u8 {
-    let ending = Ending::Died(death);
-    let seen = Seen {
-        dialect: Dialect::Program,
-        limit: Duration::MAX,
-        starved: false,
-        output: "",
-        expects: &[],
-        ending: &ending,
-        reports: &[],
-        kernel_reports: &[],
-        console,
-    };
-    let judgement = judge(&seen);
-    for line in &judgement.evidence {
-        eprintln!("{line}");
-    }
-    eprintln!("kiln: {}", judgement.reason);
-    judgement.outcome.exit_code()
-}
-
-/// The exit code of the command itself, which is then named.
 #[expect(clippy::print_stderr, reason = "this is the command line")]
 fn status_of(end: &End) -> Result<u8> {
     let code = match end {
@@ -164,64 +91,41 @@ fn status_of(end: &End) -> Result<u8> {
 }
 
 /// Connects the user's terminal with the console until the shell ends.
-fn interactive(mut machine: Vmm, interrupt: &AtomicBool) -> Result<u8> {
+fn interactive(mut shell: Shell, interrupt: &AtomicBool) -> Result<u8> {
     let resized = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGWINCH, Arc::clone(&resized)).context("signals")?;
     let leave = Arc::new(AtomicBool::new(false));
     let raw = RawTerminal::enter().context("terminal")?;
-    machine.show_console(Box::new(std::io::stdout()));
-    let (rows, columns) = size();
     let term = std::env::var("TERM").unwrap_or_else(|_| "vt100".to_string());
-    machine.tell(&ToAgent::Shell { argv: vec!["/bin/sh".to_string()], term, rows, columns });
-    pass_keys(machine.console_input()?, Arc::clone(&leave));
-    let end = follow(&mut machine, interrupt, &resized, &leave);
-    drop(raw);
-    match end {
-        Left::Ended(end) => {
-            Box::new(machine).stop();
-            status_of(&end)
+    let console = shell.interact(Seat { screen: Box::new(io::stdout()), term, size: size() })?;
+    pass_keys(console, Arc::clone(&leave));
+    let left = shell.follow(&mut || {
+        if interrupt.load(Ordering::Relaxed) || leave.load(Ordering::Relaxed) {
+            return Wish::Leave;
         }
-        // The console has been seen.
-        Left::Died(death) => Ok(died(death, &[])),
-        Left::ByUser if interrupt.load(Ordering::Relaxed) => Ok(INTERRUPTED),
-        Left::ByUser => {
+        let (rows, columns) = size();
+        if resized.swap(false, Ordering::Relaxed) { Wish::Resize(rows, columns) } else { Wish::Stay }
+    });
+    drop(raw);
+    match left {
+        Left::ByUser if !interrupt.load(Ordering::Relaxed) => {
             // The user's own prompt begins on a line of its own.
             print("\n")?;
-            Ok(0)
+            return Ok(0);
         }
+        Left::Ended(_) => shell.close(),
+        Left::ByUser | Left::Died(_) => {}
     }
-}
-
-/// How a shell was left.
-enum Left {
-    ByUser,
-    Ended(End),
-    Died(Death),
-}
-
-/// Waits for the end of the shell.
-fn follow(machine: &mut Vmm, interrupt: &AtomicBool, resized: &AtomicBool, leave: &AtomicBool) -> Left {
-    while !interrupt.load(Ordering::Relaxed) && !leave.load(Ordering::Relaxed) {
-        if resized.swap(false, Ordering::Relaxed) {
-            let (rows, columns) = size();
-            machine.tell(&ToAgent::Resize { rows, columns });
-        }
-        match machine.next(Instant::now() + INTERVAL) {
-            Event::Agent(FromAgent::ShellEnded { end }) => return Left::Ended(end),
-            Event::Ended(death) => return Left::Died(death),
-            Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
-        }
-    }
-    Left::ByUser
+    exit_code(left)
 }
 
 /// Passes what is typed on to the console, until the keys for leaving.
 fn pass_keys(mut console: UnixStream, leave: Arc<AtomicBool>) {
-    let is_terminal = std::io::stdin().is_terminal();
+    let is_terminal = io::stdin().is_terminal();
     std::thread::spawn(move || {
         let mut keys = Keys::default();
         let mut buffer = [0; 1024];
-        while let Ok(count @ 1..) = std::io::stdin().read(&mut buffer) {
+        while let Ok(count @ 1..) = io::stdin().read(&mut buffer) {
             let (passed, left) = keys.feed(&buffer[..count]);
             if console.write_all(&passed).is_err() || left {
                 leave.store(left, Ordering::Relaxed);

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use bisect::{Bisection, StateReport};
-use ledger::Past;
+use lab::request::KeptRequest;
 
 use crate::bundle::pack;
-use crate::cli::{Bisect, Kept};
+use crate::cli::Bisect;
 use crate::listeners::standard_output;
-use crate::recall::recall;
+use crate::replay::recalled;
 use crate::shell_words::this_call;
 use crate::terminal::Progress;
 
@@ -76,7 +76,7 @@ fn bundle(bisection: &Bisection, output: &Path) -> (Option<PathBuf>, Option<Stri
     let ends = [&bisection.first.state, &bisection.last.state];
     let Some(run) = states.chain(ends).find_map(run_of) else { return (None, None) };
     let mut progress = Progress::new();
-    let packed = recall(&Kept { run, results: None })
+    let packed = recalled(&KeptRequest { run, sessions: None })
         .and_then(|recalled| pack(&recalled, output, &mut |text| progress.show(text)));
     match packed {
         Ok(_) => (Some(output.to_owned()), None),
@@ -87,11 +87,8 @@ fn bundle(bisection: &Bisection, output: &Path) -> (Option<PathBuf>, Option<Stri
 /// The name of a Run in which the failure shows.
 fn run_of(state: &StateReport) -> Option<String> {
     let case = &state.evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel())?.case;
-    let shows = |name: &&String| {
-        let past = Past::open(&ledger::default_root().join(name));
-        past.and_then(|past| past.run(case).ok()).is_some_and(|run| run.outcome.accuses_kernel())
-    };
-    let session = state.evidence.sessions.iter().find(shows)?;
+    let root = ledger::default_root();
+    let session = state.evidence.sessions.iter().find(|name| ledger::shows(&root, name, case))?;
     Some(format!("{session}/{case}"))
 }
 

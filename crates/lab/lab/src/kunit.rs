@@ -28,7 +28,8 @@ const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 const LINES_AFTER_MAX: usize = 10_000;
 
 /// Boots a kernel with built-in KUnit tests once and tells `listener` what they gave: those of the suites
-/// that match one of the patterns, or all without patterns.
+/// that match one of the patterns, or all without patterns. `watch` gets the lines of the console while the tests run:
+/// their results are known when all have ended.
 ///
 /// # Errors
 ///
@@ -38,13 +39,17 @@ pub fn run(
     listener: &mut dyn Listener,
     interrupt: &AtomicBool,
     (session, suites): (Session, &[String]),
+    watch: &mut dyn FnMut(&str),
 ) -> Result<Summary, machine::Error> {
     let start = Instant::now();
     let mut console = Console::default();
     let mut command_line = None;
     let booted = source.boot(interrupt, &mut |heard| match heard {
         Heard::CommandLine(line) => command_line = Some(line.to_string()),
-        Heard::Console(line) => console.push(line),
+        Heard::Console(line) => {
+            watch(line);
+            console.push(line);
+        }
     });
     let interrupted = || interrupt.load(Ordering::Relaxed);
     let (boot, error) = match booted {

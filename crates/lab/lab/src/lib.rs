@@ -10,6 +10,7 @@
 //! * [`jobs`]: what is measured, and what its machine needs
 //! * [`source`]: where machines come from
 //! * [`runner`]: boots, runs, judges
+//! * [`shell`]: a shell in a machine
 //! * [`kunit`]: boots a kernel that runs tests of its own
 //! * [`decode`]: lines of source for the lines of back traces
 //! * [`bundle`]: a Run as files that reproduce it without kiln
@@ -27,6 +28,7 @@ pub mod plan;
 pub mod prepare;
 pub mod request;
 pub mod runner;
+pub mod shell;
 pub mod source;
 pub mod suites;
 pub mod user_program;
@@ -34,6 +36,7 @@ pub mod userland;
 pub mod watch;
 
 pub use backend::{Backend, HostBackend, Waiting};
+pub use bundle::File;
 pub use event::{Event, Listener};
 pub use jobs::Jobs;
 pub use plan::Plan;

@@ -1,12 +1,15 @@
 //! From a request to what a session is made of: a Kernel, cases, and machines for them.
 //!
 //! * [`cases`]: from a selection to a suite
-//! * [`again`]: a Run that was kept, once more
+//! * [`again`]: a Run that was kept, once more; [`alone`]: its case with its machine
+//! * [`dry`]: what would be done
 //! * [`measure`](mod@measure): Kernels that are measured
 //! * [`kunit`]: the tests that a kernel runs while it boots
 
 pub mod again;
+pub mod alone;
 pub mod cases;
+pub mod dry;
 mod error;
 pub mod kunit;
 pub mod measure;
@@ -29,6 +32,7 @@ use crate::source::Source;
 use crate::suites::{Suite, kselftest};
 
 pub use again::Again;
+pub use alone::Alone;
 use cases::Chosen;
 pub use error::Error;
 
@@ -201,6 +205,12 @@ impl Prepared {
         let mut decoding = Decoding::of(&self.kernel, listener);
         let runner = Runner::new(&mut decoding, interrupt, options).with_golden(golden);
         runner.run(session, &self.parts(machines))
+    }
+
+    /// This is the good kernel that failing cases run on too.
+    #[must_use]
+    pub fn as_golden<'a>(&'a self, machines: &'a Machines<'a>) -> Golden<'a> {
+        Golden { name: self.kernel.locator.clone(), parts: self.parts(machines) }
     }
 
     /// The plans with their machines.

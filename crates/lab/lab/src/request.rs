@@ -4,25 +4,30 @@
 //! * [`run`]: cases on a Kernel; [`policy`]: how often, and how far apart
 //! * [`kunit`]: the tests that a kernel runs while it boots
 //! * [`measure`](mod@measure): what operations cost
+//! * [`shell`]: a shell in a machine; [`kept`]: a Run that was kept, once more or as a bundle
 //! * [`words`]: the call of kiln that asks the same, for people
 
+pub mod kept;
 pub mod kernel;
 pub mod kunit;
 pub mod machine;
 pub mod measure;
 pub mod policy;
 pub mod run;
+pub mod shell;
 pub mod version;
 pub mod words;
 
 use serde::{Deserialize, Serialize};
 
+pub use kept::{BundleRequest, KeptRequest, ReplayRequest};
 pub use kernel::{BuildOptions, KernelRequest};
 pub use kunit::KunitRequest;
 pub use machine::MachineRequest;
 pub use measure::{FiguresRequest, MeasureRequest, TimedRequest};
 pub use policy::RunPolicy;
 pub use run::{ProgramRequest, RunRequest, Selection};
+pub use shell::ShellRequest;
 pub use version::Version;
 
 /// What a session carries out.

@@ -1,12 +1,19 @@
 //! The tests that a kernel runs while it boots.
 
+use std::sync::atomic::AtomicBool;
+
+use judge::Summary;
 use kernel::Kernel;
 use machine::Spec;
 
 use super::{About, Again, Context, Error};
-use crate::event::Session;
+use crate::backend::Backend;
+use crate::decode::Decoding;
+use crate::event::{Listener, Session};
+use crate::kunit;
 use crate::plan::Plan;
 use crate::request::{KunitRequest, Request};
+use crate::source::Source;
 
 /// How much longer a boot with tests may take than one without.
 const TESTS_FACTOR: u32 = 20;
@@ -55,5 +62,30 @@ impl PreparedKunit {
             Some(again) => again.keep_to(session),
             None => Ok(session),
         }
+    }
+
+    /// Where its machine comes from.
+    ///
+    /// # Errors
+    ///
+    /// When the host or what the user asked for does not allow it.
+    pub fn machines<'a>(&'a self, backend: &'a dyn Backend) -> Result<Box<dyn Source + 'a>, Error> {
+        Ok(backend.machines(&self.spec, &self.kernel, false)?)
+    }
+
+    /// Boots it and tells a listener what its tests gave; `watch` gets the lines of the console meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start a machine at all.
+    pub fn run(
+        &self,
+        machines: &dyn Source,
+        session: Session,
+        (listener, interrupt): (&mut dyn Listener, &AtomicBool),
+        watch: &mut dyn FnMut(&str),
+    ) -> Result<Summary, Error> {
+        let mut decoding = Decoding::of(&self.kernel, listener);
+        Ok(kunit::run(machines, &mut decoding, interrupt, (session, &self.request.suites), watch)?)
     }
 }

@@ -151,7 +151,7 @@ pub(crate) fn kunit(boot: Boot) -> Story {
     let diary = Arc::new(Diary::default());
     let (source, _) = World::of(&[]).boots(vec![boot]).open(&diary);
     let mut recorder = Recorder { events: Vec::new(), interrupt_at: None, interrupt: &interrupt };
-    let result = lab::kunit::run(&source, &mut recorder, &interrupt, (session(Vec::new()), &[]));
+    let result = lab::kunit::run(&source, &mut recorder, &interrupt, (session(Vec::new()), &[]), &mut |_| ());
     let seen = diary.seen().clone();
     let story = Story { events: recorder.events, result, seen };
     let Some(Event::Planned(session)) = story.events.first() else { panic!("{:?}", story.events) };

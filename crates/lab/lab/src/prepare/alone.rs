@@ -1,0 +1,61 @@
+//! A case of a Run that was kept, alone in its machine.
+
+use judge::Run;
+use kernel::Kernel;
+use machine::Spec;
+
+use super::{Again, Context, Error, Prepared};
+use crate::bundle::{self, File, Parts};
+use crate::event::Session;
+use crate::plan::Item;
+use crate::request::Request;
+
+/// A single case with its machine.
+#[derive(Debug)]
+pub struct Alone {
+    /// The Run as it was.
+    pub run: Run,
+    /// What runs.
+    pub item: Item,
+    pub(crate) kernel: Kernel,
+    pub(crate) spec: Spec,
+    session: Session,
+    is_users: bool,
+}
+
+impl Alone {
+    /// What the case of `run` needs to run, once the Kernel is known to be the same, and the session as it is now.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot run alone, or not any more.
+    pub fn new(
+        request: &Request,
+        again: &Again,
+        run: &Run,
+        context: &mut Context<'_>,
+    ) -> Result<Self, Error> {
+        let Request::Run(request) = request else {
+            let text = "the tests of kiln kunit run while the kernel boots: none can run alone";
+            return Err(Error::Usage(text.to_string()));
+        };
+        let prepared = Prepared::again(request, again, context)?;
+        let session = prepared.session()?;
+        let item = prepared.plans.first().and_then(|plan| plan.items.first()).cloned();
+        let Some((item, spec)) = item.zip(prepared.specs.into_iter().next()) else {
+            return Err(Error::Usage(format!("{}: nothing was planned", run.case)));
+        };
+        let is_users = request.cases.program().is_some();
+        Ok(Self { run: run.clone(), item, kernel: prepared.kernel, spec, session, is_users })
+    }
+
+    /// The files of a bundle, with what was kept of the Run as `evidence`.
+    ///
+    /// # Errors
+    ///
+    /// When the Run was none of QEMU's or none at all, or something cannot be read.
+    pub fn bundle(&self, evidence: Vec<File>) -> Result<Vec<File>, bundle::Error> {
+        let Self { run, item, kernel, spec, session, is_users } = self;
+        bundle::files(Parts { run, session, kernel, spec, item, is_users: *is_users }, evidence)
+    }
+}

@@ -1,0 +1,234 @@
+//! A shell in a machine: for a person at a terminal, or for one command.
+
+use std::io::{self, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use judge::boot::boot_outcome;
+use judge::{Dialect, Ending, Judgement, Seen, judge};
+use kernel::Kernel;
+use machine::{BootFailure, BootTrouble, Death, Event, Machine, Spec, Vmm};
+use protocol::waiting::FOREGROUND;
+use protocol::{Command, End, FromAgent, RunRequest, ToAgent, Work};
+
+use crate::backend::store;
+use crate::bundle;
+use crate::plan::Plan;
+use crate::prepare::{Alone, Context, Error};
+use crate::request::ShellRequest;
+use crate::source::{Heard, VmmSource};
+use crate::userland;
+
+/// How often the user's wishes are looked at.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A command of the user has all the time it wants: a hundred days.
+const LIMIT_MS: u64 = 100 * 24 * 3600 * 1000;
+
+/// Lines of the console that are shown when the machine dies under a command.
+const TAIL: usize = 30;
+
+/// The machine of a shell.
+#[derive(Debug)]
+pub struct PreparedShell {
+    kernel: Kernel,
+    spec: Spec,
+}
+
+/// A machine that is up, and has a shell.
+pub struct Shell {
+    machine: Vmm,
+}
+
+impl std::fmt::Debug for Shell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shell").finish_non_exhaustive()
+    }
+}
+
+/// How a shell was left.
+#[derive(Debug)]
+pub enum Left {
+    /// The user wants to stop.
+    ByUser,
+    /// The shell or the command ended.
+    Ended(End),
+    /// The machine did not come up, or died.
+    Died(Box<Judgement>),
+}
+
+/// The terminal of whoever sits before a shell.
+pub struct Seat {
+    /// Gets what the console says.
+    pub screen: Box<dyn Write + Send>,
+    /// What kind it is, as `TERM` names it.
+    pub term: String,
+    /// Its lines and columns.
+    pub size: (u16, u16),
+}
+
+impl std::fmt::Debug for Seat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seat").field("term", &self.term).field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+/// What whoever sits before a shell wants of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// Nothing.
+    Stay,
+    /// The terminal has so many lines and columns now.
+    Resize(u16, u16),
+    /// To leave.
+    Leave,
+}
+
+impl PreparedShell {
+    /// Finds or builds the Kernel.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or the host cannot make its machine.
+    pub fn new(request: &ShellRequest, context: &mut Context<'_>) -> Result<Self, Error> {
+        let kernel = context.backend.kernel(&request.kernel, &mut context.waiting)?;
+        let machine = &request.machine;
+        let engine = machine.engine(&kernel)?;
+        let mut plan = Plan::nothing("shell", machine.fixed(engine, None)?);
+        userland::ship(&mut plan.payload)?;
+        let spec = machine.spec(&plan, engine);
+        Ok(Self { kernel, spec })
+    }
+
+    /// A shell in the machine of a Run, where `kiln-case` runs the case.
+    ///
+    /// # Errors
+    ///
+    /// When the host has no shell to bring along.
+    pub fn beside(alone: Alone) -> Result<Self, Error> {
+        let Alone { kernel, mut spec, item, run, .. } = alone;
+        spec.payload.file(FOREGROUND, bundle::request(&item, run.seed, item.limit)?);
+        userland::ship(&mut spec.payload)?;
+        Ok(Self { kernel, spec })
+    }
+
+    /// Starts the machine; `told` gets lines about that.
+    ///
+    /// # Errors
+    ///
+    /// When the host cannot start it. A machine that does not come up is the inner error.
+    pub fn open(
+        &self,
+        interrupt: &AtomicBool,
+        told: &mut dyn FnMut(&str),
+    ) -> Result<Result<Shell, Left>, Error> {
+        let source = VmmSource::new(&self.spec, &self.kernel, store(), false)?;
+        let booted = source.machine(interrupt, &mut |heard| match heard {
+            Heard::CommandLine(_) => told(&format!("booting {}", self.kernel.provenance)),
+            Heard::Console(line) => told(line),
+        })?;
+        Ok(match booted {
+            Ok(booted) => Ok(Shell { machine: booted.machine }),
+            Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => Err(Left::ByUser),
+            Err(failure) => Err(Left::Died(Box::new(did_not_boot(&failure)))),
+        })
+    }
+}
+
+impl Shell {
+    /// Runs one command and writes what it says to `out`.
+    ///
+    /// # Errors
+    ///
+    /// When `out` does not take it.
+    pub fn command(mut self, command: &str, interrupt: &AtomicBool, out: &mut dyn Write) -> io::Result<Left> {
+        self.machine.tell(&ToAgent::Run(request(command)));
+        while !interrupt.load(Ordering::Relaxed) {
+            match self.machine.next(Instant::now() + INTERVAL) {
+                Event::Agent(FromAgent::Output { text, .. }) => {
+                    out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
+                }
+                Event::Agent(FromAgent::Finished { end, .. }) => {
+                    self.close();
+                    return Ok(Left::Ended(end));
+                }
+                Event::Ended(death) => {
+                    return Ok(Left::Died(Box::new(died(death, &self.machine.console_tail(TAIL)))));
+                }
+                Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
+            }
+        }
+        Ok(Left::ByUser)
+    }
+
+    /// Starts a shell for a person, and gives where to write what is typed.
+    ///
+    /// # Errors
+    ///
+    /// When the host refuses.
+    pub fn interact(&mut self, seat: Seat) -> io::Result<UnixStream> {
+        let Seat { screen, term, size: (rows, columns) } = seat;
+        self.machine.show_console(screen);
+        self.machine.tell(&ToAgent::Shell { argv: vec!["/bin/sh".to_string()], term, rows, columns });
+        self.machine.console_input()
+    }
+
+    /// Waits for the end of the shell, and asks all the while what is wanted.
+    pub fn follow(&mut self, wish: &mut dyn FnMut() -> Wish) -> Left {
+        loop {
+            match wish() {
+                Wish::Stay => {}
+                Wish::Resize(rows, columns) => self.machine.tell(&ToAgent::Resize { rows, columns }),
+                Wish::Leave => return Left::ByUser,
+            }
+            match self.machine.next(Instant::now() + INTERVAL) {
+                Event::Agent(FromAgent::ShellEnded { end }) => return Left::Ended(end),
+                // The console has been seen.
+                Event::Ended(death) => return Left::Died(Box::new(died(death, &[]))),
+                Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
+            }
+        }
+    }
+
+    /// Lets the machine power off.
+    pub fn close(self) {
+        Box::new(self.machine).stop();
+    }
+}
+
+fn request(command: &str) -> RunRequest {
+    let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
+    RunRequest {
+        run: 1,
+        work: Work::Program(Command::new(argv)),
+        limit_ms: LIMIT_MS,
+        output_max: u64::MAX,
+        seed: 0,
+        modules: Vec::new(),
+        unsure: Vec::new(),
+        needs: Vec::new(),
+    }
+}
+
+fn did_not_boot(failure: &BootFailure) -> Judgement {
+    let (outcome, blame) = boot_outcome(&failure.trouble);
+    let evidence = failure.facts.around(&failure.console);
+    Judgement { blame, evidence, ..Judgement::new(outcome, failure.trouble.to_string()) }
+}
+
+/// How the machine died under the command or the shell.
+fn died(death: Death, console: &[String]) -> Judgement {
+    let ending = Ending::Died(death);
+    judge(&Seen {
+        dialect: Dialect::Program,
+        limit: Duration::MAX,
+        starved: false,
+        output: "",
+        expects: &[],
+        ending: &ending,
+        reports: &[],
+        kernel_reports: &[],
+        console,
+    })
+}

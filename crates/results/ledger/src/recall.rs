@@ -1,0 +1,174 @@
+//! A Run that was kept, and the request that made it, ready to be carried out again.
+
+use std::path::{Path, PathBuf};
+
+use judge::{Outcome, Run};
+use lab::event::Session;
+use lab::prepare::{self, Again};
+use lab::request::kept::KeptRequest;
+use lab::{File, Request};
+use thiserror::Error;
+
+use crate::past::{self, Past, sessions};
+use crate::recorder::default_root;
+use crate::wanted::{Wanted, find};
+
+/// Why a Run cannot be made again.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// It cannot be found or read.
+    #[error(transparent)]
+    Past(#[from] past::Error),
+    /// Its request cannot be carried out again.
+    #[error(transparent)]
+    Prepare(#[from] prepare::Error),
+    /// Its session is of another version.
+    #[error("session {session} is of another version of kiln: it {why}")]
+    Foreign {
+        /// The session.
+        session: String,
+        /// What it does not say.
+        why: &'static str,
+    },
+    /// A file of it cannot be read.
+    #[error("{path}: {why}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Whether the user asked for something that cannot be.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Past(error) => matches!(error, past::Error::Wanted(_)),
+            Self::Prepare(error) => error.is_usage(),
+            Self::Foreign { .. } => true,
+            Self::Io { .. } => false,
+        }
+    }
+}
+
+/// A Run that was kept, and what makes it again.
+#[derive(Debug)]
+pub struct Recalled {
+    /// The Run.
+    pub run: Run,
+    /// What asks for this one case on the very same kernel.
+    pub request: Request,
+    /// What is kept to meanwhile.
+    pub again: Again,
+    /// Where relative paths of the request begin.
+    pub directory: PathBuf,
+    /// The folder of all sessions.
+    pub sessions: PathBuf,
+    past: Past,
+}
+
+/// Finds the Run. Sessions of kiln 0.1 kept the arguments that it was called with, and no request: `read` makes one of
+/// them.
+///
+/// # Errors
+///
+/// When there is no such Run, or it cannot be made again.
+pub fn recall(kept: &KeptRequest, read: &dyn Fn(&[String]) -> Option<Request>) -> Result<Recalled, Error> {
+    let root = kept.sessions.clone().unwrap_or_else(default_root);
+    let sessions = std::path::absolute(&root).map_err(|why| Error::Io { path: root, why })?;
+    let Wanted { past, run } = find(&sessions, &kept.run).map_err(|error| asked_for(&error))?;
+    let session = past.session()?;
+    let directory = session.directory.clone();
+    let request = request_of(&session, &past.name(), read)?;
+    let again = Again::new(&run, past.name(), session, request);
+    let request = again.request()?;
+    Ok(Recalled { run, request, again, directory, sessions, past })
+}
+
+/// What cannot be read is not there for whoever asks for it.
+fn asked_for(error: &past::Error) -> past::Error {
+    past::Error::Wanted(error.to_string())
+}
+
+fn request_of(
+    session: &Session,
+    name: &str,
+    read: &dyn Fn(&[String]) -> Option<Request>,
+) -> Result<Request, Error> {
+    let foreign = |why| Error::Foreign { session: name.to_string(), why };
+    match &session.request {
+        Some(request) => Ok(request.clone()),
+        None if session.command.is_empty() => Err(foreign("does not say how it was called")),
+        None => read(&session.command).ok_or_else(|| foreign("was called in another way")),
+    }
+}
+
+impl Recalled {
+    /// What was kept of the Run.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn evidence(&self) -> Result<Vec<File>, Error> {
+        let read = |(name, path): (&str, PathBuf)| match std::fs::read(&path) {
+            Ok(content) => Ok(File::new(name, content)),
+            Err(why) => Err(Error::Io { path, why }),
+        };
+        self.past.evidence(&self.run).into_iter().map(read).collect()
+    }
+
+    /// The Run that has been made by this process meanwhile: that of the case, else that of the boot.
+    #[must_use]
+    pub fn made_again(&self) -> Option<Run> {
+        let own = format!("-{}", std::process::id());
+        let past = sessions(&self.sessions).into_iter().find(|past| past.name().ends_with(&own))?;
+        made_again(&past, &self.run)
+    }
+}
+
+/// The Run of a session that made `before` again.
+fn made_again(past: &Past, before: &Run) -> Option<Run> {
+    let Run { case, is_boot, .. } = before;
+    let good_boot = || Run { case: case.clone(), outcome: Outcome::Pass, ..Run::unstarted() };
+    let own = if *is_boot { past.boot() } else { past.run(case) };
+    match own.or_else(|_| past.boot()) {
+        Ok(run) => Some(run),
+        // Only a boot that went badly leaves a Run.
+        Err(_) => (*is_boot && past.ended()).then(good_boot),
+    }
+}
+
+/// Whether the session of this name has a Run of `case` that accuses the kernel.
+#[must_use]
+pub fn shows(root: &Path, session: &str, case: &str) -> bool {
+    let past = Past::open(&root.join(session));
+    past.and_then(|past| past.run(case).ok()).is_some_and(|run| run.outcome.accuses_kernel())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::past::tests::keep;
+
+    #[test]
+    fn an_old_session_is_made_again_by_its_arguments_or_refused() {
+        let root = tempfile::tempdir().expect("a directory");
+        keep(root.path(), "2026", &[("a", Outcome::Fail)], Some(false));
+        let kept = KeptRequest { run: "last".to_string(), sessions: Some(root.path().to_owned()) };
+        let error = recall(&kept, &|_| None).unwrap_err();
+        assert!(error.is_usage());
+        assert!(error.to_string().ends_with("of another version of kiln: it does not say how it was called"));
+    }
+
+    #[test]
+    fn a_boot_that_went_well_is_made_again_by_a_session_that_ended() {
+        let root = tempfile::tempdir().expect("a directory");
+        let boot = Run { case: "boot".into(), is_boot: true, ..Run::unstarted() };
+        let well = keep(root.path(), "2026", &[("a", Outcome::Pass)], Some(false));
+        assert_eq!(made_again(&well, &boot).map(|run| run.outcome), Some(Outcome::Pass));
+        let cut = keep(root.path(), "2027", &[("a", Outcome::Pass)], None);
+        assert_eq!(made_again(&cut, &boot), None);
+    }
+}
