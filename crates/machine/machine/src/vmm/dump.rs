@@ -3,8 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use host::free_mib;
+use protocol::window::WINDOW_SIZE;
 
 use super::Driver;
+
+/// The memory of the window's device, which QEMU writes as well, in MiB.
+const WINDOW_MIB: u64 = (WINDOW_SIZE >> 20) as u64;
 
 /// Space that must be left beside a dump, in MiB.
 const SPACE_MIN: u64 = 64;
@@ -48,7 +52,7 @@ impl Dumps {
         if path.exists() {
             return Err(format!("{} already exists", path.display()));
         }
-        let (free, needed) = (free_mib(path).unwrap_or(0), self.memory_mib + SPACE_MIN);
+        let (free, needed) = (free_mib(path).unwrap_or(0), self.memory_mib + WINDOW_MIB + SPACE_MIN);
         if free < needed {
             return Err(format!("it needs {needed} MiB, and {free} MiB are free"));
         }
