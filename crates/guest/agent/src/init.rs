@@ -36,7 +36,9 @@ fn serve(session: &mut Session, trouble: &[String]) {
                         session.send(&FromAgent::Trouble { text });
                     }
                 }
-                ToAgent::Unpack => session.send(&FromAgent::Unpacked { trouble: window::unpack().err() }),
+                ToAgent::Unpack { ranges } => {
+                    session.send(&FromAgent::Unpacked { trouble: window::unpack(&ranges).err() });
+                }
                 ToAgent::Run(request) => work::run(session, &request),
                 ToAgent::Shell { argv, term, rows, columns } => {
                     shell::run(session, &argv, &term, shell::size(rows, columns));

@@ -46,7 +46,7 @@ fn follow(session: &mut Session, pid: rustix::process::Pid, console: &OwnedFd) -
                 ToAgent::PowerOff => power_off(),
                 ToAgent::Ping { .. }
                 | ToAgent::Start { .. }
-                | ToAgent::Unpack
+                | ToAgent::Unpack { .. }
                 | ToAgent::Run(_)
                 | ToAgent::TimeUp { .. }
                 | ToAgent::Shell { .. } => {}

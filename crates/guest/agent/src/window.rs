@@ -25,14 +25,14 @@ pub(crate) fn is_there() -> bool {
     find().is_some_and(|path| Mapping::new(&path, PAGE).is_ok())
 }
 
-/// Makes all files that lie in the window; the error is for people.
-pub(crate) fn unpack() -> Result<(), String> {
+/// Makes files that lie in the window, by the ranges of their entries; the error is for people.
+pub(crate) fn unpack(ranges: &[(u32, u32)]) -> Result<(), String> {
     let path = find().ok_or("this machine has no window for programs")?;
     let failed = |error: Errno| format!("{}: {}", path.display(), harness::check::describe(error));
     let extent = Extent::read(Mapping::new(&path, PAGE).map_err(failed)?.bytes())
         .ok_or("what the host sent is damaged: it has no header")?;
     let mapping = Mapping::new(&path, extent.total).map_err(failed)?;
-    make_all(mapping.bytes(), extent, Path::new("/"))
+    make_all(mapping.bytes(), extent, ranges, Path::new("/"))
 }
 
 /// The memory of the device, if there is one.
@@ -77,25 +77,34 @@ impl Drop for Mapping {
     }
 }
 
-/// Makes all files of a window below `root`.
-fn make_all(window: &[u8], extent: Extent, root: &Path) -> Result<(), String> {
+/// Makes files of a window below `root`.
+fn make_all(window: &[u8], extent: Extent, ranges: &[(u32, u32)], root: &Path) -> Result<(), String> {
     let table = window.get(TABLE..TABLE + extent.table).and_then(|bytes| decode(bytes).ok());
     let table = table.ok_or("what the host sent is damaged: it has no table")?;
-    let (needed, free) = (extent.total, free_memory());
+    let entries = ranges.iter().map(|&(start, end)| table.get(start as usize..end as usize));
+    let entries: Option<Vec<&[Entry]>> = entries.collect();
+    let entries = entries.ok_or("what the host sent is damaged: its table is too short")?.concat();
+    let (needed, free) =
+        (entries.iter().fold(0, |sum: u64, entry| sum.saturating_add(size(entry))), free_memory());
     if needed > free {
         return Err(format!(
-            "the programs take {} MiB, and the machine has {} MiB of memory left",
+            "the files take {} MiB, and the machine has {} MiB of memory left: --memory gives it more",
             needed.div_ceil(1 << 20),
             free >> 20
         ));
     }
-    table.iter().try_for_each(|entry| make(window, entry, root))
+    entries.iter().try_for_each(|entry| make(window, entry, root))
+}
+
+/// Bytes that an entry takes.
+fn size(entry: &Entry) -> u64 {
+    if let Kind::File { length, .. } = entry.kind { length } else { 0 }
 }
 
 /// Bytes of memory that nobody uses.
-fn free_memory() -> usize {
+fn free_memory() -> u64 {
     let system = rustix::system::sysinfo();
-    usize::try_from(system.freeram.saturating_mul(u64::from(system.mem_unit))).unwrap_or(usize::MAX)
+    (system.freeram as u64).saturating_mul(u64::from(system.mem_unit))
 }
 
 fn make(window: &[u8], entry: &Entry, root: &Path) -> Result<(), String> {
@@ -165,7 +174,7 @@ mod tests {
             entry("/usr", Kind::Directory),
         ];
         let (window, extent) = window(&table);
-        make_all(&window, extent, scratch.path()).unwrap();
+        make_all(&window, extent, &[(0, 2), (2, 5)], scratch.path()).unwrap();
         assert_eq!(fs::read(scratch.path().join("usr/x")).unwrap(), b"xxx");
         assert_eq!(fs::metadata(scratch.path().join("usr/x")).unwrap().permissions().mode() & 0o777, 0o750);
         assert_eq!(fs::read_link(scratch.path().join("usr/y")).unwrap(), Path::new("/usr/x"));
@@ -173,19 +182,32 @@ mod tests {
     }
 
     #[test]
+    fn only_what_was_asked_for_is_made() {
+        let scratch = tempfile::tempdir().unwrap();
+        let table = ["/a", "/b", "/c", "/d"].map(|path| entry(path, file(PAGE as u64, 1)));
+        let (window, extent) = window(&table);
+        make_all(&window, extent, &[(0, 1), (2, 4)], scratch.path()).unwrap();
+        let exists = |name: &str| scratch.path().join(name).exists();
+        assert_eq!(["a", "b", "c", "d"].map(exists), [true, false, true, true]);
+    }
+
+    #[test]
     fn what_is_damaged_or_too_large_is_told() {
         let scratch = tempfile::tempdir().unwrap();
         let cut = entry("/cut", file(2 * PAGE as u64 - 1, 2));
         let (bytes, extent) = window(&[cut]);
-        let told = |bytes: &[u8], extent| make_all(bytes, extent, scratch.path()).unwrap_err();
-        assert_eq!(told(&bytes, extent), "what the host sent is damaged: /cut is cut off");
+        let told =
+            |bytes: &[u8], extent, end| make_all(bytes, extent, &[(0, end)], scratch.path()).unwrap_err();
+        assert_eq!(told(&bytes, extent, 1), "what the host sent is damaged: /cut is cut off");
+        assert_eq!(told(&bytes, extent, 2), "what the host sent is damaged: its table is too short");
         let no_table = Extent { table: usize::MAX - TABLE, ..extent };
-        assert!(told(&bytes, no_table).ends_with("it has no table"));
-        assert!(told(&[], extent).ends_with("it has no table"));
-        let huge = Extent { total: usize::MAX, ..extent };
-        assert!(told(&bytes, huge).contains(" MiB, and the machine has "), "{}", told(&bytes, huge));
+        assert!(told(&bytes, no_table, 1).ends_with("it has no table"));
+        assert!(told(&[], extent, 1).ends_with("it has no table"));
+        let huge = window(&[entry("/huge", file(0, u64::MAX))]);
+        let text = told(&huge.0, huge.1, 1);
+        assert!(text.contains(" MiB, and the machine has "), "{text}");
         let nowhere = window(&[entry("/no/such/directory", Kind::Directory)]);
-        assert!(told(&nowhere.0, nowhere.1).starts_with("/no/such/directory: "));
+        assert!(told(&nowhere.0, nowhere.1, 1).starts_with("/no/such/directory: "));
     }
 
     proptest! {

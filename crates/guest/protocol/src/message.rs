@@ -98,8 +98,11 @@ pub enum ToAgent {
         /// What the kernel's random numbers are to come from; nothing where they shall be those of the template.
         entropy: Option<[u8; 32]>,
     },
-    /// Make the files that lie in the [`crate::window`].
-    Unpack,
+    /// Make files that lie in the [`crate::window`].
+    Unpack {
+        /// Which entries of its table, in order: the first of each range, and the one after its last.
+        ranges: Vec<(u32, u32)>,
+    },
     /// Run one case or program.
     Run(RunRequest),
     /// The time of a run is over. It counts only as far as the host let the machine live, which only the host knows.

@@ -9,6 +9,7 @@ mod needs;
 use std::time::Duration;
 
 use kernel::Kernel;
+use machine::payload::Wanted;
 use machine::{Payload, spec};
 use protocol::catalogue::Case;
 use protocol::{Need, Work};
@@ -57,8 +58,8 @@ pub struct Item {
     pub modules: Vec<String>,
     /// Modules that it needs and of which nothing is known: a lone image says nothing about its own.
     pub unsure: Vec<String>,
-    /// It needs what the plan ships.
-    pub needs_files: bool,
+    /// What it needs of what the plan ships.
+    pub files: Wanted,
     /// CPUs that its machine must have at least.
     pub cpus: u32,
     /// Why it cannot be run, if it cannot.
@@ -148,7 +149,7 @@ impl Plan {
             limit: fixed.limit.unwrap_or(case.limit),
             expects: case.expects.clone(),
             needs: Vec::new(),
-            needs_files: needs::has_files(&modules, &needs),
+            files: Wanted { common: false, parts: needs::parts(&modules, &needs).collect() },
             modules,
             unsure: unsure(kernel, &needs),
             cpus: cpus_of(&needs),

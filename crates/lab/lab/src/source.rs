@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use machine::payload::Wanted;
 use machine::{BootFailure, Booted, Error, Machine};
 
 mod proven;
@@ -43,14 +44,14 @@ pub trait Template<'s>: Send + Sync {
     /// What is known of it.
     fn facts(&self) -> Facts<'_>;
 
-    /// Makes a machine that goes on where this one stopped; one that `needs_files` finds all that the plan ships.
+    /// Makes a machine that goes on where this one stopped, with the files that are `wanted` of what the plan ships.
     ///
     /// # Errors
     ///
     /// When the host cannot start it. One that does not answer is the inner error.
     fn clone_machine(
         &self,
-        needs_files: bool,
+        wanted: &Wanted,
         interrupt: &AtomicBool,
     ) -> Result<Result<Up, BootFailure>, Error>;
 }

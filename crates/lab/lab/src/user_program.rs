@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use kernel::Kernel;
+use machine::payload::Wanted;
 use machine::program::{Program, interpreter};
 use machine::spec;
 use protocol::{Command, Need, Work};
@@ -71,7 +72,7 @@ impl Plan {
             needs: Vec::new(),
             modules: Vec::new(),
             unsure: Vec::new(),
-            needs_files: true,
+            files: Wanted { common: true, ..Wanted::default() },
             cpus: spec::CPUS,
             skip: None,
         });

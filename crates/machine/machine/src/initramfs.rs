@@ -1,7 +1,7 @@
 //! Files for a machine, and the initramfs that is made of them: a cpio archive in the `newc` form of
 //! Documentation/driver-api/early-userspace/buffer-format.rst.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const DIRECTORY: u32 = 0o040_755;
 const FILE: u32 = 0o100_000;
@@ -12,7 +12,12 @@ const CHARACTER_DEVICE: u32 = 0o020_600;
 #[derive(Debug, Clone, Default)]
 pub struct Archive {
     entries: Vec<Entry>,
-    names: BTreeSet<String>,
+    /// Names of the entries, with their numbers.
+    names: BTreeMap<String, usize>,
+    /// Numbers of the entries of each part.
+    parts: BTreeMap<String, BTreeSet<usize>>,
+    /// Those of the part that is being made.
+    open: BTreeSet<usize>,
 }
 
 /// One file, with its path from the root on.
@@ -52,6 +57,17 @@ impl Archive {
         self.add(path, Kind::Device { major, minor });
     }
 
+    /// What was added since the last part is the part `name`, or more of it, with the directories above.
+    pub fn close_part(&mut self, name: &str) {
+        let entries = std::mem::take(&mut self.open);
+        self.parts.entry(name.to_string()).or_default().extend(entries);
+    }
+
+    /// The parts, each with the numbers of its entries.
+    pub(crate) fn parts(&self) -> &BTreeMap<String, BTreeSet<usize>> {
+        &self.parts
+    }
+
     /// All that it holds.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
@@ -68,7 +84,7 @@ impl Archive {
     pub fn finish_with(&self, other: &Self) -> Vec<u8> {
         let mut cpio = Cpio::default();
         self.entries.iter().for_each(|entry| cpio.write(&entry.name, &entry.kind));
-        let added = other.entries.iter().filter(|entry| !self.names.contains(&entry.name));
+        let added = other.entries.iter().filter(|entry| !self.names.contains_key(&entry.name));
         added.for_each(|entry| cpio.write(&entry.name, &entry.kind));
         cpio.finish()
     }
@@ -81,14 +97,14 @@ impl Archive {
 
     fn add(&mut self, path: &str, kind: Kind) {
         let name = path.trim_matches('/');
-        if let Some((above, _)) = name.rsplit_once('/')
-            && !self.names.contains(above)
-        {
+        if let Some((above, _)) = name.rsplit_once('/') {
             self.directory(above);
         }
-        if self.names.insert(name.to_string()) {
+        let number = *self.names.entry(name.to_string()).or_insert(self.entries.len());
+        if number == self.entries.len() {
             self.entries.push(Entry { name: name.to_string(), kind });
         }
+        self.open.insert(number);
     }
 }
 

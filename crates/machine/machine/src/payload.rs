@@ -12,15 +12,36 @@ use crate::initramfs::Archive;
 use crate::program::Program;
 use crate::{AGENT, MICRO, program};
 
+/// The part of what a machine has that all cases get which get anything of it.
+pub(crate) const COMMON: &str = "";
+
 /// Modules and programs that the agent finds in its file system.
 #[derive(Debug, Clone, Default)]
 pub struct Payload {
     modules: Vec<Module>,
+    tools: Vec<(Program, String)>,
     programs: Vec<(Program, String)>,
     folders: Vec<(Folder, String)>,
     libraries: BTreeSet<PathBuf>,
     files: Vec<(String, Vec<u8>)>,
     links: Vec<(String, String)>,
+}
+
+/// What of a payload a case needs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// All but modules and tools.
+    pub common: bool,
+    /// Modules and tools, by their places in the machine.
+    pub parts: BTreeSet<String>,
+}
+
+impl Wanted {
+    /// Whether it is nothing at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.common && self.parts.is_empty()
+    }
 }
 
 impl Payload {
@@ -29,6 +50,11 @@ impl Payload {
         if !self.modules.iter().any(|known| known.name == module.name) {
             self.modules.push(module);
         }
+    }
+
+    /// Ships a program that only some cases need as `place`, with the libraries it needs.
+    pub fn tool(&mut self, program: Program, place: &str) {
+        self.tools.push((program, place.to_string()));
     }
 
     /// Ships a program as `place`, with the libraries it needs.
@@ -76,7 +102,8 @@ impl Payload {
         let of_program = |program: &Program| {
             program.content.len() as u64 + program.libraries.iter().map(of_host).sum::<u64>()
         };
-        let programs: u64 = self.programs.iter().map(|(program, _)| of_program(program)).sum();
+        let programs = self.programs.iter().chain(&self.tools);
+        let programs: u64 = programs.map(|(program, _)| of_program(program)).sum();
         let folders: u64 = self.folders.iter().map(|(folder, _)| folder.size()).sum();
         programs + folders + self.libraries.iter().map(of_host).sum::<u64>()
     }
@@ -85,6 +112,7 @@ impl Payload {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.modules.is_empty()
+            && self.tools.is_empty()
             && self.programs.is_empty()
             && self.folders.is_empty()
             && self.libraries.is_empty()
@@ -101,7 +129,7 @@ impl Payload {
         Ok(agent().finish_with(&self.files()?))
     }
 
-    /// All of this as files, without the agent.
+    /// All of this as files, without the agent: each module and tool is a part, and so is the rest.
     ///
     /// # Errors
     ///
@@ -109,13 +137,16 @@ impl Payload {
     pub fn files(&self) -> Result<Archive, Error> {
         let mut archive = Archive::default();
         for module in &self.modules {
-            archive.file(&Self::module_path(&module.name), module.read()?, 0o644);
+            let place = Self::module_path(&module.name);
+            archive.file(&place, module.read()?, 0o644);
+            archive.close_part(&place);
+        }
+        for (program, place) in &self.tools {
+            with_libraries(program, place, &mut archive)?;
+            archive.close_part(place);
         }
         for (program, place) in &self.programs {
-            archive.file(place, program.content.clone(), 0o755);
-            for library in &program.libraries {
-                archive.file(&library.display().to_string(), program::read(library)?, 0o755);
-            }
+            with_libraries(program, place, &mut archive)?;
         }
         for (folder, place) in &self.folders {
             ship(folder, place, &mut archive)?;
@@ -129,6 +160,7 @@ impl Payload {
         for (place, target) in &self.links {
             archive.link(place, target);
         }
+        archive.close_part(COMMON);
         Ok(archive)
     }
 }
@@ -141,6 +173,14 @@ pub(crate) fn agent() -> Archive {
     archive.link("/bin/kiln-report", "/init");
     archive.link("/bin/kiln-case", "/init");
     archive
+}
+
+fn with_libraries(program: &Program, place: &str, archive: &mut Archive) -> Result<(), Error> {
+    archive.file(place, program.content.clone(), 0o755);
+    for library in &program.libraries {
+        archive.file(&library.display().to_string(), program::read(library)?, 0o755);
+    }
+    Ok(())
 }
 
 fn ship(folder: &Folder, place: &str, archive: &mut Archive) -> Result<(), Error> {

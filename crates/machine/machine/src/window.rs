@@ -1,5 +1,6 @@
 //! The window through which programs come into a clone: a file that all clones of a session map privately.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
@@ -8,6 +9,7 @@ use protocol::window::{Entry, Extent, Kind, TABLE, WINDOW_SIZE, encode};
 
 use crate::error::Error;
 use crate::initramfs::{self, Archive};
+use crate::payload::{COMMON, Wanted};
 use crate::vmm::launch::in_memory;
 
 /// Contents begin at a multiple of this.
@@ -17,7 +19,10 @@ const ALIGNMENT: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Window {
     file: File,
-    is_empty: bool,
+    /// Entries of its table.
+    count: usize,
+    /// Of each part the numbers of its entries.
+    parts: BTreeMap<String, BTreeSet<usize>>,
 }
 
 impl Window {
@@ -25,7 +30,7 @@ impl Window {
     pub(crate) fn empty() -> Result<Self, Error> {
         let file = File::from(in_memory("window", &[])?);
         file.set_len(WINDOW_SIZE as u64).map_err(failed)?;
-        Ok(Self { file, is_empty: true })
+        Ok(Self { file, count: 0, parts: BTreeMap::new() })
     }
 
     /// One that holds these files; nothing if they do not fit.
@@ -34,7 +39,8 @@ impl Window {
         if layout.extent.total > WINDOW_SIZE {
             return Ok(None);
         }
-        let window = Self { is_empty: files.entries().is_empty(), ..Self::empty()? };
+        let (count, parts) = (files.entries().len(), files.parts().clone());
+        let window = Self { count, parts, ..Self::empty()? };
         let write =
             |bytes: &[u8], place: usize| window.file.write_all_at(bytes, place as u64).map_err(failed);
         write(&layout.extent.header(), 0)?;
@@ -43,15 +49,33 @@ impl Window {
         Ok(Some(window))
     }
 
-    /// Whether there is nothing to be seen.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.is_empty
+    /// The entries that are wanted, or all, as ranges: the first, and the one after the last.
+    pub(crate) fn ranges(&self, wanted: Option<&Wanted>) -> Vec<(u32, u32)> {
+        let Some(wanted) = wanted else { return ranges(0..self.count) };
+        let common = wanted.common.then_some(COMMON);
+        let names = wanted.parts.iter().map(String::as_str).chain(common);
+        let numbers: BTreeSet<usize> =
+            names.filter_map(|name| self.parts.get(name)).flatten().copied().collect();
+        ranges(numbers)
     }
 
     /// For a machine.
     pub(crate) fn descriptor(&self) -> Result<OwnedFd, Error> {
         self.file.try_clone().map(OwnedFd::from).map_err(failed)
     }
+}
+
+/// Ascending numbers as ranges.
+fn ranges(numbers: impl IntoIterator<Item = usize>) -> Vec<(u32, u32)> {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    // No window has room for more.
+    for number in numbers.into_iter().map_while(|number| u32::try_from(number).ok()) {
+        match ranges.last_mut() {
+            Some((_, end)) if *end == number => *end += 1,
+            _ => ranges.push((number, number + 1)),
+        }
+    }
+    ranges
 }
 
 fn failed(source: std::io::Error) -> Error {
@@ -82,8 +106,9 @@ impl<'a> Layout<'a> {
             let kind = match &file.kind {
                 initramfs::Kind::Directory => Kind::Directory,
                 initramfs::Kind::Link(target) => Kind::Link(target.clone()),
-                // Only the kernel needs one before the agent is there.
-                initramfs::Kind::Device { .. } => continue,
+                initramfs::Kind::Device { .. } => {
+                    return Err(format!("/{}: only an initramfs holds devices", file.name));
+                }
                 initramfs::Kind::File { permissions, content } => {
                     let start = end.next_multiple_of(ALIGNMENT);
                     end = start + content.len();
@@ -132,7 +157,31 @@ mod tests {
         let mut files = Archive::default();
         files.file("/large", vec![1; WINDOW_SIZE], 0o644);
         assert!(Window::holding(&files).unwrap().is_none());
-        assert!(Window::holding(&Archive::default()).unwrap().unwrap().is_empty());
+        assert_eq!(Window::holding(&Archive::default()).unwrap().unwrap().ranges(None), []);
+    }
+
+    #[test]
+    fn parts_are_found_with_the_directories_above_them() {
+        let mut files = Archive::default();
+        for (path, part) in [("/lib/a", "a"), ("/lib/b", "b"), ("/bin/tool", "tool")] {
+            files.file(path, "", 0o644);
+            files.close_part(part);
+        }
+        files.file("/lib/libc", "", 0o644);
+        files.close_part("tool");
+        files.file("/usr/x", "", 0o644);
+        files.close_part(COMMON);
+        let window = Window::holding(&files).unwrap().unwrap();
+        let ranges = |common, parts: &[&str]| {
+            let parts = parts.iter().map(ToString::to_string).collect();
+            window.ranges(Some(&Wanted { common, parts }))
+        };
+        // lib, a, b, bin, tool, libc, usr, x
+        assert_eq!(ranges(false, &[]), []);
+        assert_eq!(ranges(false, &["b"]), [(0, 1), (2, 3)]);
+        assert_eq!(ranges(false, &["a", "tool", "of nobody"]), [(0, 2), (3, 6)]);
+        assert_eq!(ranges(true, &[]), [(6, 8)]);
+        assert_eq!(window.ranges(None), [(0, 8)]);
     }
 
     proptest! {

@@ -94,7 +94,7 @@ impl Plan {
             return Some(format!("this host has no {name}{}", package_hint(name)));
         };
         match Program::load(&path) {
-            Ok(program) => self.payload.program(program, &format!("/usr/sbin/{name}")),
+            Ok(program) => self.payload.tool(program, &tool_path(name)),
             Err(error) => return Some(error.to_string()),
         }
         None
@@ -126,14 +126,24 @@ impl Shared<'_> {
         add_new(&mut item.modules, &self.modules);
         add_new(&mut item.unsure, &self.unsure);
         item.cpus = item.cpus.max(self.cpus);
-        item.needs_files |= has_files(&self.modules, self.needs);
+        item.files.parts.extend(parts(&self.modules, self.needs));
         item.skip = item.skip.take().or_else(|| self.skip.clone());
     }
 }
 
-/// Whether files have to be in the machine for this.
-pub(super) fn has_files<Name>(modules: &[String], needs: &[Need<Name>]) -> bool {
-    !modules.is_empty() || needs.iter().any(|need| matches!(need, Need::Tool(_)))
+/// The modules and tools that have to be in the machine for this, by their places there.
+pub(super) fn parts<Name: AsRef<str>>(
+    modules: &[String],
+    needs: &[Need<Name>],
+) -> impl Iterator<Item = String> {
+    let tool =
+        |need: &Need<Name>| if let Need::Tool(name) = need { Some(tool_path(name.as_ref())) } else { None };
+    modules.iter().cloned().chain(needs.iter().filter_map(tool))
+}
+
+/// Where a program of the host that cases need is in the machine.
+fn tool_path(name: &str) -> String {
+    format!("/usr/sbin/{name}")
 }
 
 /// Adds what is not there yet, in its order: a module is loaded after all that it depends on.
@@ -207,7 +217,8 @@ mod tests {
         assert_eq!((plan.disk_mib, plan.memory_mib, plan.cpus), (64, 4096, 3));
         assert!(plan.items.len() > 1 && plan.payload.size() > 0);
         for item in &plan.items {
-            assert_eq!((item.cpus, item.needs_files, item.skip.as_deref()), (3, true, None));
+            assert_eq!((item.cpus, item.skip.as_deref()), (3, None));
+            assert_eq!(item.files.parts, ["/usr/sbin/env".to_string()].into());
             assert_eq!(item.unsure, ["loop"], "a lone image says nothing about its modules");
             assert_eq!(item.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), needs);
         }

@@ -81,7 +81,7 @@ impl<'a> Supply<'a> {
 fn clone(template: &dyn Template<'_>, boot: u32, item: &Item, site: &Site<'_>) -> Result<Fresh, Missing> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
-        match template.clone_machine(item.needs_files, site.interrupt) {
+        match template.clone_machine(&item.files, site.interrupt) {
             Ok(Ok(up)) => return Ok(Fresh { machine: up.machine, boot, clone: site.next_clone() }),
             Ok(Err(BootFailure { trouble: BootTrouble::Interrupted, .. })) => {
                 return Err(Missing::GivenUp(GivenUp::Told));

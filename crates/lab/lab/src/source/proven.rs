@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use machine::payload::Wanted;
 use machine::template::Keep;
 use machine::{BootFailure, BootTrouble, Booted, Error};
 
@@ -74,10 +75,10 @@ impl Proven<'_> {
         self.template.about().window
     }
 
-    /// A clone; one that `needs_files` finds them.
+    /// A clone with the files that are `wanted`, or all.
     pub(super) fn booted(
         &self,
-        needs_files: bool,
+        wanted: Option<&Wanted>,
         interrupt: &AtomicBool,
     ) -> Result<Result<Booted, BootFailure>, Error> {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -85,10 +86,7 @@ impl Proven<'_> {
             Some(spare) => Ok(spare),
             None => self.template.clone_machine(self.proof.same_random_numbers, interrupt)?,
         };
-        Ok(clone.and_then(|mut clone| match needs_files {
-            true => self.template.unpack(&mut clone, interrupt).map(|()| clone),
-            false => Ok(clone),
-        }))
+        Ok(clone.and_then(|mut clone| self.template.unpack(&mut clone, wanted, interrupt).map(|()| clone)))
     }
 
     fn keep_it(self) -> Self {
@@ -120,9 +118,9 @@ impl<'a> Template<'a> for Proven<'a> {
 
     fn clone_machine(
         &self,
-        needs_files: bool,
+        wanted: &Wanted,
         interrupt: &AtomicBool,
     ) -> Result<Result<Up, BootFailure>, Error> {
-        Ok(self.booted(needs_files, interrupt)?.map(Up::from))
+        Ok(self.booted(Some(wanted), interrupt)?.map(Up::from))
     }
 }

@@ -69,7 +69,7 @@ impl VmmSource<'_> {
         heard: &mut dyn FnMut(Heard<'_>),
     ) -> Result<Result<Booted, BootFailure>, Error> {
         match self.proven(interrupt, heard)? {
-            Ok(template) => template.booted(true, interrupt),
+            Ok(template) => template.booted(None, interrupt),
             Err(BootFailure { trouble: BootTrouble::Unclonable(_), .. }) => self.booted(interrupt, heard),
             Err(failure) => Ok(Err(failure)),
         }

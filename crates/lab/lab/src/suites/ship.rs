@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use kernel::{Config, Kernel};
+use machine::payload::Wanted;
 use machine::program::{Needs, Program};
 use machine::{Error, Payload, spec};
 use protocol::Work;
@@ -88,7 +89,7 @@ fn item(
         needs: Vec::new(),
         modules: Vec::new(),
         unsure: Vec::new(),
-        needs_files: true,
+        files: Wanted { common: true, ..Wanted::default() },
         cpus: machine::spec::CPUS,
         skip,
     }

@@ -227,7 +227,7 @@ fn a_boot_that_fails_for_good_does_not_take_away_what_the_others_are_at() {
 fn only_what_needs_files_gets_them() {
     let mut world = World::apart(1, &[("a/none", passes), ("a/some", passes), ("a/more", passes)]);
     for index in [1, 2] {
-        world.items[index].0.needs_files = true;
+        world.items[index].0.files.common = true;
     }
     let story = world.run();
     assert_eq!((story.seen.clones, story.seen.unpacked, story.exit_code()), (3, 2, 0));
@@ -239,7 +239,7 @@ fn files_that_do_not_come_into_the_machine_say_nothing_about_the_kernel() {
         "programs could not be copied into the machine: the programs take 64 MiB, and the machine has 9 MiB";
     let clones = [broken(why), broken(why)].map(Cloned::Fails);
     let mut world = World::apart(1, &[("a/large", passes)]).clones(clones.into());
-    world.items[0].0.needs_files = true;
+    world.items[0].0.files.common = true;
     let story = world.run();
     let run = story.run("a/large");
     assert_eq!((run.outcome, run.blame, run.reason.as_str()), (Outcome::Broken, Some(Blame::Machine), why));

@@ -8,22 +8,30 @@ use protocol::{FromAgent, ToAgent};
 use super::Template;
 use super::wake::EARLY_MAX;
 use crate::error::{BootFailure, BootTrouble};
+use crate::payload::Wanted;
 use crate::vmm::{Booted, INTERRUPT_INTERVAL, Vmm};
 use crate::{Event, Machine};
 
 impl Template {
-    /// Has the agent of a clone make the files that its case needs; nothing happens where they are in the initramfs.
+    /// Has the agent of a clone make the files that are `wanted`, or all; nothing happens where there are none, or they
+    /// are in the initramfs.
     ///
     /// # Errors
     ///
     /// When they cannot be made, the machine does not survive it, or `interrupt` is set.
-    pub fn unpack(&self, clone: &mut Booted, interrupt: &AtomicBool) -> Result<(), BootFailure> {
-        if self.body.window.as_ref().is_none_or(|window| window.is_empty()) {
+    pub fn unpack(
+        &self,
+        clone: &mut Booted,
+        wanted: Option<&Wanted>,
+        interrupt: &AtomicBool,
+    ) -> Result<(), BootFailure> {
+        let ranges = self.body.window.as_ref().map(|window| window.ranges(wanted)).unwrap_or_default();
+        if ranges.is_empty() {
             return Ok(());
         }
         let start = Instant::now();
         let machine = &mut clone.machine;
-        machine.tell(&ToAgent::Unpack);
+        machine.tell(&ToAgent::Unpack { ranges });
         let mut early = Vec::new();
         while !interrupt.load(Ordering::Relaxed) {
             match machine.next(Instant::now() + INTERRUPT_INTERVAL) {

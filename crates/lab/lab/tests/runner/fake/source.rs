@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lab::source::{Facts, Heard, Source, Template, Up};
+use machine::payload::Wanted;
 use machine::{BootFailure, BootTrouble, Error, Event};
 
 use super::machine::{Diary, FakeMachine, Manner};
@@ -148,7 +149,7 @@ impl<'s> Template<'s> for FakeTemplate {
 
     fn clone_machine(
         &self,
-        needs_files: bool,
+        wanted: &Wanted,
         _interrupt: &AtomicBool,
     ) -> Result<Result<Up, BootFailure>, Error> {
         self.nature.diary.seen().clones += 1;
@@ -156,7 +157,7 @@ impl<'s> Template<'s> for FakeTemplate {
             Cloned::Impossible => Err(impossible()),
             Cloned::Fails(trouble) => Ok(Err(failure(trouble))),
             Cloned::Up => {
-                self.nature.diary.seen().unpacked += usize::from(needs_files);
+                self.nature.diary.seen().unpacked += usize::from(!wanted.is_empty());
                 Ok(Ok(self.nature.up(VecDeque::new())))
             }
         }

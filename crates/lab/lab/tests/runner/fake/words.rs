@@ -5,6 +5,7 @@ use std::time::Duration;
 use judge::Dialect;
 use lab::plan::Item;
 use machine::Event;
+use machine::payload::Wanted;
 use protocol::{Counts, End, FromAgent, KernelRecord, Report, ReportKind, Work};
 
 pub(crate) fn item(name: &str) -> Item {
@@ -18,7 +19,7 @@ pub(crate) fn item(name: &str) -> Item {
         needs: Vec::new(),
         modules: Vec::new(),
         unsure: Vec::new(),
-        needs_files: false,
+        files: Wanted::default(),
         cpus: 1,
         skip: None,
     }
