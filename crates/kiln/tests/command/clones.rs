@@ -216,6 +216,44 @@ fn a_template_is_kept_and_a_damaged_one_is_replaced() {
 }
 
 #[test]
+fn two_programs_share_one_template() {
+    let build = Place::new();
+    let cache = build.templates();
+    for (name, kept) in [("first", false), ("second", true)] {
+        let place = Place::new();
+        let program = place.script(name, &format!("echo {name}"));
+        let done = place.exec(&program, &[]).env("XDG_CACHE_HOME", &cache).run().expect(0);
+        assert_eq!((was_kept(&done), done.document(name).output), (kept, format!("{name}\n")));
+        template(&cache);
+    }
+}
+
+#[test]
+fn files_beyond_the_window_are_there_and_those_beyond_the_memory_are_refused() {
+    const SIZE: u64 = 65 << 20;
+    let place = Place::new();
+    let suite = place.suite(&[("sees", &format!("test $(stat -c %s large) = {SIZE}"))]);
+    let large = File::create(Path::new(&suite).join("large")).expect("writable");
+    large.set_len(SIZE).expect("it takes no room");
+    let done = run(&place, &suite, &[]).run().expect(0);
+    assert_eq!(done.document("sees").outcome, Outcome::Pass);
+    let refused = run(&Place::new(), &suite, &["--memory", "128M"]).run().expect(2);
+    let text = "--memory 128M is too little: this kernel and the files for what runs need at least ";
+    assert!(refused.stderr.contains(text), "{}", refused.stderr);
+}
+
+#[test]
+fn each_case_finds_the_modules_and_programs_that_it_needs() {
+    let place = Place::new();
+    let arguments =
+        ["run", KERNEL, "--suite", "full", "--case", "fs/*", "--case", "loop/*", "--case", "pipe/full"];
+    let done = place.kiln(arguments).run().expect(0);
+    for run in finished(&done) {
+        assert!(matches!(run.outcome, Outcome::Pass | Outcome::Skip), "{run:?}");
+    }
+}
+
+#[test]
 fn two_kilns_that_want_the_same_machine_at_once_both_get_it() {
     let build = Place::new();
     let cache = build.templates();

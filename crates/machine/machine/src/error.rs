@@ -41,7 +41,9 @@ pub enum Error {
         purpose: &'static str,
     },
     /// The machine would be too small for its own initramfs.
-    #[error("--memory {asked}M is too little: this kernel and its initramfs need at least {needed}M")]
+    #[error(
+        "--memory {asked}M is too little: this kernel and the files for what runs need at least {needed}M"
+    )]
     SmallMemory {
         /// MiB asked for.
         asked: u64,
