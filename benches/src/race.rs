@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use verdict::statistics::median;
+use measure::quantile::median;
 
 /// Something whose time is taken.
 pub(crate) struct Racer<'a> {

@@ -3,6 +3,7 @@
 use protocol::measure::Samples;
 
 use crate::profile::{EVENTS, Event};
+use crate::quantile::median;
 use crate::watched::Happened;
 use crate::{BOOT, Detail, Job, Metric, NotMeasured, Unit, Value};
 
@@ -20,26 +21,16 @@ pub(super) fn value(boot: u32, samples: &Samples) -> Option<Value> {
     if clean.len() < CLEAN_MIN {
         clean.clone_from(&samples.costs);
     }
-    clean.sort_unstable();
-    let (&min, &max) = clean.first().zip(clean.last())?;
+    let clean: Vec<f64> = clean.into_iter().map(exactly).collect();
     let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
     Some(Value {
         boot,
-        min: exactly(min),
-        median: median(&clean),
-        max: exactly(max),
+        min: clean.iter().copied().min_by(f64::total_cmp)?,
+        median: median(&clean)?,
+        max: clean.iter().copied().max_by(f64::total_cmp)?,
         repetitions: count(clean.len()),
         left_out: count(samples.costs.len() - clean.len()),
     })
-}
-
-/// The median of sorted values.
-fn median(sorted: &[u64]) -> f64 {
-    let middle = sorted.len() / 2;
-    match sorted.len() % 2 {
-        1 => exactly(sorted[middle]),
-        _ => f64::midpoint(exactly(sorted[middle - 1]), exactly(sorted[middle])),
-    }
 }
 
 /// Counts stay far below where a float is not exact any more.

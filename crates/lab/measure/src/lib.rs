@@ -5,7 +5,7 @@
 //! * [`Job`]: what is measured
 //! * [`count`](mod@count): counts instructions on several boots of several Kernels; `exact` on one
 //! * [`time`](mod@time): times them on one boot after the other
-//! * `take`: what one machine says; `figures`: from samples to figures
+//! * `take`: what one machine says; `figures`: from samples to figures; [`quantile`]: medians and other quantiles
 //! * [`profile`]: what exactly was executed, function by function; `watched` asks for it
 //! * [`event`]: what is told meanwhile
 
@@ -18,6 +18,7 @@ mod job;
 pub mod measurement;
 mod procedure;
 pub mod profile;
+pub mod quantile;
 mod take;
 pub mod time;
 mod watched;

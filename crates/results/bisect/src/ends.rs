@@ -1,6 +1,7 @@
 //! Both ends must be what they should be, before anything is searched between them.
 
-use verdict::statistics::{mann_whitney, median};
+use measure::quantile::median;
+use verdict::statistics::mann_whitney;
 
 use crate::asking::Asking;
 use crate::bisection::StateReport;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use measure::quantile::median;
 use measure::{Kind, Measurement, Metric, Unit, Value};
-use verdict::statistics::median;
 
 use crate::columns::{Columns, fit, hanging, wrap};
 use crate::csv::{Table, number};

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 
 use judge::Outcome;
+use measure::quantile::median;
 use measure::{Boot, Measurement, Metric, NotMeasured, Value};
 
 use crate::comparison::{Against, Missing, Row, Side, Verdict};
-use crate::statistics::median;
 
 /// A metric that both have.
 pub(crate) struct Shared<'a> {

@@ -1,9 +1,9 @@
 //! How this machine does when a kernel is compared with itself.
 
 use jiff::Timestamp;
+use measure::quantile::quantile;
 
 use crate::comparison::{Against, Noise, Row, Verdict};
-use crate::statistics::quantile;
 
 impl Noise {
     /// What comparisons of a kernel with itself gave, each made as others are made: by

@@ -1,6 +1,5 @@
 //! Statistics of small samples without assumptions on their distribution.
 //!
-//! * [`mod@quantile`]: medians and other quantiles
 //! * [`differences`]: the Hodges-Lehmann shift between two samples, and its intervals
 //! * [`ranks`]: the test of Mann and Whitney
 //! * [`discovery`]: what several tests say together
@@ -8,12 +7,10 @@
 
 pub mod differences;
 pub mod discovery;
-pub mod quantile;
 pub mod random;
 pub mod ranks;
 
 pub use differences::Differences;
 pub use discovery::adjusted;
-pub use quantile::{median, quantile};
 pub use random::Random;
 pub use ranks::mann_whitney;

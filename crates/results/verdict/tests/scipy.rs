@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "clippy takes only the test functions themselves for tests")]
 
+use measure::quantile::quantile;
 use serde_json::Value;
-use verdict::statistics::{Differences, adjusted, mann_whitney, quantile};
+use verdict::statistics::{Differences, adjusted, mann_whitney};
 
 fn vectors() -> Value {
     serde_json::from_str(include_str!("scipy/vectors.json")).unwrap()

@@ -1,7 +1,7 @@
 //! The two states that show the difference.
 
 use bisect::{Bisection, Conclusion, Point, StateReport};
-use verdict::statistics::median;
+use measure::quantile::median;
 
 use crate::axis::{Mark, position};
 

@@ -2,7 +2,7 @@
 
 use bisect::{Bisection, Check, Conclusion, Kind, Question, StateReport};
 use measure::Unit;
-use verdict::statistics::median;
+use measure::quantile::median;
 
 use super::candidate::{NAME_MAX, NAMED, absent, candidates, is_setting, name_and_title, names};
 use super::settings::{self, caution};

@@ -1,8 +1,8 @@
 //! The shift between two samples, and where it lies.
 
-use super::quantile::quantile;
 use super::random::Random;
 use super::ranks::differences_outside;
+use measure::quantile::quantile;
 
 /// Samples drawn for an interval: the ends of an interval of 99 % are then the tenth smallest and largest.
 const RESAMPLES: usize = 2000;
@@ -98,7 +98,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::statistics::{mann_whitney, median};
+    use measure::quantile::median;
+
+    use crate::statistics::mann_whitney;
 
     fn sample() -> impl Strategy<Value = Vec<f64>> {
         prop::collection::vec(-1e3..1e3, 1..15)

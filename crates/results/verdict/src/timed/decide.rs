@@ -1,8 +1,10 @@
 //! From values to verdicts.
 
+use measure::quantile::median;
+
 use super::design::Design;
 use crate::comparison::Verdict;
-use crate::statistics::{Differences, adjusted, mann_whitney, median};
+use crate::statistics::{Differences, adjusted, mann_whitney};
 
 /// The step of all clocks and counters: units are whole numbers.
 const STEP: f64 = 1.0;
