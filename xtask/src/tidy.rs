@@ -60,7 +60,7 @@ pub(crate) fn tidy() -> Result<()> {
         println!("{path}:{line}: {key}: {advice}");
     }
     if !findings.is_empty() {
-        bail!("{} untidy places; what cannot be mended goes into {}", findings.len(), exceptions::PATH);
+        bail!("{} untidy places; what cannot be fixed goes into {}", findings.len(), exceptions::PATH);
     }
     println!("tidy: {} files", repository.sources.len());
     Ok(())

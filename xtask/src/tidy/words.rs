@@ -18,8 +18,12 @@ const SYNONYMS: &[(&str, &str)] = &[
 ];
 
 /// Identifiers of a vocabulary of our own, and the terms of the field.
-const IDENTIFIERS: &[(&str, &str)] =
-    &[("Flaw", "ImageError"), ("Patience", "TimeoutScale"), ("likeness", "failure_signature")];
+const IDENTIFIERS: &[(&str, &str)] = &[
+    ("Flaw", "ImageError"),
+    ("Patience", "TimeoutScale"),
+    ("likeness", "failure_signature"),
+    ("mended", "fixed"),
+];
 
 /// What only one machine or one conversation knows.
 const PRIVATE: &[&str] = &["/work/", "/root/", "helper session", "issue tracker"];

@@ -132,7 +132,7 @@ fn the_commit_that_mends_the_build_is_found() {
     source.grows("kernel", 4);
     let call = source.bisect(&place, &format!("{start}..main"), &["--build", "--json", "--fixed"]);
     let (bisection, named) = found(call);
-    assert_eq!((named.name, bisection.mended), (culprit, true));
+    assert_eq!((named.name, bisection.fixed), (culprit, true));
     holds(&bisection, 3);
 }
 

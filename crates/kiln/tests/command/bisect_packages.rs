@@ -5,7 +5,7 @@ use bisect::{Bisection, Conclusion};
 use crate::support::{BUILD, Place, sessions};
 
 /// From where on waiting for one of a hundred file descriptors takes 700 instructions more, and the XFS reflink race
-/// is mended: Debian's 6.1.180-1.
+/// is fixed: Debian's 6.1.180-1.
 const CHANGED: &str = "deb:6.1.0-52-cloud-amd64";
 
 const RANGE: &str = "deb:6.1.0-47-cloud..deb:6.1.0-56-cloud";

@@ -34,7 +34,7 @@ fn a_program_finds_what_it_asked_for_also_when_it_is_replayed() {
 }
 
 #[test]
-fn the_reproducer_of_a_race_in_xfs_finds_a_mended_kernel_whole() {
+fn the_reproducer_of_a_race_in_xfs_finds_a_fixed_kernel_whole() {
     let place = Place::new();
     let program = place.kept_program("xfs-reflink-race");
     let needs = "fs=xfs,program=mkfs.xfs,disk=512M,cpus=2";

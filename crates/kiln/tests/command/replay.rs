@@ -18,7 +18,7 @@ fn a_case_that_fails_and_one_that_passes_end_as_before() {
     place.exec(&program, &["--format", "json", "--", "one"]).run().expect(7);
     let done = place.kiln(["replay", "last"]).run().expect(7).says("output  one");
     assert_eq!(verdict(&place, &done, 2), "same as before: fail seven: exit status 7");
-    // A replay can itself be replayed, after the program was mended.
+    // A replay can itself be replayed, after the program was fixed.
     place.script("seven", "exit 0");
     let done = place.kiln(["replay", "last"]).run().expect(0);
     assert_eq!(verdict(&place, &done, 3), "before: fail seven: exit status 7; now: pass seven");

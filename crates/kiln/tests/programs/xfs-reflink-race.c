@@ -7,7 +7,7 @@
  * xfs_reflink_fill_cow_hole() lets go of the inode's lock to reserve space for that block, takes it again, and looks
  * whether the block is still shared, but goes by the mapping from before. If the other writer has come to its end
  * meanwhile, the clone has its new block, the old one is not shared any more, and is written to: it is the original's.
- * CVE-2026-64600; mended by commit 2f4acd0fcd86, and in Debian's 6.1.180-1.
+ * CVE-2026-64600; fixed by commit 2f4acd0fcd86, and in Debian's 6.1.180-1.
  *
  * The window opens when both writes begin, so both writers leave a barrier together and nothing delays either. The I/O
  * is direct: the page cache would put the writes in order, and hide on reading what became of the disk.

@@ -16,8 +16,9 @@ pub struct Bisection {
     pub kind: Kind,
     /// What was asked.
     pub question: Question,
-    /// It was looked for what mended it.
-    pub mended: bool,
+    /// It was searched for the fix. Earlier versions called it `mended`.
+    #[serde(alias = "mended")]
+    pub fixed: bool,
     /// The end without the candidates.
     pub first: End,
     /// The end with all of them.
@@ -244,5 +245,17 @@ mod tests {
         all.add(evidence("c", "kiln c", "z"), true);
         assert_eq!((all.sessions.len(), &all.command[..], &all.lines[0][..]), (3, "kiln c", "z"));
         assert_eq!(all.release.as_deref(), Some("6.1"));
+    }
+
+    #[test]
+    fn documents_of_earlier_versions_are_read() {
+        let end = r#"{"name":"a","state":{"point":"first","name":"a","shown":0,"hidden":1,"evidence":{}}}"#;
+        let text = format!(
+            r#"{{"kind":"packages","question":"boot","mended":true,"first":{end},"last":{end},"candidates":[],
+            "probabilities":[],"states":[],"conclusion":{{"contradiction":{{"why":"none"}}}},"proof":[],
+            "steps":{{"taken":0,"runs":1,"reused":0,"expected":0.0,"worst":0}},
+            "rate":{{"mean":0.0,"interval":[0.0,1.0],"always":false}},"notes":[],"reproduce":[]}}"#
+        );
+        assert!(serde_json::from_str::<Bisection>(&text).unwrap().fixed);
     }
 }

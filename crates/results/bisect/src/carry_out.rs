@@ -95,7 +95,7 @@ impl<'a> Opened<'a> {
         let mut tester = KernelTester::new(request, environment, directory, &counted);
         notes.iter().for_each(|note| emit(Progress::Note(note.clone())));
         let search = &request.search;
-        let settings = Settings { confidence: search.confidence, mended: search.fixed, tries: search.tries };
+        let settings = Settings { confidence: search.confidence, fixed: search.fixed, tries: search.tries };
         let parts = Parts { tester: &mut tester, journal: &mut journal, kept, emit };
         let bisection = bisect(axis.as_mut(), &request.question, &settings, parts)?;
         let reproduce = reproduce(axis.as_mut(), &tester, &bisection)?;

@@ -36,7 +36,7 @@ struct Ends {
 ///
 /// When one of them is not what it should be.
 pub(crate) fn verify(asking: &mut Asking<'_>, settings: &Settings) -> Result<(), Error> {
-    let ends = match settings.mended {
+    let ends = match settings.fixed {
         false => Ends { shows: Point::Last, hides: Point::First },
         true => Ends { shows: Point::First, hides: Point::Last },
     };
@@ -88,7 +88,7 @@ fn does_not_show(asking: &mut Asking<'_>, ends: &Ends, first: u32, settings: &Se
     let bad = runs(asking, &ends.shows, first)?;
     if good.shown > 0 {
         let (good_rate, bad_rate) = (rate(&good).into(), rate(&bad).into());
-        let (what, how) = (what.into(), turned(settings.mended));
+        let (what, how) = (what.into(), turned(settings.fixed));
         return Err(Error::Swapped { what, good: good.name, good_rate, bad: bad.name, bad_rate, how });
     }
     let mut bad = bad;
@@ -156,15 +156,15 @@ fn measure(asking: &mut Asking<'_>, ends: &Ends, settings: &Settings) -> Result<
             asking.emit_states(&[Point::First, Point::Last]);
             return Ok(());
         }
-        let swapped = (bad < good && !is_noise).then(|| turned(settings.mended));
+        let swapped = (bad < good && !is_noise).then(|| turned(settings.fixed));
         return Err(no_step(asking.question, hides, shows, swapped));
     }
     Ok(())
 }
 
 /// What to say instead where the ends are swapped.
-fn turned(mended: bool) -> &'static str {
-    if mended { "remove --fixed" } else { "add --fixed to search for the fix, or swap them" }
+fn turned(fixed: bool) -> &'static str {
+    if fixed { "remove --fixed" } else { "add --fixed to search for the fix, or swap them" }
 }
 
 /// Why the ends are none of a metric.

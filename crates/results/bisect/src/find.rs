@@ -66,10 +66,10 @@ pub(crate) fn start(
     settings: &Settings,
     false_alarm: f64,
 ) -> Result<Search, Unusable> {
-    let Settings { confidence, mended, .. } = *settings;
+    let Settings { confidence, fixed, .. } = *settings;
     let allowed = (1.0 - confidence) * if axis.is_separable() { OF_MEMBER } else { 1.0 };
     let confidence = 1.0 - allowed;
-    Search::new(track.order(axis), bisection::Settings { confidence, mended, false_alarm })
+    Search::new(track.order(axis), bisection::Settings { confidence, fixed, false_alarm })
 }
 
 /// Whether a state between the ends was tested before.
@@ -185,7 +185,7 @@ impl Finding<'_, '_> {
         for (index, state) in around.iter().enumerate() {
             let is_with = index + 1 == around.len();
             let (shown, hidden) = self.asking.counts(&self.point(*state));
-            let missing = match is_with == self.settings.mended {
+            let missing = match is_with == self.settings.fixed {
                 // Where it does not show, it must be missed often enough.
                 true => needed.saturating_sub(shown + hidden),
                 false => u32::from(shown == 0) * needed.saturating_sub(hidden),

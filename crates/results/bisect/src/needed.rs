@@ -21,7 +21,7 @@ pub(crate) fn needed(asking: &Asking<'_>, settings: &Settings) -> u32 {
     if asking.question.is_certain() {
         return 1;
     }
-    let end = if settings.mended { Point::First } else { Point::Last };
+    let end = if settings.fixed { Point::First } else { Point::Last };
     let (failures, passes) = asking.counts(&end);
     let rate = asking.rate.unwrap_or(Rate { failures, passes });
     misses(rate, settings.confidence)

@@ -78,7 +78,7 @@ pub fn bisect(
     Ok(Bisection {
         kind: asking.axis.kind(),
         question: question.clone(),
-        mended: settings.mended,
+        fixed: settings.fixed,
         first: end(&Point::First, first)?,
         last: end(&Point::Last, last)?,
         threshold: asking.threshold,

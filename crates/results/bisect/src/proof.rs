@@ -84,7 +84,7 @@ fn of_set(asking: &Asking<'_>, culprits: &[usize]) -> Vec<Wanted> {
 /// Runs what is to be checked as often as it takes to be sure.
 fn check(asking: &mut Asking<'_>, wanted: Wanted, settings: &Settings) -> Result<Check, Error> {
     let Wanted { point, tested, what, has_it, otherwise } = wanted;
-    let expected = has_it != settings.mended;
+    let expected = has_it != settings.fixed;
     let bare = Check { what, tested: Some(tested), expected, state: None, untried: None, holds: false };
     let untried = |why: String| Check { untried: Some(why), ..bare.clone() };
     let needed = needed(asking, settings);

@@ -71,5 +71,5 @@ fn suffices(asking: &mut Asking<'_>, held: &[usize], settings: &Settings) -> Res
         }
     }
     // If it is not known, nothing says that more are needed.
-    Ok(asking.counts(&point) == (0, 0) || asking.shows(&point) != settings.mended)
+    Ok(asking.counts(&point) == (0, 0) || asking.shows(&point) != settings.fixed)
 }

@@ -5,8 +5,8 @@
 pub struct Settings {
     /// How sure it must be, from 0 to 1.
     pub confidence: f64,
-    /// It is looked for what mended it: the first end is the bad one.
-    pub mended: bool,
+    /// The fix is searched for: the first end is the bad one.
+    pub fixed: bool,
     /// Runs at the bad end before the failure is taken not to be there.
     pub tries: u32,
 }

@@ -121,8 +121,8 @@ impl World {
         }
         let place = self.place(state);
         self.steps += u32::from(!std::mem::replace(&mut self.built[place], true));
-        let Settings { mended, false_alarm, .. } = self.play.settings;
-        let chance = if self.contains(state) == mended { false_alarm } else { self.play.rate };
+        let Settings { fixed, false_alarm, .. } = self.play.settings;
+        let chance = if self.contains(state) == fixed { false_alarm } else { self.play.rate };
         Some(uniform(&mut self.random) < chance)
     }
 
@@ -142,7 +142,7 @@ impl World {
 
     /// Both ends: the bad one until it is known how often the failure shows, the good one until it can hardly be missed.
     fn verify(&mut self, search: &mut Search) {
-        let (bad, good) = match self.play.settings.mended {
+        let (bad, good) = match self.play.settings.fixed {
             true => (State::Before, State::All),
             false => (State::All, State::Before),
         };
@@ -282,8 +282,8 @@ fn fixed_repeats(count: usize, rate: f64, confidence: f64) -> u32 {
     steps * (1..).find(is_enough).unwrap()
 }
 
-fn mended() -> Settings {
-    Settings { mended: true, ..Settings::default() }
+fn fixed() -> Settings {
+    Settings { fixed: true, ..Settings::default() }
 }
 
 fn with_alarms() -> Settings {
@@ -315,11 +315,11 @@ fn the_culprit_is_right_at_the_stated_confidence() {
     let plays = [
         line(128, 0.05),
         line(256, 0.9),
-        Play { settings: mended(), ..line(256, 0.3) },
+        Play { settings: fixed(), ..line(256, 0.3) },
         Play { settings: with_alarms(), ..line(256, 0.9) },
         Play { settings: low, ..line(256, 0.3) },
         Play { order: history(200, 1), ..line(1, 0.3) },
-        Play { order: history(200, 2), settings: mended(), ..line(1, 0.9) },
+        Play { order: history(200, 2), settings: fixed(), ..line(1, 0.9) },
     ];
     for play in plays {
         let summary = many(200, &play);
@@ -370,7 +370,7 @@ fn print_the_table() {
         ("30 %", line(4096, 0.3)),
         ("30 %, two at a time", Play { jobs: 2, ..line(512, 0.3) }),
         ("30 %, a new state costs 20 runs", Play { build: 20.0, ..line(512, 0.3) }),
-        ("30 %, mended", Play { settings: mended(), ..line(512, 0.3) }),
+        ("30 %, fixed", Play { settings: fixed(), ..line(512, 0.3) }),
         ("30 %, a fifth cannot be tested", Play { broken: 0.2, ..line(512, 0.3) }),
         ("90 %, false alarms of 5 %", Play { settings: with_alarms(), ..line(512, 0.9) }),
         ("10 %", line(256, 0.1)),

@@ -14,7 +14,7 @@ fn swapped_ends() {
         }
         other => panic!("{other:?}"),
     }
-    let mut world = World::with_culprit(FakeAxis::line(60), 7).mended();
+    let mut world = World::with_culprit(FakeAxis::line(60), 7).fixed();
     assert!(matches!(world.bisect(), Err(Error::Swapped { how: "remove --fixed", .. })));
 }
 

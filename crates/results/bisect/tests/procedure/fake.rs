@@ -198,7 +198,7 @@ impl World {
         Self {
             axis,
             question: Question::Case("fs/a".to_string()),
-            settings: Settings { confidence: 0.99, mended: false, tries: 100 },
+            settings: Settings { confidence: 0.99, fixed: false, tries: 100 },
             truth: Box::new(truth),
             seed: 1,
             jobs: 1,
@@ -222,8 +222,8 @@ impl World {
         Self::new(axis, move |axis, point| if axis.has(point, culprit) { Seen::Rate(rate) } else { NEVER })
     }
 
-    pub(crate) fn mended(mut self) -> Self {
-        self.settings.mended = true;
+    pub(crate) fn fixed(mut self) -> Self {
+        self.settings.fixed = true;
         self
     }
 

@@ -29,10 +29,10 @@ fn each_commit_of_a_graph_is_found() {
 }
 
 #[test]
-fn each_commit_that_mended_it_is_found() {
+fn each_commit_that_fixed_it_is_found() {
     for culprit in 0..10 {
         let truth = move |axis: &FakeAxis, point: &Point| crate::fake::shows(!axis.has(point, culprit));
-        assert_eq!(World::new(merges(), truth).mended().culprits(), [culprit]);
+        assert_eq!(World::new(merges(), truth).fixed().culprits(), [culprit]);
     }
 }
 

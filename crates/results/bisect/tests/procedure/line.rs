@@ -74,14 +74,14 @@ fn one_candidate_is_proved_all_the_same() {
 }
 
 #[test]
-fn what_mended_it_is_found() {
+fn what_fixed_it_is_found() {
     for culprit in [0, 1, 50, 98, 99] {
         let mut world =
             World::new(FakeAxis::line(100), move |axis, point| crate::fake::shows(!axis.has(point, culprit)))
-                .mended();
+                .fixed();
         let bisection = world.bisect().unwrap();
         assert_eq!(crate::fake::culprits(&bisection), [culprit]);
-        assert!(bisection.mended && bisection.steps.taken <= 7, "{:?}", bisection.steps);
+        assert!(bisection.fixed && bisection.steps.taken <= 7, "{:?}", bisection.steps);
         for (check, expected) in bisection.proof.iter().zip([true, false, true]) {
             assert!(check.holds && check.expected == expected, "{check:?}");
         }
@@ -109,14 +109,14 @@ fn an_intermittent_failure_is_found_and_missed_often_enough_in_the_proof() {
 }
 
 #[test]
-fn an_intermittent_failure_that_was_mended_is_found() {
+fn an_intermittent_failure_that_was_fixed_is_found() {
     let mut wrong = 0;
     for seed in 0..24 {
         let culprit = usize::try_from(seed * 7 % 40).unwrap();
         let truth = move |axis: &FakeAxis, point: &Point| {
             if axis.has(point, culprit) { NEVER } else { Seen::Rate(0.3) }
         };
-        let mut world = World::new(FakeAxis::line(40), truth).mended().seed(seed);
+        let mut world = World::new(FakeAxis::line(40), truth).fixed().seed(seed);
         wrong += u32::from(crate::fake::culprits(&world.bisect().unwrap()) != [culprit]);
     }
     assert!(wrong <= 2, "{wrong}");

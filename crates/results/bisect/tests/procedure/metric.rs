@@ -76,12 +76,12 @@ fn better_values_at_the_bad_end_are_swapped_ends() {
         other => panic!("{other:?}"),
     };
     assert!(how(steps(1000.0, &[(10, 900.0)])).starts_with("add --fixed"));
-    assert_eq!(how(steps(1000.0, &[(10, 1100.0)]).mended()), "remove --fixed");
+    assert_eq!(how(steps(1000.0, &[(10, 1100.0)]).fixed()), "remove --fixed");
 }
 
 #[test]
-fn what_mended_a_metric_is_found() {
-    let mut world = steps(1000.0, &[(10, 900.0)]).mended();
+fn what_fixed_a_metric_is_found() {
+    let mut world = steps(1000.0, &[(10, 900.0)]).fixed();
     assert_eq!(world.culprits(), [10]);
 }
 

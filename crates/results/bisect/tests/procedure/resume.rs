@@ -34,7 +34,7 @@ fn goes_on(world: impl Fn() -> World) {
 fn on_a_line() {
     goes_on(|| World::with_culprit(FakeAxis::line(50), 31));
     goes_on(|| World::with_culprit(FakeAxis::line(50), 31).jobs(2));
-    goes_on(|| World::new(FakeAxis::line(50), |axis, point| shows(!axis.has(point, 31))).mended());
+    goes_on(|| World::new(FakeAxis::line(50), |axis, point| shows(!axis.has(point, 31))).fixed());
 }
 
 #[test]

@@ -28,13 +28,13 @@ fn is_proved(mut world: World, expected: &[usize]) {
         all if all == count => Point::Last,
         _ => Point::With(numbers),
     };
-    assert!((seen(&point(expected.to_vec())).shown > 0) != bisection.mended);
+    assert!((seen(&point(expected.to_vec())).shown > 0) != bisection.fixed);
     for one in expected {
         let rest = point((0..count).filter(|number| number != one).collect());
-        assert!((seen(&rest).shown > 0) == bisection.mended);
+        assert!((seen(&rest).shown > 0) == bisection.fixed);
         if expected.len() > 1 {
             let others = point(expected.iter().copied().filter(|other| other != one).collect());
-            assert!((seen(&others).shown > 0) == bisection.mended);
+            assert!((seen(&others).shown > 0) == bisection.fixed);
         }
     }
 }
@@ -69,12 +69,12 @@ fn three_and_more() {
 }
 
 #[test]
-fn what_mended_it() {
+fn what_fixed_it() {
     for needed in [&[4_usize][..], &[0], &[19], &[2, 9], &[0, 19], &[1, 5, 19]] {
         let world = World::new(FakeAxis::options(20), move |axis, point| {
             shows(!needed.iter().all(|number| axis.has(point, *number)))
         });
-        is_proved(world.mended(), needed);
+        is_proved(world.fixed(), needed);
     }
 }
 
@@ -107,12 +107,12 @@ fn steps_are_the_states_between_the_ends() {
 
 #[test]
 fn what_cannot_be_tested_alone_is_said_and_nothing_is_added_to_it() {
-    for mended in [false, true] {
+    for fixed in [false, true] {
         let mut world = World::new(FakeAxis::options(20), move |axis, point| match point {
             Point::With(numbers) if *numbers == [12] => Seen::Broken,
-            _ => shows(axis.has(point, 12) != mended),
+            _ => shows(axis.has(point, 12) != fixed),
         });
-        world.settings.mended = mended;
+        world.settings.fixed = fixed;
         let bisection = world.bisect().unwrap();
         assert_eq!(culprits(&bisection), [12]);
         assert_eq!(bisection.proof[0].untried.as_deref(), Some("it does not build"));

@@ -97,13 +97,13 @@ fn ends_must_be_there() {
 
 #[test]
 fn another_failure_at_the_good_end_is_told_from_a_broken_one() {
-    for (mended, end) in [(false, Point::First), (true, Point::Last)] {
+    for (fixed, end) in [(false, Point::First), (true, Point::Last)] {
         let name = format!("{end:?}");
         let mut world = World::new(FakeAxis::line(60), move |axis, point| match *point == end {
             true => Seen::Other,
-            false => shows(axis.has(point, 7) != mended),
+            false => shows(axis.has(point, 7) != fixed),
         });
-        world.settings.mended = mended;
+        world.settings.fixed = fixed;
         match world.bisect() {
             Err(Error::OtherFailure { good, how }) => {
                 assert_eq!(good, name);

@@ -103,6 +103,6 @@ fn what_fixed_it_is_found_too() {
     let mut asked = asks(BisectRequest { question: Question::Boot, ..asked() });
     asked.search.fixed = true;
     let bisection = world.along(&asked, Images::with(9)).unwrap();
-    assert!(bisection.mended);
+    assert!(bisection.fixed);
     assert_eq!(culprits(&bisection), ["change 5"]);
 }

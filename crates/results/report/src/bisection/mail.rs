@@ -291,7 +291,7 @@ fn subject(bisection: &Bisection) -> String {
         Conclusion::Culprits { candidates, .. } if candidates.len() == 1 => absent(&candidates[0]),
         _ => None,
     };
-    let since = match (is_setting(bisection.kind), bisection.mended != absent.is_some()) {
+    let since = match (is_setting(bisection.kind), bisection.fixed != absent.is_some()) {
         (true, true) => "without",
         (true, false) => "with",
         (false, true) => "until",
@@ -316,5 +316,5 @@ fn titled(line: &str, title: &str) -> String {
 /// Whether it is something for those who track regressions of the kernel.
 fn is_regression(bisection: &Bisection) -> bool {
     let is_found = !matches!(bisection.conclusion, Conclusion::Contradiction { .. });
-    bisection.kind == Kind::Commits && !bisection.mended && is_found
+    bisection.kind == Kind::Commits && !bisection.fixed && is_found
 }

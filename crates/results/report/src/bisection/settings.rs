@@ -55,7 +55,7 @@ pub(super) fn caution(bisection: &Bisection) -> Option<String> {
     };
     Some(format!(
         "it is {} {without} as well: another {} is sufficient too; {advice} and bisect again",
-        if bisection.mended { "fixed" } else { "broken" },
+        if bisection.fixed { "fixed" } else { "broken" },
         bisection.kind.noun()
     ))
 }

@@ -16,8 +16,8 @@ use crate::words::{brief, is_hash, many, runs};
 
 /// What it comes to, in one sentence without a full stop.
 pub(super) fn verdict(bisection: &Bisection) -> String {
-    let which = if bisection.mended { "good" } else { "bad" };
-    let verb = if bisection.mended { "fixes" } else { "breaks" };
+    let which = if bisection.fixed { "good" } else { "bad" };
+    let verb = if bisection.fixed { "fixes" } else { "breaks" };
     let noun = bisection.kind.noun();
     match &bisection.conclusion {
         Conclusion::Culprits { candidates, .. } if candidates.len() == 1 && is_setting(bisection.kind) => {
@@ -31,7 +31,7 @@ pub(super) fn verdict(bisection: &Bisection) -> String {
             format!("the first {which} {noun} is {}", names(candidates))
         }
         Conclusion::Culprits { candidates, .. } => {
-            let verb = if bisection.mended { "fix" } else { "break" };
+            let verb = if bisection.fixed { "fix" } else { "break" };
             format!(
                 "{} {verb} it only together: {}",
                 many(bisection.kind, candidates.len()),
@@ -253,7 +253,7 @@ pub(super) fn symptom(question: &Question) -> String {
 pub(super) fn introduced(bisection: &Bisection) -> Option<&str> {
     match &bisection.conclusion {
         Conclusion::Culprits { candidates, .. }
-            if bisection.kind == Kind::Commits && !bisection.mended && candidates.len() == 1 =>
+            if bisection.kind == Kind::Commits && !bisection.fixed && candidates.len() == 1 =>
         {
             candidates.first().map(|candidate| candidate.name.as_str()).filter(|name| is_hash(name))
         }
@@ -270,6 +270,6 @@ pub(super) fn walked(bisection: &Bisection) -> String {
 
 /// What was searched for.
 pub(super) fn question(bisection: &Bisection) -> String {
-    let mended = if bisection.mended { "the fix of " } else { "" };
-    format!("{mended}{}", fit(&safe_line(&bisection.question.to_string()), 2 * NAME_MAX))
+    let fixed = if bisection.fixed { "the fix of " } else { "" };
+    format!("{fixed}{}", fit(&safe_line(&bisection.question.to_string()), 2 * NAME_MAX))
 }

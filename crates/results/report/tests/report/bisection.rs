@@ -8,8 +8,7 @@ use report::bisection::{html, json, mail, text};
 use unicode_width::UnicodeWidthStr;
 
 use crate::bisections::{
-    HASH, absence, all, commit, contradiction, empty, mended, metric, one_of_two, poisoned, suspects,
-    together,
+    HASH, absence, all, commit, contradiction, empty, fixed, metric, one_of_two, poisoned, suspects, together,
 };
 use crate::compare::{between, open_elements, written};
 
@@ -38,8 +37,8 @@ fn a_commit_is_named_with_its_proof_and_both_sides() {
 
 #[test]
 fn a_fix_is_shown_with_its_rate() {
-    insta::assert_snapshot!("mended-text", printed(&mended(), 100));
-    insta::assert_snapshot!("mended-mail", draft(&mended()));
+    insta::assert_snapshot!("fixed-text", printed(&fixed(), 100));
+    insta::assert_snapshot!("fixed-mail", draft(&fixed()));
 }
 
 #[test]
@@ -61,12 +60,12 @@ fn unwrapped(text: &str) -> String {
 
 #[test]
 fn what_is_enough_but_not_needed_is_said_with_what_to_do() {
-    for (mended, word) in [(false, "broken"), (true, "fixed")] {
+    for (fixed, word) in [(false, "broken"), (true, "fixed")] {
         let said = format!(
             "it is {word} without aaa=1 as well: another parameter is sufficient too; \
              leave aaa=1 out of both ends and bisect again"
         );
-        let bisection = one_of_two(mended);
+        let bisection = one_of_two(fixed);
         for text in [printed(&bisection, 60), draft(&bisection), page(&bisection)] {
             assert!(unwrapped(&text).contains(&said), "{text}");
         }
@@ -85,10 +84,10 @@ fn a_removal_is_worded_without_a_double_no() {
     insta::assert_snapshot!("absence-text", printed(&absence(false), 100));
     let broken = draft(&absence(false));
     assert!(broken.starts_with("Subject: fs/overlay-rename fails without ddd=1\n"), "{broken}");
-    let mended = absence(true);
-    assert!(draft(&mended).starts_with("Subject: fs/overlay-rename fails with ddd=1\n"));
-    assert!(printed(&mended, 80).starts_with("removing the parameter ddd=1 fixes it\n"));
-    for text in [printed(&mended, 80), draft(&mended)] {
+    let fixed = absence(true);
+    assert!(draft(&fixed).starts_with("Subject: fs/overlay-rename fails with ddd=1\n"));
+    assert!(printed(&fixed, 80).starts_with("removing the parameter ddd=1 fixes it\n"));
+    for text in [printed(&fixed, 80), draft(&fixed)] {
         assert!(!text.contains("no ddd=1"), "{text}");
     }
 
@@ -121,7 +120,7 @@ fn proof(bisection: &Bisection, width: usize) -> String {
 
 #[test]
 fn the_result_of_a_check_is_shown_at_any_width() {
-    for (bisection, results) in [(metric(), ["holds", "could not be run"]), (mended(), ["holds"; 2])] {
+    for (bisection, results) in [(metric(), ["holds", "could not be run"]), (fixed(), ["holds"; 2])] {
         for width in 50..120 {
             let checks = proof(&bisection, width).split_whitespace().collect::<Vec<_>>().join(" ");
             assert_eq!(checks.matches(" holds").count(), 2, "{width}: {checks}");
@@ -180,8 +179,8 @@ fn only_a_commit_that_broke_something_is_reported_as_a_regression() {
     let line = format!("\n#regzbot introduced: {HASH}\n");
     assert!(draft(&commit()).ends_with(&line));
     assert!(draft(&commit()).contains("\nCc: regressions@lists.linux.dev\n"));
-    let turned = Bisection { mended: true, ..commit() };
-    for bisection in [turned, mended(), metric(), together(), contradiction()] {
+    let turned = Bisection { fixed: true, ..commit() };
+    for bisection in [turned, fixed(), metric(), together(), contradiction()] {
         let draft = draft(&bisection);
         assert!(!draft.contains("regzbot") && !draft.contains("regressions@"), "{draft}");
     }
@@ -208,7 +207,7 @@ fn parts_of_a_page() {
 
 #[test]
 fn changes_of_a_package_are_sorted_by_relevance() {
-    let page = page(&mended()).replace("><", ">\n<");
+    let page = page(&fixed()).replace("><", ">\n<");
     let closest = between(&page, "<th scope=\"row\">changes</th>", "</tbody>");
     assert_eq!(closest.matches("<li>").count(), 2);
     let all = between(&page, "<details>", "</details>");
@@ -216,7 +215,7 @@ fn changes_of_a_package_are_sorted_by_relevance() {
     assert!(
         all.contains("<summary>All changes: 1,204 since 6.1.174-1 (stable 6.1.175 to 6.1.176)</summary>")
     );
-    let booted = Bisection { question: bisect::Question::Boot, ..mended() };
+    let booted = Bisection { question: bisect::Question::Boot, ..fixed() };
     let text = printed(&booted, 200);
     let line = "\nchanges    1,204 since 6.1.174-1 (stable 6.1.175 to 6.1.176); the HTML report and --json list them\n\n";
     assert!(text.contains(line), "{text}");
@@ -241,9 +240,9 @@ fn what_is_next_to_certain_reads_the_same_everywhere() {
 
 #[test]
 fn the_version_of_a_package_is_called_one() {
-    let text = printed(&mended(), 100);
+    let text = printed(&fixed(), 100);
     assert!(text.contains("\nversion    6.1.176-1\n") && !text.contains("\ntitle "), "{text}");
-    assert!(draft(&mended()).contains("\n  version    6.1.176-1\n"));
+    assert!(draft(&fixed()).contains("\n  version    6.1.176-1\n"));
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub(crate) fn commit() -> Bisection {
     Bisection {
         kind: Kind::Commits,
         question: Question::Case("fs/overlay-rename".into()),
-        mended: false,
+        fixed: false,
         first: End { name: "v6.1".into(), state: state(Point::First, "v6.1", 0, 14) },
         last: End { name: "v6.2".into(), state: state(Point::Last, "v6.2", 14, 0) },
         threshold: None,
@@ -120,8 +120,8 @@ pub(crate) fn commit() -> Bisection {
     }
 }
 
-/// A package that mended what failed now and then.
-pub(crate) fn mended() -> Bisection {
+/// A package that fixed what failed now and then.
+pub(crate) fn fixed() -> Bisection {
     let names: Vec<String> = (41..47).map(|abi| format!("6.1.0-{abi}-cloud-amd64")).collect();
     let other = |number| format!("net: part {number} of what has nothing to do with it (CVE-2026-{number})");
     let told = [
@@ -140,7 +140,7 @@ pub(crate) fn mended() -> Bisection {
     let at = |number: usize, shown, hidden| state(Point::After(number), &names[number], shown, hidden);
     Bisection {
         kind: Kind::Packages,
-        mended: true,
+        fixed: true,
         first: End {
             name: "6.1.0-40-cloud-amd64".into(),
             state: state(Point::First, "6.1.0-40-cloud-amd64", 5, 25),
@@ -254,10 +254,10 @@ pub(crate) fn together() -> Bisection {
 }
 
 /// One parameter of four that suffices and is not needed.
-pub(crate) fn one_of_two(mended: bool) -> Bisection {
+pub(crate) fn one_of_two(fixed: bool) -> Bisection {
     let names: Vec<String> =
         ["aaa=1", "bbb=2 instead of bbb=1", "no ccc=1", "no ddd=1"].map(str::to_owned).into();
-    let (shown, hidden) = if mended { (0, 14) } else { (14, 0) };
+    let (shown, hidden) = if fixed { (0, 14) } else { (14, 0) };
     let alone = state(Point::With(vec![0]), "host with aaa=1", shown, hidden);
     let rest = state(Point::With(vec![1, 2, 3]), "host with bbb=2", shown, hidden);
     let first = state(Point::First, "host with bbb=1 ccc=1 ddd=1", hidden, shown);
@@ -265,15 +265,15 @@ pub(crate) fn one_of_two(mended: bool) -> Bisection {
     let culprit = Candidate { name: names[0].clone(), ..Candidate::default() };
     Bisection {
         kind: Kind::Parameters,
-        mended,
+        fixed,
         first: End { name: first.name.clone(), state: first },
         last: End { name: last.name.clone(), state: last },
         probabilities: vec![0.999, 0.001, 0.0, 0.0],
         states: Vec::new(),
         conclusion: Conclusion::Culprits { numbers: vec![0], candidates: vec![culprit], confidence: 0.999 },
         proof: vec![
-            holds("the parameter alone", !mended, alone),
-            Check { holds: false, ..holds("the last end without aaa=1", mended, rest) },
+            holds("the parameter alone", !fixed, alone),
+            Check { holds: false, ..holds("the last end without aaa=1", fixed, rest) },
         ],
         candidates: names,
         ..commit()
@@ -281,10 +281,10 @@ pub(crate) fn one_of_two(mended: bool) -> Bisection {
 }
 
 /// One parameter of four whose absence does it.
-pub(crate) fn absence(mended: bool) -> Bisection {
-    let mut bisection = one_of_two(mended);
+pub(crate) fn absence(fixed: bool) -> Bisection {
+    let mut bisection = one_of_two(fixed);
     let name = bisection.candidates[3].clone();
-    let (shown, hidden) = if mended { (14, 0) } else { (0, 14) };
+    let (shown, hidden) = if fixed { (14, 0) } else { (0, 14) };
     bisection.proof[0].state = Some(state(Point::With(vec![3]), "host with bbb=1 ccc=1", hidden, shown));
     let check = &mut bisection.proof[1];
     (check.what, check.holds) = (format!("the last end without {name}"), true);
@@ -411,7 +411,7 @@ pub(crate) fn poisoned(mut bisection: Bisection, evil: &str) -> Bisection {
 pub(crate) fn all() -> Vec<Bisection> {
     vec![
         commit(),
-        mended(),
+        fixed(),
         metric(),
         together(),
         suspects(),

@@ -113,7 +113,7 @@ impl Choice<'_> {
     fn information(&self, with: Share, whole: Share, entropy: fn(f64) -> f64) -> f64 {
         let false_alarm = self.settings.false_alarm;
         let mut bad = with;
-        if self.settings.mended {
+        if self.settings.fixed {
             bad = whole;
             bad.add(with, -1.0);
         }
@@ -151,7 +151,7 @@ impl Choice<'_> {
         let mut shows = 0.0;
         for candidate in 0..self.axis.count() {
             let share = posterior.share(candidate);
-            let bad = self.axis.contains(state, candidate) != self.settings.mended;
+            let bad = self.axis.contains(state, candidate) != self.settings.fixed;
             shows += if bad { share.shows } else { share.mass * self.settings.false_alarm };
         }
         shows.clamp(0.0, 1.0)

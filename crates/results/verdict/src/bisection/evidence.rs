@@ -23,7 +23,7 @@ pub(super) struct Evidence {
     /// For each candidate, the runs of states that contain it.
     with: Vec<Runs>,
     /// The failure is in the states without the culprit.
-    mended: bool,
+    fixed: bool,
 }
 
 impl Runs {
@@ -38,8 +38,8 @@ impl Runs {
 }
 
 impl Evidence {
-    pub(super) fn new(count: usize, mended: bool) -> Self {
-        Self { total: Runs::default(), with: vec![Runs::default(); count], mended }
+    pub(super) fn new(count: usize, fixed: bool) -> Self {
+        Self { total: Runs::default(), with: vec![Runs::default(); count], fixed }
     }
 
     pub(super) fn observe(&mut self, axis: &Axis, state: State, runs: Runs) {
@@ -59,7 +59,7 @@ impl Evidence {
     pub(super) fn of(&self, candidate: usize) -> Split {
         let with = self.with[candidate];
         let without = self.total.without(with);
-        let (bad, good) = if self.mended { (without, with) } else { (with, without) };
+        let (bad, good) = if self.fixed { (without, with) } else { (with, without) };
         Split { bad, good }
     }
 }

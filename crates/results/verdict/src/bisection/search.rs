@@ -58,7 +58,7 @@ impl Search {
     /// When there are no candidates, more than 1,048,576 on a line or 32,768 in a graph, parents that do not come before
     /// their children, or fractions that are none.
     pub fn new(order: Order, settings: Settings) -> Result<Self, Unusable> {
-        let Settings { confidence, false_alarm, mended } = settings;
+        let Settings { confidence, false_alarm, fixed } = settings;
         if !(confidence > 0.0 && confidence < 1.0) {
             return Err(Unusable::Confidence(confidence));
         }
@@ -67,7 +67,7 @@ impl Search {
         }
         let axis = Axis::new(order)?;
         let count = axis.count();
-        Ok(Self { axis, settings, evidence: Evidence::new(count, mended), testable: Testable::new(count) })
+        Ok(Self { axis, settings, evidence: Evidence::new(count, fixed), testable: Testable::new(count) })
     }
 
     /// So many runs of `state` showed the failure, and so many did not. A candidate that is not there is passed over.
@@ -334,10 +334,10 @@ mod tests {
 
     #[test]
     fn what_no_candidate_explains_is_a_contradiction() {
-        let mended = Settings { mended: true, ..Settings::default() };
+        let fixed = Settings { fixed: true, ..Settings::default() };
         let mut cases = [
             (line(9), vec![State::Before]),
-            (Search::new(Order::Line(9), mended).unwrap(), vec![State::All]),
+            (Search::new(Order::Line(9), fixed).unwrap(), vec![State::All]),
             // Only together do they fail.
             (graph(&[&[], &[], &[0, 1]]), vec![State::After(0), State::After(1)]),
         ];
@@ -416,8 +416,8 @@ mod tests {
     }
 
     fn settings() -> impl Strategy<Value = Settings> {
-        (any::<bool>(), prop_oneof![Just(0.0), 0.0..0.5]).prop_map(|(mended, false_alarm)| Settings {
-            mended,
+        (any::<bool>(), prop_oneof![Just(0.0), 0.0..0.5]).prop_map(|(fixed, false_alarm)| Settings {
+            fixed,
             false_alarm,
             ..Settings::default()
         })
@@ -464,7 +464,7 @@ mod tests {
         }
 
         #[test]
-        fn what_mended_it_is_what_broke_it_read_backwards(events in events(COUNT)) {
+        fn what_fixed_it_is_what_broke_it_read_backwards(events in events(COUNT)) {
             let mirror = |state| match state {
                 State::Before => State::All,
                 State::All => State::Before,
@@ -478,13 +478,13 @@ mod tests {
                 Event::Observe(state, shown, hidden) => Some(Event::Observe(mirror(state), shown, hidden)),
                 Event::Broken(_) => None,
             };
-            let settings = Settings { mended: true, ..Settings::default() };
-            let mended = Search::new(Order::Line(COUNT), settings).unwrap();
-            let mended = play(mended, &events.iter().filter_map(runs).collect::<Vec<_>>());
+            let settings = Settings { fixed: true, ..Settings::default() };
+            let fixed = Search::new(Order::Line(COUNT), settings).unwrap();
+            let fixed = play(fixed, &events.iter().filter_map(runs).collect::<Vec<_>>());
             let broke = play(line(COUNT), &events.iter().filter_map(mirrored).collect::<Vec<_>>());
             let mut backwards = broke.probabilities(Sceptical);
             backwards.reverse();
-            for (a, b) in mended.probabilities(Sceptical).into_iter().zip(backwards) {
+            for (a, b) in fixed.probabilities(Sceptical).into_iter().zip(backwards) {
                 prop_assert!((a - b).abs() < 1e-9);
             }
         }

@@ -34,7 +34,7 @@ impl Testable {
 
     /// How much one may hope that the state after each candidate can be tested, as a fraction of 1.
     ///
-    /// What breaks a build is seldom mended at once, and nobody knows after how many candidates. If each length is as
+    /// What breaks a build is seldom fixed at once, and nobody knows after how many candidates. If each length is as
     /// likely as its double, a stretch of which `k` are known goes on for `d` more with a chance of k / (d + k). So the
     /// search jumps away from what failed, farther each time. A state that was tested ends the stretch.
     pub(super) fn hope(&self, axis: &Axis) -> Vec<f64> {

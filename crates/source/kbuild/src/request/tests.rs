@@ -85,7 +85,7 @@ fn a_build_that_fails_names_its_first_error_and_leaves_no_kernel() {
     assert!(error.to_string().contains("init/main.c:1:5: error: expected sense"), "{error}");
     assert!(error.accuses_kernel() && !error.is_usage());
     assert_eq!(place.kept(), 0);
-    place.change("int mended;\n");
+    place.change("int fixed;\n");
     place.build("TREE", &["defconfig"]).unwrap();
 }
 
