@@ -329,9 +329,11 @@ impl Done {
         text.lines().map(|line| serde_json::from_str(line).expect("a whole event")).collect()
     }
 
-    /// The document of a case.
+    /// The document of a case, or else of the boot.
     pub(crate) fn document(&self, case: &str) -> Run {
-        let path = self.results().join("cases").join(format!("{case}.json"));
+        let name = format!("{case}.json");
+        let of_case = self.results().join("cases").join(&name);
+        let path = if of_case.is_file() { of_case } else { self.results().join(name) };
         let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         serde_json::from_slice(&text).expect("a Run")
     }
