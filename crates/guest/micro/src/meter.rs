@@ -8,20 +8,20 @@ use rustix::time::{ClockId, clock_gettime};
 use super::marks;
 
 /// How often an operation is repeated.
-struct Course {
+struct Repetitions {
     /// At least, however dear it is.
     min: usize,
     /// At most.
     max: usize,
     /// No more than it takes until all together have cost so much, by the clock.
-    plenty: u64,
+    enough: u64,
 }
 
 /// Instructions are the same each time but for what comes now and then: some repetitions tell which is which.
-const COUNTED: Course = Course { min: 5, max: 8, plenty: 1_000_000 };
+const COUNTED: Repetitions = Repetitions { min: 5, max: 8, enough: 1_000_000 };
 
 /// Times are not.
-const TIMED: Course = Course { min: 9, max: 32, plenty: 10_000_000 };
+const TIMED: Repetitions = Repetitions { min: 9, max: 32, enough: 10_000_000 };
 
 /// Shortest time that a clock in nanoseconds can tell from another one.
 const BATCH_NANOSECONDS: u64 = 20_000;
@@ -54,8 +54,8 @@ pub struct Meter {
 
 impl Meter {
     pub(super) fn new(clock: Clock) -> Self {
-        let course = course(clock);
-        let (costs, ticked) = (Vec::with_capacity(course.max), Vec::with_capacity(course.max));
+        let repetitions = repetitions(clock);
+        let (costs, ticked) = (Vec::with_capacity(repetitions.max), Vec::with_capacity(repetitions.max));
         let empty = Self { clock, own_cost: 0, made: 0, batch: 1, samples: Samples { costs, ticked } };
         // The second look finds the code translated and its pages there.
         let looks = match clock {
@@ -122,8 +122,8 @@ impl Meter {
 
     fn wants_more(&self) -> bool {
         let spent: u64 = self.samples.costs.iter().map(|cost| cost * u64::from(self.batch)).sum();
-        let (count, course) = (self.samples.costs.len(), course(self.clock));
-        count < course.min || (count < course.max && spent < course.plenty)
+        let (count, repetitions) = (self.samples.costs.len(), repetitions(self.clock));
+        count < repetitions.min || (count < repetitions.max && spent < repetitions.enough)
     }
 
     /// Times more operations together when they are too short for the clock, and warms up once more: the first ones
@@ -178,7 +178,7 @@ impl Meter {
     }
 }
 
-fn course(clock: Clock) -> Course {
+fn repetitions(clock: Clock) -> Repetitions {
     match clock {
         Clock::Instructions { .. } => COUNTED,
         Clock::Nanoseconds => TIMED,

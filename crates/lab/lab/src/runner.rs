@@ -1,21 +1,21 @@
 //! Boots, runs, judges.
 //!
-//! * [`supply`]: where the machine for a case comes from: a clone, or a boot
+//! * [`machine_provider`]: where the machine for a case comes from: a clone, or a boot
 //! * [`pool`]: cases side by side, each in a machine of its own
 //! * [`suite`]: all cases in one machine, one after the other
 //! * [`work`]: one Run
-//! * [`course`]: all Runs of one case
+//! * [`repetition`]: all Runs of one case
 //! * [`golden`]: whether a kernel that is known to be good fails in the same way
 //! * [`conclude`]: from what was seen to a Run
 //! * [`news`]: what is told meanwhile
 
 mod conclude;
-mod course;
 mod golden;
+mod machine_provider;
 mod news;
 mod pool;
+mod repetition;
 mod suite;
-mod supply;
 mod work;
 
 use std::collections::HashMap;
@@ -30,11 +30,11 @@ use crate::source::Source;
 use judge::run::{Run, Summary};
 use machine::TimeoutScale;
 
-pub use course::Repeats;
 pub use golden::Golden;
 use news::Teller;
 use pool::Order;
-use work::Site;
+pub use repetition::Repeats;
+use work::Context;
 
 /// How far cases are kept apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ pub struct Runner<'a> {
 /// A session cannot go on: the machine does not come up, the host cannot start one, or the user stopped it.
 #[derive(Debug)]
 pub(crate) enum GivenUp {
-    /// What is to be said about it has been told.
+    /// What there is to report about it has been reported.
     Told,
     /// The host cannot start a machine at all.
     Impossible(machine::Error),
@@ -124,17 +124,17 @@ impl<'a> Runner<'a> {
     pub fn run(self, session: Session, parts: &[Part<'_>]) -> Result<Summary, machine::Error> {
         let start = Instant::now();
         let options = self.options;
-        let site = Site::new(self.interrupt, &options);
+        let context = Context::new(self.interrupt, &options);
         let mut teller = Teller::new(self.listener);
         teller.hear(&Event::Planned(Box::new(session)));
         // All that needs no machine comes first, so that it is kept however the session ends.
         let open: Vec<_> = parts.iter().map(|part| open_items(part.plan, &options, &mut teller)).collect();
         let run = |(part, items): (&Part<'_>, _)| {
-            run_part(part.source, items, &site, self.golden.as_ref(), &mut teller)
+            run_part(part.source, items, &context, self.golden.as_ref(), &mut teller)
         };
         let finished = parts.iter().zip(open).try_for_each(run);
         let total: usize = parts.iter().map(|part| part.plan.items.len()).sum();
-        let summary = teller.end(total, start.elapsed(), site.is_interrupted());
+        let summary = teller.end(total, start.elapsed(), context.is_interrupted());
         match finished {
             Err(GivenUp::Impossible(error)) => Err(error),
             Ok(()) | Err(GivenUp::Told) => Ok(summary),
@@ -159,17 +159,17 @@ fn open_items<'p>(plan: &'p Plan, options: &Options, teller: &mut Teller<'_>) ->
 fn run_part<'a>(
     source: &'a dyn Source,
     items: Vec<&Item>,
-    site: &Site<'a>,
+    context: &Context<'a>,
     golden: Option<&'a Golden<'_>>,
     teller: &mut Teller<'_>,
 ) -> Result<(), GivenUp> {
-    let order = Order { items, repeats: site.options.repeats, is_golden: false };
-    match (site.options.isolation, golden) {
+    let order = Order { items, repeats: context.options.repeats, is_golden: false };
+    match (context.options.isolation, golden) {
         _ if order.items.is_empty() => Ok(()),
-        (Isolation::Suite, _) => suite::run(source, &order.items, site, teller),
+        (Isolation::Suite, _) => suite::run(source, &order.items, context, teller),
         (Isolation::Case, None) => {
-            pool::run(source, order, site, teller, &mut |teller, run| teller.finish(run))
+            pool::run(source, order, context, teller, &mut |teller, run| teller.finish(run))
         }
-        (Isolation::Case, Some(golden)) => golden::run(golden, source, order, site, teller),
+        (Isolation::Case, Some(golden)) => golden::run(golden, source, order, context, teller),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::course::Repeats;
 use super::news::Teller;
 use super::pool::Order;
-use super::work::Site;
+use super::repetition::Repeats;
+use super::work::Context;
 use super::{GivenUp, Part, pool};
 use crate::plan::Item;
 use crate::source::Source;
@@ -30,23 +30,23 @@ pub(super) fn run<'a>(
     golden: &'a Golden<'_>,
     source: &'a dyn Source,
     order: Order<'_>,
-    site: &Site<'a>,
+    context: &Context<'a>,
     teller: &mut Teller<'_>,
 ) -> Result<(), GivenUp> {
     let mut accused = Vec::new();
-    let ran = pool::run(source, order, site, teller, &mut |teller, run| {
+    let ran = pool::run(source, order, context, teller, &mut |teller, run| {
         if run.outcome.accuses_kernel() { accused.push(run) } else { teller.finish(run) }
     });
     if ran.is_ok() {
-        judge(golden, &mut accused, site, teller);
+        judge(golden, &mut accused, context, teller);
     }
     // What could not be compared is told as it is.
     accused.into_iter().for_each(|run| teller.finish(run));
     ran
 }
 
-/// Runs the accused cases on the golden kernel and changes what is said about those that fail there too.
-fn judge<'a>(golden: &'a Golden<'_>, accused: &mut [Run], site: &Site<'a>, teller: &mut Teller<'_>) {
+/// Runs the accused cases on the golden kernel and changes what is reported about those that fail there too.
+fn judge<'a>(golden: &'a Golden<'_>, accused: &mut [Run], context: &Context<'a>, teller: &mut Teller<'_>) {
     let mut there = HashMap::new();
     for part in &golden.parts {
         let wanted = |item: &&Item| item.skip.is_none() && accused.iter().any(|run| run.case == item.name);
@@ -56,7 +56,7 @@ fn judge<'a>(golden: &'a Golden<'_>, accused: &mut [Run], site: &Site<'a>, telle
         }
         teller.note(format!("running {} on the golden kernel {}", cases(items.len()), golden.name));
         let order = Order { items, repeats: Repeats::UntilFailure(Some(RUNS)), is_golden: true };
-        let ran = pool::run(part.source, order, site, teller, &mut |_, run| {
+        let ran = pool::run(part.source, order, context, teller, &mut |_, run| {
             there.insert(run.case.clone(), run);
         });
         if let Err(GivenUp::Impossible(error)) = ran {
@@ -66,7 +66,9 @@ fn judge<'a>(golden: &'a Golden<'_>, accused: &mut [Run], site: &Site<'a>, telle
     for run in accused {
         match there.get(&run.case) {
             Some(other) if way(run) == way(other) => exonerate(run, &golden.name),
-            Some(other) => run.notes.push(format!("on the golden kernel {}: {}", golden.name, said(other))),
+            Some(other) => {
+                run.notes.push(format!("on the golden kernel {}: {}", golden.name, outcome_of(other)));
+            }
             None => run.notes.push(format!("it was not run on the golden kernel {}", golden.name)),
         }
     }
@@ -74,7 +76,7 @@ fn judge<'a>(golden: &'a Golden<'_>, accused: &mut [Run], site: &Site<'a>, telle
 
 /// The kernel is not at fault: a good one does the same.
 fn exonerate(run: &mut Run, golden: &str) {
-    let seen = said(run);
+    let seen = outcome_of(run);
     run.outcome = Outcome::Broken;
     run.blame = Some(Blame::Case);
     run.reason = format!("the golden kernel {golden} fails in the same way: {seen}");
@@ -84,7 +86,7 @@ fn way(run: &Run) -> Way {
     Way::of(run.outcome, &run.reason)
 }
 
-fn said(run: &Run) -> String {
+fn outcome_of(run: &Run) -> String {
     let separator = if run.reason.is_empty() { "" } else { ": " };
     format!("{}{separator}{}", run.outcome.name(), run.reason)
 }

@@ -9,22 +9,22 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::GivenUp;
-use super::course::{Course, Repeats};
+use super::machine_provider::{MachineProvider, Missing};
 use super::news::{News, Teller};
-use super::supply::{Missing, Supply};
-use super::work::Site;
+use super::repetition::{Repeats, Repetition};
+use super::work::Context;
 use crate::event::Event;
 use crate::plan::Item;
 use crate::source::Source;
 use judge::run::Run;
 
-/// Things said that may wait to be told. When they are not told the workers stop, and so do their machines.
+/// Messages that may wait. While they are not taken the workers stop, and so do their machines.
 const WAITING: usize = 1024;
 
 /// What a worker has to say.
-enum Said {
+enum Message {
     News(News),
-    /// A Run of the course of this number.
+    /// A Run of the repetition of this number.
     Ran(usize, Box<Run>),
     GivenUp(GivenUp),
 }
@@ -44,34 +44,36 @@ pub(super) struct Order<'p> {
 pub(super) fn run<'a>(
     source: &'a dyn Source,
     Order { mut items, repeats, is_golden }: Order<'_>,
-    site: &Site<'a>,
+    context: &Context<'a>,
     teller: &mut Teller<'_>,
     finish: Finish<'_>,
 ) -> Result<(), GivenUp> {
-    let supply = Supply::prepare(source, &items, site, &mut |news| tell(teller, news, is_golden))?;
-    sort(&mut items, &site.options.durations);
-    let jobs = site.options.jobs.max(1);
-    let mut courses: Vec<_> = items.iter().map(|_| Some(Course::new(repeats))).collect();
+    let provider =
+        MachineProvider::prepare(source, &items, context, &mut |news| tell(teller, news, is_golden))?;
+    sort(&mut items, &context.options.durations);
+    let jobs = context.options.jobs.max(1);
+    let mut repetitions: Vec<_> = items.iter().map(|_| Some(Repetition::new(repeats))).collect();
     let queue = Queue::default();
-    let (sender, said) = sync_channel(WAITING);
+    let (sender, messages) = sync_channel(WAITING);
     std::thread::scope(|scope| {
         for _ in 0..jobs {
             let sender = sender.clone();
-            let (queue, supply, items) = (&queue, &supply, &items);
-            scope.spawn(move || work(queue, supply, items, site, &sender));
+            let (queue, provider, items) = (&queue, &provider, &items);
+            scope.spawn(move || work(queue, provider, items, context, &sender));
         }
         drop(sender);
-        for (index, course) in courses.iter_mut().enumerate() {
-            let count = course.as_mut().map_or(0, |course| course.order(jobs));
+        for (index, repetition) in repetitions.iter_mut().enumerate() {
+            let count = repetition.as_mut().map_or(0, |repetition| repetition.order(jobs));
             queue.push(index, count);
         }
-        let result = direct(&said, &mut courses, &queue, (jobs, is_golden), (&mut *teller, &mut *finish));
+        let result =
+            direct(&messages, &mut repetitions, &queue, (jobs, is_golden), (&mut *teller, &mut *finish));
         queue.close();
         // Workers that wait to be heard must not wait for ever.
-        drop(said);
+        drop(messages);
         if !is_golden {
             // What was seen of a case is not lost with the Runs that it still should have had.
-            let cut_short = courses.into_iter().flatten().filter_map(Course::conclude);
+            let cut_short = repetitions.into_iter().flatten().filter_map(Repetition::conclude);
             cut_short.for_each(|run| finish(teller, run));
         }
         result
@@ -83,39 +85,43 @@ fn sort(items: &mut [&Item], durations: &HashMap<String, Duration>) {
     items.sort_by_key(|item| std::cmp::Reverse(durations.get(&item.name).copied().unwrap_or(Duration::MAX)));
 }
 
-/// Tells what the workers say, orders what is to be run again, and ends when all courses have.
+/// Tells what the workers say, orders what is to be run again, and ends when all repetitions have.
 fn direct(
-    said: &Receiver<Said>,
-    courses: &mut [Option<Course>],
+    messages: &Receiver<Message>,
+    repetitions: &mut [Option<Repetition>],
     queue: &Queue,
     (jobs, is_golden): (usize, bool),
     (teller, finish): (&mut Teller<'_>, Finish<'_>),
 ) -> Result<(), GivenUp> {
-    let mut open = courses.len();
-    // What is said when one of them panicked, which the scope tells.
+    let mut open = repetitions.len();
+    // The error when one of them panicked, which the scope reports.
     let mut given_up = GivenUp::Told;
     while open > 0 {
         // When one has given up, the others finish what they are at, and go.
-        let Ok(said) = said.recv() else { return Err(given_up) };
-        let (index, run) = match said {
-            Said::News(news) => {
+        let Ok(message) = messages.recv() else { return Err(given_up) };
+        let (index, run) = match message {
+            Message::News(news) => {
                 tell(teller, news, is_golden);
                 continue;
             }
-            Said::GivenUp(why) => {
+            Message::GivenUp(why) => {
                 given_up = why;
                 continue;
             }
-            Said::Ran(index, run) => (index, run),
+            Message::Ran(index, run) => (index, run),
         };
-        let Some(course) = courses[index].as_mut() else { continue };
-        let told = course.take(*run).iter().filter(|_| !is_golden);
+        let Some(repetition) = repetitions[index].as_mut() else { continue };
+        let told = repetition.take(*run).iter().filter(|_| !is_golden);
         told.for_each(|run| teller.hear(&Event::Repeated(Box::new(run.clone()))));
-        let more = course.order(jobs);
+        let more = repetition.order(jobs);
         queue.push(index, more);
-        if course.is_complete() {
+        if repetition.is_complete() {
             open -= 1;
-            courses[index].take().and_then(Course::conclude).into_iter().for_each(|run| finish(teller, run));
+            repetitions[index]
+                .take()
+                .and_then(Repetition::conclude)
+                .into_iter()
+                .for_each(|run| finish(teller, run));
         }
     }
     Ok(())
@@ -131,26 +137,32 @@ fn tell(teller: &mut Teller<'_>, news: News, is_golden: bool) {
 }
 
 /// The life of a worker.
-fn work(queue: &Queue, supply: &Supply<'_>, items: &[&Item], site: &Site<'_>, sender: &SyncSender<Said>) {
+fn work(
+    queue: &Queue,
+    provider: &MachineProvider<'_>,
+    items: &[&Item],
+    context: &Context<'_>,
+    sender: &SyncSender<Message>,
+) {
     let _last = Last(queue);
     // Whoever does not listen any more has given up.
-    let say = |said| sender.send(said).is_ok();
+    let say = |message| sender.send(message).is_ok();
     while let Some(index) = queue.take() {
         let item = items[index];
-        let mut tell = |news| drop(sender.send(Said::News(news)));
-        let run = match supply.machine(item, site, &mut tell) {
-            Ok(mut fresh) => site.run(&mut fresh, item, &mut tell).map(|(run, _)| Box::new(run)),
+        let mut tell = |news| drop(sender.send(Message::News(news)));
+        let run = match provider.machine(item, context, &mut tell) {
+            Ok(mut fresh) => context.run(&mut fresh, item, &mut tell).map(|(run, _)| Box::new(run)),
             Err(Missing::Run(run)) => Some(run),
             Err(Missing::GivenUp(why)) => {
-                say(Said::GivenUp(why));
+                say(Message::GivenUp(why));
                 return;
             }
         };
         let Some(run) = run else {
-            say(Said::GivenUp(GivenUp::Told));
+            say(Message::GivenUp(GivenUp::Told));
             return;
         };
-        if !say(Said::Ran(index, run)) {
+        if !say(Message::Ran(index, run)) {
             return;
         }
     }
@@ -165,7 +177,7 @@ impl Drop for Last<'_> {
     }
 }
 
-/// Numbers of courses of which a Run is to be made.
+/// Numbers of repetitions of which a Run is to be made.
 #[derive(Default)]
 struct Queue {
     state: Mutex<Waiting>,

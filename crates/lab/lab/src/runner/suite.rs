@@ -1,10 +1,10 @@
 //! All cases in one machine, one after the other, as long as it lives.
 
 use super::GivenUp;
-use super::course::{Course, Repeats};
+use super::machine_provider::boot_one;
 use super::news::Teller;
-use super::supply::boot_one;
-use super::work::{Fresh, Site};
+use super::repetition::{Repeats, Repetition};
+use super::work::{Context, Fresh};
 use crate::event::Event;
 use crate::plan::Item;
 use crate::source::Source;
@@ -13,30 +13,30 @@ use crate::source::Source;
 pub(super) fn run(
     source: &dyn Source,
     items: &[&Item],
-    site: &Site<'_>,
+    context: &Context<'_>,
     teller: &mut Teller<'_>,
 ) -> Result<(), GivenUp> {
     // A machine in which others have run does not tell whether a case fails each time.
-    let repeats = match site.options.repeats {
+    let repeats = match context.options.repeats {
         Repeats::OnFailure(_) => Repeats::OnFailure(0),
         repeats => repeats,
     };
     let mut machine = None;
     for (index, item) in items.iter().enumerate() {
-        let mut course = Course::new(repeats);
-        while course.order(1) > 0 || !course.is_complete() {
+        let mut repetition = Repetition::new(repeats);
+        while repetition.order(1) > 0 || !repetition.is_complete() {
             let mut fresh = match machine.take() {
                 Some(fresh) => fresh,
-                None => boot_one(source, items.len() - index, site, &mut |news| teller.tell(news))?,
+                None => boot_one(source, items.len() - index, context, &mut |news| teller.tell(news))?,
             };
-            let ran = site.run(&mut fresh, item, &mut |news| teller.tell(news));
+            let ran = context.run(&mut fresh, item, &mut |news| teller.tell(news));
             let Some((run, is_fit)) = ran else { return Err(GivenUp::Told) };
             machine = is_fit.then_some(fresh);
-            for run in course.take(run) {
+            for run in repetition.take(run) {
                 teller.hear(&Event::Repeated(Box::new(run.clone())));
             }
         }
-        course.conclude().into_iter().for_each(|run| teller.finish(run));
+        repetition.conclude().into_iter().for_each(|run| teller.finish(run));
     }
     if let Some(Fresh { machine, .. }) = machine {
         machine.stop();

@@ -15,7 +15,7 @@ use judge::run::Run;
 
 /// What all who work in a session share.
 #[derive(Debug)]
-pub(super) struct Site<'a> {
+pub(super) struct Context<'a> {
     pub(super) interrupt: &'a AtomicBool,
     pub(super) options: &'a Options,
     boots: AtomicU32,
@@ -31,7 +31,7 @@ pub(super) struct Fresh {
     pub(super) clone: u32,
 }
 
-impl<'a> Site<'a> {
+impl<'a> Context<'a> {
     pub(super) fn new(interrupt: &'a AtomicBool, options: &'a Options) -> Self {
         let (boots, clones, runs) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
         Self { interrupt, options, boots, clones, runs }

@@ -9,7 +9,7 @@ use judge::boot::{booted_badly, did_not_boot};
 
 use super::conclude::without_machine;
 use super::news::News;
-use super::work::{Fresh, Site};
+use super::work::{Context, Fresh};
 use crate::event::Event;
 use crate::plan::Item;
 use crate::source::{Heard, Source, Template, Up};
@@ -26,7 +26,7 @@ const ATTEMPTS: u32 = 2;
 type Base<'a> = Box<dyn Template<'a> + 'a>;
 
 /// Where the machines of a part come from.
-pub(super) enum Supply<'a> {
+pub(super) enum MachineProvider<'a> {
     /// Clones of a booted machine.
     Clones { boot: u32, template: Base<'a> },
     /// A boot for each case.
@@ -41,20 +41,20 @@ pub(super) enum Missing {
     Run(Box<Run>),
 }
 
-impl<'a> Supply<'a> {
+impl<'a> MachineProvider<'a> {
     /// Boots what the machines for `items` are going to be cloned from.
     pub(super) fn prepare(
         source: &'a dyn Source,
         items: &[&Item],
-        site: &Site<'a>,
+        context: &Context<'a>,
         tell: &mut dyn FnMut(News),
     ) -> Result<Self, GivenUp> {
-        let start = |heard: &mut dyn FnMut(Heard<'_>)| source.template(site.interrupt, heard);
+        let start = |heard: &mut dyn FnMut(Heard<'_>)| source.template(context.interrupt, heard);
         let about = |template: &Base<'a>| {
             let facts = template.facts();
             (facts.release.to_string(), facts.took, facts.kept.then(|| facts.console.to_vec()))
         };
-        match boot(site, items.len(), (&start, &about), tell)? {
+        match boot(context, items.len(), (&start, &about), tell)? {
             Booted::Up(boot, template) => Ok(Self::Clones { boot, template }),
             Booted::Unclonable(why) => {
                 tell(note(format!("{why}: every case gets a boot of its own")));
@@ -67,22 +67,27 @@ impl<'a> Supply<'a> {
     pub(super) fn machine(
         &self,
         item: &Item,
-        site: &Site<'_>,
+        context: &Context<'_>,
         tell: &mut dyn FnMut(News),
     ) -> Result<Fresh, Missing> {
         match self {
-            Self::Boots(source) => boot_one(*source, 1, site, tell).map_err(Missing::GivenUp),
-            Self::Clones { boot, template } => clone(&**template, *boot, item, site),
+            Self::Boots(source) => boot_one(*source, 1, context, tell).map_err(Missing::GivenUp),
+            Self::Clones { boot, template } => clone(&**template, *boot, item, context),
         }
     }
 }
 
 /// Clones a machine; one that does not come up says nothing about the kernel, unless it died of a panic.
-fn clone(template: &dyn Template<'_>, boot: u32, item: &Item, site: &Site<'_>) -> Result<Fresh, Missing> {
+fn clone(
+    template: &dyn Template<'_>,
+    boot: u32,
+    item: &Item,
+    context: &Context<'_>,
+) -> Result<Fresh, Missing> {
     let mut last = None;
     for _ in 0..ATTEMPTS {
-        match template.clone_machine(&item.files, site.interrupt) {
-            Ok(Ok(up)) => return Ok(Fresh { machine: up.machine, boot, clone: site.next_clone() }),
+        match template.clone_machine(&item.files, context.interrupt) {
+            Ok(Ok(up)) => return Ok(Fresh { machine: up.machine, boot, clone: context.next_clone() }),
             Ok(Err(BootFailure { trouble: BootTrouble::Interrupted, .. })) => {
                 return Err(Missing::GivenUp(GivenUp::Told));
             }
@@ -106,12 +111,12 @@ fn clone(template: &dyn Template<'_>, boot: u32, item: &Item, site: &Site<'_>) -
 pub(super) fn boot_one(
     source: &dyn Source,
     cases: usize,
-    site: &Site<'_>,
+    context: &Context<'_>,
     tell: &mut dyn FnMut(News),
 ) -> Result<Fresh, GivenUp> {
-    let start = |heard: &mut dyn FnMut(Heard<'_>)| source.boot(site.interrupt, heard);
+    let start = |heard: &mut dyn FnMut(Heard<'_>)| source.boot(context.interrupt, heard);
     let facts = |up: &Up| (up.release.clone(), up.took, None);
-    match boot(site, cases, (&start, &facts), tell)? {
+    match boot(context, cases, (&start, &facts), tell)? {
         Booted::Up(boot, up) => Ok(Fresh { machine: up.machine, boot, clone: 0 }),
         Booted::Unclonable(why) => {
             let error = std::io::Error::other(why);
@@ -136,14 +141,14 @@ type About<'f, T> = &'f dyn Fn(&T) -> (String, Duration, Option<Vec<String>>);
 
 /// Boots with `start`, twice if the kernel has come up before, and tells what happens.
 fn boot<T>(
-    site: &Site<'_>,
+    context: &Context<'_>,
     cases: usize,
     (start, about): (Start<'_, T>, About<'_, T>),
     tell: &mut dyn FnMut(News),
 ) -> Result<Booted<T>, GivenUp> {
     let mut attempt = 1;
     loop {
-        let boot = site.next_boot();
+        let boot = context.next_boot();
         let mut lines = Vec::new();
         let result = start(&mut |heard| {
             // What was kept by an earlier run is not booted.

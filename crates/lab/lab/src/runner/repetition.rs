@@ -10,20 +10,20 @@ pub enum Repeats {
     OnFailure(u32),
     /// So many times.
     Times(u32),
-    /// Until it does not pass; at most so many times, if that is said.
+    /// Until it does not pass; at most so many times, if that is limited.
     UntilFailure(Option<u32>),
 }
 
 /// The way of one case through its Runs.
 #[derive(Debug)]
-pub(super) struct Course {
+pub(super) struct Repetition {
     repeats: Repeats,
     runs: Vec<Run>,
     /// Runs that have been ordered.
     ordered: u32,
 }
 
-impl Course {
+impl Repetition {
     pub(super) fn new(repeats: Repeats) -> Self {
         Self { repeats, runs: Vec::new(), ordered: 0 }
     }
@@ -90,8 +90,8 @@ mod tests {
 
     /// Plays a case whose Runs end like this; gives what was ordered, what was told, and the conclusion.
     fn play(repeats: Repeats, jobs: usize, outcomes: &[Outcome]) -> (Vec<u32>, usize, Run) {
-        let mut course = Course::new(repeats);
-        let mut ordered = vec![course.order(jobs)];
+        let mut repetition = Repetition::new(repeats);
+        let mut ordered = vec![repetition.order(jobs)];
         let mut told = 0;
         let mut number = 0;
         let mut waiting = ordered[0];
@@ -99,13 +99,13 @@ mod tests {
             let outcome = outcomes.get(number).copied().unwrap_or(Outcome::Pass);
             number += 1;
             let clone = u32::try_from(number).unwrap();
-            told += course.take(Run { outcome, clone, ..Run::unstarted() }).len();
-            let more = course.order(jobs);
+            told += repetition.take(Run { outcome, clone, ..Run::unstarted() }).len();
+            let more = repetition.order(jobs);
             ordered.push(more);
             waiting = waiting - 1 + more;
-            assert_eq!(course.is_complete(), waiting == 0);
+            assert_eq!(repetition.is_complete(), waiting == 0);
         }
-        (ordered, told, course.conclude().unwrap())
+        (ordered, told, repetition.conclude().unwrap())
     }
 
     #[test]
