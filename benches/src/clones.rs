@@ -113,7 +113,7 @@ struct Watch {
 }
 
 impl Listener for Watch {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         match event {
             Event::Booted { took, .. } => self.times.boot = *took,
             // The next clone is started as soon as the one before has told its result.

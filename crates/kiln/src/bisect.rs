@@ -36,7 +36,7 @@ pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
     let opened = Opened::new(&request, &environment, &mut |text| progress.show(text))?;
     drop(progress);
     let shown = RefCell::new(Bisecting::stderr(color));
-    let done = opened.search(&mut |progress| shown.borrow_mut().hear(&progress));
+    let done = opened.search(&mut |progress| shown.borrow_mut().on_event(&progress));
     // Nobody is before a terminal that does not take it.
     let _ = shown.into_inner().finish();
     let done = done?;

@@ -27,7 +27,7 @@ impl std::error::Error for WrongUsage {}
 
 /// Says on standard error what went wrong and gives the exit code for it.
 #[expect(clippy::print_stderr, reason = "this is the command line")]
-pub(crate) fn tell(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     eprintln!("{}", said(error));
     ExitCode::from(code(error))
 }

@@ -90,7 +90,7 @@ pub(crate) fn looking_on<T>(
         Progress::Measuring(progress) => {
             // Its line is taken away first.
             preparing = None;
-            measuring.get_or_insert_with(|| Measuring::stderr(color)).hear(&progress);
+            measuring.get_or_insert_with(|| Measuring::stderr(color)).on_event(&progress);
         }
     });
     // Nobody is before a terminal that does not take it.

@@ -62,10 +62,10 @@ impl Listeners {
         self.notes.push(text);
     }
 
-    fn tell(&mut self, event: &Event) {
-        self.recorder.hear(event);
+    fn emit(&mut self, event: &Event) {
+        self.recorder.on_event(event);
         for report in &mut self.reports {
-            report.hear(event);
+            report.on_event(event);
         }
     }
 
@@ -105,15 +105,15 @@ fn chosen(format: Format, color: bool, results: &Path) -> Vec<Box<dyn Report>> {
 }
 
 impl Listener for Listeners {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         if let Event::Finished(run) = event {
             self.last_end.clone_from(&run.end);
             self.durations.learn(run);
         }
-        self.tell(event);
+        self.emit(event);
         if matches!(event, Event::Planned(_)) {
             for text in std::mem::take(&mut self.notes) {
-                self.tell(&Event::Note { text });
+                self.emit(&Event::Note { text });
             }
         }
     }

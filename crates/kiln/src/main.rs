@@ -59,5 +59,5 @@ fn main() -> ExitCode {
         Verb::Completions { shell } => manual::completions(*shell),
         Verb::Manual { directory } => manual::manual(directory),
     };
-    code.map_or_else(|error| failure::tell(&error), ExitCode::from)
+    code.map_or_else(|error| failure::report(&error), ExitCode::from)
 }

@@ -141,7 +141,10 @@ fn programs_that_cannot_be_shipped() {
     let needs = ["run", text(&image), "--exec", "/bin/true", "--need"];
     refused(&place, &[&needs[..], &["xfs"]].concat(), 2, &["\"xfs\" is not a need", "fs=TYPE"]);
     refused(&place, &[&needs[..], &["999 CPUs"]].concat(), 2, &["999 CPUs", "from 1 to 255"]);
-    refused(&place, &["run", text(&image), "--need", "2 CPUs"], 2, &["--exec"]);
+    refused(&place, &["measure", text(&image), "--need", "2 CPUs"], 2, &["--exec"]);
+    for choice in ["--suite=smoke", "--case=fs/*", "--kselftest=timers"] {
+        refused(&place, &["run", text(&image), choice, "--", "-x"], 2, &["ARGUMENT"]);
+    }
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub trait Backend: Sync {
         candidates: &[Candidate<'_>],
         how: Counting,
         interrupt: &AtomicBool,
-        tell: &mut dyn FnMut(Progress),
+        emit: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Measurement>, Failure>;
 
     /// Measures time; `next` says which Kernel is booted next, until it knows enough.
@@ -76,7 +76,7 @@ pub trait Backend: Sync {
         &self,
         candidates: &[Candidate<'_>],
         interrupt: &AtomicBool,
-        tell: &mut dyn FnMut(Progress),
+        emit: &mut dyn FnMut(Progress),
         next: &mut dyn FnMut(&[Measurement]) -> Option<usize>,
     ) -> Result<Vec<Measurement>, Failure>;
 }
@@ -111,19 +111,19 @@ impl Backend for HostBackend {
         candidates: &[Candidate<'_>],
         how: Counting,
         interrupt: &AtomicBool,
-        tell: &mut dyn FnMut(Progress),
+        emit: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Measurement>, Failure> {
-        measure::count(candidates, &store(), how, interrupt, tell)
+        measure::count(candidates, &store(), how, interrupt, emit)
     }
 
     fn time(
         &self,
         candidates: &[Candidate<'_>],
         interrupt: &AtomicBool,
-        tell: &mut dyn FnMut(Progress),
+        emit: &mut dyn FnMut(Progress),
         next: &mut dyn FnMut(&[Measurement]) -> Option<usize>,
     ) -> Result<Vec<Measurement>, Failure> {
-        measure::time(candidates, interrupt, tell, next)
+        measure::time(candidates, interrupt, emit, next)
     }
 }
 

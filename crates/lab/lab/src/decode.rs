@@ -36,17 +36,17 @@ impl<'a> Decoding<'a> {
 }
 
 impl Listener for Decoding<'_> {
-    fn hear(&mut self, event: &Event) {
-        let Some(symbols) = &self.symbols else { return self.listener.hear(event) };
+    fn on_event(&mut self, event: &Event) {
+        let Some(symbols) = &self.symbols else { return self.listener.on_event(event) };
         let decoded = |run: &Run| {
             let mut decoded = run.clone();
             self::run(&mut decoded, &mut |place| symbols.frames(place));
             Box::new(decoded)
         };
         match event {
-            Event::Finished(run) => self.listener.hear(&Event::Finished(decoded(run))),
-            Event::Repeated(run) => self.listener.hear(&Event::Repeated(decoded(run))),
-            other => self.listener.hear(other),
+            Event::Finished(run) => self.listener.on_event(&Event::Finished(decoded(run))),
+            Event::Repeated(run) => self.listener.on_event(&Event::Repeated(decoded(run))),
+            other => self.listener.on_event(other),
         }
     }
 }

@@ -125,5 +125,5 @@ impl Session {
 /// Whoever reports or records.
 pub trait Listener {
     /// Takes notice of an event.
-    fn hear(&mut self, event: &Event);
+    fn on_event(&mut self, event: &Event);
 }

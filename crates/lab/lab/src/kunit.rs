@@ -61,8 +61,8 @@ pub fn run(
     story.runs.retain(|planned| !planned.is_case || is_wanted(&planned.run.case, suites));
     let mut summary = Summary { not_run: story.not_run, ..Summary::default() };
     story.runs.iter().for_each(|planned| summary.count(planned.run.outcome));
-    Booted { console, command_line, boot, story }.tell(listener, session);
-    listener.hear(&Event::Ended { summary, took: start.elapsed(), interrupted: interrupted() });
+    Booted { console, command_line, boot, story }.emit(listener, session);
+    listener.on_event(&Event::Ended { summary, took: start.elapsed(), interrupted: interrupted() });
     error.map_or(Ok(summary), Err)
 }
 
@@ -70,7 +70,7 @@ pub fn run(
 /// last lines are sure to be there only when the machine has ended.
 fn settle(console: &mut Console, up: Up, interrupt: &AtomicBool) -> Boot {
     let Up { mut machine, release, took } = up;
-    machine.tell(&ToAgent::PowerOff);
+    machine.send(&ToAgent::PowerOff);
     let deadline = Instant::now() + GRACE;
     for _ in 0..LINES_AFTER_MAX {
         if console.is_complete() || interrupt.load(Ordering::Relaxed) || Instant::now() >= deadline {
@@ -103,36 +103,36 @@ struct Booted {
 
 impl Booted {
     /// Tells what happened, as if each test had been known before it ran.
-    fn tell(self, listener: &mut dyn Listener, session: Session) {
+    fn emit(self, listener: &mut dyn Listener, session: Session) {
         let Self { console, command_line, boot, story } = self;
         let cases: Vec<String> = story.planned().map(str::to_string).collect();
         let count = u32::try_from(cases.len()).unwrap_or(u32::MAX);
-        listener.hear(&Event::Planned(Box::new(Session { cases, ..session })));
-        listener.hear(&Event::Booting { boot: BOOT, cases: count });
+        listener.on_event(&Event::Planned(Box::new(Session { cases, ..session })));
+        listener.on_event(&Event::Booting { boot: BOOT, cases: count });
         if let Some(line) = command_line {
-            listener.hear(&Event::CommandLine { boot: BOOT, line });
+            listener.on_event(&Event::CommandLine { boot: BOOT, line });
         }
         let mut told = 0;
         let mut tell_until = |listener: &mut dyn Listener, end: u64| {
             for line in console.lines(told..end) {
-                listener.hear(&Event::Console { boot: BOOT, clone: 0, line: line.to_string() });
+                listener.on_event(&Event::Console { boot: BOOT, clone: 0, line: line.to_string() });
             }
             told = told.max(end);
         };
         for planned in story.runs {
             if planned.is_case {
                 tell_until(listener, planned.lines.start);
-                listener.hear(&Event::Started { case: planned.run.case.clone(), clone: 0 });
+                listener.on_event(&Event::Started { case: planned.run.case.clone(), clone: 0 });
             }
             tell_until(listener, planned.lines.end);
-            listener.hear(&Event::Finished(Box::new(planned.run)));
+            listener.on_event(&Event::Finished(Box::new(planned.run)));
         }
         tell_until(listener, u64::MAX);
         if let Boot::Up { release, took } = boot {
-            listener.hear(&Event::Booted { boot: BOOT, release, took, kept: false });
+            listener.on_event(&Event::Booted { boot: BOOT, release, took, kept: false });
         }
         for text in story.notes.into_iter().take(NOTES_MAX) {
-            listener.hear(&Event::Note { text });
+            listener.on_event(&Event::Note { text });
         }
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn observe(
 ) -> Option<Observation> {
     let limit = limit(item, timeouts);
     machine.name_dump(&file_name(&item.name));
-    machine.tell(&ToAgent::Run(request((run, seed, item), limit)));
+    machine.send(&ToAgent::Run(request((run, seed, item), limit)));
     let life = Life::begin(machine);
     let mut watch = Watch::new(limit, timeouts);
     let mut seen = Observation::new(limit);
@@ -72,11 +72,11 @@ pub(crate) fn observe(
         let until = match watch.duty(lived) {
             Duty::WaitFor(time) => Instant::now() + time.min(INTERRUPT_INTERVAL),
             Duty::TimeUp => {
-                machine.tell(&ToAgent::TimeUp { run });
+                machine.send(&ToAgent::TimeUp { run });
                 continue;
             }
             Duty::Ping(nonce) => {
-                machine.tell(&ToAgent::Ping { nonce });
+                machine.send(&ToAgent::Ping { nonce });
                 continue;
             }
             Duty::Hang(silence) => {
@@ -97,7 +97,7 @@ pub(crate) fn observe(
             MachineEvent::Stranger(text) => seen.note(format!("on the control port: {text}")),
             MachineEvent::Ended(death) => return Some(seen.end(machine, Ending::Died(death), life.passed())),
             MachineEvent::Agent(message) => {
-                watch.hear(life.lived(seen.waited));
+                watch.restart(life.lived(seen.waited));
                 if seen.take(run, message) {
                     return Some(seen);
                 }

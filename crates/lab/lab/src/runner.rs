@@ -31,7 +31,7 @@ use judge::run::{Run, Summary};
 use machine::TimeoutScale;
 
 pub use golden::Golden;
-use news::Teller;
+use news::Emitter;
 use pool::Order;
 pub use repetition::Repeats;
 use work::Context;
@@ -125,16 +125,16 @@ impl<'a> Runner<'a> {
         let start = Instant::now();
         let options = self.options;
         let context = Context::new(self.interrupt, &options);
-        let mut teller = Teller::new(self.listener);
-        teller.hear(&Event::Planned(Box::new(session)));
+        let mut emitter = Emitter::new(self.listener);
+        emitter.on_event(&Event::Planned(Box::new(session)));
         // All that needs no machine comes first, so that it is kept however the session ends.
-        let open: Vec<_> = parts.iter().map(|part| open_items(part.plan, &options, &mut teller)).collect();
+        let open: Vec<_> = parts.iter().map(|part| open_items(part.plan, &options, &mut emitter)).collect();
         let run = |(part, items): (&Part<'_>, _)| {
-            run_part(part.source, items, &context, self.golden.as_ref(), &mut teller)
+            run_part(part.source, items, &context, self.golden.as_ref(), &mut emitter)
         };
         let finished = parts.iter().zip(open).try_for_each(run);
         let total: usize = parts.iter().map(|part| part.plan.items.len()).sum();
-        let summary = teller.end(total, start.elapsed(), context.is_interrupted());
+        let summary = emitter.end(total, start.elapsed(), context.is_interrupted());
         match finished {
             Err(GivenUp::Impossible(error)) => Err(error),
             Ok(()) | Err(GivenUp::Told) => Ok(summary),
@@ -143,13 +143,13 @@ impl<'a> Runner<'a> {
 }
 
 /// Tells what needs no machine, and gives the rest.
-fn open_items<'p>(plan: &'p Plan, options: &Options, teller: &mut Teller<'_>) -> Vec<&'p Item> {
+fn open_items<'p>(plan: &'p Plan, options: &Options, emitter: &mut Emitter<'_>) -> Vec<&'p Item> {
     let mut open = Vec::new();
     for item in &plan.items {
         let earlier = options.finished.iter().find(|run| run.case == item.name);
         match (earlier, &item.skip) {
-            (Some(run), _) => teller.finish(run.clone()),
-            (None, Some(why)) => teller.finish(conclude::skipped(item, why)),
+            (Some(run), _) => emitter.finish(run.clone()),
+            (None, Some(why)) => emitter.finish(conclude::skipped(item, why)),
             (None, None) => open.push(item),
         }
     }
@@ -161,15 +161,15 @@ fn run_part<'a>(
     items: Vec<&Item>,
     context: &Context<'a>,
     golden: Option<&'a Golden<'_>>,
-    teller: &mut Teller<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<(), GivenUp> {
     let order = Order { items, repeats: context.options.repeats, is_golden: false };
     match (context.options.isolation, golden) {
         _ if order.items.is_empty() => Ok(()),
-        (Isolation::Suite, _) => suite::run(source, &order.items, context, teller),
+        (Isolation::Suite, _) => suite::run(source, &order.items, context, emitter),
         (Isolation::Case, None) => {
-            pool::run(source, order, context, teller, &mut |teller, run| teller.finish(run))
+            pool::run(source, order, context, emitter, &mut |emitter, run| emitter.finish(run))
         }
-        (Isolation::Case, Some(golden)) => golden::run(golden, source, order, context, teller),
+        (Isolation::Case, Some(golden)) => golden::run(golden, source, order, context, emitter),
     }
 }

@@ -143,7 +143,7 @@ impl Shell {
     ///
     /// When `out` does not take it.
     pub fn command(mut self, command: &str, interrupt: &AtomicBool, out: &mut dyn Write) -> io::Result<Left> {
-        self.machine.tell(&ToAgent::Run(request(command)));
+        self.machine.send(&ToAgent::Run(request(command)));
         while !interrupt.load(Ordering::Relaxed) {
             match self.machine.next(Instant::now() + INTERVAL) {
                 Event::Agent(FromAgent::Output { text, .. }) => {
@@ -170,7 +170,7 @@ impl Shell {
     pub fn interact(&mut self, seat: Seat) -> io::Result<UnixStream> {
         let Seat { screen, term, size: (rows, columns) } = seat;
         self.machine.show_console(screen);
-        self.machine.tell(&ToAgent::Shell { argv: vec!["/bin/sh".to_string()], term, rows, columns });
+        self.machine.send(&ToAgent::Shell { argv: vec!["/bin/sh".to_string()], term, rows, columns });
         self.machine.console_input()
     }
 
@@ -179,7 +179,7 @@ impl Shell {
         loop {
             match wish() {
                 Wish::Stay => {}
-                Wish::Resize(rows, columns) => self.machine.tell(&ToAgent::Resize { rows, columns }),
+                Wish::Resize(rows, columns) => self.machine.send(&ToAgent::Resize { rows, columns }),
                 Wish::Leave => return Left::ByUser,
             }
             match self.machine.next(Instant::now() + INTERVAL) {

@@ -49,7 +49,7 @@ impl Watch {
     }
 
     /// The agent was heard.
-    pub fn hear(&mut self, now: Duration) {
+    pub fn restart(&mut self, now: Duration) {
         self.heard = now;
     }
 
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn an_answer_starts_the_silence_anew() {
         let mut watch = watch();
-        watch.hear(s(7));
+        watch.restart(s(7));
         assert_eq!(watch.duty(s(14)), Duty::Ping(1));
         assert!(matches!(watch.duty(s(15)), Duty::Hang(_)));
     }
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn the_agent_is_told_once_that_the_time_is_up() {
         let mut watch = watch();
-        watch.hear(Duration::from_millis(49_500));
+        watch.restart(Duration::from_millis(49_500));
         assert_eq!(watch.duty(Duration::from_millis(49_500)), Duty::WaitFor(Duration::from_millis(500)));
         assert_eq!(watch.duty(s(50)), Duty::TimeUp);
         assert_eq!(watch.duty(s(50)), Duty::WaitFor(Duration::from_millis(500)));
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn an_agent_that_answers_but_never_finishes_is_given_up_in_the_end() {
         let mut watch = watch();
-        watch.hear(s(116));
+        watch.restart(s(116));
         assert_eq!(watch.duty(s(116)), Duty::Overdue);
     }
 }

@@ -68,7 +68,7 @@ pub(crate) static PRELOAD: &[u8] = include_bytes!(env!("KILN_PRELOAD"));
 /// gone when it is dropped.
 pub trait Machine {
     /// Tells the agent something. What cannot be delivered shows as the machine's end in [`Machine::next`].
-    fn tell(&mut self, message: &ToAgent);
+    fn send(&mut self, message: &ToAgent);
 
     /// What happens next, or [`Event::Quiet`] if nothing does until `deadline`.
     fn next(&mut self, deadline: Instant) -> Event;

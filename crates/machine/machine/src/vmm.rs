@@ -307,7 +307,7 @@ fn event(found: Decoded<FromAgent>) -> Event {
 }
 
 impl Machine for Vmm {
-    fn tell(&mut self, message: &ToAgent) {
+    fn send(&mut self, message: &ToAgent) {
         if let Ok(frame) = self.encoder.encode(message) {
             // A closed port shows as the machine's end.
             let _ = self.control.write_all(&frame);
@@ -357,7 +357,7 @@ impl Machine for Vmm {
 
     fn stop(mut self: Box<Self>) {
         self.dumps = None;
-        self.tell(&ToAgent::PowerOff);
+        self.send(&ToAgent::PowerOff);
         let deadline = Instant::now() + POWER_OFF_PATIENCE;
         while self.exit.is_none() && self.wait(deadline) {
             self.queue.clear();

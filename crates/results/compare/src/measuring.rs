@@ -65,8 +65,8 @@ fn count(
     (environment, listener): (&Environment<'_>, &Listener<'_>),
 ) -> Result<Vec<Measurement>, Error> {
     let how = Counting { boots: request.figures.boots.unwrap_or(BOOTS), watch: Watch::Functions };
-    let mut tell = |progress| listener.measuring(progress);
-    Ok(environment.backend.count(candidates, how, environment.interrupt, &mut tell)?)
+    let mut emit = |progress| listener.measuring(progress);
+    Ok(environment.backend.count(candidates, how, environment.interrupt, &mut emit)?)
 }
 
 fn time(
@@ -82,6 +82,6 @@ fn time(
         let is_enough = made(measured) >= boots || start.elapsed() >= timed.budget;
         (!is_enough).then_some(0)
     };
-    let mut tell = |progress| listener.measuring(progress);
-    Ok(environment.backend.time(candidates, environment.interrupt, &mut tell, &mut next)?)
+    let mut emit = |progress| listener.measuring(progress);
+    Ok(environment.backend.time(candidates, environment.interrupt, &mut emit, &mut next)?)
 }

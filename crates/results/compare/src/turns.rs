@@ -47,9 +47,9 @@ impl Turns<'_> {
             let is_over = sequential.next_look().is_none() || start.elapsed() >= self.budget;
             if is_over { None } else { turns.next() }
         };
-        let mut tell = |progress| listener.measuring(progress);
+        let mut emit = |progress| listener.measuring(progress);
         let measured =
-            environment.backend.time(self.candidates, environment.interrupt, &mut tell, &mut next)?;
+            environment.backend.time(self.candidates, environment.interrupt, &mut emit, &mut next)?;
         let others = self.others(&measured);
         Ok((measured, others))
     }

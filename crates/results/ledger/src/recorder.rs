@@ -275,7 +275,7 @@ impl Recorder {
 }
 
 impl Listener for Recorder {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         // A folder that fills up must not stop the session; it is told at the end.
         if let Err(error) = self.record(event) {
             self.trouble.get_or_insert(error);
@@ -315,9 +315,9 @@ mod tests {
     fn a_session_can_be_read_back() {
         let root = tempfile::tempdir().expect("a directory");
         let mut recorder = Recorder::create(root.path(), "2026-11-20T10:07:31Z").expect("room");
-        recorder.hear(&Event::Planned(Box::new(session())));
-        recorder.hear(&Event::Console { boot: 1, clone: 0, line: "hello".into() });
-        recorder.hear(&Event::Finished(Box::new(a_run("pipe/full"))));
+        recorder.on_event(&Event::Planned(Box::new(session())));
+        recorder.on_event(&Event::Console { boot: 1, clone: 0, line: "hello".into() });
+        recorder.on_event(&Event::Finished(Box::new(a_run("pipe/full"))));
         let directory = recorder.directory().to_path_buf();
         recorder.finish().expect("written");
         let events = std::fs::read_to_string(directory.join("events.jsonl")).expect("events");
@@ -336,12 +336,12 @@ mod tests {
         recorder.console_left = 2 * CLONE_CONSOLE;
         let begins = |case: &str, clone| Event::Started { case: case.into(), clone };
         let says = |clone, line: &str| Event::Console { boot: 1, clone, line: line.into() };
-        recorder.hear(&begins("flood", 1));
+        recorder.on_event(&begins("flood", 1));
         for _ in 0..5 * CLONE_CONSOLE / 1024 {
-            recorder.hear(&says(1, &"x".repeat(1023)));
+            recorder.on_event(&says(1, &"x".repeat(1023)));
         }
-        recorder.hear(&begins("quiet", 2));
-        recorder.hear(&says(2, "a word"));
+        recorder.on_event(&begins("quiet", 2));
+        recorder.on_event(&says(2, "a word"));
         let cases = recorder.directory().join("cases");
         recorder.finish().expect("written");
         let size = std::fs::metadata(cases.join("flood.console")).expect("written").len();
@@ -361,7 +361,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a directory");
         let mut recorder = Recorder::create(root.path(), "t").expect("room");
         std::fs::write(recorder.directory().join("cases"), "in the way").expect("written");
-        recorder.hear(&Event::Finished(Box::new(a_run("pipe/full"))));
+        recorder.on_event(&Event::Finished(Box::new(a_run("pipe/full"))));
         let error = recorder.finish().unwrap_err();
         assert!(std::error::Error::source(&error).is_none(), "what is in the text is not told twice");
     }

@@ -20,8 +20,8 @@ fn each_run_is_kept_and_logged_once() {
     let mut recorder = Recorder::create(root.path(), "t").unwrap();
     let runs = [run(1, Outcome::Pass), run(2, Outcome::Fail), run(3, Outcome::Pass)];
     for run in &runs {
-        recorder.hear(&Event::Started { case: run.case.clone(), clone: run.clone });
-        recorder.hear(&Event::Repeated(Box::new(run.clone())));
+        recorder.on_event(&Event::Started { case: run.case.clone(), clone: run.clone });
+        recorder.on_event(&Event::Repeated(Box::new(run.clone())));
     }
     let repeats = runs.iter().map(|run| Repeat {
         outcome: run.outcome,
@@ -31,7 +31,7 @@ fn each_run_is_kept_and_logged_once() {
         seed: 0,
     });
     let standing = Run { repeats: repeats.collect(), ..runs[1].clone() };
-    recorder.hear(&Event::Finished(Box::new(standing.clone())));
+    recorder.on_event(&Event::Finished(Box::new(standing.clone())));
     let folder = recorder.directory().to_path_buf();
     recorder.finish().unwrap();
 

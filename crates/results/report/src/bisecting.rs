@@ -53,10 +53,10 @@ impl<W: Write + Send + 'static> Bisecting<W> {
     }
 
     /// Something happened.
-    pub fn hear(&mut self, progress: &Progress) {
+    pub fn on_event(&mut self, progress: &Progress) {
         match &mut self.view {
             View::Lines { lines, paint } => {
-                lines.update(|status| status.hear(progress, Instant::now()));
+                lines.update(|status| status.on_event(progress, Instant::now()));
                 match progress {
                     Progress::Begun { .. } => {
                         for row in Log::default().rows(progress) {

@@ -192,7 +192,7 @@ impl<W: Write> Human<W> {
 }
 
 impl<W: Write> Listener for Human<W> {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         match event {
             Event::Planned(session) => {
                 self.progress.plan(session);

@@ -58,7 +58,7 @@ impl<W: Write> Json<W> {
 }
 
 impl<W: Write> Listener for Json<W> {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         if matches!(event, Event::Console { .. }) && !self.console {
             return;
         }

@@ -108,7 +108,7 @@ impl<W: Write> Junit<W> {
 }
 
 impl<W: Write> Listener for Junit<W> {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         match event {
             Event::Planned(session) => self.planned(session),
             Event::Booted { release, .. } => {

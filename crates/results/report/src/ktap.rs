@@ -148,7 +148,7 @@ impl<W: Write> Ktap<W> {
 }
 
 impl<W: Write> Listener for Ktap<W> {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         match event {
             Event::Planned(session) => self.planned(session),
             Event::Note { text } => self.line(0, &format!("# note: {}", safe_line(text))),

@@ -62,14 +62,14 @@ impl<W: Write + Send + 'static> Live<W> {
 }
 
 impl<W: Write + Send + 'static> Listener for Live<W> {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         match event {
             Event::Finished(run) => self.finished(run),
             Event::Note { text } => {
                 self.line.above(&self.paint.paint(DIM, &format!("note    {}", safe_line(text))));
             }
             Event::Ended { .. } => self.line.stop(),
-            _ => self.line.update(|status| status.hear(event, Instant::now())),
+            _ => self.line.update(|status| status.on_event(event, Instant::now())),
         }
     }
 }

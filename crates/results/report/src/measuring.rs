@@ -53,12 +53,12 @@ impl<W: Write + Send + 'static> Measuring<W> {
     }
 
     /// Something happened.
-    pub fn hear(&mut self, progress: &Progress) {
+    pub fn on_event(&mut self, progress: &Progress) {
         match (&mut self.view, progress) {
             (View::Line { line, paint }, Progress::Note(text)) => {
                 line.above(&paint.paint(DIM, &format!("note    {}", safe_line(text))));
             }
-            (View::Line { line, .. }, _) => line.update(|status| status.hear(progress, Instant::now())),
+            (View::Line { line, .. }, _) => line.update(|status| status.on_event(progress, Instant::now())),
             (View::Plain(sink), _) => {
                 if let Some(text) = row(progress) {
                     sink.write(&(text + "\n"));
@@ -117,7 +117,7 @@ impl Status {
         Self { start, now: None, boot: String::new(), look: String::new() }
     }
 
-    fn hear(&mut self, progress: &Progress, now: Instant) {
+    fn on_event(&mut self, progress: &Progress, now: Instant) {
         match progress {
             Progress::Boot { kernel, number, of } => {
                 let of = of.map(|of| format!("/{of}")).unwrap_or_default();
@@ -178,12 +178,12 @@ mod tests {
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut status = Status::new(start);
         let story = story();
-        status.hear(&story[0], at(1));
+        status.on_event(&story[0], at(1));
         assert_eq!(text(&status, at(4)), "0:04  boot 2/3 of deb:6.1  boots 3 s");
-        status.hear(&story[1], at(4));
+        status.on_event(&story[1], at(4));
         assert_eq!(text(&status, at(4)), "0:04  boot 2/3 of deb:6.1");
-        status.hear(&story[2], at(5));
-        status.hear(&story[3], at(5));
+        status.on_event(&story[2], at(5));
+        status.on_event(&story[3], at(5));
         assert_eq!(
             text(&status, at(5)),
             "12 boots, 100/112 decided  0:05  boot 2 of deb:6.1  7/112 pipe/round"
@@ -207,7 +207,7 @@ mod tests {
     fn heard(measuring: impl FnOnce(Kept) -> Measuring<Kept>) -> String {
         let kept = Kept::default();
         let mut measuring = measuring(kept.clone());
-        story().iter().for_each(|progress| measuring.hear(progress));
+        story().iter().for_each(|progress| measuring.on_event(progress));
         measuring.finish().unwrap();
         let bytes = kept.0.lock().unwrap().clone();
         String::from_utf8(bytes).unwrap()

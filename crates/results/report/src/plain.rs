@@ -83,7 +83,7 @@ impl<W: Write> Plain<W> {
 }
 
 impl<W: Write> Listener for Plain<W> {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         match event {
             Event::Planned(session) => self.planned(session),
             Event::Note { text } => self.row("note", "", None, &safe_line(text)),

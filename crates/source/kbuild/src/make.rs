@@ -74,7 +74,7 @@ impl Make<'_> {
         let (log, position) = self.open_log()?;
         let mut progress = Progress::follow(self.paths.log, position, self.count(target, context)?);
         let task = self.task(&[target], context).log(log);
-        let done = task.run(&mut || progress.tell(context)).map_err(Error::from)?;
+        let done = task.run(&mut || progress.emit(context)).map_err(Error::from)?;
         Ok(done.success)
     }
 

@@ -45,7 +45,7 @@ impl Progress {
     }
 
     /// Tells what has been done since the last time.
-    pub(crate) fn tell(&mut self, context: &mut Context<'_>) {
+    pub(crate) fn emit(&mut self, context: &mut Context<'_>) {
         if self.told.elapsed() < INTERVAL {
             return;
         }

@@ -22,7 +22,7 @@ pub trait Archive {
     /// The state of the lists; while it stays the same so do all answers. Nothing if it is unknown.
     fn lists(&self) -> Option<String>;
     /// Fetches a package into an empty directory and says now and then how many bytes are there.
-    fn download(&self, part: &Description, into: &Path, tell: &mut dyn FnMut(u64)) -> Result<PathBuf, Error>;
+    fn download(&self, part: &Description, into: &Path, emit: &mut dyn FnMut(u64)) -> Result<PathBuf, Error>;
     /// Unpacks a package.
     fn unpack(&self, file: &Path, into: &Path) -> Result<(), Error>;
 }
@@ -97,11 +97,11 @@ impl Archive for Apt<'_> {
         Some(format!("{:?}", changed.duration_since(std::time::UNIX_EPOCH).ok()?))
     }
 
-    fn download(&self, part: &Description, into: &Path, tell: &mut dyn FnMut(u64)) -> Result<PathBuf, Error> {
+    fn download(&self, part: &Description, into: &Path, emit: &mut dyn FnMut(u64)) -> Result<PathBuf, Error> {
         let wanted = format!("{}={}", part.package, part.version);
         let action = format!("apt-get download {wanted}");
         let task = Task::new("apt-get", &["download", "--", &wanted], self.interrupt);
-        let done = task.within(into).limit(FETCH).run(&mut || tell(size_of(into))).map_err(failed)?;
+        let done = task.within(into).limit(FETCH).run(&mut || emit(size_of(into))).map_err(failed)?;
         if !done.success {
             return Err(failure(&action, &done));
         }

@@ -214,10 +214,10 @@ pub fn download_with_progress(
     let megabytes = size.div_ceil(MEGABYTE);
     context.progress(&format!("fetching {package} {version} ({megabytes} MB)"));
     fs::create_dir(into).map_err(Error::io("make", into))?;
-    let mut tell = |bytes: u64| {
+    let mut emit = |bytes: u64| {
         context.progress(&format!("fetching {package} {version}: {} of {megabytes} MB", bytes / MEGABYTE));
     };
-    archive.download(part, into, &mut tell)
+    archive.download(part, into, &mut emit)
 }
 
 /// Whose packages these are, in a word for people.

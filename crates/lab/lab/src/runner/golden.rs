@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::news::Teller;
+use super::news::Emitter;
 use super::pool::Order;
 use super::repetition::Repeats;
 use super::work::Context;
@@ -31,22 +31,22 @@ pub(super) fn run<'a>(
     source: &'a dyn Source,
     order: Order<'_>,
     context: &Context<'a>,
-    teller: &mut Teller<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<(), GivenUp> {
     let mut accused = Vec::new();
-    let ran = pool::run(source, order, context, teller, &mut |teller, run| {
-        if run.outcome.accuses_kernel() { accused.push(run) } else { teller.finish(run) }
+    let ran = pool::run(source, order, context, emitter, &mut |emitter, run| {
+        if run.outcome.accuses_kernel() { accused.push(run) } else { emitter.finish(run) }
     });
     if ran.is_ok() {
-        judge(golden, &mut accused, context, teller);
+        judge(golden, &mut accused, context, emitter);
     }
     // What could not be compared is told as it is.
-    accused.into_iter().for_each(|run| teller.finish(run));
+    accused.into_iter().for_each(|run| emitter.finish(run));
     ran
 }
 
 /// Runs the accused cases on the golden kernel and changes what is reported about those that fail there too.
-fn judge<'a>(golden: &'a Golden<'_>, accused: &mut [Run], context: &Context<'a>, teller: &mut Teller<'_>) {
+fn judge<'a>(golden: &'a Golden<'_>, accused: &mut [Run], context: &Context<'a>, emitter: &mut Emitter<'_>) {
     let mut there = HashMap::new();
     for part in &golden.parts {
         let wanted = |item: &&Item| item.skip.is_none() && accused.iter().any(|run| run.case == item.name);
@@ -54,13 +54,13 @@ fn judge<'a>(golden: &'a Golden<'_>, accused: &mut [Run], context: &Context<'a>,
         if items.is_empty() {
             continue;
         }
-        teller.note(format!("running {} on the golden kernel {}", cases(items.len()), golden.name));
+        emitter.note(format!("running {} on the golden kernel {}", cases(items.len()), golden.name));
         let order = Order { items, repeats: Repeats::UntilFailure(Some(RUNS)), is_golden: true };
-        let ran = pool::run(part.source, order, context, teller, &mut |_, run| {
+        let ran = pool::run(part.source, order, context, emitter, &mut |_, run| {
             there.insert(run.case.clone(), run);
         });
         if let Err(GivenUp::Impossible(error)) = ran {
-            teller.note(format!("the golden kernel {}: {error}", golden.name));
+            emitter.note(format!("the golden kernel {}: {error}", golden.name));
         }
     }
     for run in accused {

@@ -47,17 +47,17 @@ impl<'a> MachineProvider<'a> {
         source: &'a dyn Source,
         items: &[&Item],
         context: &Context<'a>,
-        tell: &mut dyn FnMut(News),
+        emit: &mut dyn FnMut(News),
     ) -> Result<Self, GivenUp> {
         let start = |heard: &mut dyn FnMut(Heard<'_>)| source.template(context.interrupt, heard);
         let about = |template: &Base<'a>| {
             let facts = template.facts();
             (facts.release.to_string(), facts.took, facts.kept.then(|| facts.console.to_vec()))
         };
-        match boot(context, items.len(), (&start, &about), tell)? {
+        match boot(context, items.len(), (&start, &about), emit)? {
             Booted::Up(boot, template) => Ok(Self::Clones { boot, template }),
             Booted::Unclonable(why) => {
-                tell(note(format!("{why}: every case gets a boot of its own")));
+                emit(note(format!("{why}: every case gets a boot of its own")));
                 Ok(Self::Boots(source))
             }
         }
@@ -68,10 +68,10 @@ impl<'a> MachineProvider<'a> {
         &self,
         item: &Item,
         context: &Context<'_>,
-        tell: &mut dyn FnMut(News),
+        emit: &mut dyn FnMut(News),
     ) -> Result<Fresh, Missing> {
         match self {
-            Self::Boots(source) => boot_one(*source, 1, context, tell).map_err(Missing::GivenUp),
+            Self::Boots(source) => boot_one(*source, 1, context, emit).map_err(Missing::GivenUp),
             Self::Clones { boot, template } => clone(&**template, *boot, item, context),
         }
     }
@@ -112,11 +112,11 @@ pub(super) fn boot_one(
     source: &dyn Source,
     cases: usize,
     context: &Context<'_>,
-    tell: &mut dyn FnMut(News),
+    emit: &mut dyn FnMut(News),
 ) -> Result<Fresh, GivenUp> {
     let start = |heard: &mut dyn FnMut(Heard<'_>)| source.boot(context.interrupt, heard);
     let facts = |up: &Up| (up.release.clone(), up.took, None);
-    match boot(context, cases, (&start, &facts), tell)? {
+    match boot(context, cases, (&start, &facts), emit)? {
         Booted::Up(boot, up) => Ok(Fresh { machine: up.machine, boot, clone: 0 }),
         Booted::Unclonable(why) => {
             let error = std::io::Error::other(why);
@@ -144,7 +144,7 @@ fn boot<T>(
     context: &Context<'_>,
     cases: usize,
     (start, about): (Start<'_, T>, About<'_, T>),
-    tell: &mut dyn FnMut(News),
+    emit: &mut dyn FnMut(News),
 ) -> Result<Booted<T>, GivenUp> {
     let mut attempt = 1;
     loop {
@@ -153,21 +153,21 @@ fn boot<T>(
         let result = start(&mut |heard| {
             // What was kept by an earlier run is not booted.
             if matches!(heard, Heard::CommandLine(_)) {
-                tell(News::Event(Event::Booting { boot, cases: count(cases) }));
+                emit(News::Event(Event::Booting { boot, cases: count(cases) }));
             }
-            tell(News::Event(heard_event(heard, boot, &mut lines)));
+            emit(News::Event(heard_event(heard, boot, &mut lines)));
         });
         let failure = match result.map_err(GivenUp::Impossible)? {
             Ok(up) => {
                 let (release, took, earlier) = about(&up);
                 let kept = earlier.is_some();
                 for line in earlier.into_iter().flatten() {
-                    tell(News::Event(heard_event(Heard::Console(&line), boot, &mut lines)));
+                    emit(News::Event(heard_event(Heard::Console(&line), boot, &mut lines)));
                 }
-                tell(News::Event(Event::Booted { boot, release, took, kept }));
+                emit(News::Event(Event::Booted { boot, release, took, kept }));
                 // A later boot of the same kernel would only repeat it.
                 let badly = if boot == 1 { booted_badly(boot, &lines) } else { None };
-                badly.into_iter().for_each(|run| tell(News::Boot(Box::new(run))));
+                badly.into_iter().for_each(|run| emit(News::Boot(Box::new(run))));
                 return Ok(Booted::Up(boot, up));
             }
             Err(failure) => failure,
@@ -177,10 +177,10 @@ fn boot<T>(
             BootTrouble::Unclonable(_) => return Ok(Booted::Unclonable(failure.trouble.to_string())),
             // The first boot shows what the kernel does; a later one has booted before.
             _ if boot == 1 || attempt == ATTEMPTS => {
-                tell(News::Boot(Box::new(did_not_boot(boot, &failure))));
+                emit(News::Boot(Box::new(did_not_boot(boot, &failure))));
                 return Err(GivenUp::Told);
             }
-            trouble => tell(note(format!("boot {boot} failed and is tried again: {trouble}"))),
+            trouble => emit(note(format!("boot {boot} failed and is tried again: {trouble}"))),
         }
         attempt += 1;
     }

@@ -15,29 +15,29 @@ pub(super) enum News {
 }
 
 /// Tells the listener, and counts.
-pub(super) struct Teller<'a> {
+pub(super) struct Emitter<'a> {
     listener: &'a mut dyn Listener,
     summary: Summary,
     /// Cases that came to an end.
     done: u32,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> Emitter<'a> {
     pub(super) fn new(listener: &'a mut dyn Listener) -> Self {
         Self { listener, summary: Summary::default(), done: 0 }
     }
 
-    pub(super) fn hear(&mut self, event: &Event) {
-        self.listener.hear(event);
+    pub(super) fn on_event(&mut self, event: &Event) {
+        self.listener.on_event(event);
     }
 
     pub(super) fn note(&mut self, text: String) {
-        self.hear(&Event::Note { text });
+        self.on_event(&Event::Note { text });
     }
 
-    pub(super) fn tell(&mut self, news: News) {
+    pub(super) fn emit(&mut self, news: News) {
         match news {
-            News::Event(event) => self.hear(&event),
+            News::Event(event) => self.on_event(&event),
             News::Boot(run) => self.count(*run),
         }
     }
@@ -50,7 +50,7 @@ impl<'a> Teller<'a> {
 
     fn count(&mut self, run: Run) {
         self.summary.count(run.outcome);
-        self.hear(&Event::Finished(Box::new(run)));
+        self.on_event(&Event::Finished(Box::new(run)));
     }
 
     /// Tells the end of a session of `total` cases.
@@ -58,7 +58,7 @@ impl<'a> Teller<'a> {
         let total = u32::try_from(total).unwrap_or(u32::MAX);
         self.summary.not_run = total.saturating_sub(self.done);
         let summary = self.summary;
-        self.hear(&Event::Ended { summary, took, interrupted });
+        self.on_event(&Event::Ended { summary, took, interrupted });
         summary
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::GivenUp;
 use super::machine_provider::{MachineProvider, Missing};
-use super::news::{News, Teller};
+use super::news::{Emitter, News};
 use super::repetition::{Repeats, Repetition};
 use super::work::Context;
 use crate::event::Event;
@@ -30,7 +30,7 @@ enum Message {
 }
 
 /// Takes a Run that stands for its case.
-pub(super) type Finish<'f> = &'f mut dyn FnMut(&mut Teller<'_>, Run);
+pub(super) type Finish<'f> = &'f mut dyn FnMut(&mut Emitter<'_>, Run);
 
 /// What is to be run, and how often.
 pub(super) struct Order<'p> {
@@ -45,11 +45,11 @@ pub(super) fn run<'a>(
     source: &'a dyn Source,
     Order { mut items, repeats, is_golden }: Order<'_>,
     context: &Context<'a>,
-    teller: &mut Teller<'_>,
+    emitter: &mut Emitter<'_>,
     finish: Finish<'_>,
 ) -> Result<(), GivenUp> {
     let provider =
-        MachineProvider::prepare(source, &items, context, &mut |news| tell(teller, news, is_golden))?;
+        MachineProvider::prepare(source, &items, context, &mut |news| emit(emitter, news, is_golden))?;
     sort(&mut items, &context.options.durations);
     let jobs = context.options.jobs.max(1);
     let mut repetitions: Vec<_> = items.iter().map(|_| Some(Repetition::new(repeats))).collect();
@@ -67,14 +67,14 @@ pub(super) fn run<'a>(
             queue.push(index, count);
         }
         let result =
-            direct(&messages, &mut repetitions, &queue, (jobs, is_golden), (&mut *teller, &mut *finish));
+            direct(&messages, &mut repetitions, &queue, (jobs, is_golden), (&mut *emitter, &mut *finish));
         queue.close();
         // Workers that wait to be heard must not wait for ever.
         drop(messages);
         if !is_golden {
             // What was seen of a case is not lost with the Runs that it still should have had.
             let cut_short = repetitions.into_iter().flatten().filter_map(Repetition::conclude);
-            cut_short.for_each(|run| finish(teller, run));
+            cut_short.for_each(|run| finish(emitter, run));
         }
         result
     })
@@ -91,7 +91,7 @@ fn direct(
     repetitions: &mut [Option<Repetition>],
     queue: &Queue,
     (jobs, is_golden): (usize, bool),
-    (teller, finish): (&mut Teller<'_>, Finish<'_>),
+    (emitter, finish): (&mut Emitter<'_>, Finish<'_>),
 ) -> Result<(), GivenUp> {
     let mut open = repetitions.len();
     // The error when one of them panicked, which the scope reports.
@@ -101,7 +101,7 @@ fn direct(
         let Ok(message) = messages.recv() else { return Err(given_up) };
         let (index, run) = match message {
             Message::News(news) => {
-                tell(teller, news, is_golden);
+                emit(emitter, news, is_golden);
                 continue;
             }
             Message::GivenUp(why) => {
@@ -112,7 +112,7 @@ fn direct(
         };
         let Some(repetition) = repetitions[index].as_mut() else { continue };
         let told = repetition.take(*run).iter().filter(|_| !is_golden);
-        told.for_each(|run| teller.hear(&Event::Repeated(Box::new(run.clone()))));
+        told.for_each(|run| emitter.on_event(&Event::Repeated(Box::new(run.clone()))));
         let more = repetition.order(jobs);
         queue.push(index, more);
         if repetition.is_complete() {
@@ -121,18 +121,18 @@ fn direct(
                 .take()
                 .and_then(Repetition::conclude)
                 .into_iter()
-                .for_each(|run| finish(teller, run));
+                .for_each(|run| finish(emitter, run));
         }
     }
     Ok(())
 }
 
 /// A golden kernel that does not boot accuses nobody, and what cases do on it is not what they do on the tested one.
-fn tell(teller: &mut Teller<'_>, news: News, is_golden: bool) {
+fn emit(emitter: &mut Emitter<'_>, news: News, is_golden: bool) {
     match news {
-        News::Boot(run) if is_golden => teller.note(format!("the golden kernel: {}", run.reason)),
+        News::Boot(run) if is_golden => emitter.note(format!("the golden kernel: {}", run.reason)),
         News::Event(Event::Started { .. } | Event::Console { clone: 1.., .. }) if is_golden => {}
-        news => teller.tell(news),
+        news => emitter.emit(news),
     }
 }
 
@@ -149,9 +149,9 @@ fn work(
     let say = |message| sender.send(message).is_ok();
     while let Some(index) = queue.take() {
         let item = items[index];
-        let mut tell = |news| drop(sender.send(Message::News(news)));
-        let run = match provider.machine(item, context, &mut tell) {
-            Ok(mut fresh) => context.run(&mut fresh, item, &mut tell).map(|(run, _)| Box::new(run)),
+        let mut emit = |news| drop(sender.send(Message::News(news)));
+        let run = match provider.machine(item, context, &mut emit) {
+            Ok(mut fresh) => context.run(&mut fresh, item, &mut emit).map(|(run, _)| Box::new(run)),
             Err(Missing::Run(run)) => Some(run),
             Err(Missing::GivenUp(why)) => {
                 say(Message::GivenUp(why));

@@ -2,7 +2,7 @@
 
 use super::GivenUp;
 use super::machine_provider::boot_one;
-use super::news::Teller;
+use super::news::Emitter;
 use super::repetition::{Repeats, Repetition};
 use super::work::{Context, Fresh};
 use crate::event::Event;
@@ -14,7 +14,7 @@ pub(super) fn run(
     source: &dyn Source,
     items: &[&Item],
     context: &Context<'_>,
-    teller: &mut Teller<'_>,
+    emitter: &mut Emitter<'_>,
 ) -> Result<(), GivenUp> {
     // A machine in which others have run does not tell whether a case fails each time.
     let repeats = match context.options.repeats {
@@ -27,16 +27,16 @@ pub(super) fn run(
         while repetition.order(1) > 0 || !repetition.is_complete() {
             let mut fresh = match machine.take() {
                 Some(fresh) => fresh,
-                None => boot_one(source, items.len() - index, context, &mut |news| teller.tell(news))?,
+                None => boot_one(source, items.len() - index, context, &mut |news| emitter.emit(news))?,
             };
-            let ran = context.run(&mut fresh, item, &mut |news| teller.tell(news));
+            let ran = context.run(&mut fresh, item, &mut |news| emitter.emit(news));
             let Some((run, is_fit)) = ran else { return Err(GivenUp::Told) };
             machine = is_fit.then_some(fresh);
             for run in repetition.take(run) {
-                teller.hear(&Event::Repeated(Box::new(run.clone())));
+                emitter.on_event(&Event::Repeated(Box::new(run.clone())));
             }
         }
-        repetition.conclude().into_iter().for_each(|run| teller.finish(run));
+        repetition.conclude().into_iter().for_each(|run| emitter.finish(run));
     }
     if let Some(Fresh { machine, .. }) = machine {
         machine.stop();

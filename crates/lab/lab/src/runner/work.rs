@@ -57,12 +57,12 @@ impl<'a> Context<'a> {
         &self,
         fresh: &mut Fresh,
         item: &Item,
-        tell: &mut dyn FnMut(News),
+        emit: &mut dyn FnMut(News),
     ) -> Option<(Run, bool)> {
         let (boot, clone) = (fresh.boot, fresh.clone);
-        tell(News::Event(Event::Started { case: item.name.clone(), clone }));
+        emit(News::Event(Event::Started { case: item.name.clone(), clone }));
         let mut heard =
-            |line: &str| tell(News::Event(Event::Console { boot, clone, line: line.to_string() }));
+            |line: &str| emit(News::Event(Event::Console { boot, clone, line: line.to_string() }));
         // No earlier Run of this session had this number.
         let number = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let seed = self.options.seed.unwrap_or_else(random);

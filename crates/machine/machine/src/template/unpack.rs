@@ -31,7 +31,7 @@ impl Template {
         }
         let start = Instant::now();
         let machine = &mut clone.machine;
-        machine.tell(&ToAgent::Unpack { ranges });
+        machine.send(&ToAgent::Unpack { ranges });
         let mut early = Vec::new();
         while !interrupt.load(Ordering::Relaxed) {
             match machine.next(Instant::now() + INTERRUPT_INTERVAL) {

@@ -53,9 +53,9 @@ impl Template {
                 return Err(machine.failure(BootTrouble::Interrupted));
             }
         }
-        machine.tell(&own.message());
+        machine.send(&own.message());
         // Whoever does not answer this has not become a machine, whatever it would have been asked to do.
-        machine.tell(&ToAgent::Ping { nonce: 0 });
+        machine.send(&ToAgent::Ping { nonce: 0 });
         let mut early = Vec::new();
         while !interrupt.load(Ordering::Relaxed) {
             match machine.next(until()) {

@@ -65,7 +65,7 @@ impl Starting<'_> {
         console: &mut dyn FnMut(&str),
     ) -> Result<Booted, BootFailure> {
         let Hello { release, .. } = self.follow(interrupt, console)?;
-        self.machine.tell(&self.own.message());
+        self.machine.send(&self.own.message());
         Ok(Booted { machine: self.machine, release, took: self.start.elapsed() })
     }
 

@@ -241,8 +241,8 @@ struct Counting<'h, 'q> {
 }
 
 impl Listener for Counting<'_, '_> {
-    fn hear(&mut self, event: &Event) {
-        self.recorder.hear(event);
+    fn on_event(&mut self, event: &Event) {
+        self.recorder.on_event(event);
         match event {
             Event::Booting { .. } => (self.emit)(Progress::Working("booting".to_string())),
             Event::Started { case, .. } => {

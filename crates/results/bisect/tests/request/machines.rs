@@ -57,7 +57,7 @@ impl Source for FakeSource<'_> {
 }
 
 impl Machine for FakeMachine {
-    fn tell(&mut self, message: &ToAgent) {
+    fn send(&mut self, message: &ToAgent) {
         match message {
             ToAgent::Run(request) => self.play(request.run),
             ToAgent::Ping { nonce } => {

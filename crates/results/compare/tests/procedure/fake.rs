@@ -144,7 +144,7 @@ impl Backend for World {
         &self,
         candidates: &[Candidate<'_>],
         interrupt: &AtomicBool,
-        tell: &mut dyn FnMut(Progress),
+        emit: &mut dyn FnMut(Progress),
         next: &mut dyn FnMut(&[Measurement]) -> Option<usize>,
     ) -> Result<Vec<Measurement>, Failure> {
         let mut all: Vec<Measurement> =
@@ -152,7 +152,7 @@ impl Backend for World {
         while let Some(which) = next(&all) {
             // A clock that counts instructions knows no time.
             assert_eq!(candidates[which].spec.timing, Some(Timing::Host));
-            tell(Progress::Boot { kernel: String::new(), number: 1, of: None });
+            emit(Progress::Boot { kernel: String::new(), number: 1, of: None });
             add(&mut all[which], self.boot(&candidates[which]));
             if interrupt.load(Ordering::Relaxed) {
                 return Err(Failure::Interrupted);

@@ -8,13 +8,13 @@ use std::time::Duration;
 /// A session that is told to a recorder, up to its end if there is one.
 pub(crate) fn keep(root: &Path, started: &str, runs: &[(&str, Outcome)], interrupted: Option<bool>) -> Past {
     let mut recorder = Recorder::create(root, started).expect("room");
-    recorder.hear(&Event::Planned(Box::new(session(started))));
+    recorder.on_event(&Event::Planned(Box::new(session(started))));
     for &(case, outcome) in runs {
-        recorder.hear(&Event::Finished(Box::new(a_run(case, outcome))));
+        recorder.on_event(&Event::Finished(Box::new(a_run(case, outcome))));
     }
     if let Some(interrupted) = interrupted {
         let (summary, took) = (Summary::default(), Duration::ZERO);
-        recorder.hear(&Event::Ended { summary, took, interrupted });
+        recorder.on_event(&Event::Ended { summary, took, interrupted });
     }
     let directory = recorder.directory().to_owned();
     recorder.finish().expect("written");
@@ -63,9 +63,9 @@ fn a_case_and_a_boot_of_one_name_are_kept_apart() {
     let boot = Run { is_boot: true, ..a_run("boot", Outcome::Fail) };
     let case = a_run("boot", Outcome::Pass);
     let cases = vec!["boot".to_string()];
-    recorder.hear(&Event::Planned(Box::new(Session { cases, ..session("2026") })));
+    recorder.on_event(&Event::Planned(Box::new(Session { cases, ..session("2026") })));
     for run in [&boot, &case] {
-        recorder.hear(&Event::Finished(Box::new(run.clone())));
+        recorder.on_event(&Event::Finished(Box::new(run.clone())));
     }
     let past = Past::open(recorder.directory()).expect("kept");
     assert_eq!(past.run("boot").expect("the case"), case);
@@ -81,8 +81,8 @@ fn a_boot_has_its_name_where_no_case_has() {
     let root = tempfile::tempdir().expect("a directory");
     let mut recorder = Recorder::create(root.path(), "2026").expect("room");
     let boot = Run { is_boot: true, ..a_run("boot", Outcome::Crash) };
-    recorder.hear(&Event::Planned(Box::new(session("2026"))));
-    recorder.hear(&Event::Finished(Box::new(boot.clone())));
+    recorder.on_event(&Event::Planned(Box::new(session("2026"))));
+    recorder.on_event(&Event::Finished(Box::new(boot.clone())));
     let past = Past::open(recorder.directory()).expect("kept");
     assert_eq!(past.run("boot").expect("the boot"), boot);
     assert_eq!(past.runs(), [boot]);

@@ -57,7 +57,7 @@ impl Status {
         }
     }
 
-    pub(super) fn hear(&mut self, progress: &Progress, now: Instant) {
+    pub(super) fn on_event(&mut self, progress: &Progress, now: Instant) {
         match progress {
             Progress::Begun { ends, candidates, .. } => {
                 self.ends = (brief(&ends.0), brief(&ends.1));
@@ -173,7 +173,7 @@ mod tests {
             resumed: 0,
         };
         let mut status = Status::new(start);
-        status.hear(&begun, start);
+        status.on_event(&begun, start);
         status
     }
 
@@ -186,13 +186,13 @@ mod tests {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut status = begun(start);
-        status.hear(&testing(Point::After(3), "c3", 20), at(1));
-        status.hear(&testing(Point::After(6), "c6", 1), at(3));
-        status.hear(&Progress::Working("boot\n1".into()), at(4));
+        status.on_event(&testing(Point::After(3), "c3", 20), at(1));
+        status.on_event(&testing(Point::After(6), "c6", 1), at(3));
+        status.on_event(&Progress::Working("boot\n1".into()), at(4));
         assert_eq!(shown(&status, at(5), 60)[3], "0:05  search:  c3 x20 4 s, c6 2 s  boot 1 1 s");
         let answer = Answer::Runs { shown: 2, hidden: 0 };
         let (name, values) = ("c6".to_owned(), Vec::new());
-        status.hear(&Progress::Tested { point: Point::After(6), name, answer, values, reused: 0 }, at(5));
+        status.on_event(&Progress::Tested { point: Point::After(6), name, answer, values, reused: 0 }, at(5));
         assert_eq!(
             shown(&status, at(5), 60),
             ["v6.1 ·······x··· v6.2", "                ", "", "0:05  search:  c3 x20 4 s"]
@@ -206,8 +206,10 @@ mod tests {
         let mut probabilities = vec![0.0; 10];
         probabilities[1..4].copy_from_slice(&[0.2, 0.7, 0.1]);
         let (steps_left, time_left, rate) = (2.0, Duration::from_secs(90), (0.15, false));
-        status
-            .hear(&Progress::Belief(Belief { probabilities, steps: 1, steps_left, time_left, rate }), start);
+        status.on_event(
+            &Progress::Belief(Belief { probabilities, steps: 1, steps_left, time_left, rate }),
+            start,
+        );
         let wanted = [
             "v6.1 ··········· v6.2",
             "       ▃█▂       ",

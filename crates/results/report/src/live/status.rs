@@ -50,7 +50,7 @@ impl Status {
         }
     }
 
-    pub(super) fn hear(&mut self, event: &Event, now: Instant) {
+    pub(super) fn on_event(&mut self, event: &Event, now: Instant) {
         match event {
             Event::Planned(session) => self.progress.plan(session),
             Event::Booting { boot, .. } => {
@@ -151,9 +151,9 @@ mod tests {
     fn a_boot_shows_its_time_and_the_last_kernel_message() {
         let start = Instant::now();
         let mut status = Status::new(start);
-        status.hear(&Event::Booting { boot: 1, cases: 3 }, start + Duration::from_secs(60));
-        status.hear(&Event::Console { boot: 1, clone: 0, line: "[ 0.1] Linux\x1b[2J".into() }, start);
-        status.hear(&Event::Console { boot: 1, clone: 0, line: String::new() }, start);
+        status.on_event(&Event::Booting { boot: 1, cases: 3 }, start + Duration::from_secs(60));
+        status.on_event(&Event::Console { boot: 1, clone: 0, line: "[ 0.1] Linux\x1b[2J".into() }, start);
+        status.on_event(&Event::Console { boot: 1, clone: 0, line: String::new() }, start);
         assert_eq!(text(&status, start + Duration::from_secs(64)), "0/0  1:04  boot 1 4 s  [ 0.1] Linux");
     }
 
@@ -161,8 +161,8 @@ mod tests {
     fn a_case_shows_no_console() {
         let start = Instant::now();
         let mut status = Status::new(start);
-        status.hear(&Event::Started { case: "pipe/full".into(), clone: 0 }, start);
-        status.hear(&Event::Console { boot: 1, clone: 0, line: "x".into() }, start);
+        status.on_event(&Event::Started { case: "pipe/full".into(), clone: 0 }, start);
+        status.on_event(&Event::Console { boot: 1, clone: 0, line: "x".into() }, start);
         assert_eq!(text(&status, start), "0/0  0:00  pipe/full");
     }
 
@@ -178,10 +178,10 @@ mod tests {
     fn cases_side_by_side_are_counted_and_named() {
         let start = Instant::now();
         let mut status = Status::new(start);
-        status.hear(&started("a/one", 1), start);
-        status.hear(&started("b/two", 2), start + Duration::from_secs(2));
-        status.hear(&Event::Booting { boot: 2, cases: 1 }, start + Duration::from_secs(3));
-        status.hear(&Event::Console { boot: 1, clone: 2, line: "x".into() }, start);
+        status.on_event(&started("a/one", 1), start);
+        status.on_event(&started("b/two", 2), start + Duration::from_secs(2));
+        status.on_event(&Event::Booting { boot: 2, cases: 1 }, start + Duration::from_secs(3));
+        status.on_event(&Event::Console { boot: 1, clone: 2, line: "x".into() }, start);
         let now = start + Duration::from_secs(4);
         assert_eq!(text(&status, now), "0/0  0:04  2 running: a/one 4 s, b/two 2 s  boot 2 1 s");
         status.finished(&a_run("a/one", 1, Outcome::Pass));
@@ -196,16 +196,16 @@ mod tests {
         let start = Instant::now();
         let mut status = Status::new(start);
         for (case, clone) in [("a/one", 1), ("a/one", 2), ("b/two", 3)] {
-            status.hear(&started(case, clone), start);
+            status.on_event(&started(case, clone), start);
         }
         assert_eq!(text(&status, start), "0/0  0:00  2 running: a/one, b/two");
-        status.hear(&Event::Repeated(Box::new(a_run("a/one", 2, Outcome::Pass))), start);
-        status.hear(&Event::Repeated(Box::new(a_run("a/one", 1, Outcome::Hang))), start);
+        status.on_event(&Event::Repeated(Box::new(a_run("a/one", 2, Outcome::Pass))), start);
+        status.on_event(&Event::Repeated(Box::new(a_run("a/one", 1, Outcome::Hang))), start);
         let now = start + Duration::from_secs(1);
         assert_eq!(text(&status, now), "0/0  0:01  2 running: a/one #3 (1 failed), b/two 1 s");
-        status.hear(&started("a/one", 4), start);
+        status.on_event(&started("a/one", 4), start);
         assert_eq!(text(&status, now), "0/0  0:01  2 running: a/one #3 (1 failed) 1 s, b/two 1 s");
-        status.hear(&Event::Repeated(Box::new(a_run("a/one", 4, Outcome::Pass))), now);
+        status.on_event(&Event::Repeated(Box::new(a_run("a/one", 4, Outcome::Pass))), now);
         status.finished(&a_run("a/one", 1, Outcome::Hang));
         assert_eq!(text(&status, now), "0/0  1 hang  0:01  b/two 1 s");
     }

@@ -86,7 +86,7 @@ fn story(count: usize) -> Vec<Progress> {
 fn log(story: &[Progress]) -> String {
     let file = File::default();
     let mut bisecting = Bisecting::plain(file.clone());
-    story.iter().for_each(|progress| bisecting.hear(progress));
+    story.iter().for_each(|progress| bisecting.on_event(progress));
     bisecting.finish().unwrap();
     let bytes = file.0.lock().unwrap().clone();
     String::from_utf8(bytes).unwrap()
@@ -96,7 +96,7 @@ fn log(story: &[Progress]) -> String {
 fn seen(story: &[Progress], width: fn() -> usize) -> Vec<String> {
     let terminal = Terminal::default();
     let mut bisecting = Bisecting::live(terminal.clone(), false, width);
-    story.iter().for_each(|progress| bisecting.hear(progress));
+    story.iter().for_each(|progress| bisecting.on_event(progress));
     let screen = terminal.wait(|screen| screen.iter().any(|line| line.contains("x20")));
     bisecting.finish().unwrap();
     assert_eq!(terminal.screen(), [&screen[..3], &[String::new()]].concat());
@@ -175,7 +175,7 @@ proptest! {
         // The screen checks what it is sent.
         let terminal = Terminal::default();
         let mut bisecting = Bisecting::live(terminal.clone(), false, || 40);
-        story.iter().for_each(|progress| bisecting.hear(progress));
+        story.iter().for_each(|progress| bisecting.on_event(progress));
         bisecting.finish().unwrap();
         terminal.screen();
     }

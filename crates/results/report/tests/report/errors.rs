@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write};
 
 use report::{Human, Json, Junit, Ktap, Plain};
 
-use crate::sessions::{rich, tell};
+use crate::sessions::{emit, rich};
 
 /// A pipe that nobody reads.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Write for Closed {
 macro_rules! breaks {
     ($new:expr) => {{
         let mut report = $new;
-        tell(&mut report, &rich());
+        emit(&mut report, &rich());
         assert_eq!(report.finish().unwrap_err().kind(), ErrorKind::BrokenPipe);
     }};
 }

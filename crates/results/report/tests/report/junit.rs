@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use report::Junit;
 
-use crate::sessions::{events, rich, run, session, tell};
+use crate::sessions::{emit, events, rich, run, session};
 use crate::snapshots::written;
 use crate::streams::stream;
 

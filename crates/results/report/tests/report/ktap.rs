@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use report::Ktap;
 
 use crate::ktap_reader::{Level, Test, read};
-use crate::sessions::{empty, events, exec, interrupted, no_boot, rich, run, session, tell};
+use crate::sessions::{emit, empty, events, exec, interrupted, no_boot, rich, run, session};
 use crate::snapshots::written;
 use crate::streams::{Stream, stream};
 

@@ -7,7 +7,7 @@ use lab::Event;
 use quick_junit::{FlakyOrRerun, NonSuccessKind, TestCaseStatus};
 use report::{Human, Json, Junit, Ktap, Plain};
 
-use crate::sessions::{events, run, session, standing, tell};
+use crate::sessions::{emit, events, run, session, standing};
 use crate::snapshots::written;
 use crate::terminal::seen;
 

@@ -109,8 +109,8 @@ pub(crate) fn standing(run: Run, repeats: &[(Outcome, &str)]) -> Run {
     }
 }
 
-pub(crate) fn tell(listener: &mut dyn Listener, events: &[Event]) {
-    events.iter().for_each(|event| listener.hear(event));
+pub(crate) fn emit(listener: &mut dyn Listener, events: &[Event]) {
+    events.iter().for_each(|event| listener.on_event(event));
 }
 
 /// All Outcomes, two boots, hostile text.

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use lab::Event;
 use report::{Human, Json, Junit, Ktap, Plain};
 
-use crate::sessions::{empty, exec, interrupted, no_boot, rich, tell};
+use crate::sessions::{emit, empty, exec, interrupted, no_boot, rich};
 
 /// What a report writes about `events`.
 macro_rules! written {
     ($events:expr, $new:expr) => {{
         let mut out = Vec::new();
         let mut report = $new(&mut out);
-        tell(&mut report, &$events);
+        emit(&mut report, &$events);
         report.finish().unwrap();
         String::from_utf8(out).unwrap()
     }};

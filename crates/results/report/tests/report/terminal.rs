@@ -8,7 +8,7 @@ use lab::Event;
 use proptest::prelude::*;
 use report::{Human, Json, Live, Plain};
 
-use crate::sessions::{events, rich, run, session, tell};
+use crate::sessions::{emit, events, rich, run, session};
 use crate::snapshots::written;
 use crate::streams::stream;
 
@@ -87,7 +87,7 @@ impl Terminal {
 pub(crate) fn seen(events: &[Event]) -> Vec<String> {
     let terminal = Terminal::default();
     let mut live = Live::new(terminal.clone(), false, || 40);
-    tell(&mut live, events);
+    emit(&mut live, events);
     live.finish().unwrap();
     terminal.screen()
 }
@@ -103,8 +103,8 @@ fn the_status_line_shows_what_is_running() {
     let mut live = Live::new(terminal.clone(), false, || 40);
     let events =
         events(session("all", &["pipe/full", "mm/oops"]), vec![run("pipe/full", Outcome::Pass, "")], false);
-    tell(&mut live, &events[..3]);
-    tell(&mut live, &[Event::Started { case: "mm/oops".into(), clone: 0 }]);
+    emit(&mut live, &events[..3]);
+    emit(&mut live, &[Event::Started { case: "mm/oops".into(), clone: 0 }]);
     terminal.wait(|screen| screen == ["1/2  1 pass  0:00  mm/oops"]);
     drop(live);
     assert_eq!(terminal.screen(), [""]);

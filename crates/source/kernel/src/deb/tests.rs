@@ -33,9 +33,9 @@ impl Archive for Fake {
         self.lists.map(str::to_owned)
     }
 
-    fn download(&self, part: &Description, into: &Path, tell: &mut dyn FnMut(u64)) -> Result<PathBuf, Error> {
+    fn download(&self, part: &Description, into: &Path, emit: &mut dyn FnMut(u64)) -> Result<PathBuf, Error> {
         let Description { package, version, .. } = part;
-        tell(0);
+        emit(0);
         self.downloads.fetch_add(1, Ordering::SeqCst);
         let path = into.join(format!("{package}_{version}.deb"));
         fs::write(&path, package).unwrap();

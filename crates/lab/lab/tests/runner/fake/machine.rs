@@ -97,7 +97,7 @@ impl Drop for FakeMachine {
 }
 
 impl Machine for FakeMachine {
-    fn tell(&mut self, message: &ToAgent) {
+    fn send(&mut self, message: &ToAgent) {
         assert!(!self.ended.get(), "a machine that ended was told {message:?}");
         self.diary.seen().told.push(message.clone());
         match message {

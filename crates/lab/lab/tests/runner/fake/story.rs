@@ -26,7 +26,7 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl Listener for Recorder<'_> {
-    fn hear(&mut self, event: &Event) {
+    fn on_event(&mut self, event: &Event) {
         if let (Event::Started { case, .. }, Some(name)) = (event, self.interrupt_at)
             && case == name
         {
