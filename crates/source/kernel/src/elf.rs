@@ -1,23 +1,19 @@
-//! As much of ELF as kernels and modules need.
+//! As much of ELF as kernels and modules need: elf(5).
 
-use crate::bytes::{piece, u16_at, u32_at, u64_at, until_nul};
+use object::LittleEndian as Little;
+use object::elf::{self, FileHeader64, NoteType, ProgramHeader64, SectionHeader64, Sym64};
+use object::read::StringTable;
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+
+use crate::bytes::u16_at;
 
 /// The machine number of 64-bit x86.
-pub(crate) const X86_64: u16 = 62;
+pub(crate) const X86_64: u16 = elf::EM_X86_64.0;
 
 /// An ELF file, whose tables are looked at only on demand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Elf<'a> {
     bytes: &'a [u8],
-}
-
-/// A program header.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Segment {
-    pub(crate) kind: u32,
-    pub(crate) offset: u64,
-    pub(crate) address: u64,
-    pub(crate) size: u64,
 }
 
 /// What an ELF file is for, as far as its first bytes say.
@@ -30,13 +26,13 @@ pub(crate) enum Purpose {
     Other,
 }
 
-const SEGMENT_SIZE: u64 = 56;
-const SECTION_SIZE: u64 = 64;
+/// Headers of sections, and their names.
+type Sections<'a> = (&'a [SectionHeader64<Little>], StringTable<'a>);
 
 impl<'a> Elf<'a> {
     /// Anything that begins as an ELF file does.
     pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
-        (bytes.starts_with(b"\x7fELF") && bytes.len() >= 20).then_some(Self { bytes })
+        (bytes.starts_with(&elf::ELFMAG) && bytes.len() >= 20).then_some(Self { bytes })
     }
 
     /// Whether this is for 64-bit x86; everything after the machine number is read on that condition only.
@@ -44,6 +40,7 @@ impl<'a> Elf<'a> {
         self.bytes[4..6] == [2, 1] && self.machine() == X86_64
     }
 
+    /// The machine number, which is at the same place in files of all classes, also in those that are cut off.
     pub(crate) fn machine(&self) -> u16 {
         let number = [self.bytes[18], self.bytes[19]];
         if self.bytes[5] == 2 { u16::from_be_bytes(number) } else { u16::from_le_bytes(number) }
@@ -60,97 +57,75 @@ impl<'a> Elf<'a> {
     }
 
     /// The program headers, or none if the table is not wholly in the file.
-    pub(crate) fn segments(&self) -> Option<Vec<Segment>> {
-        let table = u64_at(self.bytes, 0x20)?;
-        let count = u64::from(u16_at(self.bytes, 0x38)?);
-        if count > 0 && u64::from(u16_at(self.bytes, 0x36)?) != SEGMENT_SIZE {
-            return None;
-        }
-        let table = piece(self.bytes, table, count * SEGMENT_SIZE)?;
-        table.chunks_exact(SEGMENT_SIZE as usize).map(segment).collect()
+    pub(crate) fn segments(&self) -> Option<&'a [ProgramHeader64<Little>]> {
+        self.header()?.program_headers(Little, self.bytes).ok()
     }
 
     /// Where the table of program headers ends, which a truncated file may not reach.
     pub(crate) fn end_of_segment_table(&self) -> Option<u64> {
-        let count = u64::from(u16_at(self.bytes, 0x38)?);
-        u64_at(self.bytes, 0x20)?.checked_add(count * SEGMENT_SIZE)
+        let header = self.header()?;
+        let size = u64::from(header.e_phnum(Little)) * size_of::<ProgramHeader64<Little>>() as u64;
+        header.e_phoff(Little).checked_add(size)
     }
 
-    /// The bytes of a segment.
-    pub(crate) fn content(&self, segment: &Segment) -> Option<&'a [u8]> {
-        piece(self.bytes, segment.offset, segment.size)
+    /// Whether a segment of notes has one of this owner and kind.
+    pub(crate) fn has_note(&self, owner: &[u8], kind: NoteType) -> bool {
+        let segments = self.segments().into_iter().flatten();
+        let mut notes = segments.filter_map(|segment| segment.notes(Little, self.bytes).ok().flatten());
+        notes.any(|mut notes| {
+            std::iter::from_fn(|| notes.next().ok().flatten())
+                .any(|note| note.n_type(Little) == kind && note.name() == owner)
+        })
     }
 
     /// The bytes of the section of that name; `Err` if the section table is not wholly in the file.
     pub(crate) fn section(&self, name: &str) -> Result<Option<&'a [u8]>, OutOfFile> {
-        let table = self.section_table().ok_or(OutOfFile)?;
-        let names = self.section_names(table).ok_or(OutOfFile)?;
-        for header in table.chunks_exact(SECTION_SIZE as usize) {
-            let at = u32_at(header, 0).unwrap_or(0);
-            if until_nul(names, at.into(), name.len() + 1) == Some(name.as_bytes()) {
-                return self.section_content(header).map(Some).ok_or(OutOfFile);
-            }
-        }
-        Ok(None)
+        let (sections, names) = self.sections()?;
+        let found = sections.iter().find(|section| section.name(Little, names) == Ok(name.as_bytes()));
+        found.map(|section| section.data(Little, self.bytes).map_err(|_| OutOfFile)).transpose()
     }
 
     /// Whether a section's name begins like this; `Err` if the section table is not wholly in the file.
     pub(crate) fn has_section_like(&self, start: &str) -> Result<bool, OutOfFile> {
-        let table = self.section_table().ok_or(OutOfFile)?;
-        let names = self.section_names(table).ok_or(OutOfFile)?;
-        let begins = |header: &[u8]| {
-            let at = u32_at(header, 0).unwrap_or(0);
-            piece(names, at.into(), start.len() as u64) == Some(start.as_bytes())
+        let (sections, names) = self.sections()?;
+        let begins = |section: &SectionHeader64<Little>| {
+            section.name(Little, names).is_ok_and(|name| name.starts_with(start.as_bytes()))
         };
-        Ok(table.chunks_exact(SECTION_SIZE as usize).any(begins))
+        Ok(sections.iter().any(begins))
     }
 
     /// Where the table of sections ends, which a truncated file may not reach.
     pub(crate) fn end_of_section_table(&self) -> Option<u64> {
-        let count = u64::from(u16_at(self.bytes, 0x3c)?);
-        u64_at(self.bytes, 0x28)?.checked_add(count * SECTION_SIZE)
+        let header = self.header()?;
+        let size = u64::from(header.e_shnum(Little)) * size_of::<SectionHeader64<Little>>() as u64;
+        header.e_shoff(Little).checked_add(size)
     }
 
-    fn section_table(&self) -> Option<&'a [u8]> {
-        let table = u64_at(self.bytes, 0x28)?;
-        let size = u64::from(u16_at(self.bytes, 0x3a)?);
-        if table == 0 || size != SECTION_SIZE {
-            return None;
-        }
-        // More than 65279 sections: the count stands in the first header's size field.
-        let count = match u16_at(self.bytes, 0x3c)? {
-            0 => u64_at(piece(self.bytes, table, SECTION_SIZE)?, 32)?,
-            count => count.into(),
-        };
-        piece(self.bytes, table, count.checked_mul(SECTION_SIZE)?)
+    /// The symbols, and the bytes that hold their names; nothing if there are none.
+    pub(crate) fn symbols(&self) -> Option<(&'a [Sym64<Little>], &'a [u8])> {
+        let (entries, names) = (self.section(".symtab").ok()??, self.section(".strtab").ok()??);
+        let count = entries.len() / size_of::<Sym64<Little>>();
+        let (symbols, _) = object::pod::slice_from_bytes(entries, count).ok()?;
+        Some((symbols, names))
     }
 
-    fn section_names(&self, table: &'a [u8]) -> Option<&'a [u8]> {
-        const IN_FIRST_HEADER: u16 = 0xffff;
-        let index = match u16_at(self.bytes, 0x3e)? {
-            IN_FIRST_HEADER => u64::from(u32_at(table, 40)?),
-            index => index.into(),
-        };
-        self.section_content(piece(table, index.checked_mul(SECTION_SIZE)?, SECTION_SIZE)?)
+    fn header(&self) -> Option<&'a FileHeader64<Little>> {
+        FileHeader64::parse(self.bytes).ok()
     }
 
-    fn section_content(&self, header: &[u8]) -> Option<&'a [u8]> {
-        piece(self.bytes, u64_at(header, 24)?, u64_at(header, 32)?)
+    fn sections(&self) -> Result<Sections<'a>, OutOfFile> {
+        let header = self.header().ok_or(OutOfFile)?;
+        let sections = header.section_headers(Little, self.bytes).map_err(|_| OutOfFile)?;
+        let index = header.section_strings_index(Little, self.bytes).map_err(|_| OutOfFile)?;
+        let names = sections.get(index.0).ok_or(OutOfFile)?.data(Little, self.bytes);
+        let names = names.map_err(|_| OutOfFile)?;
+        Ok((sections, StringTable::new(names, 0, names.len() as u64)))
     }
 }
 
 /// A table or a section that is promised and lies beyond the end of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OutOfFile;
-
-fn segment(header: &[u8]) -> Option<Segment> {
-    Some(Segment {
-        kind: u32_at(header, 0)?,
-        offset: u64_at(header, 8)?,
-        address: u64_at(header, 16)?,
-        size: u64_at(header, 32)?,
-    })
-}
 
 /// The name people use for a machine number.
 pub(crate) fn machine_name(machine: u16) -> String {

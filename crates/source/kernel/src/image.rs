@@ -1,5 +1,9 @@
 //! What a file is, by its content: an image that can be booted here, in QEMU or as User-Mode Linux, or why not.
 
+use object::LittleEndian as Little;
+use object::elf::{NoteType, PT_LOAD, ProgramHeader64};
+use object::read::elf::ProgramHeader;
+
 use crate::arch::Arch;
 use crate::bytes::{piece, u16_at, u32_at, until_nul};
 use crate::elf::{Elf, OutOfFile, Purpose, machine_name};
@@ -7,6 +11,9 @@ use crate::elf::{Elf, OutOfFile, Purpose, machine_name};
 mod error;
 
 pub use error::ImageError;
+
+/// `XEN_ELFNOTE_PHYS32_ENTRY` of include/xen/interface/elfnote.h: the only way into a vmlinux that QEMU takes.
+const PHYS32_ENTRY: NoteType = NoteType(18);
 
 /// What an image says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,16 +93,17 @@ fn vmlinux(bytes: &[u8], elf: Elf<'_>) -> Result<Image, ImageError> {
     }
     check_length(bytes, elf.end_of_segment_table().unwrap_or(64))?;
     let segments = elf.segments().ok_or(ImageError::Unknown)?;
-    const LOAD: u32 = 1;
-    const NOTE: u32 = 4;
     const KERNEL_TEXT: u64 = 0xffff_ffff_8000_0000;
-    if !segments.iter().any(|segment| segment.kind == LOAD && segment.address >= KERNEL_TEXT) {
+    let is_text = |segment: &ProgramHeader64<Little>| {
+        segment.p_type(Little) == PT_LOAD && segment.p_vaddr(Little) >= KERNEL_TEXT
+    };
+    if !segments.iter().any(is_text) {
         return user_mode_linux(bytes, elf);
     }
-    let end = segments.iter().map(|segment| segment.offset.saturating_add(segment.size)).max();
-    check_length(bytes, end.unwrap_or(0))?;
-    let mut notes = segments.iter().filter(|segment| segment.kind == NOTE);
-    if !notes.any(|segment| elf.content(segment).is_some_and(has_pvh_note)) {
+    let end =
+        |segment: &ProgramHeader64<Little>| segment.p_offset(Little).saturating_add(segment.p_filesz(Little));
+    check_length(bytes, segments.iter().map(end).max().unwrap_or(0))?;
+    if !elf.has_note(b"Xen", PHYS32_ENTRY) {
         return Err(ImageError::NoPvhEntry);
     }
     Ok(Image { version: banner(bytes), arch: Arch::X86_64 })
@@ -119,21 +127,6 @@ fn check_length(bytes: &[u8], wanted: u64) -> Result<(), ImageError> {
         0 => Ok(()),
         missing => Err(ImageError::Truncated { missing }),
     }
-}
-
-/// Looks for XEN_ELFNOTE_PHYS32_ENTRY, the only way into a vmlinux that QEMU takes.
-fn has_pvh_note(mut notes: &[u8]) -> bool {
-    const PHYS32_ENTRY: u32 = 18;
-    let padded = |size: u32| u64::from(size).next_multiple_of(4);
-    while let (Some(name), Some(content), Some(kind)) = (u32_at(notes, 0), u32_at(notes, 4), u32_at(notes, 8))
-    {
-        if kind == PHYS32_ENTRY && piece(notes, 12, name.into()) == Some(b"Xen\0") {
-            return true;
-        }
-        let next = usize::try_from(12 + padded(name) + padded(content)).unwrap_or(usize::MAX);
-        notes = notes.get(next..).unwrap_or(&[]);
-    }
-    false
 }
 
 /// The text of `/proc/version` in an image without a header to hold it. Since Linux 6.1 a first one that

@@ -1,6 +1,10 @@
 //! The functions of an ELF file: elf(5).
 
-use crate::bytes::{u16_at, u32_at, u64_at, until_nul};
+use object::LittleEndian as Little;
+use object::elf::{STT_FUNC, STT_NOTYPE, Sym64};
+use object::read::elf::Sym;
+
+use crate::bytes::until_nul;
 use crate::elf::Elf;
 
 /// Most symbols that are kept; a kernel with everything built in has some hundred thousand.
@@ -8,8 +12,6 @@ const SYMBOLS_MAX: usize = 4 << 20;
 
 /// Longest name that a kernel knows: `KSYM_NAME_LEN`.
 const NAME_MAX: usize = 512;
-
-const ENTRY_SIZE: usize = 24;
 
 /// Functions by name, and where each ends.
 #[derive(Debug)]
@@ -30,9 +32,9 @@ pub(super) struct Symbol {
 
 impl Table {
     pub(super) fn read(elf: &Elf<'_>) -> Option<Self> {
-        let entries = elf.section(".symtab").ok()??;
-        let names = elf.section(".strtab").ok()??.to_vec();
-        let found = entries.chunks_exact(ENTRY_SIZE).filter_map(Symbol::read).take(SYMBOLS_MAX);
+        let (entries, names) = elf.symbols()?;
+        let names = names.to_vec();
+        let found = entries.iter().filter_map(Symbol::read).take(SYMBOLS_MAX);
         let mut symbols: Vec<Symbol> =
             found.filter(|symbol| !symbol.name(&names).starts_with(b".L")).collect();
         symbols.sort_by_key(|symbol| symbol.name(&names));
@@ -76,15 +78,15 @@ impl Table {
 }
 
 impl Symbol {
-    fn read(entry: &[u8]) -> Option<Self> {
-        /// `STT_NOTYPE`, which is what some functions in assembler are, and `STT_FUNC`.
-        const CODE: [u8; 2] = [0, 2];
-        /// `SHN_UNDEF`, and the first of the numbers that are no sections.
-        const NO_SECTION: (u16, u16) = (0, 0xff00);
-        let section = u16_at(entry, 6)?;
-        let is_code = CODE.contains(&(entry.get(4)? & 15));
-        let is_somewhere = section != NO_SECTION.0 && section < NO_SECTION.1;
-        let symbol = Self { name: u32_at(entry, 0)?, address: u64_at(entry, 8)?, size: u64_at(entry, 16)? };
+    /// A function, if the symbol is one. Some functions in assembler have no type.
+    fn read(entry: &Sym64<Little>) -> Option<Self> {
+        let is_code = [STT_NOTYPE, STT_FUNC].contains(&entry.st_type());
+        let is_somewhere = entry.st_shndx(Little).index().is_some();
+        let symbol = Self {
+            name: entry.st_name(Little),
+            address: entry.st_value(Little),
+            size: entry.st_size(Little),
+        };
         (is_code && is_somewhere).then_some(symbol)
     }
 
