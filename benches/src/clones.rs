@@ -99,6 +99,7 @@ fn session(plan: &Plan) -> Session {
         provenance: String::new(),
         release: None,
         identity: String::new(),
+        engine: None,
         machine: String::new(),
         suite: plan.suite.clone(),
         cases: plan.items.iter().map(|item| item.name.clone()).collect(),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use protocol::Leftover;
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use rustix::process::{WaitOptions, wait};
@@ -34,37 +35,51 @@ fn unescape(field: &str) -> String {
         .fold(field.to_string(), |text, (from, to)| text.replace(from, to))
 }
 
-/// Removes processes, mounts and files of the last run; gives what had to be removed, `names` first.
-pub(crate) fn remove(mut names: Vec<String>, mounts_before: &[String]) -> Vec<String> {
-    names.extend(remove_processes());
-    names.extend(remove_mounts(mounts_before));
+/// Removes processes, mounts and files of the last run; gives what had to be removed, with `removed` before.
+pub(crate) fn remove(removed: Vec<Leftover>, mounts_before: &[String]) -> Vec<Leftover> {
+    let mut all = removed;
+    all.extend(remove_processes());
+    all.extend(remove_mounts(mounts_before));
     if let Err(error) = empty_tmp() {
-        names.push(format!("{TMP} cannot be emptied: {}", harness::check::describe(error)));
+        all.push(stuck(TMP.to_string(), format!("cannot be emptied: {}", harness::check::describe(error))));
     }
-    names.truncate(NAMED);
-    for name in &mut names {
+    bounded(all)
+}
+
+/// As many as are named, what is still there before the rest: the host gives up a machine that holds such.
+fn bounded(mut all: Vec<Leftover>) -> Vec<Leftover> {
+    all.sort_by_key(|leftover| leftover.stuck.is_none());
+    all.truncate(NAMED);
+    for Leftover { name, .. } in &mut all {
         name.truncate(name.floor_char_boundary(NAME_MAX));
     }
-    names
+    all
+}
+
+fn gone(name: String) -> Leftover {
+    Leftover { name, stuck: None }
+}
+
+fn stuck(name: String, why: String) -> Leftover {
+    Leftover { name, stuck: Some(why) }
 }
 
 /// A process can fork while the others are killed, so this goes on until nobody is left.
-pub(crate) fn remove_processes() -> Vec<String> {
+pub(crate) fn remove_processes() -> Vec<Leftover> {
     if !has_children() {
         return Vec::new();
     }
-    let mut names: Vec<String> =
-        processes::all().iter().map(|process| format!("process {process}")).collect();
+    let names = || processes::all().into_iter().map(|process| format!("process {process}"));
+    let found: Vec<Leftover> = names().map(gone).collect();
     for _ in 0..ROUNDS {
         kill_all();
         // An early return only makes the next round come sooner.
         let _ = rustix::thread::nanosleep(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 });
         if !has_children() {
-            return names;
+            return found;
         }
     }
-    names.extend(processes::all().iter().map(|process| format!("process {process} cannot be killed")));
-    names
+    names().map(|name| stuck(name, "cannot be killed".to_string())).collect()
 }
 
 /// Whether anybody is left: every process of user space descends from this one, and orphans come to
@@ -79,16 +94,17 @@ fn has_children() -> bool {
     }
 }
 
-fn remove_mounts(before: &[String]) -> Vec<String> {
-    let mut names = Vec::new();
+fn remove_mounts(before: &[String]) -> Vec<Leftover> {
+    let mut found = Vec::new();
     // The last mount first, since mounts can lie inside each other.
     for place in mounts().iter().rev().filter(|place| !before.contains(place)) {
-        names.push(match unmount(place.as_str(), UnmountFlags::DETACH) {
-            Ok(()) => format!("mount {place}"),
-            Err(error) => format!("mount {place} cannot be removed: {}", harness::check::describe(error)),
+        let name = format!("mount {place}");
+        found.push(match unmount(place.as_str(), UnmountFlags::DETACH) {
+            Ok(()) => gone(name),
+            Err(error) => stuck(name, format!("cannot be removed: {}", harness::check::describe(error))),
         });
     }
-    names
+    found
 }
 
 /// Removes the files in [`TMP`]; where they resist, the whole file system is exchanged, which takes a
@@ -115,6 +131,18 @@ fn is_emptied(directory: &Path) -> std::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_still_there_is_named_however_much_was_removed() {
+        let mut all: Vec<Leftover> = (0..2 * NAMED).map(|number| gone(format!("process {number}"))).collect();
+        all.push(stuck("x".repeat(2 * NAME_MAX), "cannot be killed".to_string()));
+        let named = bounded(all);
+        assert_eq!(
+            (named.len(), named[0].name.len(), named[1].name.as_str()),
+            (NAMED, NAME_MAX, "process 0")
+        );
+        assert_eq!(named[0].stuck.as_deref(), Some("cannot be killed"));
+    }
 
     #[test]
     fn a_mount_point_with_a_blank_is_read() {

@@ -14,7 +14,7 @@ pub(crate) fn lines(message: &FromAgent) -> String {
         FromAgent::Output { text, .. } => line("output", text),
         FromAgent::Report { report, .. } => line(report.kind.name(), &report.text),
         FromAgent::Finished { end, counts, taint_before, taint_after, leftovers, .. } => {
-            let mut text: String = leftovers.iter().map(|what| line("left", what)).collect();
+            let mut text: String = leftovers.iter().map(|what| line("left", &what.to_string())).collect();
             let counts =
                 [counts.pass, counts.fail, counts.skip, counts.broken].map(|count| count.to_string());
             text += &line("counts", &counts.join(" "));
@@ -55,7 +55,7 @@ fn line(word: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::{Counts, Report, ReportKind};
+    use protocol::{Counts, Leftover, Report, ReportKind};
 
     #[test]
     fn a_text_stays_one_line() {
@@ -72,7 +72,7 @@ mod tests {
             duration_us: 1,
             taint_before: 1,
             taint_after: 513,
-            leftovers: vec!["mount /tmp/x".into()],
+            leftovers: vec![Leftover { name: "mount /tmp/x".into(), stuck: None }],
         };
         let expected = "left mount /tmp/x\ncounts 3 0 1 0\ntaint 512\nstacks one\x1etwo\nend late stuck\n";
         assert_eq!(lines(&finished), expected);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use protocol::message::TEXT_MAX;
 use protocol::results::{PAGE_SIZE, Page};
-use protocol::{End, FromAgent, ReportKind, RunRequest, ToAgent, Work};
+use protocol::{End, FromAgent, Leftover, ReportKind, RunRequest, ToAgent, Work};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
@@ -67,7 +67,7 @@ fn execute(
     request: &RunRequest,
     page: &'static Page,
     file: &OwnedFd,
-) -> (End, Vec<String>) {
+) -> (End, Vec<Leftover>) {
     let until = Until { run: Some(request.run), ..Until::over(Duration::from_millis(request.limit_ms)) };
     let main = launch::Task::Main(request);
     let end = supervise(session, request, until, || launch::start(&main, page, file));

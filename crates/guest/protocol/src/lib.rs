@@ -22,7 +22,7 @@ pub mod window;
 
 pub use frame::{Decoded, Decoder, Encoder};
 pub use message::{
-    Command, Counts, End, FromAgent, KernelRecord, Report, ReportKind, RunRequest, ToAgent, Work,
+    Command, Counts, End, FromAgent, KernelRecord, Leftover, Report, ReportKind, RunRequest, ToAgent, Work,
 };
 pub use need::Need;
 

@@ -1,5 +1,7 @@
 //! What machine and agent say to each other.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Need;
@@ -59,8 +61,8 @@ pub enum FromAgent {
         taint_before: u64,
         /// `/proc/sys/kernel/tainted` after.
         taint_after: u64,
-        /// Processes and mounts that were still there and had to be removed.
-        leftovers: Vec<String>,
+        /// What was still there and had to be removed.
+        leftovers: Vec<Leftover>,
     },
     /// Answer to [`ToAgent::Ping`].
     Pong {
@@ -276,4 +278,21 @@ pub enum End {
     },
     /// It could not be started.
     NotStarted(String),
+}
+
+/// Something that a case left behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leftover {
+    /// What it is, such as `process 80 (sleep)`.
+    pub name: String,
+    /// Why it is still there, such as `cannot be killed`; nothing if it was removed.
+    pub stuck: Option<String>,
+}
+
+impl fmt::Display for Leftover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, stuck } = self;
+        f.write_str(name)?;
+        stuck.as_ref().map_or(Ok(()), |why| write!(f, " {why}"))
+    }
 }

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use machine::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::request::Request;
@@ -106,6 +107,9 @@ pub struct Session {
     pub release: Option<String>,
     /// Hash over image, modules, configuration and parameters.
     pub identity: String,
+    /// What runs its machines; sessions of earlier versions say it by `machine` only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Engine>,
     /// The machine, for people: `QEMU with TCG, 2 CPUs, 1024 MiB` or `UML, 1 CPU, 1024 MiB`.
     pub machine: String,
     /// The suite's name, or the program's.

@@ -244,8 +244,8 @@ impl Observation {
                 taint_after,
                 leftovers,
             } if about == run => {
-                self.spoiled = leftovers.iter().any(|text| text.contains("cannot be"));
-                leftovers.into_iter().for_each(|text| self.note(format!("left behind: {text}")));
+                self.spoiled = leftovers.iter().any(|leftover| leftover.stuck.is_some());
+                leftovers.iter().for_each(|leftover| self.note(format!("left behind: {leftover}")));
                 self.duration = Duration::from_micros(duration_us);
                 self.ending = Ending::Finished { end, counts, new_taint: taint_after & !taint_before };
                 return true;

@@ -291,6 +291,7 @@ impl About<'_> {
             provenance: kernel.provenance.clone(),
             release: kernel.release.clone(),
             identity: kernel.identity(&specs.first().map(Spec::parameters).unwrap_or_default()),
+            engine: specs.first().map(|spec| spec.engine),
             machine: describe(specs),
             suite: suite.to_string(),
             cases: Vec::new(),

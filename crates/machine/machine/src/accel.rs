@@ -17,12 +17,22 @@ pub enum AccelChoice {
 }
 
 /// What the machine uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Accel {
     /// The host's processor executes the guest.
     Kvm,
     /// QEMU translates the guest's instructions.
     Tcg,
+}
+
+impl From<Accel> for AccelChoice {
+    fn from(accel: Accel) -> Self {
+        match accel {
+            Accel::Kvm => Self::Kvm,
+            Accel::Tcg => Self::Tcg,
+        }
+    }
 }
 
 impl Accel {

@@ -8,7 +8,8 @@ use crate::accel::{Accel, AccelChoice};
 use crate::error::Error;
 
 /// The program that is the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// QEMU emulates a PC.
     Qemu(Accel),

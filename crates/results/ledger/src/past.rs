@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use judge::run::{BOOT, file_name};
 use judge::{Run, Summary};
 use lab::event::Session;
+use machine::{Accel, Engine};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -96,7 +97,8 @@ impl Past {
     ///
     /// When its document cannot be read or is none.
     pub fn session(&self) -> Result<Session, Error> {
-        read(&self.directory.join(SESSION))
+        let session: Session = read(&self.directory.join(SESSION))?;
+        Ok(Session { engine: session.engine.or_else(|| engine_in_words(&session.machine)), ..session })
     }
 
     /// Whether it came to its end: nobody killed or interrupted it.
@@ -211,6 +213,12 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
         return Err(error(format!("is larger than {} MiB", DOCUMENT_MAX >> 20)));
     }
     serde_json::from_slice(&bytes).map_err(|source| error(format!("is not a document of kiln: {source}")))
+}
+
+/// What ran the machines of a session that kiln 0.1 kept: it said so only in words.
+fn engine_in_words(machine: &str) -> Option<Engine> {
+    let engines = [Engine::Qemu(Accel::Tcg), Engine::Qemu(Accel::Kvm), Engine::Uml];
+    engines.into_iter().find(|engine| machine.starts_with(&engine.to_string()))
 }
 
 #[cfg(test)]

@@ -301,6 +301,7 @@ mod tests {
             provenance: "x".into(),
             release: None,
             identity: "x".into(),
+            engine: None,
             machine: "x".into(),
             suite: "smoke".into(),
             cases: vec!["pipe/full".into()],

@@ -2,7 +2,7 @@
 
 use judge::Run;
 use kernel::Locator;
-use machine::{Accel, AccelChoice, Engine};
+use machine::Engine;
 
 use super::Error;
 use crate::event::Session;
@@ -54,10 +54,8 @@ impl Again {
 
     /// What `auto` meant then it shall mean now.
     fn keep_accel(&self, machine: &mut MachineRequest) {
-        for (accel, choice) in [(Accel::Tcg, AccelChoice::Tcg), (Accel::Kvm, AccelChoice::Kvm)] {
-            if self.session.machine.starts_with(&Engine::Qemu(accel).to_string()) {
-                machine.accel = choice;
-            }
+        if let Some(Engine::Qemu(accel)) = self.session.engine {
+            machine.accel = accel.into();
         }
     }
 

@@ -171,6 +171,7 @@ fn session(cases: Vec<String>) -> Session {
         provenance: "fake".into(),
         release: None,
         identity: "fake".into(),
+        engine: None,
         machine: "fake".into(),
         suite: "fake".into(),
         cases,

@@ -10,7 +10,7 @@ use judge::kernel_report::Kind;
 use judge::{Blame, Outcome};
 use lab::Event;
 use machine::{BootTrouble, Death, Event as MachineEvent};
-use protocol::{Counts, End, FromAgent, ReportKind, ToAgent};
+use protocol::{Counts, End, FromAgent, Leftover, ReportKind, ToAgent};
 
 const PASS: (Outcome, Option<Blame>) = (Outcome::Pass, None);
 
@@ -116,7 +116,10 @@ fn what_cannot_be_removed_costs_the_machine() {
                 duration_us: 1,
                 taint_before: 0,
                 taint_after: 0,
-                leftovers: vec!["process 80 (x) cannot be killed".into()],
+                leftovers: vec![Leftover {
+                    name: "process 80 (x)".into(),
+                    stuck: Some("cannot be killed".into()),
+                }],
             };
             vec![agent(message)]
         },

@@ -44,6 +44,23 @@ fn what_was_recorded_is_read_back() {
 }
 
 #[test]
+fn what_ran_the_machines_of_an_older_kiln_is_read_from_its_words() {
+    let root = tempfile::tempdir().expect("a directory");
+    let past = keep(root.path(), "2026", &[], Some(false));
+    let path = past.directory().join(SESSION);
+    let mut document: serde_json::Value = read(&path).expect("written");
+    let mut engine = |key: &str, value: serde_json::Value| {
+        document[key] = value;
+        std::fs::write(&path, document.to_string()).expect("writable");
+        past.session().expect("a session").engine
+    };
+    assert_eq!(engine("machine", "QEMU with KVM, 2 CPUs, 1024 MiB".into()), Some(Engine::Qemu(Accel::Kvm)));
+    assert_eq!(engine("machine", "UML, 1 CPU, 1024 MiB".into()), Some(Engine::Uml));
+    assert_eq!(engine("machine", "a PDP-11".into()), None);
+    assert_eq!(engine("engine", serde_json::json!({"qemu": "tcg"})), Some(Engine::Qemu(Accel::Tcg)));
+}
+
+#[test]
 fn a_boot_of_an_older_kiln_is_known_by_its_name_unless_a_case_has_it() {
     let root = tempfile::tempdir().expect("a directory");
     let past = keep(root.path(), "2026", &[("boot", Outcome::Crash)], Some(false));

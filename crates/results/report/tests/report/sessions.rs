@@ -21,6 +21,7 @@ pub(crate) fn session(suite: &str, cases: &[&str]) -> Session {
         provenance: "Debian linux 6.1.176-1".into(),
         release: Some("6.1.0-56-cloud-amd64".into()),
         identity: "sha256:0123456789abcdef".into(),
+        engine: None,
         machine: "QEMU with TCG, 2 CPUs, 1024 MiB".into(),
         suite: suite.into(),
         cases: cases.iter().map(ToString::to_string).collect(),
