@@ -29,7 +29,7 @@ fn holds(bisection: &Bisection, checks: usize) {
 
 /// Whether the last end was tested with the commit undone.
 fn was_undone(bisection: &Bisection) -> bool {
-    bisection.states.iter().any(|state| matches!(state.point, Point::Without(_)) && state.hidden == 1)
+    bisection.states.iter().any(|state| matches!(state.point, Point::Without(_)) && state.good == 1)
 }
 
 #[test]

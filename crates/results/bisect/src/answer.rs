@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// In so many runs it showed, in so many others not.
+    /// Runs, or boots.
     Runs {
-        /// It showed.
-        shown: u32,
-        /// It did not.
-        hidden: u32,
+        /// Those that showed the failure.
+        #[serde(alias = "shown")]
+        bad: u32,
+        /// Those that did not.
+        #[serde(alias = "hidden")]
+        good: u32,
     },
     /// Values of a metric, one for each boot.
     Values(Vec<f64>),
@@ -24,7 +26,7 @@ impl Answer {
     #[must_use]
     pub fn count(&self) -> u32 {
         match self {
-            Self::Runs { shown, hidden } => shown.saturating_add(*hidden),
+            Self::Runs { bad, good } => bad.saturating_add(*good),
             Self::Values(values) => u32::try_from(values.len()).unwrap_or(u32::MAX),
             Self::CannotTest(_) => 0,
         }

@@ -65,8 +65,8 @@ pub(crate) struct Asking<'a> {
 #[derive(Debug, Clone, Default)]
 struct Known {
     name: String,
-    shown: u32,
-    hidden: u32,
+    bad: u32,
+    good: u32,
     values: Vec<f64>,
     /// Failures of another kind were seen.
     has_others: bool,
@@ -143,7 +143,7 @@ impl<'a> Asking<'a> {
     pub(crate) fn emit_states(&mut self, points: &[Point]) {
         let states: Vec<StateReport> = points.iter().filter_map(|point| self.state(point)).collect();
         for state in states {
-            let answer = Answer::Runs { shown: state.shown, hidden: state.hidden };
+            let answer = Answer::Runs { bad: state.bad, good: state.good };
             let (point, name, values) = (state.point, state.name, state.values);
             self.emit(Progress::Tested { point, name, answer, values, reused: 0 });
         }
@@ -171,8 +171,8 @@ impl<'a> Asking<'a> {
 
     /// Whether the failure shows at a point: once is enough, but for samples, of which more must be bad than not.
     pub(crate) fn shows(&self, point: &Point) -> bool {
-        let (shown, hidden) = self.counts(point);
-        if self.question.is_measured() { shown > hidden } else { shown > 0 }
+        let (bad, good) = self.counts(point);
+        if self.question.is_measured() { bad > good } else { bad > 0 }
     }
 
     /// From now on only failures like the one at this point count.
@@ -194,8 +194,8 @@ impl<'a> Asking<'a> {
 
     /// What a test at a point costs, in seconds; more than anything where it says nothing new.
     pub(crate) fn cost(&self, point: &Point) -> f64 {
-        let (shown, hidden) = self.counts(point);
-        if self.is_untestable(point) || shown.saturating_add(hidden) >= RUNS_MAX {
+        let (bad, good) = self.counts(point);
+        if self.is_untestable(point) || bad.saturating_add(good) >= RUNS_MAX {
             return f64::INFINITY;
         }
         let run = self.run.or(USUAL_RUN);
@@ -257,8 +257,8 @@ impl<'a> Asking<'a> {
         let all = self.axis.candidates().len();
         for state in track.states(self.axis) {
             let point = track.point(state, all);
-            let (shown, hidden) = self.counts(&point);
-            search.observe(state, shown, hidden);
+            let (bad, good) = self.counts(&point);
+            search.observe(state, bad, good);
             if let State::After(number) = state
                 && self.is_untestable(&point)
             {
@@ -280,8 +280,8 @@ impl<'a> Asking<'a> {
     fn answer(&self, tested: &Tested) -> Answer {
         match (&tested.answer, self.threshold) {
             (Answer::Values(values), Some(threshold)) => {
-                let (shown, hidden) = threshold.count(values);
-                Answer::Runs { shown, hidden }
+                let (bad, good) = threshold.count(values);
+                Answer::Runs { bad, good }
             }
             (answer, _) => answer.clone(),
         }
@@ -295,10 +295,10 @@ impl<'a> Asking<'a> {
         let before = known.answers(is_measured);
         let mut why = None;
         match tested.answer {
-            Answer::Runs { shown, hidden } => {
-                known.evidence.add(tested.evidence, shown > 0 && known.shown == 0);
-                known.shown = known.shown.saturating_add(shown);
-                known.hidden = known.hidden.saturating_add(hidden);
+            Answer::Runs { bad, good } => {
+                known.evidence.add(tested.evidence, bad > 0 && known.bad == 0);
+                known.bad = known.bad.saturating_add(bad);
+                known.good = known.good.saturating_add(good);
             }
             Answer::Values(values) => {
                 known.evidence.add(tested.evidence, known.values.is_empty());
@@ -326,20 +326,20 @@ impl<'a> Asking<'a> {
 impl Known {
     /// Runs, or values, that answer the question.
     fn answers(&self, is_measured: bool) -> usize {
-        if is_measured { self.values.len() } else { self.shown as usize + self.hidden as usize }
+        if is_measured { self.values.len() } else { self.bad as usize + self.good as usize }
     }
 
     fn counts(&self, threshold: Option<Threshold>) -> (u32, u32) {
-        threshold.map_or((self.shown, self.hidden), |threshold| threshold.count(&self.values))
+        threshold.map_or((self.bad, self.good), |threshold| threshold.count(&self.values))
     }
 
     fn report(&self, point: &Point, threshold: Option<Threshold>) -> StateReport {
-        let (shown, hidden) = self.counts(threshold);
+        let (bad, good) = self.counts(threshold);
         StateReport {
             point: point.clone(),
             name: self.name.clone(),
-            shown,
-            hidden,
+            bad,
+            good,
             values: self.values.clone(),
             untestable: self.untestable.clone(),
             evidence: self.evidence.clone(),

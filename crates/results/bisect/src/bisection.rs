@@ -63,9 +63,11 @@ pub struct StateReport {
     /// What is there, for people.
     pub name: String,
     /// Runs that showed the failure.
-    pub shown: u32,
+    #[serde(alias = "shown")]
+    pub bad: u32,
     /// Runs that did not.
-    pub hidden: u32,
+    #[serde(alias = "hidden")]
+    pub good: u32,
     /// Values of the metric, one for each boot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<f64>,
@@ -256,6 +258,8 @@ mod tests {
             "steps":{{"taken":0,"runs":1,"reused":0,"expected":0.0,"worst":0}},
             "rate":{{"mean":0.0,"interval":[0.0,1.0],"always":false}},"notes":[],"reproduce":[]}}"#
         );
-        assert!(serde_json::from_str::<Bisection>(&text).unwrap().fixed);
+        let bisection: Bisection = serde_json::from_str(&text).unwrap();
+        assert!(bisection.fixed);
+        assert_eq!((bisection.first.state.bad, bisection.first.state.good), (0, 1));
     }
 }

@@ -45,7 +45,7 @@ pub(crate) fn verify(asking: &mut Asking<'_>, settings: &Settings) -> Result<(),
     }
     let first = if asking.question.is_certain() { 1 } else { ALWAYS };
     let shows = runs(asking, &ends.shows, first)?;
-    if shows.shown == 0 {
+    if shows.bad == 0 {
         does_not_show(asking, &ends, first, settings)?;
     }
     asking.look_for(&ends.shows);
@@ -56,8 +56,8 @@ pub(crate) fn verify(asking: &mut Asking<'_>, settings: &Settings) -> Result<(),
 /// At least so many runs at an end.
 fn runs(asking: &mut Asking<'_>, end: &Point, wanted: u32) -> Result<StateReport, Error> {
     for _ in 0..ROUNDS_MAX {
-        let (shown, hidden) = asking.counts(end);
-        let made = shown + hidden;
+        let (bad, good) = asking.counts(end);
+        let made = bad + good;
         if made < wanted {
             asking.ask(&[(end.clone(), wanted - made)], Purpose::Ends)?;
         }
@@ -65,7 +65,7 @@ fn runs(asking: &mut Asking<'_>, end: &Point, wanted: u32) -> Result<StateReport
         if let Some(why) = state.untestable {
             return Err(Error::End { end: state.name, why });
         }
-        if state.shown + state.hidden >= wanted {
+        if state.bad + state.good >= wanted {
             return Ok(state);
         }
     }
@@ -86,17 +86,17 @@ fn does_not_show(asking: &mut Asking<'_>, ends: &Ends, first: u32, settings: &Se
     let what = asking.question.to_string();
     let good = runs(asking, &ends.hides, first)?;
     let bad = runs(asking, &ends.shows, first)?;
-    if good.shown > 0 {
+    if good.bad > 0 {
         let (good_rate, bad_rate) = (rate(&good).into(), rate(&bad).into());
         let (what, how) = (what.into(), turned(settings.fixed));
         return Err(Error::Swapped { what, good: good.name, good_rate, bad: bad.name, bad_rate, how });
     }
     let mut bad = bad;
-    while bad.shown == 0 && !asking.question.is_certain() && bad.hidden < settings.tries {
-        let more = bad.hidden + ALWAYS.min(settings.tries - bad.hidden);
+    while bad.bad == 0 && !asking.question.is_certain() && bad.good < settings.tries {
+        let more = bad.good + ALWAYS.min(settings.tries - bad.good);
         bad = runs(asking, &ends.shows, more)?;
     }
-    if bad.shown > 0 {
+    if bad.bad > 0 {
         return Ok(());
     }
     let is_certain = asking.question.is_certain();
@@ -107,11 +107,11 @@ fn does_not_show(asking: &mut Asking<'_>, ends: &Ends, first: u32, settings: &Se
 /// Of a failure that does not always show, enough are wanted to know how often it does.
 fn learn_rate(asking: &mut Asking<'_>, end: &Point, settings: &Settings) -> Result<(), Error> {
     loop {
-        let (shown, hidden) = asking.counts(end);
-        if hidden == 0 || shown >= FAILURES || shown + hidden >= settings.tries {
+        let (bad, good) = asking.counts(end);
+        if good == 0 || bad >= FAILURES || bad + good >= settings.tries {
             return Ok(());
         }
-        runs(asking, end, shown + hidden + ALWAYS)?;
+        runs(asking, end, bad + good + ALWAYS)?;
     }
 }
 
@@ -128,7 +128,7 @@ fn does_not_show_where_it_should_not(
         }
         error => error,
     })?;
-    if good.shown == 0 {
+    if good.bad == 0 {
         return Ok(());
     }
     let what = asking.question.to_string();
@@ -219,8 +219,8 @@ fn measured(asking: &Asking<'_>, end: &Point) -> Result<StateReport, Error> {
 
 /// `0 of 20 runs`.
 fn rate(state: &StateReport) -> String {
-    let runs = state.shown + state.hidden;
-    format!("{} of {runs} {}", state.shown, if runs == 1 { "run" } else { "runs" })
+    let runs = state.bad + state.good;
+    format!("{} of {runs} {}", state.bad, if runs == 1 { "run" } else { "runs" })
 }
 
 /// The values in a few words.

@@ -184,11 +184,11 @@ impl Finding<'_, '_> {
         around.push(state_with(&order, candidate));
         for (index, state) in around.iter().enumerate() {
             let is_with = index + 1 == around.len();
-            let (shown, hidden) = self.asking.counts(&self.point(*state));
+            let (bad, good) = self.asking.counts(&self.point(*state));
             let missing = match is_with == self.settings.fixed {
                 // Where it does not show, it must be missed often enough.
-                true => needed.saturating_sub(shown + hidden),
-                false => u32::from(shown == 0) * needed.saturating_sub(hidden),
+                true => needed.saturating_sub(bad + good),
+                false => u32::from(bad == 0) * needed.saturating_sub(good),
             };
             if missing > 0 && !self.asking.is_untestable(&self.point(*state)) {
                 self.test(&[*state], missing, Purpose::Proof)?;

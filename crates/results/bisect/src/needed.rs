@@ -34,13 +34,13 @@ pub(crate) fn needed(asking: &Asking<'_>, settings: &Settings) -> u32 {
 /// was known before: the rate that was seen in a few runs is often far above the true one.
 fn misses(rate: Rate, confidence: f64) -> u32 {
     const LEAST: u32 = 3;
-    let (shown, hidden) = (f64::from(rate.failures), f64::from(rate.passes));
+    let (failures, passes) = (f64::from(rate.failures), f64::from(rate.passes));
     let mut missed = 1.0;
     for run in 0..RUNS_MAX {
         if run >= LEAST && missed <= 1.0 - confidence {
             return run;
         }
-        missed *= (hidden + 0.5 + f64::from(run)) / (shown + hidden + 1.0 + f64::from(run));
+        missed *= (passes + 0.5 + f64::from(run)) / (failures + passes + 1.0 + f64::from(run));
     }
     RUNS_MAX
 }

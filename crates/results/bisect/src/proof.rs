@@ -88,10 +88,10 @@ fn check(asking: &mut Asking<'_>, wanted: Wanted, settings: &Settings) -> Result
     let bare = Check { what, tested: Some(tested), expected, state: None, untried: None, holds: false };
     let untried = |why: String| Check { untried: Some(why), ..bare.clone() };
     let needed = needed(asking, settings);
-    let (shown, hidden) = asking.counts(&point);
-    let enough = (shown + hidden >= needed) || (expected && shown > 0);
+    let (bad, good) = asking.counts(&point);
+    let enough = (bad + good >= needed) || (expected && bad > 0);
     if !enough && !asking.is_untestable(&point) {
-        let more = needed - (shown + hidden);
+        let more = needed - (bad + good);
         if !asking.ask(&[(point.clone(), more)], Purpose::Proof)? {
             return Ok(untried(otherwise.to_string()));
         }
@@ -100,6 +100,6 @@ fn check(asking: &mut Asking<'_>, wanted: Wanted, settings: &Settings) -> Result
     if let Some(why) = &state.untestable {
         return Ok(untried(why.clone()));
     }
-    let holds = state.shown + state.hidden > 0 && asking.shows(&point) == expected;
+    let holds = state.bad + state.good > 0 && asking.shows(&point) == expected;
     Ok(Check { state: Some(state), holds, ..bare })
 }

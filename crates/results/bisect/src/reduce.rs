@@ -64,9 +64,9 @@ fn suffices(asking: &mut Asking<'_>, held: &[usize], settings: &Settings) -> Res
     let needed = needed(asking, settings);
     // One run tells it most of the time.
     for wanted in [1, needed] {
-        let (shown, hidden) = asking.counts(&point);
-        let made = shown + hidden;
-        if made < wanted && shown == 0 && !asking.is_untestable(&point) {
+        let (bad, good) = asking.counts(&point);
+        let made = bad + good;
+        if made < wanted && bad == 0 && !asking.is_untestable(&point) {
             asking.ask(&[(point.clone(), wanted - made)], Purpose::Reduction)?;
         }
     }

@@ -28,8 +28,8 @@ impl Mark {
     pub(crate) const ALL: [Self; 4] = [Self::Good, Self::Bad, Self::Intermittent, Self::Untestable];
 
     /// From runs that showed it and runs that did not; without any, it cannot be tested.
-    pub(crate) fn of(shown: u32, hidden: u32) -> Self {
-        match (shown, hidden) {
+    pub(crate) fn of(bad: u32, good: u32) -> Self {
+        match (bad, good) {
             (0, 0) => Self::Untestable,
             (0, _) => Self::Good,
             (_, 0) => Self::Bad,
@@ -64,15 +64,15 @@ impl Mark {
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
     tested: bool,
-    shown: u32,
-    hidden: u32,
+    bad: u32,
+    good: u32,
     /// The probability that the change leads to it.
     mass: f64,
 }
 
 impl State {
     fn mark(self) -> Mark {
-        if self.tested { Mark::of(self.shown, self.hidden) } else { Mark::Untested }
+        if self.tested { Mark::of(self.bad, self.good) } else { Mark::Untested }
     }
 }
 
@@ -103,9 +103,9 @@ impl Axis {
         let at = position(point, self.states.len() - 1);
         let Some(state) = at.and_then(|at| self.states.get_mut(at)) else { return };
         match answer {
-            Answer::Runs { shown, hidden } => {
-                state.shown = state.shown.saturating_add(*shown);
-                state.hidden = state.hidden.saturating_add(*hidden);
+            Answer::Runs { bad, good } => {
+                state.bad = state.bad.saturating_add(*bad);
+                state.good = state.good.saturating_add(*good);
             }
             Answer::CannotTest(_) => {}
             // Nobody knows yet what these values mean.
@@ -192,8 +192,8 @@ mod tests {
 
     use super::*;
 
-    const GOOD: Answer = Answer::Runs { shown: 0, hidden: 3 };
-    const BAD: Answer = Answer::Runs { shown: 3, hidden: 0 };
+    const GOOD: Answer = Answer::Runs { bad: 0, good: 3 };
+    const BAD: Answer = Answer::Runs { bad: 3, good: 0 };
 
     fn signs(axis: &Axis, most: usize) -> String {
         axis.columns(most).iter().map(|column| column.mark.sign()).collect()
@@ -245,8 +245,8 @@ mod tests {
         ) {
             let mut axis = Axis::new(candidates);
             axis.believe(&believed);
-            for (at, shown, hidden) in seen {
-                axis.see(&Point::After(at), &Answer::Runs { shown, hidden });
+            for (at, bad, good) in seen {
+                axis.see(&Point::After(at), &Answer::Runs { bad, good });
             }
             let columns = axis.columns(most);
             prop_assert!(columns.len() <= most.max(1));

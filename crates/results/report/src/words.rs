@@ -92,9 +92,9 @@ pub(crate) fn named(subject: &Subject) -> String {
 }
 
 /// `3 of 14 runs`.
-pub(crate) fn runs(shown: u32, hidden: u32) -> String {
-    let all = u64::from(shown) + u64::from(hidden);
-    format!("{shown} of {all} {}", if all == 1 { "run" } else { "runs" })
+pub(crate) fn runs(bad: u32, good: u32) -> String {
+    let all = u64::from(bad) + u64::from(good);
+    format!("{bad} of {all} {}", if all == 1 { "run" } else { "runs" })
 }
 
 /// A name in one line; a commit by as much of its hash as kernel people write.

@@ -128,9 +128,9 @@ impl World {
 
     fn observe(&mut self, search: &mut Search, state: State) -> bool {
         match self.run(state) {
-            Some(shown) => {
-                search.observe(state, shown.into(), (!shown).into());
-                shown
+            Some(failures) => {
+                search.observe(state, failures.into(), (!failures).into());
+                failures
             }
             None => {
                 let State::After(at) = state else { unreachable!() };
@@ -146,9 +146,9 @@ impl World {
             true => (State::Before, State::All),
             false => (State::All, State::Before),
         };
-        let (mut shown, mut runs) = (0, 0);
-        while runs < 5 || shown < runs && shown < 3 && runs < 60 {
-            shown += u32::from(self.observe(search, bad));
+        let (mut failures, mut runs) = (0, 0);
+        while runs < 5 || failures < runs && failures < 3 && runs < 60 {
+            failures += u32::from(self.observe(search, bad));
             runs += 1;
         }
         let rate = search.rate(Belief::Sceptical).estimate().unwrap();

@@ -62,7 +62,7 @@ impl Builds {
         let is_like = self.errors.is_empty() || errors.iter().any(|text| self.errors.contains(&masked(text)));
         let first = why.lines().next().unwrap_or_default();
         let answer = match &context.request.question {
-            Question::Build if is_like => Answer::Runs { shown: 1, hidden: 0 },
+            Question::Build if is_like => Answer::Runs { bad: 1, good: 0 },
             Question::Build => Answer::CannotTest(format!("it fails in another way: {first}")),
             _ => Answer::CannotTest(format!("there is no kernel: {first}")),
         };
@@ -105,5 +105,5 @@ pub(super) fn built(context: &Context<'_>, ready: &Ready<'_>) -> Tested {
         command: context.command(&ready.test.subject),
         ..Evidence::default()
     };
-    Tested { preparation: ready.took, ..Tested::at_once(Answer::Runs { shown: 0, hidden: 1 }, evidence) }
+    Tested { preparation: ready.took, ..Tested::at_once(Answer::Runs { bad: 0, good: 1 }, evidence) }
 }

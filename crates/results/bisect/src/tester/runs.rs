@@ -116,8 +116,8 @@ impl Runs {
         let release = ready.kernel.release.clone();
         let reused = tally.reused;
         let each = spent.running / (tally.runs() - reused.min(tally.runs())).max(1);
-        let (answer, others, shown) = tally.answer();
-        let evidence = Evidence { release, command, ..shown };
+        let (answer, others, evidence) = tally.answer();
+        let evidence = Evidence { release, command, ..evidence };
         Ok(Tested {
             others,
             reused,

@@ -56,7 +56,7 @@ fn shares(Share { times, jobs }: Share) -> Vec<u32> {
 
 /// What two that tested the same found together.
 fn joined(mut whole: Tested, part: Tested) -> Tested {
-    let is_better = shown(&part.answer) > 0 && shown(&whole.answer) == 0;
+    let is_better = bad_runs(&part.answer) > 0 && bad_runs(&whole.answer) == 0;
     whole.evidence.add(part.evidence, is_better);
     whole.answer = both(whole.answer, part.answer);
     whole.others.extend(part.others);
@@ -73,8 +73,8 @@ fn both(whole: Answer, part: Answer) -> Answer {
             values.extend(more);
             Answer::Values(values)
         }
-        (Answer::Runs { shown: a, hidden: b }, Answer::Runs { shown: c, hidden: d }) => {
-            Answer::Runs { shown: a + c, hidden: b + d }
+        (Answer::Runs { bad: a, good: b }, Answer::Runs { bad: c, good: d }) => {
+            Answer::Runs { bad: a + c, good: b + d }
         }
         (runs @ Answer::Runs { .. }, not @ Answer::CannotTest(_))
         | (not @ Answer::CannotTest(_), runs @ Answer::Runs { .. }) => {
@@ -88,8 +88,8 @@ fn both(whole: Answer, part: Answer) -> Answer {
     }
 }
 
-fn shown(answer: &Answer) -> u32 {
-    if let Answer::Runs { shown, .. } = answer { *shown } else { 0 }
+fn bad_runs(answer: &Answer) -> u32 {
+    if let Answer::Runs { bad, .. } = answer { *bad } else { 0 }
 }
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
     fn parts_come_together() {
         let not = || Answer::CannotTest("it panics".to_string());
         let values = |values: &[f64]| Answer::Values(values.to_vec());
-        let runs = |shown, hidden| Answer::Runs { shown, hidden };
+        let runs = |bad, good| Answer::Runs { bad, good };
         assert_eq!(both(values(&[1.0, 2.0]), values(&[3.0])), values(&[1.0, 2.0, 3.0]));
         assert_eq!((both(values(&[1.0]), not()), both(not(), values(&[1.0]))), (not(), not()));
         assert_eq!(both(runs(1, 2), runs(3, 4)), runs(4, 6));
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_part_that_shows_it_stands_for_all() {
-        let runs = |shown, hidden| Answer::Runs { shown, hidden };
+        let runs = |bad, good| Answer::Runs { bad, good };
         let make = |times: u32, _: &mut dyn FnMut(Progress)| match times {
             2 => Ok(part(runs(0, 2), "hidden")),
             _ => Ok(part(runs(1, 0), "shown")),

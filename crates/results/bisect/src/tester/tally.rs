@@ -24,8 +24,8 @@ const OUTPUT_MAX: usize = 16 << 10;
 pub(crate) struct Tally<'a> {
     question: &'a Question,
     way: Option<&'a Way>,
-    shown: u32,
-    hidden: u32,
+    bad: u32,
+    good: u32,
     pub(crate) reused: u32,
     others: Vec<String>,
     untestable: Option<String>,
@@ -39,8 +39,8 @@ pub(crate) struct Tally<'a> {
 
 /// What a Run says.
 enum Says {
-    Shown,
-    Hidden,
+    Bad,
+    Good,
     Other(String),
     CannotTest(String),
     Trouble(String),
@@ -51,8 +51,8 @@ impl<'a> Tally<'a> {
         Self {
             question,
             way,
-            shown: 0,
-            hidden: 0,
+            bad: 0,
+            good: 0,
             reused: 0,
             others: Vec::new(),
             untestable: None,
@@ -67,7 +67,7 @@ impl<'a> Tally<'a> {
     /// Runs that say something, or could have.
     pub(crate) fn runs(&self) -> u32 {
         let others = u32::try_from(self.others.len()).unwrap_or(u32::MAX);
-        self.shown.saturating_add(self.hidden).saturating_add(others)
+        self.bad.saturating_add(self.good).saturating_add(others)
     }
 
     /// Whether more Runs would say nothing more.
@@ -103,7 +103,7 @@ impl<'a> Tally<'a> {
         };
         // Of what is broken or has to be skipped one learns nothing; the next session may do better.
         for says in all {
-            if matches!(says, Says::Shown | Says::Hidden) {
+            if matches!(says, Says::Bad | Says::Good) {
                 self.count(says, small(run), Vec::new());
             }
         }
@@ -114,15 +114,15 @@ impl<'a> Tally<'a> {
     }
 
     fn count(&mut self, says: Says, run: Run, lines: Vec<String>) {
-        let was_shown = self.shown > 0;
+        let was_bad = self.bad > 0;
         match says {
-            Says::Shown => self.shown += 1,
-            Says::Hidden => self.hidden += 1,
+            Says::Bad => self.bad += 1,
+            Says::Good => self.good += 1,
             Says::Other(how) => self.others.push(how),
             Says::CannotTest(why) => self.untestable = Some(why),
             Says::Trouble(why) => self.trouble = Some(why),
         }
-        if self.stands.is_none() || (self.shown > 0 && !was_shown) {
+        if self.stands.is_none() || (self.bad > 0 && !was_bad) {
             self.stands = Some(Box::new(run));
             self.lines = lines;
         }
@@ -134,10 +134,10 @@ impl<'a> Tally<'a> {
             return Says::Trouble(why);
         }
         match self.question {
-            Question::Log(_) if found.is_empty() => Says::Hidden,
-            Question::Log(_) => Says::Shown,
+            Question::Log(_) if found.is_empty() => Says::Good,
+            Question::Log(_) => Says::Bad,
             Question::Boot if run.is_boot => self.of_case(run.outcome, &run.reason),
-            Question::Boot => Says::Hidden,
+            Question::Boot => Says::Good,
             // A kernel that reports something while it boots may still be asked.
             _ if run.is_boot && run.outcome == Outcome::Fail => Says::Other(run.reason.clone()),
             _ if run.is_boot => Says::CannotTest(format!("it does not boot: {}", run.reason)),
@@ -150,12 +150,12 @@ impl<'a> Tally<'a> {
 
     fn of_case(&self, outcome: Outcome, reason: &str) -> Says {
         match outcome {
-            Outcome::Pass => Says::Hidden,
+            Outcome::Pass => Says::Good,
             Outcome::Skip => Says::CannotTest(format!("it is skipped: {reason}")),
             Outcome::Broken => Says::Other(says_nothing(outcome, reason)),
             Outcome::Fail | Outcome::Crash | Outcome::Hang => {
                 let is_like = self.way.is_none_or(|way| *way == Way::of(outcome, reason));
-                if is_like { Says::Shown } else { Says::Other(says_nothing(outcome, reason)) }
+                if is_like { Says::Bad } else { Says::Other(says_nothing(outcome, reason)) }
             }
         }
     }
@@ -171,8 +171,8 @@ impl<'a> Tally<'a> {
     /// The answer, failures of another kind, and what shows it.
     pub(crate) fn answer(self) -> (Answer, Vec<String>, Evidence) {
         let answer = match self.untestable {
-            Some(why) if self.shown + self.hidden == 0 => Answer::CannotTest(why),
-            _ => Answer::Runs { shown: self.shown, hidden: self.hidden },
+            Some(why) if self.bad + self.good == 0 => Answer::CannotTest(why),
+            _ => Answer::Runs { bad: self.bad, good: self.good },
         };
         let Self { others, sessions, stands: run, lines, .. } = self;
         (answer, others, Evidence { sessions, run, lines, ..Evidence::default() })

@@ -57,8 +57,8 @@ fn a_rare_failure_is_waited_for() {
     world.settings.tries = 300;
     let bisection = world.bisect().unwrap();
     assert_eq!(crate::fake::culprits(&bisection), [2]);
-    assert!(bisection.last.state.shown >= 3, "{:?}", bisection.last);
-    assert!(bisection.first.state.hidden >= 20, "{:?}", bisection.first);
+    assert!(bisection.last.state.bad >= 3, "{:?}", bisection.last);
+    assert!(bisection.first.state.good >= 20, "{:?}", bisection.first);
 }
 
 #[test]

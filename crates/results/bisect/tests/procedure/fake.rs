@@ -289,13 +289,13 @@ impl World {
         let made = self.made.get(point).copied().unwrap_or_default();
         *self.made.entry(point.clone()).or_default() += times;
         let chances: Vec<f64> = (made..made + times).map(|run| self.chance(point, run)).collect();
-        let none = Answer::Runs { shown: 0, hidden: 0 };
+        let none = Answer::Runs { bad: 0, good: 0 };
         let number = |count: usize| u32::try_from(count).unwrap();
         let mut others = Vec::new();
         let answer = match (self.truth)(&self.axis, point) {
             Seen::Rate(rate) => {
-                let shown = number(chances.iter().filter(|chance| **chance < rate).count());
-                Answer::Runs { shown, hidden: times - shown }
+                let bad = number(chances.iter().filter(|chance| **chance < rate).count());
+                Answer::Runs { bad, good: times - bad }
             }
             Seen::Value(value) => Answer::Values(vec![value; chances.len()]),
             Seen::About(value, by) => {
@@ -306,7 +306,7 @@ impl World {
                 others = vec!["BUG: another one".to_string(); chances.len()];
                 none
             }
-            Seen::Thousands => Answer::Runs { shown: 0, hidden: 3000 },
+            Seen::Thousands => Answer::Runs { bad: 0, good: 3000 },
             Seen::Nothing => none,
         };
         let evidence = Evidence { sessions: vec![format!("{point:?}/{made}")], ..Evidence::default() };

@@ -20,7 +20,7 @@ fn each_place_of_the_culprit_is_found_and_proved() {
         for (check, expected) in bisection.proof.iter().zip([false, true, false]) {
             assert!(check.holds && check.expected == expected, "{check:?}");
             let state = check.state.as_ref().unwrap();
-            assert!(expected || state.hidden >= 3, "{check:?}");
+            assert!(expected || state.good >= 3, "{check:?}");
         }
         assert_eq!(world.looked_for, 1);
     }
@@ -101,7 +101,7 @@ fn an_intermittent_failure_is_found_and_missed_often_enough_in_the_proof() {
         wrong += u32::from(found != [culprit]);
         for check in bisection.proof.iter().filter(|check| !check.expected) {
             let state = check.state.as_ref().unwrap();
-            assert!(state.shown > 0 || state.hidden >= 3, "{seed}: {check:?}");
+            assert!(state.bad > 0 || state.good >= 3, "{seed}: {check:?}");
         }
     }
     // Of 48 at 99 %, more than 3 are wrong with a chance below 0.2 %.

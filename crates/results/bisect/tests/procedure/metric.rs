@@ -34,7 +34,7 @@ fn each_place_of_a_step_is_found() {
         assert_eq!(bisection.threshold.unwrap().at, 1000.5);
         let (first, last) = (&bisection.first.state, &bisection.last.state);
         assert_eq!((&first.values[..], &last.values[..]), (&[1000.0; 3][..], &[1001.0; 3][..]));
-        assert_eq!((first.shown, first.hidden, last.shown, last.hidden), (0, 3, 3, 0));
+        assert_eq!((first.bad, first.good, last.bad, last.good), (0, 3, 3, 0));
     }
 }
 

@@ -28,13 +28,13 @@ fn is_proved(mut world: World, expected: &[usize]) {
         all if all == count => Point::Last,
         _ => Point::With(numbers),
     };
-    assert!((seen(&point(expected.to_vec())).shown > 0) != bisection.fixed);
+    assert!((seen(&point(expected.to_vec())).bad > 0) != bisection.fixed);
     for one in expected {
         let rest = point((0..count).filter(|number| number != one).collect());
-        assert!((seen(&rest).shown > 0) == bisection.fixed);
+        assert!((seen(&rest).bad > 0) == bisection.fixed);
         if expected.len() > 1 {
             let others = point(expected.iter().copied().filter(|other| other != one).collect());
-            assert!((seen(&others).shown > 0) == bisection.fixed);
+            assert!((seen(&others).bad > 0) == bisection.fixed);
         }
     }
 }

@@ -68,14 +68,13 @@ fn tested(name: &str, answer: &Answer, values: &[f64], reused: u32) -> String {
     let name = brief(name);
     match answer {
         Answer::CannotTest(why) => row("skip", &format!("{name}: {}", safe_line(why))),
-        Answer::Runs { shown: 0, hidden: 0 } => row("skip", &format!("{name}: no run")),
-        Answer::Runs { shown, hidden } => {
-            let word = match Mark::of(*shown, *hidden) {
+        Answer::Runs { bad: 0, good: 0 } => row("skip", &format!("{name}: no run")),
+        Answer::Runs { bad, good } => {
+            let word = match Mark::of(*bad, *good) {
                 Mark::Good => "good",
                 _ => "bad",
             };
-            let seen =
-                if values.is_empty() { format!("{} bad", runs(*shown, *hidden)) } else { figures(values) };
+            let seen = if values.is_empty() { format!("{} bad", runs(*bad, *good)) } else { figures(values) };
             row(word, &format!("{name}: {seen}{reused}"))
         }
         Answer::Values(values) => row("value", &format!("{name}: {}{reused}", figures(values))),

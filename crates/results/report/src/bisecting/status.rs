@@ -190,7 +190,7 @@ mod tests {
         status.on_event(&testing(Point::After(6), "c6", 1), at(3));
         status.on_event(&Progress::Working("boot\n1".into()), at(4));
         assert_eq!(shown(&status, at(5), 60)[3], "0:05  search:  c3 x20 4 s, c6 2 s  boot 1 1 s");
-        let answer = Answer::Runs { shown: 2, hidden: 0 };
+        let answer = Answer::Runs { bad: 2, good: 0 };
         let (name, values) = ("c6".to_owned(), Vec::new());
         status.on_event(&Progress::Tested { point: Point::After(6), name, answer, values, reused: 0 }, at(5));
         assert_eq!(

@@ -48,11 +48,11 @@ fn all(bisection: &Bisection) -> impl Iterator<Item = &StateReport> {
 
 /// What was seen of a state; of one that was only measured, by the threshold.
 pub(super) fn mark(bisection: &Bisection, state: &StateReport) -> Mark {
-    let by_value = bisection.threshold.filter(|_| state.shown == 0 && state.hidden == 0);
+    let by_value = bisection.threshold.filter(|_| state.bad == 0 && state.good == 0);
     match (by_value, median(&state.values)) {
         (Some(threshold), Some(value)) if threshold.is_bad(value) => Mark::Bad,
         (Some(_), Some(_)) => Mark::Good,
-        _ => Mark::of(state.shown, state.hidden),
+        _ => Mark::of(state.bad, state.good),
     }
 }
 

@@ -150,7 +150,7 @@ pub(super) fn seen(bisection: &Bisection, state: &StateReport) -> String {
         (None, Some(why)) if mark(bisection, state) == Mark::Untestable => {
             format!("cannot be tested: {}", fit(&safe_line(why), 2 * NAME_MAX))
         }
-        _ => format!("{} bad", runs(state.shown, state.hidden)),
+        _ => format!("{} bad", runs(state.bad, state.good)),
     }
 }
 

@@ -30,8 +30,8 @@ fn testing(point: Point, name: &str, times: u32, purpose: Purpose) -> Progress {
     Progress::Testing { point, name: name.into(), times, purpose }
 }
 
-fn tested(point: Point, name: &str, shown: u32, hidden: u32, reused: u32) -> Progress {
-    let answer = Answer::Runs { shown, hidden };
+fn tested(point: Point, name: &str, bad: u32, good: u32, reused: u32) -> Progress {
+    let answer = Answer::Runs { bad, good };
     Progress::Tested { point, name: name.into(), answer, values: Vec::new(), reused }
 }
 
@@ -113,7 +113,7 @@ fn values_and_single_candidates_have_their_words() {
     let tested = Progress::Tested {
         point: Point::First,
         name: "base".into(),
-        answer: Answer::Runs { shown: 1, hidden: 0 },
+        answer: Answer::Runs { bad: 1, good: 0 },
         values: vec![2_303.0, 2_303.5, 2_304.0, 1.0, 1.0, 1.0],
         reused: 1,
     };

@@ -47,8 +47,8 @@ fn passed() -> Run {
 }
 
 /// A state with so many runs that show it and so many that do not.
-fn state(point: Point, name: &str, shown: u32, hidden: u32) -> StateReport {
-    let run = if shown > 0 { failed() } else { passed() };
+fn state(point: Point, name: &str, bad: u32, good: u32) -> StateReport {
+    let run = if bad > 0 { failed() } else { passed() };
     let evidence = Evidence {
         release: None,
         sessions: vec!["2026-11-21-1".into()],
@@ -56,7 +56,7 @@ fn state(point: Point, name: &str, shown: u32, hidden: u32) -> StateReport {
         run: Some(Box::new(run)),
         ..Evidence::default()
     };
-    StateReport { point, name: name.into(), shown, hidden, values: Vec::new(), untestable: None, evidence }
+    StateReport { point, name: name.into(), bad, good, values: Vec::new(), untestable: None, evidence }
 }
 
 fn untestable(point: Point, name: &str) -> StateReport {
@@ -137,7 +137,7 @@ pub(crate) fn fixed() -> Bisection {
     };
     let culprit =
         Candidate { name: names[3].clone(), title: "6.1.176-1".into(), changes, ..Candidate::default() };
-    let at = |number: usize, shown, hidden| state(Point::After(number), &names[number], shown, hidden);
+    let at = |number: usize, bad, good| state(Point::After(number), &names[number], bad, good);
     Bisection {
         kind: Kind::Packages,
         fixed: true,
@@ -168,8 +168,8 @@ pub(crate) fn metric() -> Bisection {
             false => vec![function("pipe_write", 1_200), function("__schedule", 402)],
         };
         let evidence = Evidence { functions, ..Evidence::default() };
-        let shown = u32::from(values[0] > 2_400.0);
-        StateReport { values: values.to_vec(), evidence, ..state(point, name, shown, 1 - shown) }
+        let bad = u32::from(values[0] > 2_400.0);
+        StateReport { values: values.to_vec(), evidence, ..state(point, name, bad, 1 - bad) }
     };
     let title = "pipe: count what is written".to_owned();
     let author = Some("Jörg Müller, Ph.D. <joerg@example.org>".to_owned());
@@ -257,11 +257,11 @@ pub(crate) fn together() -> Bisection {
 pub(crate) fn one_of_two(fixed: bool) -> Bisection {
     let names: Vec<String> =
         ["aaa=1", "bbb=2 instead of bbb=1", "no ccc=1", "no ddd=1"].map(str::to_owned).into();
-    let (shown, hidden) = if fixed { (0, 14) } else { (14, 0) };
-    let alone = state(Point::With(vec![0]), "host with aaa=1", shown, hidden);
-    let rest = state(Point::With(vec![1, 2, 3]), "host with bbb=2", shown, hidden);
-    let first = state(Point::First, "host with bbb=1 ccc=1 ddd=1", hidden, shown);
-    let last = state(Point::Last, "host with aaa=1 bbb=2", shown, hidden);
+    let (bad, good) = if fixed { (0, 14) } else { (14, 0) };
+    let alone = state(Point::With(vec![0]), "host with aaa=1", bad, good);
+    let rest = state(Point::With(vec![1, 2, 3]), "host with bbb=2", bad, good);
+    let first = state(Point::First, "host with bbb=1 ccc=1 ddd=1", good, bad);
+    let last = state(Point::Last, "host with aaa=1 bbb=2", bad, good);
     let culprit = Candidate { name: names[0].clone(), ..Candidate::default() };
     Bisection {
         kind: Kind::Parameters,
@@ -284,12 +284,12 @@ pub(crate) fn one_of_two(fixed: bool) -> Bisection {
 pub(crate) fn absence(fixed: bool) -> Bisection {
     let mut bisection = one_of_two(fixed);
     let name = bisection.candidates[3].clone();
-    let (shown, hidden) = if fixed { (14, 0) } else { (0, 14) };
-    bisection.proof[0].state = Some(state(Point::With(vec![3]), "host with bbb=1 ccc=1", hidden, shown));
+    let (bad, good) = if fixed { (14, 0) } else { (0, 14) };
+    bisection.proof[0].state = Some(state(Point::With(vec![3]), "host with bbb=1 ccc=1", good, bad));
     let check = &mut bisection.proof[1];
     (check.what, check.holds) = (format!("the last end without {name}"), true);
     check.tested = Some(Checked::LastWithout(3));
-    check.state = Some(state(Point::With(vec![0, 1, 2]), "host with aaa=1 bbb=2 ddd=1", shown, hidden));
+    check.state = Some(state(Point::With(vec![0, 1, 2]), "host with aaa=1 bbb=2 ddd=1", bad, good));
     bisection.proof[0].tested = Some(Checked::Alone);
     let removes = Some("ddd=1".to_string());
     let candidates = vec![Candidate { name, removes, ..Candidate::default() }];

@@ -136,7 +136,8 @@ impl Choice<'_> {
     /// Both ways in which a run at `state` may end, if they may.
     fn split(&self, branch: &Branch, state: State) -> Vec<Branch> {
         let shows = self.shows(&branch.posterior, state);
-        let outcomes = [(shows, Runs { shown: 1, hidden: 0 }), (1.0 - shows, Runs { shown: 0, hidden: 1 })];
+        let outcomes =
+            [(shows, Runs { failures: 1, passes: 0 }), (1.0 - shows, Runs { failures: 0, passes: 1 })];
         let after = |(chance, runs): (f64, Runs)| {
             let mut evidence = branch.evidence.clone();
             evidence.observe(self.axis, state, runs);

@@ -5,8 +5,8 @@ use super::order::{Axis, State};
 /// Runs that showed the failure, and runs that did not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Runs {
-    pub(super) shown: u64,
-    pub(super) hidden: u64,
+    pub(super) failures: u64,
+    pub(super) passes: u64,
 }
 
 /// Runs of the states that have the failure, and of those that do not.
@@ -28,12 +28,15 @@ pub(super) struct Evidence {
 
 impl Runs {
     fn add(&mut self, more: Self) {
-        self.shown = self.shown.saturating_add(more.shown);
-        self.hidden = self.hidden.saturating_add(more.hidden);
+        self.failures = self.failures.saturating_add(more.failures);
+        self.passes = self.passes.saturating_add(more.passes);
     }
 
     fn without(self, part: Self) -> Self {
-        Self { shown: self.shown.saturating_sub(part.shown), hidden: self.hidden.saturating_sub(part.hidden) }
+        Self {
+            failures: self.failures.saturating_sub(part.failures),
+            passes: self.passes.saturating_sub(part.passes),
+        }
     }
 }
 

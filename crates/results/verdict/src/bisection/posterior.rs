@@ -73,13 +73,13 @@ fn fits(evidence: &Evidence, belief: Belief, false_alarm: f64) -> (Vec<Fit>, Vec
 
 /// The rate at which the failure shows is 1 with the probability `always`, and else anything between 0 and 1.
 fn fit(Split { bad, good }: Split, always: f64, false_alarm: f64) -> Fit {
-    let each_time = if bad.hidden == 0 { always.ln() } else { f64::NEG_INFINITY };
+    let each_time = if bad.passes == 0 { always.ln() } else { f64::NEG_INFINITY };
     let now_and_then = (1.0 - always).ln() + ln_beta(bad);
     let log = ln_add(each_time, now_and_then);
     let each_time = (each_time - log).exp();
-    let (shown, hidden) = (bad.shown as f64, bad.hidden as f64);
-    let rate = (shown + 0.5) / (shown + hidden + 1.0);
-    let alarms = times(good.shown, false_alarm.ln()) + times(good.hidden, (1.0 - false_alarm).ln());
+    let (failures, passes) = (bad.failures as f64, bad.passes as f64);
+    let rate = (failures + 0.5) / (failures + passes + 1.0);
+    let alarms = times(good.failures, false_alarm.ln()) + times(good.passes, (1.0 - false_alarm).ln());
     Fit { log: log + alarms, shows: each_time + (1.0 - each_time) * rate }
 }
 
@@ -114,9 +114,9 @@ fn ln_add(a: f64, b: f64) -> f64 {
 /// Proceedings of the Royal Society A 186 (1946), 453-461. A uniform one takes rare failures for improbable, trusts runs
 /// that did not show them too much, and was seen to find the wrong culprit more often than it said.
 fn ln_beta(runs: Runs) -> f64 {
-    let (shown, hidden) = (runs.shown as f64, runs.hidden as f64);
-    ln_gamma(shown + 0.5) + ln_gamma(hidden + 0.5)
-        - ln_gamma(shown + hidden + 1.0)
+    let (failures, passes) = (runs.failures as f64, runs.passes as f64);
+    ln_gamma(failures + 0.5) + ln_gamma(passes + 0.5)
+        - ln_gamma(failures + passes + 1.0)
         - std::f64::consts::PI.ln()
 }
 
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_run_that_did_not_show_it_ends_the_belief_in_always() {
         let seen =
-            |shown, hidden| fit(Split { bad: Runs { shown, hidden }, good: Runs::default() }, 0.5, 0.0);
+            |failures, passes| fit(Split { bad: Runs { failures, passes }, good: Runs::default() }, 0.5, 0.0);
         // B(2.5, 0.5) / B(0.5, 0.5) = 3/8, B(2.5, 1.5) / B(0.5, 0.5) = 1/16; predicted are 2.5/3 and 2.5/4.
         let always = 0.5 / (0.5 + 0.5 * 3.0 / 8.0);
         assert!(near(seen(2, 0).log.exp(), 0.5 + 0.5 * 3.0 / 8.0));
@@ -168,8 +168,8 @@ mod tests {
 
     #[test]
     fn what_should_not_show_it_counts_as_false_alarms() {
-        let seen = |shown, hidden, false_alarm| {
-            fit(Split { bad: Runs::default(), good: Runs { shown, hidden } }, 0.5, false_alarm)
+        let seen = |failures, passes, false_alarm| {
+            fit(Split { bad: Runs::default(), good: Runs { failures, passes } }, 0.5, false_alarm)
         };
         assert!(near(seen(2, 3, 0.1).log, (0.1_f64.powi(2) * 0.9_f64.powi(3)).ln()));
         assert!(seen(1, 0, 0.0).log == f64::NEG_INFINITY && near(seen(0, 9, 0.0).log, 0.0));
@@ -183,8 +183,8 @@ mod tests {
         }
 
         #[test]
-        fn no_number_of_runs_leaves_the_numbers(shown: u64, hidden: u64, alarms: u64, quiet: u64, always in 0.0..1.0) {
-            let runs = Split { bad: Runs { shown, hidden }, good: Runs { shown: alarms, hidden: quiet } };
+        fn no_number_of_runs_leaves_the_numbers(failures: u64, passes: u64, alarms: u64, quiet: u64, always in 0.0..1.0) {
+            let runs = Split { bad: Runs { failures, passes }, good: Runs { failures: alarms, passes: quiet } };
             let Fit { log, shows } = fit(runs, always, 0.05);
             prop_assert!(log.is_finite() && (0.0..=1.0).contains(&shows), "{log} {shows}");
         }

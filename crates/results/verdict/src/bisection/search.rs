@@ -71,11 +71,11 @@ impl Search {
     }
 
     /// So many runs of `state` showed the failure, and so many did not. A candidate that is not there is passed over.
-    pub fn observe(&mut self, state: State, shown: u32, hidden: u32) {
-        if shown == 0 && hidden == 0 || !self.has(state) {
+    pub fn observe(&mut self, state: State, failures: u32, passes: u32) {
+        if failures == 0 && passes == 0 || !self.has(state) {
             return;
         }
-        let runs = Runs { shown: shown.into(), hidden: hidden.into() };
+        let runs = Runs { failures: failures.into(), passes: passes.into() };
         self.evidence.observe(&self.axis, state, runs);
         if let State::After(at) = state {
             self.testable.set(at, true);
@@ -146,7 +146,7 @@ impl Search {
         let probabilities = self.probabilities(belief);
         let Split { bad, .. } = self.evidence.of(most_probable(&probabilities));
         let count = |runs: u64| u32::try_from(runs).unwrap_or(u32::MAX);
-        Rate { failures: count(bad.shown), passes: count(bad.hidden) }
+        Rate { failures: count(bad.failures), passes: count(bad.passes) }
     }
 
     fn has(&self, state: State) -> bool {
@@ -390,7 +390,7 @@ mod tests {
     fn events(count: usize) -> impl Strategy<Value = Vec<Event>> {
         let runs = || prop_oneof![4 => 0..3_u32, 1 => 0..5000_u32];
         let event = prop_oneof![
-            3 => (state(count), runs(), runs()).prop_map(|(state, shown, hidden)| Event::Observe(state, shown, hidden)),
+            3 => (state(count), runs(), runs()).prop_map(|(state, failures, passes)| Event::Observe(state, failures, passes)),
             1 => (0..count).prop_map(Event::Broken)
         ];
         prop::collection::vec(event, 0..12)
@@ -408,7 +408,7 @@ mod tests {
     fn play(mut search: Search, events: &[Event]) -> Search {
         for event in events {
             match *event {
-                Event::Observe(state, shown, hidden) => search.observe(state, shown, hidden),
+                Event::Observe(state, failures, passes) => search.observe(state, failures, passes),
                 Event::Broken(at) => search.cannot_test(at),
             }
         }
@@ -471,11 +471,11 @@ mod tests {
                 State::After(at) => (COUNT - 1).checked_sub(at + 1).map_or(State::Before, State::After),
             };
             let runs = |event: &Event| match *event {
-                Event::Observe(state, shown, hidden) => Some(Event::Observe(state, shown, hidden)),
+                Event::Observe(state, failures, passes) => Some(Event::Observe(state, failures, passes)),
                 Event::Broken(_) => None,
             };
             let mirrored = |event: &Event| match *event {
-                Event::Observe(state, shown, hidden) => Some(Event::Observe(mirror(state), shown, hidden)),
+                Event::Observe(state, failures, passes) => Some(Event::Observe(mirror(state), failures, passes)),
                 Event::Broken(_) => None,
             };
             let settings = Settings { fixed: true, ..Settings::default() };

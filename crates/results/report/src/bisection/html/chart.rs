@@ -57,13 +57,13 @@ fn axis(bisection: &Bisection) -> Axis {
     // Of both ends only what they are matters, however often they were tested.
     let ends = [&bisection.first.state, &bisection.last.state];
     for state in bisection.states.iter().chain(ends) {
-        let (shown, hidden) = match mark(bisection, state) {
+        let (bad, good) = match mark(bisection, state) {
             Mark::Untested | Mark::Untestable => (0, 0),
             Mark::Good => (0, 1),
             Mark::Intermittent => (1, 1),
             Mark::Bad => (1, 0),
         };
-        axis.see(&state.point, &Answer::Runs { shown, hidden });
+        axis.see(&state.point, &Answer::Runs { bad, good });
     }
     axis
 }
