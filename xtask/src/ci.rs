@@ -19,7 +19,6 @@ pub(crate) fn steps() -> Vec<Step> {
         Step::new("fuzz targets", fuzz::check),
         Step::new("build", suite::build),
         Step::new("generated pages", manual::check),
-        Step::new("kernel", suite::build_kernel),
         Step::new("tests", suite::run),
     ]
 }

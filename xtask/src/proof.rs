@@ -19,6 +19,7 @@ const FUZZ_SECONDS: u64 = 20;
 fn more_steps() -> Vec<Step> {
     vec![
         Step::new("cargo deny", dependencies::check_all),
+        Step::new("kernel", suite::build_kernel),
         Step::new("long tests", suite::run_long),
         Step::new("property tests, many cases", suite::run_many_cases),
         Step::new("fuzzing", || fuzz::all(FUZZ_SECONDS)),

@@ -19,7 +19,7 @@ pub(crate) fn build() -> Result<()> {
     succeed(&mut cargo(&["test", "--workspace", "--locked", "--no-run", "--quiet"]))
 }
 
-/// Builds the kernel that tests share, which takes longer than a test may, with the kiln of the tests.
+/// Builds the kernel that long tests share, with the kiln of the tests.
 pub(crate) fn build_kernel() -> Result<()> {
     let temporary = root().canonicalize()?.join("target/tmp");
     let mut build = program("target/debug/kiln", &["build", "deb-source:6.1", "--config", "tiny"]);

@@ -60,6 +60,7 @@ fn the_parameter_whose_absence_makes_an_operation_cost_more_is_found() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn the_parameter_that_puts_a_text_into_the_log_is_found() {
     let place = Place::new();
     let (few, _) = OTHERS.split_at(OTHERS.find("foo7").expect("it is there"));
@@ -127,6 +128,7 @@ fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn the_parameter_without_which_a_kernel_boots_again_is_found() {
     let place = Place::new();
     let more = ["--boot", "--json", "--fixed"];
