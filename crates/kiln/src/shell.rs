@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use judge::Judgement;
-use lab::shell::{Left, PreparedShell, Seat, Shell, Wish};
+use lab::shell::{Action, Left, PreparedShell, Shell, Terminal};
 use protocol::End;
 use signal_hook::consts::SIGWINCH;
 
@@ -97,14 +97,14 @@ fn interactive(mut shell: Shell, interrupt: &AtomicBool) -> Result<u8> {
     let leave = Arc::new(AtomicBool::new(false));
     let raw = RawTerminal::enter().context("terminal")?;
     let term = std::env::var("TERM").unwrap_or_else(|_| "vt100".to_string());
-    let console = shell.interact(Seat { screen: Box::new(io::stdout()), term, size: size() })?;
+    let console = shell.interact(Terminal { screen: Box::new(io::stdout()), term, size: size() })?;
     pass_keys(console, Arc::clone(&leave));
     let left = shell.follow(&mut || {
         if interrupt.load(Ordering::Relaxed) || leave.load(Ordering::Relaxed) {
-            return Wish::Leave;
+            return Action::Leave;
         }
         let (rows, columns) = size();
-        if resized.swap(false, Ordering::Relaxed) { Wish::Resize(rows, columns) } else { Wish::Stay }
+        if resized.swap(false, Ordering::Relaxed) { Action::Resize(rows, columns) } else { Action::Continue }
     });
     drop(raw);
     match left {

@@ -9,6 +9,7 @@
 //! * [`userland`]: a shell and the usual programs; [`commands`]: what scripts name
 //! * [`jobs`]: what is measured, and what its machine needs
 //! * [`source`]: where machines come from
+//! * [`options`]: how a plan is run
 //! * [`runner`]: boots, runs, judges
 //! * [`shell`]: a shell in a machine
 //! * [`kunit`]: boots a kernel that runs tests of its own
@@ -24,6 +25,7 @@ pub mod event;
 pub mod jobs;
 pub mod kunit;
 mod observe;
+pub mod options;
 pub mod plan;
 pub mod prepare;
 pub mod request;
@@ -39,9 +41,10 @@ pub use backend::{Backend, HostBackend, Waiting};
 pub use bundle::File;
 pub use event::{Event, Listener};
 pub use jobs::Jobs;
+pub use options::{Isolation, Options, Repeats};
 pub use plan::Plan;
 pub use prepare::{Again, Prepared};
 pub use request::{Request, RunRequest};
-pub use runner::{Isolation, Options, Part, Repeats, Runner};
+pub use runner::{Part, Runner};
 pub use suites::Suite;
 pub use user_program::UserProgram;

@@ -24,10 +24,11 @@ use machine::{Accel, AccelChoice, Engine, Spec, kvm};
 use crate::backend::{Backend, Waiting};
 use crate::decode::Decoding;
 use crate::event::{Listener, Session};
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::request::machine::describe;
 use crate::request::{KernelRequest, Request, RunRequest, policy};
-use crate::runner::{Golden, Options, Part, Runner};
+use crate::runner::{Golden, Part, Runner};
 use crate::source::Source;
 use crate::suites::{Suite, kselftest};
 

@@ -18,53 +18,19 @@ mod repetition;
 mod suite;
 mod work;
 
-use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
-
-use serde::{Deserialize, Serialize};
+use std::time::Instant;
 
 use crate::event::{Event, Listener, Session};
+use crate::options::{Isolation, Options};
 use crate::plan::{Item, Plan};
 use crate::source::Source;
-use judge::run::{Run, Summary};
-use machine::TimeoutScale;
+use judge::run::Summary;
 
 pub use golden::Golden;
 use news::Emitter;
 use pool::Order;
-pub use repetition::Repeats;
 use work::Context;
-
-/// How far cases are kept apart.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Isolation {
-    /// Each in a machine of its own.
-    #[default]
-    Case,
-    /// All in one machine, as long as it lives.
-    Suite,
-}
-
-/// How a plan is run.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// How long machines may be silent, and cases take.
-    pub timeouts: TimeoutScale,
-    /// How far cases are kept apart.
-    pub isolation: Isolation,
-    /// Machines at a time, at least 1.
-    pub jobs: usize,
-    /// How often each case is run.
-    pub repeats: Repeats,
-    /// What all cases draw their random numbers from; each Run has its own if this is not set.
-    pub seed: Option<u64>,
-    /// How long cases took before: the longest are run first.
-    pub durations: HashMap<String, Duration>,
-    /// Runs of an earlier session, which are told and not made again.
-    pub finished: Vec<Run>,
-}
 
 /// Cases that run in machines of one shape, and where these come from.
 #[derive(Clone, Copy)]

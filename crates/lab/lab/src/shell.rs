@@ -20,7 +20,7 @@ use crate::request::ShellRequest;
 use crate::source::{Heard, VmmSource};
 use crate::userland;
 
-/// How often the user's wishes are looked at.
+/// How often the user's actions are looked at.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// A command of the user has all the time it wants: a hundred days.
@@ -58,8 +58,8 @@ pub enum Left {
     Died(Box<Judgement>),
 }
 
-/// The terminal of whoever sits before a shell.
-pub struct Seat {
+/// The user's terminal.
+pub struct Terminal {
     /// Gets what the console says.
     pub screen: Box<dyn Write + Send>,
     /// What kind it is, as `TERM` names it.
@@ -68,17 +68,17 @@ pub struct Seat {
     pub size: (u16, u16),
 }
 
-impl std::fmt::Debug for Seat {
+impl std::fmt::Debug for Terminal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Seat").field("term", &self.term).field("size", &self.size).finish_non_exhaustive()
+        f.debug_struct("Terminal").field("term", &self.term).field("size", &self.size).finish_non_exhaustive()
     }
 }
 
-/// What whoever sits before a shell wants of it.
+/// What the user wants next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum Action {
     /// Nothing.
-    Stay,
+    Continue,
     /// The terminal has so many lines and columns now.
     Resize(u16, u16),
     /// To leave.
@@ -113,7 +113,7 @@ impl PreparedShell {
         Ok(Self { kernel, spec })
     }
 
-    /// Starts the machine; `told` gets lines about that.
+    /// Starts the machine; `emit` gets lines about that.
     ///
     /// # Errors
     ///
@@ -121,12 +121,12 @@ impl PreparedShell {
     pub fn open(
         &self,
         interrupt: &AtomicBool,
-        told: &mut dyn FnMut(&str),
+        emit: &mut dyn FnMut(&str),
     ) -> Result<Result<Shell, Left>, Error> {
         let source = VmmSource::new(&self.spec, &self.kernel, store(), false)?;
         let booted = source.machine(interrupt, &mut |heard| match heard {
-            Heard::CommandLine(_) => told(&format!("booting {}", self.kernel.provenance)),
-            Heard::Console(line) => told(line),
+            Heard::CommandLine(_) => emit(&format!("booting {}", self.kernel.provenance)),
+            Heard::Console(line) => emit(line),
         })?;
         Ok(match booted {
             Ok(booted) => Ok(Shell { machine: booted.machine }),
@@ -167,20 +167,20 @@ impl Shell {
     /// # Errors
     ///
     /// When the host refuses.
-    pub fn interact(&mut self, seat: Seat) -> io::Result<UnixStream> {
-        let Seat { screen, term, size: (rows, columns) } = seat;
+    pub fn interact(&mut self, terminal: Terminal) -> io::Result<UnixStream> {
+        let Terminal { screen, term, size: (rows, columns) } = terminal;
         self.machine.show_console(screen);
         self.machine.send(&ToAgent::Shell { argv: vec!["/bin/sh".to_string()], term, rows, columns });
         self.machine.console_input()
     }
 
-    /// Waits for the end of the shell, and asks all the while what is wanted.
-    pub fn follow(&mut self, wish: &mut dyn FnMut() -> Wish) -> Left {
+    /// Waits for the end of the shell; asks for the user's next `action` all the while.
+    pub fn follow(&mut self, action: &mut dyn FnMut() -> Action) -> Left {
         loop {
-            match wish() {
-                Wish::Stay => {}
-                Wish::Resize(rows, columns) => self.machine.send(&ToAgent::Resize { rows, columns }),
-                Wish::Leave => return Left::ByUser,
+            match action() {
+                Action::Continue => {}
+                Action::Resize(rows, columns) => self.machine.send(&ToAgent::Resize { rows, columns }),
+                Action::Leave => return Left::ByUser,
             }
             match self.machine.next(Instant::now() + INTERVAL) {
                 Event::Agent(FromAgent::ShellEnded { end }) => return Left::Ended(end),

@@ -7,7 +7,7 @@ use ::machine::{Engine, Spec, TimeoutScale};
 use kernel::Locator;
 use serde::{Deserialize, Serialize};
 
-use crate::runner::{Isolation, Options, Repeats};
+use crate::options::{Isolation, Options, Repeats};
 
 /// Runs of a failing case beside the first.
 const RETRIES: u32 = 3;

@@ -9,7 +9,7 @@ use super::{
     BuildOptions, FiguresRequest, KernelRequest, KunitRequest, MachineRequest, MeasureRequest,
     ProgramRequest, RunPolicy, RunRequest, Selection, TimedRequest,
 };
-use crate::runner::Isolation;
+use crate::options::Isolation;
 use crate::suites::select;
 
 /// A call of kiln with these arguments, as a shell reads it.

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::news::Emitter;
 use super::pool::Order;
-use super::repetition::Repeats;
 use super::work::Context;
 use super::{GivenUp, Part, pool};
+use crate::options::Repeats;
 use crate::plan::Item;
 use crate::source::Source;
 use judge::outcome::{Blame, Outcome};

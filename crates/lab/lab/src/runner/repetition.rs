@@ -3,16 +3,7 @@
 use judge::outcome::Outcome;
 use judge::run::{Repeat, Run};
 
-/// How often each case is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repeats {
-    /// Once; and where the kernel is at fault so many times more, to see whether it fails each time.
-    OnFailure(u32),
-    /// So many times.
-    Times(u32),
-    /// Until it does not pass; at most so many times, if that is limited.
-    UntilFailure(Option<u32>),
-}
+use crate::options::Repeats;
 
 /// The way of one case through its Runs.
 #[derive(Debug)]

@@ -3,9 +3,10 @@
 use super::GivenUp;
 use super::machine_provider::boot_one;
 use super::news::Emitter;
-use super::repetition::{Repeats, Repetition};
+use super::repetition::Repetition;
 use super::work::{Context, Fresh};
 use crate::event::Event;
+use crate::options::Repeats;
 use crate::plan::Item;
 use crate::source::Source;
 

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use machine::Machine;
 
-use super::Options;
 use super::conclude::conclude;
 use super::news::News;
 use crate::event::Event;
 use crate::observe::observe;
+use crate::options::Options;
 use crate::plan::Item;
 use judge::run::Run;
 

@@ -1,0 +1,49 @@
+//! How a plan is run: apart or together, side by side, once or often.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use judge::run::Run;
+use machine::TimeoutScale;
+use serde::{Deserialize, Serialize};
+
+/// How far cases are kept apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Each in a machine of its own.
+    #[default]
+    Case,
+    /// All in one machine, as long as it lives.
+    Suite,
+}
+
+/// How a plan is run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How long machines may be silent, and cases take.
+    pub timeouts: TimeoutScale,
+    /// How far cases are kept apart.
+    pub isolation: Isolation,
+    /// Machines at a time, at least 1.
+    pub jobs: usize,
+    /// How often each case is run.
+    pub repeats: Repeats,
+    /// What all cases draw their random numbers from; each Run has its own if this is not set.
+    pub seed: Option<u64>,
+    /// How long cases took before: the longest are run first.
+    pub durations: HashMap<String, Duration>,
+    /// Runs of an earlier session, which are told and not made again.
+    pub finished: Vec<Run>,
+}
+
+/// How often each case is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeats {
+    /// Once; and where the kernel is at fault so many times more, to see whether it fails each time.
+    OnFailure(u32),
+    /// So many times.
+    Times(u32),
+    /// Until it does not pass; at most so many times, if that is limited.
+    UntilFailure(Option<u32>),
+}
