@@ -103,7 +103,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["suite", "kselftest", "case"])]
     pub(crate) exec: Option<PathBuf>,
     /// Arguments for the program
-    // A conflict of what is required is no error for clap: each is named again.
+    // clap does not enforce `requires` where the required option is in conflict with one that is given.
     #[arg(last = true, requires = "exec", conflicts_with_all = ["suite", "kselftest", "case"], value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
     /// What each case or the program needs, such as disk=512M,cpus=2,module=kvm,program=fio; may be given more than once

@@ -122,8 +122,14 @@ impl Session {
     /// When it began, as its folder is called.
     #[must_use]
     pub fn stamp(&self) -> String {
-        self.started.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
+        stamp(self.started)
     }
+}
+
+/// A time in UTC, as folders are called that are made then.
+#[must_use]
+pub fn stamp(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
 }
 
 /// Whoever reports or records.

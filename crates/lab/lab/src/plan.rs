@@ -16,7 +16,7 @@ use protocol::{Need, Work};
 
 use judge::Dialect;
 pub use needs::package_hint;
-pub(crate) use needs::{cpus_of, unsure};
+pub(crate) use needs::{cpus_of, tool_path, unsure};
 
 /// What is going to be run, and the machine for it.
 #[derive(Debug)]

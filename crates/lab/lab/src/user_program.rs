@@ -9,7 +9,7 @@ use machine::program::{Program, interpreter};
 use machine::spec;
 use protocol::{Command, Need, Work};
 
-use crate::plan::{Fixed, Item, Plan};
+use crate::plan::{Fixed, Item, Plan, tool_path};
 use crate::userland;
 use judge::Dialect;
 
@@ -59,7 +59,7 @@ impl Plan {
         for (name, path) in script.iter().flat_map(|script| userland.lacking(script)) {
             // What cannot be shipped is missed by the script itself.
             if let Ok(program) = Program::load(&path) {
-                plan.payload.program(program, &format!("/usr/sbin/{name}"));
+                plan.payload.program(program, &tool_path(&name));
             }
         }
         plan.items.push(Item {

@@ -46,8 +46,7 @@ pub fn calibrate(
     let listener = Listener::new(heard);
     let found = environment.find(request.sides(), &listener)?;
     let candidates = candidates(&found, &figures, &request.machine)?;
-    // Minutes later it would be a pity.
-    Figures::check(&environment.measurements)?;
+    environment.check_place()?;
     let design = design(&figures, &request.timed);
     let all = comparisons(request, design, &candidates, (environment, &listener));
     let all = environment.unless_interrupted(all)?;

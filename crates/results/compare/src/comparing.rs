@@ -2,10 +2,9 @@
 
 use lab::prepare::measure::candidates;
 use lab::request::TimedRequest;
-use ledger::{COMPARISON, Figures, REQUEST};
+use ledger::{COMPARISON, Figures};
 use machine::Watch;
-use measure::count::BOOTS;
-use measure::{Candidate, Counting, Kind, Measurement};
+use measure::{Candidate, Kind, Measurement};
 use verdict::{Against, Comparison, compare_exact, explain};
 
 use crate::calibrating::noise;
@@ -43,8 +42,7 @@ pub fn compare(
     let found = environment.find(request.sides.to_measure(), &listener)?;
     let candidates = candidates(&found, &request.figures, &request.machine)?;
     earlier.check(&candidates, environment.backend)?;
-    // Minutes later it would be a pity.
-    Figures::check(&environment.measurements)?;
+    environment.check_place()?;
     let sides = Sides { request, environment, candidates: &candidates };
     let compared = match &request.figures.timed {
         Some(timed) => sides.in_turns(timed, &listener),
@@ -91,20 +89,16 @@ impl Sides<'_> {
     ) -> Result<(Comparison, Vec<Measurement>), Error> {
         let mut measured = match self.candidates {
             [] => Vec::new(),
-            _ => self.count(listener)?,
+            candidates => {
+                let watch = if self.request.why { Watch::Stacks } else { Watch::Functions };
+                self.environment.count(candidates, &self.request.figures, watch, listener)?
+            }
         };
         earlier.among(&mut measured);
         let (base, others) = measured.split_first().ok_or(Error::Nothing)?;
         let others = others.iter().map(|new| self.exactly(base, new)).collect();
         let (kind, base, notes) = (Kind::Exact, base.subject.clone(), Vec::new());
         Ok((Comparison { kind, base, others, noise: None, notes }, measured))
-    }
-
-    fn count(&self, listener: &Listener<'_>) -> Result<Vec<Measurement>, Error> {
-        let watch = if self.request.why { Watch::Stacks } else { Watch::Functions };
-        let how = Counting { boots: self.request.figures.boots.unwrap_or(BOOTS), watch };
-        let Environment { backend, interrupt, .. } = *self.environment;
-        Ok(backend.count(self.candidates, how, interrupt, &mut |progress| listener.measuring(progress))?)
     }
 
     fn exactly(&self, base: &Measurement, new: &Measurement) -> Against {
@@ -123,8 +117,7 @@ fn keep(
     measured: Vec<Measurement>,
     environment: &Environment<'_>,
 ) -> Result<Figures, Error> {
-    let kept = Figures::create(&environment.measurements, &Environment::stamp())?;
-    kept.keep(REQUEST, request)?;
+    let kept = environment.keep(request)?;
     kept.keep(COMPARISON, comparison)?;
     for (number, one) in measured.into_iter().enumerate() {
         let name = if number == 0 { "base".to_string() } else { format!("new-{number}") };

@@ -5,9 +5,16 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lab::event::stamp;
 use lab::prepare::measure::{Found, Side, find};
 use lab::prepare::{self, Context};
+use lab::request::FiguresRequest;
 use lab::{Backend, Waiting};
+use ledger::{Figures, REQUEST};
+use machine::Watch;
+use measure::count::BOOTS;
+use measure::{Candidate, Counting, Failure, Measurement};
+use serde::Serialize;
 
 use crate::error::Error;
 
@@ -71,8 +78,37 @@ impl Environment<'_> {
         if self.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { measured }
     }
 
-    /// The time now, as folders of measurements are called.
-    pub(crate) fn stamp() -> String {
-        jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%SZ").to_string()
+    /// Counts the instructions of all candidates, in as many boots as `figures` asks for.
+    pub(crate) fn count(
+        &self,
+        candidates: &[Candidate<'_>],
+        figures: &FiguresRequest,
+        watch: Watch,
+        listener: &Listener<'_>,
+    ) -> Result<Vec<Measurement>, Failure> {
+        let how = Counting { boots: figures.boots.unwrap_or(BOOTS), watch };
+        self.backend.count(candidates, how, self.interrupt, &mut |progress| listener.measuring(progress))
+    }
+
+    /// Times candidates; `next` says which of them is booted next.
+    pub(crate) fn time(
+        &self,
+        candidates: &[Candidate<'_>],
+        listener: &Listener<'_>,
+        next: &mut dyn FnMut(&[Measurement]) -> Option<usize>,
+    ) -> Result<Vec<Measurement>, Failure> {
+        self.backend.time(candidates, self.interrupt, &mut |progress| listener.measuring(progress), next)
+    }
+
+    /// Checks that figures can be kept, before minutes are spent on them.
+    pub(crate) fn check_place(&self) -> Result<(), ledger::Error> {
+        Figures::check(&self.measurements)
+    }
+
+    /// Makes a folder for figures, and keeps the request in it.
+    pub(crate) fn keep(&self, request: &impl Serialize) -> Result<Figures, ledger::Error> {
+        let kept = Figures::create(&self.measurements, &stamp(jiff::Timestamp::now()))?;
+        kept.keep(REQUEST, request)?;
+        Ok(kept)
     }
 }

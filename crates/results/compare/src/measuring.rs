@@ -4,10 +4,9 @@ use std::time::Instant;
 
 use lab::prepare::measure::{Side, candidates};
 use lab::request::{MeasureRequest, TimedRequest};
-use ledger::{Figures, MEASUREMENT, REQUEST};
+use ledger::{Figures, MEASUREMENT};
 use machine::Watch;
-use measure::count::BOOTS;
-use measure::{Candidate, Counting, Job, Measurement};
+use measure::{Candidate, Job, Measurement};
 
 use crate::environment::{Environment, Listener, Progress};
 use crate::error::Error;
@@ -40,16 +39,17 @@ pub fn measure(
     let listener = Listener::new(heard);
     let found = environment.find(vec![Side::of(request)], &listener)?;
     let candidates = candidates(&found, &request.figures, &request.machine)?;
-    // Minutes later it would be a pity.
-    Figures::check(&environment.measurements)?;
+    environment.check_place()?;
     let measured = match &request.figures.timed {
         Some(timed) => time(request, timed, &candidates, (environment, &listener)),
-        None => count(request, &candidates, (environment, &listener)),
+        None => {
+            let counted = environment.count(&candidates, &request.figures, Watch::Functions, &listener);
+            counted.map_err(Error::from)
+        }
     };
     let measured = environment.unless_interrupted(measured)?;
     let measurement = measured.into_iter().next().ok_or(Error::Nothing)?;
-    let kept = Figures::create(&environment.measurements, &Environment::stamp())?;
-    kept.keep(REQUEST, request)?;
+    let kept = environment.keep(request)?;
     kept.keep(MEASUREMENT, &measurement)?;
     let is_measured = candidates.iter().flat_map(|one| &one.jobs).any(|job| has_values(&measurement, job));
     Ok(Measured { measurement, is_measured, kept })
@@ -57,16 +57,6 @@ pub fn measure(
 
 fn has_values(measurement: &Measurement, job: &Job) -> bool {
     measurement.metrics.iter().any(|metric| metric.name == job.name && !metric.values.is_empty())
-}
-
-fn count(
-    request: &MeasureRequest,
-    candidates: &[Candidate<'_>],
-    (environment, listener): (&Environment<'_>, &Listener<'_>),
-) -> Result<Vec<Measurement>, Error> {
-    let how = Counting { boots: request.figures.boots.unwrap_or(BOOTS), watch: Watch::Functions };
-    let mut emit = |progress| listener.measuring(progress);
-    Ok(environment.backend.count(candidates, how, environment.interrupt, &mut emit)?)
 }
 
 fn time(
@@ -82,6 +72,5 @@ fn time(
         let is_enough = made(measured) >= boots || start.elapsed() >= timed.budget;
         (!is_enough).then_some(0)
     };
-    let mut emit = |progress| listener.measuring(progress);
-    Ok(environment.backend.time(candidates, environment.interrupt, &mut emit, &mut next)?)
+    Ok(environment.time(candidates, listener, &mut next)?)
 }

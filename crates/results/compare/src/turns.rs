@@ -47,9 +47,7 @@ impl Turns<'_> {
             let is_over = sequential.next_look().is_none() || start.elapsed() >= self.budget;
             if is_over { None } else { turns.next() }
         };
-        let mut emit = |progress| listener.measuring(progress);
-        let measured =
-            environment.backend.time(self.candidates, environment.interrupt, &mut emit, &mut next)?;
+        let measured = environment.time(self.candidates, listener, &mut next)?;
         let others = self.others(&measured);
         Ok((measured, others))
     }

@@ -142,7 +142,7 @@ pub(super) fn parts<Name: AsRef<str>>(
 }
 
 /// Where a program of the host that cases need is in the machine.
-fn tool_path(name: &str) -> String {
+pub(crate) fn tool_path(name: &str) -> String {
     format!("/usr/sbin/{name}")
 }
 

@@ -12,7 +12,7 @@ use protocol::Work;
 use super::External;
 use super::external::{Behind, ExternalCase};
 use super::scripts::{self, Reader};
-use crate::plan::{Fixed, Item, Plan};
+use crate::plan::{Fixed, Item, Plan, tool_path};
 use crate::userland::{self, Userland};
 
 /// What programs look up by way of libc: the users that suites expect, and the machine's own name.
@@ -173,7 +173,7 @@ impl Survey {
     fn ship(&self, payload: &mut Payload) {
         for (tool, path) in &self.tools {
             if let Ok(program) = Program::load(path) {
-                payload.program(program, &format!("/usr/sbin/{tool}"));
+                payload.program(program, &tool_path(tool));
             }
         }
         self.needs.clone().files().for_each(|path| payload.library(path));
