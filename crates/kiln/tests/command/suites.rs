@@ -119,7 +119,7 @@ fn ltp(place: &Place) -> PathBuf {
     let list = "# made up\npass t 0 TPASS\nfail t 1 TFAIL\nbroken t 2 TBROK\nwarning t 4 TWARN\nskip t 32 TCONF\n\
                 both t 3 TFAIL\nenvironment cd $TMPDIR && test $PWD = /tmp && test $LTP_TIMEOUT_MUL -ge 1 && t 0 TPASS\n\
                 configured grep -q ^CONFIG_X86_64=y$ $KCONFIG_PATH\nabsent no_such_test -x\nunknown (no_such_test)\n\
-                killed kill -SEGV $$\nold old\n";
+                killed kill -SEGV $$\nold old\ndriver driver\n";
     put(&root, "runtest/syscalls", list);
     put(&root, "runtest/other", "pass t 0 TPASS\n");
     script(
@@ -132,6 +132,9 @@ fn ltp(place: &Place) -> PathBuf {
          echo \"t.c:12: $2: text of $2: EINVAL (22)\"\n\
          echo; echo 'Summary:'; echo 'passed   7'; echo 'failed   0'; echo 'broken   0'; exit $1",
     );
+    script(&root, "testcases/bin/driver", "grep -q '^loop ' /proc/modules && command -v mkfs.ext4");
+    let driver = r#"{"needs_drivers": ["loop", "no_such_module"], "needs_cmds": ["mkfs.ext4 >= 1.43"]}"#;
+    put(&root, "metadata/ltp.json", &format!(r#"{{"tests": {{"driver": {driver}}}}}"#));
     script(&root, "testcases/bin/old", "echo 'old         1  TFAIL  :  old.c:5: it is old'; exit 1");
     root
 }
@@ -154,6 +157,7 @@ fn a_test_of_ltp_keeps_its_meaning() {
             ("syscalls/both", Outcome::Fail, None, "text of TFAIL: EINVAL (22)"),
             ("syscalls/broken", Outcome::Broken, case, "text of TBROK: EINVAL (22)"),
             ("syscalls/configured", Outcome::Pass, None, ""),
+            ("syscalls/driver", Outcome::Pass, None, ""),
             ("syscalls/environment", Outcome::Pass, None, ""),
             ("syscalls/fail", Outcome::Fail, None, "text of TFAIL: EINVAL (22)"),
             ("syscalls/killed", Outcome::Fail, None, "the case was killed by signal 11"),
@@ -199,7 +203,7 @@ fn a_kselftest_keeps_its_meaning() {
     let done = call.env("KSELFTEST_ARGUMENTS_ARGS", "-a b").run().expect(1);
     let name = |name: &str| format!("group/deep/{name}");
     let names = ["arguments", "fail", "gone", "late", "pass", "plain.sh", "skip", "xfail", "xpass"].map(name);
-    let said = [
+    let reasons = [
         (Outcome::Pass, ""),
         (Outcome::Fail, "exit status 1: not ok 3 inner"),
         (Outcome::Skip, "it is listed but was not built or installed"),
@@ -212,7 +216,7 @@ fn a_kselftest_keeps_its_meaning() {
     ];
     let expected: Vec<_> = names
         .iter()
-        .zip(said)
+        .zip(reasons)
         .map(|(name, (outcome, reason))| (name.as_str(), outcome, None, reason))
         .collect();
     expect(&done, &expected);

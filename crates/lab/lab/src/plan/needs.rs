@@ -1,5 +1,7 @@
 //! What a Kernel and a host have of what the cases need.
 
+use std::collections::BTreeSet;
+
 use kernel::{Kernel, Presence};
 use machine::program::Program;
 use machine::{Payload, spec};
@@ -64,6 +66,20 @@ impl Plan {
             Some(why) => Ok((Vec::new(), Some(why))),
             None => Ok((self.ship(kernel, &modules)?, None)),
         }
+    }
+
+    /// Ships what kernel and host have of what `needs` ask for, and leaves the rest out; gives the modules to load by
+    /// their paths, and what was shipped by its place.
+    pub(crate) fn provide_available(
+        &mut self,
+        kernel: &Kernel,
+        needs: &[Need<String>],
+    ) -> Result<(Vec<String>, BTreeSet<String>), machine::Error> {
+        let needs = needs.iter().map(Need::borrowed);
+        let available: Vec<_> = needs.filter(|&need| self.lacks(kernel, need).is_none()).collect();
+        let (modules, _) = self.provide(kernel, &available)?;
+        let parts = parts(&modules, &available).collect();
+        Ok((modules, parts))
     }
 
     /// What is missing for `need` as far as can be told before the boot; programs are shipped at once.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kernel::PartsHash;
 use machine::{Folder, folder};
-use protocol::Command;
+use protocol::{Command, Need};
 
 use super::Error;
 use super::select::matching;
@@ -52,6 +52,8 @@ pub struct ExternalCase {
     pub(super) command: Command,
     /// The program behind the command.
     pub(super) program: Behind,
+    /// What it says that it needs. Where kernel or host lack some of it, the case itself judges that.
+    pub(super) asks: Vec<Need<String>>,
     /// Why it cannot be run, where that is known without looking at any program.
     pub(super) skip: Option<String>,
 }
@@ -87,6 +89,9 @@ impl External {
             if entry.is_file() {
                 hash.part(self.folder.read(path)?);
             }
+        }
+        for case in self.cases.iter().filter(|case| !case.asks.is_empty()) {
+            hash.part(format!("{} {:?}", case.name, case.asks));
         }
         Ok(hash.finish())
     }

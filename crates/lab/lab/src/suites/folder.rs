@@ -51,6 +51,7 @@ fn case(path: &str) -> ExternalCase {
         limit: LIMIT,
         command,
         program: Behind::File(path.to_string()),
+        asks: Vec::new(),
         skip: None,
     }
 }

@@ -81,6 +81,7 @@ fn case(folder: &Folder, test: &list::Test) -> ExternalCase {
             ..Command::default()
         },
         program: Behind::File(path),
+        asks: Vec::new(),
     }
 }
 

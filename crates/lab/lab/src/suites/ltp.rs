@@ -1,8 +1,10 @@
 //! The Linux Test Project: installed, such as `/opt/ltp`, or built in its own tree.
 //!
 //! * [`runtest`]: the lists of what is run
+//! * [`metadata`]: what tests ask for
 //! * [`tree`]: where the programs are
 
+mod metadata;
 pub mod runtest;
 mod tree;
 
@@ -16,6 +18,7 @@ use protocol::Command;
 use super::Error;
 use super::external::{Behind, External, ExternalCase, NAME_MAX};
 use judge::Dialect;
+use metadata::Metadata;
 use tree::Programs;
 
 /// Where it is in the machine: what it was installed as, for most.
@@ -48,6 +51,7 @@ pub(super) fn recognise(path: &Path) -> Option<Wanted> {
 /// The suite.
 pub(super) fn open(wanted: &Wanted) -> Result<External, Error> {
     let mut folder = Folder::survey(&wanted.root)?;
+    let metadata = Metadata::parse(&folder.read(metadata::FILE).unwrap_or_default());
     let programs = tree::programs(&mut folder);
     let mut cases = Vec::new();
     for list in lists(&folder, wanted) {
@@ -58,7 +62,7 @@ pub(super) fn open(wanted: &Wanted) -> Result<External, Error> {
                 line: malformed.line,
                 why: malformed.why.to_string(),
             })?;
-        cases.extend(cases_of(&list, &entries, &programs));
+        cases.extend(cases_of(&list, &entries, &programs, &metadata));
     }
     let name = wanted.list.as_ref().map_or("ltp".to_string(), |list| format!("ltp/{list}"));
     let (links, dialect, notes) = (programs.links(PLACE), Dialect::Ltp, Vec::new());
@@ -77,25 +81,33 @@ fn lists(folder: &Folder, wanted: &Wanted) -> Vec<String> {
     all.filter(is_list).filter(is_wanted).filter(is_file).map(str::to_string).collect()
 }
 
-fn cases_of(list: &str, entries: &[runtest::Entry], programs: &Programs) -> Vec<ExternalCase> {
+fn cases_of(
+    list: &str,
+    entries: &[runtest::Entry],
+    programs: &Programs,
+    metadata: &Metadata,
+) -> Vec<ExternalCase> {
     let mut given = HashSet::new();
     let mut unique = |tag: &str| {
         let copies = (2_u32..).map(|copy| format!("{list}/{tag}.{copy}"));
         let mut names = std::iter::once(format!("{list}/{tag}")).chain(copies);
         names.find(|name| given.insert(name.clone())).unwrap_or_default()
     };
-    entries.iter().map(|entry| case(unique(&entry.tag), &entry.command, programs)).collect()
+    entries.iter().map(|entry| case(unique(&entry.tag), &entry.command, programs, metadata)).collect()
 }
 
-fn case(name: String, command: &str, programs: &Programs) -> ExternalCase {
-    let program = runtest::program(command).map_or(Behind::Unknown, |name| {
+fn case(name: String, command: &str, programs: &Programs, metadata: &Metadata) -> ExternalCase {
+    let program = runtest::program(command);
+    let asks = program.map_or_else(Vec::new, |name| metadata.asks(name));
+    let program = program.map_or(Behind::Unknown, |name| {
         programs
             .find(name)
             .map_or_else(|| Behind::Name(name.to_string()), |path| Behind::File(path.to_string()))
     });
     let skip = (name.len() > NAME_MAX).then(|| "its name is too long".to_string());
     let name = if skip.is_some() { protocol::results::cut(&name, NAME_MAX).to_string() } else { name };
-    ExternalCase { name, about: command.to_string(), limit: LIMIT, command: shell(command), program, skip }
+    let (about, command) = (command.to_string(), shell(command));
+    ExternalCase { name, about, limit: LIMIT, command, program, asks, skip }
 }
 
 /// How LTP's own runner starts a test.

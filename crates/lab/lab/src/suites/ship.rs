@@ -62,7 +62,9 @@ impl Plan {
         });
         for case in &suite.cases {
             let skip = case.skip.clone().or_else(|| survey.missing(suite, &case.program, &userland));
-            plan.items.push(item(suite, case, skip, (fixed, config.as_deref())));
+            let (modules, parts) = plan.provide_available(kernel, &case.asks)?;
+            let item = item(suite, case, fixed, config.as_deref());
+            plan.items.push(Item { skip, modules, files: Wanted { common: true, parts }, ..item });
         }
         plan.memory_mib =
             fixed.memory_mib.unwrap_or(plan.memory_mib.max(spec::roomy_memory_mib(plan.payload.size())));
@@ -71,12 +73,8 @@ impl Plan {
     }
 }
 
-fn item(
-    suite: &External,
-    case: &ExternalCase,
-    skip: Option<String>,
-    (fixed, config): (Fixed, Option<&str>),
-) -> Item {
+/// A case of a suite, with nothing but the suite's folder yet.
+fn item(suite: &External, case: &ExternalCase, fixed: Fixed, config: Option<&str>) -> Item {
     let mut command = case.command.clone();
     command.environment.extend(config.map(|place| ("KCONFIG_PATH".to_string(), place.to_string())));
     Item {
@@ -89,9 +87,9 @@ fn item(
         needs: Vec::new(),
         modules: Vec::new(),
         unsure: Vec::new(),
-        files: Wanted { common: true, ..Wanted::default() },
+        files: Wanted::default(),
         cpus: machine::spec::CPUS,
-        skip,
+        skip: None,
     }
 }
 

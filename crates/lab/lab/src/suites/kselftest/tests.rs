@@ -100,7 +100,7 @@ fn what_make_installs_is_given_and_the_tree_is_left_alone() {
 }
 
 #[test]
-fn the_first_error_of_make_is_told() {
+fn the_first_error_of_make_is_reported() {
     let (_root, tree) = makefiles("@echo 'x.c:1:2: error: no such thing'; exit 1");
     let store = tempfile::tempdir().unwrap();
     write(&tree.root, "Makefile", "headers:\n\ttrue\n", 0o644);

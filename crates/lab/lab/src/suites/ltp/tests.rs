@@ -92,7 +92,7 @@ fn a_bad_line_is_told_with_its_number() {
 }
 
 #[test]
-fn a_tree_without_lists_is_told() {
+fn a_tree_without_lists_is_reported() {
     let root = tempfile::tempdir().unwrap();
     for directory in ["runtest", "testcases/bin"] {
         std::fs::create_dir_all(root.path().join(directory)).unwrap();
