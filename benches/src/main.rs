@@ -80,8 +80,8 @@ fn run() -> Result<bool> {
     }
     let kiln = Kiln::new()?;
     let plan = kiln.plan(TRIVIAL)?;
-    let said = std::env::args().nth(1);
-    let running = match said.as_deref() {
+    let argument = std::env::args().nth(1);
+    let running = match argument.as_deref() {
         Some(COMPARING) => true,
         Some(text) => cases(&kiln, &plan, text.parse().context("usage: bench [ROUNDS|comparing]")?)?,
         None => cases(&kiln, &plan, ROUNDS)?,

@@ -50,7 +50,7 @@ pub(crate) fn measure(place: &Place) -> Result<String> {
             row.verdict
         );
         let boots = row.base.boots.len() + row.new.boots.len();
-        let verdict = said(row.verdict);
+        let verdict = word(row.verdict);
         // Writing to a String does not fail.
         let _ = writeln!(text, "| {name} | {boots} | {seconds:.1} s | {seen:+.2} %, {verdict} |");
     }
@@ -62,7 +62,7 @@ fn workload(comparison: &Comparison) -> Result<&Row> {
     rows.find(|row| row.metric == "workload").context("the programs were not compared")
 }
 
-fn said(verdict: Verdict) -> String {
+fn word(verdict: Verdict) -> String {
     match verdict {
         Verdict::Worse => "worse".to_string(),
         Verdict::Better => "better".to_string(),

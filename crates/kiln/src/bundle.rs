@@ -16,8 +16,8 @@ use crate::replay::{alone, recalled};
 use crate::terminal::Progress;
 
 /// Writes the archive and gives the exit code.
-pub(crate) fn bundle(said: &Bundle) -> Result<u8> {
-    let request = said.request()?;
+pub(crate) fn bundle(args: &Bundle) -> Result<u8> {
+    let request = args.request()?;
     let recalled = recalled(&request.kept)?;
     let mut progress = Progress::new();
     let size = pack(&recalled, &request.output, &mut |text| progress.show(text))?.div_ceil(1 << 20);
@@ -35,10 +35,10 @@ impl Bundle {
 }
 
 /// Writes the archive to an absolute path and gives its size in bytes.
-pub(crate) fn pack(recalled: &Recalled, output: &Path, told: &mut dyn FnMut(&str)) -> Result<u64> {
-    told("collecting");
+pub(crate) fn pack(recalled: &Recalled, output: &Path, progress: &mut dyn FnMut(&str)) -> Result<u64> {
+    progress("collecting");
     let files = alone(recalled)?.bundle(recalled.evidence()?)?;
-    told("packing");
+    progress("packing");
     let archive = archive(&files, &folder(output)).context("packing")?;
     let is_plain = output.extension() == Some(OsStr::new("tar"));
     let bytes = match is_plain {

@@ -14,13 +14,13 @@ use crate::find::waiting;
 use crate::listeners::standard_output;
 
 /// Lists cases and gives the exit code.
-pub(crate) fn cases(said: &Cases) -> Result<u8> {
-    let infos = match said.choice.suite.as_str() {
-        MICRO => operations(&said.choice.case)?.into_iter().map(operation).collect(),
-        _ => of_suite(&said.choice)?,
+pub(crate) fn cases(args: &Cases) -> Result<u8> {
+    let infos = match args.choice.suite.as_str() {
+        MICRO => operations(&args.choice.case)?.into_iter().map(operation).collect(),
+        _ => of_suite(&args.choice)?,
     };
     standard_output(|out| {
-        if said.json { report::cases_json(&infos, out) } else { report::cases_table(&infos, out) }
+        if args.json { report::cases_json(&infos, out) } else { report::cases_table(&infos, out) }
     })?;
     Ok(0)
 }

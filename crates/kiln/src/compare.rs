@@ -13,15 +13,15 @@ use crate::failure::{BROKEN, FAULT, INTERRUPTED, WrongUsage};
 use crate::figures::looking_on;
 
 /// Compares kernels and gives the exit code.
-pub(crate) fn compare(said: &Compare, color: bool) -> Result<u8> {
-    let request = said.request()?;
-    let compared = looking_on(said.figures.root(), color, |environment, heard| {
-        compare::compare(&request, environment, heard)
+pub(crate) fn compare(args: &Compare, color: bool) -> Result<u8> {
+    let request = args.request()?;
+    let compared = looking_on(args.figures.root(), color, |environment, on_event| {
+        compare::compare(&request, environment, on_event)
     })?;
     let Some(compared) = compared else { return Ok(INTERRUPTED) };
-    said.write_page(&request, &compared)?;
-    said.figures.print(&compared.comparison, color)?;
-    said.figures.print_place(compared.kept.directory())?;
+    args.write_page(&request, &compared)?;
+    args.figures.print(&compared.comparison, color)?;
+    args.figures.print_place(compared.kept.directory())?;
     Ok(match compared.conclusion {
         Conclusion::Worse => FAULT,
         Conclusion::NotWorse => 0,

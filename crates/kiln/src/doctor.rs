@@ -52,14 +52,14 @@ struct Finding {
 }
 
 /// Looks at the host and gives the exit code: 3 when something essential is missing.
-pub(crate) fn doctor(said: &Doctor) -> Result<u8> {
+pub(crate) fn doctor(args: &Doctor) -> Result<u8> {
     let mut findings = vec![qemu(), kvm_finding(), uml(), memory()];
     findings.push(space("cache", &Store::default_dir()));
     findings.push(space("results", &ledger::default_root()));
     findings.extend(PROGRAMS.iter().map(|&(name, purpose, advice)| program(name, purpose, advice)));
     standard_output(|out| {
         for finding in &findings {
-            let line = if said.json { serde_json::to_string(finding)? } else { finding.line() };
+            let line = if args.json { serde_json::to_string(finding)? } else { finding.line() };
             writeln!(out, "{line}")?;
         }
         Ok(())

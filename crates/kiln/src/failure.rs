@@ -28,12 +28,12 @@ impl std::error::Error for WrongUsage {}
 /// Says on standard error what went wrong and gives the exit code for it.
 #[expect(clippy::print_stderr, reason = "this is the command line")]
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    eprintln!("{}", said(error));
+    eprintln!("{}", message(error));
     ExitCode::from(code(error))
 }
 
 /// What went wrong, without anything that a terminal obeys: compilers, packages and guests have a say in it.
-fn said(error: &anyhow::Error) -> String {
+fn message(error: &anyhow::Error) -> String {
     report::safe(&format!("kiln: {error:#}"))
 }
 
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn what_others_wrote_into_an_error_moves_no_cursor() {
         let error = anyhow::anyhow!("main.c:1: \x1b[2J\x07error").context("the build failed");
-        assert_eq!(said(&error), "kiln: the build failed: main.c:1: ␇error");
+        assert_eq!(message(&error), "kiln: the build failed: main.c:1: ␇error");
     }
 
     #[test]

@@ -15,22 +15,22 @@ use crate::listeners::standard_output;
 use crate::{signals, terminal};
 
 /// Lists kernels, or makes room, and gives the exit code.
-pub(crate) fn kernels(said: &Kernels, color: bool) -> Result<u8> {
+pub(crate) fn kernels(args: &Kernels, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    match &said.verb {
-        Some(KernelsVerb::Prune(said)) => prune(said, &interrupt),
-        None => list(said, color, &interrupt),
+    match &args.verb {
+        Some(KernelsVerb::Prune(args)) => prune(args, &interrupt),
+        None => list(args, color, &interrupt),
     }
 }
 
-fn list(said: &Kernels, color: bool, interrupt: &AtomicBool) -> Result<u8> {
+fn list(args: &Kernels, color: bool, interrupt: &AtomicBool) -> Result<u8> {
     let Catalogue { mut entries, notes } = in_context(interrupt, Catalogue::list);
-    let states: Vec<State> = said.state.iter().map(|&name| name.into()).collect();
+    let states: Vec<State> = args.state.iter().map(|&name| name.into()).collect();
     entries.retain(|entry| states.is_empty() || states.contains(&entry.state));
     for note in &notes {
         complain(note);
     }
-    if let Some(pattern) = &said.pattern {
+    if let Some(pattern) = &args.pattern {
         let compiled = Pattern::new(pattern);
         entries.retain(|entry| compiled.matches(&entry.locator));
         if entries.is_empty() {
@@ -39,18 +39,18 @@ fn list(said: &Kernels, color: bool, interrupt: &AtomicBool) -> Result<u8> {
         }
     }
     let width = std::io::stdout().is_terminal().then(|| usize::from(terminal::size().1));
-    standard_output(|out| match said.json {
+    standard_output(|out| match args.json {
         true => report::kernels_json(&entries, out),
         false => report::kernels_table(&entries, width, color, out),
     })?;
     Ok(0)
 }
 
-fn prune(said: &Prune, interrupt: &AtomicBool) -> Result<u8> {
-    let pruned = in_context(interrupt, |context| Store::prune(said.keep << 20, said.dry_run, context))?;
-    standard_output(|out| match said.json {
-        true => report::pruned_json(&pruned, said.dry_run, out),
-        false => report::pruned_text(&pruned, said.dry_run, out),
+fn prune(args: &Prune, interrupt: &AtomicBool) -> Result<u8> {
+    let pruned = in_context(interrupt, |context| Store::prune(args.keep << 20, args.dry_run, context))?;
+    standard_output(|out| match args.json {
+        true => report::pruned_json(&pruned, args.dry_run, out),
+        false => report::pruned_text(&pruned, args.dry_run, out),
     })?;
     for error in &pruned.failed {
         complain(&error.to_string());

@@ -10,30 +10,30 @@ use crate::figures::{looking_on, width};
 use crate::listeners::{print, standard_output};
 
 /// Measures a kernel and gives the exit code.
-pub(crate) fn measure(said: &Measure, color: bool) -> Result<u8> {
-    said.figures.check(said.exec.is_some())?;
-    if said.calibrate {
-        return calibrate(said, color);
+pub(crate) fn measure(args: &Measure, color: bool) -> Result<u8> {
+    args.figures.check(args.exec.is_some())?;
+    if args.calibrate {
+        return calibrate(args, color);
     }
-    let request = said.request();
-    let measured = looking_on(said.figures.root(), color, |environment, heard| {
-        compare::measure(&request, environment, heard)
+    let request = args.request();
+    let measured = looking_on(args.figures.root(), color, |environment, on_event| {
+        compare::measure(&request, environment, on_event)
     })?;
     let Some(Measured { measurement, is_measured, kept }) = measured else { return Ok(INTERRUPTED) };
-    standard_output(|out| match (said.figures.json, said.figures.csv) {
+    standard_output(|out| match (args.figures.json, args.figures.csv) {
         (true, _) => report::measurement::json(&measurement, out),
         (_, true) => report::measurement::csv(&measurement, out),
         _ => report::measurement::table(&measurement, width(), color, out),
     })?;
-    said.figures.print_place(kept.directory())?;
+    args.figures.print_place(kept.directory())?;
     Ok(if is_measured { 0 } else { BROKEN })
 }
 
 /// Finds out how precise timed figures of this host are.
-fn calibrate(said: &Measure, color: bool) -> Result<u8> {
-    let request = said.calibration();
-    let calibrated = looking_on(said.figures.root(), color, |environment, heard| {
-        compare::calibrate(&request, environment, heard)
+fn calibrate(args: &Measure, color: bool) -> Result<u8> {
+    let request = args.calibration();
+    let calibrated = looking_on(args.figures.root(), color, |environment, on_event| {
+        compare::calibrate(&request, environment, on_event)
     })?;
     let Some(calibrated) = calibrated else { return Ok(INTERRUPTED) };
     print(&report::calibrated(&calibrated))?;

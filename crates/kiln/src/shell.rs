@@ -23,8 +23,8 @@ const LEAVE: u8 = b'x';
 const ESCAPE: u8 = 1;
 
 /// Runs a shell and gives the exit code.
-pub(crate) fn shell(said: &ShellVerb) -> Result<u8> {
-    let request = said.request();
+pub(crate) fn shell(args: &ShellVerb) -> Result<u8> {
+    let request = args.request();
     let interrupt = signals::interrupt_flag().context("signals")?;
     let prepared = preparing(&interrupt, |context| PreparedShell::new(&request, context))?;
     match (open(&prepared, &interrupt)?, &request.command) {

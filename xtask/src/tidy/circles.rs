@@ -47,7 +47,7 @@ fn circles(top: &str, all: &Crate) -> Vec<Finding> {
                 &path,
                 1,
                 key,
-                format!("give these modules an order: {}", told(uses, &circle)),
+                format!("give these modules an order: {}", edges(uses, &circle)),
             ));
         }
     }
@@ -55,7 +55,7 @@ fn circles(top: &str, all: &Crate) -> Vec<Finding> {
 }
 
 /// What each member of a circle uses of it.
-fn told(uses: &Uses, circle: &[String]) -> String {
+fn edges(uses: &Uses, circle: &[String]) -> String {
     let line = |user: &String| {
         let used = uses.get(user).into_iter().flatten().filter(|used| circle.contains(used));
         format!("{user} uses {}", used.cloned().collect::<Vec<_>>().join(" and "))

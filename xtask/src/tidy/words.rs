@@ -23,6 +23,9 @@ const IDENTIFIERS: &[(&str, &str)] = &[
     ("Patience", "TimeoutScale"),
     ("likeness", "failure_signature"),
     ("mended", "fixed"),
+    ("Said", "Args"),
+    ("Heard", "BootEvent"),
+    ("PATIENCE", "TIMEOUT"),
 ];
 
 /// What only one machine or one conversation knows.

@@ -192,22 +192,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_or_too_large_is_told() {
+    fn what_is_damaged_or_too_large_is_reported() {
         let scratch = tempfile::tempdir().unwrap();
         let cut = entry("/cut", file(2 * PAGE as u64 - 1, 2));
         let (bytes, extent) = window(&[cut]);
-        let told =
+        let error =
             |bytes: &[u8], extent, end| make_all(bytes, extent, &[(0, end)], scratch.path()).unwrap_err();
-        assert_eq!(told(&bytes, extent, 1), "what the host sent is damaged: /cut is cut off");
-        assert_eq!(told(&bytes, extent, 2), "what the host sent is damaged: its table is too short");
+        assert_eq!(error(&bytes, extent, 1), "what the host sent is damaged: /cut is cut off");
+        assert_eq!(error(&bytes, extent, 2), "what the host sent is damaged: its table is too short");
         let no_table = Extent { table: usize::MAX - TABLE, ..extent };
-        assert!(told(&bytes, no_table, 1).ends_with("it has no table"));
-        assert!(told(&[], extent, 1).ends_with("it has no table"));
+        assert!(error(&bytes, no_table, 1).ends_with("it has no table"));
+        assert!(error(&[], extent, 1).ends_with("it has no table"));
         let huge = window(&[entry("/huge", file(0, u64::MAX))]);
-        let text = told(&huge.0, huge.1, 1);
+        let text = error(&huge.0, huge.1, 1);
         assert!(text.contains(" MiB, and the machine has "), "{text}");
         let nowhere = window(&[entry("/no/such/directory", Kind::Directory)]);
-        assert!(told(&nowhere.0, nowhere.1, 1).starts_with("/no/such/directory: "));
+        assert!(error(&nowhere.0, nowhere.1, 1).starts_with("/no/such/directory: "));
     }
 
     proptest! {

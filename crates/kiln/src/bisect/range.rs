@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_do_not_belong_together_are_told() {
+    fn ends_that_do_not_belong_together_are_reported() {
         for text in
             ["git:a@x..git:b@y", "git:a@x..deb:y", "./a..deb:y", "git:a@x..", "git:a@x...y", "deb:a..B c"]
         {

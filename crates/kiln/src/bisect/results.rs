@@ -36,8 +36,8 @@ impl Results<'_> {
         let named = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
         let (html, mail) = (named(&args.html).context("--html")?, named(&args.mail).context("--mail")?);
         let [document, page, draft] = ["bisection.json", "report.html", "mail.txt"].map(beside);
-        let (bundle, untold) = bundle(bisection, &beside(BUNDLE)?);
-        let notes = bisection.notes.iter().cloned().chain(untold).collect();
+        let (bundle, note) = bundle(bisection, &beside(BUNDLE)?);
+        let notes = bisection.notes.iter().cloned().chain(note).collect();
         let bisection = &Bisection { notes, ..bisection.clone() };
         let typed = this_call();
         let to_page = |path: &Path| write(path, |out| report::bisection::html(bisection, &typed, out));

@@ -7,11 +7,11 @@ const RANGE: &str = "deb:6.1.0-47-cloud..deb:6.1.0-56-cloud";
 /// A call of `kiln bisect` that is refused with these words in a message of two lines at most.
 #[track_caller]
 fn refused(place: &Place, arguments: &[&str], code: i32, words: &[&str]) {
-    said(&place.kiln([&["bisect"], arguments].concat()).run().expect(code), words);
+    explains(&place.kiln([&["bisect"], arguments].concat()).run().expect(code), words);
 }
 
 #[track_caller]
-fn said(done: &Done, words: &[&str]) {
+fn explains(done: &Done, words: &[&str]) {
     for word in words {
         assert!(done.stderr.contains(word), "no {word:?} in\n{}", done.stderr);
     }
@@ -167,7 +167,7 @@ fn commits_between_which_nothing_lies() {
     let source = place.source();
     source.grows("kernel", 2);
     let refused = |range: &str, more: &[&str], words: &[&str]| {
-        said(&source.bisect(&place, range, &[&["--build"], more].concat()).run().expect(2), words);
+        explains(&source.bisect(&place, range, &[&["--build"], more].concat()).run().expect(2), words);
     };
     refused("main..HEAD", &[], &["are the same commit"]);
     refused("main..main~1", &[], &["main~1"]);

@@ -58,7 +58,7 @@ fn goes_on(place: &Place) {
 /// As soon as the first answer is told, and the next machine boots.
 fn after_one_answer(place: &Place) -> crate::support::Running {
     let running = search(place).start();
-    running.await_said("bad     ");
+    running.await_stderr("bad     ");
     running.qemu();
     running
 }

@@ -180,20 +180,20 @@ fn the_script_tells_what_happens_to_qemu_from_what_happens_to_the_kernel() {
     assert_ne!(text, impatient);
     std::fs::write(&script, impatient).expect("writable");
 
-    let (code, said, _) = of_qemu(&place, "echo 'qemu: terminating on signal 15 from pid 1' >&2");
+    let (code, text, _) = of_qemu(&place, "echo 'qemu: terminating on signal 15 from pid 1' >&2");
     assert_eq!(
-        (code, said.as_str()),
+        (code, text.as_str()),
         (Some(3), "broken  boot: by the machine: QEMU was ended by a signal\n")
     );
-    let (code, said, complaint) = of_qemu(&place, "echo 'no such machine' >&2; exit 1");
+    let (code, text, complaint) = of_qemu(&place, "echo 'no such machine' >&2; exit 1");
     assert_eq!((code, complaint.as_str()), (Some(3), "no such machine\n"));
-    assert!(said.starts_with("broken  boot: by the machine: QEMU: exit status 1"), "{said}");
-    let (code, said, _) =
+    assert!(text.starts_with("broken  boot: by the machine: QEMU: exit status 1"), "{text}");
+    let (code, text, _) =
         of_qemu(&place, "echo 'hello 6.1' > control; echo last words > console; exec sleep 1000");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.starts_with("hang    fails: the machine stopped answering for 2 s\n"), "{said}");
-    assert!(said.contains("last words"), "{said}");
-    let (code, said, _) = of_qemu(&place, "dd if=/dev/urandom of=control bs=64k count=4; cp control console");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')), "{said:?}");
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.starts_with("hang    fails: the machine stopped answering for 2 s\n"), "{text}");
+    assert!(text.contains("last words"), "{text}");
+    let (code, text, _) = of_qemu(&place, "dd if=/dev/urandom of=control bs=64k count=4; cp control console");
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')), "{text:?}");
 }

@@ -170,9 +170,9 @@ fn a_program_that_fails_is_not_compared() {
 fn a_kernel_that_does_not_come_up_is_named() {
     let place = Place::new();
     let refused = |done: Done, code: i32, words: &[&str]| {
-        let said = &done.expect(code).stderr;
-        let line = said.lines().last().expect("a message");
-        assert!(words.iter().all(|word| line.contains(word)), "{said}");
+        let text = &done.expect(code).stderr;
+        let line = text.lines().last().expect("a message");
+        assert!(words.iter().all(|word| line.contains(word)), "{text}");
     };
     let resets = place.image_that_resets();
     let resets = resets.to_str().expect("paths of tests are UTF-8");

@@ -108,7 +108,7 @@ fn a_document_that_cannot_be_written_costs_the_verdict_and_not_the_summary() {
 }
 
 #[test]
-fn standard_output_that_cannot_be_written_is_said() {
+fn standard_output_that_cannot_be_written_is_reported() {
     let place = Place::new();
     let program = place.script("quiet", "exit 0");
     let shell =

@@ -86,8 +86,8 @@ fn prune_makes_room_and_says_how_much() {
         call.run().expect(code).stdout
     };
     assert_eq!(prune(&[], 0).lines().count(), 1, "all of it fits");
-    let said = prune(&["--keep", "0", "--dry-run"], 0);
-    assert!(said.contains("would remove deb/a_1") && cache.join("kiln/deb/a_1").exists(), "{said}");
+    let text = prune(&["--keep", "0", "--dry-run"], 0);
+    assert!(text.contains("would remove deb/a_1") && cache.join("kiln/deb/a_1").exists(), "{text}");
     let events = objects(&prune(&["--keep", "0", "--json"], 0));
     assert_eq!(events.len(), 3, "{events:?}");
     assert_eq!((&events[0]["event"], &events[2]["event"]), (&"removed".into(), &"pruned".into()));

@@ -82,12 +82,12 @@ fn endless(place: &Place) -> Running {
     };
     let first = call();
     // By then the machine is kept.
-    first.await_said("boot");
-    first.await_said(KERNEL);
+    first.await_stderr("boot");
+    first.await_stderr(KERNEL);
     first.signal(Signal::INT);
     first.wait().expect(130);
     let second = call();
-    second.await_said("kept");
+    second.await_stderr("kept");
     second
 }
 
@@ -114,11 +114,11 @@ fn a_guest_does_not_outlive_a_kiln_that_is_killed_while_it_measures() {
 }
 
 #[test]
-fn a_qemu_that_is_killed_while_it_measures_is_told() {
+fn a_qemu_that_is_killed_while_it_measures_is_reported() {
     let place = Place::new();
     let running = endless(&place);
     processes::signal(running.qemu(), Signal::KILL);
     let done = running.wait().expect(3);
-    let said = format!("{}{}", done.stdout, done.stderr);
-    assert!(said.contains("QEMU: ended by signal 9"), "{said}");
+    let text = format!("{}{}", done.stdout, done.stderr);
+    assert!(text.contains("QEMU: ended by signal 9"), "{text}");
 }

@@ -261,9 +261,9 @@ impl Running {
     }
 
     /// Waits until this is said on standard error.
-    pub(crate) fn await_said(&self, text: &str) {
-        let said = || std::fs::read_to_string(self.output.join("stderr")).unwrap_or_default();
-        until(text, || said().contains(text).then_some(()));
+    pub(crate) fn await_stderr(&self, text: &str) {
+        let stderr = || std::fs::read_to_string(self.output.join("stderr")).unwrap_or_default();
+        until(text, || stderr().contains(text).then_some(()));
     }
 
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {

@@ -47,10 +47,10 @@ fn a_machine_that_cannot_be_cloned_is_booted_for_each_case_and_that_is_said_once
     assert!(runs.len() >= 3 && runs.iter().all(|run| (run.outcome, run.clone) == (Outcome::Pass, 0)));
     let boots: std::collections::HashSet<u32> = runs.iter().map(|run| run.boot).collect();
     assert_eq!(boots.len(), runs.len());
-    let said = "this machine cannot be cloned: the state of UML is spread over processes of the host: \
+    let note = "this machine cannot be cloned: the state of UML is spread over processes of the host: \
                 every case gets a boot of its own";
     let notes =
-        done.events().into_iter().filter(|event| matches!(event, Event::Note { text } if text == said));
+        done.events().into_iter().filter(|event| matches!(event, Event::Note { text } if text == note));
     assert_eq!(notes.count(), 1, "{}", done.stdout);
 }
 
@@ -174,13 +174,13 @@ fn a_kernel_that_does_not_come_up_is_told_from_a_machine_that_cannot() {
 #[test]
 fn what_it_cannot_have_is_wrong_usage() {
     let place = Place::new();
-    for (option, value, said) in [
+    for (option, value, text) in [
         ("--cpus", "2", "--cpus 2: User-Mode Linux has one CPU"),
         ("--accel", "kvm", "--accel: User-Mode Linux is a program of this host"),
         ("--accel", "tcg", "--accel: User-Mode Linux is a program of this host"),
     ] {
         let done = place.kiln(["run", UML, option, value]).run().expect(2);
-        assert!(done.stderr.starts_with(&format!("kiln: {said}")), "{}", done.stderr);
+        assert!(done.stderr.starts_with(&format!("kiln: {text}")), "{}", done.stderr);
         assert_eq!(done.stderr.lines().count(), 1);
     }
 }
@@ -241,6 +241,6 @@ fn nobody_special_can_use_it() {
         .env("XDG_CACHE_HOME", path("cache"))
         .output()
         .expect("setpriv is part of every Debian");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && said.contains("1 pass"), "{said}{:?}", output.stderr);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.contains("1 pass"), "{text}{:?}", output.stderr);
 }

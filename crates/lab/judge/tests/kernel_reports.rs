@@ -51,12 +51,12 @@ fn each_log_of_the_corpus_has_the_reports_that_it_says() {
     let mut wrong = String::new();
     for file in corpus() {
         let text = fs::read_to_string(&file).expect("it is text");
-        let (said, log) = split(&text);
+        let (expected, log) = split(&text);
         let found = header(&reports(log));
         if env::var_os("KILN_UPDATE").is_some_and(|value| value == "1") {
             fs::write(&file, format!("{found}\n\n{log}")).expect("it can be written");
-        } else if said != found {
-            write!(wrong, "{}:\n{said}\nfound:\n{found}\n\n", file.display()).expect("a string takes it");
+        } else if expected != found {
+            write!(wrong, "{}:\n{expected}\nfound:\n{found}\n\n", file.display()).expect("a string takes it");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

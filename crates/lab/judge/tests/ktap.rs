@@ -76,12 +76,12 @@ fn each_text_of_the_corpus_has_the_results_that_it_says() {
     let mut wrong = String::new();
     for file in corpus() {
         let text = fs::read_to_string(&file).expect("it is text");
-        let (said, body) = text.split_once(SEPARATOR).unwrap_or(("", &text));
+        let (expected, body) = text.split_once(SEPARATOR).unwrap_or(("", &text));
         let found = head(&read(body));
         if env::var_os("KILN_UPDATE").is_some_and(|value| value == "1") {
             fs::write(&file, format!("{found}{SEPARATOR}{body}")).expect("it can be written");
-        } else if said != found {
-            write!(wrong, "{}:\n{said}\nfound:\n{found}\n\n", file.display()).expect("a string takes it");
+        } else if expected != found {
+            write!(wrong, "{}:\n{expected}\nfound:\n{found}\n\n", file.display()).expect("a string takes it");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -57,9 +57,9 @@ impl Jobs {
     /// # Errors
     ///
     /// When it cannot be read or is no program, or a module's files are damaged.
-    pub fn of_program(kernel: &Kernel, said: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
-        let program = Program::load(said.path)?;
-        let needs = said.needs();
+    pub fn of_program(kernel: &Kernel, user: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
+        let program = Program::load(user.path)?;
+        let needs = user.needs();
         let mut plan = Plan::empty("program", &needs, fixed);
         // The same name for all, so that two programs can be compared, and their paths take as many instructions.
         let place = format!("{}/workload", user_program::PLACE);
@@ -69,7 +69,7 @@ impl Jobs {
         let job = Job {
             name: "workload".to_string(),
             about: "the program from its start to its end, with exec and exit".to_string(),
-            work: Work::Program(Command { needs: said.needs.to_vec(), ..said.command(place) }),
+            work: Work::Program(Command { needs: user.needs.to_vec(), ..user.command(place) }),
             skip: skip.map(skipped),
         };
         Ok(Self { jobs: vec![job], plan })

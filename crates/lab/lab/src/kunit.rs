@@ -12,7 +12,7 @@ use machine::Event as MachineEvent;
 use protocol::ToAgent;
 
 use crate::event::{Event, Listener, Session};
-use crate::source::{Heard, Source, Up};
+use crate::source::{BootEvent, Source, Up};
 use crate::suites::select::matches;
 
 /// Notes about results that contradict themselves at most.
@@ -44,9 +44,9 @@ pub fn run(
     let start = Instant::now();
     let mut console = Console::default();
     let mut command_line = None;
-    let booted = source.boot(interrupt, &mut |heard| match heard {
-        Heard::CommandLine(line) => command_line = Some(line.to_string()),
-        Heard::Console(line) => {
+    let booted = source.boot(interrupt, &mut |event| match event {
+        BootEvent::CommandLine(line) => command_line = Some(line.to_string()),
+        BootEvent::Console(line) => {
             watch(line);
             console.push(line);
         }
@@ -112,22 +112,22 @@ impl Booted {
         if let Some(line) = command_line {
             listener.on_event(&Event::CommandLine { boot: BOOT, line });
         }
-        let mut told = 0;
-        let mut tell_until = |listener: &mut dyn Listener, end: u64| {
-            for line in console.lines(told..end) {
+        let mut reported = 0;
+        let mut report_until = |listener: &mut dyn Listener, end: u64| {
+            for line in console.lines(reported..end) {
                 listener.on_event(&Event::Console { boot: BOOT, clone: 0, line: line.to_string() });
             }
-            told = told.max(end);
+            reported = reported.max(end);
         };
         for planned in story.runs {
             if planned.is_case {
-                tell_until(listener, planned.lines.start);
+                report_until(listener, planned.lines.start);
                 listener.on_event(&Event::Started { case: planned.run.case.clone(), clone: 0 });
             }
-            tell_until(listener, planned.lines.end);
+            report_until(listener, planned.lines.end);
             listener.on_event(&Event::Finished(Box::new(planned.run)));
         }
-        tell_until(listener, u64::MAX);
+        report_until(listener, u64::MAX);
         if let Boot::Up { release, took } = boot {
             listener.on_event(&Event::Booted { boot: BOOT, release, took, kept: false });
         }

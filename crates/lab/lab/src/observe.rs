@@ -58,7 +58,7 @@ pub(crate) fn observe(
     (run, seed, item): (u32, u64, &Item),
     timeouts: TimeoutScale,
     interrupt: &AtomicBool,
-    heard: &mut dyn FnMut(&str),
+    on_line: &mut dyn FnMut(&str),
 ) -> Option<Observation> {
     let limit = limit(item, timeouts);
     machine.name_dump(&file_name(&item.name));
@@ -80,18 +80,18 @@ pub(crate) fn observe(
                 continue;
             }
             Duty::Hang(silence) => {
-                let ending = Ending::Silent { seconds: silence.as_secs(), facts: examine(machine, heard) };
+                let ending = Ending::Silent { seconds: silence.as_secs(), facts: examine(machine, on_line) };
                 return Some(seen.end(machine, ending, life.passed()));
             }
             Duty::Overdue => {
-                let ending = Ending::Overdue { facts: examine(machine, heard) };
+                let ending = Ending::Overdue { facts: examine(machine, on_line) };
                 return Some(seen.end(machine, ending, life.passed()));
             }
         };
         match machine.next(until) {
             MachineEvent::Quiet | MachineEvent::Stopped => {}
             MachineEvent::Console(line) => {
-                heard(&line);
+                on_line(&line);
                 seen.console.push(line);
             }
             MachineEvent::Stranger(text) => seen.note(format!("on the control port: {text}")),
@@ -109,9 +109,9 @@ pub(crate) fn observe(
 
 /// Looks into a machine that is given up. What its kernel is made to print is recorded and kept apart from
 /// what it said by itself, in which causes are looked for.
-fn examine(machine: &mut dyn Machine, heard: &mut dyn FnMut(&str)) -> Facts {
+fn examine(machine: &mut dyn Machine, on_line: &mut dyn FnMut(&str)) -> Facts {
     let facts = machine.examine();
-    facts.traces.iter().for_each(|line| heard(line));
+    facts.traces.iter().for_each(|line| on_line(line));
     facts
 }
 

@@ -17,7 +17,7 @@ use crate::bundle;
 use crate::plan::Plan;
 use crate::prepare::{Alone, Context, Error};
 use crate::request::ShellRequest;
-use crate::source::{Heard, VmmSource};
+use crate::source::{BootEvent, VmmSource};
 use crate::userland;
 
 /// How often the user's actions are looked at.
@@ -124,9 +124,9 @@ impl PreparedShell {
         emit: &mut dyn FnMut(&str),
     ) -> Result<Result<Shell, Left>, Error> {
         let source = VmmSource::new(&self.spec, &self.kernel, store(), false)?;
-        let booted = source.machine(interrupt, &mut |heard| match heard {
-            Heard::CommandLine(_) => emit(&format!("booting {}", self.kernel.provenance)),
-            Heard::Console(line) => emit(line),
+        let booted = source.machine(interrupt, &mut |event| match event {
+            BootEvent::CommandLine(_) => emit(&format!("booting {}", self.kernel.provenance)),
+            BootEvent::Console(line) => emit(line),
         })?;
         Ok(match booted {
             Ok(booted) => Ok(Shell { machine: booted.machine }),

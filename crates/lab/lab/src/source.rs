@@ -13,7 +13,7 @@ pub use vmm::VmmSource;
 
 /// Makes machines, each as fresh as the first.
 pub trait Source: Sync {
-    /// Boots one; `heard` gets the command line of its program and every line of the console on the way.
+    /// Boots one; `on_event` gets the command line of its program and every line of the console on the way.
     ///
     /// # Errors
     ///
@@ -21,10 +21,10 @@ pub trait Source: Sync {
     fn boot(
         &self,
         interrupt: &AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Up, BootFailure>, Error>;
 
-    /// Boots one that others are cloned from, or finds one that an earlier run has kept; `heard` gets the same.
+    /// Boots one that others are cloned from, or finds one that an earlier run has kept; `on_event` gets the same.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ pub trait Source: Sync {
     fn template<'s>(
         &'s self,
         _interrupt: &'s AtomicBool,
-        _heard: &mut dyn FnMut(Heard<'_>),
+        _on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {
         Ok(Err(BootFailure::unclonable("no reason was given")))
     }
@@ -71,7 +71,7 @@ pub struct Facts<'a> {
 
 /// Something that is known before the machine is up.
 #[derive(Debug, Clone, Copy)]
-pub enum Heard<'a> {
+pub enum BootEvent<'a> {
     /// The command line of the machine's program.
     CommandLine(&'a str),
     /// A line on the console.

@@ -48,9 +48,9 @@ impl Plan {
     /// # Errors
     ///
     /// When it cannot be read or is no program, or a module's files are damaged.
-    pub fn for_program(kernel: &Kernel, said: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
-        let program = Program::load(said.path)?;
-        let name = said.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    pub fn for_program(kernel: &Kernel, user: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
+        let program = Program::load(user.path)?;
+        let name = user.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = format!("{PLACE}/{name}");
         let mut plan = Self::empty(&name, &[], fixed);
         let script = interpreter(&program.content).map(|_| program.content.clone());
@@ -64,8 +64,8 @@ impl Plan {
         }
         plan.items.push(Item {
             name,
-            about: format!("{} exits with 0", said.path.display()),
-            work: Work::Program(said.command(place)),
+            about: format!("{} exits with 0", user.path.display()),
+            work: Work::Program(user.command(place)),
             dialect: Dialect::Program,
             limit: fixed.limit.unwrap_or(LIMIT),
             expects: Vec::new(),
@@ -76,7 +76,7 @@ impl Plan {
             cpus: spec::CPUS,
             skip: None,
         });
-        plan.require(kernel, said.needs, fixed)
+        plan.require(kernel, user.needs, fixed)
     }
 }
 
@@ -88,8 +88,8 @@ mod tests {
     fn plan(needs: &[&str], fixed: Fixed) -> Plan {
         let needs: Vec<_> = needs.iter().map(|need| need.parse().expect(need)).collect();
         let arguments = ["--loops".to_string()];
-        let said = UserProgram { path: Path::new("/bin/sh"), arguments: &arguments, needs: &needs };
-        Plan::for_program(&kernel(), said, fixed).expect("every host has a shell")
+        let user = UserProgram { path: Path::new("/bin/sh"), arguments: &arguments, needs: &needs };
+        Plan::for_program(&kernel(), user, fixed).expect("every host has a shell")
     }
 
     fn skip(needs: &[&str], fixed: Fixed) -> Option<String> {

@@ -16,10 +16,10 @@ pub struct Watch {
     silence_limit: Duration,
     limit: Duration,
     deadline: Duration,
-    heard: Duration,
+    last_message: Duration,
     asked: Duration,
     nonce: u64,
-    told: bool,
+    is_time_up: bool,
 }
 
 /// What is to be done now.
@@ -45,34 +45,34 @@ impl Watch {
         let silence_limit = scale.stretch(SILENCE);
         let deadline = limit.saturating_mul(2).saturating_add(silence_limit.saturating_mul(2));
         let zero = Duration::ZERO;
-        Self { silence_limit, limit, deadline, heard: zero, asked: zero, nonce: 0, told: false }
+        Self { silence_limit, limit, deadline, last_message: zero, asked: zero, nonce: 0, is_time_up: false }
     }
 
     /// The agent was heard.
     pub fn restart(&mut self, now: Duration) {
-        self.heard = now;
+        self.last_message = now;
     }
 
     /// What is to be done at `now`.
     pub fn duty(&mut self, now: Duration) -> Duty {
-        let silence = now.saturating_sub(self.heard);
+        let silence = now.saturating_sub(self.last_message);
         if silence >= self.silence_limit {
             return Duty::Hang(silence);
         }
         if now >= self.deadline {
             return Duty::Overdue;
         }
-        if now >= self.limit && !self.told {
-            self.told = true;
+        if now >= self.limit && !self.is_time_up {
+            self.is_time_up = true;
             return Duty::TimeUp;
         }
-        let next = self.heard.max(self.asked) + self.silence_limit / PINGS;
+        let next = self.last_message.max(self.asked) + self.silence_limit / PINGS;
         if now >= next {
             self.asked = now;
             self.nonce += 1;
             return Duty::Ping(self.nonce);
         }
-        let next = if self.told { next } else { next.min(self.limit) };
+        let next = if self.is_time_up { next } else { next.min(self.limit) };
         Duty::WaitFor(next.saturating_sub(now))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kernel::{Kernel, Store};
-use machine::template::Keep;
+use machine::template::TemplateEntry;
 use machine::{Built, Measuring, Programs, SHIFT, Spec, Template, Timing, Watch};
 use protocol::measure::{Clock, Order, Samples};
 
@@ -79,8 +79,8 @@ impl Counted<'_> {
         let timing = Timing::Instructions { seed: u64::from(number) + 1 };
         let spec = Spec { timing: Some(timing), ..self.spec.clone() };
         let built = Built::new(&spec, self.kernel)?;
-        let keep = built.keep(self.store.clone(), Programs::Inside);
-        let kept = if self.fresh { None } else { built.kept_template(&keep, Programs::Inside) };
+        let entry = built.template_entry(self.store.clone(), Programs::Inside);
+        let kept = if self.fresh { None } else { built.kept_template(&entry, Programs::Inside) };
         if let Some(template) = kept {
             self.emit_booted(&template, true, context);
             match self.take(Ready { template: &template, number }, watch, context) {
@@ -90,7 +90,7 @@ impl Counted<'_> {
             }
         }
         let template = self.boot_alike(&built, number, context)?;
-        self.keep(&keep, &template, context);
+        self.keep(&entry, &template, context);
         self.emit_booted(&template, false, context);
         self.take(Ready { template: &template, number }, watch, context)
     }
@@ -136,10 +136,10 @@ impl Counted<'_> {
         Ok(take)
     }
 
-    fn keep(&self, keep: &Keep, template: &Template, context: &Context<'_>) {
+    fn keep(&self, entry: &TemplateEntry, template: &Template, context: &Context<'_>) {
         if !self.fresh {
             // What cannot be kept costs the next comparison a boot, and nothing else.
-            let _ = keep.keep(template, context.interrupt);
+            let _ = entry.keep(template, context.interrupt);
         }
     }
 

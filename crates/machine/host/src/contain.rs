@@ -155,11 +155,11 @@ fn wait_and_follow(process_1: i32, mut below: UnixStream) -> ! {
         libc::signal(libc::SIGINT, libc::SIG_IGN);
         libc::signal(libc::SIGTERM, libc::SIG_IGN);
     }
-    let mut told = [0; 4];
-    let known = below.read_exact(&mut told).is_ok();
+    let mut bytes = [0; 4];
+    let known = below.read_exact(&mut bytes).is_ok();
     // With process 1 everything in the namespace has ended.
     let (_, status) = wait(process_1);
-    let status = if known { i32::from_ne_bytes(told) } else { status };
+    let status = if known { i32::from_ne_bytes(bytes) } else { status };
     if libc::WIFSIGNALED(status) {
         die_by(libc::WTERMSIG(status));
     }

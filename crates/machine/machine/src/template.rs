@@ -30,7 +30,7 @@ use crate::vmm::start::{Files, start};
 use crate::vmm::{Frozen, Vmm};
 use crate::window::Window;
 
-pub use entry::Keep;
+pub use entry::TemplateEntry;
 pub(crate) use memory::Memory;
 
 /// What the program of a clone is started with.

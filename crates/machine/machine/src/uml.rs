@@ -116,8 +116,8 @@ impl Driver for Uml {
 /// A program that gives up says why in the last line before.
 fn with_reason(exit: &Exit, console: &Console) -> Exit {
     let lines = console.tail(LAST_LINES);
-    let said = lines.into_iter().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    Exit { said, ..exit.clone() }
+    let message = lines.into_iter().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Exit { message, ..exit.clone() }
 }
 
 #[cfg(test)]
@@ -125,9 +125,9 @@ mod tests {
     use super::*;
 
     fn death(console: &str, code: Option<i32>, signal: Option<i32>) -> Death {
-        let mut said = Console::default();
-        said.feed(console.as_bytes());
-        Uml.death(&said, &Exit { code, signal, said: String::new() })
+        let mut message = Console::default();
+        message.feed(console.as_bytes());
+        Uml.death(&message, &Exit { code, signal, message: String::new() })
     }
 
     #[test]

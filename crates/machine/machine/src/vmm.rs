@@ -348,7 +348,7 @@ impl Machine for Vmm {
     }
 
     fn dumped(&self) -> Option<String> {
-        self.dumps.as_ref().and_then(Dumps::said)
+        self.dumps.as_ref().and_then(Dumps::note)
     }
 
     fn waited(&mut self) -> Duration {

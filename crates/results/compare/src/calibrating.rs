@@ -39,11 +39,11 @@ pub struct Calibrated {
 pub fn calibrate(
     request: &CalibrateRequest,
     environment: &Environment<'_>,
-    heard: &mut dyn FnMut(Progress),
+    on_event: &mut dyn FnMut(Progress),
 ) -> Result<Calibrated, Error> {
     let figures = request.figures();
     figures.check()?;
-    let listener = Listener::new(heard);
+    let listener = Listener::new(on_event);
     let found = environment.find(request.sides(), &listener)?;
     let candidates = candidates(&found, &figures, &request.machine)?;
     environment.check_place()?;

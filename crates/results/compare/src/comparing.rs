@@ -34,10 +34,10 @@ pub struct Compared {
 pub fn compare(
     request: &CompareRequest,
     environment: &Environment<'_>,
-    heard: &mut dyn FnMut(Progress),
+    on_event: &mut dyn FnMut(Progress),
 ) -> Result<Compared, Error> {
     request.check()?;
-    let listener = Listener::new(heard);
+    let listener = Listener::new(on_event);
     let earlier = Earlier::read(request, &environment.measurements)?;
     let found = environment.find(request.sides.to_measure(), &listener)?;
     let candidates = candidates(&found, &request.figures, &request.machine)?;

@@ -47,8 +47,8 @@ pub enum Progress {
 pub(crate) struct Listener<'a>(RefCell<&'a mut dyn FnMut(Progress)>);
 
 impl<'a> Listener<'a> {
-    pub(crate) fn new(heard: &'a mut dyn FnMut(Progress)) -> Self {
-        Self(RefCell::new(heard))
+    pub(crate) fn new(on_event: &'a mut dyn FnMut(Progress)) -> Self {
+        Self(RefCell::new(on_event))
     }
 
     /// Something happened while Kernels are measured.
@@ -68,8 +68,8 @@ impl Environment<'_> {
         sides: Vec<Side>,
         listener: &Listener<'_>,
     ) -> Result<Vec<Found>, prepare::Error> {
-        let mut told = |text: &str| listener.preparing(text);
-        let waiting = Waiting { interrupt: self.interrupt, progress: &mut told };
+        let mut on_text = |text: &str| listener.preparing(text);
+        let waiting = Waiting { interrupt: self.interrupt, progress: &mut on_text };
         find(sides, &mut Context { backend: self.backend, waiting })
     }
 

@@ -33,10 +33,10 @@ pub struct Measured {
 pub fn measure(
     request: &MeasureRequest,
     environment: &Environment<'_>,
-    heard: &mut dyn FnMut(Progress),
+    on_event: &mut dyn FnMut(Progress),
 ) -> Result<Measured, Error> {
     request.figures.check()?;
-    let listener = Listener::new(heard);
+    let listener = Listener::new(on_event);
     let found = environment.find(vec![Side::of(request)], &listener)?;
     let candidates = candidates(&found, &request.figures, &request.machine)?;
     environment.check_place()?;

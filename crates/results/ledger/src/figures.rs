@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_measurement_is_told() {
+    fn what_is_no_measurement_is_reported() {
         let root = tempfile::tempdir().unwrap();
         let place = Figures::create(root.path(), "2026-01-01T00:00:00Z").unwrap();
         std::fs::write(place.path("measurement.json"), "{}").unwrap();

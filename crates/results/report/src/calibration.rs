@@ -23,9 +23,9 @@ mod tests {
     fn the_floor_and_the_false_alarms_are_told_in_percent() {
         let (measured, false_alarms) = (Timestamp::UNIX_EPOCH, 0.0125);
         let noise = Noise { measured, false_alarms, comparisons: 80, floor: 1.234 };
-        let said = calibrated(&Calibrated { kernel: "host".to_string(), comparisons: 2, noise });
+        let text = calibrated(&Calibrated { kernel: "host".to_string(), comparisons: 2, noise });
         assert_eq!(
-            said,
+            text,
             "2 comparisons of host with itself, 80 figures: 95 % of the differences are below 1.23 %, 1.25 % are \
              called better or worse\n"
         );

@@ -94,8 +94,8 @@ fn texts(run: &Run, kind: ReportKind) -> impl Iterator<Item = &str> {
 /// Failed checks; where not all of them have a text, how many there were.
 fn checks(run: &Run) -> Vec<String> {
     let texts: Vec<_> = texts(run, ReportKind::Fail).map(str::to_string).collect();
-    let untold = run.counts.fail as usize > texts.len();
-    let count = untold.then(|| format!("{} of {} failed", run.counts.fail, run.counts.total()));
+    let unnamed = run.counts.fail as usize > texts.len();
+    let count = unnamed.then(|| format!("{} of {} failed", run.counts.fail, run.counts.total()));
     count.into_iter().chain(texts).collect()
 }
 

@@ -160,11 +160,11 @@ fn status(run: &Run) -> TestCaseStatus {
 
 /// The other Runs of a case that was run more than once and did not pass.
 fn reruns(run: &Run) -> impl Iterator<Item = TestRerun> {
-    let is_told = |repeat: &Repeat| {
+    let is_first = |repeat: &Repeat| {
         (repeat.outcome, &repeat.reason, repeat.clone) == (run.outcome, &run.reason, run.clone)
     };
-    let told = run.repeats.iter().position(is_told);
-    let others = run.repeats.iter().enumerate().filter(move |(index, _)| Some(*index) != told);
+    let first = run.repeats.iter().position(is_first);
+    let others = run.repeats.iter().enumerate().filter(move |(index, _)| Some(*index) != first);
     others.filter_map(|(_, repeat)| {
         let kind = match repeat.outcome {
             Outcome::Pass | Outcome::Skip => return None,

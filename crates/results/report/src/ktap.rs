@@ -92,7 +92,7 @@ impl<W: Write> Ktap<W> {
     }
 
     fn print(&mut self, test: &Test) {
-        if !test.slots.iter().any(|slot| matches!(slot, Slot::Said(_))) {
+        if !test.slots.iter().any(|slot| matches!(slot, Slot::Done(_))) {
             test.slots.iter().flat_map(Slot::silence).for_each(|line| self.line(0, line));
         } else if test.is_area {
             self.print_area(test);
@@ -120,10 +120,10 @@ impl<W: Write> Ktap<W> {
     /// Numbers count what is printed: a parser wants them without gaps.
     fn print_slot(&mut self, depth: usize, slot: &Slot, name: &str, results: &mut usize) {
         slot.silence().iter().for_each(|line| self.line(depth, line));
-        if let Slot::Said(said) = slot {
+        if let Slot::Done(done) = slot {
             *results += 1;
-            said.diagnostics.iter().for_each(|line| self.line(depth, line));
-            self.line(depth, &result::line(said.ok, *results, name, &said.directive));
+            done.diagnostics.iter().for_each(|line| self.line(depth, line));
+            self.line(depth, &result::line(done.ok, *results, name, &done.directive));
         }
     }
 

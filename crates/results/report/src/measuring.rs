@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    fn heard(measuring: impl FnOnce(Kept) -> Measuring<Kept>) -> String {
+    fn printed(measuring: impl FnOnce(Kept) -> Measuring<Kept>) -> String {
         let kept = Kept::default();
         let mut measuring = measuring(kept.clone());
         story().iter().for_each(|progress| measuring.on_event(progress));
@@ -218,12 +218,12 @@ mod tests {
         let wanted = "booted     2.412 s  deb:6.1\n\
                       look            12  boots, 100 of 112 metrics decided\n\
                       note                a disturbance\n";
-        assert_eq!(heard(Measuring::plain), wanted);
+        assert_eq!(printed(Measuring::plain), wanted);
     }
 
     #[test]
     fn a_terminal_keeps_the_notes_only() {
-        let shown = heard(|out| Measuring::live(out, false, || 80));
+        let shown = printed(|out| Measuring::live(out, false, || 80));
         assert!(shown.contains("note    a disturbance\n") && shown.ends_with("\r\x1b[K"), "{shown:?}");
         assert_eq!(shown.lines().count(), 2);
     }

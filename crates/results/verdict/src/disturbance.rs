@@ -33,12 +33,12 @@ const LIMITS: &[Limit] = &[
 #[must_use]
 pub fn disturbed(conditions: &Conditions) -> Option<String> {
     let over = LIMITS.iter().find(|limit| (limit.share)(conditions) > limit.most);
-    let said = over.map(|Limit { what, share, most }| {
+    let reason = over.map(|Limit { what, share, most }| {
         let percent = |share: f64| share * 100.0;
         format!("{what} {:.1} % of the time, more than {:.0} %", percent(share(conditions)), percent(*most))
     });
     // Caches and memory are shared with others, even where there are CPUs enough.
-    said.or_else(|| match conditions.other_guests {
+    reason.or_else(|| match conditions.other_guests {
         0 => None,
         1 => Some("another machine ran on this host".into()),
         others => Some(format!("{others} other machines ran on this host")),
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn each_limit_is_told_when_it_is_passed() {
-        for (conditions, said) in [
+        for (conditions, reason) in [
             (
                 Conditions { cpu_pressure: 0.234, ..quiet() },
                 "processes waited for a CPU 23.4 % of the time, more than 10 %",
@@ -88,7 +88,7 @@ mod tests {
             (Conditions { other_guests: 1, ..quiet() }, "another machine ran on this host"),
             (Conditions { other_guests: 3, ..quiet() }, "3 other machines ran on this host"),
         ] {
-            assert_eq!(disturbed(&conditions).as_deref(), Some(said));
+            assert_eq!(disturbed(&conditions).as_deref(), Some(reason));
         }
     }
 }

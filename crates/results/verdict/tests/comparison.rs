@@ -112,7 +112,7 @@ fn what_one_of_them_lacks_is_told_with_the_reason() {
     let new =
         measurement("new", vec![metric("a", &[1.0]), skipped("b"), skipped("c"), metric("e", &[f64::NAN])]);
     let against = compare_exact(&base, &new);
-    let told: Vec<(&str, Option<&str>, Option<&str>)> = against
+    let found: Vec<(&str, Option<&str>, Option<&str>)> = against
         .missing
         .iter()
         .map(|missing| {
@@ -128,7 +128,7 @@ fn what_one_of_them_lacks_is_told_with_the_reason() {
         ("d", Some(config), Some(absent)),
         ("e", Some(absent), Some("no boot gave a figure that counts")),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
     assert_eq!((against.rows.len(), against.totals().missing), (1, 4));
 }
 

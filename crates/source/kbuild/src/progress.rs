@@ -22,7 +22,7 @@ pub(crate) struct Progress {
     /// The beginning of a line whose end has not come.
     part: String,
     last: String,
-    told: Instant,
+    last_report: Instant,
 }
 
 impl Progress {
@@ -40,16 +40,16 @@ impl Progress {
             done: 0,
             part: String::new(),
             last: String::new(),
-            told: Instant::now(),
+            last_report: Instant::now(),
         }
     }
 
     /// Tells what has been done since the last time.
     pub(crate) fn emit(&mut self, context: &mut Context<'_>) {
-        if self.told.elapsed() < INTERVAL {
+        if self.last_report.elapsed() < INTERVAL {
             return;
         }
-        self.told = Instant::now();
+        self.last_report = Instant::now();
         let mut bytes = Vec::new();
         if let Some(log) = &mut self.log {
             // What cannot be read now is read the next time.

@@ -28,25 +28,25 @@ pub(super) fn exited(seen: &Seen<'_>, counts: Counts, code: i32) -> Judgement {
 /// Exit status 2 is also what a shell ends with when it cannot read a script, and many a program when it
 /// is used wrongly. Who expects a failure says so: the kernel's own library does in its totals.
 fn expected_failure(output: &str) -> Judgement {
-    let said = directives(output, "XFAIL");
-    if said.is_empty() && !output.to_ascii_lowercase().contains("xfail") {
+    let texts = directives(output, "XFAIL");
+    if texts.is_empty() && !output.to_ascii_lowercase().contains("xfail") {
         return Judgement::new(
             Outcome::Fail,
             "exit status 2 without an expected failure (XFAIL) in the output",
         )
         .with(&failures(output));
     }
-    let reason = said.into_iter().find(|text| !text.is_empty());
+    let reason = texts.into_iter().find(|text| !text.is_empty());
     let reason =
         reason.map_or_else(|| "expected failure".to_string(), |text| format!("expected failure: {text}"));
     Judgement { expected_failure: true, ..Judgement::new(Outcome::Pass, reason) }
 }
 
 fn skipped(seen: &Seen<'_>) -> Judgement {
-    let said = directives(seen.output, "SKIP").into_iter().find(|text| !text.is_empty());
+    let text = directives(seen.output, "SKIP").into_iter().find(|text| !text.is_empty());
     // Scripts say it in prose, last.
     let last = || seen.output.lines().rev().map(comment).find(|line| !line.is_empty()).map(str::to_string);
-    let reason = said.or_else(last).unwrap_or_else(|| "exit status 4".to_string());
+    let reason = text.or_else(last).unwrap_or_else(|| "exit status 4".to_string());
     first_or(seen, ReportKind::Skip, Outcome::Skip, &reason)
 }
 

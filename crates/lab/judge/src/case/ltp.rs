@@ -2,7 +2,7 @@
 
 use protocol::Counts;
 
-use super::ltp_output::{Said, Verdict};
+use super::ltp_output::{LtpOutput, Verdict};
 use super::{Judgement, Seen, own_limit};
 use crate::outcome::{Blame, Outcome};
 
@@ -14,21 +14,21 @@ const SKIP: i32 = 32;
 
 /// It ended with exit status `code`.
 pub(super) fn exited(seen: &Seen<'_>, code: i32) -> Judgement {
-    let said = Said::read(seen.output);
-    let count = |verdict| said.count(verdict);
+    let output = LtpOutput::read(seen.output);
+    let count = |verdict| output.count(verdict);
     let is = |bit: i32, verdict| code & bit != 0 || count(verdict) > 0;
     let judgement = match code {
-        _ if said.timed_out => {
-            own_limit(seen, "it ended by its own time limit").with(&said.texts(Verdict::Broken))
+        _ if output.timed_out => {
+            own_limit(seen, "it ended by its own time limit").with(&output.texts(Verdict::Broken))
         }
-        _ if count(Verdict::Fail) > 0 => because(&said, Verdict::Fail, Outcome::Fail, code),
+        _ if count(Verdict::Fail) > 0 => because(&output, Verdict::Fail, Outcome::Fail, code),
         _ if code & !(FAIL | BROKEN | WARNING | SKIP) != 0 => foreign(seen, code),
-        _ if code & FAIL != 0 => because(&said, Verdict::Fail, Outcome::Fail, code),
-        _ if is(BROKEN, Verdict::Broken) => own_fault(&said, Verdict::Broken, code),
+        _ if code & FAIL != 0 => because(&output, Verdict::Fail, Outcome::Fail, code),
+        _ if is(BROKEN, Verdict::Broken) => own_fault(&output, Verdict::Broken, code),
         // Something of its own went wrong, so what passed is in doubt as well.
-        _ if is(WARNING, Verdict::Warning) => own_fault(&said, Verdict::Warning, code),
+        _ if is(WARNING, Verdict::Warning) => own_fault(&output, Verdict::Warning, code),
         _ if is(SKIP, Verdict::Skip) && count(Verdict::Pass) == 0 => {
-            because(&said, Verdict::Skip, Outcome::Skip, code)
+            because(&output, Verdict::Skip, Outcome::Skip, code)
         }
         _ => Judgement::new(Outcome::Pass, ""),
     };
@@ -43,7 +43,7 @@ pub(super) fn exited(seen: &Seen<'_>, code: i32) -> Judgement {
 
 /// kiln ended it before its own time limit could: that says nothing about the kernel.
 pub(super) fn cut_short(seen: &Seen<'_>) -> Option<Judgement> {
-    let own = Said::read(seen.output).limit.filter(|_| seen.dialect == super::Dialect::Ltp)?;
+    let own = LtpOutput::read(seen.output).limit.filter(|_| seen.dialect == super::Dialect::Ltp)?;
     let reason = format!(
         "kiln's time limit of {} s came before the case's own of {} s: --case-timeout gives it more",
         seen.limit.as_secs(),
@@ -53,14 +53,14 @@ pub(super) fn cut_short(seen: &Seen<'_>) -> Option<Judgement> {
 }
 
 /// The first text with this verdict is the reason, the others are evidence.
-fn because(said: &Said, verdict: Verdict, outcome: Outcome, code: i32) -> Judgement {
-    let mut texts = said.texts(verdict).into_iter();
+fn because(output: &LtpOutput, verdict: Verdict, outcome: Outcome, code: i32) -> Judgement {
+    let mut texts = output.texts(verdict).into_iter();
     let reason = texts.next().unwrap_or_else(|| format!("exit status {code}"));
     Judgement::new(outcome, reason).with(&texts.collect::<Vec<_>>())
 }
 
-fn own_fault(said: &Said, verdict: Verdict, code: i32) -> Judgement {
-    Judgement { blame: Some(Blame::Case), ..because(said, verdict, Outcome::Broken, code) }
+fn own_fault(output: &LtpOutput, verdict: Verdict, code: i32) -> Judgement {
+    Judgement { blame: Some(Blame::Case), ..because(output, verdict, Outcome::Broken, code) }
 }
 
 /// An exit status that is no sum of LTP's bits: the shell's, or that of a program which is not LTP's.

@@ -35,7 +35,7 @@ const TIMED_OUT: &[&str] = &["Test timeouted", "Test timed out", "Test killed! (
 
 /// What an output says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct LtpOutput {
     lines: Vec<(Verdict, String)>,
     counted: [u32; WORDS.len()],
     summary: Option<[u32; WORDS.len()]>,
@@ -45,15 +45,15 @@ pub struct Said {
     pub timed_out: bool,
 }
 
-impl Said {
+impl LtpOutput {
     /// Reads an output; lines that say nothing are passed over.
     #[must_use]
     pub fn read(output: &str) -> Self {
-        let mut said = Self::default();
+        let mut read = Self::default();
         for line in output.lines() {
-            said.take(line);
+            read.take(line);
         }
-        said
+        read
     }
 
     fn take(&mut self, line: &str) {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn both_styles_are_read() {
-        let said = Said::read(
+        let output = LtpOutput::read(
             "tst_test.c:1621: TINFO: Timeout per run is 0h 05m 30s\n\
              abort01.c:59: TPASS: abort() dumped core\n\
              abort01.c:62: TFAIL: abort() raised SIGIOT: EINVAL (22)\n\
@@ -148,36 +148,36 @@ mod tests {
              x.c:1: TFAILED: nor here\n",
         );
         assert_eq!(
-            said.texts(Verdict::Fail),
+            output.texts(Verdict::Fail),
             ["abort() raised SIGIOT: EINVAL (22)", "ltpapicmd.c:190: failed"]
         );
-        assert_eq!(said.texts(Verdict::Skip), ["no loop"]);
-        assert_eq!((said.count(Verdict::Pass), said.count(Verdict::Broken)), (1, 0));
-        assert_eq!(said.limit, Some(Duration::from_secs(330)));
-        assert!(!said.timed_out);
+        assert_eq!(output.texts(Verdict::Skip), ["no loop"]);
+        assert_eq!((output.count(Verdict::Pass), output.count(Verdict::Broken)), (1, 0));
+        assert_eq!(output.limit, Some(Duration::from_secs(330)));
+        assert!(!output.timed_out);
     }
 
     #[test]
     fn the_summary_counts_more_than_what_was_kept() {
-        let said = Said::read(
+        let output = LtpOutput::read(
             "a.c:1: TPASS: x\n\nSummary:\npassed   7\nfailed   2\nbroken   0\nskipped  1\nwarnings 0\n",
         );
-        let counts = [Verdict::Pass, Verdict::Fail, Verdict::Skip].map(|verdict| said.count(verdict));
+        let counts = [Verdict::Pass, Verdict::Fail, Verdict::Skip].map(|verdict| output.count(verdict));
         assert_eq!(counts, [7, 2, 1]);
-        assert_eq!(Said::read("passed 7\n").count(Verdict::Pass), 0);
+        assert_eq!(LtpOutput::read("passed 7\n").count(Verdict::Pass), 0);
     }
 
     #[test]
     fn the_librarys_own_time_limit_is_seen() {
-        assert!(Said::read("Test timeouted, sending SIGKILL!\n").timed_out);
-        assert!(Said::read("tst_test.c:1500: TBROK: Test killed! (timeout?)\n").timed_out);
+        assert!(LtpOutput::read("Test timeouted, sending SIGKILL!\n").timed_out);
+        assert!(LtpOutput::read("tst_test.c:1500: TBROK: Test killed! (timeout?)\n").timed_out);
     }
 
     proptest! {
         #[test]
         fn any_output_is_taken(output in "([a-z.]{0,5}|:|[0-9]{0,12}|[ \\n]|TFAIL|TPASS|Summary:|timeout per run is |[hmsé]){0,60}") {
-            let said = Said::read(&output);
-            prop_assert!(said.lines.len() <= LINES_MAX);
+            let output = LtpOutput::read(&output);
+            prop_assert!(output.lines.len() <= LINES_MAX);
         }
     }
 }

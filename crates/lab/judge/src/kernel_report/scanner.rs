@@ -8,9 +8,9 @@ use super::openings::{Opening, Role, find};
 use super::{KernelReport, Kind, LINES_MAX, REPORTS_MAX, title};
 
 /// Unrelated lines that may stand inside a report: other CPUs print at the same time.
-pub(super) const PATIENCE: usize = 8;
+pub(super) const MAX_GAP: usize = 8;
 /// The same after its stack: what comes then is a dump of registers or the panic.
-pub(super) const PATIENCE_AT_END: usize = 3;
+pub(super) const MAX_GAP_AT_END: usize = 3;
 /// How far `cut here` or a row of `=` can be before the first telling line; the text of a WARN is between.
 const BEFORE_MAX: usize = 12;
 /// How far a row of `=` can be before the first telling line.
@@ -188,7 +188,7 @@ impl<'a> Open<'a> {
     /// Whether a first line of another report only follows from this one.
     fn brings(&self, opening: &Opening, head: &str) -> bool {
         let unfolded = !self.closed && !self.traced;
-        let soon = self.since <= PATIENCE;
+        let soon = self.since <= MAX_GAP;
         let after_kasan = soon && self.opening.kind == Kind::Kasan && opening.kind == Kind::Oops;
         let says = matches!(self.opening.role, Role::Text | Role::Cause);
         match opening.role {
@@ -259,8 +259,8 @@ impl<'a> Open<'a> {
             self.push(line);
         } else {
             self.pending.push(line);
-            let patience = if self.ended { PATIENCE_AT_END } else { PATIENCE };
-            self.closed = self.pending.len() > patience;
+            let max_gap = if self.ended { MAX_GAP_AT_END } else { MAX_GAP };
+            self.closed = self.pending.len() > max_gap;
         }
     }
 

@@ -51,10 +51,10 @@ pub enum What {
     #[error("{0:?} is ok, but says that it was not")]
     Directive(String),
     /// Totals with more failures than were seen.
-    #[error("{said} failures in the totals, {seen} were seen")]
+    #[error("{announced} failures in the totals, {seen} were seen")]
     Totals {
         /// In the totals.
-        said: u64,
+        announced: u64,
         /// In the results.
         seen: u64,
     },

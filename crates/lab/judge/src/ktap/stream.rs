@@ -204,7 +204,7 @@ impl Stream {
             None => self.at(column).map_or(0, |open| open.failures()),
         };
         if self.is_open() && totals.failed > seen {
-            budget.problem(What::Totals { said: totals.failed, seen });
+            budget.problem(What::Totals { announced: totals.failed, seen });
         }
     }
 

@@ -59,7 +59,7 @@ fn an_ok_after_a_lonely_not_is_a_failure_and_after_a_sentence_a_doubt() {
 #[test]
 fn a_failure_that_only_the_totals_know_is_a_problem() {
     let text = "TAP version 13\n1..2\nok 1 a\n# Totals: pass:1 fail:1 xfail:0 xpass:0 skip:0 error:0\n";
-    assert!(read(text).problems.iter().any(|problem| problem.what == What::Totals { said: 1, seen: 0 }));
+    assert!(read(text).problems.iter().any(|problem| problem.what == What::Totals { announced: 1, seen: 0 }));
 }
 
 #[test]

@@ -88,11 +88,11 @@ impl Teller<'_> {
         let reports = self.reports(test);
         let unexpected =
             reports.iter().find(|report| !is_provoked(path.first().map_or("", |name| name), report));
-        let is_told = match test.status {
+        let is_reported = match test.status {
             Status::Unfinished => inside.iter().any(|test| test.status == Status::Unfinished),
             status => !status.is_failure() || inside.iter().any(Test::is_bad),
         };
-        if !inside.is_empty() && is_told && unexpected.is_none() {
+        if !inside.is_empty() && is_reported && unexpected.is_none() {
             return;
         }
         if test.status == Status::Unfinished && !self.is_judged(test, &path) {
@@ -173,9 +173,9 @@ impl Teller<'_> {
     /// Why there are no results.
     fn why_none(&self, results: &Results) -> String {
         let mut texts = self.console.lines(0..self.end).map(message);
-        let told =
+        let result =
             texts.find(|text| text.starts_with("kunit: disabled") || text.starts_with("kunit executor: "));
-        match told {
+        match result {
             Some("kunit: disabled") => {
                 "KUnit is disabled in this kernel: kunit.enable=1 enables it".to_string()
             }

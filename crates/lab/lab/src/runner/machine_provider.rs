@@ -12,7 +12,7 @@ use super::news::News;
 use super::work::{Context, Fresh};
 use crate::event::Event;
 use crate::plan::Item;
-use crate::source::{Heard, Source, Template, Up};
+use crate::source::{BootEvent, Source, Template, Up};
 use judge::outcome::Blame;
 use judge::run::Run;
 
@@ -49,7 +49,7 @@ impl<'a> MachineProvider<'a> {
         context: &Context<'a>,
         emit: &mut dyn FnMut(News),
     ) -> Result<Self, GivenUp> {
-        let start = |heard: &mut dyn FnMut(Heard<'_>)| source.template(context.interrupt, heard);
+        let start = |on_event: &mut dyn FnMut(BootEvent<'_>)| source.template(context.interrupt, on_event);
         let about = |template: &Base<'a>| {
             let facts = template.facts();
             (facts.release.to_string(), facts.took, facts.kept.then(|| facts.console.to_vec()))
@@ -114,7 +114,7 @@ pub(super) fn boot_one(
     context: &Context<'_>,
     emit: &mut dyn FnMut(News),
 ) -> Result<Fresh, GivenUp> {
-    let start = |heard: &mut dyn FnMut(Heard<'_>)| source.boot(context.interrupt, heard);
+    let start = |on_event: &mut dyn FnMut(BootEvent<'_>)| source.boot(context.interrupt, on_event);
     let facts = |up: &Up| (up.release.clone(), up.took, None);
     match boot(context, cases, (&start, &facts), emit)? {
         Booted::Up(boot, up) => Ok(Fresh { machine: up.machine, boot, clone: 0 }),
@@ -134,7 +134,8 @@ enum Booted<T> {
 }
 
 /// Starts something that boots.
-type Start<'f, T> = &'f dyn Fn(&mut dyn FnMut(Heard<'_>)) -> Result<Result<T, BootFailure>, machine::Error>;
+type Start<'f, T> =
+    &'f dyn Fn(&mut dyn FnMut(BootEvent<'_>)) -> Result<Result<T, BootFailure>, machine::Error>;
 
 /// Release and time of a boot, and its console if it was an earlier run's.
 type About<'f, T> = &'f dyn Fn(&T) -> (String, Duration, Option<Vec<String>>);
@@ -150,19 +151,19 @@ fn boot<T>(
     loop {
         let boot = context.next_boot();
         let mut lines = Vec::new();
-        let result = start(&mut |heard| {
+        let result = start(&mut |event| {
             // What was kept by an earlier run is not booted.
-            if matches!(heard, Heard::CommandLine(_)) {
+            if matches!(event, BootEvent::CommandLine(_)) {
                 emit(News::Event(Event::Booting { boot, cases: count(cases) }));
             }
-            emit(News::Event(heard_event(heard, boot, &mut lines)));
+            emit(News::Event(boot_event(event, boot, &mut lines)));
         });
         let failure = match result.map_err(GivenUp::Impossible)? {
             Ok(up) => {
                 let (release, took, earlier) = about(&up);
                 let kept = earlier.is_some();
                 for line in earlier.into_iter().flatten() {
-                    emit(News::Event(heard_event(Heard::Console(&line), boot, &mut lines)));
+                    emit(News::Event(boot_event(BootEvent::Console(&line), boot, &mut lines)));
                 }
                 emit(News::Event(Event::Booted { boot, release, took, kept }));
                 // A later boot of the same kernel would only repeat it.
@@ -191,10 +192,10 @@ fn count(cases: usize) -> u32 {
 }
 
 /// The event of something that is heard on the way; lines of the console are also kept.
-fn heard_event(heard: Heard<'_>, boot: u32, lines: &mut Vec<String>) -> Event {
-    match heard {
-        Heard::CommandLine(line) => Event::CommandLine { boot, line: line.to_string() },
-        Heard::Console(line) => {
+fn boot_event(event: BootEvent<'_>, boot: u32, lines: &mut Vec<String>) -> Event {
+    match event {
+        BootEvent::CommandLine(line) => Event::CommandLine { boot, line: line.to_string() },
+        BootEvent::Console(line) => {
             if lines.len() < BOOT_LINES_MAX {
                 lines.push(line.to_string());
             }

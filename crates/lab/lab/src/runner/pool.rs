@@ -112,8 +112,8 @@ fn direct(
             Message::Ran(index, run) => (index, run),
         };
         let Some(repetition) = repetitions[index].as_mut() else { continue };
-        let told = repetition.take(*run).iter().filter(|_| !is_golden);
-        told.for_each(|run| emitter.on_event(&Event::Repeated(Box::new(run.clone()))));
+        let repeats = repetition.take(*run).iter().filter(|_| !is_golden);
+        repeats.for_each(|run| emitter.on_event(&Event::Repeated(Box::new(run.clone()))));
         let more = repetition.order(jobs);
         queue.push(index, more);
         if repetition.is_complete() {

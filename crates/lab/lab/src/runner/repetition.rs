@@ -83,36 +83,36 @@ mod tests {
     fn play(repeats: Repeats, jobs: usize, outcomes: &[Outcome]) -> (Vec<u32>, usize, Run) {
         let mut repetition = Repetition::new(repeats);
         let mut ordered = vec![repetition.order(jobs)];
-        let mut told = 0;
+        let mut reported = 0;
         let mut number = 0;
         let mut waiting = ordered[0];
         while waiting > 0 {
             let outcome = outcomes.get(number).copied().unwrap_or(Outcome::Pass);
             number += 1;
             let clone = u32::try_from(number).unwrap();
-            told += repetition.take(Run { outcome, clone, ..Run::unstarted() }).len();
+            reported += repetition.take(Run { outcome, clone, ..Run::unstarted() }).len();
             let more = repetition.order(jobs);
             ordered.push(more);
             waiting = waiting - 1 + more;
             assert_eq!(repetition.is_complete(), waiting == 0);
         }
-        (ordered, told, repetition.conclude().unwrap())
+        (ordered, reported, repetition.conclude().unwrap())
     }
 
     #[test]
     fn what_passes_is_run_once() {
-        let (ordered, told, run) = play(Repeats::OnFailure(3), 2, &[]);
-        assert_eq!((ordered, told), (vec![1, 0], 0));
+        let (ordered, reported, run) = play(Repeats::OnFailure(3), 2, &[]);
+        assert_eq!((ordered, reported), (vec![1, 0], 0));
         assert!(run.repeats.is_empty());
     }
 
     #[test]
-    fn what_fails_is_run_again_and_every_run_is_told() {
-        let (ordered, told, run) = play(Repeats::OnFailure(3), 2, &[Outcome::Crash]);
-        assert_eq!((ordered, told), (vec![1, 3, 0, 0, 0], 4));
+    fn what_fails_is_run_again_and_every_run_is_reported() {
+        let (ordered, reported, run) = play(Repeats::OnFailure(3), 2, &[Outcome::Crash]);
+        assert_eq!((ordered, reported), (vec![1, 3, 0, 0, 0], 4));
         assert_eq!((run.outcome, run.clone, run.repeats.len()), (Outcome::Crash, 1, 4));
-        let (ordered, told, run) = play(Repeats::OnFailure(0), 2, &[Outcome::Fail]);
-        assert_eq!((ordered, told, run.repeats.len()), (vec![1, 0], 0, 0));
+        let (ordered, reported, run) = play(Repeats::OnFailure(0), 2, &[Outcome::Fail]);
+        assert_eq!((ordered, reported, run.repeats.len()), (vec![1, 0], 0, 0));
     }
 
     #[test]
@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn the_first_failure_stands_for_all() {
         let outcomes = [Outcome::Pass, Outcome::Broken, Outcome::Hang, Outcome::Crash];
-        let (ordered, told, run) = play(Repeats::Times(5), 2, &outcomes);
-        assert_eq!((ordered[0], told), (5, 5));
+        let (ordered, reported, run) = play(Repeats::Times(5), 2, &outcomes);
+        assert_eq!((ordered[0], reported), (5, 5));
         assert_eq!((run.outcome, run.clone), (Outcome::Hang, 3));
         let outcomes: Vec<_> = run.repeats.iter().map(|repeat| repeat.outcome).collect();
         assert_eq!(outcomes[..3], [Outcome::Pass, Outcome::Broken, Outcome::Hang]);
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn until_it_fails_as_many_are_on_their_way_as_there_are_jobs() {
         let outcomes = [Outcome::Pass, Outcome::Pass, Outcome::Pass, Outcome::Fail];
-        let (ordered, told, run) = play(Repeats::UntilFailure(None), 2, &outcomes);
+        let (ordered, reported, run) = play(Repeats::UntilFailure(None), 2, &outcomes);
         assert_eq!(ordered, [2, 1, 1, 1, 0, 0]);
-        assert_eq!((told, run.clone, run.repeats.len()), (5, 4, 5), "the fifth was on its way");
+        assert_eq!((reported, run.clone, run.repeats.len()), (5, 4, 5), "the fifth was on its way");
         let (ordered, _, run) = play(Repeats::UntilFailure(Some(3)), 2, &[]);
         assert_eq!((ordered.iter().sum::<u32>(), run.outcome), (3, Outcome::Pass));
     }

@@ -61,13 +61,13 @@ impl<'a> Context<'a> {
     ) -> Option<(Run, bool)> {
         let (boot, clone) = (fresh.boot, fresh.clone);
         emit(News::Event(Event::Started { case: item.name.clone(), clone }));
-        let mut heard =
+        let mut on_line =
             |line: &str| emit(News::Event(Event::Console { boot, clone, line: line.to_string() }));
         // No earlier Run of this session had this number.
         let number = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let seed = self.options.seed.unwrap_or_else(random);
         let asked = (number, seed, item);
-        let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut heard)?;
+        let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut on_line)?;
         let spoiled = seen.spoiled;
         let (run, damaged) = conclude(item, boot, seen);
         Some((Run { clone, seed, ..run }, !spoiled && !damaged))

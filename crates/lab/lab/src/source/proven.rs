@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use machine::payload::Wanted;
-use machine::template::Keep;
+use machine::template::TemplateEntry;
 use machine::{BootFailure, BootTrouble, Booted, Error};
 
 use super::{Facts, Template, Up};
@@ -15,7 +15,7 @@ use super::{Facts, Template, Up};
 /// What a template is proven with.
 pub(super) struct Proof<'a> {
     /// Where it is kept.
-    pub(super) keep: Keep,
+    pub(super) entry: TemplateEntry,
     pub(super) same_random_numbers: bool,
     pub(super) interrupt: &'a AtomicBool,
 }
@@ -60,7 +60,7 @@ impl<'a> Proof<'a> {
     fn of(&self, template: machine::Template) -> Result<Result<Proven<'a>, BootFailure>, Error> {
         let clone = template.clone_machine(self.same_random_numbers, self.interrupt)?;
         Ok(clone.map(|spare| Proven {
-            proof: Proof { keep: self.keep.clone(), ..*self },
+            proof: Proof { entry: self.entry.clone(), ..*self },
             template: Arc::new(template),
             kept: false,
             spare: Mutex::new(Some(spare)),
@@ -90,12 +90,12 @@ impl Proven<'_> {
     }
 
     fn keep_it(self) -> Self {
-        let (template, keep) = (Arc::clone(&self.template), self.proof.keep.clone());
+        let (template, entry) = (Arc::clone(&self.template), self.proof.entry.clone());
         let is_given_up = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&is_given_up);
         let thread = std::thread::spawn(move || {
             // What cannot be kept costs the next run a boot, and nothing else.
-            let _ = keep.keep(&template, &stop);
+            let _ = entry.keep(&template, &stop);
         });
         let keeper = Keeper { thread: Some(thread), is_given_up, interrupt: self.proof.interrupt };
         Self { _keeper: Some(keeper), ..self }

@@ -6,7 +6,7 @@ use kernel::{Kernel, Store};
 use machine::{BootFailure, BootTrouble, Booted, Built, Error, Programs, Spec};
 
 use super::proven::{Proof, Proven};
-use super::{Heard, Source, Template, Up};
+use super::{BootEvent, Source, Template, Up};
 
 /// Boots a Kernel in a machine that is a program of this host: QEMU or UML.
 #[derive(Debug)]
@@ -42,17 +42,17 @@ impl Source for VmmSource<'_> {
     fn boot(
         &self,
         interrupt: &AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Up, BootFailure>, Error> {
-        Ok(self.booted(interrupt, heard)?.map(Up::from))
+        Ok(self.booted(interrupt, on_event)?.map(Up::from))
     }
 
     fn template<'s>(
         &'s self,
         interrupt: &'s AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {
-        let template = self.proven(interrupt, heard)?;
+        let template = self.proven(interrupt, on_event)?;
         Ok(template.map(|template| Box::new(template) as Box<dyn Template<'_>>))
     }
 }
@@ -66,11 +66,11 @@ impl VmmSource<'_> {
     pub fn machine(
         &self,
         interrupt: &AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Booted, BootFailure>, Error> {
-        match self.proven(interrupt, heard)? {
+        match self.proven(interrupt, on_event)? {
             Ok(template) => template.booted(None, interrupt),
-            Err(BootFailure { trouble: BootTrouble::Unclonable(_), .. }) => self.booted(interrupt, heard),
+            Err(BootFailure { trouble: BootTrouble::Unclonable(_), .. }) => self.booted(interrupt, on_event),
             Err(failure) => Ok(Err(failure)),
         }
     }
@@ -78,31 +78,31 @@ impl VmmSource<'_> {
     fn booted(
         &self,
         interrupt: &AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Booted, BootFailure>, Error> {
         let started = self.built.start()?;
-        heard(Heard::CommandLine(started.command_line()));
-        Ok(started.wait_for_hello(interrupt, &mut |line| heard(Heard::Console(line))))
+        on_event(BootEvent::CommandLine(started.command_line()));
+        Ok(started.wait_for_hello(interrupt, &mut |line| on_event(BootEvent::Console(line))))
     }
 
     /// A template into whose clones programs come, or that holds them.
     fn proven<'s>(
         &'s self,
         interrupt: &'s AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Proven<'s>, BootFailure>, Error> {
         if let Err(failure) = self.built.can_be_cloned() {
             return Ok(Err(failure));
         }
         let programs = self.built.programs();
-        let template = self.template_with(programs, interrupt, heard)?;
+        let template = self.template_with(programs, interrupt, on_event)?;
         let lacks_window =
             |template: &Proven<'_>| self.ships && programs == Programs::Later && !template.has_window();
         if !template.as_ref().is_ok_and(lacks_window) {
             return Ok(template);
         }
         drop(template);
-        self.template_with(Programs::Inside, interrupt, heard)
+        self.template_with(Programs::Inside, interrupt, on_event)
     }
 
     /// A template whose programs come in this way: one that is kept, or one that boots.
@@ -110,17 +110,17 @@ impl VmmSource<'_> {
         &'s self,
         programs: Programs,
         interrupt: &'s AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Proven<'s>, BootFailure>, Error> {
-        let keep = self.built.keep(self.store.clone(), programs);
-        let proof = Proof { keep, same_random_numbers: self.same_random_numbers, interrupt };
-        let kept = self.built.kept_template(&proof.keep, programs);
+        let entry = self.built.template_entry(self.store.clone(), programs);
+        let proof = Proof { entry, same_random_numbers: self.same_random_numbers, interrupt };
+        let kept = self.built.kept_template(&proof.entry, programs);
         if let Some(kept) = kept.and_then(|kept| proof.of_kept(kept)) {
             return Ok(Ok(kept));
         }
         let started = self.built.start_template(programs)?;
-        heard(Heard::CommandLine(started.command_line()));
-        match started.wait_for_template(interrupt, &mut |line| heard(Heard::Console(line))) {
+        on_event(BootEvent::CommandLine(started.command_line()));
+        match started.wait_for_template(interrupt, &mut |line| on_event(BootEvent::Console(line))) {
             Ok(template) => proof.of_new(template),
             Err(failure) => Ok(Err(failure)),
         }

@@ -133,7 +133,7 @@ fn a_template_that_does_not_come_up_is_one_run_and_nothing_else_is_run() {
 }
 
 #[test]
-fn a_kept_template_is_not_booted_and_its_console_is_told() {
+fn a_kept_template_is_not_booted_and_its_console_is_reported() {
     let story = World::apart(2, &innocents()).boots(vec![Boot::Kept("hello of old")]).run();
     assert_eq!((story.exit_code(), story.seen.boots), (0, 0));
     let booting = |event: &&Event| matches!(event, Event::Booting { .. } | Event::CommandLine { .. });
@@ -194,8 +194,8 @@ fn where_nothing_can_be_cloned_each_case_is_booted_and_that_is_said_once() {
         cases.insert(1, ("bad", panics));
         let unclonable = BootTrouble::Unclonable("no such thing".into());
         let story = World::apart(jobs, &cases).boots(vec![Boot::Fails(unclonable)]).run();
-        let said = "this machine cannot be cloned: no such thing: every case gets a boot of its own";
-        assert_eq!(story.notes(), [said]);
+        let note = "this machine cannot be cloned: no such thing: every case gets a boot of its own";
+        assert_eq!(story.notes(), [note]);
         assert_eq!((story.seen.templates, story.seen.boots, story.seen.clones), (1, 7, 0));
         let boots: HashSet<u32> = story.runs().iter().map(|run| run.boot).collect();
         assert_eq!(boots.len(), 7, "each in a boot of its own");

@@ -42,7 +42,7 @@ fn all_well_needs_one_machine() {
     assert!(story.run("a/bad").reason.is_empty());
     let numbers: Vec<u32> = story
         .seen
-        .told
+        .sent
         .iter()
         .filter_map(|message| if let ToAgent::Run(request) = message { Some(request.run) } else { None })
         .collect();
@@ -190,7 +190,7 @@ fn silence_is_a_hang_and_registers_and_back_traces_show_where() {
     let provoked = "Kernel panic - not syncing: NMI: Not continuing";
     assert_eq!(run.evidence, ["RIP=0000000000000fff", "[    1.000000] going to sleep", provoked]);
     assert_eq!(run.kernel_reports, [], "a panic that kiln provoked is no cause");
-    assert!(story.seen.told.iter().any(|message| matches!(message, ToAgent::Ping { .. })));
+    assert!(story.seen.sent.iter().any(|message| matches!(message, ToAgent::Ping { .. })));
     assert_eq!((story.exit_code(), story.seen.examined, story.seen.powered_off), (1, 1, 0));
 }
 
@@ -199,7 +199,7 @@ fn a_machine_that_had_no_cpu_of_the_host_does_not_hang() {
     // Many times what counts as a hang, and as the time of a case.
     let story = World { starved: true, ..World::of(&[("a/slow", passes)]).impatient() }.run();
     assert_eq!(story.outcomes(), [("a/slow", Outcome::Pass, None, 1)]);
-    assert!(!story.seen.told.iter().any(|message| matches!(message, ToAgent::TimeUp { .. })));
+    assert!(!story.seen.sent.iter().any(|message| matches!(message, ToAgent::TimeUp { .. })));
 }
 
 #[test]
@@ -210,8 +210,8 @@ fn an_agent_that_answers_and_never_finishes_is_given_up() {
         [("a/endless", Outcome::Hang, None, 1), ("a/endless-too", Outcome::Hang, None, 2)]
     );
     assert_eq!(story.seen.boots, 2);
-    let told = story.seen.told.iter().filter(|message| matches!(message, ToAgent::TimeUp { .. }));
-    assert_eq!(told.count(), 2, "each is told once");
+    let sent = story.seen.sent.iter().filter(|message| matches!(message, ToAgent::TimeUp { .. }));
+    assert_eq!(sent.count(), 2, "each is told once");
 }
 
 #[test]
@@ -332,11 +332,11 @@ fn a_flood_is_bounded_and_hides_nothing() {
     let (story, outcomes) = sandwich(|run| {
         let lines = (0..5000).flat_map(|_| [log("noise"), console("noise")]);
         let output = "x".repeat(4096);
-        let said = (0..100).map(|_| agent(FromAgent::Output { run, text: output.clone() }));
+        let output = (0..100).map(|_| agent(FromAgent::Output { run, text: output.clone() }));
         let reports = (0..1000).map(|_| report(run, ReportKind::Pass, "again"));
         let strangers = (0..1000).map(|_| MachineEvent::Stranger("noise".into()));
         let hung = log("INFO: task cat:80 blocked for more than 120 seconds.");
-        lines.chain(said).chain(reports).chain(strangers).chain([hung, passed(run)]).collect()
+        lines.chain(output).chain(reports).chain(strangers).chain([hung, passed(run)]).collect()
     });
     assert_eq!(outcomes, [PASS, (Outcome::Fail, None), PASS]);
     let run = story.run("a/bad");

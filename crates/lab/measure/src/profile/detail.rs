@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_of_one_name_are_one_and_what_has_no_name_is_told() {
+    fn functions_of_one_name_are_one_and_what_has_no_name_is_reported() {
         let blocks: [(u64, &[u8]); 3] =
             [(0xffff_ffff_8100_0020, &[1]), (0xffff_ffff_8100_0030, &[1]), (0xffff_ffff_8000_0000, &[1])];
         let detail = detail(profile(&blocks, &[(0, 2), (1, 3), (2, 1)], 10));

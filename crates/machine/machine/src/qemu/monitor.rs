@@ -18,7 +18,7 @@ use crate::vmm::launch::socket_pair;
 const QUEUE: usize = 16;
 
 /// How long an answer may take, and the end of a QEMU that has ended.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long the state of the devices may take; a fraction of a second on an idle host.
 const SAVE_PATIENCE: Duration = Duration::from_secs(120);
@@ -119,7 +119,7 @@ impl Monitor {
     /// Stops the guest and writes the state of its devices.
     pub(super) fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {
         self.execute("migrate-set-capabilities", &ignore_shared())?;
-        self.number(PATIENCE, |socket, number| {
+        self.number(TIMEOUT, |socket, number| {
             qmp::execute_with(socket, number, ("getfd", &json!({ "fdname": STATE })), state)
         })?;
         self.execute("migrate", &json!({ "uri": format!("fd:{STATE}") }))?;
@@ -147,18 +147,18 @@ impl Monitor {
     }
 
     fn execute(&mut self, command: &str, arguments: &Value) -> Answer {
-        self.number(PATIENCE, |socket, number| qmp::execute(socket, number, command, arguments))
+        self.number(TIMEOUT, |socket, number| qmp::execute(socket, number, command, arguments))
     }
 
     /// Sends something with a number of its own and waits for the answer.
     fn number(
         &mut self,
-        patience: Duration,
+        timeout: Duration,
         send: impl FnOnce(&UnixStream, u64) -> std::io::Result<()>,
     ) -> Answer {
         self.sent += 1;
         send(&self.socket, self.sent).map_err(|error| error.to_string())?;
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         loop {
             match self.receive(deadline) {
                 Ok(Some((number, answer))) if number == self.sent => return answer,
@@ -171,7 +171,7 @@ impl Monitor {
 
     /// Why the guest was shut down, if it was, once QEMU has ended.
     pub(super) fn shutdown_reason(&mut self) -> Option<&str> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.receive(deadline).is_ok() {}
         self.shutdown_reason.as_deref()
     }

@@ -24,7 +24,7 @@ const ABOUT_MAX: u64 = 16 << 20;
 
 /// Where templates are kept, and under which name this one is.
 #[derive(Debug, Clone)]
-pub struct Keep {
+pub struct TemplateEntry {
     store: Store,
     identity: String,
 }
@@ -37,7 +37,7 @@ struct Document {
     state_size: u64,
 }
 
-impl Keep {
+impl TemplateEntry {
     /// The place of the template for a machine of this description. Its name covers all that it is made of: kernel,
     /// machine, what it boots from, the program that runs it and the boot of the host.
     pub(crate) fn new(store: Store, description: &[String], program: &Path, initramfs: &[u8]) -> Self {
@@ -121,7 +121,7 @@ mod tests {
     fn another_machine_has_another_template() {
         let entry = |description: &[&str], program: &str, initramfs: &[u8]| {
             let description: Vec<String> = description.iter().map(ToString::to_string).collect();
-            Keep::new(Store::new("/".into()), &description, Path::new(program), initramfs).entry()
+            TemplateEntry::new(Store::new("/".into()), &description, Path::new(program), initramfs).entry()
         };
         let one = entry(&["identity", "qemu -cpu max"], "/bin/sh", b"agent");
         assert_eq!(entry(&["identity", "qemu -cpu max"], "/bin/sh", b"agent"), one);

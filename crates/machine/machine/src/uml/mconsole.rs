@@ -15,7 +15,7 @@ const VERSION: u32 = 2;
 const DATA_MAX: usize = 512;
 
 /// How long a part of an answer may take.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Most parts of an answer.
 const PARTS_MAX: usize = 64;
@@ -49,8 +49,8 @@ fn ask(id: u32, command: &str) -> Option<String> {
 fn answering_socket(id: u32) -> Option<UnixDatagram> {
     let name = SocketAddr::from_abstract_name(format!("kiln-{}-{id}", std::process::id())).ok()?;
     let socket = UnixDatagram::bind_addr(&name).ok()?;
-    socket.set_read_timeout(Some(PATIENCE)).ok()?;
-    socket.set_write_timeout(Some(PATIENCE)).ok()?;
+    socket.set_read_timeout(Some(TIMEOUT)).ok()?;
+    socket.set_write_timeout(Some(TIMEOUT)).ok()?;
     Some(socket)
 }
 

@@ -145,14 +145,14 @@ impl Starting<'_> {
         interrupt: &AtomicBool,
         console: &mut dyn FnMut(&str),
     ) -> Result<Hello, BootFailure> {
-        let mut heard = Duration::ZERO;
+        let mut last_line = Duration::ZERO;
         while !interrupt.load(Ordering::Relaxed) {
-            let deadline = self.spec.boot_limit.min(heard + self.spec.silence_limit);
+            let deadline = self.spec.boot_limit.min(last_line + self.spec.silence_limit);
             let left = deadline.saturating_sub(self.lived());
             let event = self.machine.next(Instant::now() + left.min(INTERRUPT_INTERVAL));
             match event {
                 Event::Console(line) => {
-                    heard = self.lived();
+                    last_line = self.lived();
                     console(&line);
                     if line.contains("kiln: no control port") {
                         return Err(
@@ -172,7 +172,7 @@ impl Starting<'_> {
                     return Err(self.fail(BootTrouble::of(death, self.spec.engine.port_option())));
                 }
                 Event::Quiet if self.lived() >= deadline => {
-                    let silence = self.lived().saturating_sub(heard);
+                    let silence = self.lived().saturating_sub(last_line);
                     return Err(self.too_late(silence));
                 }
                 Event::Quiet => {}

@@ -18,7 +18,7 @@ use crate::host::QemuProgram;
 use crate::initramfs::Archive;
 use crate::instrument::{Channel, Exchange, Watch};
 use crate::spec::Spec;
-use crate::template::{Body, Keep, Memory, Template};
+use crate::template::{Body, Memory, Template, TemplateEntry};
 use crate::window::Window;
 use crate::{AGENT, payload, qemu, required_config, uml};
 
@@ -158,17 +158,17 @@ impl<'a> Built<'a> {
 
     /// Where a template of this machine is kept between runs.
     #[must_use]
-    pub fn keep(&self, store: Store, programs: Programs) -> Keep {
+    pub fn template_entry(&self, store: Store, programs: Programs) -> TemplateEntry {
         // A later kiln may start the program in another way.
         let (identity, line) = (self.kernel.identity(&self.spec.parameters()), self.command_line());
         let description = [identity, line, self.spec.disk_mib.to_string(), format!("{programs:?}")];
-        Keep::new(store, &description, &self.program, &self.initramfs(programs))
+        TemplateEntry::new(store, &description, &self.program, &self.initramfs(programs))
     }
 
     /// The template of an earlier run, if it is kept.
     #[must_use]
-    pub fn kept_template(&self, keep: &Keep, programs: Programs) -> Option<Template> {
-        keep.find(self.body(programs))
+    pub fn kept_template(&self, entry: &TemplateEntry, programs: Programs) -> Option<Template> {
+        entry.find(self.body(programs))
     }
 
     fn body(&self, programs: Programs) -> Body {

@@ -20,29 +20,29 @@ pub(super) struct Dumps {
     memory_mib: u64,
     name: String,
     /// What became of the last one, in words.
-    said: Option<String>,
+    note: Option<String>,
 }
 
 impl Dumps {
     /// Dumps of a machine with this much memory, which boots.
     pub(super) fn new(folder: PathBuf, memory_mib: u64) -> Self {
-        Self { folder, memory_mib, name: "boot".to_string(), said: None }
+        Self { folder, memory_mib, name: "boot".to_string(), note: None }
     }
 
     /// From now on they have this name.
     pub(super) fn rename(&mut self, name: &str) {
         self.name = name.to_string();
-        self.said = None;
+        self.note = None;
     }
 
-    pub(super) fn said(&self) -> Option<String> {
-        self.said.clone()
+    pub(super) fn note(&self) -> Option<String> {
+        self.note.clone()
     }
 
     /// Makes one.
     pub(super) fn make(&mut self, driver: &mut dyn Driver) {
         let path = self.folder.join(format!("{}.vmcore", self.name));
-        self.said = Some(match self.write(&path, driver) {
+        self.note = Some(match self.write(&path, driver) {
             Ok(()) => format!("memory dump: {}", path.display()),
             Err(why) => format!("no memory dump: {why}"),
         });
@@ -104,13 +104,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut dumps = Dumps::new(folder.path().join("cases"), 1);
         dumps.rename("fs/case");
-        assert_eq!(dumps.said(), None);
+        assert_eq!(dumps.note(), None);
         dumps.make(&mut Fake(Ok(())));
         let path = folder.path().join("cases/fs/case.vmcore");
-        assert_eq!(dumps.said(), Some(format!("memory dump: {}", path.display())));
+        assert_eq!(dumps.note(), Some(format!("memory dump: {}", path.display())));
         assert_eq!(std::fs::read(&path).unwrap(), b"memory");
         dumps.make(&mut Fake(Ok(())));
-        assert_eq!(dumps.said(), Some(format!("no memory dump: {} already exists", path.display())));
+        assert_eq!(dumps.note(), Some(format!("no memory dump: {} already exists", path.display())));
     }
 
     #[test]
@@ -118,10 +118,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut dumps = Dumps::new(folder.path().to_path_buf(), 1);
         dumps.make(&mut Fake(Err("no space".to_string())));
-        assert_eq!(dumps.said(), Some("no memory dump: no space".to_string()));
+        assert_eq!(dumps.note(), Some("no memory dump: no space".to_string()));
         let mut dumps = Dumps::new(folder.path().to_path_buf(), 1 << 40);
         dumps.make(&mut Fake(Ok(())));
-        assert!(dumps.said().is_some_and(|said| said.contains(" MiB are free")), "{dumps:?}");
+        assert!(dumps.note().is_some_and(|note| note.contains(" MiB are free")), "{dumps:?}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Exit {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
     /// The last line of what it said on standard error, if that was read.
-    pub(crate) said: String,
+    pub(crate) message: String,
 }
 
 impl Process {
@@ -81,7 +81,7 @@ fn keep(
     };
     let text = messages(&mut child);
     let exit = child.wait().map_or_else(
-        |error| Exit { said: error.to_string(), ..Exit::default() },
+        |error| Exit { message: error.to_string(), ..Exit::default() },
         |status| Exit::new(status, &text, &program.to_string_lossy()),
     );
     // A machine that was dropped needs no event.
@@ -121,8 +121,8 @@ impl Exit {
     fn new(status: ExitStatus, messages: &str, program: &str) -> Self {
         let name = program.rsplit('/').next().unwrap_or_default();
         let last = messages.lines().last().unwrap_or_default();
-        let said = last.strip_prefix(name).and_then(|text| text.strip_prefix(": ")).unwrap_or(last);
-        Self { code: status.code(), signal: status.signal(), said: said.to_string() }
+        let message = last.strip_prefix(name).and_then(|text| text.strip_prefix(": ")).unwrap_or(last);
+        Self { code: status.code(), signal: status.signal(), message: message.to_string() }
     }
 }
 
@@ -133,7 +133,7 @@ impl std::fmt::Display for Exit {
             (Some(code), None) => format!("exit status {code}"),
             (None, None) => "ended".to_string(),
         };
-        if self.said.is_empty() { f.write_str(&how) } else { write!(f, "{} ({how})", self.said) }
+        if self.message.is_empty() { f.write_str(&how) } else { write!(f, "{} ({how})", self.message) }
     }
 }
 

@@ -28,7 +28,7 @@ const LINES_MAX: usize = 200;
 const LULL: Duration = Duration::from_secs(2);
 
 /// How long it may talk after each provocation.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WAIT: Duration = Duration::from_secs(10);
 
 impl Vmm {
     /// The back traces, after a line that says how they came about.
@@ -40,17 +40,17 @@ impl Vmm {
         if !self.driver.provoke(Provocation::Nmi) {
             return Vec::new();
         }
-        titled("printed at an NMI, which kiln sent after the kernel was given up:", self.said())
+        titled("printed at an NMI, which kiln sent after the kernel was given up:", self.new_lines())
     }
 
     fn sysrq(&mut self, letter: u8) -> Vec<String> {
         let sent = self.driver.provoke(Provocation::Break) && self.console_input.write_all(&[letter]).is_ok();
-        if sent { self.said() } else { Vec::new() }
+        if sent { self.new_lines() } else { Vec::new() }
     }
 
     /// What the kernel says from now on.
-    fn said(&mut self) -> Vec<String> {
-        let (mut lines, end) = (Vec::new(), Instant::now() + PATIENCE);
+    fn new_lines(&mut self) -> Vec<String> {
+        let (mut lines, end) = (Vec::new(), Instant::now() + WAIT);
         while Instant::now() < end && self.wait(end.min(Instant::now() + LULL)) {
             for event in std::mem::take(&mut self.queue) {
                 match event {

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_ends_are_told() {
+    fn equal_ends_are_reported() {
         let recipe = axis("", "a").recipe;
         let error = Parameters::between(&"host".parse().unwrap(), &recipe, "a  b", "b a").unwrap_err();
         assert!(error.is_usage() && error.to_string().contains("same kernel parameters"), "{error}");

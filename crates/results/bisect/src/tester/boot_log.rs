@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_become_records_and_those_with_the_text_are_told() {
+    fn lines_become_records_and_those_with_the_text_are_reported() {
         let mut log = BootLog::default();
         for line in ["SeaBIOS", "[    0.250000] Linux version 6", "[    1.000001][    T1] eth0: up", "a tail"]
         {

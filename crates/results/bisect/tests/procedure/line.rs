@@ -36,7 +36,7 @@ fn both_ends_are_verified_before_the_search() {
 }
 
 #[test]
-fn what_cannot_be_undone_is_said() {
+fn what_cannot_be_undone_is_reported() {
     let mut world = World::with_culprit(FakeAxis::line(9).without(Point::Without(4)), 4);
     let bisection = world.bisect().unwrap();
     let [before, with, without] = &bisection.proof[..] else { panic!("{:?}", bisection.proof) };
@@ -46,7 +46,7 @@ fn what_cannot_be_undone_is_said() {
 }
 
 #[test]
-fn what_does_not_build_without_it_is_said() {
+fn what_does_not_build_without_it_is_reported() {
     let mut world = World::new(FakeAxis::line(9), |axis, point| match point {
         Point::Without(_) => Seen::Broken,
         _ => crate::fake::shows(axis.has(point, 4)),

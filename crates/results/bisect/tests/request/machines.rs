@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use kernel::Kernel;
-use lab::source::{Heard, Source, Up};
+use lab::source::{BootEvent, Source, Up};
 use machine::{BootFailure, BootTrouble, Death, Error, Event, Facts, Machine, Spec};
 use protocol::{Counts, End, FromAgent, Report, ReportKind, ToAgent};
 
@@ -28,17 +28,17 @@ impl Source for FakeSource<'_> {
     fn boot(
         &self,
         _interrupt: &AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Up, BootFailure>, Error> {
         let (image, parameters) = (&self.kernel.image, &self.spec.append);
         let before = self.world.run(image, parameters);
-        heard(Heard::Console("Linux version 6.1.0"));
+        on_event(BootEvent::Console("Linux version 6.1.0"));
         let failure = match self.world.does(image, parameters) {
             Does::Passes | Does::Costs(_) => None,
             Does::Fails(text) => Some(text),
             Does::FailsEach(each, text) => (before + 1).is_multiple_of(each).then_some(text),
             Does::Says(text) => {
-                heard(Heard::Console(text));
+                on_event(BootEvent::Console(text));
                 None
             }
             Does::Panics => {

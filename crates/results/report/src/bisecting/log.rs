@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_left_is_not_told() {
+    fn nothing_left_is_not_reported() {
         let shown = |steps_left, seconds| {
             let (time_left, rate) = (Duration::from_secs(seconds), (1.0, true));
             left(&Belief { probabilities: Vec::new(), steps: 4, steps_left, time_left, rate })

@@ -75,19 +75,19 @@ impl Test {
 
     /// Result and directive of an area: it fails with its cases, and cannot be well without all of them.
     pub(super) fn verdict(&self) -> (bool, String) {
-        let said = || {
+        let done = || {
             self.slots.iter().filter_map(|slot| match slot {
-                Slot::Said(said) => Some(said),
+                Slot::Done(done) => Some(done),
                 Slot::Waiting | Slot::Silent(_) => None,
             })
         };
-        let missing = self.slots.len() - said().count();
+        let missing = self.slots.len() - done().count();
         match () {
-            () if said().any(|said| !said.ok) => (false, String::new()),
+            () if done().any(|done| !done.ok) => (false, String::new()),
             () if missing > 0 => {
                 (false, format!("ERROR {missing} of {} cases have no result", self.slots.len()))
             }
-            () if said().all(|said| said.skip) => (true, "SKIP all cases were skipped".to_string()),
+            () if done().all(|done| done.skip) => (true, "SKIP all cases were skipped".to_string()),
             () => (true, String::new()),
         }
     }

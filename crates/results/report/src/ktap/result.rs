@@ -15,12 +15,12 @@ pub(super) enum Slot {
     /// It says nothing about the kernel; why, as diagnostics.
     Silent(Vec<String>),
     /// It has a result.
-    Said(Said),
+    Done(Done),
 }
 
 /// The result of a case.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct Done {
     pub(super) ok: bool,
     pub(super) skip: bool,
     pub(super) directive: String,
@@ -32,7 +32,7 @@ impl Slot {
     pub(super) fn silence(&self) -> &[String] {
         match self {
             Self::Silent(lines) => lines,
-            Self::Waiting | Self::Said(_) => &[],
+            Self::Waiting | Self::Done(_) => &[],
         }
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn slot(run: &Run) -> Slot {
         (Outcome::Hang, _) => (false, format!("TIMEOUT {} seconds", run.duration.as_secs_f64().ceil())),
         (Outcome::Broken, Some(Blame::Case) | None) => (false, format!("ERROR {reason}")),
     };
-    Slot::Said(Said { ok, skip: run.outcome == Outcome::Skip, directive, diagnostics })
+    Slot::Done(Done { ok, skip: run.outcome == Outcome::Skip, directive, diagnostics })
 }
 
 /// What stands before the result of `run`. Evidence is indented once more: what a guest writes must not

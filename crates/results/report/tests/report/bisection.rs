@@ -61,13 +61,13 @@ fn unwrapped(text: &str) -> String {
 #[test]
 fn what_is_enough_but_not_needed_is_said_with_what_to_do() {
     for (fixed, word) in [(false, "broken"), (true, "fixed")] {
-        let said = format!(
+        let expected = format!(
             "it is {word} without aaa=1 as well: another parameter is sufficient too; \
              leave aaa=1 out of both ends and bisect again"
         );
         let bisection = one_of_two(fixed);
         for text in [printed(&bisection, 60), draft(&bisection), page(&bisection)] {
-            assert!(unwrapped(&text).contains(&said), "{text}");
+            assert!(unwrapped(&text).contains(&expected), "{text}");
         }
     }
     let (mut alone, mut untried) = (one_of_two(false), one_of_two(false));
@@ -93,16 +93,16 @@ fn a_removal_is_worded_without_a_double_no() {
 
     let mut needless = absence(false);
     needless.proof[1].holds = false;
-    let said = "it is broken with ddd=1 as well: another parameter is sufficient too; \
+    let expected = "it is broken with ddd=1 as well: another parameter is sufficient too; \
                 keep ddd=1 at both ends and bisect again";
-    assert!(unwrapped(&printed(&needless, 80)).contains(said));
+    assert!(unwrapped(&printed(&needless, 80)).contains(expected));
 
     let mut several = absence(false);
     let Conclusion::Culprits { numbers, candidates, .. } = &mut several.conclusion else { unreachable!() };
     numbers.insert(0, 0);
     candidates.insert(0, bisect::Candidate { name: "aaa=1".into(), ..bisect::Candidate::default() });
-    let said = "2 parameters break it only together: aaa=1 and the removal of ddd=1\n";
-    assert!(printed(&several, 80).starts_with(said));
+    let expected = "2 parameters break it only together: aaa=1 and the removal of ddd=1\n";
+    assert!(printed(&several, 80).starts_with(expected));
 }
 
 #[test]

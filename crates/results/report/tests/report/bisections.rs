@@ -124,7 +124,7 @@ pub(crate) fn commit() -> Bisection {
 pub(crate) fn fixed() -> Bisection {
     let names: Vec<String> = (41..47).map(|abi| format!("6.1.0-{abi}-cloud-amd64")).collect();
     let other = |number| format!("net: part {number} of what has nothing to do with it (CVE-2026-{number})");
-    let told = [
+    let known = [
         "ovl: do not rename twice (Closes: #1154101)",
         "vfs: rename_lock is no spinlock",
         "overlay: one dir",
@@ -132,7 +132,7 @@ pub(crate) fn fixed() -> Bisection {
     let changes = Changes {
         since: "6.1.174-1".into(),
         stable: vec!["6.1.175".into(), "6.1.176".into()],
-        entries: (10..1_211).map(other).chain(told.map(str::to_owned)).collect(),
+        entries: (10..1_211).map(other).chain(known.map(str::to_owned)).collect(),
         omitted: 0,
     };
     let culprit =

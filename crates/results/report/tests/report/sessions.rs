@@ -57,13 +57,13 @@ pub(crate) fn events(session: Session, runs: Vec<Run>, interrupted: bool) -> Vec
     let finished = runs.iter().filter(|run| session.cases.contains(&run.case)).count();
     summary.not_run = u32::try_from(session.cases.len() - finished).unwrap();
     let mut events = vec![Event::Planned(Box::new(session))];
-    events.extend(runs.into_iter().flat_map(told));
+    events.extend(runs.into_iter().flat_map(events_of));
     events.push(Event::Ended { summary, took: Duration::from_millis(62_100), interrupted });
     events
 }
 
 /// A Run, or several that end with the one that stands for them.
-fn told(run: Run) -> Vec<Event> {
+fn events_of(run: Run) -> Vec<Event> {
     let started = |clone| Event::Started { case: run.case.clone(), clone };
     if run.repeats.is_empty() {
         return vec![started(run.clone), Event::Finished(Box::new(run))];

@@ -253,7 +253,7 @@ fn paths_outside_of_the_tree_are_refused() {
 }
 
 #[test]
-fn what_holds_no_patch_or_too_many_is_told() {
+fn what_holds_no_patch_or_too_many_is_reported() {
     let place = Place::with_series();
     let cover = split(&place.mails(&["--cover-letter"])).swap_remove(0);
     for (name, content) in

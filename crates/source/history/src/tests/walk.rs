@@ -98,7 +98,7 @@ fn odd_subjects_do_not_mix_up_the_commits() {
 }
 
 #[test]
-fn ends_that_do_not_fit_are_told() {
+fn ends_that_do_not_fit_are_reported() {
     let place = Place::new();
     place.forked();
     place.git(&["checkout", "--quiet", "--orphan", "other"]);
@@ -154,7 +154,7 @@ fn histories_that_crossed_have_two_merge_bases() {
 }
 
 #[test]
-fn a_history_that_was_cut_off_is_told() {
+fn a_history_that_was_cut_off_is_reported() {
     let place = Place::new();
     place.forked();
     let from = format!("file://{}", place.tree().display());
@@ -170,7 +170,7 @@ fn a_history_that_was_cut_off_is_told() {
 }
 
 #[test]
-fn more_commits_than_a_walk_holds_are_told() {
+fn more_commits_than_a_walk_holds_are_reported() {
     let place = Place::new();
     let base = place.commit("a", "", "base");
     let mut stream = String::new();

@@ -44,16 +44,16 @@ pub(super) fn parse(line: &str) -> Line<'_> {
 
 /// What compilers say before a diagnostic.
 fn context(text: &str) -> Option<Line<'_>> {
-    let said = |text: String| Some(Line::Context { text, object: None });
+    let context = |text: String| Some(Line::Context { text, object: None });
     let included =
         text.strip_prefix("In file included from ").or_else(|| text.strip_prefix("                 from "));
     if let Some(from) = included {
-        return said(format!("included from {}", from.trim_end_matches([',', ':'])));
+        return context(format!("included from {}", from.trim_end_matches([',', ':'])));
     }
     // The gcc that begins with "x.c: In function" may also say "In member function" or "At top level".
     let (_, what) = text.split_once(": ")?;
     if what.starts_with("In function ") && text.ends_with(':') {
-        return said(format!("in {}", what.trim_start_matches("In ").trim_end_matches(':')));
+        return context(format!("in {}", what.trim_start_matches("In ").trim_end_matches(':')));
     }
     if matches!(what, "At top level:" | "Assembler messages:") {
         return Some(Line::Step);
@@ -88,10 +88,10 @@ fn located(text: &str) -> Option<Line<'_>> {
         return Some(complaint(place, Severity::Error, rest));
     }
     if let Some((kind, severity)) = KINDS.iter().find(|(kind, _)| rest.starts_with(kind)) {
-        let said = &rest[kind.len()..];
+        let message = &rest[kind.len()..];
         return Some(match severity {
-            Some(severity) => complaint(place, *severity, said),
-            None => Line::Note(Found::new(Severity::Warning, said).at(&Location::of(place))),
+            Some(severity) => complaint(place, *severity, message),
+            None => Line::Note(Found::new(Severity::Warning, message).at(&Location::of(place))),
         });
     }
     dtc(place, rest).or_else(|| kconfig(place, rest))

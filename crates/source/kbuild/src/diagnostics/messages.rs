@@ -23,24 +23,24 @@ pub(super) fn step(text: &str) -> Option<Line<'_>> {
 
 /// `make[2]: *** [Makefile:12: a.o] Error 1`, `Makefile:3: *** text.  Stop.`, `*** text`.
 pub(super) fn make(text: &str) -> Option<Line<'_>> {
-    let (before, said) = match text.strip_prefix("*** ") {
-        Some(said) => ("", said),
+    let (before, message) = match text.strip_prefix("*** ") {
+        Some(message) => ("", message),
         None => text.split_once(": *** ")?,
     };
-    let said = said.trim_end_matches("  Stop.").trim();
-    if ["Waiting for unfinished jobs", "Deleting "].iter().any(|start| said.starts_with(start)) {
+    let message = message.trim_end_matches("  Stop.").trim();
+    if ["Waiting for unfinished jobs", "Deleting "].iter().any(|start| message.starts_with(start)) {
         return Some(Line::Step);
     }
-    if before.contains(' ') || said.is_empty() {
+    if before.contains(' ') || message.is_empty() {
         return None;
     }
     let is_make = before.is_empty() || before.starts_with("make");
-    if let Some((place, result)) = said.strip_prefix('[').and_then(|rest| rest.rsplit_once("] ")) {
+    if let Some((place, result)) = message.strip_prefix('[').and_then(|rest| rest.rsplit_once("] ")) {
         let target = place.rsplit(": ").next().unwrap_or(place);
         let found = Found::new(Severity::Error, &format!("{target}: {result}"));
         return Some(Line::Failed(Found { weight: Weight::Consequence, ..found }));
     }
-    let found = Found::new(Severity::Error, said.trim_start_matches('"').trim_end_matches("\"."));
+    let found = Found::new(Severity::Error, message.trim_start_matches('"').trim_end_matches("\"."));
     Some(Line::Complaint(if is_make { found } else { found.at(&Location::of(before)) }))
 }
 
@@ -56,30 +56,32 @@ pub(super) fn shell(text: &str) -> Option<Line<'_>> {
         return None;
     }
     // What follows is "1: " or "line 1: ".
-    let said = match rest.split_once(": ") {
-        Some((line, said)) if line.trim_start_matches("line ").bytes().all(|byte| byte.is_ascii_digit()) => {
-            said
+    let message = match rest.split_once(": ") {
+        Some((line, message))
+            if line.trim_start_matches("line ").bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            message
         }
         _ => rest,
     };
-    let is_missing = endings.iter().any(|ending| said.ends_with(ending))
-        || (said.ends_with(": No such file or directory") && !said.contains(": cannot "));
-    let is_syntax = said.starts_with("Syntax error") || said.starts_with("syntax error");
+    let is_missing = endings.iter().any(|ending| message.ends_with(ending))
+        || (message.ends_with(": No such file or directory") && !message.contains(": cannot "));
+    let is_syntax = message.starts_with("Syntax error") || message.starts_with("syntax error");
     // bash names the process and its end.
-    let is_killed = said.split_whitespace().nth(1) == Some("Killed");
-    let is_error = is_missing || is_syntax || is_killed || super::advice::is_full_disk(said);
-    let said = if is_killed { "Killed" } else { said };
+    let is_killed = message.split_whitespace().nth(1) == Some("Killed");
+    let is_error = is_missing || is_syntax || is_killed || super::advice::is_full_disk(message);
+    let message = if is_killed { "Killed" } else { message };
     let place = if name.ends_with(".sh") {
         Location { file: program, ..Location::default() }
     } else {
         Location::default()
     };
-    is_error.then(|| Line::Complaint(Found::new(Severity::Error, said).at(&place)))
+    is_error.then(|| Line::Complaint(Found::new(Severity::Error, message).at(&place)))
 }
 
 /// `WARNING: modpost: vmlinux.o: text`, `ERROR: text`, `error[E0425]: text`.
 pub(super) fn labelled(text: &str) -> Option<Line<'_>> {
-    let (label, said) = text.split_once(": ")?;
+    let (label, message) = text.split_once(": ")?;
     let severity = match label {
         "WARNING" | "Warning" | "warning" => Severity::Warning,
         "ERROR" | "Error" | "error" | "FATAL ERROR" | "FATAL" | "fatal" => Severity::Error,
@@ -87,12 +89,12 @@ pub(super) fn labelled(text: &str) -> Option<Line<'_>> {
         _ => return None,
     };
     // dtc says where after the label.
-    let (place, rest) = said.split_once(' ').unwrap_or((said, ""));
+    let (place, rest) = message.split_once(' ').unwrap_or((message, ""));
     let location = Location::of(place);
     if label == "Error" && location.column.is_some() {
         return Some(Line::Complaint(Found::new(severity, rest).at(&location)));
     }
-    let found = Found::new(severity, said.strip_prefix("modpost: ").unwrap_or(said));
+    let found = Found::new(severity, message.strip_prefix("modpost: ").unwrap_or(message));
     let file = modpost_file(&found.text).map(str::to_owned);
     // dtc's last words.
     let weight = if label == "FATAL ERROR" { Weight::Consequence } else { found.weight };
@@ -150,9 +152,9 @@ pub(super) fn other(text: &str) -> Option<Line<'_>> {
 
 /// `text at NAME.pl line 12.`
 fn perl(text: &str) -> Option<Line<'_>> {
-    let (said, place) = text.strip_suffix('.')?.rsplit_once(" at ")?;
+    let (message, place) = text.strip_suffix('.')?.rsplit_once(" at ")?;
     let (file, line) = place.split_once(" line ")?;
     let location = Location { file, line: Some(line.split(',').next()?.parse().ok()?), column: None };
     let is_script = [".pl", ".pm"].iter().any(|ending| file.ends_with(ending)) && !file.contains(' ');
-    is_script.then(|| Line::Complaint(Found::new(Severity::Warning, said).at(&location)))
+    is_script.then(|| Line::Complaint(Found::new(Severity::Warning, message).at(&location)))
 }

@@ -75,7 +75,7 @@ config LONELY
 ";
 
 /// The lines for a fragment, given a `.config` in short.
-fn told(asked: &str, got: &[&str]) -> Vec<String> {
+fn reasons(asked: &str, got: &[&str]) -> Vec<String> {
     let symbols = symbols(TREE);
     let config: String = got.iter().map(|line| format!("CONFIG_{line}\n")).collect();
     let asked = parse("test", asked).unwrap();
@@ -83,9 +83,9 @@ fn told(asked: &str, got: &[&str]) -> Vec<String> {
 }
 
 fn reason(asked: &str, got: &[&str]) -> String {
-    let told = told(&format!("CONFIG_{asked}\n"), got);
-    assert_eq!(told.len(), 1, "{told:?}");
-    with_names(told[0].strip_prefix(&format!("CONFIG_{asked}: ")).unwrap())
+    let reasons = reasons(&format!("CONFIG_{asked}\n"), got);
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    with_names(reasons[0].strip_prefix(&format!("CONFIG_{asked}: ")).unwrap())
 }
 
 /// The reason with each place replaced by what is defined there.
@@ -101,11 +101,11 @@ fn with_names(reason: &str) -> String {
 }
 
 #[test]
-fn what_was_granted_is_not_told() {
+fn what_was_granted_is_not_reported() {
     let asked = "CONFIG_NET=m\nCONFIG_BTRFS=m\nCONFIG_START=0x0010\nCONFIG_CMDLINE=\"quiet\"\nCONFIG_CPUS=4\n\
                  # CONFIG_KASAN is not set\n# CONFIG_TYPO is not set\nCONFIG_PRINTK=y\n";
     let got = ["NET=m", "BTRFS=y", "START=0x10", "CMDLINE=\"quiet\"", "CPUS=4", "PRINTK=y"];
-    assert!(told(asked, &got).is_empty());
+    assert!(reasons(asked, &got).is_empty());
 }
 
 #[test]
@@ -159,9 +159,9 @@ fn what_somebody_selects_cannot_be_switched_off() {
     let tree = "config A\n\tbool \"a\"\nconfig B\n\tbool \"b\"\n\tselect A\nconfig C\n\tbool \"c\"\n\tselect A if D\n";
     let asked = parse("test", "CONFIG_A=n\n").unwrap();
     let config = Config::parse("CONFIG_A=y\nCONFIG_B=y\nCONFIG_C=y\n");
-    let told = unmet(&symbols(tree), &asked, &config);
-    assert_eq!(told[0].reason, "selected by B [=y]");
-    assert_eq!(told[0].got.as_deref(), Some("y"));
+    let reasons = unmet(&symbols(tree), &asked, &config);
+    assert_eq!(reasons[0].reason, "selected by B [=y]");
+    assert_eq!(reasons[0].got.as_deref(), Some("y"));
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn images_of_other_architectures() {
         [(0x38, &b"ARM\x64"[..], "arm64"), (0x30, b"RISCV", "RISC-V"), (4, b"zimg", "zboot")]
     {
         assert!(
-            matches!(with(at, magic), ImageError::OtherArchitecture(said) if said.contains(name)),
+            matches!(with(at, magic), ImageError::OtherArchitecture(text) if text.contains(name)),
             "{name}"
         );
     }

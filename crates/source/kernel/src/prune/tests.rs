@@ -73,10 +73,10 @@ fn a_lease_makes_an_entry_the_youngest() {
 #[test]
 fn a_dry_run_says_the_same_and_changes_nothing() {
     let (directory, store) = store(&[("deb/a_1", 30), ("work/b", 20)]);
-    let said = attempt(&store, 0, true).unwrap();
-    assert_eq!(names(&said.removed), ["deb/a_1", "work/b"]);
+    let dry = attempt(&store, 0, true).unwrap();
+    assert_eq!(names(&dry.removed), ["deb/a_1", "work/b"]);
     assert!(directory.path().join("deb/a_1/root/file").exists());
-    assert_eq!(names(&prune(&store, 0).removed), names(&said.removed));
+    assert_eq!(names(&prune(&store, 0).removed), names(&dry.removed));
 }
 
 #[test]

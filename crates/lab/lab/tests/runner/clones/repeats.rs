@@ -166,7 +166,7 @@ fn a_golden_kernel_takes_the_blame_off_only_where_it_fails_in_the_same_way() {
 #[test]
 fn a_golden_kernel_that_does_not_boot_accuses_nobody_and_excuses_nobody() {
     let panics = || Boot::Fails(BootTrouble::Panic("no init".into()));
-    for (boots, said) in [
+    for (boots, note) in [
         (vec![panics(), panics()], "the golden kernel: the kernel panicked: no init"),
         (
             vec![Boot::Impossible],
@@ -175,7 +175,7 @@ fn a_golden_kernel_that_does_not_boot_accuses_nobody_and_excuses_nobody() {
     ] {
         let story = compared(boots);
         assert_eq!((story.summary().fail, story.summary().pass, story.runs().len()), (4, 1, 5));
-        assert!(story.notes().contains(&said), "{:?}", story.notes());
+        assert!(story.notes().contains(&note), "{:?}", story.notes());
         assert_eq!(story.run("same").notes, ["it was not run on the golden kernel golden"]);
     }
 }

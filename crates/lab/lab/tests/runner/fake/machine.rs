@@ -29,7 +29,7 @@ pub(crate) struct Seen {
     pub(crate) unpacked: usize,
     pub(crate) powered_off: usize,
     pub(crate) examined: usize,
-    pub(crate) told: Vec<ToAgent>,
+    pub(crate) sent: Vec<ToAgent>,
     /// Machines that are there.
     pub(crate) alive: usize,
     /// Machines that have been told to run a case and are there.
@@ -99,7 +99,7 @@ impl Drop for FakeMachine {
 impl Machine for FakeMachine {
     fn send(&mut self, message: &ToAgent) {
         assert!(!self.ended.get(), "a machine that ended was told {message:?}");
-        self.diary.seen().told.push(message.clone());
+        self.diary.seen().sent.push(message.clone());
         match message {
             ToAgent::Run(request) => {
                 let Work::Case(name) = &request.work else { panic!("only cases are planned") };

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lab::source::{Facts, Heard, Source, Template, Up};
+use lab::source::{BootEvent, Facts, Source, Template, Up};
 use machine::payload::Wanted;
 use machine::{BootFailure, BootTrouble, Error, Event};
 
@@ -72,16 +72,19 @@ impl FakeSource {
     }
 
     /// Plays the next boot; gives what it prints when it is up.
-    fn play(&self, heard: &mut dyn FnMut(Heard<'_>)) -> Result<Result<VecDeque<Event>, BootFailure>, Error> {
-        heard(Heard::CommandLine("fake"));
-        heard(Heard::Console("Linux version 6.1.0"));
+    fn play(
+        &self,
+        on_event: &mut dyn FnMut(BootEvent<'_>),
+    ) -> Result<Result<VecDeque<Event>, BootFailure>, Error> {
+        on_event(BootEvent::CommandLine("fake"));
+        on_event(BootEvent::Console("Linux version 6.1.0"));
         let boot = next(&self.boots).unwrap_or(Boot::Up);
         let early = match &boot {
             Boot::Says(text) => text,
             Boot::Prints(text, _) => text.as_str(),
             _ => "",
         };
-        early.lines().for_each(|line| heard(Heard::Console(line)));
+        early.lines().for_each(|line| on_event(BootEvent::Console(line)));
         match boot {
             Boot::Impossible => Err(impossible()),
             Boot::Fails(trouble) | Boot::Prints(_, Err(trouble)) => Ok(Err(failure(trouble))),
@@ -117,21 +120,21 @@ impl Source for FakeSource {
     fn boot(
         &self,
         _interrupt: &AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Up, BootFailure>, Error> {
         self.nature.diary.seen().boots += 1;
-        Ok(self.play(heard)?.map(|queue| self.nature.up(queue)))
+        Ok(self.play(on_event)?.map(|queue| self.nature.up(queue)))
     }
 
     fn template<'s>(
         &'s self,
         _interrupt: &'s AtomicBool,
-        heard: &mut dyn FnMut(Heard<'_>),
+        on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {
         self.nature.diary.seen().templates += 1;
         let kept = self.kept();
         if kept.is_none()
-            && let Err(failure) = self.play(heard)?
+            && let Err(failure) = self.play(on_event)?
         {
             return Ok(Err(failure));
         }

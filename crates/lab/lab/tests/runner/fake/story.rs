@@ -182,10 +182,11 @@ impl Story {
         if run.repeats.is_empty() {
             return;
         }
-        let told: Vec<_> = self.repeated().into_iter().filter(|other| other.case == run.case).collect();
-        let told: Vec<_> = told.iter().map(|run| (run.outcome, &run.reason, run.clone, run.seed)).collect();
-        let said: Vec<_> = run.repeats.iter().map(|of| (of.outcome, &of.reason, of.clone, of.seed)).collect();
-        assert!(told.ends_with(&said) || said == told, "{said:?}\n{told:?}");
-        assert!(said.iter().any(|of| of.2 == run.clone), "{run:?}");
+        let reported: Vec<_> = self.repeated().into_iter().filter(|other| other.case == run.case).collect();
+        let reported: Vec<_> =
+            reported.iter().map(|run| (run.outcome, &run.reason, run.clone, run.seed)).collect();
+        let kept: Vec<_> = run.repeats.iter().map(|of| (of.outcome, &of.reason, of.clone, of.seed)).collect();
+        assert!(reported.ends_with(&kept) || kept == reported, "{kept:?}\n{reported:?}");
+        assert!(kept.iter().any(|of| of.2 == run.clone), "{run:?}");
     }
 }
