@@ -66,8 +66,29 @@ fn is_often_enough(run: &Run, repeats: Repeats) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::past::tests::{keep_session, session};
     use judge::run::Repeat;
+    use protocol::Need;
     use std::time::Duration;
+
+    #[test]
+    fn only_a_session_with_the_same_needs_is_resumed() {
+        let with = |locator: &str, needs: &[Need]| {
+            let request = r#"{"version": 1, "kernel": {"locator": "host"},
+                              "cases": {"suite": {"suite": "smoke", "patterns": []}}}"#;
+            let mut request: lab::RunRequest = serde_json::from_str(request).expect("a request");
+            request.needs = needs.iter().map(Need::owned).collect();
+            let cases = vec!["a".to_string()];
+            Session { cases, request: Some(Request::Run(Box::new(request))), ..session(locator) }
+        };
+        let root = tempfile::tempdir().expect("a directory");
+        let needs = [Need::Module("loop")];
+        keep_session(root.path(), with("2026", &needs), &[("a", Outcome::Pass)], Some(true));
+        let resumed = |needs| resume(root.path(), &with("2027", needs), Repeats::Times(1)).finished.len();
+        assert_eq!(resumed(&needs), 1);
+        assert_eq!(resumed(&[]), 0);
+        assert_eq!(resumed(&[Need::Module("loop"), Need::Cpus(2)]), 0);
+    }
 
     #[test]
     fn a_case_that_was_interrupted_on_its_way_is_missing() {

@@ -7,8 +7,18 @@ use std::time::Duration;
 
 /// A session that is told to a recorder, up to its end if there is one.
 pub(crate) fn keep(root: &Path, started: &str, runs: &[(&str, Outcome)], interrupted: Option<bool>) -> Past {
-    let mut recorder = Recorder::create(root, started).expect("room");
-    recorder.on_event(&Event::Planned(Box::new(session(started))));
+    keep_session(root, session(started), runs, interrupted)
+}
+
+/// The same of a session of its own.
+pub(crate) fn keep_session(
+    root: &Path,
+    session: Session,
+    runs: &[(&str, Outcome)],
+    interrupted: Option<bool>,
+) -> Past {
+    let mut recorder = Recorder::create(root, &session.locator).expect("room");
+    recorder.on_event(&Event::Planned(Box::new(session)));
     for &(case, outcome) in runs {
         recorder.on_event(&Event::Finished(Box::new(a_run(case, outcome))));
     }
@@ -21,7 +31,7 @@ pub(crate) fn keep(root: &Path, started: &str, runs: &[(&str, Outcome)], interru
     Past::open(&directory).expect("kept")
 }
 
-fn session(locator: &str) -> Session {
+pub(crate) fn session(locator: &str) -> Session {
     let document = format!(
         r#"{{"started": "2026-11-20T10:00:00Z", "kiln": "0", "locator": "{locator}", "provenance": "x",
             "release": null, "identity": "x", "machine": "x", "suite": "x", "cases": []}}"#
