@@ -48,9 +48,8 @@ use crate::promise::Promise;
 use crate::race::{Racer, race};
 use crate::reproducer::Reproducer;
 
-/// Rounds when nobody says; the best of fewer than five is luck.
-const ROUNDS: usize = 7;
-const ROUNDS_MIN: usize = 5;
+/// Rounds unless somebody wants more; the best of fewer is luck.
+const ROUNDS: usize = 5;
 
 /// The case that does next to nothing.
 const TRIVIAL: &[&str] = &["--suite", "full", "--case", "process/no-child"];
@@ -102,7 +101,7 @@ fn comparisons() -> Result<bool> {
 
 /// What running cases takes.
 fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
-    ensure!(rounds >= ROUNDS_MIN, "the best of fewer than {ROUNDS_MIN} rounds is luck");
+    ensure!(rounds >= ROUNDS, "the best of fewer than {ROUNDS} rounds is luck");
     let floor = Floor::new(plan)?;
     floor.check()?;
     eprintln!("bench: building the same small kernel for QEMU and as UML, if they are not kept");

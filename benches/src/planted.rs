@@ -20,7 +20,7 @@ const PLANTED: f64 = 2.0;
 const NEAR: f64 = 0.2;
 
 /// How long timing may take.
-const BUDGET: &str = "5m";
+const BUDGET: &str = "3m";
 
 /// How timing is asked for; always the same order of boots, so that only the host differs from run to run.
 const TIMED: &[&str] = &["--timed", "--min-effect", "1%", "--budget", BUDGET, "--seed", "1"];

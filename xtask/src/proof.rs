@@ -4,6 +4,7 @@
 //! has no name under which that could be noted.
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -23,7 +24,7 @@ fn more_steps() -> Vec<Step> {
         Step::new("long tests", suite::run_long),
         Step::new("property tests, many cases", suite::run_many_cases),
         Step::new("fuzzing", || fuzz::all(FUZZ_SECONDS)),
-        Step::new("benchmark", || bench(&[])),
+        Step::new("benchmark", bench_beside_tests),
     ]
 }
 
@@ -49,8 +50,17 @@ pub(crate) fn proof(resume: bool) -> Result<()> {
 
 /// What kiln promises about its own speed and size.
 pub(crate) fn bench(rounds: &[&str]) -> Result<()> {
+    succeed(&mut build_bench(rounds)?)
+}
+
+/// The same with the packages and the kernel that the tests have already.
+fn bench_beside_tests() -> Result<()> {
+    succeed(suite::beside_tests(&mut build_bench(&[])?)?)
+}
+
+fn build_bench(rounds: &[&str]) -> Result<Command> {
     succeed(&mut cargo(&["build", "--release", "--locked", "--package", "kiln", "--package", "bench"]))?;
-    succeed(&mut program("target/release/bench", rounds))
+    Ok(program("target/release/bench", rounds))
 }
 
 type Passed = Vec<(String, Cost)>;

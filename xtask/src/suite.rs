@@ -21,16 +21,20 @@ pub(crate) fn build() -> Result<()> {
 
 /// Builds the kernel that long tests share, with the kiln of the tests.
 pub(crate) fn build_kernel() -> Result<()> {
-    let temporary = root().canonicalize()?.join("target/tmp");
     let mut build = program("target/debug/kiln", &["build", "deb-source:6.1", "--config", "tiny"]);
-    build.env("XDG_CACHE_HOME", temporary.join("cache")).env("XDG_STATE_HOME", temporary.join("state"));
-    succeed(&mut build)
+    succeed(beside_tests(&mut build)?)
+}
+
+/// Has `command` use the packages and builds that the tests fetch and make.
+pub(crate) fn beside_tests(command: &mut Command) -> Result<&mut Command> {
+    let temporary = root().canonicalize()?.join("target/tmp");
+    Ok(command.env("XDG_CACHE_HOME", temporary.join("cache")).env("XDG_STATE_HOME", temporary.join("state")))
 }
 
 /// Runs all tests but those that take long.
 pub(crate) fn run() -> Result<()> {
     let _ = std::fs::remove_file(record());
-    if !works(&mut cargo(&["nextest", "--version"])) {
+    if !has_nextest() {
         println!("without cargo-nextest the CPU time of single tests is not judged");
         let mut test = cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
         // Two machines at a time; nextest has this in .config/nextest.toml.
@@ -39,16 +43,7 @@ pub(crate) fn run() -> Result<()> {
     // nextest leaves out the examples in the documentation.
     succeed(&mut cargo(&["test", "--workspace", "--doc", "--locked", "--quiet"]))?;
     let runner = format!("target.'cfg(unix)'.runner = {}", runner()?);
-    succeed(quiet(&mut cargo(&[
-        "nextest",
-        "run",
-        "--workspace",
-        "--locked",
-        "--profile",
-        "ci",
-        "--config",
-        &runner,
-    ])))?;
+    nextest(&["--config", &runner])?;
     if let Some(warning) = measured::judge(&tests()?)? {
         println!("{warning}");
     }
@@ -57,8 +52,20 @@ pub(crate) fn run() -> Result<()> {
 
 /// Tests marked `#[ignore]`: too long for every change.
 pub(crate) fn run_long() -> Result<()> {
+    if has_nextest() {
+        return nextest(&["--run-ignored", "only"]);
+    }
     let arguments = ["test", "--workspace", "--locked", "--no-fail-fast", "--tests", "--", "--ignored"];
     succeed(quiet(cargo(&arguments).env("RUST_TEST_THREADS", "2")))
+}
+
+fn has_nextest() -> bool {
+    works(&mut cargo(&["nextest", "--version"]))
+}
+
+fn nextest(more: &[&str]) -> Result<()> {
+    let run = ["nextest", "run", "--workspace", "--locked", "--profile", "ci"];
+    succeed(quiet(&mut cargo(&[&run, more].concat())))
 }
 
 /// Property tests with many cases.

@@ -7,7 +7,7 @@ use measure::Unit;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use verdict::{Comparison, Row, Side, Verdict};
 
-use crate::support::{Call, Done, KERNEL, Place};
+use crate::support::{BUILD, Call, Done, KERNEL, Place};
 
 /// One short operation on one boot.
 const LITTLE: [&str; 4] = ["--metric", "syscall/getppid", "--boots", "1"];
@@ -48,7 +48,7 @@ fn under_load<T>(work: impl FnOnce() -> T) -> T {
 /// A kernel beside itself on a busy host; more than so many operations are compared.
 fn costs_the_same_as_itself(more: &[&str], at_least: usize) {
     let place = Place::new();
-    let done = under_load(|| compare(&place, &[&[KERNEL, "--json"], more].concat()).run());
+    let done = under_load(|| compare(&place, &[&[KERNEL, "--json"], more].concat()).run_within(BUILD));
     let comparison: Comparison = done.stated();
     let against = &comparison.others[0];
     let operations = against.rows.iter().filter(|row| row.unit == Unit::Instructions).count();

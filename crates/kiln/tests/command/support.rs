@@ -32,7 +32,7 @@ pub(crate) const UML: &str = "/usr/bin/linux.uml";
 /// The oldest source that Debian still maintains, and the smaller one.
 pub(crate) const SOURCE: &str = "deb-source:6.1";
 
-/// A build on a host that does much else.
+/// A build, or a comparison of everything, on a host that does much else.
 pub(crate) const BUILD: Duration = Duration::from_secs(60 * 60);
 
 /// Nothing takes this long unless it is broken.
