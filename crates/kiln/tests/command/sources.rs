@@ -83,11 +83,11 @@ fn the_same_source_is_a_kernel_without_qemu_and_its_own_tests_are_read() {
 #[test]
 fn what_the_tree_cannot_give_is_told_with_the_reason_of_its_kconfig() {
     let place = Place::new();
-    let fragment = place.file("my.config", "CONFIG_KASAN=y\nCONFIG_NO_SUCH_THING=y\nCONFIG_PRINTK=y\n");
+    let fragment = place.file("my.config", "CONFIG_INET=y\nCONFIG_NO_SUCH_THING=y\nCONFIG_PRINTK=y\n");
     let fragment = fragment.to_str().expect("paths of tests are UTF-8");
     let list = format!("tiny,{fragment}");
     let done = place.kiln(["build", SOURCE, "--config", &list]).run_within(BUILD).expect(2);
-    for text in ["CONFIG_KASAN=y", "depends on", "CONFIG_NO_SUCH_THING=y", "no option of that name"] {
+    for text in ["CONFIG_INET=y", "depends on", "CONFIG_NO_SUCH_THING=y", "no option of that name"] {
         assert!(done.stderr.contains(text), "{}", done.stderr);
     }
     assert!(!done.stderr.contains("CONFIG_PRINTK"), "{}", done.stderr);
