@@ -37,6 +37,7 @@ impl Figures {
         FiguresRequest {
             operations: self.metric.clone(),
             boots: self.boots,
+            first_seed: self.seed.filter(|_| !self.timed).unwrap_or(FiguresRequest::default().first_seed),
             timed: self.timed.then(|| self.timing()),
         }
     }

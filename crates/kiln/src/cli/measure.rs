@@ -118,7 +118,8 @@ pub(crate) struct Figures {
     /// With --timed: the smallest difference of interest, such as 1%
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = units::percent, help_heading = FIGURES)]
     pub(crate) min_effect: f64,
-    /// With --timed: seed for the order of boots [default: a new one each time]
+    /// Seed of the first boot's random numbers; each later boot has the next one [default: 1]. With --timed: seed for the order
+    /// of boots [default: a new one each time]
     #[arg(long, value_name = "NUMBER", help_heading = FIGURES)]
     pub(crate) seed: Option<u64>,
     /// With --timed: leave out boots during which the host was disturbed

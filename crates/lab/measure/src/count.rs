@@ -27,6 +27,8 @@ pub struct Candidate<'a> {
     pub jobs: Vec<Job>,
     /// Its boots are made for it alone, whatever is kept: another one is the very same.
     pub fresh: bool,
+    /// The seed of its first boot; each later boot has the next one. Boots of one machine with one seed are one boot.
+    pub first_seed: u64,
 }
 
 /// How it is counted.
@@ -37,6 +39,9 @@ pub struct Counting {
     /// How QEMU's plugin watches one of them, for what lies behind a figure.
     pub watch: Watch,
 }
+
+/// The seed of the first boot, unless others had it before.
+pub const FIRST_SEED: u64 = 1;
 
 /// Boots of a Kernel, unless somebody wants more.
 pub const BOOTS: u32 = 3;
@@ -112,9 +117,10 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn boot(&self, candidate: usize, boot: u32, sender: &Sender<News>) {
-        let Candidate { subject, kernel, spec, jobs, fresh } = &self.candidates[candidate];
-        let (label, boots, store, fresh) = (&subject.label, self.how.boots, self.store, *fresh);
-        let counted = Counted { label, kernel, spec, jobs, store, boots, fresh };
+        let Candidate { subject, kernel, spec, jobs, fresh, first_seed } = &self.candidates[candidate];
+        let (label, boots, store) = (&subject.label, self.how.boots, self.store);
+        let (fresh, first_seed) = (*fresh, *first_seed);
+        let counted = Counted { label, kernel, spec, jobs, store, boots, fresh, first_seed };
         // Whoever listens has gone only when this thread is of no use any more.
         let emit = |progress| drop(sender.send(News::Progress(progress)));
         let timeouts = TimeoutScale::new(spec.engine);
@@ -129,7 +135,11 @@ fn measurement(candidate: &Candidate<'_>, mut takes: Vec<(u32, BootTake)>, proce
     takes.sort_by_key(|&(boot, _)| boot);
     let boots = takes
         .iter()
-        .map(|(boot, take)| Boot { seed: u64::from(*boot) + 1, took: take.took, conditions: None })
+        .map(|(boot, take)| Boot {
+            seed: candidate.first_seed.saturating_add(u64::from(*boot)),
+            took: take.took,
+            conditions: None,
+        })
         .collect();
     let clocks = takes.iter().map(|(boot, take)| (*boot, take.booted));
     let mut metrics = vec![boot_metric(clocks)];

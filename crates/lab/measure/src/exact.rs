@@ -32,6 +32,8 @@ pub(super) struct Counted<'a> {
     pub(super) store: &'a Store,
     /// Boots that it is going to have.
     pub(super) boots: u32,
+    /// The seed of the first of them.
+    pub(super) first_seed: u64,
     /// Templates are neither taken from the store nor kept there.
     pub(super) fresh: bool,
 }
@@ -76,7 +78,7 @@ impl Counted<'_> {
     /// Measures all jobs on the boot with this number, from 0. What the plugin watches changes nothing that the
     /// guest can see and so no figure.
     pub(super) fn boot(&self, number: u32, watch: Watch, context: &Context<'_>) -> Result<BootTake, Failure> {
-        let timing = Timing::Instructions { seed: u64::from(number) + 1 };
+        let timing = Timing::Instructions { seed: self.first_seed.saturating_add(u64::from(number)) };
         let spec = Spec { timing: Some(timing), ..self.spec.clone() };
         let built = Built::new(&spec, self.kernel)?;
         let entry = built.template_entry(self.store.clone(), Programs::Inside);

@@ -219,9 +219,11 @@ impl<'a> Asking<'a> {
                 self.absent.insert(point.clone());
                 continue;
             };
+            let before = self.known.get(point).map_or(0, |known| known.answers(self.question.is_measured()));
+            let before = u32::try_from(before).unwrap_or(u32::MAX);
             let (point, name, times) = (point.clone(), subject.name.clone(), *times);
             (self.emit)(Progress::Testing { point: point.clone(), name, times, purpose });
-            tests.push(Test { point, subject, times });
+            tests.push(Test { point, subject, times, before });
         }
         let has_all = tests.len() == points.len();
         if tests.is_empty() {

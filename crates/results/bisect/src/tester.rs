@@ -35,6 +35,8 @@ pub struct Test {
     pub subject: Subject,
     /// How many runs of it are wanted.
     pub times: u32,
+    /// How many were made before: a boot of a counted metric that had the same seed as one of these would be the same boot.
+    pub before: u32,
 }
 
 /// What a test gave.

@@ -12,7 +12,6 @@ use lab::request::FiguresRequest;
 use lab::{Backend, Waiting};
 use ledger::{Figures, REQUEST};
 use machine::Watch;
-use measure::count::BOOTS;
 use measure::{Candidate, Counting, Failure, Measurement};
 use serde::Serialize;
 
@@ -86,7 +85,7 @@ impl Environment<'_> {
         watch: Watch,
         listener: &Listener<'_>,
     ) -> Result<Vec<Measurement>, Failure> {
-        let how = Counting { boots: figures.boots.unwrap_or(BOOTS), watch };
+        let how = Counting { boots: figures.counted_boots(), watch };
         self.backend.count(candidates, how, self.interrupt, &mut |progress| listener.measuring(progress))
     }
 

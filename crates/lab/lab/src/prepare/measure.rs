@@ -94,7 +94,14 @@ fn candidate<'a>(
     let timing = if is_timed { Timing::Host } else { Timing::Instructions { seed: 1 } };
     let append = machine.append.iter().chain(&side.parameters).cloned().collect::<Vec<_>>().join(" ");
     let spec = Spec { timing: Some(timing), append, ..machine.spec(&plan, engine) };
-    Ok(Candidate { subject: subject(side, kernel, &spec), kernel, spec, jobs, fresh: false })
+    Ok(Candidate {
+        subject: subject(side, kernel, &spec),
+        kernel,
+        spec,
+        jobs,
+        fresh: false,
+        first_seed: figures.first_seed,
+    })
 }
 
 /// What runs the kernel: instructions can only be counted where QEMU translates them.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ::measure::count::{BOOTS, FIRST_SEED};
 use serde::{Deserialize, Serialize};
 
 use crate::suites::Error;
@@ -28,18 +29,32 @@ pub struct MeasureRequest {
 }
 
 /// What is measured, and how.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FiguresRequest {
     /// Operations whose names match one of these; all without patterns.
     pub operations: Vec<String>,
     /// Boots of each Kernel.
     pub boots: Option<u32>,
+    /// The seed of the first boot in which instructions are counted; each later boot has the next one.
+    pub first_seed: u64,
     /// Time is measured; else instructions are counted.
     pub timed: Option<TimedRequest>,
 }
 
+impl Default for FiguresRequest {
+    fn default() -> Self {
+        Self { operations: Vec::new(), boots: None, first_seed: FIRST_SEED, timed: None }
+    }
+}
+
 impl FiguresRequest {
+    /// Boots of each Kernel in which instructions are counted.
+    #[must_use]
+    pub fn counted_boots(&self) -> u32 {
+        self.boots.unwrap_or(BOOTS)
+    }
+
     /// Checks the names of operations before anything is fetched.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ use measure::{Counting, Function, Measurement, Metric};
 
 use super::context::{Context, Ready};
 use super::failure::Failure;
+use super::shares::Part;
 use super::{Tested, requests};
 use crate::answer::Answer;
 use crate::bisection::Evidence;
@@ -19,23 +20,23 @@ use crate::question::Question;
 /// Functions of the kernel that are kept: those with most instructions.
 const FUNCTIONS: usize = 300;
 
-/// Measures the operation in so many boots, one after the other.
+/// Measures the operation in the boots of a part of the test, one after the other.
 pub(super) fn measure(
     context: &Context<'_>,
     ready: &Ready<'_>,
-    boots: u32,
+    part: Part,
     emit: &mut dyn FnMut(Progress),
 ) -> Result<Tested, Error> {
     let start = Instant::now();
     let command = context.command(&ready.test.subject);
     let release = ready.kernel.release.clone();
     let evidence = Evidence { release, command, ..Evidence::default() };
-    let measured = match measurement(context, ready, boots, emit) {
+    let measured = match measurement(context, ready, part, emit) {
         Ok(measured) => measured,
         Err(Failure::OfKernel(why)) => return Ok(Tested::at_once(Answer::CannotTest(why), evidence)),
         Err(Failure::Of(error)) => return Err(error),
     };
-    let each = start.elapsed() / boots.max(1);
+    let each = start.elapsed() / part.times.max(1);
     let Question::Metric { name, .. } = &context.request.question else {
         return Err(Error::Broken("there is no metric to be measured".to_string()));
     };
@@ -54,12 +55,15 @@ pub(super) fn measure(
 fn measurement(
     context: &Context<'_>,
     ready: &Ready<'_>,
-    boots: u32,
+    part: Part,
     emit: &mut dyn FnMut(Progress),
 ) -> Result<Measurement, Failure> {
     let exact = ready.kernel.exact_locator().parse().map_err(Error::from)?;
     let kernel = KernelRequest::named(exact);
-    let request = MeasureRequest { kernel, ..requests::measure(context.request, &ready.test.subject, boots) };
+    let mut request =
+        MeasureRequest { kernel, ..requests::measure(context.request, &ready.test.subject, part.times) };
+    let before = u64::from(ready.test.before) + u64::from(part.before);
+    request.figures.first_seed = request.figures.first_seed.saturating_add(before);
     let sides = vec![Side::of(&request)];
     let found = context.preparing(emit, |context| find(sides, context)).map_err(Error::from)?;
     let candidates = candidates(&found, &request.figures, &request.machine).map_err(Error::from)?;
@@ -70,11 +74,11 @@ fn measurement(
     };
     let (backend, interrupt) = (context.environment.backend, context.environment.interrupt);
     let measured = if request.figures.timed.is_some() {
-        let boots = boots as usize;
+        let boots = part.times as usize;
         let mut next = |measured: &[Measurement]| (measured[0].boots.len() < boots).then_some(0);
         backend.time(&candidates, interrupt, &mut progress, &mut next)?
     } else {
-        let how = Counting { boots, watch: Watch::Functions };
+        let how = Counting { boots: part.times, watch: Watch::Functions };
         backend.count(&candidates, how, interrupt, &mut progress)?
     };
     let nothing = || Error::Broken("nothing was measured".to_string());

@@ -50,11 +50,11 @@ impl<'a> KernelTester<'a> {
         let tested = match self.context.request.question {
             Question::Build => Ok(builds::built(&self.context, ready)),
             Question::Metric { .. } => {
-                in_shares(share, emit, |boots, emit| figures::measure(&self.context, ready, boots, emit))
+                in_shares(share, emit, |part, emit| figures::measure(&self.context, ready, part, emit))
             }
             // They boot each time.
-            Question::Boot | Question::Log(_) => in_shares(share, emit, |times, emit| {
-                self.runs.run(&self.context, ready, Share { times, jobs: 1 }, emit)
+            Question::Boot | Question::Log(_) => in_shares(share, emit, |part, emit| {
+                self.runs.run(&self.context, ready, Share { times: part.times, jobs: 1 }, emit)
             }),
             Question::Case(_) | Question::Program(_) => self.runs.run(&self.context, ready, share, emit),
         };

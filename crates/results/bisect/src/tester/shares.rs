@@ -16,6 +16,15 @@ pub(super) struct Share {
     pub(super) jobs: usize,
 }
 
+/// Some of the runs of a test, made one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// How many are made before these, in other parts.
+    pub(super) before: u32,
+    /// How many.
+    pub(super) times: u32,
+}
+
 /// Does something with each of several, side by side; what is told meanwhile is emit in one place.
 pub(super) fn side_by_side<T: Sync>(
     several: &[T],
@@ -37,21 +46,27 @@ pub(super) fn side_by_side<T: Sync>(
     })
 }
 
-/// Makes the runs of a test, up to `jobs` of them at a time: `part` makes so many of them.
+/// Makes the runs of a test, up to `jobs` of them at a time: `make` makes a part of them.
 pub(super) fn in_shares(
     share: Share,
     emit: &mut dyn FnMut(Progress),
-    part: impl Fn(u32, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
+    make: impl Fn(Part, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
 ) -> Result<Tested, Error> {
-    let parts = side_by_side(&shares(share), emit, |times, emit| part(*times, emit));
+    let parts = side_by_side(&parts(share), emit, |part, emit| make(*part, emit));
     let joined = parts.into_iter().reduce(|whole, part| Ok(joined(whole?, part?)));
     joined.unwrap_or_else(|| Err(Error::Broken("a test has no part".to_string())))
 }
 
 /// Runs for each of up to `jobs` that work side by side.
-fn shares(Share { times, jobs }: Share) -> Vec<u32> {
+fn parts(Share { times, jobs }: Share) -> Vec<Part> {
     let jobs = u32::try_from(jobs).unwrap_or(u32::MAX).min(times).max(1);
-    (0..jobs).map(|job| times / jobs + u32::from(job < times % jobs)).collect()
+    let mut before = 0;
+    let part = |job| {
+        let part = Part { before, times: times / jobs + u32::from(job < times % jobs) };
+        before += part.times;
+        part
+    };
+    (0..jobs).map(part).collect()
 }
 
 /// What two that tested the same found together.
@@ -103,10 +118,14 @@ mod tests {
 
     #[test]
     fn runs_are_shared_out() {
-        assert_eq!(shares(Share { times: 3, jobs: 2 }), [2, 1]);
-        assert_eq!(shares(Share { times: 1, jobs: 4 }), [1]);
-        assert_eq!(shares(Share { times: 8, jobs: 4 }), [2, 2, 2, 2]);
-        assert_eq!(shares(Share { times: 3, jobs: 0 }), [3]);
+        let parts = |times, jobs| {
+            let parts = parts(Share { times, jobs });
+            parts.iter().map(|part| (part.before, part.times)).collect::<Vec<_>>()
+        };
+        assert_eq!(parts(3, 2), [(0, 2), (2, 1)]);
+        assert_eq!(parts(1, 4), [(0, 1)]);
+        assert_eq!(parts(8, 4), [(0, 2), (2, 2), (4, 2), (6, 2)]);
+        assert_eq!(parts(3, 0), [(0, 3)]);
     }
 
     #[test]
@@ -123,13 +142,13 @@ mod tests {
     #[test]
     fn the_part_that_shows_it_stands_for_all() {
         let runs = |bad, good| Answer::Runs { bad, good };
-        let make = |times: u32, _: &mut dyn FnMut(Progress)| match times {
+        let make = |made: Part, _: &mut dyn FnMut(Progress)| match made.times {
             2 => Ok(part(runs(0, 2), "hidden")),
             _ => Ok(part(runs(1, 0), "shown")),
         };
         let whole = in_shares(Share { times: 3, jobs: 2 }, &mut |_| (), make).expect("both were made");
         assert_eq!((whole.answer, &whole.evidence.lines[..]), (runs(1, 2), &["shown".to_string()][..]));
-        let fails = |_, _: &mut dyn FnMut(Progress)| Err(Error::Interrupted);
+        let fails = |_: Part, _: &mut dyn FnMut(Progress)| Err(Error::Interrupted);
         assert!(matches!(
             in_shares(Share { times: 3, jobs: 2 }, &mut |_| (), fails),
             Err(Error::Interrupted)

@@ -33,6 +33,8 @@ pub(crate) enum Does {
     Panics,
     /// The metric has this value.
     Costs(f64),
+    /// The metric has this value and the seed of its boot.
+    CostsAndSeed(f64),
     /// The n-th Run of the Kernel fails in these words, and each n-th after it.
     FailsEach(usize, &'static str),
 }
@@ -195,9 +197,13 @@ impl Backend for World {
 impl World {
     fn measurement(&self, candidate: &Candidate<'_>, boots: u32) -> Measurement {
         let does = self.does(&candidate.kernel.image, &candidate.spec.append);
-        let Does::Costs(value) = does else { panic!("{does:?} is no cost") };
         let value = |boot| {
             self.run(&candidate.kernel.image, &candidate.spec.append);
+            let value = match does {
+                Does::Costs(value) => value,
+                Does::CostsAndSeed(value) => value + candidate.first_seed as f64 + f64::from(boot),
+                other => panic!("{other:?} is no cost"),
+            };
             Value { boot, min: value, median: value, max: value, repetitions: 3, left_out: 0 }
         };
         let metric = Metric {

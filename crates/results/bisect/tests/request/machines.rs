@@ -34,7 +34,7 @@ impl Source for FakeSource<'_> {
         let before = self.world.run(image, parameters);
         on_event(BootEvent::Console("Linux version 6.1.0"));
         let failure = match self.world.does(image, parameters) {
-            Does::Passes | Does::Costs(_) => None,
+            Does::Passes | Does::Costs(_) | Does::CostsAndSeed(_) => None,
             Does::Fails(text) => Some(text),
             Does::FailsEach(each, text) => (before + 1).is_multiple_of(each).then_some(text),
             Does::Says(text) => {

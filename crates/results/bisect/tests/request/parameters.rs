@@ -149,6 +149,32 @@ fn what_an_operation_costs_is_compared_with_both_ends() {
 }
 
 #[test]
+fn no_two_boots_of_a_state_have_one_seed_also_when_a_search_goes_on() {
+    let truth =
+        |_: &str, words: &[&str]| Does::CostsAndSeed(if words.contains(&"c") { 2000.0 } else { 1000.0 });
+    let question = Question::Metric { name: "syscall/getppid".into(), worse_by: None, timed: false };
+    let mut asked = asks(BisectRequest { question, ..request("quiet", "quiet a b c d") });
+    for jobs in [1, 3] {
+        asked.search.jobs = Some(jobs);
+        for stop in [1, 4, 7, 10, usize::MAX] {
+            let mut world = World::new(truth).stops_after(stop);
+            let bisection = world.carry_out(&asked).unwrap_or_else(|_| {
+                world.goes_on();
+                world.carry_out(&asked).unwrap()
+            });
+            assert_eq!(culprits(&bisection), ["c"]);
+            assert!(bisection.states.iter().any(|state| state.values.len() > 2), "{bisection:?}");
+            for state in &bisection.states {
+                let mut values = state.values.clone();
+                values.sort_by(f64::total_cmp);
+                values.dedup();
+                assert_eq!(values.len(), state.values.len(), "{state:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_asked_is_refused_before_anything_runs() {
     let world = World::with_culprit("a");
     let refused = |request: &BisectRequest| {

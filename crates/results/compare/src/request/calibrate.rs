@@ -34,7 +34,7 @@ impl CalibrateRequest {
     /// What is measured, and how.
     pub(crate) fn figures(&self) -> FiguresRequest {
         let (operations, boots, timed) = (self.operations.clone(), self.boots, Some(self.timed.clone()));
-        FiguresRequest { operations, boots, timed }
+        FiguresRequest { operations, boots, timed, ..FiguresRequest::default() }
     }
 
     /// The Kernel, twice.

@@ -213,7 +213,7 @@ pub(crate) fn kernel(name: &str) -> KernelRequest {
 pub(crate) fn figures() -> (FiguresRequest, MachineRequest) {
     let operations = vec![OPERATION.to_string()];
     let machine = MachineRequest { accel: AccelChoice::Tcg, ..MachineRequest::default() };
-    (FiguresRequest { operations, boots: Some(2), timed: None }, machine)
+    (FiguresRequest { operations, boots: Some(2), ..FiguresRequest::default() }, machine)
 }
 
 /// What the operation costs on an image of this name.
