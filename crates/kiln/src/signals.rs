@@ -1,19 +1,34 @@
 //! Ctrl-C and its relatives.
 
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::iterator::Signals;
+use signal_hook::low_level;
 
 use crate::failure::INTERRUPTED;
 
+/// Signals that come within this time are one interrupt: timeout(1) sends one to its child and one to the child's
+/// process group.
+const ONE_INTERRUPT: Duration = Duration::from_millis(500);
+
 /// A flag that is set when the user wants to stop; the second time kiln ends at once.
-pub(crate) fn interrupt_flag() -> std::io::Result<Arc<AtomicBool>> {
+pub(crate) fn interrupt_flag() -> io::Result<Arc<AtomicBool>> {
     let interrupt = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        flag::register_conditional_shutdown(signal, i32::from(INTERRUPTED), Arc::clone(&interrupt))?;
-        flag::register(signal, Arc::clone(&interrupt))?;
-    }
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let flag = Arc::clone(&interrupt);
+    std::thread::Builder::new().name("signals".to_string()).spawn(move || {
+        let mut first: Option<Instant> = None;
+        for _ in signals.forever() {
+            if first.is_some_and(|first| first.elapsed() > ONE_INTERRUPT) {
+                low_level::exit(i32::from(INTERRUPTED));
+            }
+            first.get_or_insert_with(Instant::now);
+            flag.store(true, Ordering::Relaxed);
+        }
+    })?;
     Ok(interrupt)
 }

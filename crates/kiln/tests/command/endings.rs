@@ -78,6 +78,21 @@ fn an_interrupt_ends_the_guest_and_keeps_the_session() {
     }
 }
 
+/// As timeout(1) sends them: one to its child, one to the child's group.
+#[test]
+fn two_signals_at_once_are_one_interrupt() {
+    let place = Place::new();
+    let program = place.script("endless", ENDLESS);
+    let running = place.exec(&program, &[]).start();
+    running.await_event("started");
+    // While it is stopped both wait for it.
+    for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
+        running.signal(signal);
+    }
+    let done = running.wait().expect(130).says("interrupted");
+    assert!(matches!(done.events().last(), Some(Event::Ended { interrupted: true, .. })));
+}
+
 #[test]
 fn an_interrupt_during_the_boot_does_too() {
     let place = Place::new();

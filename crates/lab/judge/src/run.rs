@@ -43,6 +43,9 @@ pub struct Run {
     /// in is one of them: the first that did not pass, else the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<Repeat>,
+    /// What decided how many there are.
+    #[serde(default, skip_serializing_if = "StoppingRule::is_fixed")]
+    pub stopping_rule: StoppingRule,
     /// How its process ended, if it was started and the machine lived to tell.
     pub end: Option<End>,
     /// Checks by result.
@@ -74,6 +77,28 @@ pub struct Repeat {
     pub seed: u64,
 }
 
+/// What decides how often a case is run. Only where that does not depend on the Runs is the share of failures an estimate of
+/// their rate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoppingRule {
+    /// Nothing that the Runs show.
+    #[default]
+    Fixed,
+    /// It is run until it fails.
+    FirstFailure,
+    /// It is run again because it failed: the first Run is a failure by choice.
+    Retry,
+}
+
+impl StoppingRule {
+    /// Whether it is [`Self::Fixed`].
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        *self == Self::Fixed
+    }
+}
+
 /// What the Run of a machine's boot is called.
 pub const BOOT: &str = "boot";
 
@@ -95,6 +120,7 @@ impl Run {
             clone: 0,
             seed: 0,
             repeats: Vec::new(),
+            stopping_rule: StoppingRule::Fixed,
             end: None,
             counts: Counts::default(),
             reports: Vec::new(),

@@ -8,6 +8,9 @@ const NUMBER: char = '#';
 /// Fewest digits of an address that has no `0x` before it, as `%p` of the kernel prints it.
 const ADDRESS_DIGITS: usize = 8;
 
+/// What a shell exits with that cannot execute a command, or does not find it: dash(1).
+const NOT_RUN: &[&str] = &["exit status 126", "exit status 127"];
+
 /// The way in which a Run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Way {
@@ -20,10 +23,11 @@ impl Way {
     /// Outcome, for reasons that differ in nothing but numbers and addresses.
     ///
     /// Numbers are times, processes and counts more often than they are what went wrong, so that two failures which
-    /// differ only in a number are taken for one.
+    /// differ only in a number are taken for one. But a shell that ran nothing is not a program that failed.
     #[must_use]
     pub fn of(outcome: Outcome, reason: &str) -> Self {
-        Self { outcome, reason: masked(reason) }
+        let reason = if NOT_RUN.contains(&reason) { reason.to_string() } else { masked(reason) };
+        Self { outcome, reason }
     }
 }
 
@@ -74,6 +78,13 @@ mod tests {
 
     fn alike(a: &str, b: &str) -> bool {
         Way::of(Outcome::Fail, a) == Way::of(Outcome::Fail, b)
+    }
+
+    #[test]
+    fn a_command_that_was_not_run_is_no_other_failure() {
+        assert!(alike("exit status 1", "exit status 2"));
+        assert!(!alike("exit status 1", "exit status 127") && !alike("exit status 126", "exit status 127"));
+        assert!(alike("exit status 127", "exit status 127"));
     }
 
     #[test]

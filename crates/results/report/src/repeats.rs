@@ -1,5 +1,6 @@
 //! What several Runs of a case say together, as text.
 
+use judge::run::StoppingRule;
 use judge::{Outcome, Run};
 use verdict::{Consistency, Rate, flaky};
 
@@ -24,7 +25,7 @@ pub(crate) fn repeats(run: &Run) -> Option<String> {
         return Some(format!("undecided: {left_out}"));
     };
     let separator = if left_out.is_empty() { "" } else { "; " };
-    Some(format!("{}{separator}{left_out}", together(consistency, rate)))
+    Some(format!("{}{separator}{left_out}", together(consistency, rate, run.stopping_rule)))
 }
 
 /// Who broke it, why, and what its repeats say.
@@ -33,18 +34,38 @@ pub(crate) fn why_and_repeats(run: &Run) -> String {
     why.into_iter().chain(repeats(run)).collect::<Vec<_>>().join("; ")
 }
 
-fn together(consistency: Consistency, rate: Rate) -> String {
-    let (failures, total, interval) = (rate.failures, rate.total(), rate.interval());
-    let high = percent(interval.high);
+fn together(consistency: Consistency, rate: Rate, rule: StoppingRule) -> String {
+    let (failures, total) = (rate.failures, rate.total());
     match consistency {
-        Consistency::Steady => format!("0 of {total} failed, at most {high} %"),
+        Consistency::Steady => {
+            format!("0 of {total} failed, at most {} %", percent(rate.interval().high))
+        }
+        // One failure says nothing about the next.
+        Consistency::Consistent if total == 1 => "1 of 1 failed".to_string(),
         Consistency::Consistent => format!("consistent: {failures} of {total}"),
         Consistency::Mixed(ways) => format!("mixed: {failures} of {total} failed in {ways} ways"),
-        Consistency::Intermittent => {
-            let (share, low) = (percent(rate.estimate().unwrap_or_default()), percent(interval.low));
-            format!("intermittent: {failures} of {total} failed, {share} % (95 % interval {low} to {high} %)")
-        }
+        Consistency::Intermittent => match rule {
+            StoppingRule::Fixed => {
+                format!("intermittent: {failures} of {total} failed, {}", share(rate))
+            }
+            StoppingRule::FirstFailure => {
+                format!(
+                    "intermittent: {failures} of {total} failed; stopped at the first failure, so no rate"
+                )
+            }
+            StoppingRule::Retry => {
+                let again = Rate { failures: failures.saturating_sub(1), ..rate };
+                let (failures, total) = (again.failures, again.total());
+                format!("intermittent: failed, then {failures} of {total} again, {}", share(again))
+            }
+        },
     }
+}
+
+fn share(rate: Rate) -> String {
+    let interval = rate.interval();
+    let [share, low, high] = [rate.estimate().unwrap_or_default(), interval.low, interval.high].map(percent);
+    format!("{share} % (95 % interval {low} to {high} %)")
 }
 
 /// A fraction in percent, with two digits that tell it from 0 and from 100.
@@ -103,6 +124,10 @@ mod tests {
             run(&[(16, Pass, ""), (1, Fail, "x")]),
             run(&[(16, Pass, ""), (2, Fail, "x"), (2, Broken, "x"), (1, Skip, "x")]),
             run(&[(3, Broken, "x"), (1, Skip, "x")]),
+            run(&[(1, Fail, "x")]),
+            Run { stopping_rule: StoppingRule::FirstFailure, ..run(&[(16, Pass, ""), (1, Fail, "x")]) },
+            Run { stopping_rule: StoppingRule::FirstFailure, ..run(&[(20, Pass, "")]) },
+            Run { stopping_rule: StoppingRule::Retry, ..run(&[(2, Fail, "x"), (2, Pass, "")]) },
         ]
         .map(|run| repeats(&run).unwrap_or_default());
         let expected = [
@@ -114,6 +139,10 @@ mod tests {
             "intermittent: 1 of 17 failed, 5.9 % (95 % interval 1.0 to 27 %)",
             "intermittent: 2 of 18 failed, 11 % (95 % interval 3.1 to 33 %); 2 broken, 1 skip",
             "undecided: 3 broken, 1 skip",
+            "1 of 1 failed",
+            "intermittent: 1 of 17 failed; stopped at the first failure, so no rate",
+            "0 of 20 failed, at most 16 %",
+            "intermittent: failed, then 1 of 3 again, 33 % (95 % interval 6.1 to 79 %)",
         ];
         assert_eq!(texts, expected);
     }

@@ -2,7 +2,7 @@
 
 use judge::kernel_report::{self, KernelReport, Kind};
 use judge::{Blame, Ending, Judgement, Outcome, Run, Seen, judge};
-use protocol::Counts;
+use protocol::{Counts, End};
 
 use crate::observe::Observation;
 use crate::plan::Item;
@@ -37,6 +37,7 @@ pub(super) fn conclude(item: &Item, boot: u32, seen: Observation) -> (Run, bool)
         console: &console,
     });
     let damaged = kernel_reports.iter().any(|report| report.kind != Kind::Warning);
+    let limit_note = limit_note(item, &seen);
     let (end, counts) = match seen.ending {
         Ending::Finished { end, counts, .. } => (Some(end), counts),
         Ending::Died(_) | Ending::Overdue { .. } | Ending::Silent { .. } => (None, Counts::default()),
@@ -50,10 +51,23 @@ pub(super) fn conclude(item: &Item, boot: u32, seen: Observation) -> (Run, bool)
         kernel_reports,
         output: seen.output,
         log: seen.log,
-        notes: seen.notes,
+        notes: limit_note.into_iter().chain(seen.notes).collect(),
         ..judgement.run_of(&item.name, &item.about, boot)
     };
     (run, damaged)
+}
+
+/// How much time a case had that took too long, if that was not what it or the user asked for.
+fn limit_note(item: &Item, seen: &Observation) -> Option<String> {
+    let is_late = match &seen.ending {
+        Ending::Finished { end, .. } => matches!(end, End::TimedOut { .. }),
+        Ending::Overdue { .. } => true,
+        Ending::Died(_) | Ending::Silent { .. } => false,
+    };
+    let [own, had] = [item.limit, seen.limit].map(|limit| limit.as_secs_f64());
+    let is_stretched = is_late && had > own;
+    is_stretched
+        .then(|| format!("limit {own} s, stretched to {had:.0} s since this machine is slower than its host"))
 }
 
 /// What the kernel reported: from its log as the agent sent it, or, when the agent could not send all

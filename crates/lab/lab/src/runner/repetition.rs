@@ -1,7 +1,7 @@
 //! All Runs of one case.
 
 use judge::outcome::Outcome;
-use judge::run::{Repeat, Run};
+use judge::run::{Repeat, Run, StoppingRule};
 
 use crate::options::Repeats;
 
@@ -66,7 +66,17 @@ impl Repetition {
         let stands = first(|run| run.outcome.accuses_kernel())
             .or_else(|| first(|run| run.outcome != Outcome::Pass))
             .unwrap_or(0);
-        (!self.runs.is_empty()).then(|| Run { repeats, ..self.runs.swap_remove(stands) })
+        let stopping_rule = self.stopping_rule();
+        (!self.runs.is_empty()).then(|| Run { repeats, stopping_rule, ..self.runs.swap_remove(stands) })
+    }
+
+    fn stopping_rule(&self) -> StoppingRule {
+        match self.repeats {
+            Repeats::Times(_) | Repeats::OnFailure(0) => StoppingRule::Fixed,
+            Repeats::UntilFailure(_) => StoppingRule::FirstFailure,
+            Repeats::OnFailure(_) if self.runs.len() > 1 => StoppingRule::Retry,
+            Repeats::OnFailure(_) => StoppingRule::Fixed,
+        }
     }
 }
 
