@@ -42,8 +42,10 @@ pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
     let done = done?;
     Results { args, directory: done.directory(), color }.write(&done.bisection)?;
     Ok(match done.bisection.conclusion {
-        Conclusion::Culprits { .. } => 0,
-        Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => BROKEN,
+        Conclusion::Culprits { .. } if !done.bisection.is_in_doubt() => 0,
+        Conclusion::Culprits { .. } | Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => {
+            BROKEN
+        }
     })
 }
 

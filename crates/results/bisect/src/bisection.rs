@@ -180,6 +180,22 @@ pub struct Check {
     pub holds: bool,
 }
 
+impl Check {
+    /// Whether it was run and came out otherwise than expected.
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        self.state.is_some() && self.untried.is_none() && !self.holds
+    }
+}
+
+impl Bisection {
+    /// Whether a check speaks against what was found.
+    #[must_use]
+    pub fn is_in_doubt(&self) -> bool {
+        self.proof.iter().any(Check::fails)
+    }
+}
+
 /// What a check tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

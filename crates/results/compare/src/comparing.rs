@@ -54,7 +54,8 @@ pub fn compare(
         comparison.notes.extend(one.notes.iter().map(named));
     }
     let kept = keep(request, &comparison, measured, environment)?;
-    let conclusion = Conclusion::of(&comparison, request.allowed);
+    let boot_counts = request.figures.operations.is_empty();
+    let conclusion = Conclusion::of(&comparison, request.allowed, boot_counts);
     Ok(Compared { comparison, conclusion, kept })
 }
 

@@ -3,6 +3,10 @@
 use measure::BOOT;
 use verdict::{Comparison, Missing, Row, Verdict};
 
+/// The smallest fraction by which a boot that takes more counts: its layout and the size of the image, which is
+/// decompressed, move it by thousandths whatever has changed.
+const BOOT_ALLOWED: f64 = 0.01;
+
 /// What a comparison comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conclusion {
@@ -15,12 +19,14 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    /// What `comparison` comes to where figures may be worse by the fraction `allowed`, or by anything.
+    /// What `comparison` comes to where figures may be worse by the fraction `allowed`, or by anything. The boot counts if
+    /// nothing else was asked for by name.
     #[must_use]
-    pub fn of(comparison: &Comparison, allowed: Option<f64>) -> Self {
+    pub fn of(comparison: &Comparison, allowed: Option<f64>, boot_counts: bool) -> Self {
         let rows = || comparison.others.iter().flat_map(|against| &against.rows);
         let mut missing = comparison.others.iter().flat_map(|against| &against.missing);
-        let is_too_bad = |row: &Row| allowed.is_some_and(|allowed| is_worse(row, allowed));
+        let counts = |row: &Row| boot_counts || row.metric != BOOT;
+        let is_too_bad = |row: &Row| allowed.is_some_and(|allowed| counts(row) && is_worse(row, allowed));
         // What the base can do and the other cannot is no matter of percents.
         if rows().any(is_too_bad) || missing.any(is_lost) {
             Self::Worse
@@ -34,6 +40,7 @@ impl Conclusion {
 
 /// Whether it is worse by more than the fraction `allowed`; where the base is 0, by anything.
 fn is_worse(row: &Row, allowed: f64) -> bool {
+    let allowed = if row.metric == BOOT { allowed.max(BOOT_ALLOWED) } else { allowed };
     row.verdict == Verdict::Worse && row.percent.is_none_or(|percent| percent > allowed * 100.0)
 }
 
@@ -65,7 +72,7 @@ mod tests {
         let against = Against { subject: Subject::default(), rows, missing };
         let (base, others) = (Subject::default(), vec![against]);
         let comparison = Comparison { kind: Kind::Exact, base, others, noise: None, notes: Vec::new() };
-        Conclusion::of(&comparison, allowed)
+        Conclusion::of(&comparison, allowed, true)
     }
 
     #[test]
@@ -85,6 +92,19 @@ mod tests {
     fn what_only_the_base_can_do_is_worse_whatever_is_allowed() {
         assert_eq!(concluded(Vec::new(), vec![lost(Outcome::Crash)], None), Conclusion::Worse);
         assert_eq!(concluded(Vec::new(), vec![lost(Outcome::Skip)], Some(0.0)), Conclusion::Nothing);
+    }
+
+    #[test]
+    fn a_boot_counts_from_one_percent_on_unless_something_else_was_asked_for() {
+        let slower =
+            |percent| vec![row(BOOT, Verdict::Worse, Some(percent)), row("a", Verdict::Same, Some(0.0))];
+        assert_eq!(concluded(slower(0.9), Vec::new(), Some(0.0)), Conclusion::NotWorse);
+        assert_eq!(concluded(slower(1.1), Vec::new(), Some(0.0)), Conclusion::Worse);
+        assert_eq!(concluded(slower(1.1), Vec::new(), Some(0.02)), Conclusion::NotWorse);
+        let against = Against { subject: Subject::default(), rows: slower(9.0), missing: Vec::new() };
+        let (base, others) = (Subject::default(), vec![against]);
+        let comparison = Comparison { kind: Kind::Exact, base, others, noise: None, notes: Vec::new() };
+        assert_eq!(Conclusion::of(&comparison, Some(0.0), false), Conclusion::NotWorse);
     }
 
     #[test]

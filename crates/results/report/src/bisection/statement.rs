@@ -1,6 +1,6 @@
 //! Statements about a bisection, for terminals, pages and mails.
 
-use bisect::{Bisection, Check, Conclusion, Kind, Question, StateReport};
+use bisect::{Bisection, Check, Checked, Conclusion, Kind, Question, StateReport};
 use measure::Unit;
 use measure::quantile::median;
 
@@ -16,6 +16,21 @@ use crate::words::{brief, is_hash, many, runs};
 
 /// What it comes to, in one sentence without a full stop.
 pub(super) fn verdict(bisection: &Bisection) -> String {
+    let culprits = candidates(bisection);
+    let is_enough =
+        !bisection.proof.iter().any(|check| check.tested == Some(Checked::Alone) && check.fails());
+    if !culprits.is_empty() && !is_enough {
+        let (noun, which) = (bisection.kind.noun(), names(culprits));
+        let verb = if bisection.fixed { "fixes" } else { "breaks" };
+        return format!(
+            "no {noun} or set of them {verb} it each time; the most probable does not suffice: {which}"
+        );
+    }
+    let doubt = if !culprits.is_empty() && bisection.is_in_doubt() { "in doubt: " } else { "" };
+    format!("{doubt}{}", conclusion(bisection))
+}
+
+fn conclusion(bisection: &Bisection) -> String {
     let which = if bisection.fixed { "good" } else { "bad" };
     let verb = if bisection.fixed { "fixes" } else { "breaks" };
     let noun = bisection.kind.noun();
@@ -90,7 +105,8 @@ fn confidence(bisection: &Bisection) -> Option<String> {
         Conclusion::Suspects { confidence, .. } => (*confidence, "one of them is"),
         Conclusion::Contradiction { .. } => return None,
     };
-    if !confidence.is_finite() {
+    // It is that of a model which a check that fails contradicts.
+    if !confidence.is_finite() || bisection.is_in_doubt() {
         return None;
     }
     let sure = probability(confidence, "more than");
@@ -102,7 +118,7 @@ fn proof(bisection: &Bisection) -> String {
     let checks = &bisection.proof;
     let untried = checks.iter().filter(|check| is_untried(check)).count();
     let tried = checks.len() - untried;
-    let held = checks.iter().filter(|check| !is_untried(check) && check.holds).count();
+    let held = tried - checks.iter().filter(|check| check.fails()).count();
     let doubt = if held < tried { "in doubt: " } else { "" };
     let rest = if untried > 0 { format!("; {untried} could not be run") } else { String::new() };
     match tried {

@@ -80,6 +80,22 @@ fn what_is_enough_but_not_needed_is_said_with_what_to_do() {
 }
 
 #[test]
+fn a_check_that_fails_changes_the_headline_and_takes_the_probability_away() {
+    let sure = printed(&absence(false), 200);
+    assert!(!sure.contains("in doubt") && sure.contains("probability"), "{sure}");
+    let text = printed(&one_of_two(false), 200);
+    assert!(text.starts_with("in doubt: the parameter that breaks it is aaa=1\n"), "{text}");
+    assert!(!text.contains("probability"), "{text}");
+    let mut alone = one_of_two(false);
+    (alone.proof[0].tested, alone.proof[0].holds) = (Some(bisect::Checked::Alone), false);
+    for text in [printed(&alone, 200), draft(&alone)] {
+        let expected =
+            "no parameter or set of them breaks it each time; the most probable does not suffice: aaa=1";
+        assert!(unwrapped(&text).contains(expected), "{text}");
+    }
+}
+
+#[test]
 fn a_removal_is_worded_without_a_double_no() {
     insta::assert_snapshot!("absence-text", printed(&absence(false), 100));
     let broken = draft(&absence(false));
