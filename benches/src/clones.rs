@@ -102,6 +102,7 @@ fn session(plan: &Plan) -> Session {
         engine: None,
         machine: String::new(),
         suite: plan.suite.clone(),
+        content: String::new(),
         cases: plan.items.iter().map(|item| item.name.clone()).collect(),
     }
 }

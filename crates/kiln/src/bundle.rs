@@ -22,6 +22,9 @@ pub(crate) fn bundle(args: &Bundle) -> Result<u8> {
     let mut progress = Progress::new();
     let size = pack(&recalled, &request.output, &mut |text| progress.show(text))?.div_ceil(1 << 20);
     drop(progress);
+    if let Some(note) = recalled.again.program_note() {
+        print(&format!("note: {note}\n"))?;
+    }
     print(&format!("{} ({size} MiB): unpack it and call sh run.sh\n", request.output.display()))?;
     Ok(0)
 }

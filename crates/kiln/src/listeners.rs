@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use lab::prepare::content::ProgramFile;
 use lab::{Event, Listener};
 use ledger::{Durations, Recorder};
 use protocol::End;
@@ -55,6 +56,11 @@ impl Listeners {
     /// How long these cases took before, as far as that is known.
     pub(crate) fn durations_of(&self, cases: &[String]) -> HashMap<String, Duration> {
         cases.iter().filter_map(|case| Some((case.clone(), self.durations.of(case)?))).collect()
+    }
+
+    /// Keeps the user's program with the session.
+    pub(crate) fn keep_program(&self, program: ProgramFile<'_>) -> Result<()> {
+        Ok(self.recorder.keep_program(program)?)
     }
 
     /// Something that is no part of a Run and is told as soon as the session begins.

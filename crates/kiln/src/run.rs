@@ -46,6 +46,7 @@ fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBo
     let golden = golden.map(|(good, machines)| good.as_golden(machines));
     let (mut options, notes) = options(&prepared, &session, output);
     let mut listeners = output.listeners(&session)?;
+    prepared.program().map_or(Ok(()), |program| listeners.keep_program(program))?;
     options.durations = listeners.durations_of(&session.cases);
     let notes = prepared.notes(&session).into_iter().chain(notes).chain(dump_note);
     notes.for_each(|note| listeners.note(note));

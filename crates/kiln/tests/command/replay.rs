@@ -18,10 +18,17 @@ fn a_case_that_fails_and_one_that_passes_end_as_before() {
     place.exec(&program, &["--format", "json", "--", "one"]).run().expect(7);
     let done = place.kiln(["replay", "last"]).run().expect(7).says("output  one");
     assert_eq!(verdict(&place, &done, 2), "same as before: fail seven: exit status 7");
-    // A replay can itself be replayed, after the program was fixed.
+    // A replay can itself be replayed; what ran then is what runs, also after the program was fixed or removed.
     place.script("seven", "exit 0");
-    let done = place.kiln(["replay", "last"]).run().expect(0);
-    assert_eq!(verdict(&place, &done, 3), "before: fail seven: exit status 7; now: pass seven");
+    let done =
+        place.kiln(["replay", "last"]).run().expect(7).says("the program has changed since session 20");
+    assert_eq!(verdict(&place, &done, 3), "same as before: fail seven: exit status 7");
+    std::fs::remove_file(&program).expect("ours");
+    let done =
+        place.kiln(["replay", "last"]).run().expect(7).says("the program has changed since session 20");
+    assert_eq!(verdict(&place, &done, 4), "same as before: fail seven: exit status 7");
+    let bundle = place.path().join("bug.tar").display().to_string();
+    place.kiln(["bundle", "last", "--output", &bundle]).run().expect(0).says("the program has changed since");
 }
 
 #[test]

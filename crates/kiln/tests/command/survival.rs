@@ -183,6 +183,26 @@ fn templates(cache: &Path) -> Vec<String> {
     names
 }
 
+#[test]
+fn what_was_edited_is_run_again_and_not_resumed() {
+    let place = Place::new();
+    let program = place.script("edited", "exit 0");
+    let resumed = |code| place.exec(&program, &["--resume"]).run().expect(code);
+    resumed(0);
+    resumed(0).says("1 of 1 cases are taken from session");
+    place.script("edited", "exit 1");
+    resumed(1).says("nothing to resume: session 20").says("ran another program, suite or agent");
+
+    let suite = place.suite(&[("a", "exit 0"), ("b", ". ./data")]);
+    let data = |text: &str| std::fs::write(Path::new(&suite).join("data"), text).expect("writable");
+    let resumed = |code| run(&place, &suite, &["--resume"]).run().expect(code);
+    data("exit 0\n");
+    resumed(0);
+    resumed(0).says("2 of 2 cases are taken from session");
+    data("exit 1\n");
+    resumed(1).says("nothing to resume: session 20");
+}
+
 /// Kills kiln as soon as `is_time` comes, and lets another one go on; gives how many Runs the first one had kept.
 #[track_caller]
 fn killed(is_time: impl Fn(&Running, &Path)) -> usize {

@@ -114,6 +114,10 @@ pub struct Session {
     pub machine: String,
     /// The suite's name, or the program's.
     pub suite: String,
+    /// Hash over what runs: the user's program with its libraries, the files of the suite, or the agent with kiln's own
+    /// cases; empty in sessions of earlier versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub content: String,
     /// Names of all cases, in the order in which they run.
     pub cases: Vec<String>,
 }

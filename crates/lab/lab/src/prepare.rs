@@ -2,6 +2,7 @@
 //!
 //! * [`cases`]: from a selection to a suite
 //! * [`again`]: a Run that was kept, once more; [`alone`]: its case with its machine
+//! * [`content`]: what runs, besides the Kernel
 //! * [`dry`]: what would be done
 //! * [`measure`](mod@measure): Kernels that are measured
 //! * [`kunit`]: the tests that a kernel runs while it boots
@@ -9,6 +10,7 @@
 pub mod again;
 pub mod alone;
 pub mod cases;
+pub mod content;
 pub mod dry;
 mod error;
 pub mod kunit;
@@ -71,6 +73,8 @@ pub struct Prepared {
     pub plans: Vec<Plan>,
     /// The machines for these plans.
     pub specs: Vec<Spec>,
+    /// A hash over what runs, besides the Kernel.
+    content: String,
     again: Option<Again>,
 }
 
@@ -132,9 +136,10 @@ impl Prepared {
         if let Some(again) = &again {
             again.narrow(&mut plan)?;
         }
+        let content = content::hash(request, suite.as_ref(), &plan.payload)?;
         let plans = plan.by_shape(fixed);
         let specs = plans.iter().map(|plan| request.machine.spec(plan, engine)).collect();
-        Ok(Self { request: request.clone(), kernel, engine, plans, specs, again })
+        Ok(Self { request: request.clone(), kernel, engine, plans, specs, content, again })
     }
 
     /// The same on the good kernel that failing cases are compared with, if there is one.
@@ -159,7 +164,8 @@ impl Prepared {
         let request = Request::Run(Box::new(self.request.clone()));
         let subject =
             About { locator: &self.request.kernel, kernel: &self.kernel, specs: &self.specs, suite };
-        let session = Session { cases: self.cases(), ..subject.session(request) };
+        let (cases, content) = (self.cases(), self.content.clone());
+        let session = Session { cases, content, ..subject.session(request) };
         match &self.again {
             Some(again) => again.keep_to(session),
             None => Ok(session),
@@ -237,7 +243,7 @@ impl Prepared {
     /// What is worth knowing before anything happens.
     #[must_use]
     pub fn notes(&self, session: &Session) -> Vec<String> {
-        let again = self.again.iter().filter_map(|again| again.note(session));
+        let again = self.again.iter().flat_map(|again| again.notes(session));
         let is_unknown = self.kernel.config.is_none() && self.request.has_needs();
         let unknown = is_unknown.then(|| NO_CONFIGURATION.to_string());
         let plans = self.plans.first().into_iter().flat_map(|plan| plan.notes.clone());
@@ -295,6 +301,7 @@ impl About<'_> {
             engine: specs.first().map(|spec| spec.engine),
             machine: describe(specs),
             suite: suite.to_string(),
+            content: String::new(),
             cases: Vec::new(),
         }
     }

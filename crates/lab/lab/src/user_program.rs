@@ -42,6 +42,11 @@ impl<'a> UserProgram<'a> {
     }
 }
 
+/// Where a program of this name is in the machine.
+pub(crate) fn place(name: &str) -> String {
+    format!("{PLACE}/{name}")
+}
+
 impl Plan {
     /// A plan for a user's own program.
     ///
@@ -51,7 +56,7 @@ impl Plan {
     pub fn for_program(kernel: &Kernel, user: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
         let program = Program::load(user.path)?;
         let name = user.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let place = format!("{PLACE}/{name}");
+        let place = place(&name);
         let mut plan = Self::empty(&name, &[], fixed);
         let script = interpreter(&program.content).map(|_| program.content.clone());
         plan.payload.program(program, &place);

@@ -62,6 +62,12 @@ impl Payload {
         self.programs.push((program, place.to_string()));
     }
 
+    /// The program that is shipped as `place`.
+    #[must_use]
+    pub fn program_at(&self, place: &str) -> Option<&Program> {
+        self.programs.iter().find(|(_, other)| other == place).map(|(program, _)| program)
+    }
+
     /// Ships a folder as `place`.
     pub fn folder(&mut self, folder: Folder, place: &str) {
         self.folders.push((folder, place.to_string()));

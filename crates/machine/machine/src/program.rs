@@ -108,7 +108,11 @@ impl Program {
 }
 
 /// The bytes of a file of bounded size.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
+///
+/// # Errors
+///
+/// When it cannot be read, is no plain file or larger than what is shipped.
+pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let metadata = std::fs::metadata(path).map_err(|source| error(path, &source.to_string()))?;
     if !metadata.is_file() {
         return Err(error(path, "is not a file"));

@@ -3,6 +3,7 @@
 //! The folder may be that of another version, half written, damaged or no session at all: what is read is
 //! bounded, and what cannot be read is an error of one line or, in a list, left out.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,9 @@ use thiserror::Error;
 
 /// The document about a whole session.
 const SESSION: &str = "session.json";
+
+/// The folder of a session with the user's program.
+pub(crate) const PROGRAM: &str = "program";
 
 /// The Run of the boot, outside of the folder of the cases: one of them may have its name.
 pub(crate) const BOOT_RUN: &str = "boot.json";
@@ -158,6 +162,12 @@ impl Past {
             (self.document(&run.case) == *path).then_some(run)
         });
         self.read_run(&self.directory.join(BOOT_RUN)).into_iter().chain(judged).collect()
+    }
+
+    /// Where the user's program of this name is kept as it ran; sessions of earlier versions kept none.
+    #[must_use]
+    pub fn program(&self, name: &OsStr) -> PathBuf {
+        self.directory.join(PROGRAM).join(name)
     }
 
     /// What was kept of a Run, by the names that it can have elsewhere.

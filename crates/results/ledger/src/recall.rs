@@ -82,9 +82,21 @@ pub fn recall(kept: &KeptRequest, read: &dyn Fn(&[String]) -> Option<Request>) -
     let session = past.session()?;
     let directory = session.directory.clone();
     let request = request_of(&session, &past.name(), read)?;
+    let program = changed_program(&past, &directory, &request);
     let again = Again::new(&run, past.name(), session, request);
+    let again = program.into_iter().fold(again, Again::with_program);
     let request = again.request()?;
     Ok(Recalled { run, request, again, directory, sessions, past })
+}
+
+/// The program that ran, if the user's is not the same any more.
+fn changed_program(past: &Past, directory: &Path, request: &Request) -> Option<PathBuf> {
+    let Request::Run(request) = request else { return None };
+    let path = directory.join(&request.cases.program()?.path);
+    let kept = past.program(path.file_name()?);
+    let then = std::fs::read(&kept).ok()?;
+    let is_same = std::fs::read(path).is_ok_and(|now| now == then);
+    (!is_same).then_some(kept)
 }
 
 /// What cannot be read is not there for whoever asks for it.

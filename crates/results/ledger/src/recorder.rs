@@ -1,19 +1,21 @@
 //! Writes what it hears into a folder.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use judge::run::file_name;
 use judge::{Run, Summary};
 use lab::event::Session;
+use lab::prepare::content::ProgramFile;
 use lab::{Event, Listener};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::document;
-use crate::past::BOOT_RUN;
+use crate::past::{BOOT_RUN, PROGRAM};
 
 /// Space that must be left before a session starts, in bytes.
 const SPACE_MIN: u64 = 16 << 20;
@@ -164,6 +166,22 @@ impl Recorder {
         &self.directory
     }
 
+    /// Keeps the user's program as it ran, so that the Run can be made again after a change.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn keep_program(&self, program: ProgramFile<'_>) -> Result<(), Error> {
+        let folder = self.directory.join(PROGRAM);
+        let path = folder.join(program.name);
+        let write = || {
+            std::fs::create_dir(&folder)?;
+            std::fs::write(&path, program.content)?;
+            std::fs::set_permissions(&path, Permissions::from_mode(0o755))
+        };
+        write().map_err(|why| Error::Io { path: path.clone(), why })
+    }
+
     /// The first thing that could not be written, if any.
     ///
     /// # Errors
@@ -304,6 +322,7 @@ mod tests {
             engine: None,
             machine: "x".into(),
             suite: "smoke".into(),
+            content: String::new(),
             cases: vec!["pipe/full".into()],
         }
     }

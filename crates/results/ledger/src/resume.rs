@@ -20,17 +20,24 @@ pub struct Resumed {
 /// Runs of the last session like `session` below `root` that need not be made again.
 #[must_use]
 pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
-    let like = |past: &Past| {
-        past.session().is_ok_and(|earlier| {
-            (&earlier.identity, &earlier.machine, &earlier.suite, &earlier.cases, needs(&earlier))
-                == (&session.identity, &session.machine, &session.suite, &session.cases, needs(session))
-        })
+    let nothing = |note: String| Resumed { finished: Vec::new(), note };
+    let like = |past: Past| {
+        let earlier = past.session().ok()?;
+        let is_like = (&earlier.identity, &earlier.machine, &earlier.suite, &earlier.cases, needs(&earlier))
+            == (&session.identity, &session.machine, &session.suite, &session.cases, needs(session));
+        is_like.then_some((past, earlier.content))
     };
-    let Some(past) = sessions(root).into_iter().find(like) else {
-        let note =
-            "nothing to resume: no earlier session has this kernel, machine, cases and needs".to_string();
-        return Resumed { finished: Vec::new(), note };
+    let Some((past, content)) = sessions(root).into_iter().find_map(like) else {
+        return nothing(
+            "nothing to resume: no earlier session has this kernel, machine, cases and needs".to_string(),
+        );
     };
+    if content != session.content {
+        let name = past.name();
+        return nothing(format!(
+            "nothing to resume: session {name} ran another program, suite or agent than there is now"
+        ));
+    }
     let is_case = |run: &Run| !run.is_boot && session.cases.contains(&run.case);
     let is_done = |run: &Run| is_case(run) && is_final(run) && is_often_enough(run, repeats);
     let finished: Vec<Run> = past.runs().into_iter().filter(is_done).collect();

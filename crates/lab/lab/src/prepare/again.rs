@@ -1,5 +1,7 @@
 //! A Run that was kept, once more: the same case on the very same Kernel.
 
+use std::path::PathBuf;
+
 use judge::Run;
 use kernel::Locator;
 use machine::Engine;
@@ -7,7 +9,7 @@ use machine::Engine;
 use super::Error;
 use crate::event::Session;
 use crate::plan::Plan;
-use crate::request::{MachineRequest, Request};
+use crate::request::{MachineRequest, Request, Selection};
 
 /// Digits of an identity that tell it from others.
 const SHOWN: usize = 12;
@@ -21,6 +23,8 @@ pub struct Again {
     name: String,
     session: Session,
     request: Request,
+    /// The program as it was then, in place of one that has changed.
+    program: Option<PathBuf>,
 }
 
 impl Again {
@@ -28,7 +32,13 @@ impl Again {
     #[must_use]
     pub fn new(run: &Run, name: String, session: Session, request: Request) -> Self {
         let Run { case, is_boot, seed, .. } = run.clone();
-        Self { case, is_boot, seed, name, session, request }
+        Self { case, is_boot, seed, name, session, request, program: None }
+    }
+
+    /// The same with this program in place of the user's, which has changed since.
+    #[must_use]
+    pub fn with_program(self, path: PathBuf) -> Self {
+        Self { program: Some(path), ..self }
     }
 
     /// What asks for the same once more: the exact Kernel and the case are in place.
@@ -42,6 +52,9 @@ impl Again {
             Request::Run(request) => {
                 let mut request = request.again(exact, (!self.is_boot).then_some(&self.case));
                 self.keep_accel(&mut request.machine);
+                if let (Selection::Program(program), Some(path)) = (&mut request.cases, &self.program) {
+                    program.path.clone_from(path);
+                }
                 Request::Run(Box::new(request))
             }
             Request::Kunit(request) => {
@@ -93,9 +106,25 @@ impl Again {
         self.seed
     }
 
-    /// What is not as it was, in one line.
-    pub(super) fn note(&self, now: &Session) -> Option<String> {
-        let before = &self.session.machine;
-        (now.machine != *before).then(|| format!("session {} had another machine: {before}", self.name))
+    /// What is not as it was, a line each.
+    pub(super) fn notes(&self, now: &Session) -> Vec<String> {
+        let Self { session: before, name, .. } = self;
+        let machine = (now.machine != before.machine)
+            .then(|| format!("session {name} had another machine: {}", before.machine));
+        let is_other = !before.content.is_empty() && now.content != before.content;
+        let content =
+            is_other.then(|| format!("session {name} ran another program, suite or agent than there is now"));
+        machine.into_iter().chain(self.program_note()).chain(content).collect()
+    }
+
+    /// That the program is not the one that has the user's name for it now.
+    #[must_use]
+    pub fn program_note(&self) -> Option<String> {
+        let path = self.program.as_ref()?;
+        Some(format!(
+            "the program has changed since session {}: {} is what ran then",
+            self.name,
+            path.display()
+        ))
     }
 }

@@ -31,6 +31,8 @@ pub struct External {
     pub(super) dialect: Dialect,
     /// What is shipped.
     pub(super) folder: Folder,
+    /// What the suite says about its cases, which is read and not shipped.
+    pub(super) metadata: Vec<u8>,
     /// Where it is in the machine.
     pub(super) place: &'static str,
     /// Links besides those in the folder, each with its target.
@@ -90,9 +92,7 @@ impl External {
                 hash.part(self.folder.read(path)?);
             }
         }
-        for case in self.cases.iter().filter(|case| !case.asks.is_empty()) {
-            hash.part(format!("{} {:?}", case.name, case.asks));
-        }
+        hash.part(&self.metadata);
         Ok(hash.finish())
     }
 

@@ -27,8 +27,8 @@ pub(super) fn open(path: &Path) -> Result<External, Error> {
     let cases = cases.into_iter().map(case).collect();
     let notes = long.iter().map(|path| format!("not run, since its name is too long: {path}")).collect();
     let name = name_of(folder.root());
-    External { name, cases, dialect: Dialect::Folder, folder, place: PLACE, links: Vec::new(), notes }
-        .checked(why)
+    let (dialect, metadata, links) = (Dialect::Folder, Vec::new(), Vec::new());
+    External { name, cases, dialect, folder, metadata, place: PLACE, links, notes }.checked(why)
 }
 
 /// Whether a file is run: shared libraries are executable, too, and what is hidden is somebody's own.

@@ -60,7 +60,7 @@ pub(super) fn open(path: &Path) -> Result<External, Error> {
     })?;
     let cases = tests.iter().map(|test| case(&folder, test)).collect();
     let (name, dialect, notes) = ("kselftest".to_string(), Dialect::Kselftest, Vec::new());
-    External { name, cases, dialect, folder, place: PLACE, links: Vec::new(), notes }
+    External { name, cases, dialect, folder, metadata: Vec::new(), place: PLACE, links: Vec::new(), notes }
         .checked("its kselftest-list.txt names no tests")
 }
 

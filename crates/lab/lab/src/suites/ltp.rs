@@ -51,7 +51,8 @@ pub(super) fn recognise(path: &Path) -> Option<Wanted> {
 /// The suite.
 pub(super) fn open(wanted: &Wanted) -> Result<External, Error> {
     let mut folder = Folder::survey(&wanted.root)?;
-    let metadata = Metadata::parse(&folder.read(metadata::FILE).unwrap_or_default());
+    let content = folder.read(metadata::FILE).unwrap_or_default();
+    let metadata = Metadata::parse(&content);
     let programs = tree::programs(&mut folder);
     let mut cases = Vec::new();
     for list in lists(&folder, wanted) {
@@ -66,7 +67,7 @@ pub(super) fn open(wanted: &Wanted) -> Result<External, Error> {
     }
     let name = wanted.list.as_ref().map_or("ltp".to_string(), |list| format!("ltp/{list}"));
     let (links, dialect, notes) = (programs.links(PLACE), Dialect::Ltp, Vec::new());
-    External { name, cases, dialect, folder, place: PLACE, links, notes }
+    External { name, cases, dialect, folder, metadata: content, place: PLACE, links, notes }
         .checked("has no lists of tests in runtest/, or nothing in them")
 }
 

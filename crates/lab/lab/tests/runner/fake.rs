@@ -174,6 +174,7 @@ fn session(cases: Vec<String>) -> Session {
         engine: None,
         machine: "fake".into(),
         suite: "fake".into(),
+        content: String::new(),
         cases,
     }
 }

@@ -8,7 +8,7 @@ use judge::signature::Way;
 use lab::event::Session;
 use lab::prepare::Execution;
 use lab::request::KernelRequest;
-use lab::{Event, Listener, Prepared, Suite};
+use lab::{Event, Isolation, Listener, Prepared, Request, Suite};
 use ledger::Recorder;
 
 use super::context::{Context, Ready};
@@ -148,7 +148,7 @@ impl Runs {
         session_of(context, &parts, round)
     }
 
-    /// Runs of earlier sessions with the same kernel, parameters, machine and case.
+    /// Runs of earlier sessions with the same kernel, parameters, machine, isolation and case, by the same agent.
     fn add_earlier(
         &self,
         context: &Context<'_>,
@@ -161,7 +161,8 @@ impl Runs {
                 return;
             }
             let is_like = past.session().is_ok_and(|before| {
-                (&before.identity, &before.machine) == (&now.identity, &now.machine)
+                (&before.identity, &before.machine, &before.content, isolation(&before))
+                    == (&now.identity, &now.machine, &now.content, isolation(now))
                     && before.cases.contains(case)
             });
             if !is_like || self.counted.contains(&past.name()) {
@@ -171,6 +172,14 @@ impl Runs {
                 tally.take_earlier(&past.name(), &run);
             }
         }
+    }
+}
+
+/// How the cases of a session were kept apart, if it says so.
+fn isolation(session: &Session) -> Option<Isolation> {
+    match session.request.as_ref()? {
+        Request::Run(request) => Some(request.policy.isolation),
+        Request::Kunit(_) => None,
     }
 }
 
@@ -213,6 +222,7 @@ fn session_of(context: &Context<'_>, parts: &Parts, round: Round<'_, '_>) -> Res
     let machines = prepared.machines(context.environment.backend)?;
     let recorder = Recorder::create(&context.environment.sessions, &session.stamp())?;
     tally.sessions.push(name_of(recorder.directory()));
+    prepared.program().map_or(Ok(()), |program| recorder.keep_program(program))?;
     let options = prepared.options().options;
     let interrupt = context.environment.interrupt;
     let execution = Execution { machines: &machines, options, golden: None, interrupt };

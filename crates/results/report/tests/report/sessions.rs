@@ -24,6 +24,7 @@ pub(crate) fn session(suite: &str, cases: &[&str]) -> Session {
         engine: None,
         machine: "QEMU with TCG, 2 CPUs, 1024 MiB".into(),
         suite: suite.into(),
+        content: String::new(),
         cases: cases.iter().map(ToString::to_string).collect(),
     }
 }
