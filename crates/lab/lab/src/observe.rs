@@ -25,7 +25,7 @@ const SEARCHED_MAX: usize = 8 << 20;
 const REPORTS_MAX: usize = 256;
 
 /// Most notes of one Run.
-const NOTES_MAX: usize = 20;
+pub(crate) const NOTES_MAX: usize = 20;
 
 /// How often the user's wish to stop is looked at.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);

@@ -4,7 +4,7 @@ use judge::kernel_report::{self, KernelReport, Kind};
 use judge::{Blame, Ending, Judgement, Outcome, Run, Seen, judge};
 use protocol::{Counts, End};
 
-use crate::observe::Observation;
+use crate::observe::{NOTES_MAX, Observation};
 use crate::plan::Item;
 
 /// Lines of the console that are shown when a machine dies.
@@ -51,7 +51,7 @@ pub(super) fn conclude(item: &Item, boot: u32, seen: Observation) -> (Run, bool)
         kernel_reports,
         output: seen.output,
         log: seen.log,
-        notes: limit_note.into_iter().chain(seen.notes).collect(),
+        notes: limit_note.into_iter().chain(seen.notes).take(NOTES_MAX).collect(),
         ..judgement.run_of(&item.name, &item.about, boot)
     };
     (run, damaged)
