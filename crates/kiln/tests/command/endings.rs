@@ -4,7 +4,7 @@ use judge::{Blame, Outcome};
 use lab::Event;
 use rustix::process::Signal;
 
-use crate::support::{KERNEL, Place, processes, until};
+use crate::support::{KERNEL, Place, Running, processes, until};
 
 /// A program that is in nobody's way and does not end.
 const ENDLESS: &str = "kiln-report pass started; while :; do :; done";
@@ -33,12 +33,18 @@ fn a_qemu_that_is_killed_broke_the_machine_and_what_was_finished_is_kept() {
     done.expect(3).says("QEMU: ended by signal 9");
 }
 
-#[test]
-fn a_qemu_that_is_killed_under_a_program_is_broken() {
-    let place = Place::new();
+/// A program that does not end, and runs.
+fn endless(place: &Place) -> Running {
     let program = place.script("endless", ENDLESS);
     let running = place.exec(&program, &[]).start();
     running.await_event("started");
+    running
+}
+
+#[test]
+fn a_qemu_that_is_killed_under_a_program_is_broken() {
+    let place = Place::new();
+    let running = endless(&place);
     processes::signal(running.qemu(), Signal::KILL);
     let done = running.wait().expect(3).says("QEMU: ended by signal 9");
     let run = done.document("endless");
@@ -48,9 +54,7 @@ fn a_qemu_that_is_killed_under_a_program_is_broken() {
 #[test]
 fn a_guest_does_not_outlive_a_kiln_that_is_killed() {
     let place = Place::new();
-    let program = place.script("endless", ENDLESS);
-    let running = place.exec(&program, &[]).start();
-    running.await_event("started");
+    let running = endless(&place);
     let qemu = running.qemu();
     running.signal(Signal::KILL);
     // Waiting ends when no process of the session is left, QEMU included.
@@ -67,9 +71,7 @@ fn a_guest_does_not_outlive_a_kiln_that_is_killed() {
 fn an_interrupt_ends_the_guest_and_keeps_the_session() {
     for signal in [Signal::INT, Signal::TERM] {
         let place = Place::new();
-        let program = place.script("endless", ENDLESS);
-        let running = place.exec(&program, &[]).start();
-        running.await_event("started");
+        let running = endless(&place);
         running.signal(signal);
         let done = running.wait().expect(130).says("interrupted");
         assert!(matches!(done.events().last(), Some(Event::Ended { interrupted: true, .. })));
@@ -82,9 +84,7 @@ fn an_interrupt_ends_the_guest_and_keeps_the_session() {
 #[test]
 fn two_signals_at_once_are_one_interrupt() {
     let place = Place::new();
-    let program = place.script("endless", ENDLESS);
-    let running = place.exec(&program, &[]).start();
-    running.await_event("started");
+    let running = endless(&place);
     // While it is stopped both wait for it.
     for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
         running.signal(signal);

@@ -57,6 +57,12 @@ impl Payload {
         self.tools.push((program, place.to_string()));
     }
 
+    /// Whether a program that only some cases need is shipped as `place`.
+    #[must_use]
+    pub fn has_tool(&self, place: &str) -> bool {
+        self.tools.iter().any(|(_, other)| other == place)
+    }
+
     /// Ships a program as `place`, with the libraries it needs.
     pub fn program(&mut self, program: Program, place: &str) {
         self.programs.push((program, place.to_string()));

@@ -106,11 +106,16 @@ impl Plan {
     }
 
     fn ship_tool(&mut self, name: &str) -> Option<String> {
+        let place = tool_path(name);
+        // Many cases may need it.
+        if self.payload.has_tool(&place) {
+            return None;
+        }
         let Some(path) = Program::find(name) else {
             return Some(format!("this host has no {name}{}", package_hint(name)));
         };
         match Program::load(&path) {
-            Ok(program) => self.payload.tool(program, &tool_path(name)),
+            Ok(program) => self.payload.tool(program, &place),
             Err(error) => return Some(error.to_string()),
         }
         None
