@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use kernel::{Context as Search, Kernel, Locator, Store};
 use lab::event::Session;
+use lab::options::Boots;
 use lab::plan::Fixed;
 use lab::source::VmmSource;
 use lab::{Event, Isolation, Listener, Options, Part, Plan, Repeats, Runner, Suite};
@@ -81,6 +82,7 @@ fn options(engine: Engine) -> Options {
         isolation: Isolation::Case,
         jobs: 1,
         repeats: Repeats::Times(CLONES),
+        boots: Boots { first: 0, count: Some(1) },
         seed: None,
         durations: std::collections::HashMap::new(),
         finished: Vec::new(),

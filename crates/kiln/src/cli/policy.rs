@@ -16,6 +16,12 @@ pub(crate) struct Policy {
     /// Run each case this many times and report how often it fails
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) repeat: Option<u32>,
+    /// Boots over which the runs of a case are spread [default: 1 to 5, the more runs, the more boots]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) boots: Option<u32>,
+    /// Number of the first of these boots: another number is another boot of the same kernel
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) first_boot: u32,
     /// Run each case until it does not pass, at most --repeat times
     #[arg(long)]
     pub(crate) until_fail: bool,

@@ -71,6 +71,9 @@ pub struct Repeat {
     pub reason: String,
     /// By the guest's clock where the case ended, else by the host's.
     pub duration: Duration,
+    /// The boot that it ran in; 0 where an earlier version did not say it.
+    #[serde(default)]
+    pub boot: u32,
     /// The clone that it ran in.
     pub clone: u32,
     /// What the case drew its random numbers from.

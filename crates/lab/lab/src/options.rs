@@ -29,12 +29,23 @@ pub struct Options {
     pub jobs: usize,
     /// How often each case is run.
     pub repeats: Repeats,
+    /// In which boots.
+    pub boots: Boots,
     /// What all cases draw their random numbers from; each Run has its own if this is not set.
     pub seed: Option<u64>,
     /// How long cases took before: the longest are run first.
     pub durations: HashMap<String, Duration>,
     /// Runs of an earlier session, which are told and not made again.
     pub finished: Vec<Run>,
+}
+
+/// The boots in whose clones cases run. Boots of one machine with different numbers are different boots.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Boots {
+    /// The number of the first.
+    pub first: u32,
+    /// Over how many the Runs of a case are spread; if it is not set, the more Runs, the more boots.
+    pub count: Option<u32>,
 }
 
 /// How often each case is run.

@@ -4,7 +4,7 @@
 //! * [`pool`]: cases side by side, each in a machine of its own
 //! * [`suite`]: all cases in one machine, one after the other
 //! * [`work`]: one Run
-//! * [`repetition`]: all Runs of one case
+//! * [`repetition`]: all Runs of one case; [`spread`]: over which boots they are spread
 //! * [`golden`]: whether a kernel that is known to be good fails in the same way
 //! * [`conclude`]: from what was seen to a Run
 //! * [`news`]: what is told meanwhile
@@ -15,6 +15,7 @@ mod machine_provider;
 mod news;
 mod pool;
 mod repetition;
+mod spread;
 mod suite;
 mod work;
 

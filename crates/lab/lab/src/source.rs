@@ -24,7 +24,8 @@ pub trait Source: Sync {
         on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Up, BootFailure>, Error>;
 
-    /// Boots one that others are cloned from, or finds one that an earlier run has kept; `on_event` gets the same.
+    /// Boots one that others are cloned from, or finds one that an earlier run has kept; `on_event` gets the same. Those
+    /// with different numbers are different boots.
     ///
     /// # Errors
     ///
@@ -32,6 +33,7 @@ pub trait Source: Sync {
     /// inner error.
     fn template<'s>(
         &'s self,
+        _number: u32,
         _interrupt: &'s AtomicBool,
         _on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {

@@ -1,38 +1,54 @@
 //! Asks the question at points of an axis, remembers the answers, and knows what asking costs.
 
+mod known;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use ledger::Journal;
 use serde::{Deserialize, Serialize};
-use verdict::Rate;
-use verdict::bisection::{Search, State};
+use verdict::bisection::{Boot, Search, State};
+use verdict::nested::shows;
+use verdict::{Alarms, BootRuns, Nested, Price};
 
 use crate::answer::Answer;
 use crate::axis::Axis;
-use crate::bisection::{Evidence, StateReport};
+use crate::bisection::StateReport;
 use crate::error::Error;
 use crate::event::{Progress, Purpose};
 use crate::point::Point;
 use crate::question::{Question, Threshold};
+use crate::settings::Settings;
 use crate::tester::{Test, Tested, Tester};
 use crate::track::Track;
 
-/// A run takes so long before one has been seen.
-const USUAL_RUN: Duration = Duration::from_secs(1);
+use known::{Costs, Known};
 
 /// Runs of a state after which no more of them are worth their time.
 const RUNS_MAX: u32 = 2000;
 
-/// Runs on end that answer nothing after which a state cannot be tested.
-const LOST_MAX: usize = 3;
+/// Runs of all states together after which a search is given up: in clones, and where each is a boot.
+const ALL_RUNS_MAX: u32 = 20_000;
+const ALL_BOOTS_MAX: u32 = 2000;
 
 /// An answer as it is kept, so that the same command goes on from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     point: Point,
     name: String,
+    /// The boot of its runs, or the first of several; earlier versions knew only one.
+    #[serde(default)]
+    boot: u32,
     tested: Tested,
+}
+
+/// Runs that are wanted at a point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) point: Point,
+    /// The number of the boot, from 0; where each run is a boot, of the first.
+    pub(crate) boot: u32,
+    pub(crate) times: u32,
 }
 
 impl Kept {
@@ -54,44 +70,13 @@ pub(crate) struct Asking<'a> {
     /// Points that the axis does not have.
     absent: BTreeSet<Point>,
     pub(crate) threshold: Option<Threshold>,
-    /// How often it shows where it is, as a search knows it from more than the end.
-    pub(crate) rate: Option<Rate>,
-    preparation: Mean,
-    run: Mean,
+    /// How states without the failure may show it all the same.
+    pub(crate) alarms: Alarms,
+    /// Boots of states that have the failure, as a search knows them: more than those of the end.
+    pub(crate) bad_boots: Option<Vec<BootRuns>>,
+    costs: Costs,
     pub(crate) runs: u32,
     pub(crate) reused: u32,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Known {
-    name: String,
-    bad: u32,
-    good: u32,
-    values: Vec<f64>,
-    /// Failures of another kind were seen.
-    has_others: bool,
-    /// The last so many runs answered nothing.
-    lost: usize,
-    untestable: Option<String>,
-    evidence: Evidence,
-}
-
-/// The mean of durations.
-#[derive(Debug, Clone, Copy, Default)]
-struct Mean {
-    sum: Duration,
-    count: u32,
-}
-
-impl Mean {
-    fn add(&mut self, one: Duration) {
-        self.sum += one;
-        self.count += 1;
-    }
-
-    fn or(self, usual: Duration) -> Duration {
-        if self.count == 0 { usual } else { self.sum / self.count }
-    }
 }
 
 /// What answers and keeps, and where progress goes.
@@ -119,17 +104,17 @@ impl<'a> Asking<'a> {
             known: BTreeMap::new(),
             absent: BTreeSet::new(),
             threshold: None,
-            rate: None,
-            preparation: Mean::default(),
-            run: Mean::default(),
+            alarms: question.alarms(),
+            bad_boots: None,
+            costs: Costs::default(),
             runs: 0,
             reused: 0,
         };
-        for Kept { point, name, tested } in kept {
-            asking.learn_costs(&tested);
-            asking.reused += tested.answer.count();
-            asking.runs += tested.answer.count();
-            asking.take(point, name, tested);
+        for kept in kept {
+            asking.costs.learn(&kept.tested);
+            asking.reused += kept.tested.answer.count();
+            asking.runs += kept.tested.answer.count();
+            asking.take(kept);
         }
         asking
     }
@@ -169,10 +154,47 @@ impl<'a> Asking<'a> {
         self.known.get(point).map_or((0, 0), |known| known.counts(self.threshold))
     }
 
-    /// Whether the failure shows at a point: once is enough, but for samples, of which more must be bad than not.
-    pub(crate) fn shows(&self, point: &Point) -> bool {
-        let (bad, good) = self.counts(point);
-        if self.question.is_measured() { bad > good } else { bad > 0 }
+    /// The same for each boot.
+    pub(crate) fn boots(&self, point: &Point) -> Vec<BootRuns> {
+        self.known.get(point).map_or_else(Vec::new, |known| known.boots(self.threshold))
+    }
+
+    /// Whether the same state always answers the same.
+    pub(crate) fn is_certain(&self) -> bool {
+        self.alarms == Alarms::None
+    }
+
+    /// The end where the failure shows, and the one where it does not.
+    pub(crate) fn ends(settings: &Settings) -> (Point, Point) {
+        if settings.fixed { (Point::First, Point::Last) } else { (Point::Last, Point::First) }
+    }
+
+    /// What is known of the failure where it is.
+    pub(crate) fn failure(&self, settings: &Settings) -> Nested {
+        let (bad, _) = Self::ends(settings);
+        let boots = self.bad_boots.clone().unwrap_or_else(|| self.boots(&bad));
+        Nested::perhaps_always(&boots)
+    }
+
+    /// The probability that the failure is at a point; of a measured one, whether most of its values are bad.
+    pub(crate) fn shows(&self, point: &Point, settings: &Settings) -> f64 {
+        let boots = self.boots(point);
+        if self.question.is_measured() {
+            let (bad, good) = self.counts(point);
+            return if bad > good { 1.0 } else { 0.0 };
+        }
+        let (bad, good) = Self::ends(settings);
+        shows(&boots, &self.boots(&bad), &self.boots(&good), self.alarms)
+    }
+
+    /// Whether more runs were made than are worth their time.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.runs >= if self.question.nests_runs() { ALL_RUNS_MAX } else { ALL_BOOTS_MAX }
+    }
+
+    /// Whether something between the ends was tested: then both were what they should be.
+    pub(crate) fn has_searched(&self) -> bool {
+        self.known.keys().any(|point| !matches!(point, Point::First | Point::Last))
     }
 
     /// From now on only failures like the one at this point count.
@@ -192,40 +214,74 @@ impl<'a> Asking<'a> {
         self.known.get(point).is_some_and(|known| known.has_others)
     }
 
-    /// What a test at a point costs, in seconds; more than anything where it says nothing new.
-    pub(crate) fn cost(&self, point: &Point) -> f64 {
+    /// What a run at a point costs, in seconds; more than anything where it says nothing new.
+    pub(crate) fn cost(&self, point: &Point, boot: Boot) -> f64 {
         let (bad, good) = self.counts(point);
         if self.is_untestable(point) || bad.saturating_add(good) >= RUNS_MAX {
             return f64::INFINITY;
         }
-        let run = self.run.or(USUAL_RUN);
-        let preparation = match self.known.contains_key(point) {
-            true => Duration::ZERO,
-            false => self.preparation.or(self.axis.usual_effort()),
-        };
-        (run + preparation).as_secs_f64()
+        let Price { boot: new_boot, run } = self.price();
+        match (boot, self.known.contains_key(point)) {
+            (Boot::Last, _) => run,
+            // Where each run is a boot, the time of one run is that of the other.
+            (Boot::New, true) if run.is_infinite() => new_boot,
+            (Boot::New, true) => new_boot + run,
+            (Boot::New, false) => self.step().as_secs_f64(),
+        }
+    }
+
+    /// What a boot and a run cost, in seconds.
+    pub(crate) fn price(&self) -> Price {
+        let (boot, run) = (self.costs.boot().as_secs_f64(), self.costs.run().as_secs_f64());
+        match self.question.nests_runs() {
+            true => Price { boot, run },
+            false => Price { boot: boot + run, run: f64::INFINITY },
+        }
     }
 
     /// Time that a state takes which was never tested.
     pub(crate) fn step(&self) -> Duration {
-        self.preparation.or(self.axis.usual_effort()) + self.run.or(USUAL_RUN)
+        self.costs.preparation(self.axis.usual_effort()) + self.costs.boot() + self.costs.run()
     }
 
-    /// Makes so many runs at each of these points that the axis has; whether it has all of them.
-    pub(crate) fn ask(&mut self, points: &[(Point, u32)], purpose: Purpose) -> Result<bool, Error> {
+    /// The number of a boot that a point had not yet.
+    pub(crate) fn next_boot(&self, point: &Point) -> u32 {
+        self.known.get(point).map_or(0, Known::next_boot)
+    }
+
+    /// So many more runs at a point, in new boots with at most `each` runs.
+    pub(crate) fn new_boots(&self, point: &Point, times: u32, each: u32) -> Vec<Wanted> {
+        let first = self.next_boot(point);
+        let wanted = |boot, times| Wanted { point: point.clone(), boot, times };
+        if !self.question.nests_runs() {
+            return if times > 0 { vec![wanted(first, times)] } else { Vec::new() };
+        }
+        let boots = times.div_ceil(each);
+        (0..boots).map(|boot| wanted(first + boot, each.min(times - boot * each))).collect()
+    }
+
+    /// Makes the runs that are wanted, side by side where that is possible; whether the axis has all their points.
+    pub(crate) fn ask(&mut self, wanted: &[Wanted], purpose: Purpose) -> Result<bool, Error> {
+        let mut has_all = true;
+        for side_by_side in wanted.chunks(self.jobs()) {
+            has_all &= self.ask_together(side_by_side, purpose)?;
+        }
+        Ok(has_all)
+    }
+
+    fn ask_together(&mut self, wanted: &[Wanted], purpose: Purpose) -> Result<bool, Error> {
         let mut tests = Vec::new();
-        for (point, times) in points {
-            let Some(subject) = self.axis.subject(point)? else {
-                self.absent.insert(point.clone());
+        for Wanted { point, boot, times } in wanted {
+            let (point, boot, times) = (point.clone(), *boot, *times);
+            let Some(subject) = self.axis.subject(&point)? else {
+                self.absent.insert(point);
                 continue;
             };
-            let before = self.known.get(point).map_or(0, |known| known.answers(self.question.is_measured()));
-            let before = u32::try_from(before).unwrap_or(u32::MAX);
-            let (point, name, times) = (point.clone(), subject.name.clone(), *times);
+            let name = subject.name.clone();
             (self.emit)(Progress::Testing { point: point.clone(), name, times, purpose });
-            tests.push(Test { point, subject, times, before });
+            tests.push(Test { point, subject, boot, times });
         }
-        let has_all = tests.len() == points.len();
+        let has_all = tests.len() == wanted.len();
         if tests.is_empty() {
             return Ok(has_all);
         }
@@ -233,25 +289,24 @@ impl<'a> Asking<'a> {
         if answers.len() != tests.len() {
             return Err(Error::Broken(format!("{} of {} tests were answered", answers.len(), tests.len())));
         }
-        for (Test { point, subject, .. }, tested) in tests.into_iter().zip(answers) {
-            let kept = Kept { point, name: subject.name, tested };
+        for (Test { point, subject, boot, .. }, tested) in tests.into_iter().zip(answers) {
+            let kept = Kept { point, name: subject.name, boot, tested };
             self.journal.append(&kept)?;
-            let Kept { point, name, tested } = kept;
-            self.learn_costs(&tested);
-            self.runs += tested.answer.count();
-            self.reused += tested.reused;
-            let (reused, values) = (tested.reused, tested.answer.values());
-            let answer = self.answer(&tested);
-            (self.emit)(Progress::Tested {
-                point: point.clone(),
-                name: name.clone(),
-                answer,
-                values,
-                reused,
-            });
-            self.take(point, name, tested);
+            self.learn(kept);
         }
         Ok(has_all)
+    }
+
+    /// Reports an answer and takes it in.
+    fn learn(&mut self, kept: Kept) {
+        let Kept { point, name, tested, .. } = &kept;
+        self.costs.learn(tested);
+        self.runs += tested.answer.count();
+        self.reused += tested.reused;
+        let (point, name) = (point.clone(), name.clone());
+        let (answer, values) = (self.answer(tested), tested.answer.values());
+        (self.emit)(Progress::Tested { point, name, answer, values, reused: tested.reused });
+        self.take(kept);
     }
 
     /// Gives a search all that is known about its states.
@@ -259,22 +314,12 @@ impl<'a> Asking<'a> {
         let all = self.axis.candidates().len();
         for state in track.states(self.axis) {
             let point = track.point(state, all);
-            let (bad, good) = self.counts(&point);
-            search.observe(state, bad, good);
+            search.observe_all(state, &self.boots(&point));
             if let State::After(number) = state
                 && self.is_untestable(&point)
             {
                 search.cannot_test(number);
             }
-        }
-    }
-
-    fn learn_costs(&mut self, tested: &Tested) {
-        if tested.preparation > Duration::ZERO {
-            self.preparation.add(tested.preparation);
-        }
-        if tested.each > Duration::ZERO {
-            self.run.add(tested.each);
         }
     }
 
@@ -289,62 +334,8 @@ impl<'a> Asking<'a> {
         }
     }
 
-    fn take(&mut self, point: Point, name: String, tested: Tested) {
-        let is_measured = self.question.is_measured();
-        let known = self.known.entry(point).or_default();
-        known.name = name;
-        known.has_others |= !tested.others.is_empty();
-        let before = known.answers(is_measured);
-        let mut why = None;
-        match tested.answer {
-            Answer::Runs { bad, good } => {
-                known.evidence.add(tested.evidence, bad > 0 && known.bad == 0);
-                known.bad = known.bad.saturating_add(bad);
-                known.good = known.good.saturating_add(good);
-            }
-            Answer::Values(values) => {
-                known.evidence.add(tested.evidence, known.values.is_empty());
-                known.values.extend(values);
-            }
-            Answer::CannotTest(reason) => {
-                known.evidence.add(tested.evidence, false);
-                why = Some(reason);
-            }
-        }
-        if known.answers(is_measured) > before {
-            known.lost = 0;
-            return;
-        }
-        known.lost += tested.others.len().max(1);
-        // What could be tested once may only have bad luck now.
-        if known.lost >= LOST_MAX || (before == 0 && why.is_some()) {
-            let other = tested.others.last().map(|other| format!("it fails in another way: {other}"));
-            let nothing = || "its runs say nothing about the kernel".to_string();
-            known.untestable = why.or(other).or_else(|| Some(nothing()));
-        }
-    }
-}
-
-impl Known {
-    /// Runs, or values, that answer the question.
-    fn answers(&self, is_measured: bool) -> usize {
-        if is_measured { self.values.len() } else { self.bad as usize + self.good as usize }
-    }
-
-    fn counts(&self, threshold: Option<Threshold>) -> (u32, u32) {
-        threshold.map_or((self.bad, self.good), |threshold| threshold.count(&self.values))
-    }
-
-    fn report(&self, point: &Point, threshold: Option<Threshold>) -> StateReport {
-        let (bad, good) = self.counts(threshold);
-        StateReport {
-            point: point.clone(),
-            name: self.name.clone(),
-            bad,
-            good,
-            values: self.values.clone(),
-            untestable: self.untestable.clone(),
-            evidence: self.evidence.clone(),
-        }
+    fn take(&mut self, Kept { point, name, boot, tested }: Kept) {
+        let known = self.known.entry(point).or_insert_with(|| Known::new(self.question.nests_runs()));
+        known.take(name, boot, tested);
     }
 }

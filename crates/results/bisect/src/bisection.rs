@@ -1,6 +1,7 @@
 //! What is known in the end.
 
 use serde::{Deserialize, Serialize};
+use verdict::BootRuns;
 
 use crate::candidate::{Candidate, Kind};
 use crate::point::Point;
@@ -68,6 +69,9 @@ pub struct StateReport {
     /// Runs that did not.
     #[serde(alias = "hidden")]
     pub good: u32,
+    /// The same runs by boot; earlier versions did not say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boots: Vec<BootRuns>,
     /// Values of the metric, one for each boot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<f64>,
@@ -176,6 +180,9 @@ pub struct Check {
     /// Why it could not be tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untried: Option<String>,
+    /// Why the runs do not show what was expected, if they need words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objection: Option<String>,
     /// Whether it was as expected.
     pub holds: bool,
 }
@@ -239,6 +246,10 @@ pub struct Rate {
     pub interval: (f64, f64),
     /// It showed each time.
     pub always: bool,
+    /// The part of it that is decided at boot: the correlation of two runs of one boot, from 0 to 1; nothing where each
+    /// run is a boot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_at_boot: Option<f64>,
 }
 
 #[cfg(test)]

@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use verdict::Rate;
-use verdict::bisection::{self, Belief, Search, Standing, State, Unusable};
+use verdict::bisection::{self, Belief, Boot, Search, Standing, State, Trial, Unusable};
+use verdict::{Alarms, BootRuns};
 
-use crate::asking::Asking;
+use crate::asking::{Asking, Wanted};
 use crate::axis::Axis;
 use crate::error::Error;
 use crate::event::{self, Progress, Purpose};
-use crate::needed::needed;
+use crate::missing::{count, missing};
 use crate::point::Point;
-use crate::question::Question;
 use crate::settings::Settings;
 use crate::track::{Track, state_with, states_before};
 
@@ -43,7 +42,7 @@ struct Finding<'l, 'a> {
 
 /// Finds the candidate of a track that makes the difference, and makes sure of it.
 pub(crate) fn find(asking: &mut Asking<'_>, track: &Track, settings: &Settings) -> Result<Found, Error> {
-    let mut search = start(track, asking.axis, settings, false_alarm(asking, track))?;
+    let mut search = start(track, asking.axis, settings, asking.alarms)?;
     let halving = (search.expected_steps(Belief::Working), search.worst_steps(Belief::Working));
     asking.feed(&mut search, track);
     let tested: Vec<State> =
@@ -64,12 +63,12 @@ pub(crate) fn start(
     track: &Track,
     axis: &dyn Axis,
     settings: &Settings,
-    false_alarm: f64,
+    alarms: Alarms,
 ) -> Result<Search, Unusable> {
     let Settings { confidence, fixed, .. } = *settings;
     let allowed = (1.0 - confidence) * if axis.is_separable() { OF_MEMBER } else { 1.0 };
     let confidence = 1.0 - allowed;
-    Search::new(track.order(axis), bisection::Settings { confidence, fixed, false_alarm })
+    Search::new(track.order(axis), bisection::Settings { confidence, fixed, alarms })
 }
 
 /// Whether a state between the ends was tested before.
@@ -78,28 +77,22 @@ fn was_tested(asking: &Asking<'_>, track: &Track, state: State) -> bool {
     matches!(state, State::After(_)) && asking.state(&point).is_some()
 }
 
-/// The chance that a sample of the good plateau is taken for one of the other: as it was at the ends, and never none.
-fn false_alarm(asking: &Asking<'_>, track: &Track) -> f64 {
-    if !matches!(asking.question, Question::Metric { timed: true, .. }) {
-        return 0.0;
-    }
-    let all = asking.axis.candidates().len();
-    let count = |state| asking.counts(&track.point(state, all));
-    let ((a, b), (c, d)) = (count(State::Before), count(State::All));
-    let (before, total, after, of) = (a.min(b), a + b, c.min(d), c + d);
-    f64::from(before + after + 1) / f64::from(total + of + 2)
-}
-
 impl Finding<'_, '_> {
     /// Searches, then proves; what the proof shows may send the search on.
     fn run(&mut self) -> Result<Standing, Error> {
-        self.settle(Belief::Working, Purpose::Search)?;
-        let belief = match self.asking.question.is_certain() {
+        let proof = match self.asking.is_certain() {
             true => Belief::Working,
             false => Belief::Sceptical,
         };
+        // What comes next depends on what is known alone, so that a search that goes on does the same.
         loop {
-            let standing = self.settle(belief, Purpose::Proof)?;
+            if self.step(Belief::Working, Purpose::Search)? {
+                continue;
+            }
+            if self.step(proof, Purpose::Proof)? {
+                continue;
+            }
+            let standing = self.search.standing(proof);
             let Standing::Found { candidate, .. } = standing else { return Ok(standing) };
             if !self.look_around(candidate)? {
                 return Ok(standing);
@@ -107,60 +100,76 @@ impl Finding<'_, '_> {
         }
     }
 
-    /// Tests until nothing more is to be learnt or it is clear enough.
-    fn settle(&mut self, belief: Belief, purpose: Purpose) -> Result<Standing, Error> {
-        loop {
-            self.emit_belief(belief);
-            let standing = self.search.standing(belief);
-            if !matches!(standing, Standing::Open) {
-                return Ok(standing);
-            }
-            let states = self.next(belief);
-            if states.is_empty() {
-                return Ok(standing);
-            }
-            self.test(&states, 1, purpose)?;
+    /// Makes the next tests, unless it is clear enough or nothing more is to be learnt; whether it did.
+    fn step(&mut self, belief: Belief, purpose: Purpose) -> Result<bool, Error> {
+        self.emit_belief(belief);
+        if self.search.standing(belief) != Standing::Open || self.asking.is_exhausted() {
+            return Ok(false);
         }
+        let trials = self.next(belief);
+        let wanted = self.wanted(&trials);
+        if !wanted.is_empty() {
+            self.test(&wanted, purpose)?;
+        }
+        Ok(!wanted.is_empty())
     }
 
-    /// The tests that come next. A build takes all CPUs: two of them side by side are no faster than one after the
-    /// other, and the second can learn from the first.
-    fn next(&self, belief: Belief) -> Vec<State> {
-        let cost = |state: State| self.asking.cost(&self.point(state));
+    /// The runs that come next. A build takes all CPUs: two of them side by side are no faster than one after the other,
+    /// and the second can learn from the first.
+    fn next(&self, belief: Belief) -> Vec<Trial> {
+        let cost = |trial: Trial| self.asking.cost(&self.point(trial.state), trial.boot);
         if !self.asking.axis.is_built() {
             return self.search.next(self.asking.jobs(), belief, &cost);
         }
-        let is_new = |state: State| self.asking.state(&self.point(state)).is_none();
+        let is_new = |trial: Trial| self.asking.state(&self.point(trial.state)).is_none();
         let alone = self.search.next(1, belief, &cost);
-        if alone.iter().any(|state| is_new(*state)) {
+        if alone.iter().any(|trial| is_new(*trial)) {
             return alone;
         }
-        let repeated = |state: State| if is_new(state) { f64::INFINITY } else { cost(state) };
+        let repeated = |trial: Trial| if is_new(trial) { f64::INFINITY } else { cost(trial) };
         self.search.next(self.asking.jobs(), belief, &repeated)
+    }
+
+    /// The runs that trials mean; the last boot of a state may be one that an earlier trial begins.
+    fn wanted(&self, trials: &[Trial]) -> Vec<Wanted> {
+        let mut all: Vec<Wanted> = Vec::new();
+        for Trial { state, boot } in trials {
+            let point = self.point(*state);
+            let planned = all.iter_mut().rfind(|wanted| wanted.point == point);
+            match (boot, planned) {
+                (Boot::Last, Some(wanted)) => wanted.times += 1,
+                // Where each run is a boot, they follow each other.
+                (Boot::New, Some(wanted)) if !self.asking.question.nests_runs() => wanted.times += 1,
+                (Boot::New, Some(wanted)) => {
+                    let boot = wanted.boot + 1;
+                    all.push(Wanted { point, boot, times: 1 });
+                }
+                (boot, None) => {
+                    let new = self.asking.next_boot(&point);
+                    let boot = if *boot == Boot::New { new } else { new.saturating_sub(1) };
+                    all.push(Wanted { point, boot, times: 1 });
+                }
+            }
+        }
+        all
     }
 
     fn point(&self, state: State) -> Point {
         self.track.point(state, self.asking.axis.candidates().len())
     }
 
-    /// Makes runs at states; one that comes up twice is run twice.
-    fn test(&mut self, states: &[State], times: u32, purpose: Purpose) -> Result<(), Error> {
-        let mut wanted: Vec<(State, u32)> = Vec::new();
-        for state in states {
-            match wanted.iter_mut().find(|(other, _)| other == state) {
-                Some((_, count)) => *count += times,
-                None => wanted.push((*state, times)),
-            }
-        }
-        let before: Vec<(u32, u32)> =
-            wanted.iter().map(|(state, _)| self.asking.counts(&self.point(*state))).collect();
-        let points: Vec<_> = wanted.iter().map(|(state, count)| (self.point(*state), *count)).collect();
-        self.asking.ask(&points, purpose)?;
+    /// Makes runs, and tells the search what they gave.
+    fn test(&mut self, wanted: &[Wanted], purpose: Purpose) -> Result<(), Error> {
+        let states: Vec<State> = self.track.states(self.asking.axis).collect();
+        let is_wanted = |state: &State| wanted.iter().any(|wanted| wanted.point == self.point(*state));
+        let states: Vec<State> = states.into_iter().filter(is_wanted).collect();
+        let before: Vec<Vec<BootRuns>> =
+            states.iter().map(|state| self.asking.boots(&self.point(*state))).collect();
+        self.asking.ask(wanted, purpose)?;
         let known = self.tested.len();
-        for ((state, _), before) in wanted.into_iter().zip(before) {
+        for (state, before) in states.into_iter().zip(before) {
             let point = self.point(state);
-            let now = self.asking.counts(&point);
-            self.search.observe(state, now.0.saturating_sub(before.0), now.1.saturating_sub(before.1));
+            self.observe(state, &before, &self.asking.boots(&point));
             if let State::After(number) = state {
                 if self.asking.is_untestable(&point) {
                     self.search.cannot_test(number);
@@ -174,24 +183,31 @@ impl Finding<'_, '_> {
         Ok(())
     }
 
+    /// Tells the search what is new of a state: more runs of the boot that was its last, and new boots.
+    fn observe(&mut self, state: State, before: &[BootRuns], now: &[BootRuns]) {
+        let of = |at: Option<usize>, boots: &[BootRuns]| at.and_then(|at| boots.get(at)).copied();
+        let last = before.len().checked_sub(1);
+        if let (Some(old), Some(new)) = (of(last, before), of(last, now)) {
+            self.search.observe(Trial { state, boot: Boot::Last }, new.without(old));
+        }
+        self.search.observe_all(state, &now[before.len().min(now.len())..]);
+    }
+
     /// Makes sure that the states just before a candidate and the one with it were run often enough to be shown as
     /// proof; whether that took more runs.
     fn look_around(&mut self, candidate: usize) -> Result<bool, Error> {
-        self.asking.rate = Some(self.search.rate(Belief::Sceptical));
-        let needed = needed(self.asking, self.settings);
+        self.asking.bad_boots = Some(self.search.bad_boots(Belief::Sceptical));
         let order = self.track.order(self.asking.axis);
         let mut around = states_before(&order, candidate);
         around.push(state_with(&order, candidate));
-        for (index, state) in around.iter().enumerate() {
-            let is_with = index + 1 == around.len();
-            let (bad, good) = self.asking.counts(&self.point(*state));
-            let missing = match is_with == self.settings.fixed {
-                // Where it does not show, it must be missed often enough.
-                true => needed.saturating_sub(bad + good),
-                false => u32::from(bad == 0) * needed.saturating_sub(good),
-            };
-            if missing > 0 && !self.asking.is_untestable(&self.point(*state)) {
-                self.test(&[*state], missing, Purpose::Proof)?;
+        for state in around {
+            let point = self.point(state);
+            if self.asking.is_untestable(&point) {
+                continue;
+            }
+            let missing = missing(self.asking, &point, self.settings);
+            if !missing.is_empty() {
+                self.test(&missing, Purpose::Proof)?;
                 return Ok(true);
             }
         }
@@ -201,7 +217,7 @@ impl Finding<'_, '_> {
     fn emit_belief(&mut self, belief: Belief) {
         let all = self.asking.axis.candidates().len();
         let probabilities = self.track.spread(&self.search.probabilities(belief), all);
-        let rate = self.search.rate(belief);
+        let bad_boots = self.search.bad_boots(belief);
         let steps_left = self.search.expected_steps(belief);
         let time_left =
             Duration::try_from_secs_f64(self.asking.step().as_secs_f64() * steps_left).unwrap_or_default();
@@ -210,12 +226,18 @@ impl Finding<'_, '_> {
             steps: u32::try_from(self.tested.len()).unwrap_or(u32::MAX),
             steps_left,
             time_left,
-            rate: (rate.estimate().unwrap_or_default(), is_always(rate)),
+            rate: (share(&bad_boots), is_always(&bad_boots)),
         }));
     }
 }
 
-/// Whether each of them did.
-pub(crate) fn is_always(rate: Rate) -> bool {
-    rate.passes == 0 && rate.failures > 0
+/// Whether each of them failed.
+pub(crate) fn is_always(boots: &[BootRuns]) -> bool {
+    !boots.is_empty() && boots.iter().all(|boot| boot.passes == 0)
+}
+
+/// The share of their runs that failed, as a fraction of 1.
+fn share(boots: &[BootRuns]) -> f64 {
+    let failures: f64 = boots.iter().map(|boot| f64::from(boot.failures)).sum();
+    failures / f64::from(count(boots).max(1))
 }

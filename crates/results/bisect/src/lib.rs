@@ -6,7 +6,7 @@
 //! * [`axis`]: what can be walked: packages, commits, patches of a series, kernel parameters, configuration options
 //! * [`tester`]: answers the question, with Kernels in machines
 //! * `asking`: the question at points of the axis, with all answers so far; `track`: which candidates a search is about
-//! * `ends`, `find`, `reduce`, `proof`: the parts of the procedure, in their order; `needed`: how many runs they want
+//! * `ends`, `find`, `reduce`, `proof`: the parts of the procedure, in their order; `missing`: how many runs they want
 //! * [`procedure`]: from the ends to the proof, as its [`settings`] say
 //! * [`mod@carry_out`]: from a request, in an [`environment`], to what is known in the end; `identity`: what makes two
 //!   calls one search
@@ -25,7 +25,7 @@ pub mod error;
 pub mod event;
 mod find;
 mod identity;
-mod needed;
+mod missing;
 pub mod point;
 pub mod procedure;
 mod proof;

@@ -3,6 +3,7 @@
 use ledger::Journal;
 
 use verdict::bisection::{Belief, Standing};
+use verdict::{BootRuns, Estimate, Nested};
 
 use crate::asking::{Asking, Kept, Others};
 use crate::axis::Axis;
@@ -51,7 +52,7 @@ pub fn bisect(
 ) -> Result<Bisection, Error> {
     let Parts { tester, journal, kept, emit } = parts;
     let track = Track::of(axis);
-    start(&track, axis, settings, 0.0)?;
+    start(&track, axis, settings, question.alarms())?;
     let (first, last) = (name(axis, &Point::First)?, name(axis, &Point::Last)?);
     let candidates: Vec<String> = axis.candidates().iter().map(|candidate| candidate.name.clone()).collect();
     emit(Progress::Begun {
@@ -70,7 +71,7 @@ pub fn bisect(
         Conclusion::Culprits { numbers, .. } => proof::checks(&mut asking, numbers, settings)?,
         Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => Vec::new(),
     };
-    let rate = found.search.rate(Belief::Working);
+    let bad_boots = found.search.bad_boots(Belief::Sceptical);
     let end = |point: &Point, name: String| -> Result<End, Error> {
         let gone = || Error::End { end: name.clone(), why: "it was never tested".to_string() };
         Ok(End { state: asking.state(point).ok_or_else(gone)?, name })
@@ -95,18 +96,20 @@ pub fn bisect(
             expected: found.halving.0,
             worst: found.halving.1,
         },
-        rate: rate_of(rate),
+        rate: rate_of(&bad_boots, question),
         notes: Vec::new(),
         reproduce: Vec::new(),
     })
 }
 
-fn rate_of(rate: verdict::Rate) -> Rate {
-    let interval = rate.interval();
+fn rate_of(boots: &[BootRuns], question: &Question) -> Rate {
+    let nested = Nested::of(boots);
+    let Estimate { mean, low, high } = nested.estimate();
     Rate {
-        mean: rate.estimate().unwrap_or_default(),
-        interval: (interval.low, interval.high),
-        always: is_always(rate),
+        mean,
+        interval: (low, high),
+        always: is_always(boots),
+        decided_at_boot: question.nests_runs().then(|| nested.correlation()),
     }
 }
 
@@ -141,7 +144,10 @@ fn conclude(
             (Conclusion::Suspects { numbers, candidates, confidence: *confidence }, 0)
         }
         Standing::Open => {
-            let why = "the states that can be tested do not determine the change".to_string();
+            let why = match asking.is_exhausted() {
+                true => format!("{} runs do not determine the change", asking.runs),
+                false => "the states that can be tested do not determine the change".to_string(),
+            };
             (Conclusion::Contradiction { why }, 0)
         }
         Standing::Contradiction => {

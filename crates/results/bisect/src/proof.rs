@@ -1,13 +1,18 @@
 //! What is done to be sure of a culprit.
 
+use verdict::nested::agreement;
+
 use crate::asking::Asking;
-use crate::bisection::{Check, Checked};
+use crate::bisection::{Check, Checked, StateReport};
 use crate::error::Error;
 use crate::event::Purpose;
-use crate::needed::needed;
+use crate::missing::missing;
 use crate::point::Point;
 use crate::settings::Settings;
 use crate::track::{Track, state_with, states_before, with};
+
+/// The Bayes factor below which the runs of two states are not those of one failure.
+const DISAGREEMENT: f64 = 0.01;
 
 /// Something to be checked: where, what it is, in which words, and whether the change is there.
 struct Wanted {
@@ -85,14 +90,25 @@ fn of_set(asking: &Asking<'_>, culprits: &[usize]) -> Vec<Wanted> {
 fn check(asking: &mut Asking<'_>, wanted: Wanted, settings: &Settings) -> Result<Check, Error> {
     let Wanted { point, tested, what, has_it, otherwise } = wanted;
     let expected = has_it != settings.fixed;
-    let bare = Check { what, tested: Some(tested), expected, state: None, untried: None, holds: false };
+    let bare = Check {
+        what,
+        tested: Some(tested),
+        expected,
+        state: None,
+        untried: None,
+        objection: None,
+        holds: false,
+    };
     let untried = |why: String| Check { untried: Some(why), ..bare.clone() };
-    let needed = needed(asking, settings);
-    let (bad, good) = asking.counts(&point);
-    let enough = (bad + good >= needed) || (expected && bad > 0);
-    if !enough && !asking.is_untestable(&point) {
-        let more = needed - (bad + good);
-        if !asking.ask(&[(point.clone(), more)], Purpose::Proof)? {
+    let mut before = None;
+    // What fails in another way answers nothing: without an answer there is no next round.
+    while before != Some(asking.counts(&point)) {
+        before = Some(asking.counts(&point));
+        let missing = missing(asking, &point, settings);
+        if missing.is_empty() || asking.is_untestable(&point) {
+            break;
+        }
+        if !asking.ask(&missing, Purpose::Proof)? {
             return Ok(untried(otherwise.to_string()));
         }
     }
@@ -100,6 +116,26 @@ fn check(asking: &mut Asking<'_>, wanted: Wanted, settings: &Settings) -> Result
     if let Some(why) = &state.untestable {
         return Ok(untried(why.clone()));
     }
-    let holds = state.bad + state.good > 0 && asking.shows(&point) == expected;
-    Ok(Check { state: Some(state), holds, ..bare })
+    let objection = if expected { another_failure(asking, &state, settings) } else { None };
+    let shows = asking.shows(&point, settings) >= 0.5;
+    let holds = state.bad + state.good > 0 && shows == expected && objection.is_none();
+    Ok(Check { state: Some(state), objection, holds, ..bare })
+}
+
+/// Why what fails at a state is not what fails at the bad end: it does so far more often, or far more seldom.
+fn another_failure(asking: &Asking<'_>, state: &StateReport, settings: &Settings) -> Option<String> {
+    let (end, _) = Asking::ends(settings);
+    if asking.question.is_measured() || state.point == end || state.bad == 0 {
+        return None;
+    }
+    let there = asking.boots(&end);
+    if agreement(&asking.boots(&state.point), &there) >= DISAGREEMENT {
+        return None;
+    }
+    let (bad, good) = asking.counts(&end);
+    let here = format!("{} of {}", state.bad, state.bad + state.good);
+    Some(format!(
+        "it fails in {here} runs here and in {bad} of {} at the bad end: another failure?",
+        bad + good
+    ))
 }

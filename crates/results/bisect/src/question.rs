@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use verdict::Alarms;
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,10 +37,21 @@ impl Question {
         matches!(self, Self::Metric { .. })
     }
 
-    /// Whether the same kernel gives the same answer each time.
+    /// Whether several runs share a boot: each is made in a clone. Else each is a boot of its own.
     #[must_use]
-    pub fn is_certain(&self) -> bool {
-        matches!(self, Self::Build | Self::Metric { timed: false, .. })
+    pub fn nests_runs(&self) -> bool {
+        matches!(self, Self::Case(_) | Self::Program(_))
+    }
+
+    /// How a state without the failure may show it all the same. A counted metric is taken to be constant until its boots
+    /// differ.
+    #[must_use]
+    pub fn alarms(&self) -> Alarms {
+        match self {
+            Self::Build | Self::Metric { timed: false, .. } => Alarms::None,
+            Self::Metric { timed: true, .. } => Alarms::Noise,
+            Self::Case(_) | Self::Program(_) | Self::Boot | Self::Log(_) => Alarms::Rare,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::asking::Asking;
 use crate::error::Error;
 use crate::event::Purpose;
 use crate::find::find;
-use crate::needed::needed;
+use crate::missing::missing;
 use crate::settings::Settings;
 use crate::track::{Track, with};
 
@@ -61,15 +61,20 @@ fn suffices(asking: &mut Asking<'_>, held: &[usize], settings: &Settings) -> Res
         return Ok(true);
     }
     let point = with(held.to_vec(), asking.axis.candidates().len());
-    let needed = needed(asking, settings);
     // One run tells it most of the time.
-    for wanted in [1, needed] {
-        let (bad, good) = asking.counts(&point);
-        let made = bad + good;
-        if made < wanted && bad == 0 && !asking.is_untestable(&point) {
-            asking.ask(&[(point.clone(), wanted - made)], Purpose::Reduction)?;
+    if asking.state(&point).is_none() {
+        asking.ask(&asking.new_boots(&point, 1, 1), Purpose::Reduction)?;
+    }
+    let mut before = None;
+    while before != Some(asking.counts(&point)) && !asking.is_untestable(&point) {
+        before = Some(asking.counts(&point));
+        let is_clear = asking.shows(&point, settings) >= settings.confidence;
+        if before != Some((0, 0)) && is_clear {
+            break;
         }
+        asking.ask(&missing(asking, &point, settings), Purpose::Reduction)?;
     }
     // If it is not known, nothing says that more are needed.
-    Ok(asking.counts(&point) == (0, 0) || asking.shows(&point) != settings.fixed)
+    let is_known = asking.counts(&point) != (0, 0);
+    Ok(!is_known || (asking.shows(&point, settings) >= 0.5) != settings.fixed)
 }

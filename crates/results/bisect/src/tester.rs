@@ -33,10 +33,11 @@ pub struct Test {
     pub point: Point,
     /// What is there.
     pub subject: Subject,
+    /// In which of its boots, from 0: one more of a number that there was, or a new one. Where each run is a boot, the
+    /// number of the first.
+    pub boot: u32,
     /// How many runs of it are wanted.
     pub times: u32,
-    /// How many were made before: a boot of a counted metric that had the same seed as one of these would be the same boot.
-    pub before: u32,
 }
 
 /// What a test gave.
@@ -52,8 +53,11 @@ pub struct Tested {
     pub reused: u32,
     /// What shows it.
     pub evidence: Evidence,
-    /// Time to get the Kernel: fetching, building, booting.
+    /// Time to get the Kernel: fetching, building.
     pub preparation: Duration,
+    /// Time to get a machine in which it runs.
+    #[serde(default)]
+    pub boot: Duration,
     /// Time of one run.
     pub each: Duration,
 }
@@ -61,8 +65,9 @@ pub struct Tested {
 impl Tested {
     /// An answer that took no time worth knowing.
     pub(crate) fn at_once(answer: Answer, evidence: Evidence) -> Self {
-        let (preparation, each) = (Duration::ZERO, Duration::ZERO);
-        Self { answer, others: Vec::new(), reused: 0, evidence, preparation, each }
+        let nothing = Duration::ZERO;
+        let (preparation, boot, each) = (nothing, nothing, nothing);
+        Self { answer, others: Vec::new(), reused: 0, evidence, preparation, boot, each }
     }
 }
 

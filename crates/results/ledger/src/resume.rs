@@ -100,8 +100,14 @@ mod tests {
     #[test]
     fn a_case_that_was_interrupted_on_its_way_is_missing() {
         let run = |outcome, count| {
-            let repeat =
-                Repeat { outcome, reason: String::new(), duration: Duration::ZERO, clone: 1, seed: 1 };
+            let repeat = Repeat {
+                outcome,
+                reason: String::new(),
+                duration: Duration::ZERO,
+                boot: 1,
+                clone: 1,
+                seed: 1,
+            };
             Run { outcome, repeats: vec![repeat; count], ..Run::unstarted() }
         };
         let (pass, fail) = (|count| run(Outcome::Pass, count), |count| run(Outcome::Fail, count));

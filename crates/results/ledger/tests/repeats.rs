@@ -27,6 +27,7 @@ fn each_run_is_kept_and_logged_once() {
         outcome: run.outcome,
         reason: String::new(),
         duration: Duration::ZERO,
+        boot: run.boot,
         clone: run.clone,
         seed: 0,
     });

@@ -2,20 +2,20 @@
 
 use judge::run::StoppingRule;
 use judge::{Outcome, Run};
-use verdict::{Consistency, Rate, flaky};
+use verdict::{BootRuns, Consistency, Nested, flaky};
 
 use crate::words::why;
 
 /// Percent from both ends of the scale, down to which one more decimal is of use.
 const DECIMALS: [f64; 4] = [9.95, 0.995, 0.0995, 0.009_95];
 
-/// One line without a subject, such as `intermittent: 3 of 20 failed, 15 % (95 % interval 5.2 to 36 %)`; nothing of
-/// a case that was run once.
+/// One line without a subject, such as `intermittent: 3 of 20 failed in 5 boots, 15 % (95 % interval 4.1 to 40 %)`; nothing
+/// of a case that was run once.
 pub(crate) fn repeats(run: &Run) -> Option<String> {
     if run.repeats.is_empty() {
         return None;
     }
-    let rate = flaky::rate(&run.repeats);
+    let boots = flaky::boots(&run.repeats);
     let left_out = [Outcome::Broken, Outcome::Skip].map(|outcome| {
         let count = run.repeats.iter().filter(|repeat| repeat.outcome == outcome).count();
         (count > 0).then(|| format!("{count} {}", outcome.name()))
@@ -25,7 +25,7 @@ pub(crate) fn repeats(run: &Run) -> Option<String> {
         return Some(format!("undecided: {left_out}"));
     };
     let separator = if left_out.is_empty() { "" } else { "; " };
-    Some(format!("{}{separator}{left_out}", together(consistency, rate, run.stopping_rule)))
+    Some(format!("{}{separator}{left_out}", together(consistency, &boots, run)))
 }
 
 /// Who broke it, why, and what its repeats say.
@@ -34,38 +34,72 @@ pub(crate) fn why_and_repeats(run: &Run) -> String {
     why.into_iter().chain(repeats(run)).collect::<Vec<_>>().join("; ")
 }
 
-fn together(consistency: Consistency, rate: Rate, rule: StoppingRule) -> String {
-    let (failures, total) = (rate.failures, rate.total());
+fn together(consistency: Consistency, boots: &[BootRuns], run: &Run) -> String {
+    let all = flaky::sum(boots);
+    let (failures, total) = (all.failures, all.total());
+    let within = within(boots);
     match consistency {
         Consistency::Steady => {
-            format!("0 of {total} failed, at most {} %", percent(rate.interval().high))
+            let high = Nested::of(boots).estimate().high;
+            format!("0 of {total} failed{within}, at most {} %", percent(high))
         }
         // One failure says nothing about the next.
         Consistency::Consistent if total == 1 => "1 of 1 failed".to_string(),
-        Consistency::Consistent => format!("consistent: {failures} of {total}"),
-        Consistency::Mixed(ways) => format!("mixed: {failures} of {total} failed in {ways} ways"),
-        Consistency::Intermittent => match rule {
+        Consistency::Consistent => format!("consistent: {failures} of {total}{within}"),
+        Consistency::Mixed(ways) => format!("mixed: {failures} of {total} failed{within} in {ways} ways"),
+        Consistency::Intermittent => match run.stopping_rule {
             StoppingRule::Fixed => {
-                format!("intermittent: {failures} of {total} failed, {}", share(rate))
+                format!("intermittent: {failures} of {total} failed{within}, {}", share(boots))
             }
             StoppingRule::FirstFailure => {
                 format!(
-                    "intermittent: {failures} of {total} failed; stopped at the first failure, so no rate"
+                    "intermittent: {failures} of {total} failed{within}; stopped at the first failure, so no rate"
                 )
             }
             StoppingRule::Retry => {
-                let again = Rate { failures: failures.saturating_sub(1), ..rate };
-                let (failures, total) = (again.failures, again.total());
-                format!("intermittent: failed, then {failures} of {total} again, {}", share(again))
+                // The first Run is a failure by choice.
+                let again = flaky::boots(run.repeats.get(1..).unwrap_or_default());
+                let BootRuns { failures, passes } = flaky::sum(&again);
+                let total = failures + passes;
+                format!("intermittent: failed, then {failures} of {total} again{within}, {}", share(&again))
             }
         },
     }
 }
 
-fn share(rate: Rate) -> String {
-    let interval = rate.interval();
-    let [share, low, high] = [rate.estimate().unwrap_or_default(), interval.low, interval.high].map(percent);
-    format!("{share} % (95 % interval {low} to {high} %)")
+/// In how many boots, where that is not one for each Run: Runs of one boot are not independent.
+pub(crate) fn within(boots: &[BootRuns]) -> String {
+    match boots.len() {
+        _ if boots.iter().all(|boot| boot.total() <= 1) => String::new(),
+        1 => " in one boot".to_string(),
+        count => format!(" in {count} boots"),
+    }
+}
+
+fn share(boots: &[BootRuns]) -> String {
+    let nested = Nested::of(boots);
+    let all = flaky::sum(boots);
+    let share = if all.total() > 0 { f64::from(all.failures) / all.total() as f64 } else { 0.0 };
+    let [share, low, high] = [share, nested.estimate().low, nested.estimate().high].map(percent);
+    // One boot that fails may have had bad luck.
+    let several = |fail: fn(&BootRuns) -> bool| boots.iter().filter(|boot| fail(boot)).count() > 1;
+    let is_known = several(|boot| boot.failures > 0) && several(|boot| boot.passes > 0);
+    let decided = decided(nested.correlation()).filter(|_| is_known);
+    let decided = decided.map_or_else(String::new, |decided| format!("; {decided}"));
+    format!("{share} % (95 % interval {low} to {high} %{decided})")
+}
+
+/// From this correlation on, and below the other, it is said where a failure is decided.
+const AT_BOOT: f64 = 0.9;
+const IN_THE_RUN: f64 = 0.1;
+
+/// Where a failure is decided, as far as the correlation of the runs of one boot says.
+pub(crate) fn decided(correlation: f64) -> Option<&'static str> {
+    match correlation {
+        AT_BOOT.. => Some("decided at boot"),
+        ..IN_THE_RUN => Some("decided in the run"),
+        _ => None,
+    }
 }
 
 /// A fraction in percent, with two digits that tell it from 0 and from 100.
@@ -103,13 +137,21 @@ mod tests {
         assert_eq!(probability(-0.1, ">"), "0 %");
     }
 
+    /// Runs in boots of four.
     fn run(outcomes: &[(usize, Outcome, &str)]) -> Run {
         let repeats = outcomes.iter().flat_map(|&(count, outcome, reason)| {
-            let repeat =
-                Repeat { outcome, reason: reason.into(), duration: Duration::ZERO, clone: 0, seed: 0 };
+            let repeat = Repeat {
+                outcome,
+                reason: reason.into(),
+                duration: Duration::ZERO,
+                boot: 0,
+                clone: 0,
+                seed: 0,
+            };
             std::iter::repeat_n(repeat, count)
         });
-        Run { repeats: repeats.collect(), ..Run::unstarted() }
+        let in_boots = |(at, repeat): (u32, Repeat)| Repeat { boot: at / 4, ..repeat };
+        Run { repeats: (0..).zip(repeats).map(in_boots).collect(), ..Run::unstarted() }
     }
 
     #[test]
@@ -132,19 +174,30 @@ mod tests {
         .map(|run| repeats(&run).unwrap_or_default());
         let expected = [
             "",
-            "0 of 20 failed, at most 16 %",
-            "consistent: 4 of 4",
-            "mixed: 4 of 4 failed in 2 ways",
-            "intermittent: 3 of 20 failed, 15 % (95 % interval 5.2 to 36 %)",
-            "intermittent: 1 of 17 failed, 5.9 % (95 % interval 1.0 to 27 %)",
-            "intermittent: 2 of 18 failed, 11 % (95 % interval 3.1 to 33 %); 2 broken, 1 skip",
+            "0 of 20 failed in 5 boots, at most 31 %",
+            "consistent: 4 of 4 in one boot",
+            "mixed: 4 of 4 failed in one boot in 2 ways",
+            "intermittent: 3 of 20 failed in 5 boots, 15 % (95 % interval 1.4 to 45 %)",
+            "intermittent: 1 of 17 failed in 5 boots, 5.9 % (95 % interval 1.5 to 60 %)",
+            "intermittent: 2 of 18 failed in 5 boots, 11 % (95 % interval 2.1 to 62 %); 2 broken, 1 skip",
             "undecided: 3 broken, 1 skip",
             "1 of 1 failed",
-            "intermittent: 1 of 17 failed; stopped at the first failure, so no rate",
-            "0 of 20 failed, at most 16 %",
-            "intermittent: failed, then 1 of 3 again, 33 % (95 % interval 6.1 to 79 %)",
+            "intermittent: 1 of 17 failed in 5 boots; stopped at the first failure, so no rate",
+            "0 of 20 failed in 5 boots, at most 31 %",
+            "intermittent: failed, then 1 of 3 again in one boot, 33 % (95 % interval 4.1 to 86 %)",
         ];
         assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn it_is_said_where_a_failure_is_decided() {
+        let of = |failures: [u32; 6]| {
+            let boots = failures.map(|failures| BootRuns { failures, passes: 5 - failures });
+            share(&boots)
+        };
+        assert!(of([5, 0, 0, 5, 0, 0]).ends_with("; decided at boot)"));
+        assert!(of([1, 2, 2, 1, 2, 1]).ends_with("; decided in the run)"));
+        assert!(of([4, 0, 3, 0, 0, 2]).ends_with(" %)"));
     }
 
     #[test]

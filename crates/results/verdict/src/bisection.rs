@@ -16,8 +16,10 @@ mod settings;
 mod share;
 mod sums;
 mod testable;
+mod trial;
 
 pub use belief::Belief;
 pub use order::{Order, State, Unusable};
 pub use search::{Search, Standing};
 pub use settings::Settings;
+pub use trial::{Boot, Trial};

@@ -1,12 +1,12 @@
 //! Whether a case fails each time, now and then, or never.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use judge::Outcome;
 use judge::run::Repeat;
 use judge::signature::Way;
 
-use crate::rate::Rate;
+use crate::nested::BootRuns;
 
 /// What several Runs of a case say together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,11 +24,11 @@ pub enum Consistency {
 impl Consistency {
     /// What `repeats` say; nothing if none of them says anything about the kernel.
     ///
-    /// A skipped or broken Run says nothing about the kernel. It is left out, here and in [`rate`]: counted as a
+    /// A skipped or broken Run says nothing about the kernel. It is left out, here and in [`boots`]: counted as a
     /// failure it would accuse, and counted as a pass it would make a failure look rarer than it is.
     #[must_use]
     pub fn of(repeats: &[Repeat]) -> Option<Self> {
-        let Rate { failures, passes } = rate(repeats);
+        let BootRuns { failures, passes } = sum(&boots(repeats));
         Some(match (failures, passes, ways(repeats)) {
             (0, 0, _) => return None,
             (0, _, _) => Self::Steady,
@@ -39,18 +39,27 @@ impl Consistency {
     }
 }
 
-/// How often the kernel was at fault.
+/// How often the kernel was at fault, in each boot that says something about it.
 #[must_use]
-pub fn rate(repeats: &[Repeat]) -> Rate {
-    let mut rate = Rate::default();
+pub fn boots(repeats: &[Repeat]) -> Vec<BootRuns> {
+    let mut boots: BTreeMap<u32, BootRuns> = BTreeMap::new();
     for repeat in repeats {
-        match repeat.outcome {
-            Outcome::Pass => rate.passes += 1,
-            Outcome::Fail | Outcome::Crash | Outcome::Hang => rate.failures += 1,
-            Outcome::Skip | Outcome::Broken => {}
-        }
+        let fails = match repeat.outcome {
+            Outcome::Pass => false,
+            Outcome::Fail | Outcome::Crash | Outcome::Hang => true,
+            Outcome::Skip | Outcome::Broken => continue,
+        };
+        boots.entry(repeat.boot).or_default().add(BootRuns::one(fails));
     }
-    rate
+    boots.into_values().collect()
+}
+
+/// All runs of some boots.
+#[must_use]
+pub fn sum(boots: &[BootRuns]) -> BootRuns {
+    let mut sum = BootRuns::default();
+    boots.iter().for_each(|boot| sum.add(*boot));
+    sum
 }
 
 /// In how many ways they failed.
@@ -69,7 +78,7 @@ mod tests {
     use super::*;
 
     fn repeat(outcome: Outcome, reason: &str) -> Repeat {
-        Repeat { outcome, reason: reason.into(), duration: Duration::ZERO, clone: 0, seed: 0 }
+        Repeat { outcome, reason: reason.into(), duration: Duration::ZERO, boot: 1, clone: 0, seed: 0 }
     }
 
     fn conclude(repeats: &[(Outcome, &str)]) -> Option<Consistency> {
@@ -104,14 +113,23 @@ mod tests {
         assert_eq!(conclude(&[(Crash, "panic"), broken, skip]), Some(Consistency::Consistent));
         let repeats =
             [broken, skip, (Pass, ""), (Hang, "silent")].map(|(outcome, reason)| repeat(outcome, reason));
-        assert_eq!(rate(&repeats), Rate { failures: 1, passes: 1 });
+        assert_eq!(boots(&repeats), [BootRuns { failures: 1, passes: 1 }]);
+    }
+
+    #[test]
+    fn runs_are_counted_by_boot() {
+        let of = |boot, outcome| Repeat { boot, ..repeat(outcome, "") };
+        let repeats = [of(2, Pass), of(1, Fail), of(2, Fail), of(3, Broken), of(1, Hang)];
+        let counts = |failures, passes| BootRuns { failures, passes };
+        assert_eq!(boots(&repeats), [counts(2, 0), counts(1, 1)]);
+        assert_eq!(sum(&boots(&repeats)), counts(3, 1));
     }
 
     proptest! {
         #[test]
         fn consistency_and_rate_agree(outcomes in prop::collection::vec(prop::sample::select(Outcome::ALL.to_vec()), 0..9)) {
             let repeats: Vec<_> = outcomes.iter().map(|&outcome| repeat(outcome, "why 1")).collect();
-            let Rate { failures, passes } = rate(&repeats);
+            let BootRuns { failures, passes } = sum(&boots(&repeats));
             let consistent = match Consistency::of(&repeats) {
                 None => failures == 0 && passes == 0,
                 Some(Consistency::Steady) => failures == 0 && passes > 0,

@@ -1,7 +1,7 @@
 //! What several Runs say together, and how sure one may be of it.
 //!
-//! * [`rate`]: how often something fails, with its interval
 //! * [`comparison`]: what a comparison of measurements concludes
+//! * [`nested`]: runs that are nested in boots: how often something fails, and how much of it is decided at boot
 //! * [`exact`]: from counted figures to a comparison
 //! * [`timed`]: from timed figures to a comparison, and how many boots it takes
 //! * [`noise`]: what comparisons of a kernel with itself say about this machine
@@ -17,8 +17,8 @@ pub mod disturbance;
 pub mod exact;
 pub mod flaky;
 mod matching;
+pub mod nested;
 pub mod noise;
-pub mod rate;
 pub mod statistics;
 pub mod timed;
 pub mod why;
@@ -27,6 +27,6 @@ pub use comparison::{Against, Change, Comparison, Missing, Noise, Row, Side, Tot
 pub use disturbance::disturbed;
 pub use exact::compare_exact;
 pub use flaky::Consistency;
-pub use rate::{Interval, Rate};
+pub use nested::{Alarms, BootRuns, Estimate, Nested, Price};
 pub use timed::{Design, Sequential, compare_timed};
 pub use why::{explain, why};

@@ -7,7 +7,7 @@ use ::machine::{Engine, Spec, TimeoutScale};
 use kernel::Locator;
 use serde::{Deserialize, Serialize};
 
-use crate::options::{Isolation, Options, Repeats};
+use crate::options::{Boots, Isolation, Options, Repeats};
 
 /// Runs of a failing case beside the first.
 const RETRIES: u32 = 3;
@@ -25,6 +25,12 @@ pub struct RunPolicy {
     pub jobs: Option<u16>,
     /// How often each case is run.
     pub repeat: Option<u32>,
+    /// In how many boots; if it is not set, the more Runs, the more boots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boots: Option<u32>,
+    /// The number of the first of these boots: another number is another boot of the same machine.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first_boot: u32,
     /// Each case is run until it does not pass, at most as often as `repeat` says.
     pub until_fail: bool,
     /// A case that fails is not run again.
@@ -69,6 +75,7 @@ impl RunPolicy {
             isolation: self.isolation,
             jobs: count,
             repeats: self.repeats(),
+            boots: Boots { first: self.first_boot, count: self.boots },
             seed: self.seed,
             durations: HashMap::new(),
             finished: Vec::new(),
@@ -106,6 +113,11 @@ impl RunPolicy {
             }
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A locator that may not be there.

@@ -110,6 +110,8 @@ impl Words {
         }
         self.each("--jobs", policy.jobs);
         self.each("--repeat", policy.repeat);
+        self.each("--boots", policy.boots);
+        self.each("--first-boot", (policy.first_boot > 0).then_some(policy.first_boot));
         self.flag("--until-fail", policy.until_fail);
         self.flag("--no-retry", policy.no_retry);
         self.each("--seed", policy.seed);

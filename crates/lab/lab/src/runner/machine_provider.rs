@@ -1,5 +1,7 @@
 //! Where the machine for a case comes from: a clone, or a boot.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use machine::{BootFailure, BootTrouble};
@@ -25,12 +27,23 @@ const ATTEMPTS: u32 = 2;
 /// What clones are made from.
 type Base<'a> = Box<dyn Template<'a> + 'a>;
 
+/// A booted machine that others are cloned from, and its number in the session.
+type Slot<'a> = Arc<Mutex<Option<(u32, Arc<Base<'a>>)>>>;
+
 /// Where the machines of a part come from.
 pub(super) enum MachineProvider<'a> {
-    /// Clones of a booted machine.
-    Clones { boot: u32, template: Base<'a> },
+    /// Clones of booted machines.
+    Clones(Templates<'a>),
     /// A boot for each case.
     Boots(&'a dyn Source),
+}
+
+/// Booted machines that others are cloned from, by the number of their boot. Each is booted when its first clone is
+/// wanted; those of the highest numbers are kept, since no more is wanted of the others.
+pub(super) struct Templates<'a> {
+    source: &'a dyn Source,
+    slots: Mutex<BTreeMap<u32, Slot<'a>>>,
+    most: usize,
 }
 
 /// There is no machine for a case.
@@ -42,20 +55,19 @@ pub(super) enum Missing {
 }
 
 impl<'a> MachineProvider<'a> {
-    /// Boots what the machines for `items` are going to be cloned from.
+    /// Boots what the first machines for so many cases are going to be cloned from: the boot of this number.
     pub(super) fn prepare(
         source: &'a dyn Source,
-        items: &[&Item],
+        (cases, number): (usize, u32),
         context: &Context<'a>,
         emit: &mut dyn FnMut(News),
     ) -> Result<Self, GivenUp> {
-        let start = |on_event: &mut dyn FnMut(BootEvent<'_>)| source.template(context.interrupt, on_event);
-        let about = |template: &Base<'a>| {
-            let facts = template.facts();
-            (facts.release.to_string(), facts.took, facts.kept.then(|| facts.console.to_vec()))
-        };
-        match boot(context, items.len(), (&start, &about), emit)? {
-            Booted::Up(boot, template) => Ok(Self::Clones { boot, template }),
+        match boot_template(source, (cases, number), context, emit)? {
+            Booted::Up(boot, template) => {
+                let slot = Arc::new(Mutex::new(Some((boot, Arc::new(template)))));
+                let slots = Mutex::new(BTreeMap::from([(number, slot)]));
+                Ok(Self::Clones(Templates { source, slots, most: context.options.jobs.max(1) + 1 }))
+            }
             Booted::Unclonable(why) => {
                 emit(note(format!("{why}: every case gets a boot of its own")));
                 Ok(Self::Boots(source))
@@ -63,18 +75,74 @@ impl<'a> MachineProvider<'a> {
         }
     }
 
-    /// A machine for `item`.
+    /// A machine for `item`: of the boot of this number, where it is a clone.
     pub(super) fn machine(
         &self,
         item: &Item,
-        context: &Context<'_>,
+        number: u32,
+        context: &Context<'a>,
         emit: &mut dyn FnMut(News),
     ) -> Result<Fresh, Missing> {
         match self {
             Self::Boots(source) => boot_one(*source, 1, context, emit).map_err(Missing::GivenUp),
-            Self::Clones { boot, template } => clone(&**template, *boot, item, context),
+            Self::Clones(templates) => templates.machine(item, number, context, emit),
         }
     }
+}
+
+impl<'a> Templates<'a> {
+    fn machine(
+        &self,
+        item: &Item,
+        number: u32,
+        context: &Context<'a>,
+        emit: &mut dyn FnMut(News),
+    ) -> Result<Fresh, Missing> {
+        let slot = self.slot(number);
+        let mut found = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let (boot, template) = match &*found {
+            Some((boot, template)) => (*boot, Arc::clone(template)),
+            None => match boot_template(self.source, (1, number), context, emit).map_err(Missing::GivenUp)? {
+                Booted::Up(boot, template) => {
+                    let template = Arc::new(template);
+                    *found = Some((boot, Arc::clone(&template)));
+                    (boot, template)
+                }
+                Booted::Unclonable(_) => {
+                    return boot_one(self.source, 1, context, emit).map_err(Missing::GivenUp);
+                }
+            },
+        };
+        // Others clone meanwhile.
+        drop(found);
+        clone(&**template, boot, item, context)
+    }
+
+    /// The place of the boot of this number.
+    fn slot(&self, number: u32) -> Slot<'a> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = Arc::clone(slots.entry(number).or_default());
+        while slots.len() > self.most {
+            slots.pop_first();
+        }
+        slot
+    }
+}
+
+/// Boots what machines for so many cases are going to be cloned from: the boot of this number.
+fn boot_template<'a>(
+    source: &'a dyn Source,
+    (cases, number): (usize, u32),
+    context: &Context<'a>,
+    emit: &mut dyn FnMut(News),
+) -> Result<Booted<Base<'a>>, GivenUp> {
+    let start =
+        |on_event: &mut dyn FnMut(BootEvent<'_>)| source.template(number, context.interrupt, on_event);
+    let about = |template: &Base<'a>| {
+        let facts = template.facts();
+        (facts.release.to_string(), facts.took, facts.kept.then(|| facts.console.to_vec()))
+    };
+    boot(context, cases, (&start, &about), emit)
 }
 
 /// Clones a machine; one that does not come up says nothing about the kernel, unless it died of a panic.

@@ -3,7 +3,8 @@
 //! Workers take tasks from a queue and send what happens to the one thread that tells it, decides what is to be
 //! run again, and closes the queue.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use super::GivenUp;
 use super::machine_provider::{MachineProvider, Missing};
 use super::news::{Emitter, News};
 use super::repetition::Repetition;
+use super::spread::Spread;
 use super::work::Context;
 use crate::event::Event;
 use crate::options::Repeats;
@@ -49,12 +51,14 @@ pub(super) fn run<'a>(
     emitter: &mut Emitter<'_>,
     finish: Finish<'_>,
 ) -> Result<(), GivenUp> {
-    let provider =
-        MachineProvider::prepare(source, &items, context, &mut |news| emit(emitter, news, is_golden))?;
+    let spread = Spread::new(repeats, context.options.boots, context.options.jobs.max(1));
+    let provider = MachineProvider::prepare(source, (items.len(), spread.boot(0)), context, &mut |news| {
+        emit(emitter, news, is_golden);
+    })?;
     sort(&mut items, &context.options.durations);
     let jobs = context.options.jobs.max(1);
     let mut repetitions: Vec<_> = items.iter().map(|_| Some(Repetition::new(repeats))).collect();
-    let queue = Queue::default();
+    let queue = Queue::new(spread);
     let (sender, messages) = sync_channel(WAITING);
     std::thread::scope(|scope| {
         for _ in 0..jobs {
@@ -64,8 +68,8 @@ pub(super) fn run<'a>(
         }
         drop(sender);
         for (index, repetition) in repetitions.iter_mut().enumerate() {
-            let count = repetition.as_mut().map_or(0, |repetition| repetition.order(jobs));
-            queue.push(index, count);
+            let runs = repetition.as_mut().map_or(0..0, |repetition| repetition.order(jobs));
+            queue.push(index, runs);
         }
         let result =
             direct(&messages, &mut repetitions, &queue, (jobs, is_golden), (&mut *emitter, &mut *finish));
@@ -138,20 +142,20 @@ fn emit(emitter: &mut Emitter<'_>, news: News, is_golden: bool) {
 }
 
 /// The life of a worker.
-fn work(
+fn work<'a>(
     queue: &Queue,
-    provider: &MachineProvider<'_>,
+    provider: &MachineProvider<'a>,
     items: &[&Item],
-    context: &Context<'_>,
+    context: &Context<'a>,
     sender: &SyncSender<Message>,
 ) {
     let _last = Last(queue);
     // Whoever does not listen any more has given up.
     let say = |message| sender.send(message).is_ok();
-    while let Some(index) = queue.take() {
+    while let Some(Task { boot, index, .. }) = queue.take() {
         let item = items[index];
         let mut emit = |news| drop(sender.send(Message::News(news)));
-        let run = match provider.machine(item, context, &mut emit) {
+        let run = match provider.machine(item, boot, context, &mut emit) {
             Ok(mut fresh) => context.run(&mut fresh, item, &mut emit).map(|(run, _)| Box::new(run)),
             Err(Missing::Run(run)) => Some(run),
             Err(Missing::GivenUp(why)) => {
@@ -178,38 +182,57 @@ impl Drop for Last<'_> {
     }
 }
 
-/// Numbers of repetitions of which a Run is to be made.
-#[derive(Default)]
+/// A Run that is to be made. Those of earlier boots come first, so that few boots are needed at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Task {
+    boot: u32,
+    /// The order of those of one boot: what is run again waits until all others had their turn.
+    turn: usize,
+    run: u32,
+    /// The number of its repetition.
+    index: usize,
+}
+
+/// Runs that are to be made.
 struct Queue {
+    spread: Spread,
     state: Mutex<Waiting>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct Waiting {
-    tasks: VecDeque<usize>,
+    tasks: BTreeSet<Task>,
+    turn: usize,
     closed: bool,
 }
 
 impl Queue {
+    fn new(spread: Spread) -> Self {
+        Self { spread, state: Mutex::default(), changed: Condvar::new() }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, task: usize, count: u32) {
+    fn push(&self, index: usize, runs: Range<u32>) {
         let mut waiting = self.lock();
-        waiting.tasks.extend((0..count).map(|_| task));
+        waiting.turn += 1;
+        let turn = waiting.turn;
+        waiting.tasks.extend(runs.map(|run| Task { boot: self.spread.boot(run), turn, run, index }));
+        drop(waiting);
         self.changed.notify_all();
     }
 
     /// The next one; nothing when the queue has been closed.
-    fn take(&self) -> Option<usize> {
+    fn take(&self) -> Option<Task> {
         let mut waiting = self.lock();
         loop {
             if waiting.closed {
                 return None;
             }
-            if let Some(task) = waiting.tasks.pop_front() {
+            if let Some(task) = waiting.tasks.pop_first() {
                 return Some(task);
             }
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,7 @@
 //! All Runs of one case.
 
+use std::ops::Range;
+
 use judge::outcome::Outcome;
 use judge::run::{Repeat, Run, StoppingRule};
 
@@ -19,8 +21,8 @@ impl Repetition {
         Self { repeats, runs: Vec::new(), ordered: 0 }
     }
 
-    /// How many Runs are to be made now, where `jobs` can be made at a time.
-    pub(super) fn order(&mut self, jobs: usize) -> u32 {
+    /// The numbers of the Runs that are to be made now, where `jobs` can be made at a time.
+    pub(super) fn order(&mut self, jobs: usize) -> Range<u32> {
         let made = u32::try_from(self.runs.len()).unwrap_or(u32::MAX);
         let wanted = match self.repeats {
             Repeats::OnFailure(more) => match self.runs.first() {
@@ -34,9 +36,9 @@ impl Repetition {
                 ahead.min(most.unwrap_or(u32::MAX))
             }
         };
-        let now = wanted.saturating_sub(self.ordered);
-        self.ordered += now;
-        now
+        let first = self.ordered;
+        self.ordered = first.max(wanted);
+        first..self.ordered
     }
 
     /// Takes in a Run; gives those that are to be told as one of several.
@@ -81,8 +83,8 @@ impl Repetition {
 }
 
 fn repeat(run: &Run) -> Repeat {
-    let (outcome, duration, clone, seed) = (run.outcome, run.duration, run.clone, run.seed);
-    Repeat { outcome, reason: run.reason.clone(), duration, clone, seed }
+    let Run { outcome, duration, boot, clone, seed, .. } = *run;
+    Repeat { outcome, reason: run.reason.clone(), duration, boot, clone, seed }
 }
 
 #[cfg(test)]
@@ -92,7 +94,8 @@ mod tests {
     /// Plays a case whose Runs end like this; gives what was ordered, what was told, and the conclusion.
     fn play(repeats: Repeats, jobs: usize, outcomes: &[Outcome]) -> (Vec<u32>, usize, Run) {
         let mut repetition = Repetition::new(repeats);
-        let mut ordered = vec![repetition.order(jobs)];
+        let count = |range: Range<u32>| range.end - range.start;
+        let mut ordered = vec![count(repetition.order(jobs))];
         let mut reported = 0;
         let mut number = 0;
         let mut waiting = ordered[0];
@@ -101,7 +104,7 @@ mod tests {
             number += 1;
             let clone = u32::try_from(number).unwrap();
             reported += repetition.take(Run { outcome, clone, ..Run::unstarted() }).len();
-            let more = repetition.order(jobs);
+            let more = count(repetition.order(jobs));
             ordered.push(more);
             waiting = waiting - 1 + more;
             assert_eq!(repetition.is_complete(), waiting == 0);

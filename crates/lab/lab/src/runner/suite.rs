@@ -25,7 +25,7 @@ pub(super) fn run(
     let mut machine = None;
     for (index, item) in items.iter().enumerate() {
         let mut repetition = Repetition::new(repeats);
-        while repetition.order(1) > 0 || !repetition.is_complete() {
+        while !repetition.order(1).is_empty() || !repetition.is_complete() {
             let mut fresh = match machine.take() {
                 Some(fresh) => fresh,
                 None => boot_one(source, items.len() - index, context, &mut |news| emitter.emit(news))?,

@@ -49,10 +49,11 @@ impl Source for VmmSource<'_> {
 
     fn template<'s>(
         &'s self,
+        number: u32,
         interrupt: &'s AtomicBool,
         on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {
-        let template = self.proven(interrupt, on_event)?;
+        let template = self.proven(number, interrupt, on_event)?;
         Ok(template.map(|template| Box::new(template) as Box<dyn Template<'_>>))
     }
 }
@@ -68,7 +69,7 @@ impl VmmSource<'_> {
         interrupt: &AtomicBool,
         on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Booted, BootFailure>, Error> {
-        match self.proven(interrupt, on_event)? {
+        match self.proven(0, interrupt, on_event)? {
             Ok(template) => template.booted(None, interrupt),
             Err(BootFailure { trouble: BootTrouble::Unclonable(_), .. }) => self.booted(interrupt, on_event),
             Err(failure) => Ok(Err(failure)),
@@ -88,6 +89,7 @@ impl VmmSource<'_> {
     /// A template into whose clones programs come, or that holds them.
     fn proven<'s>(
         &'s self,
+        number: u32,
         interrupt: &'s AtomicBool,
         on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Proven<'s>, BootFailure>, Error> {
@@ -95,24 +97,24 @@ impl VmmSource<'_> {
             return Ok(Err(failure));
         }
         let programs = self.built.programs();
-        let template = self.template_with(programs, interrupt, on_event)?;
+        let template = self.template_with((programs, number), interrupt, on_event)?;
         let lacks_window =
             |template: &Proven<'_>| self.ships && programs == Programs::Later && !template.has_window();
         if !template.as_ref().is_ok_and(lacks_window) {
             return Ok(template);
         }
         drop(template);
-        self.template_with(Programs::Inside, interrupt, on_event)
+        self.template_with((Programs::Inside, number), interrupt, on_event)
     }
 
     /// A template whose programs come in this way: one that is kept, or one that boots.
     fn template_with<'s>(
         &'s self,
-        programs: Programs,
+        (programs, number): (Programs, u32),
         interrupt: &'s AtomicBool,
         on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Proven<'s>, BootFailure>, Error> {
-        let entry = self.built.template_entry(self.store.clone(), programs);
+        let entry = self.built.template_entry(self.store.clone(), programs).of_boot(number);
         let proof = Proof { entry, same_random_numbers: self.same_random_numbers, interrupt };
         let kept = self.built.kept_template(&proof.entry, programs);
         if let Some(kept) = kept.and_then(|kept| proof.of_kept(kept)) {

@@ -19,6 +19,7 @@ use std::sync::atomic::AtomicBool;
 
 use ::machine::{BootTrouble, Payload, TimeoutScale};
 use lab::event::Session;
+use lab::options::Boots;
 use lab::plan::Item;
 use lab::runner::Golden;
 use lab::{Event, Isolation, Options, Part, Plan, Repeats, Runner};
@@ -61,6 +62,7 @@ impl World {
                 isolation: Isolation::Suite,
                 jobs: 1,
                 repeats: Repeats::OnFailure(0),
+                boots: Boots::default(),
                 seed: None,
                 durations: HashMap::new(),
                 finished: Vec::new(),

@@ -49,6 +49,18 @@ impl TemplateEntry {
         Self { store, identity: hash.finish() }
     }
 
+    /// The same for another boot of that machine; number 0 is the usual one.
+    #[must_use]
+    pub fn of_boot(self, number: u32) -> Self {
+        if number == 0 {
+            return self;
+        }
+        let mut hash = PartsHash::default();
+        hash.part(&self.identity);
+        hash.part(number.to_string());
+        Self { identity: hash.finish(), ..self }
+    }
+
     fn entry(&self) -> PathBuf {
         self.store.templates().entry(&self.identity)
     }
@@ -129,5 +141,8 @@ mod tests {
         assert_ne!(entry(&["identity", "qemu -cpu max,-erms"], "/bin/sh", b"agent"), one);
         assert_ne!(entry(&["identity", "qemu -cpu max"], "/bin/cat", b"agent"), one);
         assert_ne!(entry(&["identity", "qemu -cpu max"], "/bin/sh", b"another"), one);
+        let entry = TemplateEntry::new(Store::new("/".into()), &[], Path::new("/bin/sh"), b"");
+        let of = |number| entry.clone().of_boot(number).entry();
+        assert!(of(0) == entry.entry() && of(1) != of(0) && of(1) == of(1) && of(2) != of(1));
     }
 }

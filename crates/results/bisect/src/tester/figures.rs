@@ -62,7 +62,7 @@ fn measurement(
     let kernel = KernelRequest::named(exact);
     let mut request =
         MeasureRequest { kernel, ..requests::measure(context.request, &ready.test.subject, part.times) };
-    let before = u64::from(ready.test.before) + u64::from(part.before);
+    let before = u64::from(ready.test.boot) + u64::from(part.before);
     request.figures.first_seed = request.figures.first_seed.saturating_add(before);
     let sides = vec![Side::of(&request)];
     let found = context.preparing(emit, |context| find(sides, context)).map_err(Error::from)?;

@@ -46,7 +46,7 @@ impl<'a> KernelTester<'a> {
         jobs: usize,
         emit: &mut dyn FnMut(Progress),
     ) -> Result<Tested, Error> {
-        let share = Share { times: ready.test.times, jobs };
+        let share = Share { boot: ready.test.boot, times: ready.test.times, jobs };
         let tested = match self.context.request.question {
             Question::Build => Ok(builds::built(&self.context, ready)),
             Question::Metric { .. } => {
@@ -54,7 +54,7 @@ impl<'a> KernelTester<'a> {
             }
             // They boot each time.
             Question::Boot | Question::Log(_) => in_shares(share, emit, |part, emit| {
-                self.runs.run(&self.context, ready, Share { times: part.times, jobs: 1 }, emit)
+                self.runs.run(&self.context, ready, Share { times: part.times, jobs: 1, ..share }, emit)
             }),
             Question::Case(_) | Question::Program(_) => self.runs.run(&self.context, ready, share, emit),
         };

@@ -54,12 +54,13 @@ struct Round<'r, 'q> {
 struct Known<'a> {
     session: &'a Session,
     about: &'a str,
+    boot: u32,
 }
 
 /// Time that was spent.
 #[derive(Default)]
 struct Spent {
-    preparation: Duration,
+    booting: Duration,
     running: Duration,
 }
 
@@ -89,7 +90,7 @@ impl Runs {
         emit: &mut dyn FnMut(Progress),
     ) -> Result<Tested, Error> {
         let mut tally = Tally::new(&context.request.question, self.way.as_ref());
-        let mut spent = Spent { preparation: ready.took, ..Spent::default() };
+        let mut spent = Spent::default();
         while tally.runs() < share.times && !tally.is_over() {
             let missing = Share { times: share.times - tally.runs(), ..share };
             let before = tally.runs();
@@ -121,7 +122,8 @@ impl Runs {
         Ok(Tested {
             others,
             reused,
-            preparation: spent.preparation,
+            preparation: ready.took,
+            boot: spent.booting,
             each,
             ..Tested::at_once(answer, evidence)
         })
@@ -139,7 +141,7 @@ impl Runs {
         if round.tally.runs() == 0
             && let Some(about) = &self.about
         {
-            let now = Known { session: &parts.session, about };
+            let now = Known { session: &parts.session, about, boot: share.boot };
             self.add_earlier(context, now, round.tally);
             if round.tally.runs() > 0 {
                 return Ok(());
@@ -152,7 +154,7 @@ impl Runs {
     fn add_earlier(
         &self,
         context: &Context<'_>,
-        Known { session: now, about }: Known<'_>,
+        Known { session: now, about, boot }: Known<'_>,
         tally: &mut Tally<'_>,
     ) {
         let Some(case) = now.cases.first() else { return };
@@ -164,6 +166,7 @@ impl Runs {
                 (&before.identity, &before.machine, &before.content, isolation(&before))
                     == (&now.identity, &now.machine, &now.content, isolation(now))
                     && before.cases.contains(case)
+                    && boot_of(&before) == boot
             });
             if !is_like || self.counted.contains(&past.name()) {
                 continue;
@@ -172,6 +175,15 @@ impl Runs {
                 tally.take_earlier(&past.name(), &run);
             }
         }
+    }
+}
+
+/// The number of the one boot of a session. Runs of several count as if they had shared the usual one: too few boots make
+/// nobody too sure.
+fn boot_of(session: &Session) -> u32 {
+    match session.request.as_ref() {
+        Some(Request::Run(request)) if request.policy.boots == Some(1) => request.policy.first_boot,
+        _ => 0,
     }
 }
 
@@ -205,6 +217,8 @@ fn prepare(
     let mut request = requests::run(context.request, &ready.test.subject, share.times);
     request.kernel = KernelRequest::named(exact);
     request.policy.jobs = Some(u16::try_from(share.jobs).unwrap_or(u16::MAX));
+    request.policy.first_boot = share.boot;
+    request.policy.boots = Some(1);
     let prepared = context.preparing(emit, |context| Prepared::new(&request, context))?;
     let count = prepared.cases().len();
     if count != 1 {
@@ -232,7 +246,7 @@ fn session_of(context: &Context<'_>, parts: &Parts, round: Round<'_, '_>) -> Res
     let begun = listener.first.unwrap_or_else(Instant::now);
     listener.recorder.finish()?;
     outcome?;
-    spent.preparation += begun - start;
+    spent.booting += begun - start;
     spent.running += begun.elapsed();
     Ok(())
 }

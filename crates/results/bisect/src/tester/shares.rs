@@ -10,6 +10,8 @@ use crate::event::Progress;
 /// Runs of a test.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
+    /// In which boot, or from which on.
+    pub(super) boot: u32,
     /// How many.
     pub(super) times: u32,
     /// At a time.
@@ -58,7 +60,7 @@ pub(super) fn in_shares(
 }
 
 /// Runs for each of up to `jobs` that work side by side.
-fn parts(Share { times, jobs }: Share) -> Vec<Part> {
+fn parts(Share { times, jobs, .. }: Share) -> Vec<Part> {
     let jobs = u32::try_from(jobs).unwrap_or(u32::MAX).min(times).max(1);
     let mut before = 0;
     let part = |job| {
@@ -77,6 +79,7 @@ fn joined(mut whole: Tested, part: Tested) -> Tested {
     whole.others.extend(part.others);
     whole.reused += part.reused;
     whole.preparation = whole.preparation.max(part.preparation);
+    whole.boot = whole.boot.max(part.boot);
     whole.each = whole.each.max(part.each);
     whole
 }
@@ -119,7 +122,7 @@ mod tests {
     #[test]
     fn runs_are_shared_out() {
         let parts = |times, jobs| {
-            let parts = parts(Share { times, jobs });
+            let parts = parts(Share { boot: 0, times, jobs });
             parts.iter().map(|part| (part.before, part.times)).collect::<Vec<_>>()
         };
         assert_eq!(parts(3, 2), [(0, 2), (2, 1)]);
@@ -146,11 +149,12 @@ mod tests {
             2 => Ok(part(runs(0, 2), "hidden")),
             _ => Ok(part(runs(1, 0), "shown")),
         };
-        let whole = in_shares(Share { times: 3, jobs: 2 }, &mut |_| (), make).expect("both were made");
+        let whole =
+            in_shares(Share { boot: 0, times: 3, jobs: 2 }, &mut |_| (), make).expect("both were made");
         assert_eq!((whole.answer, &whole.evidence.lines[..]), (runs(1, 2), &["shown".to_string()][..]));
         let fails = |_: Part, _: &mut dyn FnMut(Progress)| Err(Error::Interrupted);
         assert!(matches!(
-            in_shares(Share { times: 3, jobs: 2 }, &mut |_| (), fails),
+            in_shares(Share { boot: 0, times: 3, jobs: 2 }, &mut |_| (), fails),
             Err(Error::Interrupted)
         ));
     }

@@ -20,8 +20,12 @@ pub(crate) const CALLS_MAX: usize = 20_000;
 /// What a run at a point comes to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Seen {
-    /// It shows with this chance.
+    /// It shows with this chance in each run.
     Rate(f64),
+    /// It shows in all runs of a boot or in none: in boots with this chance.
+    AtBoot(f64),
+    /// It shows in runs with the second chance, in boots with the first.
+    Mixed(f64, f64),
     /// The value of a metric.
     Value(f64),
     /// The value of a metric, give or take so much.
@@ -185,7 +189,12 @@ pub(crate) struct World {
     pub(crate) calls_left: usize,
     /// What it says then.
     pub(crate) stop: fn() -> Error,
-    made: BTreeMap<Point, u32>,
+    /// The chance of each run to fail where it should not.
+    pub(crate) alarms: f64,
+    /// Milliseconds to get a Kernel, to boot it, and to run the case.
+    pub(crate) costs: [u64; 3],
+    /// Runs that were made, by point and boot.
+    pub(crate) made: BTreeMap<(Point, u32), u32>,
     /// All calls: where, and how many runs.
     pub(crate) calls: Vec<Vec<(Point, u32)>>,
     pub(crate) looked_for: u32,
@@ -204,11 +213,14 @@ impl World {
             jobs: 1,
             calls_left: CALLS_MAX,
             stop: || Error::Interrupted,
+            alarms: 0.0,
+            costs: [60_000, 3_000, 1_000],
             made: BTreeMap::new(),
             calls: Vec::new(),
             looked_for: 0,
             events: Vec::new(),
-            folder: tempfile::tempdir().unwrap(),
+            // In memory, where it can be: what is kept is forced to the disk after each test.
+            folder: tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap(),
         }
     }
 
@@ -275,28 +287,47 @@ impl World {
 
     /// Runs that were made at a point.
     pub(crate) fn runs(&self, point: &Point) -> u32 {
-        self.made.get(point).copied().unwrap_or_default()
+        self.made.iter().filter(|((at, _), _)| at == point).map(|(_, runs)| runs).sum()
     }
 
-    fn chance(&self, point: &Point, run: u32) -> f64 {
+    fn chance(&self, of: impl std::hash::Hash) -> f64 {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
-        (self.seed, point, run).hash(&mut hasher);
+        (self.seed, of).hash(&mut hasher);
         (hasher.finish() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    fn one(&mut self, point: &Point, times: u32) -> Tested {
-        let made = self.made.get(point).copied().unwrap_or_default();
-        *self.made.entry(point.clone()).or_default() += times;
-        let chances: Vec<f64> = (made..made + times).map(|run| self.chance(point, run)).collect();
-        let none = Answer::Runs { bad: 0, good: 0 };
+    /// The boots of the runs of a test, each run with the number that it has in its boot.
+    fn runs_of(&mut self, Test { point, boot, times, .. }: &Test) -> Vec<(u32, u32)> {
+        let count = self.made.entry((point.clone(), *boot)).or_default();
+        let made = *count;
+        *count += times;
+        match self.question.nests_runs() {
+            true => (made..made + times).map(|run| (*boot, run)).collect(),
+            false => (*boot..boot + times).map(|boot| (boot, 0)).collect(),
+        }
+    }
+
+    fn one(&mut self, test: &Test) -> Tested {
+        let Test { point, times, .. } = test;
+        let made = self.runs(point);
+        let runs = self.runs_of(test);
+        let chances: Vec<f64> = runs.iter().map(|(boot, run)| self.chance((point, boot, run))).collect();
+        let of_boots: Vec<f64> = runs.iter().map(|(boot, _)| self.chance((point, boot, "boot"))).collect();
+        let alarms: Vec<f64> =
+            runs.iter().map(|(boot, run)| self.chance((point, boot, run, "alarm"))).collect();
         let number = |count: usize| u32::try_from(count).unwrap();
+        let answer = |shows: &dyn Fn(usize) -> bool| {
+            let is_bad = |at: &usize| shows(*at) || alarms[*at] < self.alarms;
+            let bad = number((0..runs.len()).filter(is_bad).count());
+            Answer::Runs { bad, good: times - bad }
+        };
+        let none = Answer::Runs { bad: 0, good: 0 };
         let mut others = Vec::new();
         let answer = match (self.truth)(&self.axis, point) {
-            Seen::Rate(rate) => {
-                let bad = number(chances.iter().filter(|chance| **chance < rate).count());
-                Answer::Runs { bad, good: times - bad }
-            }
+            Seen::Rate(rate) => answer(&|at| chances[at] < rate),
+            Seen::AtBoot(rate) => answer(&|at| of_boots[at] < rate),
+            Seen::Mixed(boots, rate) => answer(&|at| of_boots[at] < boots && chances[at] < rate),
             Seen::Value(value) => Answer::Values(vec![value; chances.len()]),
             Seen::About(value, by) => {
                 Answer::Values(chances.iter().map(|chance| value + (chance * 2.0 - 1.0) * by).collect())
@@ -310,8 +341,8 @@ impl World {
             Seen::Nothing => none,
         };
         let evidence = Evidence { sessions: vec![format!("{point:?}/{made}")], ..Evidence::default() };
-        let (preparation, each) = (Duration::from_secs(60), Duration::from_secs(1));
-        Tested { answer, others, reused: 0, evidence, preparation, each }
+        let [preparation, boot, each] = self.costs.map(Duration::from_millis);
+        Tested { answer, others, reused: 0, evidence, preparation, boot, each }
     }
 }
 
@@ -322,7 +353,7 @@ impl Tester for World {
         }
         self.calls_left -= 1;
         self.calls.push(tests.iter().map(|test| (test.point.clone(), test.times)).collect());
-        Ok(tests.iter().map(|test| self.one(&test.point, test.times)).collect())
+        Ok(tests.iter().map(|test| self.one(test)).collect())
     }
 
     fn look_for(&mut self, _evidence: &Evidence) {

@@ -1,5 +1,7 @@
 //! One change after the other.
 
+use std::collections::BTreeSet;
+
 use bisect::{Point, Progress, Purpose};
 
 use crate::fake::{FakeAxis, NEVER, Seen, World};
@@ -30,9 +32,12 @@ fn each_place_of_the_culprit_is_found_and_proved() {
 fn both_ends_are_verified_before_the_search() {
     let mut world = World::with_culprit(FakeAxis::line(100), 40);
     world.culprits();
-    assert_eq!(world.calls[0], [(Point::Last, 5)]);
-    assert_eq!(world.calls[1], [(Point::First, 3)]);
-    assert!(!world.asked()[2..].iter().any(|point| matches!(point, Point::First | Point::Last)));
+    let ends: Vec<(Point, u32)> = world.calls[..5].concat();
+    let [last, first] = [Point::Last, Point::First];
+    let runs =
+        |point: &Point, times: &[u32]| times.iter().map(|times| (point.clone(), *times)).collect::<Vec<_>>();
+    assert_eq!(ends, [runs(&last, &[2, 2, 1]), runs(&first, &[2, 1])].concat());
+    assert!(!world.asked()[5..].iter().any(|point| matches!(point, Point::First | Point::Last)));
 }
 
 #[test]
@@ -133,7 +138,6 @@ fn tests_side_by_side_are_asked_in_one_call() {
         let pairs = world.calls.iter().filter(|call| call.len() == 2).count();
         assert!(pairs >= 4, "{:?}", world.calls);
         assert!(world.calls.iter().all(|call| call.len() <= 2));
-        assert!(world.calls.iter().filter(|call| call.len() == 2).all(|call| call[0].0 != call[1].0));
     }
 }
 
@@ -144,8 +148,12 @@ fn of_two_kernels_that_must_be_built_the_second_waits_for_what_the_first_tells()
         assert_eq!(world.culprits(), [culprit]);
         let mut seen = vec![Point::First, Point::Last];
         for call in &world.calls {
-            let new = call.iter().filter(|(point, _)| !seen.contains(point)).count();
-            assert!(new == 0 || call.len() == 1, "{call:?}");
+            let new: BTreeSet<&Point> =
+                call.iter().map(|(point, _)| point).filter(|point| !seen.contains(point)).collect();
+            assert!(
+                new.len() < 2 && (new.is_empty() || call.iter().all(|(point, _)| new.contains(point))),
+                "{call:?}"
+            );
             seen.extend(call.iter().map(|(point, _)| point.clone()));
         }
         assert!(world.calls.iter().any(|call| call.iter().map(|(_, times)| times).sum::<u32>() == 2));
@@ -184,5 +192,7 @@ fn what_happens_is_told_in_its_order() {
     assert_eq!((open.len(), tested), (0, world.asked().len()));
     assert!(beliefs > 5);
     purposes.dedup();
-    assert_eq!(purposes, [Purpose::Ends, Purpose::Search, Purpose::Proof]);
+    // What the proof shows may send the search on.
+    assert_eq!(purposes[..2], [Purpose::Ends, Purpose::Search]);
+    assert_eq!(purposes.last(), Some(&Purpose::Proof));
 }

@@ -14,4 +14,5 @@ mod line;
 mod metric;
 mod resume;
 mod set;
+mod simulation;
 mod untestable;

@@ -3,10 +3,19 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 
-use bisect::{Error, Kept, Point, Progress, Question};
+use bisect::{Conclusion, Error, Kept, Point, Progress, Question};
 use ledger::Journal;
 
 use crate::fake::{CALLS_MAX, FakeAxis, NEVER, Seen, World, shows};
+
+/// The order in which numbers are added up changes their last digits.
+fn rounded(conclusion: &Conclusion) -> Conclusion {
+    let mut rounded = conclusion.clone();
+    if let Conclusion::Culprits { confidence, .. } | Conclusion::Suspects { confidence, .. } = &mut rounded {
+        *confidence = (*confidence * 1e9).round();
+    }
+    rounded
+}
 
 /// Interrupted after each call, and gone on: nothing that was tested is tested again, and it comes to the same.
 fn goes_on(world: impl Fn() -> World) {
@@ -19,7 +28,7 @@ fn goes_on(world: impl Fn() -> World) {
         world.calls_left = CALLS_MAX;
         let bisection = world.bisect().unwrap();
         assert_eq!(world.calls, whole.calls, "stopped after {calls}");
-        assert_eq!(bisection.conclusion, expected.conclusion);
+        assert_eq!(rounded(&bisection.conclusion), rounded(&expected.conclusion));
         assert_eq!(bisection.proof, expected.proof);
         assert_eq!(bisection.threshold, expected.threshold);
         assert_eq!(bisection.states, expected.states);

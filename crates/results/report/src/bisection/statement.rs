@@ -3,6 +3,7 @@
 use bisect::{Bisection, Check, Checked, Conclusion, Kind, Question, StateReport};
 use measure::Unit;
 use measure::quantile::median;
+use verdict::Alarms;
 
 use super::candidate::{NAME_MAX, NAMED, absent, candidates, is_setting, name_and_title, names};
 use super::settings::{self, caution};
@@ -10,7 +11,7 @@ use super::sides::{Sides, mark};
 use crate::axis::Mark;
 use crate::columns::fit;
 use crate::figures::{difference, figure, percent};
-use crate::repeats::{percent as share, probability};
+use crate::repeats::{decided, percent as share, probability, within};
 use crate::safe::safe_line;
 use crate::words::{brief, is_hash, many, runs};
 
@@ -140,7 +141,10 @@ pub(super) fn check(bisection: &Bisection, check: &Check) -> [String; 4] {
         (Some(why), _) => format!("could not be run: {}", fit(&safe_line(why), 2 * NAME_MAX)),
         (None, None) => "could not be run".to_owned(),
         _ if check.holds => "holds".to_owned(),
-        _ => "does not hold".to_owned(),
+        _ => match &check.objection {
+            Some(why) => format!("does not hold: {}", safe_line(why)),
+            None => "does not hold".to_owned(),
+        },
     };
     let seen = state.map(|state| seen(bisection, state)).unwrap_or_default();
     let what = settings::what(bisection, check);
@@ -166,7 +170,7 @@ pub(super) fn seen(bisection: &Bisection, state: &StateReport) -> String {
         (None, Some(why)) if mark(bisection, state) == Mark::Untestable => {
             format!("cannot be tested: {}", fit(&safe_line(why), 2 * NAME_MAX))
         }
-        _ => format!("{} bad", runs(state.bad, state.good)),
+        _ => format!("{} bad{}", runs(state.bad, state.good), within(&state.boots)),
     }
 }
 
@@ -216,12 +220,14 @@ fn rate(bisection: &Bisection) -> Option<String> {
     let rate = bisection.rate;
     let (low, high) = rate.interval;
     let is_known = [rate.mean, low, high].iter().all(|part| (0.0..=1.0).contains(part)) && rate.mean > 0.0;
-    (is_known && !rate.always && !bisection.question.is_certain()).then(|| {
+    let where_decided = rate.decided_at_boot.and_then(decided);
+    (is_known && !rate.always && bisection.question.alarms() != Alarms::None).then(|| {
         format!(
-            "intermittent: {} % of runs of bad states are bad (95 % interval {} to {} %)",
+            "intermittent: {} % of runs of bad states are bad (95 % interval {} to {} %{})",
             share(rate.mean),
             share(low),
-            share(high)
+            share(high),
+            where_decided.map_or_else(String::new, |decided| format!("; {decided}"))
         )
     })
 }

@@ -10,6 +10,7 @@ use judge::kernel_report::KernelReport;
 use judge::{Outcome, Run};
 use measure::Function;
 use protocol::KernelRecord;
+use verdict::BootRuns;
 
 /// The commit that did it.
 pub(crate) const HASH: &str = "6b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c";
@@ -56,7 +57,17 @@ fn state(point: Point, name: &str, bad: u32, good: u32) -> StateReport {
         run: Some(Box::new(run)),
         ..Evidence::default()
     };
-    StateReport { point, name: name.into(), bad, good, values: Vec::new(), untestable: None, evidence }
+    // Three runs a boot.
+    let runs = |fails, count| (0..count).map(move |_| BootRuns::one(fails));
+    let runs: Vec<BootRuns> = runs(true, bad).chain(runs(false, good)).collect();
+    let boot = |runs: &[BootRuns]| {
+        runs.iter().fold(BootRuns::default(), |mut boot, run| {
+            boot.add(*run);
+            boot
+        })
+    };
+    let boots = runs.chunks(3).map(boot).collect();
+    StateReport { point, name: name.into(), bad, good, boots, values: Vec::new(), untestable: None, evidence }
 }
 
 fn untestable(point: Point, name: &str) -> StateReport {
@@ -65,7 +76,15 @@ fn untestable(point: Point, name: &str) -> StateReport {
 }
 
 fn holds(what: &str, expected: bool, state: StateReport) -> Check {
-    Check { what: what.into(), tested: None, expected, state: Some(state), untried: None, holds: true }
+    Check {
+        what: what.into(),
+        tested: None,
+        expected,
+        state: Some(state),
+        untried: None,
+        objection: None,
+        holds: true,
+    }
 }
 
 fn hash(number: usize) -> String {
@@ -111,7 +130,7 @@ pub(crate) fn commit() -> Bisection {
             holds("the bad end without it", false, state(Point::Without(6), "v6.2 without it", 0, 14)),
         ],
         steps: Steps { taken: 5, rounds: 5, runs: 84, reused: 9, expected: 3.67, worst: 4 },
-        rate: Rate { mean: 0.999, interval: (0.96, 1.0), always: true },
+        rate: Rate { mean: 0.999, interval: (0.96, 1.0), always: true, decided_at_boot: Some(0.3) },
         notes: vec!["one test was made again: the host was busy".into()],
         reproduce: vec![
             format!("kiln run git:~/linux@{HASH}~1 --case fs/overlay-rename --repeat 14"),
@@ -151,7 +170,7 @@ pub(crate) fn fixed() -> Bisection {
         conclusion: Conclusion::Culprits { numbers: vec![3], candidates: vec![culprit], confidence: 0.951 },
         proof: vec![holds("just before it", true, at(2, 9, 51)), holds("with it", false, at(3, 0, 60))],
         steps: Steps { taken: 4, rounds: 4, runs: 365, reused: 0, expected: 2.67, worst: 3 },
-        rate: Rate { mean: 0.127, interval: (0.083, 0.19), always: false },
+        rate: Rate { mean: 0.127, interval: (0.083, 0.19), always: false, decided_at_boot: Some(0.9) },
         notes: Vec::new(),
         reproduce: vec![format!("kiln run deb:{} --case fs/overlay-rename --repeat 60", names[2])],
         candidates: names,
@@ -196,11 +215,12 @@ pub(crate) fn metric() -> Bisection {
                 expected: false,
                 state: None,
                 untried: Some("patch 3/4 does not apply without it".into()),
+                objection: None,
                 holds: false,
             },
         ],
         steps: Steps { taken: 2, rounds: 1, runs: 14, reused: 0, expected: 2.0, worst: 2 },
-        rate: Rate { mean: 1.0, interval: (1.0, 1.0), always: true },
+        rate: Rate { mean: 1.0, interval: (1.0, 1.0), always: true, decided_at_boot: None },
         notes: Vec::new(),
         reproduce: vec!["kiln measure ./series/2 --metric pipe/round-trip".into()],
         ..commit()

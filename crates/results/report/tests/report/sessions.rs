@@ -94,6 +94,7 @@ pub(crate) fn standing(run: Run, repeats: &[(Outcome, &str)]) -> Run {
             outcome: *outcome,
             reason: (*reason).to_string(),
             duration: Duration::from_millis(2 + u64::from(clone)),
+            boot: 1,
             clone,
             seed: 0,
         })

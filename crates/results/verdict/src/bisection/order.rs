@@ -49,9 +49,6 @@ pub enum Unusable {
     /// The confidence is no fraction between 0 and 1.
     #[error("the confidence is {0}; it must lie between 0 and 1, such as 0.99")]
     Confidence(f64),
-    /// The chance of a false alarm is no fraction below 1.
-    #[error("the chance of a false alarm is {0}; it must be at least 0 and below 1")]
-    FalseAlarm(f64),
 }
 
 /// Candidates of a line; what is kept of each is some tens of bytes.

@@ -1,86 +1,154 @@
 //! How probable each candidate is after what was seen.
 
 use super::belief::Belief;
-use super::evidence::{Evidence, Runs, Split};
+use super::evidence::{Evidence, LnChances};
 use super::share::Share;
+use crate::nested::{BootRuns, Cell, alarms, exp, failures, ln_prior, ln_sum};
+
+/// How much less probable than states that have nothing in common what was seen may be under the best candidate, before
+/// that one explains nothing: a factor of a million.
+const LN_UNEXPLAINED: f64 = -13.8;
 
 /// The probability of each candidate, and what it predicts.
 #[derive(Debug, Clone)]
 pub(super) struct Posterior {
-    /// Those with the same evidence are equal.
-    groups: Vec<Share>,
+    groups: Vec<Group>,
     group: Vec<usize>,
 }
 
-/// What a candidate says of the runs.
-#[derive(Debug, Clone, Copy)]
-struct Fit {
-    /// The logarithm of how probable they are if it is the culprit.
-    log: f64,
-    /// The chance that the next run shows the failure at a state that has it.
-    shows: f64,
+/// Candidates that no state tells apart.
+#[derive(Debug, Clone)]
+struct Group {
+    /// What each of them adds to sums.
+    each: Share,
+    /// How many there are.
+    size: usize,
+    /// The probability of each cell of the failure, and of false alarms.
+    bad: Vec<f64>,
+    good: Vec<f64>,
+}
+
+/// What the next run of a boot says of which group it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Prediction {
+    /// The chance that it shows the failure.
+    pub(super) shows: f64,
+    /// The entropy of its outcome that is left once the culprit is known, in bits.
+    pub(super) doubt: f64,
 }
 
 impl Posterior {
     /// Nothing if no candidate explains what was seen.
-    pub(super) fn new(evidence: &Evidence, belief: Belief, false_alarm: f64) -> Option<Self> {
-        let (fits, group) = fits(evidence, belief, false_alarm);
-        let highest = fits.iter().map(|fit| fit.log).fold(f64::NEG_INFINITY, f64::max);
-        if highest == f64::NEG_INFINITY {
+    pub(super) fn new(evidence: &Evidence, belief: Belief) -> Option<Self> {
+        let of_groups = evidence.of_groups();
+        if !is_explained(evidence, &of_groups) {
             return None;
         }
-        let weights: Vec<f64> = fits.iter().map(|fit| (fit.log - highest).exp()).collect();
-        let total: f64 = group.iter().map(|&at| weights[at]).sum();
-        let share = |(fit, weight): (&Fit, f64)| {
-            let mass = weight / total;
-            Share { mass, shows: mass * fit.shows, doubt: mass * entropy(fit.shows) }
+        let (bad, good) = (failures(), alarms(evidence.alarms));
+        let prior = prior(evidence, belief);
+        let weighed = of_groups.into_iter().map(|seen| weigh(&prior, seen));
+        let (ln, weights): (Vec<f64>, Vec<LnChances>) = weighed.unzip();
+        let highest = ln.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut sizes = vec![0; ln.len()];
+        evidence.group().iter().for_each(|&group| sizes[group] += 1);
+        let total: f64 = ln.iter().zip(&sizes).map(|(ln, &size)| (ln - highest).exp() * size as f64).sum();
+        let group = |((ln, weights), size): ((f64, LnChances), usize)| {
+            let mass = (ln - highest).exp() / total;
+            let shows = mean(bad, &weights.bad, BootRuns::default());
+            let alarm = mean(good, &weights.good, BootRuns::default());
+            let each = Share {
+                mass,
+                shows: mass * shows,
+                doubt: mass * entropy(shows),
+                alarms: mass * alarm,
+                quiet_doubt: mass * entropy(alarm),
+            };
+            Group { each, size, bad: weights.bad, good: weights.good }
         };
-        Some(Self { groups: fits.iter().zip(weights).map(share).collect(), group })
+        let groups = ln.into_iter().zip(weights).zip(sizes).map(group).collect();
+        Some(Self { groups, group: evidence.group().to_vec() })
     }
 
     /// What `candidate` adds to the sums of the states that contain it.
     pub(super) fn share(&self, candidate: usize) -> Share {
-        self.groups[self.group[candidate]]
+        self.groups[self.group[candidate]].each
     }
 
     pub(super) fn probabilities(&self) -> Vec<f64> {
-        self.group.iter().map(|&at| self.groups[at].mass).collect()
+        self.group.iter().map(|&at| self.groups[at].each.mass).collect()
     }
 
     /// The sums over all candidates.
     pub(super) fn whole(&self) -> Share {
         let mut whole = Share::default();
-        self.group.iter().for_each(|&at| whole.add(self.groups[at], 1.0));
+        self.groups.iter().for_each(|group| whole.add(group.each, group.size as f64));
         whole
+    }
+
+    /// What one more run says in a boot that had these, where `has_failure` tells whether the state has the failure if
+    /// a group is the culprit.
+    pub(super) fn predict(
+        &self,
+        evidence: &Evidence,
+        boot: BootRuns,
+        has_failure: impl Fn(usize) -> bool,
+    ) -> Prediction {
+        /// Groups that are less probable cannot move a choice.
+        const NEGLIGIBLE: f64 = 1e-9;
+        let (bad, good) = (failures(), alarms(evidence.alarms));
+        let mut prediction = Prediction { shows: 0.0, doubt: 0.0 };
+        for (number, group) in self.groups.iter().enumerate() {
+            let mass = group.each.mass * group.size as f64;
+            if mass < NEGLIGIBLE {
+                continue;
+            }
+            let shows = match has_failure(number) {
+                true => mean(bad, &group.bad, boot),
+                false => mean(good, &group.good, boot),
+            };
+            prediction.shows += mass * shows;
+            prediction.doubt += mass * entropy(shows);
+        }
+        prediction
     }
 }
 
-/// The fits, each once for neighbours with the same evidence, and which of them is that of each candidate.
-fn fits(evidence: &Evidence, belief: Belief, false_alarm: f64) -> (Vec<Fit>, Vec<usize>) {
-    let mut fits = Vec::new();
-    let mut last = None;
-    let group = (0..evidence.count()).map(|candidate| {
-        let runs = evidence.of(candidate);
-        if last != Some(runs) {
-            last = Some(runs);
-            fits.push(fit(runs, belief.always(), false_alarm));
-        }
-        fits.len() - 1
-    });
-    let group = group.collect();
-    (fits, group)
+/// The logarithms of the prior probabilities of all cells.
+fn prior(evidence: &Evidence, belief: Belief) -> LnChances {
+    LnChances {
+        bad: ln_prior(failures(), belief.always()),
+        good: ln_prior(alarms(evidence.alarms), belief.no_alarms()),
+    }
 }
 
-/// The rate at which the failure shows is 1 with the probability `always`, and else anything between 0 and 1.
-fn fit(Split { bad, good }: Split, always: f64, false_alarm: f64) -> Fit {
-    let each_time = if bad.passes == 0 { always.ln() } else { f64::NEG_INFINITY };
-    let now_and_then = (1.0 - always).ln() + ln_beta(bad);
-    let log = ln_add(each_time, now_and_then);
-    let each_time = (each_time - log).exp();
-    let (failures, passes) = (bad.failures as f64, bad.passes as f64);
-    let rate = (failures + 0.5) / (failures + passes + 1.0);
-    let alarms = times(good.failures, false_alarm.ln()) + times(good.passes, (1.0 - false_alarm).ln());
-    Fit { log: log + alarms, shows: each_time + (1.0 - each_time) * rate }
+/// The logarithm of how probable all is that was seen, and the probability of each cell.
+fn weigh(prior: &LnChances, seen: LnChances) -> (f64, LnChances) {
+    let of = |prior: &[f64], mut ln: Vec<f64>| {
+        ln.iter_mut().zip(prior).for_each(|(ln, prior)| *ln += prior);
+        let total = ln_sum(ln.iter().copied());
+        ln.iter_mut().for_each(|ln| *ln = exp(*ln - total));
+        (total, ln)
+    };
+    let ((ln_bad, bad), (ln_good, good)) = (of(&prior.bad, seen.bad), of(&prior.good, seen.good));
+    (ln_bad + ln_good, LnChances { bad, good })
+}
+
+/// Whether some candidate explains what was seen not much worse than states that have nothing in common.
+fn is_explained(evidence: &Evidence, of_groups: &[LnChances]) -> bool {
+    let LnChances { bad, good } = prior(evidence, Belief::Sceptical);
+    let ln = |prior: &[f64], seen: &[f64]| ln_sum(prior.iter().zip(seen).map(|(prior, seen)| prior + seen));
+    let either = |(as_bad, as_good): (&[f64], &[f64])| {
+        ln_sum([ln(&bad, as_bad), ln(&good, as_good)].into_iter()) - std::f64::consts::LN_2
+    };
+    let apart: f64 = evidence.apart().map(either).sum();
+    let best = |seen: &LnChances| ln(&bad, &seen.bad) + ln(&good, &seen.good);
+    of_groups.iter().map(best).any(|together| together - apart > LN_UNEXPLAINED)
+}
+
+/// The chance that the next run of a boot shows it, over all cells.
+fn mean(cells: &[Cell], weights: &[f64], boot: BootRuns) -> f64 {
+    let sum: f64 = cells.iter().zip(weights).map(|(cell, weight)| weight * cell.shows(boot)).sum();
+    sum.clamp(0.0, 1.0)
 }
 
 /// The entropy of a chance, in bits.
@@ -97,82 +165,55 @@ pub(super) fn at_most_entropy(chance: f64) -> f64 {
     2.0 * (chance * (1.0 - chance)).max(0.0).sqrt()
 }
 
-/// What never happened has no weight, however impossible it is.
-fn times(count: u64, log: f64) -> f64 {
-    if count == 0 { 0.0 } else { count as f64 * log }
-}
-
-/// The logarithm of the sum of two numbers that are given by theirs.
-fn ln_add(a: f64, b: f64) -> f64 {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if high == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
-}
-
-/// The logarithm of the chance of these runs, in their order, under a rate of which nothing is known.
-///
-/// Its prior is Beta(1/2, 1/2): H. Jeffreys, "An invariant form for the prior probability in estimation problems",
-/// Proceedings of the Royal Society A 186 (1946), 453-461. A uniform one takes rare failures for improbable, trusts runs
-/// that did not show them too much, and was seen to find the wrong culprit more often than it said.
-fn ln_beta(runs: Runs) -> f64 {
-    let (failures, passes) = (runs.failures as f64, runs.passes as f64);
-    ln_gamma(failures + 0.5) + ln_gamma(passes + 0.5)
-        - ln_gamma(failures + passes + 1.0)
-        - std::f64::consts::PI.ln()
-}
-
-/// The logarithm of the gamma function of `x` above 0, by Stirling's series where its error is below 1e-12.
-fn ln_gamma(x: f64) -> f64 {
-    let (mut x, mut product) = (x, 1.0);
-    while x < 16.0 {
-        product *= x;
-        x += 1.0;
-    }
-    let square = x * x;
-    let rest = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * square)) / square) / x;
-    (x - 0.5) * x.ln() - x + std::f64::consts::TAU.ln() / 2.0 + rest - f64::ln(product)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::order::{Axis, Order, State};
+    use super::super::trial::{Boot, Trial};
     use super::*;
+    use crate::nested::Alarms;
 
-    fn near(a: f64, b: f64) -> bool {
-        (a - b).abs() < 1e-11 * b.abs().max(1.0)
+    fn seen(runs: &[(State, BootRuns)], alarms: Alarms) -> (Evidence, Option<Posterior>) {
+        let axis = Axis::new(Order::Line(3)).unwrap();
+        let mut evidence = Evidence::new(3, alarms, false);
+        runs.iter()
+            .for_each(|&(state, boot)| evidence.observe(&axis, Trial { state, boot: Boot::New }, boot));
+        let posterior = Posterior::new(&evidence, Belief::Sceptical);
+        (evidence, posterior)
     }
 
     #[test]
-    fn the_gamma_function_continues_the_factorial() {
-        let (mut whole, mut half) = (0.0, std::f64::consts::PI.sqrt().ln());
-        for n in 1..2000 {
-            let n = f64::from(n);
-            assert!(near(ln_gamma(n), whole), "{n}");
-            assert!(near(ln_gamma(n - 0.5), half), "{n}");
-            whole += n.ln();
-            half += (n - 0.5).ln();
-        }
+    fn what_was_seen_in_one_boot_is_expected_there_again() {
+        let boot = BootRuns { failures: 0, passes: 1 };
+        let runs = [
+            (State::All, BootRuns { failures: 4, passes: 0 }),
+            (State::All, BootRuns { failures: 0, passes: 4 }),
+        ];
+        let (evidence, posterior) = seen(&runs, Alarms::None);
+        let posterior = posterior.unwrap();
+        let shows = |boot| posterior.predict(&evidence, boot, |_| true).shows;
+        assert!((shows(BootRuns::default()) - 0.5).abs() < 1e-9);
+        assert!(shows(boot) < 0.1 && shows(BootRuns::one(true)) > 0.9);
     }
 
     #[test]
-    fn a_run_that_did_not_show_it_ends_the_belief_in_always() {
-        let seen =
-            |failures, passes| fit(Split { bad: Runs { failures, passes }, good: Runs::default() }, 0.5, 0.0);
-        // B(2.5, 0.5) / B(0.5, 0.5) = 3/8, B(2.5, 1.5) / B(0.5, 0.5) = 1/16; predicted are 2.5/3 and 2.5/4.
-        let always = 0.5 / (0.5 + 0.5 * 3.0 / 8.0);
-        assert!(near(seen(2, 0).log.exp(), 0.5 + 0.5 * 3.0 / 8.0));
-        assert!(near(seen(2, 0).shows, always + (1.0 - always) * 2.5 / 3.0));
-        assert!(near(seen(2, 1).log.exp(), 0.5 / 16.0));
-        assert!(near(seen(2, 1).shows, 2.5 / 4.0));
+    fn a_state_that_should_not_show_it_makes_false_alarms_probable_or_all_impossible() {
+        let runs = [(State::Before, BootRuns::one(true))];
+        assert!(seen(&runs, Alarms::None).1.is_none());
+        let (evidence, posterior) = seen(&runs, Alarms::Rare);
+        let shows = posterior.unwrap().predict(&evidence, BootRuns::default(), |_| false).shows;
+        assert!((0.005..0.05).contains(&shows), "{shows}");
     }
 
     #[test]
-    fn what_should_not_show_it_counts_as_false_alarms() {
-        let seen = |failures, passes, false_alarm| {
-            fit(Split { bad: Runs::default(), good: Runs { failures, passes } }, 0.5, false_alarm)
-        };
-        assert!(near(seen(2, 3, 0.1).log, (0.1_f64.powi(2) * 0.9_f64.powi(3)).ln()));
-        assert!(seen(1, 0, 0.0).log == f64::NEG_INFINITY && near(seen(0, 9, 0.0).log, 0.0));
+    fn failures_that_come_and_go_are_explained_by_no_candidate() {
+        let boots = |state, failures, passes| (0..15).map(move |_| (state, BootRuns { failures, passes }));
+        let mut runs: Vec<_> = boots(State::After(0), 3, 0).collect();
+        assert!(seen(&runs, Alarms::Rare).1.is_some());
+        runs.extend(boots(State::After(1), 0, 3));
+        runs.extend(boots(State::All, 3, 0));
+        assert!(seen(&runs, Alarms::Rare).1.is_none());
     }
 
     proptest! {
@@ -180,13 +221,6 @@ mod tests {
         fn the_bound_of_the_entropy_is_one(chance in 0.0..=1.0) {
             let (entropy, bound) = (entropy(chance), at_most_entropy(chance));
             prop_assert!((0.0..=1.0).contains(&entropy) && entropy <= bound + 1e-12, "{entropy} {bound}");
-        }
-
-        #[test]
-        fn no_number_of_runs_leaves_the_numbers(failures: u64, passes: u64, alarms: u64, quiet: u64, always in 0.0..1.0) {
-            let runs = Split { bad: Runs { failures, passes }, good: Runs { failures: alarms, passes: quiet } };
-            let Fit { log, shows } = fit(runs, always, 0.05);
-            prop_assert!(log.is_finite() && (0.0..=1.0).contains(&shows), "{log} {shows}");
         }
     }
 }

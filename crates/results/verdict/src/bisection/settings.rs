@@ -1,5 +1,7 @@
 //! What is searched, and how sure one wants to be.
 
+use crate::nested::Alarms;
+
 /// The settings of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -8,13 +10,12 @@ pub struct Settings {
     pub confidence: f64,
     /// The fix of a failure is searched for: states without the culprit show it.
     pub fixed: bool,
-    /// The chance that a run shows the failure at a state that does not have it, as a fraction of 1: 0 for Outcomes, and
-    /// the error of the verdict for timed metrics.
-    pub false_alarm: f64,
+    /// How states without the failure may show it all the same.
+    pub alarms: Alarms,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { confidence: 0.99, fixed: false, false_alarm: 0.0 }
+        Self { confidence: 0.99, fixed: false, alarms: Alarms::Rare }
     }
 }

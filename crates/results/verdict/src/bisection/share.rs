@@ -5,10 +5,15 @@
 pub(super) struct Share {
     /// Of their probabilities.
     pub(super) mass: f64,
-    /// Of their probabilities, each times the chance that the failure shows if it is that one.
+    /// Of their probabilities, each times the chance that a new boot of a state with the failure shows it, if it is that
+    /// one.
     pub(super) shows: f64,
     /// Of their probabilities, each times the entropy of that chance, in bits.
     pub(super) doubt: f64,
+    /// Of their probabilities, each times the chance of a false alarm in a new boot of a state without the failure.
+    pub(super) alarms: f64,
+    /// Of their probabilities, each times the entropy of that chance, in bits.
+    pub(super) quiet_doubt: f64,
 }
 
 impl Share {
@@ -16,5 +21,7 @@ impl Share {
         self.mass += times * other.mass;
         self.shows += times * other.shows;
         self.doubt += times * other.doubt;
+        self.alarms += times * other.alarms;
+        self.quiet_doubt += times * other.quiet_doubt;
     }
 }

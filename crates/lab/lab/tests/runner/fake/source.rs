@@ -128,6 +128,7 @@ impl Source for FakeSource {
 
     fn template<'s>(
         &'s self,
+        _number: u32,
         _interrupt: &'s AtomicBool,
         on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Box<dyn Template<'s> + 's>, BootFailure>, Error> {
