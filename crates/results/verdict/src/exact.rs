@@ -13,7 +13,7 @@ use crate::matching::{Shared, against, matched};
 use crate::statistics::{adjusted, mann_whitney};
 
 use changed::Changed;
-use ground::{Boots, is_certain_by_size, is_more_than_noise, loudest};
+use ground::{Boots, is_certain_by_code, is_certain_by_size, loudest};
 
 /// The share of false ones that is allowed, on average, among what is called worse or better on the ground of
 /// [`Ground::Boots`].
@@ -45,7 +45,7 @@ fn of_costs(rows: Vec<Row>, changed: &Changed<'_>) -> Vec<Row> {
     let loudest = loudest(&rows);
     let judged = rows.into_iter().zip(adjusted(&tests)).map(|(row, p)| {
         let boots = Boots::of(&row);
-        let by_code = || changed.instructions(&row.metric).is_some_and(|it| is_more_than_noise(&boots, it));
+        let by_code = || changed.instructions(&row.metric).is_some_and(|it| is_certain_by_code(&boots, it));
         let ground = match boots.gap() {
             Some(_) if by_code() => Some(Ground::Code),
             Some(_) if is_certain_by_size(&boots, row.base.median, loudest) => Some(Ground::Size),

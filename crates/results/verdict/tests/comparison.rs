@@ -149,6 +149,14 @@ fn a_small_step_is_certain_where_changed_code_makes_it() {
     assert_eq!(judged(executed(&[("changed", 21, "0:55"), ("same", 40, "0:33")])), open);
     assert_eq!(judged(executed(&[("changed", 20, "0:55"), ("same", 40, "0:33"), ("new", 5, "0:1")])), open);
     assert_eq!(judged(executed(&[("changed", 20, "0:56"), ("same", 43, "0:33")])), open);
+    // Another function calls changed code more often.
+    let mut often = executed(&[("changed", 40, "0:56"), ("same", 40, "0:33")]);
+    for detail in often.metrics.iter_mut().filter_map(|metric| metric.detail.as_mut()) {
+        detail.functions.iter_mut().for_each(|function| function.calls *= 2);
+    }
+    assert_eq!(judged(often)[0], (Verdict::Worse, Some(Ground::Size)));
+    // Changed code is the smaller part of it.
+    assert_eq!(judged(executed(&[("changed", 21, "0:56"), ("same", 45, "0:33")])), open);
     // Changed code costs less, and chance more.
     assert_eq!(judged(executed(&[("changed", 19, "0:56"), ("same", 43, "0:33")])), open);
 }

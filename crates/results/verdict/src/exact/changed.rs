@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use measure::{Detail, Measurement};
+use measure::{Detail, Function, Measurement};
 
 /// What changed code executes more or less.
 #[derive(Debug)]
@@ -26,30 +26,38 @@ impl<'a> Changed<'a> {
         Self { functions, base: base.details(), new: new.details() }
     }
 
-    /// How many instructions more the new Kernel executes in an operation in functions with other code, and in those that
-    /// only one of the two entered; nothing if no function with other code costs more or less.
+    /// How many instructions more the new Kernel executes in an operation in functions with other code that both entered
+    /// equally often, and in those that only one of the two entered; nothing if none of the former costs more or less.
     ///
-    /// Functions that only one entered are not enough: chance, too, leads to other functions.
+    /// Functions that only one entered are not enough: chance, too, leads to other functions. And a function that is
+    /// entered more often costs more whatever its code is.
     #[must_use]
     pub fn instructions(&self, operation: &str) -> Option<i64> {
         let (base, new) = (by_name(self.base.get(operation)?), by_name(self.new.get(operation)?));
-        let signed = |count: Option<&i64>| count.copied().unwrap_or(0);
         let names: BTreeSet<&str> = base.keys().chain(new.keys()).copied().collect();
         let (mut sum, mut is_found) = (0_i64, false);
         for name in names {
-            let (before, after) = (base.get(name), new.get(name));
-            let change = signed(after).saturating_sub(signed(before));
-            let has_changed = self.functions.contains(name);
-            is_found |= has_changed && change != 0;
-            if has_changed || before.is_none() || after.is_none() {
-                sum = sum.saturating_add(change);
-            }
+            let change = match (base.get(name), new.get(name)) {
+                (Some(before), Some(after)) => {
+                    let is_its_own = self.functions.contains(name) && before.calls == after.calls;
+                    let change = signed(after).saturating_sub(signed(before));
+                    is_found |= is_its_own && change != 0;
+                    if is_its_own { change } else { 0 }
+                }
+                (None, Some(after)) => signed(after),
+                (Some(before), None) => -signed(before),
+                (None, None) => 0,
+            };
+            sum = sum.saturating_add(change);
         }
         is_found.then_some(sum)
     }
 }
 
-fn by_name(detail: &Detail) -> BTreeMap<&str, i64> {
-    let count = |instructions| i64::try_from(instructions).unwrap_or(i64::MAX);
-    detail.functions.iter().map(|it| (it.name.as_str(), count(it.instructions))).collect()
+fn by_name(detail: &Detail) -> BTreeMap<&str, &Function> {
+    detail.functions.iter().map(|function| (function.name.as_str(), function)).collect()
+}
+
+fn signed(function: &Function) -> i64 {
+    i64::try_from(function.instructions).unwrap_or(i64::MAX)
 }

@@ -63,11 +63,13 @@ pub fn is_certain_by_size(boots: &Boots, base: f64, loudest: f64) -> bool {
     size >= fraction * base.abs() && size >= SPREADS_MIN * boots.spread()
 }
 
-/// Whether a gap has the direction of what changed code executes more, in instructions, and that is more than noise.
+/// Whether a gap comes from what changed code executes more, in instructions: that has its direction, is more than noise, and
+/// at least half of it.
 #[must_use]
-pub fn is_more_than_noise(boots: &Boots, changed: i64) -> bool {
+pub fn is_certain_by_code(boots: &Boots, changed: i64) -> bool {
     let changed = changed as f64;
-    boots.gap().is_some_and(|gap| gap.signum() == changed.signum()) && changed.abs() > boots.spread()
+    let comes_from_it = |gap: f64| gap.signum() == changed.signum() && 2.0 * changed.abs() >= gap.abs();
+    boots.gap().is_some_and(comes_from_it) && changed.abs() > boots.spread()
 }
 
 fn range(side: &Side) -> (f64, f64) {
@@ -107,10 +109,10 @@ mod tests {
 
     #[test]
     fn changed_code_is_a_ground_in_its_direction_and_beyond_the_noise() {
-        let by = |new, changed| is_more_than_noise(&boots((100.0, 100.0), (new, new)), changed);
-        assert!(by(101.0, 1) && by(99.0, -3) && by(103.0, 1));
-        assert!(!by(101.0, -1) && !by(100.0, 1) && !by(101.0, 0));
+        let by = |new, changed| is_certain_by_code(&boots((100.0, 100.0), (new, new)), changed);
+        assert!(by(101.0, 1) && by(99.0, -3) && by(104.0, 2));
+        assert!(!by(101.0, -1) && !by(100.0, 1) && !by(101.0, 0) && !by(105.0, 2));
         let noisy = boots((100.0, 104.0), (110.0, 110.0));
-        assert!(is_more_than_noise(&noisy, 5) && !is_more_than_noise(&noisy, 4));
+        assert!(is_certain_by_code(&noisy, 5) && !is_certain_by_code(&noisy, 4));
     }
 }
