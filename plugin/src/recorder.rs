@@ -20,9 +20,9 @@
 use protocol::profile::EXECUTIONS_MAX;
 
 use crate::blocks::{Block, Blocks, Id};
-use crate::hash::Table;
+use crate::executions::Executions;
 use crate::job::{Job, Tally};
-use crate::stacks::{Chain, End, Stacks};
+use crate::stacks::{End, Stacks};
 
 /// Size of a page, in bytes.
 const PAGE: u64 = 4096;
@@ -41,7 +41,7 @@ pub struct Recorder {
     /// Since recording began; less than nothing at first, by what the current block did before.
     tally: Tally,
     /// The kernel's blocks that were executed since then, by the calls that led to them.
-    executions: Table<(Chain, Id), u32>,
+    executions: Executions,
     /// Who called whom, if that is told: without calls all is one chain.
     pub stacks: Stacks,
     /// Where on the stack the call or return at the end of the current block found its address.
@@ -138,11 +138,7 @@ impl Recorder {
             return;
         }
         let id = if whole { id } else { self.part(id, executed) };
-        let key = (self.stacks.current(), id);
-        if self.executions.len() < EXECUTIONS_MAX || self.executions.contains_key(&key) {
-            let count = self.executions.entry(key).or_default();
-            *count = count.saturating_add(1);
-        }
+        self.executions.add(self.stacks.current(), id, EXECUTIONS_MAX);
     }
 
     /// The first instructions of a block as a block of their own.
@@ -181,13 +177,7 @@ impl Recorder {
         let State::Recording(Some(tally)) = std::mem::take(&mut self.state) else { return };
         self.job.list(tally);
         if tally.kernel == self.tally.kernel {
-            let executions = &self.executions;
-            self.job.add(tally, || {
-                let mut all: Vec<_> =
-                    executions.iter().map(|(&(chain, id), &count)| (chain, id, count)).collect();
-                all.sort_unstable();
-                all
-            });
+            self.job.add(tally, || self.executions.sorted());
         } else {
             self.job.dropped += 1;
         }

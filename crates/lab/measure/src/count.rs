@@ -9,13 +9,12 @@ use machine::{Spec, Watch};
 
 use crate::event::Progress;
 use crate::exact::{BootTake, Context, Counted};
-use crate::figures::{boot_metric, event_metrics, metric};
-use crate::watched::Seen;
-use crate::{Boot, Failure, Job, Kind, Measurement, Subject, Unit, procedure};
+use crate::gathered::measurement;
+use crate::{Failure, Job, Measurement, Subject, procedure};
 use machine::TimeoutScale;
 
 /// A Kernel that is going to be measured.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Candidate<'a> {
     /// What it is, as far as that is known before the boot.
     pub subject: Subject,
@@ -25,8 +24,6 @@ pub struct Candidate<'a> {
     pub spec: Spec,
     /// What is measured.
     pub jobs: Vec<Job>,
-    /// Its boots are made for it alone, whatever is kept: another one is the very same.
-    pub fresh: bool,
     /// The seed of its first boot; each later boot has the next one. Boots of one machine with one seed are one boot.
     pub first_seed: u64,
 }
@@ -36,7 +33,8 @@ pub struct Candidate<'a> {
 pub struct Counting {
     /// Boots of each Kernel.
     pub boots: u32,
-    /// How QEMU's plugin watches one of them, for what lies behind a figure.
+    /// How QEMU's plugin watches the first of them, for what lies behind a figure. Unless that is not at all, it watches the
+    /// functions of the others.
     pub watch: Watch,
 }
 
@@ -45,6 +43,9 @@ pub const FIRST_SEED: u64 = 1;
 
 /// Boots of a Kernel, unless somebody wants more.
 pub const BOOTS: u32 = 3;
+
+/// Boots of a Kernel at most, unless somebody wants more. A Kernel that is compared with itself has seeds so far apart.
+pub const BOOTS_MAX: u32 = 8;
 
 /// A boot of a candidate, and what came of it.
 type Done = (usize, u32, Result<BootTake, Failure>);
@@ -96,7 +97,10 @@ pub fn count(
     Ok(candidates
         .iter()
         .zip(takes)
-        .map(|(candidate, takes)| measurement(candidate, takes, &procedure))
+        .map(|(candidate, takes)| {
+            let Candidate { subject, jobs, first_seed, .. } = candidate;
+            measurement(subject, jobs, *first_seed, takes, &procedure)
+        })
         .collect())
 }
 
@@ -117,59 +121,18 @@ struct Work<'a> {
 
 impl Work<'_> {
     fn boot(&self, candidate: usize, boot: u32, sender: &Sender<News>) {
-        let Candidate { subject, kernel, spec, jobs, fresh, first_seed } = &self.candidates[candidate];
+        let Candidate { subject, kernel, spec, jobs, first_seed } = &self.candidates[candidate];
         let (label, boots, store) = (&subject.label, self.how.boots, self.store);
-        let (fresh, first_seed) = (*fresh, *first_seed);
-        let counted = Counted { label, kernel, spec, jobs, store, boots, fresh, first_seed };
+        let counted = Counted { label, kernel, spec, jobs, store, boots, first_seed: *first_seed };
         // Whoever listens has gone only when this thread is of no use any more.
         let emit = |progress| drop(sender.send(News::Progress(progress)));
         let timeouts = TimeoutScale::new(spec.engine);
         let context = Context { timeouts, interrupt: self.interrupt, emit: &emit };
-        let watch = if boot == 0 { self.how.watch } else { Watch::No };
+        let watch = match self.how.watch {
+            Watch::Stacks if boot > 0 => Watch::Functions,
+            watch => watch,
+        };
         let take = counted.boot(boot, watch, &context);
         drop(sender.send(News::Done((candidate, boot, take))));
     }
-}
-
-fn measurement(candidate: &Candidate<'_>, mut takes: Vec<(u32, BootTake)>, procedure: &str) -> Measurement {
-    takes.sort_by_key(|&(boot, _)| boot);
-    let boots = takes
-        .iter()
-        .map(|(boot, take)| Boot {
-            seed: candidate.first_seed.saturating_add(u64::from(*boot)),
-            took: take.took,
-            conditions: None,
-        })
-        .collect();
-    let clocks = takes.iter().map(|(boot, take)| (*boot, take.booted));
-    let mut metrics = vec![boot_metric(clocks)];
-    let mut notes: Vec<String> = Vec::new();
-    for note in takes.iter().flat_map(|(_, take)| &take.notes) {
-        if !notes.contains(note) {
-            notes.push(note.clone());
-        }
-    }
-    let watched = takes.iter().flat_map(|(_, take)| &take.watched);
-    let seen: Vec<Seen<'_>> = watched
-        .filter_map(|watched| match Seen::read(watched) {
-            Ok(seen) => Some(seen),
-            Err(error) => {
-                notes.push(format!("what the plugin counted cannot be read: {error}"));
-                None
-            }
-        })
-        .collect();
-    for (index, job) in candidate.jobs.iter().enumerate() {
-        let results = takes.iter().map(|(boot, take)| (*boot, take.jobs[index].as_ref()));
-        let mut metric = metric(job, Unit::Instructions, results);
-        metric.detail = seen.iter().find_map(|seen| seen.detail(index, &metric));
-        let events = seen.iter().find_map(|seen| seen.events(index, &metric)).unwrap_or_default();
-        let more = event_metrics(&metric, &events);
-        metrics.push(metric);
-        metrics.extend(more);
-    }
-    let release = takes.first().map(|(_, take)| take.release.clone()).unwrap_or_default();
-    let subject = Subject { release, ..candidate.subject.clone() };
-    let procedure = procedure.to_string();
-    Measurement { subject, kind: Kind::Exact, procedure, boots, metrics, notes }
 }

@@ -34,8 +34,6 @@ pub(super) struct Counted<'a> {
     pub(super) boots: u32,
     /// The seed of the first of them.
     pub(super) first_seed: u64,
-    /// Templates are neither taken from the store nor kept there.
-    pub(super) fresh: bool,
 }
 
 /// How long a machine may take, what stops it, and where its progress goes.
@@ -59,13 +57,15 @@ pub(super) struct BootTake {
     pub(super) release: String,
     pub(super) took: Duration,
     pub(super) booted: Option<u64>,
+    /// By how much the guest's clock went on while its machine was stopped.
+    resumed: Option<u64>,
     pub(super) jobs: Vec<Option<Result<Samples, NotMeasured>>>,
     pub(super) notes: Vec<String>,
     /// What the plugin wrote of each machine, if it was there.
     pub(super) watched: Vec<Watched>,
 }
 
-/// What the plugin wrote about the jobs of one machine, and the text of the kernel's symbols.
+/// What the plugin wrote about the jobs of one machine, and the text of the kernel's symbols if it is of the first boot.
 #[derive(Debug)]
 pub(super) struct Watched {
     /// The jobs that it was asked for, by their indexes.
@@ -82,8 +82,7 @@ impl Counted<'_> {
         let spec = Spec { timing: Some(timing), ..self.spec.clone() };
         let built = Built::new(&spec, self.kernel)?;
         let entry = built.template_entry(self.store.clone(), Programs::Inside);
-        let kept = if self.fresh { None } else { built.kept_template(&entry, Programs::Inside) };
-        if let Some(template) = kept {
+        if let Some(template) = built.kept_template(&entry, Programs::Inside) {
             self.emit_booted(&template, true, context);
             match self.take(Ready { template: &template, number }, watch, context) {
                 // What another kiln kept may be of no use; then there is a boot to be made.
@@ -91,28 +90,34 @@ impl Counted<'_> {
                 other => return other,
             }
         }
-        let template = self.boot_alike(&built, number, context)?;
-        self.keep(&entry, &template, context);
-        self.emit_booted(&template, false, context);
-        self.take(Ready { template: &template, number }, watch, context)
+        self.boot_anew((&built, &entry), number, watch, context)
     }
 
-    /// Boots a machine that stops as all do.
+    /// Measures all jobs on a new boot that stops as all do, and keeps its machine.
     ///
     /// QEMU takes a processor that has stopped for an idle one, and its clock jumps to the next timer, unless another
     /// thread of it has noticed the stop before. The machine sees to it that none has; where one has all the same,
-    /// there would be two kinds of boots, whose figures differ by what the kernel draws at random.
-    fn boot_alike(&self, built: &Built<'_>, number: u32, context: &Context<'_>) -> Result<Template, Failure> {
+    /// there would be two kinds of boots, whose figures differ by what the kernel draws at random. That is rare enough
+    /// for the clone that measures to find out.
+    fn boot_anew(
+        &self,
+        (built, entry): (&Built<'_>, &TemplateEntry),
+        number: u32,
+        watch: Watch,
+        context: &Context<'_>,
+    ) -> Result<BootTake, Failure> {
         for _ in 0..ATTEMPTS {
             let (kernel, of) = (self.label.to_string(), Some(self.boots));
             (context.emit)(Progress::Boot { kernel, number: number + 1, of });
             let booted =
                 built.start_template(Programs::Inside)?.wait_for_template(context.interrupt, &mut |_| ());
             let template = booted.map_err(|failure| Failure::of_boot(self.label, failure))?;
-            let mut probe = self.clone_for(&template, &[], Watch::No)?;
-            let probe = Take::from(&mut probe, 0, context.timeouts, context.interrupt, |_| ())?;
-            if probe.resumed.is_none_or(|gap| gap >= JUMP) {
-                return Ok(template);
+            self.emit_booted(&template, false, context);
+            let take = self.take(Ready { template: &template, number }, watch, context)?;
+            if take.resumed.is_none_or(|gap| gap >= JUMP) {
+                // What cannot be kept costs the next comparison a boot, and nothing else.
+                let _ = entry.keep(&template, context.interrupt);
+                return Ok(take);
             }
         }
         let why = format!("its clock did not jump when it stopped, in {ATTEMPTS} boots");
@@ -130,19 +135,13 @@ impl Counted<'_> {
             release: ready.template.about().release.clone(),
             took: ready.template.about().took,
             booted: None,
+            resumed: None,
             jobs: self.jobs.iter().map(|job| job.skip.clone().map(Err)).collect(),
             notes: Vec::new(),
             watched: Vec::new(),
         };
         self.measure(ready, watch, context, &mut take)?;
         Ok(take)
-    }
-
-    fn keep(&self, entry: &TemplateEntry, template: &Template, context: &Context<'_>) {
-        if !self.fresh {
-            // What cannot be kept costs the next comparison a boot, and nothing else.
-            let _ = entry.keep(template, context.interrupt);
-        }
     }
 
     /// Asks clones until each job has an answer: one that kills its machine leaves the others to the next.
@@ -155,7 +154,7 @@ impl Counted<'_> {
     ) -> Result<(), Failure> {
         for _ in 0..DEATHS_MAX {
             let todo: Vec<usize> = (0..self.jobs.len()).filter(|&job| take.jobs[job].is_none()).collect();
-            let mut machine = match self.clone_for(ready.template, &todo, watch) {
+            let mut machine = match self.clone_for(ready, &todo, watch) {
                 // A QEMU can be built without plugins.
                 Err(failure @ Failure::Boot { .. }) if watch != Watch::No => {
                     take.notes.push(format!(
@@ -170,6 +169,7 @@ impl Counted<'_> {
                 |job: usize| (context.emit)(measuring(self.label, self.jobs, ready.number, todo[job]));
             let new = Take::from(&mut machine, todo.len(), context.timeouts, context.interrupt, begun)?;
             take.booted = take.booted.or(new.booted);
+            take.resumed = take.resumed.or(new.resumed);
             take.notes.extend(new.notes);
             let answered = new.jobs.iter().flatten().count();
             for (&job, result) in todo.iter().zip(new.jobs) {
@@ -190,13 +190,14 @@ impl Counted<'_> {
         Ok(())
     }
 
-    fn clone_for(&self, template: &Template, jobs: &[usize], watch: Watch) -> Result<Measuring, Failure> {
+    fn clone_for(&self, ready: Ready<'_>, jobs: &[usize], watch: Watch) -> Result<Measuring, Failure> {
         let order = Order {
             clock: Clock::Instructions { shift: SHIFT },
             jobs: jobs.iter().map(|&job| self.jobs[job].work.clone()).collect(),
-            symbols: watch != Watch::No,
+            // Their table takes the guest as long as many jobs, and is the same in each boot.
+            symbols: watch != Watch::No && ready.number == 0,
         };
-        template.measure(&order, watch)?.map_err(|failure| Failure::of_boot(self.label, failure))
+        ready.template.measure(&order, watch)?.map_err(|failure| Failure::of_boot(self.label, failure))
     }
 }
 

@@ -1,5 +1,6 @@
 //! From the samples of several boots to figures.
 
+use judge::Outcome;
 use protocol::measure::Samples;
 
 use crate::profile::{EVENTS, Event};
@@ -71,15 +72,27 @@ pub(super) fn boot_metric(clocks: impl Iterator<Item = (u32, Option<u64>)>) -> M
     Metric { values: clocks.filter_map(once).collect(), ..empty(BOOT, about, Unit::Instructions) }
 }
 
-/// Metrics of what else was counted in the operation of `metric`, in the order of [`EVENTS`].
-pub(super) fn event_metrics(metric: &Metric, events: &[Happened]) -> Vec<Metric> {
-    let of = |(event, &Happened { min, typical, max }): (&Event, &Happened)| {
-        let (min, median, max) = (exactly(min), exactly(typical), exactly(max));
-        let value = Value { boot: 0, min, median, max, repetitions: 1, left_out: 0 };
+/// Metrics of what else was counted in the operation of `metric`, in the order of [`EVENTS`], from the boots that
+/// something was counted in.
+pub(super) fn event_metrics(metric: &Metric, boots: &[(u32, Vec<Option<Happened>>)]) -> Vec<Metric> {
+    let of = |(place, event): (usize, &Event)| {
+        let happened = |(boot, all): &(u32, Vec<Option<Happened>>)| Some((*boot, *all.get(place)?));
+        let counted: Vec<_> = boots.iter().filter_map(happened).collect();
+        let values = counted.iter().filter_map(|&(boot, happened)| Some(of_event(boot, happened?))).collect();
+        let is_unknown = counted.iter().any(|(_, happened)| happened.is_none());
+        let not_measured = is_unknown.then(|| NotMeasured {
+            outcome: Outcome::Skip,
+            reason: format!("this kernel has no function whose calls are {}", event.name),
+        });
         let name = format!("{}:{}", metric.name, event.name);
-        Metric { values: vec![value], ..empty(&name, &metric.about, Unit::Count) }
+        Metric { values, not_measured, ..empty(&name, &metric.about, Unit::Count) }
     };
-    EVENTS.iter().zip(events).map(of).collect()
+    if boots.is_empty() { Vec::new() } else { EVENTS.iter().enumerate().map(of).collect() }
+}
+
+fn of_event(boot: u32, Happened { min, typical, max }: Happened) -> Value {
+    let (min, median, max) = (exactly(min), exactly(typical), exactly(max));
+    Value { boot, min, median, max, repetitions: 1, left_out: 0 }
 }
 
 pub(super) fn empty(name: &str, about: &str, unit: Unit) -> Metric {
@@ -113,6 +126,23 @@ mod tests {
         let found = value(0, &samples(&[900, 910, 905, 907], &[0, 1, 3])).unwrap();
         assert_eq!((found.min, found.median, found.max), (900.0, 906.0, 910.0));
         assert_eq!((found.repetitions, found.left_out), (4, 0));
+    }
+
+    #[test]
+    fn each_boot_counts_events_and_a_kernel_without_their_functions_counts_none() {
+        let operation = empty("pipe/round-trip", "", Unit::Instructions);
+        let once = |count| Some(Happened { min: count, typical: count, max: count + 1 });
+        let mut first = vec![once(2); EVENTS.len()];
+        let mut second = vec![once(3); EVENTS.len()];
+        (first[1], second[1]) = (None, None);
+        let metrics = event_metrics(&operation, &[(0, first), (1, second)]);
+        assert_eq!((metrics.len(), metrics[0].name.as_str()), (EVENTS.len(), "pipe/round-trip:system-calls"));
+        let values: Vec<_> = metrics[0].values.iter().map(|it| (it.boot, it.median, it.max)).collect();
+        assert_eq!(values, [(0, 2.0, 3.0), (1, 3.0, 4.0)]);
+        let why = metrics[1].not_measured.as_ref().map(|why| why.reason.as_str());
+        assert_eq!(why, Some("this kernel has no function whose calls are context-switches"));
+        assert!(metrics[1].values.is_empty() && metrics[0].not_measured.is_none());
+        assert!(event_metrics(&operation, &[]).is_empty());
     }
 
     #[test]

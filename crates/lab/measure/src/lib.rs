@@ -5,15 +5,19 @@
 //! * [`Job`]: what is measured
 //! * [`count`](mod@count): counts instructions on several boots of several Kernels; `exact` on one
 //! * [`time`](mod@time): times them on one boot after the other
-//! * `take`: what one machine says; `figures`: from samples to figures; [`quantile`]: medians and other quantiles
-//! * [`profile`]: what exactly was executed, function by function; `watched` asks for it
+//! * `take`: what one machine says; `figures`: from samples to figures; `gathered`: from all boots to a measurement;
+//!   [`quantile`]: medians and other quantiles
+//! * [`profile`]: what exactly was executed, function by function; `watched` asks for it; [`code`]: whether the functions
+//!   of two Kernels are the same
 //! * [`event`]: what is told meanwhile
 
+pub mod code;
 pub mod count;
 mod error;
 pub mod event;
 mod exact;
 mod figures;
+mod gathered;
 mod job;
 pub mod measurement;
 mod procedure;
@@ -23,6 +27,7 @@ mod take;
 pub mod time;
 mod watched;
 
+pub use code::Code;
 pub use count::{Candidate, Counting, count};
 pub use error::Failure;
 pub use event::Progress;

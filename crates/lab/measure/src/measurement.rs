@@ -1,8 +1,11 @@
 //! The figures of one Kernel, from several boots.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::Code;
 
 /// The metric of the time to user space.
 pub const BOOT: &str = "boot/user-space";
@@ -20,6 +23,9 @@ pub struct Measurement {
     pub boots: Vec<Boot>,
     /// In the order of the suite.
     pub metrics: Vec<Metric>,
+    /// The code of the functions that were executed, by their names, where a plugin watched.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub code: BTreeMap<String, Code>,
     /// Worth knowing, a line each.
     pub notes: Vec<String>,
 }
@@ -43,6 +49,39 @@ fn operation(metric: &str) -> &str {
 }
 
 impl Measurement {
+    /// What a typical repetition of each operation executed, by the names of the operations, where a plugin watched.
+    #[must_use]
+    pub fn details(&self) -> BTreeMap<&str, &Detail> {
+        let metrics = self.metrics.iter();
+        metrics.filter_map(|metric| Some((metric.name.as_str(), metric.detail.as_ref()?))).collect()
+    }
+
+    /// Adds later boots of the same Kernel, in which some of the same metrics were measured.
+    pub fn add(&mut self, later: Self) {
+        let before = u32::try_from(self.boots.len()).unwrap_or(u32::MAX);
+        self.boots.extend(later.boots);
+        for new in later.metrics {
+            let Some(metric) = self.metrics.iter_mut().find(|metric| metric.name == new.name) else {
+                continue;
+            };
+            let values = new.values.into_iter();
+            metric
+                .values
+                .extend(values.map(|value| Value { boot: value.boot.saturating_add(before), ..value }));
+            // What worked in some boots only says nothing.
+            if new.not_measured.is_some() {
+                metric.not_measured = new.not_measured;
+                metric.values.clear();
+            }
+        }
+        for (name, code) in later.code {
+            self.code.entry(name).or_default().merge(&code);
+        }
+        let is_new = |note: &String| !self.notes.contains(note);
+        let notes: Vec<String> = later.notes.into_iter().filter(is_new).collect();
+        self.notes.extend(notes);
+    }
+
     /// The same without who called whom.
     #[must_use]
     pub fn without_stacks(mut self) -> Self {
@@ -149,6 +188,15 @@ pub struct NotMeasured {
     pub reason: String,
 }
 
+impl Metric {
+    /// Whether each boot gave the same figure; nothing after fewer than two boots, which cannot tell.
+    #[must_use]
+    pub fn is_constant(&self) -> Option<bool> {
+        let (first, others) = self.values.split_first()?;
+        (!others.is_empty()).then(|| others.iter().all(|value| value.median == first.median))
+    }
+}
+
 /// What exactly one typical repetition executed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detail {
@@ -179,6 +227,51 @@ mod tests {
     use crate::figures::empty;
 
     #[test]
+    fn later_boots_are_added_to_their_metrics() {
+        let value =
+            |boot, median| Value { boot, min: median, median, max: median, repetitions: 1, left_out: 0 };
+        let measured = |metrics: &[(&str, f64)], note: &str| Measurement {
+            subject: Subject::default(),
+            kind: Kind::Exact,
+            procedure: String::new(),
+            boots: vec![Boot { seed: 7, took: Duration::ZERO, conditions: None }],
+            metrics: metrics
+                .iter()
+                .map(|&(name, cost)| Metric {
+                    values: vec![value(0, cost)],
+                    ..empty(name, "", Unit::Instructions)
+                })
+                .collect(),
+            code: BTreeMap::new(),
+            notes: vec![note.to_string()],
+        };
+        let mut first = measured(&[("a", 1.0), ("b", 2.0), ("c", 3.0)], "x");
+        let mut later = measured(&[("b", 5.0), ("c", 4.0), ("d", 6.0)], "y");
+        let reason = NotMeasured { outcome: judge::Outcome::Crash, reason: "oops".to_string() };
+        later.metrics[1].not_measured = Some(reason.clone());
+        first.add(later);
+        assert_eq!(
+            (first.boots.len(), first.metrics.len(), first.notes.join(" ")),
+            (2, 3, "x y".to_string())
+        );
+        assert_eq!(first.metrics[0].values, [value(0, 1.0)]);
+        assert_eq!(first.metrics[1].values, [value(0, 2.0), value(1, 5.0)]);
+        assert_eq!((first.metrics[2].values.len(), &first.metrics[2].not_measured), (0, &Some(reason)));
+    }
+
+    #[test]
+    fn one_boot_cannot_tell_whether_a_metric_is_constant() {
+        let of = |medians: &[f64]| {
+            let value = |&median| Value { boot: 0, min: 0.0, median, max: 1e9, repetitions: 1, left_out: 0 };
+            Metric { values: medians.iter().map(value).collect(), ..empty("a", "", Unit::Instructions) }
+        };
+        assert_eq!(
+            [&[][..], &[7.0], &[7.0; 3], &[7.0, 7.0, 8.0]].map(|it| of(it).is_constant()),
+            [None, None, Some(true), Some(false)]
+        );
+    }
+
+    #[test]
     fn an_operation_is_kept_with_what_is_counted_in_it_and_the_boot_always() {
         let names =
             [BOOT, "fs/open", "fs/open:page-faults", "syscall/getppid", "syscall/getppid:page-faults"];
@@ -188,6 +281,7 @@ mod tests {
             procedure: String::new(),
             boots: Vec::new(),
             metrics: names.map(|name| empty(name, "", Unit::Instructions)).into(),
+            code: BTreeMap::new(),
             notes: Vec::new(),
         };
         assert_eq!(measured.operations().collect::<Vec<_>>(), ["fs/open", "syscall/getppid"]);

@@ -4,8 +4,9 @@
 //! * [`file`](mod@file): blocks and jobs as the plugin wrote them
 //! * [`job`]: which repetition of a job stands for it
 //! * [`symbolized`]: blocks by their functions; [`detail`]: what the functions of that one cost, and who called them
-//! * [`events`](mod@events): what else is counted, by calls of functions
+//! * [`events`](mod@events): what else is counted, by calls of functions; `code`: the code of the functions
 
+mod code;
 mod detail;
 pub mod events;
 pub mod file;

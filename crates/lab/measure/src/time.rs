@@ -49,6 +49,7 @@ fn nothing(candidate: &Candidate<'_>, procedure: &str) -> Measurement {
         kind: Kind::Timed,
         procedure: procedure.to_string(),
         boots: Vec::new(),
+        code: std::collections::BTreeMap::new(),
         metrics: metrics.collect(),
         notes: Vec::new(),
     }

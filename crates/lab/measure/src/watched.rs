@@ -1,10 +1,10 @@
 //! What the plugin saw of the jobs that were measured.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::exact::Watched;
 use crate::profile::{BadProfile, Profile, Symbolized, Symbols};
-use crate::{Detail, Metric};
+use crate::{Code, Detail, Value};
 
 /// The same, read.
 pub(super) struct Seen<'a> {
@@ -22,30 +22,37 @@ pub(super) struct Happened {
 }
 
 impl<'a> Seen<'a> {
-    /// Reads it.
-    pub(super) fn read(watched: &'a Watched) -> Result<Self, BadProfile> {
-        let symbols = Symbols::parse(&watched.symbols);
+    /// Reads it with the symbols of the Kernel.
+    pub(super) fn read(watched: &'a Watched, symbols: Symbols) -> Result<Self, BadProfile> {
         Ok(Self { jobs: &watched.jobs, code: Symbolized::new(Profile::parse(&watched.output)?, symbols) })
     }
 
-    /// What a repetition of `metric`, the job of this index, executed that cost what is typical of its first boot.
-    pub(super) fn detail(&self, job: usize, metric: &Metric) -> Option<Detail> {
-        self.code.detail(self.place(job)?, Some(typical(metric)?))
+    /// What a repetition of the job of this index executed that cost what is typical of its boot.
+    pub(super) fn detail(&self, job: usize, value: &Value) -> Option<Detail> {
+        self.code.detail(self.place(job)?, Some(typical(value)))
     }
 
-    /// How often each of the events happened in that one, and in the other repetitions.
-    pub(super) fn events(&self, job: usize, metric: &Metric) -> Option<Vec<Happened>> {
+    /// How often each event happened in that one, and in the other repetitions; nothing for one that this Kernel has no
+    /// function for.
+    pub(super) fn events(&self, job: usize, value: &Value) -> Option<Vec<Option<Happened>>> {
         let place = self.place(job)?;
-        let counts = self.code.events(place, Some(typical(metric)?))?;
-        let mut all: Vec<_> =
-            counts.into_iter().map(|count| Happened { min: count, typical: count, max: count }).collect();
+        let counts = self.code.events(place, Some(typical(value)))?;
+        let once = |count| Happened { min: count, typical: count, max: count };
+        let mut all: Vec<_> = counts.into_iter().map(|count| count.map(once)).collect();
         let costs: BTreeSet<u64> = self.code.profile().jobs.get(place)?.costs().into_iter().collect();
         for other in costs.into_iter().filter_map(|cost| self.code.events(place, Some(cost))) {
             for (happened, count) in all.iter_mut().zip(other) {
-                (happened.min, happened.max) = (happened.min.min(count), happened.max.max(count));
+                if let (Some(happened), Some(count)) = (happened, count) {
+                    (happened.min, happened.max) = (happened.min.min(count), happened.max.max(count));
+                }
             }
         }
         Some(all)
+    }
+
+    /// The code that was executed, by function.
+    pub(super) fn code(&self) -> BTreeMap<String, Code> {
+        self.code.code()
     }
 
     /// The number that the plugin gave a job.
@@ -55,6 +62,6 @@ impl<'a> Seen<'a> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of instructions")]
-fn typical(metric: &Metric) -> Option<u64> {
-    Some(metric.values.first()?.median as u64)
+fn typical(value: &Value) -> u64 {
+    value.median as u64
 }

@@ -12,6 +12,7 @@ use crate::conclusion::Conclusion;
 use crate::earlier::Earlier;
 use crate::environment::{Environment, Listener, Progress};
 use crate::error::Error;
+use crate::in_boots::{InBoots, same_kernel};
 use crate::request::CompareRequest;
 use crate::turns::{Turns, design};
 
@@ -40,13 +41,14 @@ pub fn compare(
     let listener = Listener::new(on_event);
     let earlier = Earlier::read(request, &environment.measurements)?;
     let found = environment.find(request.sides.to_measure(), &listener)?;
-    let candidates = candidates(&found, &request.figures, &request.machine)?;
+    let mut candidates = candidates(&found, &request.figures, &request.machine)?;
     earlier.check(&candidates, environment.backend)?;
+    earlier.leave_seeds(&mut candidates);
     environment.check_place()?;
     let sides = Sides { request, environment, candidates: &candidates };
     let compared = match &request.figures.timed {
         Some(timed) => sides.in_turns(timed, &listener),
-        None => sides.counted(earlier, &listener),
+        None => sides.counted(&earlier, &listener),
     };
     let (mut comparison, measured) = environment.unless_interrupted(compared)?;
     for one in &measured {
@@ -85,20 +87,17 @@ impl Sides<'_> {
     /// Counts the instructions of those whose figures are not there yet.
     fn counted(
         &self,
-        earlier: Earlier,
+        earlier: &Earlier,
         listener: &Listener<'_>,
     ) -> Result<(Comparison, Vec<Measurement>), Error> {
-        let mut measured = match self.candidates {
-            [] => Vec::new(),
-            candidates => {
-                let watch = if self.request.why { Watch::Stacks } else { Watch::Functions };
-                self.environment.count(candidates, &self.request.figures, watch, listener)?
-            }
-        };
-        earlier.among(&mut measured);
+        let Self { request, environment, candidates } = *self;
+        let watch = if request.why { Watch::Stacks } else { Watch::Functions };
+        let counted = InBoots { request, environment, candidates, watch };
+        let measured = counted.measure(earlier, listener)?;
+        let notes = same_kernel(request, &measured);
         let (base, others) = measured.split_first().ok_or(Error::Nothing)?;
         let others = others.iter().map(|new| self.exactly(base, new)).collect();
-        let (kind, base, notes) = (Kind::Exact, base.subject.clone(), Vec::new());
+        let (kind, base) = (Kind::Exact, base.subject.clone());
         Ok((Comparison { kind, base, others, noise: None, notes }, measured))
     }
 

@@ -60,7 +60,22 @@ mod tests {
         let (base, new) = (side(), side());
         let (about, unit) = (String::new(), Unit::Instructions);
         let (difference, interval, p, why) = (1.0, None, None, None);
-        Row { metric: metric.into(), about, unit, base, new, difference, percent, interval, p, verdict, why }
+        let (steadiness, ground) = (None, None);
+        Row {
+            metric: metric.into(),
+            about,
+            unit,
+            base,
+            new,
+            difference,
+            percent,
+            interval,
+            p,
+            verdict,
+            steadiness,
+            ground,
+            why,
+        }
     }
 
     fn lost(outcome: Outcome) -> Missing {

@@ -51,11 +51,21 @@ impl Earlier {
         ways.try_for_each(|other| first.check(&other)).map_err(Error::Usage)
     }
 
-    /// Puts them in their places among what was measured now.
-    pub(crate) fn among(self, measured: &mut Vec<Measurement>) {
-        for (place, one) in self.0 {
-            measured.insert(place.min(measured.len()), one);
+    /// Gives candidates that are a Kernel which was measured earlier other seeds than it had then.
+    pub(crate) fn leave_seeds(&self, candidates: &mut [Candidate<'_>]) {
+        for candidate in candidates {
+            let same = self.0.iter().filter(|(_, one)| one.subject.identity == candidate.subject.identity);
+            let last = same.flat_map(|(_, one)| &one.boots).map(|boot| boot.seed).max();
+            candidate.first_seed = candidate.first_seed.saturating_add(last.unwrap_or(0));
         }
+    }
+
+    /// Puts them in their places among what was measured now.
+    pub(crate) fn among(&self, mut measured: Vec<Measurement>) -> Vec<Measurement> {
+        for (place, one) in &self.0 {
+            measured.insert((*place).min(measured.len()), one.clone());
+        }
+        measured
     }
 }
 

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lab::event::stamp;
 use lab::prepare::measure::{Found, Side, find};
 use lab::prepare::{self, Context};
-use lab::request::FiguresRequest;
 use lab::{Backend, Waiting};
 use ledger::{Figures, REQUEST};
 use machine::Watch;
@@ -77,15 +76,15 @@ impl Environment<'_> {
         if self.interrupt.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { measured }
     }
 
-    /// Counts the instructions of all candidates, in as many boots as `figures` asks for.
+    /// Counts the instructions of all candidates, in so many boots of each.
     pub(crate) fn count(
         &self,
         candidates: &[Candidate<'_>],
-        figures: &FiguresRequest,
+        boots: u32,
         watch: Watch,
         listener: &Listener<'_>,
     ) -> Result<Vec<Measurement>, Failure> {
-        let how = Counting { boots: figures.counted_boots(), watch };
+        let how = Counting { boots, watch };
         self.backend.count(candidates, how, self.interrupt, &mut |progress| listener.measuring(progress))
     }
 

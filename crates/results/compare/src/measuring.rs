@@ -43,7 +43,8 @@ pub fn measure(
     let measured = match &request.figures.timed {
         Some(timed) => time(request, timed, &candidates, (environment, &listener)),
         None => {
-            let counted = environment.count(&candidates, &request.figures, Watch::Functions, &listener);
+            let boots = request.figures.counted_boots();
+            let counted = environment.count(&candidates, boots, Watch::Functions, &listener);
             counted.map_err(Error::from)
         }
     };

@@ -112,6 +112,13 @@ impl CompareRequest {
     }
 }
 
+impl CompareRequest {
+    /// Whether it is about some operations or a program, not about the whole suite.
+    pub(crate) fn is_narrow(&self) -> bool {
+        !self.figures.operations.is_empty() || self.sides.program().is_some()
+    }
+}
+
 impl SidesRequest {
     fn count(&self) -> usize {
         match self {

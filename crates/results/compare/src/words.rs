@@ -61,7 +61,7 @@ impl SidesRequest {
     }
 
     /// One of the programs: all have the same needs and arguments.
-    fn program(&self) -> Option<&ProgramRequest> {
+    pub(crate) fn program(&self) -> Option<&ProgramRequest> {
         match self {
             Self::Kernels { program, .. } | Self::Parameters { program, .. } => program.as_ref(),
             Self::Programs { programs, .. } => programs.first(),

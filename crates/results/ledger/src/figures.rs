@@ -145,7 +145,8 @@ mod tests {
     fn some(release: &str) -> Measurement {
         let subject = Subject { release: release.to_string(), ..Subject::default() };
         let (boots, metrics, notes) = (Vec::new(), Vec::new(), Vec::new());
-        Measurement { subject, kind: Kind::Exact, procedure: String::new(), boots, metrics, notes }
+        let (procedure, code) = (String::new(), std::collections::BTreeMap::new());
+        Measurement { subject, kind: Kind::Exact, procedure, boots, metrics, code, notes }
     }
 
     #[test]

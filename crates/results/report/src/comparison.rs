@@ -14,6 +14,7 @@ use crate::json::document;
 mod csv;
 mod functions;
 mod html;
+mod kind;
 mod missing;
 mod recurring;
 mod rows;

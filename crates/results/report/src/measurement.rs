@@ -1,5 +1,6 @@
 //! What `kiln measure` prints.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use measure::quantile::median;
@@ -78,8 +79,10 @@ pub fn table(
         }
         writeln!(out)?;
     }
-    let missing = metrics().filter_map(|metric| {
-        let name = safe_line(&metric.name);
+    let mut told = HashSet::new();
+    // An event that this kernel has no function for is missing in each operation.
+    let missing = metrics().filter(|metric| told.insert(missing_as(metric))).filter_map(|metric| {
+        let name = safe_line(missing_as(metric));
         match &metric.not_measured {
             Some(why) => Some((why.outcome.name(), format!("{name}: {}", safe_line(&why.reason)))),
             None => metric.values.is_empty().then(|| ("none", format!("{name}: no figure and no reason"))),
@@ -126,6 +129,14 @@ fn kind(measurement: &Measurement) -> String {
     match measurement.kind {
         Kind::Exact => format!("instructions of one operation, counted; median of {boots}"),
         Kind::Timed => format!("time of one operation on this host, sampled; median of {boots}"),
+    }
+}
+
+/// What a metric is called if it is not measured: an event by its own name.
+fn missing_as(metric: &Metric) -> &str {
+    match event(metric) {
+        Some((_, name)) if metric.not_measured.is_some() => name,
+        _ => &metric.name,
     }
 }
 

@@ -79,10 +79,16 @@ pub struct Row {
     /// Where the true difference lies with the confidence of the comparison, in percent: timed figures only.
     pub interval: Option<(f64, f64)>,
     /// The probability that chance alone speaks for worse or better like this, adjusted for the number of looks and
-    /// metrics: only of timed figures whose interval does so.
+    /// metrics: of timed figures whose interval does so, and of counted ones where [`Ground::Boots`] decides.
     pub p: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
+    /// Whether its boots gave the same figure: only of exact figures, and of two boots or more of each Kernel.
+    #[serde(default)]
+    pub steadiness: Option<Steadiness>,
+    /// Why worse or better is no chance: exact figures only.
+    #[serde(default)]
+    pub ground: Option<Ground>,
     /// The functions that did it, if somebody asked.
     pub why: Option<Why>,
 }
@@ -114,6 +120,30 @@ pub enum Verdict {
     Better,
     /// They are equal, or closer than what is of interest.
     Same,
+}
+
+/// The two kinds of counted metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Steadiness {
+    /// All boots of a Kernel gave the same figure, on both Kernels.
+    Constant,
+    /// They did not: the figure depends on what a Kernel draws at random in each boot.
+    Varying,
+}
+
+/// Why a difference of counted figures is no chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ground {
+    /// It comes from functions whose code is not the same on both Kernels.
+    Code,
+    /// It is far larger than what boots of one Kernel differ by.
+    Size,
+    /// So many boots are on one side of those of the other Kernel that chance seldom does it.
+    Boots,
+    /// The operation in which the event happens costs more or less for certain.
+    Operation,
 }
 
 /// A metric that only one of them has, or none.

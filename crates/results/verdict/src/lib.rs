@@ -23,7 +23,9 @@ pub mod statistics;
 pub mod timed;
 pub mod why;
 
-pub use comparison::{Against, Change, Comparison, Missing, Noise, Row, Side, Totals, Verdict, Why};
+pub use comparison::{
+    Against, Change, Comparison, Ground, Missing, Noise, Row, Side, Steadiness, Totals, Verdict, Why,
+};
 pub use disturbance::disturbed;
 pub use exact::compare_exact;
 pub use flaky::Consistency;

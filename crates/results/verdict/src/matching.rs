@@ -32,6 +32,8 @@ impl Shared<'_> {
             interval: None,
             p: None,
             verdict,
+            steadiness: None,
+            ground: None,
             why: None,
         }
     }

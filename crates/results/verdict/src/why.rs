@@ -36,7 +36,7 @@ pub fn why(base: &Detail, new: &Detail, difference: i64) -> Why {
 
 /// Names the functions behind each difference of instructions, as far as a plugin watched both.
 pub fn explain(against: &mut Against, base: &Measurement, new: &Measurement) {
-    let (before, after) = (details(base), details(new));
+    let (before, after) = (base.details(), new.details());
     let differs = |row: &&mut Row| row.unit == Unit::Instructions && row.verdict != Verdict::Same;
     for row in against.rows.iter_mut().filter(differs) {
         let name = row.metric.as_str();
@@ -45,11 +45,6 @@ pub fn explain(against: &mut Against, base: &Measurement, new: &Measurement) {
         let of_both = before.get(name).zip(after.get(name));
         row.why = of_both.map(|(before, after)| why(before, after, difference));
     }
-}
-
-fn details(measured: &Measurement) -> BTreeMap<&str, &Detail> {
-    let metrics = measured.metrics.iter();
-    metrics.filter_map(|metric| Some((metric.name.as_str(), metric.detail.as_ref()?))).collect()
 }
 
 /// The new less the base, in instructions.

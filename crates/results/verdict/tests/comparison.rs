@@ -2,11 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "clippy takes only the test functions themselves for tests")]
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use judge::Outcome;
-use measure::{Boot, Detail, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
-use verdict::{Against, Design, Noise, Row, Sequential, Totals, Verdict, compare_exact, compare_timed};
+use measure::{Boot, Code, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
+use verdict::{
+    Against, Design, Ground, Noise, Row, Sequential, Steadiness, Totals, Verdict, compare_exact,
+    compare_timed,
+};
 
 fn metric(name: &str, medians: &[f64]) -> Metric {
     let value = |(boot, &median): (usize, &f64)| Value {
@@ -40,7 +44,8 @@ fn measurement(label: &str, metrics: Vec<Metric>) -> Measurement {
         machine: text(),
     };
     let boots = (0..40).map(|seed| Boot { seed, took: Duration::from_secs(2), conditions: None }).collect();
-    Measurement { subject, kind: Kind::Exact, procedure: String::new(), boots, metrics, notes: Vec::new() }
+    let (procedure, code, notes) = (String::new(), BTreeMap::new(), Vec::new());
+    Measurement { subject, kind: Kind::Exact, procedure, boots, metrics, code, notes }
 }
 
 fn row<'a>(against: &'a Against, name: &str) -> &'a Row {
@@ -52,21 +57,108 @@ fn around(centre: f64, count: u32) -> Vec<f64> {
     (0..count).map(|index| centre * (1.0 + 0.001 * (f64::from(index) - f64::from(count / 2)))).collect()
 }
 
+/// What comes of one metric in these boots, without functions.
+fn counted(base: &[f64], new: &[f64]) -> Row {
+    let (base, new) = (metric("a", base), metric("a", new));
+    let against = compare_exact(&measurement("base", vec![base]), &measurement("new", vec![new]));
+    against.rows[0].clone()
+}
+
+/// Boots of the base and of the other, and what they come to.
+type Case<'a> = (&'a [f64], &'a [f64], Verdict, Option<Ground>);
+
 #[test]
 fn exact_figures_are_judged_by_their_boots() {
-    for (base, new, verdict) in [
-        ([100.0, 100.0, 100.0], [100.0, 100.0, 100.0], Verdict::Same),
-        ([100.0, 100.0, 100.0], [101.0, 101.0, 101.0], Verdict::Worse),
-        ([100.0, 101.0, 102.0], [99.0, 99.0, 98.0], Verdict::Better),
-        ([100.0, 101.0, 102.0], [102.0, 103.0, 104.0], Verdict::Undecided),
-        ([100.0, 101.0, 102.0], [103.0, 103.0, 110.0], Verdict::Worse),
-        ([100.0, 100.0, 102.0], [100.0, 100.0, 100.0], Verdict::Same),
-        ([100.0, 100.0, 102.0], [101.0, 101.0, 101.0], Verdict::Undecided),
-    ] {
-        let (base, new) = (metric("a", &base), metric("a", &new));
-        let against = compare_exact(&measurement("base", vec![base]), &measurement("new", vec![new]));
-        assert_eq!(against.rows[0].verdict, verdict, "{against:?}");
+    let (size, boots) = (Some(Ground::Size), Some(Ground::Boots));
+    let cases: &[Case<'_>] = &[
+        (&[100.0, 100.0], &[100.0, 100.0], Verdict::Same, None),
+        (&[100.0, 100.0], &[101.0, 101.0], Verdict::Worse, size),
+        (&[1000.0, 1000.0], &[1009.0, 1009.0], Verdict::Undecided, None),
+        (&[1000.0, 1002.0], &[970.0, 971.0], Verdict::Better, size),
+        (&[1000.0, 1002.0], &[1003.0, 1003.0], Verdict::Undecided, None),
+        // They overlap: within the noise, and beyond.
+        (&[100.0, 101.0, 102.0], &[102.0, 103.0, 104.0], Verdict::Same, None),
+        (&[100.0, 100.0, 100.0, 110.0], &[110.0, 110.0, 110.0, 121.0], Verdict::Same, None),
+        (&[100.0, 100.0, 102.0], &[104.0, 104.0, 101.0], Verdict::Undecided, None),
+        // One of 70 ways to divide eight boots is as far apart, on either side.
+        (&[1000.0, 1001.0, 1002.0, 1003.0], &[1004.0, 1005.0, 1006.0, 1007.0], Verdict::Worse, boots),
+        (&[1000.0, 1001.0, 1002.0], &[1004.0, 1005.0, 1006.0], Verdict::Undecided, None),
+    ];
+    for (base, new, verdict, ground) in cases {
+        let row = counted(base, new);
+        assert_eq!((row.verdict, row.ground), (*verdict, *ground), "{row:?}");
     }
+}
+
+#[test]
+fn a_comparison_that_an_earlier_version_kept_is_read() {
+    let mut kept = serde_json::to_value(counted(&[100.0, 100.0], &[101.0, 101.0])).unwrap();
+    for field in ["steadiness", "ground"] {
+        assert!(kept.as_object_mut().unwrap().remove(field).is_some());
+    }
+    let row: Row = serde_json::from_value(kept).unwrap();
+    assert_eq!((row.verdict, row.steadiness, row.ground), (Verdict::Worse, None, None));
+    let mut kept = serde_json::to_value(executed(&[("x", 1, "0:1")])).unwrap();
+    assert!(kept.as_object_mut().unwrap().remove("code").is_some());
+    assert!(serde_json::from_value::<Measurement>(kept).unwrap().code.is_empty());
+}
+
+#[test]
+fn a_row_says_whether_its_boots_agreed() {
+    assert_eq!(counted(&[100.0, 100.0], &[101.0, 101.0]).steadiness, Some(Steadiness::Constant));
+    assert_eq!(counted(&[100.0, 100.0], &[100.0, 101.0]).steadiness, Some(Steadiness::Varying));
+}
+
+/// A measurement of `a` that executes 100 instructions in user space and these of functions with this code.
+fn executed(functions: &[(&str, u64, &str)]) -> Measurement {
+    let function = |&(name, instructions, _): &(&str, u64, &str)| Function {
+        name: name.to_string(),
+        instructions,
+        calls: 1,
+    };
+    let kernel = functions.iter().map(|&(_, instructions, _)| instructions).sum::<u64>();
+    let functions_of = functions.iter().map(function).collect();
+    let detail = Detail { user: 1000, kernel, functions: functions_of, ..Detail::default() };
+    let cost = (1000 + kernel) as f64;
+    let allocations = metric("a:allocations", &[if kernel == 60 { 1.0 } else { 2.0 }; 2]);
+    let events = Metric { unit: Unit::Count, ..allocations };
+    let metrics = vec![Metric { detail: Some(detail), ..metric("a", &[cost, cost]) }, events];
+    let code = functions
+        .iter()
+        .map(|&(name, _, code)| (name.to_string(), Code::try_from(code.to_string()).unwrap()))
+        .collect();
+    Measurement { code, ..measurement("a", metrics) }
+}
+
+#[test]
+fn a_small_step_is_certain_where_changed_code_makes_it() {
+    let base = executed(&[("changed", 20, "0:55"), ("same", 40, "0:33")]);
+    let judged = |new: Measurement| {
+        let against = compare_exact(&base, &new);
+        ["a", "a:allocations"].map(|name| (row(&against, name).verdict, row(&against, name).ground))
+    };
+    let by_code = [(Verdict::Worse, Some(Ground::Code)), (Verdict::Worse, Some(Ground::Operation))];
+    let open = [(Verdict::Undecided, None); 2];
+    assert_eq!(judged(executed(&[("changed", 21, "0:56"), ("same", 40, "0:33")])), by_code);
+    // New code calls a new function.
+    assert_eq!(
+        judged(executed(&[("changed", 19, "0:56"), ("same", 40, "0:33"), ("new", 5, "0:1")])),
+        by_code
+    );
+    // The same code took another way, entered another function, or did so beside code that changed nothing.
+    assert_eq!(judged(executed(&[("changed", 21, "0:55"), ("same", 40, "0:33")])), open);
+    assert_eq!(judged(executed(&[("changed", 20, "0:55"), ("same", 40, "0:33"), ("new", 5, "0:1")])), open);
+    assert_eq!(judged(executed(&[("changed", 20, "0:56"), ("same", 43, "0:33")])), open);
+    // Another function calls changed code more often.
+    let mut often = executed(&[("changed", 40, "0:56"), ("same", 40, "0:33")]);
+    for detail in often.metrics.iter_mut().filter_map(|metric| metric.detail.as_mut()) {
+        detail.functions.iter_mut().for_each(|function| function.calls *= 2);
+    }
+    assert_eq!(judged(often)[0], (Verdict::Worse, Some(Ground::Size)));
+    // Changed code is the smaller part of it.
+    assert_eq!(judged(executed(&[("changed", 21, "0:56"), ("same", 45, "0:33")])), open);
+    // Changed code costs less, and chance more.
+    assert_eq!(judged(executed(&[("changed", 19, "0:56"), ("same", 43, "0:33")])), open);
 }
 
 #[test]
@@ -89,8 +181,8 @@ fn a_row_has_the_figures_of_both() {
 #[test]
 fn the_worst_come_first_and_what_is_the_same_last() {
     let names = ["same", "better", "worse", "open", "much better", "much worse", "from nothing"];
-    let base = [100.0, 100.0, 100.0, 100.0, 100.0, 100.0, 0.0].map(|value| [value, value, value + 1.0]);
-    let new = [100.0, 98.0, 103.0, 101.0, 50.0, 900.0, 7.0].map(|value| [value; 3]);
+    let base = [100.0, 100.0, 100.0, 1000.0, 100.0, 100.0, 0.0].map(|value| [value, value, value]);
+    let new = [100.0, 98.0, 103.0, 1001.0, 50.0, 900.0, 7.0].map(|value| [value; 3]);
     let of = |values: [[f64; 3]; 7]| {
         names.iter().zip(values).map(|(name, values)| metric(name, &values)).collect()
     };

@@ -51,7 +51,8 @@ pub fn find(sides: Vec<Side>, context: &mut Context<'_>) -> Result<Vec<Found>, E
     sides.into_iter().map(&mut find_it).collect()
 }
 
-/// What is measured of them, and in which machines.
+/// What is measured of them, and in which machines. A Kernel that is there more than once has other seeds each time:
+/// boots of the same seeds are the same, and no check.
 ///
 /// # Errors
 ///
@@ -64,10 +65,13 @@ pub fn candidates<'a>(
     let mut all: Vec<Candidate<'a>> = Vec::new();
     for one in found {
         let mut candidate = candidate(one, figures, machine)?;
-        let is_same = |(other, before): (&Candidate<'_>, &Found)| {
+        let is_same = |(other, before): &(&Candidate<'_>, &Found)| {
             other.subject.identity == candidate.subject.identity && before.side.program == one.side.program
         };
-        candidate.fresh = all.iter().zip(found).any(is_same);
+        let same = all.iter().zip(found).filter(is_same).map(|(other, _)| other.first_seed);
+        if let Some(before) = same.max() {
+            candidate.first_seed = before.saturating_add(figures.seeds_of_a_kernel());
+        }
         all.push(candidate);
     }
     Ok(all)
@@ -99,7 +103,6 @@ fn candidate<'a>(
         kernel,
         spec,
         jobs,
-        fresh: false,
         first_seed: figures.first_seed,
     })
 }

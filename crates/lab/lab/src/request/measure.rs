@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::measure::count::{BOOTS, FIRST_SEED};
+use ::measure::count::{BOOTS, BOOTS_MAX, FIRST_SEED};
 use serde::{Deserialize, Serialize};
 
 use crate::suites::Error;
@@ -53,6 +53,12 @@ impl FiguresRequest {
     #[must_use]
     pub fn counted_boots(&self) -> u32 {
         self.boots.unwrap_or(BOOTS)
+    }
+
+    /// Seeds that one Kernel of a comparison may use, from its first one on.
+    #[must_use]
+    pub fn seeds_of_a_kernel(&self) -> u64 {
+        self.boots.unwrap_or(0).max(BOOTS_MAX).into()
     }
 
     /// Checks the names of operations before anything is fetched.

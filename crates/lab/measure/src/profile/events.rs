@@ -7,7 +7,7 @@ pub struct Event {
     pub name: &'static str,
     /// One line on what is counted.
     pub about: &'static str,
-    /// No two of them are called for the same one. Those that this kernel does not have count nothing.
+    /// No two of them are called for the same one. A kernel that has none of them says nothing about the event.
     functions: &'static [&'static str],
 }
 

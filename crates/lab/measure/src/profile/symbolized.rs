@@ -16,6 +16,8 @@ pub struct Symbolized {
     blocks: Vec<Vec<Run>>,
     /// Of each block, the events that its functions are, by their places among [`EVENTS`]: one for each call.
     events: Vec<Vec<usize>>,
+    /// Of each of [`EVENTS`], whether the Kernel has a function that is one.
+    countable: Vec<bool>,
 }
 
 /// Instructions of a block that are in the same function.
@@ -34,7 +36,9 @@ impl Symbolized {
         let blocks: Vec<_> = profile.blocks.iter().map(|block| runs(block, &symbols)).collect();
         let of = |run: &Run| event(symbols.get(run.place.filter(|_| run.is_call)?)?.name);
         let events = blocks.iter().map(|runs| runs.iter().filter_map(of).collect()).collect();
-        Self { profile, symbols, blocks, events }
+        let mut countable = vec![false; EVENTS.len()];
+        symbols.names().filter_map(event).for_each(|place| countable[place] = true);
+        Self { profile, symbols, blocks, events, countable }
     }
 
     /// The profile.
@@ -48,9 +52,10 @@ impl Symbolized {
         self.blocks.get(number as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// How often each of [`EVENTS`] happened in the repetition of a job that [`Job::typical`](super::Job::typical) finds.
+    /// How often each of [`EVENTS`] happened in the repetition of a job that [`Job::typical`](super::Job::typical) finds;
+    /// nothing for an event whose functions this Kernel does not have.
     #[must_use]
-    pub fn events(&self, job: usize, wanted: Option<u64>) -> Option<Vec<u64>> {
+    pub fn events(&self, job: usize, wanted: Option<u64>) -> Option<Vec<Option<u64>>> {
         let variant = self.profile.jobs.get(job)?.typical(wanted)?;
         let mut counts = vec![0_u64; EVENTS.len()];
         for executed in &variant.blocks {
@@ -58,7 +63,7 @@ impl Symbolized {
                 counts[event] = counts[event].saturating_add(executed.times.into());
             }
         }
-        Some(counts)
+        Some(counts.into_iter().zip(&self.countable).map(|(count, &is)| is.then_some(count)).collect())
     }
 }
 

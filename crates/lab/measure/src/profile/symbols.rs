@@ -68,6 +68,11 @@ impl Symbols {
         Some(Symbol { address: *address, name: self.names.get(name.clone())? })
     }
 
+    /// The names of all functions.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().filter_map(|entry| self.names.get(entry.name.clone()))
+    }
+
     /// The function that has this address, and whether it begins there.
     pub(super) fn entered(&self, address: u64) -> (Option<usize>, bool) {
         let place = self.find(address);

@@ -220,6 +220,7 @@ impl World {
             procedure: String::new(),
             boots: Vec::new(),
             metrics: vec![metric],
+            code: std::collections::BTreeMap::new(),
             notes: Vec::new(),
         }
     }

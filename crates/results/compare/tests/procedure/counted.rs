@@ -3,7 +3,7 @@
 use compare::{CompareRequest, Conclusion, Error, SidesRequest};
 use lab::request::MeasureRequest;
 use measure::Measurement;
-use verdict::{Comparison, Verdict};
+use verdict::{Comparison, Ground, Steadiness, Verdict};
 
 use crate::fake::{OPERATION, World, compared, kernel, measured};
 
@@ -41,6 +41,61 @@ fn what_is_allowed_is_not_worse() {
     let request = CompareRequest { allowed: None, ..compared(&["quick", "broken"]) };
     let done = world.compare(&request).unwrap();
     assert_eq!((done.conclusion, done.comparison.others[0].missing.len()), (Conclusion::Worse, 1));
+}
+
+#[test]
+fn a_kernel_is_compared_with_other_boots_of_itself() {
+    let world = World::new(costs);
+    let done = world.compare(&compared(&["quick", "quick", "quick"])).unwrap();
+    assert_eq!(done.conclusion, Conclusion::NotWorse);
+    let seeds = ["base", "new-1", "new-2"].map(|name| {
+        let boots = done.kept.read::<Measurement>(name).unwrap().boots;
+        boots.iter().map(|boot| boot.seed).collect::<Vec<_>>()
+    });
+    assert_eq!(seeds, [[1, 2], [9, 10], [17, 18]]);
+    assert!(done.comparison.notes[0].ends_with("the seeds 9, 10, those of the base 1, 2"));
+}
+
+/// A step of 0.1 %, which two boots of each kernel do not decide.
+fn near(image: &str, _: u32) -> Option<f64> {
+    Some(if image == "slow" { 10_010.0 } else { 10_000.0 })
+}
+
+/// The first boots differ by chance.
+fn drawn(_: &str, boot: u32) -> Option<f64> {
+    Some(if boot == 2 || boot == 3 || boot % 5 == 4 { 10_010.0 } else { 10_000.0 })
+}
+
+#[test]
+fn what_the_first_boots_leave_open_gets_more_of_them() {
+    let world = World::new(near);
+    let mut request = compared(&["quick", "slow", "quicker"]);
+    request.figures.boots = None;
+    let done = world.compare(&request).unwrap();
+    let row = &done.comparison.others[0].rows[0];
+    assert_eq!((row.verdict, row.ground), (Verdict::Worse, Some(Ground::Boots)));
+    assert_eq!((row.base.boots.len(), row.new.boots.len(), world.booted().len()), (8, 8, 24));
+    let boots = done.kept.read::<Measurement>("new-1").unwrap().boots;
+    assert!(boots.iter().map(|boot| boot.seed).eq(1..=8), "{boots:?}");
+    assert_eq!(done.comparison.others[1].rows[0].verdict, Verdict::Same);
+
+    let chance = World::new(drawn);
+    let mut request = compared(&["quick", "other"]);
+    request.figures.boots = None;
+    let done = chance.compare(&request).unwrap();
+    assert_eq!((done.conclusion, chance.booted().len()), (Conclusion::NotWorse, 16));
+    assert_eq!(done.comparison.others[0].rows[0].steadiness, Some(Steadiness::Varying));
+}
+
+#[test]
+fn boots_that_were_asked_for_and_boots_of_the_whole_suite_are_not_followed_by_more() {
+    let world = World::new(near);
+    let done = world.compare(&compared(&["quick", "slow"])).unwrap();
+    assert_eq!(done.comparison.others[0].rows[0].verdict, Verdict::Undecided);
+    let mut whole = compared(&["quick", "slow"]);
+    (whole.figures.boots, whole.figures.operations) = (None, Vec::new());
+    world.compare(&whole).unwrap();
+    assert_eq!(world.booted().len(), 8);
 }
 
 #[test]

@@ -29,6 +29,21 @@ fn what_was_measured_is_not_measured_again() {
 }
 
 #[test]
+fn a_kernel_that_was_measured_is_compared_with_other_boots_of_it() {
+    let world = world();
+    let done = world.compare(&compared(&["measured:last", "slow"])).unwrap();
+    let note =
+        "/kernels/slow is the same kernel as the base: its boots have the seeds 3, 4, those of the base 1, 2";
+    assert_eq!((done.conclusion, &done.comparison.notes[0][..]), (Conclusion::NotWorse, note));
+    let both = world.compare(&compared(&["measured:last", "measured:last"])).unwrap();
+    assert!(
+        both.comparison.notes[0].ends_with("this comparison says nothing"),
+        "{:?}",
+        both.comparison.notes
+    );
+}
+
+#[test]
 fn figures_that_came_about_in_another_way_are_refused() {
     let mut world = world();
     let refused = |world: &World, change: &dyn Fn(&mut compare::CompareRequest)| {

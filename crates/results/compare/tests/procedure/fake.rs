@@ -1,5 +1,6 @@
 //! A host of which the truth is known: what an operation costs on each Kernel.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -134,7 +135,9 @@ impl Backend for World {
         for candidate in candidates {
             assert!(matches!(candidate.spec.timing, Some(Timing::Instructions { .. })));
             let mut measured = nothing(candidate, Kind::Exact, self.procedure);
-            (0..how.boots).for_each(|_| add(&mut measured, self.boot(candidate)));
+            for boot in 0..how.boots {
+                add(&mut measured, self.boot(candidate), candidate.first_seed + u64::from(boot));
+            }
             all.push(measured);
         }
         if interrupt.load(Ordering::Relaxed) { Err(Failure::Interrupted) } else { Ok(all) }
@@ -153,7 +156,7 @@ impl Backend for World {
             // A clock that counts instructions knows no time.
             assert_eq!(candidates[which].spec.timing, Some(Timing::Host));
             emit(Progress::Boot { kernel: String::new(), number: 1, of: None });
-            add(&mut all[which], self.boot(&candidates[which]));
+            add(&mut all[which], self.boot(&candidates[which]), 0);
             if interrupt.load(Ordering::Relaxed) {
                 return Err(Failure::Interrupted);
             }
@@ -178,14 +181,15 @@ fn nothing(candidate: &Candidate<'_>, kind: Kind, procedure: &str) -> Measuremen
         procedure: procedure.to_string(),
         boots: Vec::new(),
         metrics: metrics.collect(),
+        code: BTreeMap::new(),
         notes: vec!["a note".to_string()],
     }
 }
 
 /// Adds a boot in which the operation had this cost, or crashed.
-fn add(measured: &mut Measurement, cost: Option<f64>) {
+fn add(measured: &mut Measurement, cost: Option<f64>, seed: u64) {
     let boot = u32::try_from(measured.boots.len()).unwrap();
-    measured.boots.push(Boot { seed: 0, took: Duration::ZERO, conditions: None });
+    measured.boots.push(Boot { seed, took: Duration::ZERO, conditions: None });
     for metric in &mut measured.metrics {
         match cost {
             Some(cost) => metric.values.push(Value {

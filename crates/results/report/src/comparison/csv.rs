@@ -4,12 +4,13 @@ use std::io::{self, Write};
 
 use verdict::{Against, Comparison, Row, Side};
 
+use super::kind::{ground_name, kind_name};
 use super::rows::name;
 use crate::csv::{Table, number};
 use crate::figures::unit;
 
 /// The columns; new ones are added at the end only.
-const HEAD: [&str; 16] = [
+const HEAD: [&str; 18] = [
     "base_label",
     "new_label",
     "metric",
@@ -26,7 +27,13 @@ const HEAD: [&str; 16] = [
     "interval_high",
     "p",
     "verdict",
+    "kind",
+    "ground",
 ];
+
+/// Columns that say which Kernels they are, and the place of the verdict.
+const LABELS: usize = 2;
+const VERDICT: usize = 15;
 
 /// The verdict on what could not be measured on both.
 const NOT_MEASURED: &str = "not-measured";
@@ -48,17 +55,17 @@ pub fn csv(comparison: &Comparison, out: impl Write) -> io::Result<()> {
     table.finish()
 }
 
-fn lines(against: &Against) -> impl Iterator<Item = [String; HEAD.len() - 2]> + '_ {
+fn lines(against: &Against) -> impl Iterator<Item = [String; HEAD.len() - LABELS]> + '_ {
     let missing = against.missing.iter().map(|missing| {
-        let mut line = [const { String::new() }; HEAD.len() - 2];
+        let mut line = [const { String::new() }; HEAD.len() - LABELS];
         line[0].clone_from(&missing.metric);
-        line[HEAD.len() - 3] = NOT_MEASURED.to_owned();
+        line[VERDICT - LABELS] = NOT_MEASURED.to_owned();
         line
     });
     against.rows.iter().map(line).chain(missing)
 }
 
-fn line(row: &Row) -> [String; HEAD.len() - 2] {
+fn line(row: &Row) -> [String; HEAD.len() - LABELS] {
     let side = |side: &Side| [side.min, side.median, side.max].map(|value| number(Some(value)));
     let ([base_min, base_median, base_max], [new_min, new_median, new_max]) =
         (side(&row.base), side(&row.new));
@@ -77,5 +84,7 @@ fn line(row: &Row) -> [String; HEAD.len() - 2] {
         number(row.interval.map(|(_, high)| high)),
         number(row.p),
         name(row.verdict).to_owned(),
+        kind_name(row).to_owned(),
+        ground_name(row).to_owned(),
     ]
 }

@@ -105,6 +105,8 @@ mod tests {
             interval: None,
             p: None,
             verdict: Verdict::Worse,
+            steadiness: None,
+            ground: None,
             why: Some(Why { functions: functions.iter().map(change).collect(), ..Why::default() }),
         }
     }

@@ -27,12 +27,15 @@ pub(super) fn honesty(kind: Kind) -> &'static str {
     match kind {
         Kind::Exact => {
             "Instructions are not time: caches, memory latency, branch prediction and contention between CPUs are \
-             not in them. A difference here is work that was added or removed, and is the same on every host; \
-             use --timed to measure on a machine whether it takes longer there."
+             not in them; use --timed to measure on a machine whether it takes longer there. The difference of a \
+             constant metric that is worse or better is work that was really added or removed. A varying metric costs \
+             more in one boot than in another, by what the kernel draws at random. \"undecided\" may be chance: \
+             --boots 8 decides it."
         }
         Kind::Timed => {
             "These times hold for this host under its load at the time, not for other machines; without KVM they are \
-             times of an emulator. \"same\" means that the whole interval lies within the smallest effect of interest \
+             times of an emulator. The estimate is the median of all differences between a boot of one kernel and a \
+             boot of the other, and not the difference of the two medians. \"same\" means that the whole interval lies within the smallest effect of interest \
              (--min-effect), \"undecided\" that more boots are needed (--budget)."
         }
     }

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use measure::Subject;
+use measure::{Kind, Subject};
 use verdict::{Against, Comparison, Row, Side};
 
+use super::kind::{ground, kind};
 use super::recurring::{self, recurring};
-use super::rows::{SMALL, Shown, is_marked, shown};
+use super::rows::{SMALL, Shown, is_marked, name, shown};
 use super::{functions, missing, statement};
 use crate::columns::{Columns, fit, hanging, wrap};
 use crate::figures::{count, difference, figure, interval, percent, probability};
@@ -15,11 +16,15 @@ use crate::style::{BOLD, DIM, Paint, of_verdict};
 use crate::words::named;
 
 /// A narrow terminal goes without what the others say together.
-const COLUMNS: Columns<7> = Columns {
-    head: ["METRIC", "BASE", "NEW", "DIFFERENCE", "%", "INTERVAL, %", "P"],
+const COUNTED: Columns<8> = Columns {
+    head: ["METRIC", "BASE", "NEW", "DIFFERENCE", "%", "INTERVAL, %", "P", "KIND"],
     right: &[1, 2, 3, 4, 5, 6],
-    spared: &[6, 5, 1, 3],
+    spared: &[6, 5, 1, 3, 2, 7],
 };
+
+/// The difference of times is an estimate of its own, not that of the two medians.
+const TIMED: Columns<8> =
+    Columns { head: ["METRIC", "BASE", "NEW", "ESTIMATE", "%", "INTERVAL, %", "P", "KIND"], ..COUNTED };
 
 /// A narrow terminal goes without where a function's part is largest.
 const RECURRING: Columns<5> = Columns { head: recurring::HEAD, right: &[1, 2, 3], spared: &[4, 3] };
@@ -131,23 +136,24 @@ impl<W: Write> Table<'_, W> {
     }
 
     fn rows(&mut self, rows: &[&Row]) -> io::Result<()> {
-        let texts: Vec<[String; 7]> = rows.iter().map(|row| self.texts(row)).collect();
+        let columns = if self.comparison.kind == Kind::Timed { TIMED } else { COUNTED };
+        let texts: Vec<[String; 8]> = rows.iter().map(|row| self.texts(row)).collect();
         let noise = self.comparison.noise.as_ref();
         let verdicts: Vec<String> = rows.iter().map(|row| statement::verdict(row, noise)).collect();
         let longest = verdicts.iter().map(String::len).max().unwrap_or(0).max(VERDICT.len());
         let limit = self.options.width.map(|width| width.saturating_sub(longest + 2));
-        let widths = COLUMNS.widths(&texts, limit);
-        let heads = COLUMNS.padded(&COLUMNS.heads(), &widths) + VERDICT;
+        let widths = columns.widths(&texts, limit);
+        let heads = columns.padded(&columns.heads(), &widths) + VERDICT;
         writeln!(self.out, "{}", self.paint.paint(DIM, &heads))?;
         for ((row, texts), verdict) in rows.iter().zip(&texts).zip(&verdicts) {
             let verdict = self.paint.paint(of_verdict(row.verdict), verdict);
-            writeln!(self.out, "{}{verdict}", COLUMNS.padded(texts, &widths))?;
+            writeln!(self.out, "{}{verdict}", columns.padded(texts, &widths))?;
             self.below(row)?;
         }
         Ok(())
     }
 
-    fn texts(&self, row: &Row) -> [String; 7] {
+    fn texts(&self, row: &Row) -> [String; 8] {
         let width = (self.width() / 2).clamp(16, NAME_MAX);
         let mark = if is_marked(self.comparison.kind, row) { SPREAD } else { "" };
         [
@@ -158,6 +164,7 @@ impl<W: Write> Table<'_, W> {
             row.percent.map(percent).unwrap_or_default(),
             row.interval.map(interval).unwrap_or_default(),
             row.p.map(probability).unwrap_or_default(),
+            kind(row),
         ]
     }
 
@@ -167,6 +174,13 @@ impl<W: Write> Table<'_, W> {
             for (role, side) in [("base", &row.base), ("new", &row.new)] {
                 let text = format!("    {role:<4}  {}", ranges(row, side));
                 writeln!(self.out, "{}", self.paint.paint(DIM, &text))?;
+            }
+            if let Some(ground) = ground(row) {
+                writeln!(
+                    self.out,
+                    "{}",
+                    self.paint.paint(DIM, &format!("    {}: {ground}", name(row.verdict)))
+                )?;
             }
         }
         if let Some(why) = &row.why {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use judge::Outcome;
 use measure::{Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
-use verdict::{Against, Change, Comparison, Missing, Noise, Row, Side, Verdict, Why};
+use verdict::{Against, Change, Comparison, Ground, Missing, Noise, Row, Side, Steadiness, Verdict, Why};
 
 pub(crate) fn subject(release: &str) -> Subject {
     Subject {
@@ -37,6 +37,7 @@ pub(crate) fn counted(metric: &str, base: f64, new: f64, verdict: Verdict) -> Ro
         apart: Some((120, (value as u64).saturating_sub(120))),
         ..side(&[value; 3], value, value)
     };
+    let is_certain = matches!(verdict, Verdict::Worse | Verdict::Better);
     Row {
         metric: metric.into(),
         about: format!("What {metric} does, once"),
@@ -48,6 +49,8 @@ pub(crate) fn counted(metric: &str, base: f64, new: f64, verdict: Verdict) -> Ro
         interval: None,
         p: None,
         verdict,
+        steadiness: Some(Steadiness::Constant),
+        ground: is_certain.then_some(Ground::Code),
         why: None,
     }
 }
@@ -96,6 +99,9 @@ pub(crate) fn exact() -> Comparison {
     fork.base = side(&[88_120.0, 88_120.0, 88_122.0], 88_100.0, 91_000.0);
     let mut pipe = counted("pipe/round-trip", 2_303.0, 2_311.0, Verdict::Worse);
     pipe.new = side(&[2_311.0, 2_311.0, 2_315.0], 2_311.0, 2_460.0);
+    for varying in [&mut fork, &mut pipe] {
+        varying.steadiness = Some(Steadiness::Varying);
+    }
     let switches =
         Row { unit: Unit::Count, ..counted("pipe/round-trip:context-switches", 200.0, 200.0, Verdict::Same) };
     let rows = vec![
@@ -133,6 +139,8 @@ fn timed_row(metric: &str, base: f64, new: f64, verdict: Verdict) -> Row {
         unit: Unit::Nanoseconds,
         base: around(base, 1.0),
         new: around(new, -0.8),
+        steadiness: None,
+        ground: None,
         ..counted(metric, base, new, verdict)
     }
 }
@@ -295,6 +303,7 @@ pub(crate) fn measurement() -> Measurement {
         boots: (1..=3)
             .map(|seed| Boot { seed, took: Duration::from_millis(7_300), conditions: None })
             .collect(),
+        code: std::collections::BTreeMap::new(),
         metrics: vec![
             metric("syscall/getppid", &point(327.0), Unit::Instructions),
             Metric { detail: Some(detail), ..metric("pipe/round-trip", &spread, Unit::Instructions) },

@@ -7,6 +7,7 @@ use super::Section;
 use super::chart::{chart, difference_text};
 use super::flame::flame;
 use super::scale::is_worth_showing;
+use crate::comparison::kind::ground;
 use crate::comparison::rows::{is_event, name};
 use crate::comparison::{functions, statement};
 use crate::figures::{count, whole};
@@ -65,6 +66,7 @@ fn article(section: Section<'_>, at: usize, row: &Row, room: &mut Room) -> Marku
             span class={ "verdict " (name(row.verdict)) } { (difference_text(row)) " " (verdict) }
         }
         p { (text(&row.about)) }
+        @if let Some(ground) = ground(row) { p { (name(row.verdict)) ": " (ground) } }
     };
     let charts = html! {
         @if !room.is_left() {

@@ -6,6 +6,7 @@ use verdict::{Against, Comparison, Row, Verdict};
 
 use super::details::has_details;
 use super::{Section, unit};
+use crate::comparison::kind::kind as words;
 use crate::comparison::recurring::{HEAD, LINES, TITLE, recurring};
 use crate::comparison::rows::{is_event, is_marked, name};
 use crate::comparison::statement;
@@ -138,11 +139,13 @@ fn heads(kind: Kind) -> Markup {
             th scope="col" { "metric" }
             th scope="col" class=(SPARED) { "base, " (unit(kind)) }
             th scope="col" class=(SPARED) { "new" }
-            th scope="col" class=(FIGURE) { "difference" }
+            th scope="col" class=(FIGURE) { @if kind == Kind::Timed { "estimate" } @else { "difference" } }
             th scope="col" class=(FIGURE) { "%" }
             @if kind == Kind::Timed {
                 th scope="col" class=(SPARED) { "interval, %" }
                 th scope="col" class=(SPARED) { "p" }
+            } @else {
+                th scope="col" class="spared" { "kind" }
             }
             th scope="col" { "verdict" }
         }
@@ -165,6 +168,8 @@ fn cells(row: &Row, anchor: &str, comparison: &Comparison) -> Markup {
         @if comparison.kind == Kind::Timed {
             (cell(SPARED, row.interval.map(|(low, _)| low), &row.interval.map(interval).unwrap_or_default()))
             (cell(SPARED, row.p, &row.p.map(probability).unwrap_or_default()))
+        } @else {
+            td class="spared" { (words(row)) }
         }
         // Sorted, a verdict stands where it stands in a comparison.
         td class="verdict" data-v=(row.verdict as u8) {
