@@ -79,11 +79,12 @@ fn the_parameter_that_puts_a_text_into_the_log_is_found() {
 }
 
 #[test]
+#[ignore = "takes more than a minute of CPU"]
 fn two_parameters_that_fail_only_together_are_both_found() {
     let place = Place::new();
     let body = r#"return has("bad-a") && has("bad-b");"#;
     let program = place.compile("together", body, HAS, &["-static"]).display().to_string();
-    let bad = "bad-b o1 o2 bad-a o3";
+    let bad = "bad-b o1 bad-a";
     let (done, bisection) = stated(parameters(&place, "quiet", bad, &["--exec", &program, "--json"]));
     let mut found = culprits(&bisection);
     found.sort_unstable();
@@ -116,7 +117,7 @@ fn a_parameter_with_which_a_third_of_the_runs_fail_is_found() {
 #[test]
 fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
     let place = Place::new();
-    let bad = "o1 rdinit=/nowhere o2";
+    let bad = "rdinit=/nowhere o1";
     let mail = place.path().join("mail.txt").display().to_string();
     let (_, bisection) = stated(parameters(&place, "", bad, &["--boot", "--json", "--mail", &mail]));
     assert_eq!(culprits(&bisection), ["rdinit=/nowhere"]);

@@ -112,7 +112,9 @@ fn twenty_repeats_have_a_rate_with_its_interval() {
     let failures = odd.repeats.iter().filter(|repeat| repeat.outcome == Outcome::Fail).count();
     let clones: HashSet<u32> = repeated(&done).iter().map(|run| run.clone).collect();
     assert_eq!(clones.len(), 40);
-    let text = format!("intermittent: {failures} of 20 failed, ");
+    let boots: HashSet<u32> = odd.repeats.iter().map(|repeat| repeat.boot).collect();
+    assert_eq!(boots.len(), 5, "{:?}", odd.repeats);
+    let text = format!("intermittent: {failures} of 20 failed in 5 boots, ");
     let done = done.says(&text).says(" % (95 % interval ");
     assert_eq!(done.session()["summary"]["pass"], 1);
 }
@@ -121,7 +123,7 @@ fn twenty_repeats_have_a_rate_with_its_interval() {
 fn a_failing_case_is_repeated_and_the_others_are_not() {
     let place = Place::new();
     let suite = place.suite(&[("fails", "echo here; exit 1"), ("well", "exit 0"), ("well-too", "exit 0")]);
-    let done = run(&place, &suite, &[]).run().expect(1).says("consistent: 4 of 4");
+    let done = run(&place, &suite, &[]).run().expect(1).says("consistent: 4 of 4 in 2 boots");
     let fails = done.document("fails");
     assert_eq!(fails.repeats.iter().map(|repeat| repeat.outcome).collect::<Vec<_>>(), [Outcome::Fail; 4]);
     assert_eq!(done.document(&format!("fails.{}", fails.clone)).output, "here\n");

@@ -239,7 +239,9 @@ fn killed(is_time: impl Fn(&Running, &Path)) -> usize {
         assert_eq!(file, None, "it was not run again");
     }
     let left = templates(&cache);
-    assert!(left.len() == 1 && !left[0].starts_with("tmp-"), "{left:?}");
+    // What fails is run again in a second boot.
+    let is_whole = |name: &String| !name.starts_with("tmp-");
+    assert!((1..=2).contains(&left.len()) && left.iter().all(is_whole), "{left:?}");
     kept.len()
 }
 
