@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::support::{BUILD, Call, KERNEL, Place, sessions};
 
-/// A search among four parameters for the one with which a program fails.
+/// A search among two parameters for the one with which a program fails.
 fn search(place: &Place) -> Call {
     let program = place.script(
         "fails",
         "read -r line < /proc/cmdline\ncase \" $line \" in *\" bad \"*) exit 1;; esac\nexit 0",
     );
-    let bad = "o1 bad o2 o3";
+    let bad = "o1 bad";
     let program = program.display().to_string();
     place.kiln(["bisect", KERNEL, "--params", "quiet", bad, "--exec", &program, "--json"])
 }
