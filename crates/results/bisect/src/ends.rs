@@ -45,16 +45,14 @@ struct Ends {
 ///
 /// When one of them is not what it should be.
 pub(crate) fn verify(asking: &mut Asking<'_>, settings: &Settings) -> Result<(), Error> {
-    let ends = match settings.fixed {
-        false => Ends { shows: Point::Last, hides: Point::First },
-        true => Ends { shows: Point::First, hides: Point::Last },
-    };
+    let (shows, hides) = Asking::ends(settings);
+    let ends = Ends { shows, hides };
     if asking.question.is_measured() {
         return measure(asking, &ends, settings);
     }
     let first = if asking.is_certain() { 1 } else { ALWAYS };
-    let shows = runs(asking, &ends.shows, first)?;
-    if shows.bad == 0 {
+    let bad = runs(asking, &ends.shows, first)?;
+    if bad.bad == 0 {
         does_not_show(asking, &ends, first, settings)?;
     }
     asking.look_for(&ends.shows);

@@ -1,5 +1,6 @@
 //! From answers to the candidate that explains them.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use verdict::bisection::{self, Belief, Boot, Search, Standing, State, Trial, Unusable};
@@ -102,14 +103,19 @@ impl Finding<'_, '_> {
 
     /// Makes the next tests, unless it is clear enough or nothing more is to be learnt; whether it did.
     fn step(&mut self, belief: Belief, purpose: Purpose) -> Result<bool, Error> {
-        self.emit_belief(belief);
-        if self.search.standing(belief) != Standing::Open || self.asking.is_exhausted() {
+        let is_open = self.search.standing(belief) == Standing::Open;
+        // What the search believed is no news once it goes about the proof.
+        if is_open || purpose == Purpose::Proof {
+            self.emit_belief(belief);
+        }
+        if !is_open || self.asking.is_exhausted() {
             return Ok(false);
         }
         let trials = self.next(belief);
         let wanted = self.wanted(&trials);
         if !wanted.is_empty() {
-            self.test(&wanted, purpose)?;
+            let states = trials.iter().map(|trial| trial.state).collect();
+            self.test(states, &wanted, purpose)?;
         }
         Ok(!wanted.is_empty())
     }
@@ -158,11 +164,8 @@ impl Finding<'_, '_> {
         self.track.point(state, self.asking.axis.candidates().len())
     }
 
-    /// Makes runs, and tells the search what they gave.
-    fn test(&mut self, wanted: &[Wanted], purpose: Purpose) -> Result<(), Error> {
-        let states: Vec<State> = self.track.states(self.asking.axis).collect();
-        let is_wanted = |state: &State| wanted.iter().any(|wanted| wanted.point == self.point(*state));
-        let states: Vec<State> = states.into_iter().filter(is_wanted).collect();
+    /// Makes runs of states, and tells the search what they gave.
+    fn test(&mut self, states: BTreeSet<State>, wanted: &[Wanted], purpose: Purpose) -> Result<(), Error> {
         let before: Vec<Vec<BootRuns>> =
             states.iter().map(|state| self.asking.boots(&self.point(*state))).collect();
         self.asking.ask(wanted, purpose)?;
@@ -207,7 +210,7 @@ impl Finding<'_, '_> {
             }
             let missing = missing(self.asking, &point, self.settings);
             if !missing.is_empty() {
-                self.test(&missing, Purpose::Proof)?;
+                self.test(BTreeSet::from([state]), &missing, Purpose::Proof)?;
                 return Ok(true);
             }
         }

@@ -50,6 +50,5 @@ fn unseen(asking: &Asking<'_>, point: &Point, settings: &Settings) -> Vec<Wanted
 
 /// All runs of some boots.
 pub(crate) fn count(boots: &[BootRuns]) -> u32 {
-    let total: u64 = boots.iter().map(|boot| boot.total()).sum();
-    u32::try_from(total).unwrap_or(u32::MAX)
+    u32::try_from(boots.iter().copied().sum::<BootRuns>().total()).unwrap_or(u32::MAX)
 }

@@ -35,7 +35,7 @@ pub(crate) fn why_and_repeats(run: &Run) -> String {
 }
 
 fn together(consistency: Consistency, boots: &[BootRuns], run: &Run) -> String {
-    let all = flaky::sum(boots);
+    let all: BootRuns = boots.iter().copied().sum();
     let (failures, total) = (all.failures, all.total());
     let within = within(boots);
     match consistency {
@@ -59,7 +59,7 @@ fn together(consistency: Consistency, boots: &[BootRuns], run: &Run) -> String {
             StoppingRule::Retry => {
                 // The first Run is a failure by choice.
                 let again = flaky::boots(run.repeats.get(1..).unwrap_or_default());
-                let BootRuns { failures, passes } = flaky::sum(&again);
+                let BootRuns { failures, passes } = again.iter().copied().sum();
                 let total = failures + passes;
                 format!("intermittent: failed, then {failures} of {total} again{within}, {}", share(&again))
             }
@@ -78,7 +78,7 @@ pub(crate) fn within(boots: &[BootRuns]) -> String {
 
 fn share(boots: &[BootRuns]) -> String {
     let nested = Nested::of(boots);
-    let all = flaky::sum(boots);
+    let all: BootRuns = boots.iter().copied().sum();
     let share = if all.total() > 0 { f64::from(all.failures) / all.total() as f64 } else { 0.0 };
     let [share, low, high] = [share, nested.estimate().low, nested.estimate().high].map(percent);
     // One boot that fails may have had bad luck.

@@ -28,7 +28,7 @@ impl Consistency {
     /// failure it would accuse, and counted as a pass it would make a failure look rarer than it is.
     #[must_use]
     pub fn of(repeats: &[Repeat]) -> Option<Self> {
-        let BootRuns { failures, passes } = sum(&boots(repeats));
+        let BootRuns { failures, passes } = boots(repeats).into_iter().sum();
         Some(match (failures, passes, ways(repeats)) {
             (0, 0, _) => return None,
             (0, _, _) => Self::Steady,
@@ -52,14 +52,6 @@ pub fn boots(repeats: &[Repeat]) -> Vec<BootRuns> {
         boots.entry(repeat.boot).or_default().add(BootRuns::one(fails));
     }
     boots.into_values().collect()
-}
-
-/// All runs of some boots.
-#[must_use]
-pub fn sum(boots: &[BootRuns]) -> BootRuns {
-    let mut sum = BootRuns::default();
-    boots.iter().for_each(|boot| sum.add(*boot));
-    sum
 }
 
 /// In how many ways they failed.
@@ -122,14 +114,14 @@ mod tests {
         let repeats = [of(2, Pass), of(1, Fail), of(2, Fail), of(3, Broken), of(1, Hang)];
         let counts = |failures, passes| BootRuns { failures, passes };
         assert_eq!(boots(&repeats), [counts(2, 0), counts(1, 1)]);
-        assert_eq!(sum(&boots(&repeats)), counts(3, 1));
+        assert_eq!(boots(&repeats).into_iter().sum::<BootRuns>(), counts(3, 1));
     }
 
     proptest! {
         #[test]
         fn consistency_and_rate_agree(outcomes in prop::collection::vec(prop::sample::select(Outcome::ALL.to_vec()), 0..9)) {
             let repeats: Vec<_> = outcomes.iter().map(|&outcome| repeat(outcome, "why 1")).collect();
-            let BootRuns { failures, passes } = sum(&boots(&repeats));
+            let BootRuns { failures, passes } = boots(&repeats).into_iter().sum();
             let consistent = match Consistency::of(&repeats) {
                 None => failures == 0 && passes == 0,
                 Some(Consistency::Steady) => failures == 0 && passes > 0,

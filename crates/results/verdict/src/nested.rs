@@ -24,6 +24,8 @@ pub use quiet::Price;
 pub(crate) use states::NO_ALARMS;
 pub use states::{Ends, agreement, ends, shows};
 
+use std::iter::Sum;
+
 use serde::{Deserialize, Serialize};
 
 /// Runs in clones of one boot, or a boot that counts as one run.
@@ -61,6 +63,15 @@ impl BootRuns {
     pub fn add(&mut self, more: Self) {
         self.failures = self.failures.saturating_add(more.failures);
         self.passes = self.passes.saturating_add(more.passes);
+    }
+}
+
+impl Sum for BootRuns {
+    fn sum<I: Iterator<Item = Self>>(boots: I) -> Self {
+        boots.fold(Self::default(), |mut all, boot| {
+            all.add(boot);
+            all
+        })
     }
 }
 

@@ -29,19 +29,15 @@ enum World {
     Loud,
 }
 
-fn uniform(random: &mut Random) -> f64 {
-    (random.bits() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
 /// The sum of twelve uniform numbers less 6 is near enough to a normal one.
 fn normal(random: &mut Random) -> f64 {
-    (0..12).map(|_| uniform(random)).sum::<f64>() - 6.0
+    (0..12).map(|_| random.uniform()).sum::<f64>() - 6.0
 }
 
 /// What one boot says of all metrics.
 fn boot(world: World, random: &mut Random) -> Vec<f64> {
-    let collides = uniform(random) < 0.2;
-    let mut or = |odds: f64, more: f64| if uniform(random) < odds { more } else { 0.0 };
+    let collides = random.uniform() < 0.2;
+    let mut or = |odds: f64, more: f64| if random.uniform() < odds { more } else { 0.0 };
     let draw = |metric: usize| match (world, metric) {
         (World::Seen, 0..30) => f64::from(u8::from(collides)) * 3.0,
         (World::Seen, 30..45) => or(0.5, 3.0),

@@ -15,19 +15,15 @@ enum Decided {
     AtBoot,
 }
 
-fn uniform(random: &mut Random) -> f64 {
-    (random.bits() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
 fn boot(rate: f64, decided: Decided, runs: u32, random: &mut Random) -> BootRuns {
     let chance = match decided {
         Decided::InTheRun => rate,
-        Decided::InBoth if uniform(random) < 0.5 => 0.0,
+        Decided::InBoth if random.uniform() < 0.5 => 0.0,
         Decided::InBoth => 2.0 * rate,
-        Decided::AtBoot if uniform(random) < rate => 1.0,
+        Decided::AtBoot if random.uniform() < rate => 1.0,
         Decided::AtBoot => 0.0,
     };
-    let failures = (0..runs).map(|_| u32::from(uniform(random) < chance)).sum();
+    let failures = (0..runs).map(|_| u32::from(random.uniform() < chance)).sum();
     BootRuns { failures, passes: runs - failures }
 }
 

@@ -25,7 +25,7 @@ const WILD: Noise = Noise { width: 0.01, outliers: 0.05 };
 
 impl Noise {
     fn draw(self, random: &mut Random, change: f64) -> f64 {
-        let mut uniform = || (random.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        let mut uniform = || random.uniform();
         // G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958.
         let normal = (-2.0 * (1.0 - uniform()).ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
         let outlier = if uniform() < self.outliers { 1.2 } else { 1.0 };

@@ -49,9 +49,13 @@ impl Known {
 
     /// Runs that showed the failure, and those that did not.
     pub(super) fn counts(&self, threshold: Option<Threshold>) -> (u32, u32) {
-        let mut all = BootRuns::default();
-        self.boots(threshold).into_iter().for_each(|boot| all.add(boot));
-        (all.failures, all.passes)
+        match threshold {
+            Some(threshold) => threshold.count(&self.values),
+            None => {
+                let BootRuns { failures, passes } = self.boots.iter().copied().sum();
+                (failures, passes)
+            }
+        }
     }
 
     /// The number of a boot that there was not yet.
@@ -106,7 +110,7 @@ impl Known {
 
     /// Runs, or values, that answer the question.
     fn answers(&self) -> u64 {
-        self.boots.iter().map(|boot| boot.total()).sum::<u64>() + self.values.len() as u64
+        self.boots.iter().copied().sum::<BootRuns>().total() + self.values.len() as u64
     }
 
     pub(super) fn report(&self, point: &Point, threshold: Option<Threshold>) -> StateReport {

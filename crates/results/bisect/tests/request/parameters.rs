@@ -83,8 +83,8 @@ fn runs_of_earlier_sessions_count_unless_the_search_is_fresh() {
     other.search.any_failure = true;
     let bisection = world.carry_out(&other).unwrap();
     assert_eq!(culprits(&bisection), ["a"]);
-    // All that an earlier search ran in a boot counts at once, so the next runs may be of other boots.
-    assert!(bisection.steps.reused > 0 && world.count() < before + before / 4, "{before} {}", world.count());
+    // What runs next depends on what runs cost here and now, but what was run counts.
+    assert!(bisection.steps.reused > 0 && world.count() < 2 * before, "{before} {}", world.count());
     other.search.fresh = true;
     let bisection = world.carry_out(&other).unwrap();
     assert_eq!((bisection.steps.reused, world.count() > before), (0, true));

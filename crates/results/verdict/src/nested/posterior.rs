@@ -48,9 +48,7 @@ impl Nested {
             ln_prior(cells, always).into_iter().zip(seen).map(|(prior, seen)| prior + seen).collect();
         let total = ln_sum(ln.iter().copied());
         let weights = ln.into_iter().map(|ln| (ln - total).exp()).collect();
-        let mut seen = BootRuns::default();
-        boots.iter().for_each(|boot| seen.add(*boot));
-        Self { cells, weights, seen }
+        Self { cells, weights, seen: boots.iter().copied().sum() }
     }
 
     /// How often it shows.

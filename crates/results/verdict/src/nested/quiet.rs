@@ -42,7 +42,7 @@ impl Nested {
     pub fn missing(&self, boots: &[BootRuns], allowed: f64, price: Price) -> Vec<(usize, u32)> {
         let mut left = Left::new(self, boots);
         let mut more: Vec<(usize, u32)> = Vec::new();
-        let made: u64 = boots.iter().map(|boot| boot.total()).sum();
+        let made = boots.iter().copied().sum::<BootRuns>().total();
         for run in made..made.saturating_add(RUNS_MAX) {
             if run >= RUNS_MIN && left.chance() <= allowed {
                 break;

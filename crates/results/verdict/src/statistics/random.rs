@@ -24,6 +24,11 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
+    /// A number from 0 to below 1, each of 2^53 as probable as any other.
+    pub fn uniform(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// A number below `limit`, 0 if that is 0; the error of the multiplication is below `limit` / 2^64.
     pub fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.bits()) * limit as u128) >> 64) as usize
