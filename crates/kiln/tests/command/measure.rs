@@ -3,7 +3,7 @@
 use measure::{Kind, Measurement, Unit};
 use rustix::process::Signal;
 
-use crate::support::{KERNEL, Place, Running, processes};
+use crate::support::{KERNEL, Place, Running, processes, until};
 
 #[test]
 fn the_figures_of_a_kernel_are_told_and_kept() {
@@ -107,7 +107,13 @@ fn a_guest_does_not_outlive_a_kiln_that_is_killed_while_it_measures() {
 fn a_qemu_that_is_killed_while_it_measures_is_reported() {
     let place = Place::new();
     let running = endless(&place);
-    processes::signal(running.qemu(), Signal::KILL);
+    // One that is killed before its guest goes on is followed by one without plugin.
+    until("kiln ends", || {
+        let all = processes::marked(running.mark());
+        let qemus = all.iter().filter(|process| process.name.starts_with("qemu"));
+        qemus.for_each(|qemu| processes::kill_if_alive(qemu.id));
+        all.iter().all(|process| process.name != "kiln").then_some(())
+    });
     let done = running.wait().expect(3);
     let text = format!("{}{}", done.stdout, done.stderr);
     assert!(text.contains("QEMU: ended by signal 9"), "{text}");

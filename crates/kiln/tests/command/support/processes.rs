@@ -1,5 +1,6 @@
 //! Who is still there.
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Everything that a call starts inherits this variable.
@@ -32,6 +33,13 @@ pub(crate) fn marked(mark: &str) -> Vec<Process> {
 pub(crate) fn signal(id: u32, signal: Signal) {
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw).expect("a process");
     kill_process(pid, signal).expect("it lives, and is ours");
+}
+
+/// Kills a process that may have ended since it was seen.
+pub(crate) fn kill_if_alive(id: u32) {
+    let pid = i32::try_from(id).ok().and_then(Pid::from_raw).expect("a process");
+    let killed = kill_process(pid, Signal::KILL);
+    assert!(matches!(killed, Ok(()) | Err(Errno::SRCH)), "{killed:?}");
 }
 
 /// The ids of all processes below this one, and when each began. Unlike an environment, this is known
