@@ -27,9 +27,13 @@ const ROUNDS: usize = 3;
 /// Boots that a comparison may take, on a host with two CPUs.
 ///
 /// It is two counted boots of each kernel, which cost more than plain ones, and a clone of each that runs all operations
-/// under the plugin. QEMU translates the kernel's code anew in every clone, and this is most of what a clone costs.
-const FRESH_MAX: f64 = 12.0;
-const KEPT_MAX: f64 = 6.5;
+/// under the plugin. QEMU translates the kernel's code anew in every clone, and finds translated code in a hash table
+/// after each change of the address space: this is most of what a clone costs.
+const FRESH_MAX: f64 = 8.0;
+const KEPT_MAX: f64 = 4.0;
+
+/// Boots in a round, which take about as long as a comparison.
+const BOOTS: u32 = 5;
 
 /// Fewest metrics of a comparison of the whole suite.
 const METRICS_MIN: usize = 100;
@@ -45,22 +49,19 @@ pub(crate) fn measure(place: &Place) -> Result<(String, Vec<Promise>)> {
     let counted_boot = Spec { payload: Payload::default(), ..counted.clone() };
     let plain = Spec { timing: None, ..counted_boot.clone() };
     let template = template(&counted, &kernel, &never)?;
-    let both = |forget: bool| {
-        if forget {
-            place.forget()?;
-        }
+    let both = || {
         let comparison = place.compare(&[BASE, NEW])?;
         let rows = comparison.others.first().map_or(0, |against| against.rows.len());
         ensure!(rows >= METRICS_MIN, "only {rows} metrics were compared");
         Ok(())
     };
     let mut racers = [
-        Racer::new("a TCG boot to the agent's hello", || boot(&plain, &kernel, &never)),
+        Racer::new("a TCG boot to the agent's hello", || boot(&plain, &kernel, &never)).times(BOOTS),
         Racer::new("the same, its instructions counted", || boot(&counted_boot, &kernel, &never)),
         Racer::new("a clone that measures the suite", || clone(&template, &jobs, Watch::No)),
-        Racer::new("the same, watched by the plugin", || clone(&template, &jobs, Watch::Functions)),
-        Racer::new("an exact comparison of two kernels, nothing kept", || both(true)),
-        Racer::new("an exact comparison of two kernels, machines kept", || both(false)),
+        Racer::new("the same, its functions profiled", || clone(&template, &jobs, Watch::Functions)),
+        Racer::new("an exact comparison of two kernels, nothing kept", both).after(|| place.forget()),
+        Racer::new("an exact comparison of two kernels, machines kept", both),
     ];
     race(&mut racers, ROUNDS)?;
     let [booted, under_icount, cloned, watched, fresh, kept] = &racers;

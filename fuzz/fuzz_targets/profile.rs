@@ -11,6 +11,10 @@ fuzz_target!(|input: &[u8]| {
     match Profile::parse(input) {
         Ok(profile) => {
             let code = Symbolized::new(profile, Symbols::parse(SYMBOLS));
+            for counted in &code.profile().counted {
+                let happened = counted.happened(&[1, 2, 2], 2).unwrap_or_default();
+                assert!(happened.iter().all(|it| it.min <= it.typical && it.typical <= it.max));
+            }
             for (number, job) in code.profile().jobs.iter().enumerate() {
                 let detail = code.detail(number, None);
                 assert_eq!(detail.is_some(), job.typical(None).is_some());

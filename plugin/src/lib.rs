@@ -2,6 +2,7 @@
 //!
 //! * [`blocks`]: the pieces of code that QEMU translated, each once
 //! * [`recorder`]: what is executed, to the instruction; [`executions`]: how often; [`stacks`]: who called whom
+//! * [`events`]: how often functions are called, where nothing else is counted
 //! * [`hash`]: tables that cost little
 //! * [`job`]: the repetitions of one job; [`output`]: how they are written
 //! * [`qemu`]: what QEMU calls, and what it is asked
@@ -11,6 +12,7 @@
 //! times as long with all that the plugin does. Less is not exact: a page fault leaves a block in its middle.
 
 pub mod blocks;
+pub mod events;
 pub mod executions;
 pub mod hash;
 pub mod job;

@@ -1,8 +1,9 @@
 //! How a job is written: see [`protocol::profile`].
 
-use protocol::profile::{BLOCKS, JOB, MAGIC, STACKS, VERSION};
+use protocol::profile::{BLOCKS, EVENTS, EVENTS_MAX, JOB, MAGIC, STACKS, VERSION};
 
 use crate::blocks::Blocks;
+use crate::events::Counts;
 use crate::job::{Job, Variant};
 use crate::stacks::Stacks;
 
@@ -28,14 +29,31 @@ impl Default for Output {
 impl Output {
     /// What comes next in the file; nothing when that would make it too long.
     pub fn job(&mut self, job: &Job, blocks: &mut Blocks, stacks: &Stacks) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        if self.written == 0 {
-            bytes.extend(MAGIC);
-            bytes.extend(VERSION.to_le_bytes());
-        }
+        let mut bytes = self.beginning();
         record(&mut bytes, BLOCKS, &self.new_blocks(job, blocks));
         record(&mut bytes, STACKS, &self.new_stacks(stacks));
         record(&mut bytes, JOB, &repetitions(job, blocks));
+        self.within_limit(bytes)
+    }
+
+    /// What comes next where only events are counted; nothing when that would make the file too long.
+    pub fn events(&mut self, repetitions: &[Counts]) -> Option<Vec<u8>> {
+        let mut bytes = self.beginning();
+        let counts = repetitions.iter().flatten().flat_map(|count| count.to_le_bytes());
+        let numbers = [count(EVENTS_MAX), count(repetitions.len())].into_iter().flatten();
+        record(&mut bytes, EVENTS, &numbers.chain(counts).collect::<Vec<u8>>());
+        self.within_limit(bytes)
+    }
+
+    /// What the file begins with, if it has not begun.
+    fn beginning(&self) -> Vec<u8> {
+        match self.written {
+            0 => [&MAGIC[..], &VERSION.to_le_bytes()].concat(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn within_limit(&mut self, bytes: Vec<u8>) -> Option<Vec<u8>> {
         self.written = self.written.saturating_add(bytes.len());
         (self.written <= OUTPUT_MAX).then_some(bytes)
     }

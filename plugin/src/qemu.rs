@@ -9,8 +9,10 @@ use std::io::Write;
 use std::sync::LazyLock;
 
 use protocol::measure::{MARK_BEGIN, MARK_END, MARK_JOB_DONE};
+use protocol::profile::{EVENTS_MAX, INSTRUCTIONS_MAX};
 
 use crate::blocks::{Id, is_kernel};
+use crate::events::{Counts, Events};
 use crate::output::Output;
 use crate::recorder::Recorder;
 use crate::stacks::End;
@@ -72,6 +74,8 @@ struct Plugin {
     file: Option<File>,
     /// Calls and returns are followed.
     follows: bool,
+    /// Only events are counted.
+    events: Option<Events>,
 }
 
 /// What only one thread touches.
@@ -88,6 +92,12 @@ static PLUGIN: LazyLock<OneThread<Plugin>> = LazyLock::new(OneThread::default);
 /// All instructions that have begun. The code that QEMU makes adds to it.
 static PROGRESS: OneThread<u64> = OneThread(UnsafeCell::new(0));
 
+/// How often each event has happened. The code that QEMU makes adds to it.
+static COUNTS: OneThread<Counts> = OneThread(UnsafeCell::new([0; EVENTS_MAX]));
+
+/// Longest instruction of x86, in bytes.
+const INSTRUCTION_BYTES: u64 = 15;
+
 /// The plugin, for the time of one call from QEMU.
 fn plugin() -> &'static mut Plugin {
     // SAFETY: one thread, and no function here calls another that uses this.
@@ -99,8 +109,13 @@ fn progress() -> u64 {
     unsafe { PROGRESS.0.get().read() }
 }
 
-/// Called by QEMU when it has loaded the plugin, with `output=PATH` and perhaps `stacks=off` among the arguments: QEMU
-/// then does not tell of calls and returns.
+fn counts() -> &'static Counts {
+    // SAFETY: written by the same thread, and not while this is used.
+    unsafe { &*COUNTS.0.get() }
+}
+
+/// Called by QEMU when it has loaded the plugin, with `output=PATH` among the arguments, and perhaps `stacks=off`: QEMU then
+/// does not tell of calls and returns; or `events=PATH`: only the events in that file are counted.
 ///
 /// # Safety
 ///
@@ -124,6 +139,13 @@ pub(crate) unsafe extern "C" fn qemu_plugin_install(
     }
     plugin().file = file;
     plugin().follows = !texts.contains(&"stacks=off");
+    if let Some(path) = texts.iter().find_map(|text| text.strip_prefix("events=")) {
+        let Ok(bytes) = std::fs::read(path) else {
+            say(c"kiln's plugin: its events=FILE cannot be read\n");
+            return 1;
+        };
+        plugin().events = Some(Events::new(&bytes));
+    }
     // SAFETY: the function lives as long as the plugin.
     unsafe { qemu_plugin_register_vcpu_tb_trans_cb(id, translated) };
     0
@@ -134,22 +156,47 @@ extern "C" fn translated(_: u64, tb: *mut Tb) {
     let (address, count) = unsafe { (qemu_plugin_tb_vaddr(tb), qemu_plugin_tb_n_insns(tb)) };
     // SAFETY: as above.
     let instructions = (0..count).map(|index| unsafe { qemu_plugin_tb_get_insn(tb, index) });
-    let mut sizes = Vec::with_capacity(count);
-    let mut end = End::Other;
+    match &plugin().events {
+        Some(events) => count_events(events, address, instructions),
+        None => record(tb, address, &instructions.collect::<Vec<_>>()),
+    }
+}
+
+/// Has the events of a block counted, and nothing else.
+fn count_events(events: &Events, address: u64, instructions: impl Iterator<Item = *mut Insn>) {
+    if !is_kernel(address) {
+        instructions.for_each(|instruction| call_if_of_interest(instruction, bytes(instruction)));
+        return;
+    }
+    let end = address.saturating_add(INSTRUCTIONS_MAX as u64 * INSTRUCTION_BYTES);
+    let entries = events.within(address..end);
+    if entries.is_empty() {
+        return;
+    }
+    let mut address = address;
     for instruction in instructions {
-        // SAFETY: the data are as many bytes as the size says.
-        let bytes = unsafe {
-            let size = qemu_plugin_insn_size(instruction);
-            std::slice::from_raw_parts(qemu_plugin_insn_data(instruction), size)
-        };
+        for entry in entries.iter().filter(|entry| entry.address == address) {
+            // The events have numbers within the array.
+            let count = COUNTS.0.get().cast::<u64>().wrapping_add(entry.event as usize);
+            // SAFETY: the number lives for ever.
+            unsafe { qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, count, 1) };
+        }
+        address = address.wrapping_add(bytes(instruction).len() as u64);
+    }
+}
+
+/// Has a block recorded, instruction by instruction.
+fn record(tb: *mut Tb, address: u64, instructions: &[*mut Insn]) {
+    let mut sizes = Vec::with_capacity(instructions.len());
+    let mut end = End::Other;
+    for &instruction in instructions {
+        let bytes = bytes(instruction);
         sizes.push(u8::try_from(bytes.len()).unwrap_or(u8::MAX));
         end = End::of(bytes);
         // SAFETY: the number lives for ever.
         unsafe { qemu_plugin_register_vcpu_insn_exec_inline(instruction, ADD, PROGRESS.0.get(), 1) };
-        if let Some(callback) = of_interest(bytes).filter(|_| !is_kernel(address)) {
-            let none = std::ptr::null_mut();
-            // SAFETY: the function lives as long as the plugin.
-            unsafe { qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, NO_REGISTERS, none) };
+        if !is_kernel(address) {
+            call_if_of_interest(instruction, bytes);
         }
     }
     let Plugin { recorder: Recorder { blocks, .. }, follows, .. } = plugin();
@@ -162,16 +209,31 @@ extern "C" fn translated(_: u64, tb: *mut Tb) {
         End::Return => Some(ALL),
         End::Other | End::Leave => None,
     };
-    if let (Some(way), Some(last), true) = (way, count.checked_sub(1), *follows && is_kernel(address)) {
+    if let (Some(way), Some(&last), true) = (way, instructions.last(), *follows && is_kernel(address)) {
         // SAFETY: the block's last instruction; the function lives as long as the plugin.
-        unsafe {
-            let last = qemu_plugin_tb_get_insn(tb, last);
-            qemu_plugin_register_vcpu_mem_cb(last, stack, NO_REGISTERS, way, std::ptr::null_mut());
-        }
+        unsafe { qemu_plugin_register_vcpu_mem_cb(last, stack, NO_REGISTERS, way, std::ptr::null_mut()) };
     }
     let data = std::ptr::without_provenance_mut(id as usize);
     // SAFETY: the function lives as long as the plugin, and the data are a number.
     unsafe { qemu_plugin_register_vcpu_tb_exec_cb(tb, block, NO_REGISTERS, data) };
+}
+
+/// The bytes of an instruction, for the time of QEMU's call.
+fn bytes<'a>(instruction: *mut Insn) -> &'a [u8] {
+    // SAFETY: the data are as many bytes as the size says.
+    unsafe {
+        let size = qemu_plugin_insn_size(instruction);
+        std::slice::from_raw_parts(qemu_plugin_insn_data(instruction), size)
+    }
+}
+
+/// Has the plugin called before this instruction of user space, if it tells something.
+fn call_if_of_interest(instruction: *mut Insn, bytes: &[u8]) {
+    if let Some(callback) = of_interest(bytes) {
+        let none = std::ptr::null_mut();
+        // SAFETY: the function lives as long as the plugin.
+        unsafe { qemu_plugin_register_vcpu_insn_exec_cb(instruction, callback, NO_REGISTERS, none) };
+    }
 }
 
 /// What is called before this instruction of user space: a mark, or `rdtsc`.
@@ -197,21 +259,30 @@ extern "C" fn stack(_: c_uint, _: u32, address: u64, _: *mut c_void) {
 }
 
 extern "C" fn begin(_: c_uint, _: *mut c_void) {
-    plugin().recorder.begin();
+    let Plugin { recorder, events, .. } = plugin();
+    events.as_mut().map_or_else(|| recorder.begin(), Events::begin);
 }
 
 extern "C" fn time_stamp(_: c_uint, _: *mut c_void) {
-    plugin().recorder.time_stamp(progress());
+    let Plugin { recorder, events, .. } = plugin();
+    match events {
+        Some(events) => events.time_stamp(counts()),
+        None => recorder.time_stamp(progress()),
+    }
 }
 
 extern "C" fn end(_: c_uint, _: *mut c_void) {
-    plugin().recorder.end();
+    let Plugin { recorder, events, .. } = plugin();
+    events.as_mut().map_or_else(|| recorder.end(), Events::end);
 }
 
 extern "C" fn job_done(_: c_uint, _: *mut c_void) {
-    let Plugin { recorder, output, file, .. } = plugin();
-    let job = recorder.job_done();
-    let written = match (output.job(&job, &mut recorder.blocks, &recorder.stacks), file.as_mut()) {
+    let Plugin { recorder, events, output, file, .. } = plugin();
+    let bytes = match events {
+        Some(events) => output.events(&events.job_done()),
+        None => output.job(&recorder.job_done(), &mut recorder.blocks, &recorder.stacks),
+    };
+    let written = match (bytes, file.as_mut()) {
         (Some(bytes), Some(file)) => file.write_all(&bytes).is_ok(),
         (None, Some(_)) => false,
         (_, None) => return,

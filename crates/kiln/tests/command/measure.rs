@@ -32,6 +32,23 @@ fn the_figures_of_a_kernel_are_told_and_kept() {
 }
 
 #[test]
+fn events_are_the_same_where_functions_are_profiled_and_where_they_are_not() {
+    let place = Place::new();
+    let call =
+        ["measure", KERNEL, "--metric", "pipe/round-trip", "--metric", "fault/*", "--boots", "2", "--json"];
+    let measured: Measurement = place.kiln(call).run().expect(0).stated();
+    let value = |name: &str| {
+        let metric = measured.metrics.iter().find(|metric| metric.name == name).expect(name);
+        let [profiled, counted] = &metric.values[..] else { panic!("{metric:?}") };
+        assert_eq!((profiled.min, profiled.max), (counted.min, counted.max), "{metric:?}");
+        counted.median
+    };
+    assert_eq!(value("pipe/round-trip:context-switches"), 2.0);
+    assert_eq!(value("pipe/round-trip:system-calls"), 4.0);
+    assert_eq!(value("fault/anonymous-read:page-faults"), 1.0);
+}
+
+#[test]
 fn a_program_is_measured_with_what_it_asked_for_or_not_at_all() {
     let place = Place::new();
     let program = place.program("asks", "return access(\"/sys/module/loop\", F_OK) != 0;");

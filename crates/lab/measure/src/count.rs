@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use kernel::{Kernel, Store};
-use machine::{Spec, Watch};
+use machine::Spec;
 
+use crate::context::Context;
 use crate::event::Progress;
-use crate::exact::{BootTake, Context, Counted};
+use crate::exact::{BootTake, Counted};
 use crate::gathered::measurement;
-use crate::{Failure, Job, Measurement, Subject, procedure};
+use crate::table::SymbolTable;
+use crate::{Failure, Job, Measurement, Profiling, Subject, procedure};
 use machine::TimeoutScale;
 
 /// A Kernel that is going to be measured.
@@ -33,9 +35,8 @@ pub struct Candidate<'a> {
 pub struct Counting {
     /// Boots of each Kernel.
     pub boots: u32,
-    /// How QEMU's plugin watches the first of them, for what lies behind a figure. Unless that is not at all, it watches the
-    /// functions of the others.
-    pub watch: Watch,
+    /// What QEMU's plugin counts beside in the first of them; in the others it counts events.
+    pub profiling: Profiling,
 }
 
 /// The seed of the first boot, unless others had it before.
@@ -67,13 +68,14 @@ pub fn count(
     let is_over = AtomicBool::new(false);
     let procedure = procedure()?;
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let tables: Vec<SymbolTable> = candidates.iter().map(|_| SymbolTable::default()).collect();
     let (sender, receiver) = channel();
     let mut takes: Vec<Vec<(u32, BootTake)>> = candidates.iter().map(|_| Vec::new()).collect();
     std::thread::scope(|scope| {
         for _ in 0..workers {
             let sender = sender.clone();
             let next = || todo.lock().map(|mut todo| todo.next()).ok().flatten();
-            let work = Work { candidates, store, how, is_over: &is_over, interrupt };
+            let work = Work { candidates, tables: &tables, store, how, is_over: &is_over, interrupt };
             scope.spawn(move || {
                 while let Some((candidate, boot)) = next().filter(|_| !work.is_over.load(Ordering::Relaxed)) {
                     work.boot(candidate, boot, &sender);
@@ -96,10 +98,10 @@ pub fn count(
     })?;
     Ok(candidates
         .iter()
-        .zip(takes)
-        .map(|(candidate, takes)| {
+        .zip(takes.into_iter().zip(tables))
+        .map(|(candidate, (takes, table))| {
             let Candidate { subject, jobs, first_seed, .. } = candidate;
-            measurement(subject, jobs, *first_seed, takes, &procedure)
+            measurement(subject, jobs, *first_seed, takes, (&table.into_symbols(), &procedure))
         })
         .collect())
 }
@@ -113,6 +115,8 @@ enum News {
 #[derive(Clone, Copy)]
 struct Work<'a> {
     candidates: &'a [Candidate<'a>],
+    /// The symbols of each.
+    tables: &'a [SymbolTable],
     store: &'a Store,
     how: Counting,
     is_over: &'a AtomicBool,
@@ -122,17 +126,15 @@ struct Work<'a> {
 impl Work<'_> {
     fn boot(&self, candidate: usize, boot: u32, sender: &Sender<News>) {
         let Candidate { subject, kernel, spec, jobs, first_seed } = &self.candidates[candidate];
-        let (label, boots, store) = (&subject.label, self.how.boots, self.store);
-        let counted = Counted { label, kernel, spec, jobs, store, boots, first_seed: *first_seed };
+        let (label, boots, store, table) =
+            (&subject.label, self.how.boots, self.store, &self.tables[candidate]);
+        let counted = Counted { label, kernel, spec, jobs, store, table, boots, first_seed: *first_seed };
         // Whoever listens has gone only when this thread is of no use any more.
         let emit = |progress| drop(sender.send(News::Progress(progress)));
         let timeouts = TimeoutScale::new(spec.engine);
         let context = Context { timeouts, interrupt: self.interrupt, emit: &emit };
-        let watch = match self.how.watch {
-            Watch::Stacks if boot > 0 => Watch::Functions,
-            watch => watch,
-        };
-        let take = counted.boot(boot, watch, &context);
+        let profiling = if boot == 0 { self.how.profiling } else { Profiling::Events };
+        let take = counted.boot(boot, profiling, &context);
         drop(sender.send(News::Done((candidate, boot, take))));
     }
 }

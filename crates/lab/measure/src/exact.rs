@@ -1,6 +1,5 @@
 //! Counts instructions on one boot of a Kernel.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kernel::{Kernel, Store};
@@ -8,10 +7,11 @@ use machine::template::TemplateEntry;
 use machine::{Built, Measuring, Programs, SHIFT, Spec, Template, Timing, Watch};
 use protocol::measure::{Clock, Order, Samples};
 
+use crate::context::Context;
 use crate::event::Progress;
+use crate::table::SymbolTable;
 use crate::take::{Interrupted, Take};
-use crate::{Failure, Job, NotMeasured};
-use machine::TimeoutScale;
+use crate::{Failure, Job, NotMeasured, Profiling};
 
 /// Boots that may be of the rarer kind, one after the other.
 const ATTEMPTS: u32 = 12;
@@ -30,23 +30,18 @@ pub(super) struct Counted<'a> {
     pub(super) spec: &'a Spec,
     pub(super) jobs: &'a [Job],
     pub(super) store: &'a Store,
+    pub(super) table: &'a SymbolTable,
     /// Boots that it is going to have.
     pub(super) boots: u32,
     /// The seed of the first of them.
     pub(super) first_seed: u64,
 }
 
-/// How long a machine may take, what stops it, and where its progress goes.
-pub(super) struct Context<'a> {
-    pub(super) timeouts: TimeoutScale,
-    pub(super) interrupt: &'a AtomicBool,
-    pub(super) emit: &'a dyn Fn(Progress),
-}
-
 /// A boot of a Kernel that is ready to be measured.
 #[derive(Clone, Copy)]
 struct Ready<'t> {
     template: &'t Template,
+    entry: &'t TemplateEntry,
     /// Which boot, from 0.
     number: u32,
 }
@@ -65,32 +60,39 @@ pub(super) struct BootTake {
     pub(super) watched: Vec<Watched>,
 }
 
-/// What the plugin wrote about the jobs of one machine, and the text of the kernel's symbols if it is of the first boot.
+/// What the plugin wrote about the jobs of one machine.
 #[derive(Debug)]
 pub(super) struct Watched {
     /// The jobs that it was asked for, by their indexes.
     pub(super) jobs: Vec<usize>,
     pub(super) output: Vec<u8>,
-    pub(super) symbols: String,
 }
 
 impl Counted<'_> {
-    /// Measures all jobs on the boot with this number, from 0. What the plugin watches changes nothing that the
+    /// Measures all jobs on the boot with this number, from 0. What the plugin counts beside changes nothing that the
     /// guest can see and so no figure.
-    pub(super) fn boot(&self, number: u32, watch: Watch, context: &Context<'_>) -> Result<BootTake, Failure> {
+    pub(super) fn boot(
+        &self,
+        number: u32,
+        profiling: Profiling,
+        context: &Context<'_>,
+    ) -> Result<BootTake, Failure> {
         let timing = Timing::Instructions { seed: self.first_seed.saturating_add(u64::from(number)) };
         let spec = Spec { timing: Some(timing), ..self.spec.clone() };
         let built = Built::new(&spec, self.kernel)?;
         let entry = built.template_entry(self.store.clone(), Programs::Inside);
         if let Some(template) = built.kept_template(&entry, Programs::Inside) {
             self.emit_booted(&template, true, context);
-            match self.take(Ready { template: &template, number }, watch, context) {
+            match self.take(Ready { template: &template, entry: &entry, number }, profiling, context) {
                 // What another kiln kept may be of no use; then there is a boot to be made.
                 Err(Failure::Boot { .. } | Failure::Silent { .. }) => {}
-                other => return other,
+                other => {
+                    self.table.keep(&entry);
+                    return other;
+                }
             }
         }
-        self.boot_anew((&built, &entry), number, watch, context)
+        self.boot_anew((&built, &entry), number, profiling, context)
     }
 
     /// Measures all jobs on a new boot that stops as all do, and keeps its machine.
@@ -103,7 +105,7 @@ impl Counted<'_> {
         &self,
         (built, entry): (&Built<'_>, &TemplateEntry),
         number: u32,
-        watch: Watch,
+        profiling: Profiling,
         context: &Context<'_>,
     ) -> Result<BootTake, Failure> {
         for _ in 0..ATTEMPTS {
@@ -113,10 +115,11 @@ impl Counted<'_> {
                 built.start_template(Programs::Inside)?.wait_for_template(context.interrupt, &mut |_| ());
             let template = booted.map_err(|failure| Failure::of_boot(self.label, failure))?;
             self.emit_booted(&template, false, context);
-            let take = self.take(Ready { template: &template, number }, watch, context)?;
+            let take = self.take(Ready { template: &template, entry, number }, profiling, context)?;
             if take.resumed.is_none_or(|gap| gap >= JUMP) {
                 // What cannot be kept costs the next comparison a boot, and nothing else.
                 let _ = entry.keep(&template, context.interrupt);
+                self.table.keep(entry);
                 return Ok(take);
             }
         }
@@ -130,7 +133,12 @@ impl Counted<'_> {
     }
 
     /// What clones of a template say.
-    fn take(&self, ready: Ready<'_>, watch: Watch, context: &Context<'_>) -> Result<BootTake, Failure> {
+    fn take(
+        &self,
+        ready: Ready<'_>,
+        profiling: Profiling,
+        context: &Context<'_>,
+    ) -> Result<BootTake, Failure> {
         let mut take = BootTake {
             release: ready.template.about().release.clone(),
             took: ready.template.about().took,
@@ -140,7 +148,22 @@ impl Counted<'_> {
             notes: Vec::new(),
             watched: Vec::new(),
         };
-        self.measure(ready, watch, context, &mut take)?;
+        let symbols = || self.table.get(self.label, (ready.template, ready.entry), context);
+        match profiling {
+            Profiling::Events => {
+                let entries = symbols()?.event_entries();
+                self.measure(ready, Watch::Events(&entries), context, &mut take)?;
+            }
+            // What is counted does not depend on them, so another boot may read them meanwhile.
+            Profiling::Functions => {
+                self.measure(ready, Watch::Functions, context, &mut take)?;
+                symbols()?;
+            }
+            Profiling::Stacks => {
+                self.measure(ready, Watch::Stacks, context, &mut take)?;
+                symbols()?;
+            }
+        }
         Ok(take)
     }
 
@@ -148,7 +171,7 @@ impl Counted<'_> {
     fn measure(
         &self,
         ready: Ready<'_>,
-        mut watch: Watch,
+        mut watch: Watch<'_>,
         context: &Context<'_>,
         take: &mut BootTake,
     ) -> Result<(), Failure> {
@@ -176,8 +199,7 @@ impl Counted<'_> {
                 take.jobs[job] = result;
             }
             if watch != Watch::No {
-                let (output, symbols) = (machine.plugin_output()?, machine.symbols());
-                take.watched.push(Watched { jobs: todo, output, symbols });
+                take.watched.push(Watched { jobs: todo, output: machine.plugin_output()? });
             }
             if new.is_whole || answered == 0 {
                 break;
@@ -190,12 +212,11 @@ impl Counted<'_> {
         Ok(())
     }
 
-    fn clone_for(&self, ready: Ready<'_>, jobs: &[usize], watch: Watch) -> Result<Measuring, Failure> {
+    fn clone_for(&self, ready: Ready<'_>, jobs: &[usize], watch: Watch<'_>) -> Result<Measuring, Failure> {
         let order = Order {
             clock: Clock::Instructions { shift: SHIFT },
             jobs: jobs.iter().map(|&job| self.jobs[job].work.clone()).collect(),
-            // Their table takes the guest as long as many jobs, and is the same in each boot.
-            symbols: watch != Watch::No && ready.number == 0,
+            symbols: false,
         };
         ready.template.measure(&order, watch)?.map_err(|failure| Failure::of_boot(self.label, failure))
     }

@@ -3,9 +3,9 @@
 use judge::Outcome;
 use protocol::measure::Samples;
 
+use crate::profile::events::Happened;
 use crate::profile::{EVENTS, Event};
 use crate::quantile::median;
-use crate::watched::Happened;
 use crate::{BOOT, Detail, Job, Metric, NotMeasured, Unit, Value};
 
 /// Repetitions without a timer interrupt that suffice to leave the others out.

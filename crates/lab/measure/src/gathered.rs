@@ -1,6 +1,7 @@
 //! From what all boots of a candidate said to the measurement.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::exact::BootTake;
 use crate::figures::{boot_metric, event_metrics, metric};
@@ -17,7 +18,7 @@ pub(super) fn measurement(
     jobs: &[Job],
     first_seed: u64,
     mut takes: Vec<Taken>,
-    procedure: &str,
+    (symbols, procedure): (&Arc<Symbols>, &str),
 ) -> Measurement {
     takes.sort_by_key(|&(boot, _)| boot);
     let mut notes: Vec<String> = Vec::new();
@@ -26,7 +27,7 @@ pub(super) fn measurement(
             notes.push(note.clone());
         }
     }
-    let seen = seen(&takes, &mut notes);
+    let seen = seen(&takes, symbols, &mut notes);
     let clocks = takes.iter().map(|(boot, take)| (*boot, take.booted));
     let mut metrics = vec![boot_metric(clocks)];
     for (index, job) in jobs.iter().enumerate() {
@@ -50,14 +51,11 @@ fn of_boot(first_seed: u64, boot: u32, take: &BootTake) -> Boot {
 }
 
 /// What the plugin saw in each boot; a boot has several of them if machines died.
-fn seen<'a>(takes: &'a [Taken], notes: &mut Vec<String>) -> Vec<(u32, Seen<'a>)> {
+fn seen<'a>(takes: &'a [Taken], symbols: &Arc<Symbols>, notes: &mut Vec<String>) -> Vec<(u32, Seen<'a>)> {
     let mut all = Vec::new();
-    // Addresses are not randomised: the first boot's table is that of all.
-    let tables = takes.iter().flat_map(|(_, take)| &take.watched).map(|watched| watched.symbols.as_str());
-    let symbols = Symbols::parse(tables.max_by_key(|table| table.len()).unwrap_or_default());
     for (boot, take) in takes {
         for watched in &take.watched {
-            match Seen::read(watched, symbols.clone()) {
+            match Seen::read(watched, Arc::clone(symbols)) {
                 Ok(seen) => all.push((*boot, seen)),
                 Err(error) => notes.push(format!("what the plugin counted cannot be read: {error}")),
             }
@@ -76,7 +74,11 @@ fn of_job(index: usize, job: &Job, takes: &[Taken], seen: &[(u32, Seen<'_>)]) ->
         same_boot.map(move |(_, seen)| (value, seen))
     });
     let detail = of_boots.clone().find_map(|(value, seen)| seen.detail(index, value));
-    let counted = of_boots.filter_map(|(value, seen)| Some((value.boot, seen.events(index, value)?)));
+    let counted = of_boots.filter_map(|(value, seen)| {
+        let (_, take) = takes.iter().find(|(boot, _)| *boot == value.boot)?;
+        let samples = take.jobs[index].as_ref()?.as_ref().ok()?;
+        Some((value.boot, seen.events(index, (value, samples))?))
+    });
     let events = event_metrics(&metric, &counted.collect::<Vec<_>>());
     metric.detail = detail;
     std::iter::once(metric).chain(events).collect()

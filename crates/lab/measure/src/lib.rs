@@ -3,7 +3,8 @@
 //! * [`measurement`]: the figures of one Kernel, from several boots
 //! * [`procedure`](mod@procedure): what makes figures comparable
 //! * [`Job`]: what is measured
-//! * [`count`](mod@count): counts instructions on several boots of several Kernels; `exact` on one
+//! * [`count`](mod@count): counts instructions on several boots of several Kernels; `exact` on one; `context`: what all boots have
+//!   in common; `table`: the symbols of a Kernel
 //! * [`time`](mod@time): times them on one boot after the other
 //! * `take`: what one machine says; `figures`: from samples to figures; `gathered`: from all boots to a measurement;
 //!   [`quantile`]: medians and other quantiles
@@ -12,6 +13,7 @@
 //! * [`event`]: what is told meanwhile
 
 pub mod code;
+mod context;
 pub mod count;
 mod error;
 pub mod event;
@@ -23,6 +25,7 @@ pub mod measurement;
 mod procedure;
 pub mod profile;
 pub mod quantile;
+mod table;
 mod take;
 pub mod time;
 mod watched;
@@ -36,4 +39,5 @@ pub use measurement::{
     BOOT, Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value,
 };
 pub use procedure::procedure;
+pub use profile::Profiling;
 pub use time::time;

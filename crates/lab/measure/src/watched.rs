@@ -1,8 +1,12 @@
 //! What the plugin saw of the jobs that were measured.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use protocol::measure::Samples;
 
 use crate::exact::Watched;
+use crate::profile::events::Happened;
 use crate::profile::{BadProfile, Profile, Symbolized, Symbols};
 use crate::{Code, Detail, Value};
 
@@ -13,17 +17,9 @@ pub(super) struct Seen<'a> {
     code: Symbolized,
 }
 
-/// How often something happened in one repetition: in a typical one, and in all.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Happened {
-    pub(super) min: u64,
-    pub(super) typical: u64,
-    pub(super) max: u64,
-}
-
 impl<'a> Seen<'a> {
     /// Reads it with the symbols of the Kernel.
-    pub(super) fn read(watched: &'a Watched, symbols: Symbols) -> Result<Self, BadProfile> {
+    pub(super) fn read(watched: &'a Watched, symbols: Arc<Symbols>) -> Result<Self, BadProfile> {
         Ok(Self { jobs: &watched.jobs, code: Symbolized::new(Profile::parse(&watched.output)?, symbols) })
     }
 
@@ -34,20 +30,18 @@ impl<'a> Seen<'a> {
 
     /// How often each event happened in that one, and in the other repetitions; nothing for one that this Kernel has no
     /// function for.
-    pub(super) fn events(&self, job: usize, value: &Value) -> Option<Vec<Option<Happened>>> {
-        let place = self.place(job)?;
-        let counts = self.code.events(place, Some(typical(value)))?;
-        let once = |count| Happened { min: count, typical: count, max: count };
-        let mut all: Vec<_> = counts.into_iter().map(|count| count.map(once)).collect();
-        let costs: BTreeSet<u64> = self.code.profile().jobs.get(place)?.costs().into_iter().collect();
-        for other in costs.into_iter().filter_map(|cost| self.code.events(place, Some(cost))) {
-            for (happened, count) in all.iter_mut().zip(other) {
-                if let (Some(happened), Some(count)) = (happened, count) {
-                    (happened.min, happened.max) = (happened.min.min(count), happened.max.max(count));
-                }
-            }
-        }
-        Some(all)
+    pub(super) fn events(
+        &self,
+        job: usize,
+        (value, samples): (&Value, &Samples),
+    ) -> Option<Vec<Option<Happened>>> {
+        let (place, wanted) = (self.place(job)?, typical(value));
+        let happened = match self.code.profile().counted.get(place) {
+            Some(counted) => counted.happened(&samples.costs, wanted)?,
+            None => self.code.happened(place, wanted)?,
+        };
+        let countable = self.code.countable().iter();
+        Some(happened.into_iter().zip(countable).map(|(happened, &is)| is.then_some(happened)).collect())
     }
 
     /// The code that was executed, by function.

@@ -13,6 +13,7 @@ mod measuring;
 pub(crate) use exchange::Exchange;
 pub(crate) use measuring::Channel;
 pub use measuring::{Measuring, Step};
+use protocol::profile::Entry;
 
 /// What a measuring machine counts time by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +30,11 @@ pub enum Timing {
 
 /// What QEMU's plugin counts in a clone. It takes longer and changes nothing that the guest can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watch {
+pub enum Watch<'a> {
     /// Nothing: there is no plugin.
     No,
+    /// Calls of functions at these entries, which takes hardly longer.
+    Events(&'a [Entry]),
     /// What functions of the kernel execute.
     Functions,
     /// The same, by the calls that led to them, which takes longer again.
@@ -75,20 +78,28 @@ pub(crate) struct Plugin<F> {
     pub(crate) code: F,
     /// Where it writes to.
     pub(crate) output: F,
+    /// Where it reads of which events it counts, if it counts nothing else.
+    pub(crate) events: Option<F>,
     /// It tells by which calls.
     pub(crate) stacks: bool,
 }
 
 impl<F> Plugin<F> {
     fn map<G>(self, change: impl Fn(F) -> G) -> Plugin<G> {
-        Plugin { code: change(self.code), output: change(self.output), stacks: self.stacks }
+        let Self { code, output, events, stacks } = self;
+        Plugin { code: change(code), output: change(output), events: events.map(change), stacks }
     }
 }
 
 impl<F> Files<F> {
     pub(crate) fn as_ref(&self) -> Files<&F> {
         let plugin = self.plugin.as_ref();
-        let plugin = plugin.map(|it| Plugin { code: &it.code, output: &it.output, stacks: it.stacks });
+        let plugin = plugin.map(|Plugin { code, output, events, stacks }| Plugin {
+            code,
+            output,
+            events: events.as_ref(),
+            stacks: *stacks,
+        });
         Files { exchange: &self.exchange, plugin }
     }
 
@@ -98,7 +109,8 @@ impl<F> Files<F> {
     }
 
     pub(crate) fn into_files(self) -> impl Iterator<Item = F> {
-        let plugin = self.plugin.into_iter().flat_map(|plugin| [plugin.code, plugin.output]);
+        let plugin = self.plugin.into_iter();
+        let plugin = plugin.flat_map(|it| [Some(it.code), Some(it.output), it.events].into_iter().flatten());
         std::iter::once(self.exchange).chain(plugin)
     }
 }

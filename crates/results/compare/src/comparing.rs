@@ -3,8 +3,7 @@
 use lab::prepare::measure::candidates;
 use lab::request::TimedRequest;
 use ledger::{COMPARISON, Figures};
-use machine::Watch;
-use measure::{Candidate, Kind, Measurement};
+use measure::{Candidate, Kind, Measurement, Profiling};
 use verdict::{Against, Comparison, compare_exact, explain};
 
 use crate::calibrating::noise;
@@ -91,8 +90,8 @@ impl Sides<'_> {
         listener: &Listener<'_>,
     ) -> Result<(Comparison, Vec<Measurement>), Error> {
         let Self { request, environment, candidates } = *self;
-        let watch = if request.why { Watch::Stacks } else { Watch::Functions };
-        let counted = InBoots { request, environment, candidates, watch };
+        let profiling = if request.why { Profiling::Stacks } else { Profiling::Functions };
+        let counted = InBoots { request, environment, candidates, profiling };
         let measured = counted.measure(earlier, listener)?;
         let notes = same_kernel(request, &measured);
         let (base, others) = measured.split_first().ok_or(Error::Nothing)?;

@@ -10,8 +10,7 @@ use lab::prepare::measure::{Found, Side, find};
 use lab::prepare::{self, Context};
 use lab::{Backend, Waiting};
 use ledger::{Figures, REQUEST};
-use machine::Watch;
-use measure::{Candidate, Counting, Failure, Measurement};
+use measure::{Candidate, Counting, Failure, Measurement, Profiling};
 use serde::Serialize;
 
 use crate::error::Error;
@@ -81,10 +80,10 @@ impl Environment<'_> {
         &self,
         candidates: &[Candidate<'_>],
         boots: u32,
-        watch: Watch,
+        profiling: Profiling,
         listener: &Listener<'_>,
     ) -> Result<Vec<Measurement>, Failure> {
-        let how = Counting { boots, watch };
+        let how = Counting { boots, profiling };
         self.backend.count(candidates, how, self.interrupt, &mut |progress| listener.measuring(progress))
     }
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use machine::Watch;
 use measure::count::BOOTS_MAX;
-use measure::{BOOT, Candidate, Measurement, Unit};
+use measure::{BOOT, Candidate, Measurement, Profiling, Unit};
 use verdict::{Row, Verdict, compare_exact};
 
 use crate::earlier::Earlier;
@@ -23,7 +22,7 @@ pub(crate) struct InBoots<'a> {
     pub(crate) request: &'a CompareRequest,
     pub(crate) environment: &'a Environment<'a>,
     pub(crate) candidates: &'a [Candidate<'a>],
-    pub(crate) watch: Watch,
+    pub(crate) profiling: Profiling,
 }
 
 impl InBoots<'_> {
@@ -38,7 +37,7 @@ impl InBoots<'_> {
         listener: &Listener<'_>,
     ) -> Result<Vec<Measurement>, Error> {
         let first = self.request.figures.boots.unwrap_or(FIRST_BOOTS);
-        let mut counted = self.count(self.candidates, first, self.watch, listener)?;
+        let mut counted = self.count(self.candidates, first, self.profiling, listener)?;
         let open = self.open(&earlier.among(counted.clone()));
         let may_go_on = self.request.figures.boots.is_none() && self.request.is_narrow();
         if may_go_on && first < BOOTS_MAX && !open.is_empty() && !counted.is_empty() {
@@ -46,7 +45,7 @@ impl InBoots<'_> {
             listener.measuring(measure::Progress::Note(about(&open, first, more)));
             let again: Vec<Candidate<'_>> =
                 self.candidates.iter().map(|candidate| later(candidate, &open, first)).collect();
-            let later = self.count(&again, more, Watch::Functions, listener)?;
+            let later = self.count(&again, more, Profiling::Events, listener)?;
             counted.iter_mut().zip(later).for_each(|(one, later)| one.add(later));
         }
         Ok(earlier.among(counted))
@@ -56,13 +55,13 @@ impl InBoots<'_> {
         &self,
         candidates: &[Candidate<'_>],
         boots: u32,
-        watch: Watch,
+        profiling: Profiling,
         listener: &Listener<'_>,
     ) -> Result<Vec<Measurement>, Error> {
         if candidates.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.environment.count(candidates, boots, watch, listener)?)
+        Ok(self.environment.count(candidates, boots, profiling, listener)?)
     }
 
     /// Operations that are not decided on one of the Kernels.

@@ -5,8 +5,7 @@ use std::time::Instant;
 use lab::prepare::measure::{Side, candidates};
 use lab::request::{MeasureRequest, TimedRequest};
 use ledger::{Figures, MEASUREMENT};
-use machine::Watch;
-use measure::{Candidate, Job, Measurement};
+use measure::{Candidate, Job, Measurement, Profiling};
 
 use crate::environment::{Environment, Listener, Progress};
 use crate::error::Error;
@@ -44,7 +43,7 @@ pub fn measure(
         Some(timed) => time(request, timed, &candidates, (environment, &listener)),
         None => {
             let boots = request.figures.counted_boots();
-            let counted = environment.count(&candidates, boots, Watch::Functions, &listener);
+            let counted = environment.count(&candidates, boots, Profiling::Functions, &listener);
             counted.map_err(Error::from)
         }
     };

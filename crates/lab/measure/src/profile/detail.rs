@@ -140,7 +140,12 @@ mod tests {
         let blocks =
             blocks.iter().map(|&(address, sizes)| Block { address, sizes: sizes.to_vec() }).collect();
         let executed = executions.iter().map(|&(block, times)| Executed { stack: 0, block, times });
-        Profile { blocks, stacks: Vec::new(), jobs: vec![job(kernel, executed.collect())] }
+        Profile {
+            blocks,
+            stacks: Vec::new(),
+            jobs: vec![job(kernel, executed.collect())],
+            counted: Vec::new(),
+        }
     }
 
     fn detail(profile: Profile) -> Detail {
@@ -192,6 +197,6 @@ mod tests {
     #[test]
     fn a_job_that_is_not_there_has_no_detail() {
         let nothing = Symbolized::new(Profile::default(), Symbols::default());
-        assert_eq!((nothing.detail(0, None), nothing.events(0, None)), (None, None));
+        assert_eq!((nothing.detail(0, None), nothing.happened(0, 0)), (None, None));
     }
 }

@@ -11,6 +11,17 @@ pub struct Event {
     functions: &'static [&'static str],
 }
 
+/// How often something happened in one repetition: in a typical one, and in all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Happened {
+    /// In the one with the least.
+    pub min: u64,
+    /// In a typical one.
+    pub typical: u64,
+    /// In the one with the most.
+    pub max: u64,
+}
+
 /// All events. The names are those of Linux 6.1 and 6.12 on x86-64.
 pub const EVENTS: &[Event] = &[
     Event {

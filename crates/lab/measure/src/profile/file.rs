@@ -1,10 +1,11 @@
 //! What the plugin wrote: see [`protocol::profile`].
 
 use protocol::profile::{
-    BLOCKS, BLOCKS_MAX, EXECUTIONS_MAX, FRAMES_MAX, INSTRUCTIONS_MAX, JOB, MAGIC, REPETITIONS_MAX, STACKS,
-    STACKS_MAX, VARIANTS_MAX, VERSION,
+    BLOCKS, BLOCKS_MAX, EVENTS, EVENTS_MAX, EXECUTIONS_MAX, FRAMES_MAX, INSTRUCTIONS_MAX, JOB, MAGIC,
+    REPETITIONS_MAX, STACKS, STACKS_MAX, VARIANTS_MAX, VERSION,
 };
 
+use super::counted::Counted;
 use super::job::{Executed, Job, Tally, Variant};
 
 /// Most jobs of a file.
@@ -19,6 +20,8 @@ pub struct Profile {
     pub stacks: Vec<Stack>,
     /// In the order of the job's numbers.
     pub jobs: Vec<Job>,
+    /// In their place the events of each job, where the plugin only counted events.
+    pub counted: Vec<Counted>,
 }
 
 /// Instructions that are executed one after the other.
@@ -93,6 +96,7 @@ impl Profile {
                 BLOCKS => profile.add_blocks(&mut record)?,
                 STACKS => profile.add_stacks(&mut record)?,
                 JOB => profile.add_job(&mut record)?,
+                EVENTS => profile.add_counted(&mut record)?,
                 other => return Err(BadProfile::Kind(other)),
             }
             if !record.0.is_empty() {
@@ -152,6 +156,18 @@ impl Profile {
         let variants = record.count(VARIANTS_MAX, "variants")?;
         let variants = (0..variants).map(|_| self.variant(record)).collect::<Result<_, _>>()?;
         self.jobs.push(Job { repetitions, dropped, variants });
+        Ok(())
+    }
+
+    fn add_counted(&mut self, record: &mut Reader<'_>) -> Result<(), BadProfile> {
+        if self.counted.len() >= JOBS_MAX {
+            return Err(BadProfile::TooMany("jobs"));
+        }
+        let events = record.count(EVENTS_MAX, "events")?;
+        let repetitions = record.count(REPETITIONS_MAX, "repetitions")?;
+        let mut repetition = || (0..events).map(|_| record.u64()).collect();
+        let repetitions = (0..repetitions).map(|_| repetition()).collect::<Result<_, _>>()?;
+        self.counted.push(Counted { repetitions });
         Ok(())
     }
 
@@ -231,8 +247,27 @@ mod tests {
             blocks: vec![Block { address: 0xffff_ffff_8100_0000, sizes: vec![3, 4] }],
             stacks: vec![Stack { caller: 0, entry: 0xffff_ffff_8100_0000, depth: 1 }],
             jobs: vec![Job { repetitions: vec![tally], dropped: 0, variants: vec![variant] }],
+            counted: Vec::new(),
         };
         assert_eq!(Profile::parse(&file()), Ok(expected));
+    }
+
+    #[test]
+    fn events_are_read_or_refused() {
+        let file = |events: u32, repetitions: u32, counts: &[u64]| {
+            let numbers: Vec<u8> = [events, repetitions].iter().flat_map(|it| it.to_le_bytes()).collect();
+            let counts: Vec<u8> = counts.iter().flat_map(|it| it.to_le_bytes()).collect();
+            let length = u32::try_from(numbers.len() + counts.len()).unwrap().to_le_bytes();
+            let bytes =
+                [&MAGIC[..], &VERSION.to_le_bytes(), &EVENTS.to_le_bytes(), &length, &numbers, &counts];
+            Profile::parse(&bytes.concat())
+        };
+        let counted = vec![Counted { repetitions: vec![vec![1, 2], vec![3, 4]] }];
+        assert_eq!(file(2, 2, &[1, 2, 3, 4]), Ok(Profile { counted, ..Profile::default() }));
+        assert_eq!(file(2, 2, &[1, 2, 3]), Err(BadProfile::Truncated));
+        assert_eq!(file(2, 1, &[1, 2, 3]), Err(BadProfile::Trailing(EVENTS)));
+        assert_eq!(file(65, 0, &[]), Err(BadProfile::TooMany("events")));
+        assert_eq!(file(0, 65, &[]), Err(BadProfile::TooMany("repetitions")));
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Which functions the blocks of a profile are in.
 
-use super::events::{EVENTS, event};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::events::{EVENTS, Happened, event};
 use super::file::{Block, Profile};
 use super::symbols::Symbols;
 
@@ -11,7 +14,7 @@ pub(super) type Place = Option<usize>;
 #[derive(Debug)]
 pub struct Symbolized {
     pub(super) profile: Profile,
-    pub(super) symbols: Symbols,
+    pub(super) symbols: Arc<Symbols>,
     /// Of each block, in its order.
     blocks: Vec<Vec<Run>>,
     /// Of each block, the events that its functions are, by their places among [`EVENTS`]: one for each call.
@@ -32,12 +35,13 @@ pub(super) struct Run {
 impl Symbolized {
     /// Looks them up.
     #[must_use]
-    pub fn new(profile: Profile, symbols: Symbols) -> Self {
+    pub fn new(profile: Profile, symbols: impl Into<Arc<Symbols>>) -> Self {
+        let symbols = symbols.into();
         let blocks: Vec<_> = profile.blocks.iter().map(|block| runs(block, &symbols)).collect();
         let of = |run: &Run| event(symbols.get(run.place.filter(|_| run.is_call)?)?.name);
         let events = blocks.iter().map(|runs| runs.iter().filter_map(of).collect()).collect();
         let mut countable = vec![false; EVENTS.len()];
-        symbols.names().filter_map(event).for_each(|place| countable[place] = true);
+        symbols.iter().filter_map(|symbol| event(symbol.name)).for_each(|place| countable[place] = true);
         Self { profile, symbols, blocks, events, countable }
     }
 
@@ -52,18 +56,36 @@ impl Symbolized {
         self.blocks.get(number as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// How often each of [`EVENTS`] happened in the repetition of a job that [`Job::typical`](super::Job::typical) finds;
-    /// nothing for an event whose functions this Kernel does not have.
+    /// Of each of [`EVENTS`], whether the Kernel has a function whose calls are one.
     #[must_use]
-    pub fn events(&self, job: usize, wanted: Option<u64>) -> Option<Vec<Option<u64>>> {
-        let variant = self.profile.jobs.get(job)?.typical(wanted)?;
+    pub fn countable(&self) -> &[bool] {
+        &self.countable
+    }
+
+    /// How often each of [`EVENTS`] happened in the repetition of a job that [`Job::typical`](super::Job::typical) finds.
+    fn events_of(&self, job: usize, wanted: u64) -> Option<Vec<u64>> {
+        let variant = self.profile.jobs.get(job)?.typical(Some(wanted))?;
         let mut counts = vec![0_u64; EVENTS.len()];
         for executed in &variant.blocks {
             for &event in self.events.get(executed.block as usize).into_iter().flatten() {
                 counts[event] = counts[event].saturating_add(executed.times.into());
             }
         }
-        Some(counts.into_iter().zip(&self.countable).map(|(count, &is)| is.then_some(count)).collect())
+        Some(counts)
+    }
+
+    /// How often each of [`EVENTS`] happened in a repetition of a job that cost `wanted`, and in the other ones.
+    #[must_use]
+    pub fn happened(&self, job: usize, wanted: u64) -> Option<Vec<Happened>> {
+        let once = |count| Happened { min: count, typical: count, max: count };
+        let mut all: Vec<_> = self.events_of(job, wanted)?.into_iter().map(once).collect();
+        let costs: BTreeSet<u64> = self.profile.jobs.get(job)?.costs().into_iter().collect();
+        for other in costs.into_iter().filter_map(|cost| self.events_of(job, cost)) {
+            for (happened, count) in all.iter_mut().zip(other) {
+                (happened.min, happened.max) = (happened.min.min(count), happened.max.max(count));
+            }
+        }
+        Some(all)
     }
 }
 

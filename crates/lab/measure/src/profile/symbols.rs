@@ -3,6 +3,10 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use protocol::profile::Entry;
+
+use super::events::event;
+
 /// Most symbols that are read: a kernel of a distribution has 50,000 to 100,000 of code.
 const SYMBOLS_MAX: usize = 1 << 20;
 
@@ -17,7 +21,7 @@ const BOUNDS: [&str; 6] = ["_text", "_stext", "_etext", "_sinittext", "_einittex
 pub struct Symbols {
     /// All names, one behind the other.
     names: String,
-    all: Vec<Entry>,
+    all: Vec<Named>,
 }
 
 /// A function: from its address to that of the next one.
@@ -31,7 +35,7 @@ pub struct Symbol<'a> {
 
 /// A function, and where its name is.
 #[derive(Debug, Clone)]
-struct Entry {
+struct Named {
     address: u64,
     name: Range<usize>,
     /// Whether it is known outside its file.
@@ -48,8 +52,8 @@ impl Symbols {
     pub fn parse(text: &str) -> Self {
         let mut names = String::new();
         let lines = text.lines().filter_map(|line| entry(line, &mut names));
-        let mut all: Vec<Entry> = lines.take(SYMBOLS_MAX).collect();
-        let rank = |entry: &Entry| rank(&names[entry.name.clone()], entry.global);
+        let mut all: Vec<Named> = lines.take(SYMBOLS_MAX).collect();
+        let rank = |entry: &Named| rank(&names[entry.name.clone()], entry.global);
         all.sort_by(|a, b| a.address.cmp(&b.address).then_with(|| rank(a).cmp(&rank(b))));
         all.dedup_by_key(|entry| entry.address);
         Self { names, all }
@@ -64,13 +68,22 @@ impl Symbols {
     /// The function at this place.
     #[must_use]
     pub fn get(&self, place: usize) -> Option<Symbol<'_>> {
-        let Entry { address, name, .. } = self.all.get(place)?;
+        let Named { address, name, .. } = self.all.get(place)?;
         Some(Symbol { address: *address, name: self.names.get(name.clone())? })
     }
 
-    /// The names of all functions.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.all.iter().filter_map(|entry| self.names.get(entry.name.clone()))
+    /// All functions.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Symbol<'_>> {
+        (0..self.len()).filter_map(|place| self.get(place))
+    }
+
+    /// Where the functions begin each call of which is one of [`EVENTS`](super::EVENTS).
+    #[must_use]
+    pub fn event_entries(&self) -> Vec<Entry> {
+        let number = |name| event(name).and_then(|place| u32::try_from(place).ok());
+        self.iter()
+            .filter_map(|Symbol { address, name }| Some(Entry { address, event: number(name)? }))
+            .collect()
     }
 
     /// The function that has this address, and whether it begins there.
@@ -93,7 +106,7 @@ impl Symbols {
 }
 
 /// A line: address, type, name, and the module in brackets if it has one. The name is added to `names`.
-fn entry(line: &str, names: &mut String) -> Option<Entry> {
+fn entry(line: &str, names: &mut String) -> Option<Named> {
     let mut words = line.split_ascii_whitespace();
     let address = u64::from_str_radix(words.next()?, 16).ok().filter(|&address| address != 0)?;
     let global = match words.next()? {
@@ -111,7 +124,7 @@ fn entry(line: &str, names: &mut String) -> Option<Entry> {
     if let Some(module) = module {
         names.extend([" ", module]);
     }
-    Some(Entry { address, name: start..names.len(), global })
+    Some(Named { address, name: start..names.len(), global })
 }
 
 /// The least is preferred.

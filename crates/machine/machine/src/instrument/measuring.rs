@@ -55,13 +55,21 @@ pub(crate) struct Channel {
 
 impl Channel {
     /// A channel, and the files of it that QEMU opens.
-    pub(crate) fn new(exchange: Exchange, watch: Watch) -> Result<(Self, Files<OwnedFd>), Error> {
+    pub(crate) fn new(exchange: Exchange, watch: Watch<'_>) -> Result<(Self, Files<OwnedFd>), Error> {
         let copy = |file: &OwnedFd| file.try_clone().map_err(|source| Error::host("plugin", source));
+        let events = match watch {
+            Watch::Events(entries) => {
+                let bytes: Vec<u8> = entries.iter().flat_map(|entry| entry.to_bytes()).collect();
+                Some(in_memory("plugin-events", &bytes)?)
+            }
+            _ => None,
+        };
         let output = (watch != Watch::No).then(|| in_memory("plugin-output", &[])).transpose()?;
         let plugin = match &output {
             Some(output) => Some(Plugin {
                 code: in_memory("plugin", PLUGIN)?,
                 output: copy(output)?,
+                events,
                 stacks: watch == Watch::Stacks,
             }),
             None => None,

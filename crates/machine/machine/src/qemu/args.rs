@@ -166,9 +166,10 @@ fn instrument(files: Files<i32>) -> Vec<String> {
         "-action",
         "panic=pause",
     ];
-    let plugin = files.plugin.map(|Plugin { code, output, stacks }| {
+    let plugin = files.plugin.map(|Plugin { code, output, events, stacks }| {
         let stacks = if stacks { "on" } else { "off" };
-        let plugin = format!("{},output={},stacks={stacks}", inherited(code), inherited(output));
+        let events = events.map(|file| format!(",events={}", inherited(file))).unwrap_or_default();
+        let plugin = format!("{},output={},stacks={stacks}{events}", inherited(code), inherited(output));
         strings(["-plugin", &plugin])
     });
     [strings(["-object", &memory]), strings(devices), plugin.unwrap_or_default()].concat()

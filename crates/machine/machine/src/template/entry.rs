@@ -4,23 +4,35 @@
 //! left half written would look like a defect of the kernel.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
-use kernel::{PartsHash, Store};
+use kernel::{Lock, PartsHash, Shelf, Store};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 use serde::{Deserialize, Serialize};
 
 use super::{About, Body, Memory, Template};
 use crate::error::Error;
+use crate::vmm::launch::inherited;
 use crate::vmm::{Frames, Frozen};
 
 /// Templates that are kept, each of some 100 MiB or more; those that nobody used for longest go.
 const KEPT: usize = 16;
 
-/// Longest text about a template, in bytes.
+/// Longest text about a template, and longest table of symbols, in bytes.
 const ABOUT_MAX: u64 = 16 << 20;
+const SYMBOLS_MAX: u64 = 64 << 20;
+
+/// How long another may be at work in the store, and how often is looked whether it still is.
+const LOCK_WAIT: Duration = Duration::from_secs(3);
+const LOCK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The file with the symbols of the kernel.
+const SYMBOLS: &str = "symbols";
 
 /// Where templates are kept, and under which name this one is.
 #[derive(Debug, Clone)]
@@ -82,14 +94,44 @@ impl TemplateEntry {
         Some(Template::new(body, memory, frozen, document.about))
     }
 
-    /// Keeps a template, unless another kiln is at work in the store; stops when `is_given_up` is set.
+    /// The text of the kernel's symbols, if it is kept with the template.
+    #[must_use]
+    pub fn symbols(&self) -> Option<String> {
+        let (mut text, file) = (String::new(), File::open(self.entry().join(SYMBOLS)).ok()?);
+        file.take(SYMBOLS_MAX).read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+
+    /// Keeps the text of the kernel's symbols with a template that is kept, unless it is there.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such template, or the store cannot be written.
+    pub fn keep_symbols(&self, text: &str) -> Result<(), Error> {
+        let entry = self.entry();
+        let kept = || -> io::Result<()> {
+            let _lease = Store::lease(&entry)?;
+            if entry.join(SYMBOLS).exists() {
+                return Ok(());
+            }
+            // It gets its name when it is whole.
+            let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+            let mut file = File::from(open(&entry, flags, Mode::RUSR | Mode::WUSR)?);
+            file.write_all(text.as_bytes())?;
+            let (unnamed, named) = (inherited(file.as_raw_fd()), entry.join(SYMBOLS));
+            Ok(linkat(CWD, unnamed, CWD, &named, AtFlags::SYMLINK_FOLLOW)?)
+        };
+        kept().map_err(|source| Error::host("keeping symbols", source))
+    }
+
+    /// Keeps a template, unless another kiln is at work in the store for long; stops when `is_given_up` is set.
     ///
     /// # Errors
     ///
     /// When the store cannot be written; then nothing is left of it.
     pub fn keep(&self, template: &Template, is_given_up: &AtomicBool) -> Result<(), Error> {
         let shelf = self.store.templates();
-        let Some(lock) = shelf.try_lock()? else { return Ok(()) };
+        let Some(lock) = lock_soon(&shelf, is_given_up)? else { return Ok(()) };
         let workshop = shelf.workshop(&lock)?;
         let prepared = workshop.path().join("template");
         template.write(&prepared, is_given_up).map_err(|source| Error::host("keeping a template", source))?;
@@ -99,12 +141,24 @@ impl TemplateEntry {
     }
 }
 
+/// The lock of a shelf, unless another holds it for much longer than it takes to keep a template: one that boots
+/// several machines at once keeps them at the same time.
+fn lock_soon(shelf: &Shelf, is_given_up: &AtomicBool) -> Result<Option<Lock>, kernel::Error> {
+    let start = Instant::now();
+    loop {
+        let lock = shelf.try_lock()?;
+        if lock.is_some() || is_given_up.load(Ordering::Relaxed) || start.elapsed() > LOCK_WAIT {
+            return Ok(lock);
+        }
+        std::thread::sleep(LOCK_INTERVAL);
+    }
+}
+
 impl Template {
     fn write(&self, directory: &Path, is_given_up: &AtomicBool) -> io::Result<()> {
         std::fs::create_dir(directory)?;
         self.memory.copy_to(&File::create_new(directory.join("memory"))?, is_given_up)?;
-        let mut state =
-            File::open(crate::vmm::launch::inherited(std::os::fd::AsRawFd::as_raw_fd(&self.frozen.state)))?;
+        let mut state = File::open(inherited(self.frozen.state.as_raw_fd()))?;
         let state_size = io::copy(&mut state, &mut File::create_new(directory.join("state"))?)?;
         let document = Document { about: self.about.clone(), frames: self.frozen.frames, state_size };
         serde_json::to_writer(File::create_new(directory.join("template.json"))?, &document)?;
@@ -128,6 +182,20 @@ fn host_boot() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_that_keep_at_the_same_time_keep_both() {
+        let directory = tempfile::tempdir().unwrap();
+        let shelf = Store::new(directory.path().into()).templates();
+        let never = AtomicBool::new(false);
+        let held = lock_soon(&shelf, &never).unwrap().expect("nobody else is there");
+        assert!(lock_soon(&shelf, &AtomicBool::new(true)).unwrap().is_none());
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| lock_soon(&shelf, &never).unwrap().is_some());
+            drop(held);
+            assert!(waits.join().unwrap());
+        });
+    }
 
     #[test]
     fn another_machine_has_another_template() {

@@ -20,7 +20,7 @@ impl Template {
     /// # Errors
     ///
     /// When the host cannot start it. A clone that does not go on is the inner error.
-    pub fn measure(&self, order: &Order, watch: Watch) -> Result<Result<Measuring, BootFailure>, Error> {
+    pub fn measure(&self, order: &Order, watch: Watch<'_>) -> Result<Result<Measuring, BootFailure>, Error> {
         let (channel, files) = Channel::new(Exchange::new(Some(order))?, watch)?;
         let mut machine = self.start(Some(files))?;
         Ok(match machine.resume(Instant::now() + WAKE_MAX) {

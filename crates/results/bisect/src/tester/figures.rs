@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use lab::prepare::measure::{Side, candidates, find};
 use lab::request::{KernelRequest, MeasureRequest};
-use machine::Watch;
-use measure::{Counting, Function, Measurement, Metric};
+use measure::{Counting, Function, Measurement, Metric, Profiling};
 
 use super::context::{Context, Ready};
 use super::failure::Failure;
@@ -78,7 +77,7 @@ fn measurement(
         let mut next = |measured: &[Measurement]| (measured[0].boots.len() < boots).then_some(0);
         backend.time(&candidates, interrupt, &mut progress, &mut next)?
     } else {
-        let how = Counting { boots: part.times, watch: Watch::Functions };
+        let how = Counting { boots: part.times, profiling: Profiling::Functions };
         backend.count(&candidates, how, interrupt, &mut progress)?
     };
     let nothing = || Error::Broken("nothing was measured".to_string());
