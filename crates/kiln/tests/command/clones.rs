@@ -1,6 +1,6 @@
 //! A clone for every case: what they share and what they do not, how often cases are run, and where clones are from.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -114,9 +114,38 @@ fn twenty_repeats_have_a_rate_with_its_interval() {
     assert_eq!(clones.len(), 40);
     let boots: HashSet<u32> = odd.repeats.iter().map(|repeat| repeat.boot).collect();
     assert_eq!(boots.len(), 5, "{:?}", odd.repeats);
-    let text = format!("intermittent: {failures} of 20 failed in 5 boots, ");
-    let done = done.says(&text).says(" % (95 % interval ");
+    let text = format!("intermittent: {failures} of 20 failed in ");
+    let done = done.says(&text).says("5 boots, ").says(" % (95 % interval ");
     assert_eq!(done.session()["summary"]["pass"], 1);
+}
+
+#[test]
+fn what_is_decided_at_boot_is_the_same_in_all_clones_of_a_boot() {
+    let place = Place::new();
+    // Where the kernel is, which it draws when it boots, decides whether the case fails.
+    let suite = place.suite(&[(
+        "at-boot",
+        "while read address type name; do \
+             if [ $name = _text ]; then \
+                 echo $address; case $address in *[13579bdf]??????) exit 1;; esac; exit 0; \
+             fi; \
+         done < /proc/kallsyms; exit 125",
+    )]);
+    let done = run(&place, &suite, &["--repeat", "6", "--boots", "3"]).run();
+    let mut boots = HashMap::<u32, Vec<(Outcome, String)>>::new();
+    for run in repeated(&done) {
+        boots.entry(run.boot).or_default().push((run.outcome, run.output));
+    }
+    assert_eq!(boots.values().map(Vec::len).collect::<Vec<_>>(), [2; 3], "{boots:?}");
+    assert!(boots.values().all(|runs| runs[0] == runs[1]), "{boots:?}");
+    assert!(boots.values().any(|runs| runs[0].1 != boots[&1][0].1), "{boots:?}");
+    let failing = boots.values().filter(|runs| runs[0].0 == Outcome::Fail).count();
+    let text = match failing {
+        0 => "0 of 6 failed in 3 boots, at most ".to_string(),
+        3 => "consistent: 6 of 6 in 3 boots".to_string(),
+        some => format!("intermittent: {} of 6 failed in {some} of 3 boots, ", 2 * some),
+    };
+    done.says(&text);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::words::why;
 /// Percent from both ends of the scale, down to which one more decimal is of use.
 const DECIMALS: [f64; 4] = [9.95, 0.995, 0.0995, 0.009_95];
 
-/// One line without a subject, such as `intermittent: 3 of 20 failed in 5 boots, 15 % (95 % interval 4.1 to 40 %)`; nothing
+/// One line without a subject, such as `intermittent: 3 of 20 failed in 1 of 5 boots, 15 % (95 % interval 4.1 to 40 %)`; nothing
 /// of a case that was run once.
 pub(crate) fn repeats(run: &Run) -> Option<String> {
     if run.repeats.is_empty() {
@@ -67,12 +67,15 @@ fn together(consistency: Consistency, boots: &[BootRuns], run: &Run) -> String {
     }
 }
 
-/// In how many boots, where that is not one for each Run: Runs of one boot are not independent.
+/// In how many boots, and in how many of them it failed if that is not all or none, where that is not one boot for each Run:
+/// Runs of one boot are not independent.
 pub(crate) fn within(boots: &[BootRuns]) -> String {
+    let failing = boots.iter().filter(|boot| boot.failures > 0).count();
     match boots.len() {
         _ if boots.iter().all(|boot| boot.total() <= 1) => String::new(),
         1 => " in one boot".to_string(),
-        count => format!(" in {count} boots"),
+        count if failing == 0 || failing == count => format!(" in {count} boots"),
+        count => format!(" in {failing} of {count} boots"),
     }
 }
 
@@ -177,12 +180,12 @@ mod tests {
             "0 of 20 failed in 5 boots, at most 31 %",
             "consistent: 4 of 4 in one boot",
             "mixed: 4 of 4 failed in one boot in 2 ways",
-            "intermittent: 3 of 20 failed in 5 boots, 15 % (95 % interval 1.4 to 45 %)",
-            "intermittent: 1 of 17 failed in 5 boots, 5.9 % (95 % interval 1.5 to 60 %)",
-            "intermittent: 2 of 18 failed in 5 boots, 11 % (95 % interval 2.1 to 62 %); 2 broken, 1 skip",
+            "intermittent: 3 of 20 failed in 1 of 5 boots, 15 % (95 % interval 1.4 to 45 %)",
+            "intermittent: 1 of 17 failed in 1 of 5 boots, 5.9 % (95 % interval 1.5 to 60 %)",
+            "intermittent: 2 of 18 failed in 1 of 5 boots, 11 % (95 % interval 2.1 to 62 %); 2 broken, 1 skip",
             "undecided: 3 broken, 1 skip",
             "1 of 1 failed",
-            "intermittent: 1 of 17 failed in 5 boots; stopped at the first failure, so no rate",
+            "intermittent: 1 of 17 failed in 1 of 5 boots; stopped at the first failure, so no rate",
             "0 of 20 failed in 5 boots, at most 31 %",
             "intermittent: failed, then 1 of 3 again in one boot, 33 % (95 % interval 4.1 to 86 %)",
         ];
