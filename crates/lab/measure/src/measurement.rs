@@ -188,15 +188,6 @@ pub struct NotMeasured {
     pub reason: String,
 }
 
-impl Metric {
-    /// Whether each boot gave the same figure; nothing after fewer than two boots, which cannot tell.
-    #[must_use]
-    pub fn is_constant(&self) -> Option<bool> {
-        let (first, others) = self.values.split_first()?;
-        (!others.is_empty()).then(|| others.iter().all(|value| value.median == first.median))
-    }
-}
-
 /// What exactly one typical repetition executed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detail {
@@ -257,18 +248,6 @@ mod tests {
         assert_eq!(first.metrics[0].values, [value(0, 1.0)]);
         assert_eq!(first.metrics[1].values, [value(0, 2.0), value(1, 5.0)]);
         assert_eq!((first.metrics[2].values.len(), &first.metrics[2].not_measured), (0, &Some(reason)));
-    }
-
-    #[test]
-    fn one_boot_cannot_tell_whether_a_metric_is_constant() {
-        let of = |medians: &[f64]| {
-            let value = |&median| Value { boot: 0, min: 0.0, median, max: 1e9, repetitions: 1, left_out: 0 };
-            Metric { values: medians.iter().map(value).collect(), ..empty("a", "", Unit::Instructions) }
-        };
-        assert_eq!(
-            [&[][..], &[7.0], &[7.0; 3], &[7.0, 7.0, 8.0]].map(|it| of(it).is_constant()),
-            [None, None, Some(true), Some(false)]
-        );
     }
 
     #[test]

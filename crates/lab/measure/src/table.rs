@@ -62,6 +62,10 @@ fn read(label: &str, template: &Template, context: &Context<'_>) -> Result<Strin
     let order = Order { clock: Clock::Instructions { shift: SHIFT }, jobs: Vec::new(), symbols: true };
     let cloned = template.measure(&order, Watch::No)?;
     let mut machine = cloned.map_err(|failure| Failure::of_boot(label, failure))?;
-    Take::from(&mut machine, 0, context.timeouts, context.interrupt, |_| ())?;
-    Ok(machine.symbols())
+    let take = Take::from(&mut machine, 0, context.timeouts, context.interrupt, |_| ())?;
+    if take.is_whole {
+        return Ok(machine.symbols());
+    }
+    let why = format!("its symbols could not be read: {}", take.notes.join("; "));
+    Err(Failure::Silent { kernel: label.to_string(), why })
 }

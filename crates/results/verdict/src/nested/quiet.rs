@@ -28,12 +28,6 @@ struct Left<'a> {
 }
 
 impl Nested {
-    /// The chance that a state with this failure passes all of these runs, given by their numbers in each boot.
-    #[must_use]
-    pub fn missed(&self, boots: &[BootRuns]) -> f64 {
-        Left::new(self, boots).chance()
-    }
-
     /// Runs that are missing for the failure to be missed with a chance of at most `allowed`, after `boots` without it:
     /// with the number of a boot, from 0, how many more runs of it. At least three runs in all, at most 300 more.
     ///
@@ -153,7 +147,7 @@ mod tests {
             boots.resize(boots.len().max(boot + 1), BootRuns::default());
             boots[boot].passes += runs;
         }
-        assert!(nested.missed(&boots) <= 0.01);
+        assert!(Left::new(&nested, &boots).chance() <= 0.01);
         assert_eq!(nested.missing(&boots, 0.01, PRICE), []);
         let (last, _) = nested.missing(&boots, 0.001, PRICE)[0];
         assert!(last + 1 >= boots.len());
