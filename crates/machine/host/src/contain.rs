@@ -33,12 +33,19 @@ pub fn contain(command: &mut Command) {
     unsafe {
         command.pre_exec(move || {
             die_with_parent(parent)?;
+            heed_interrupts();
             if enter_namespaces(&user).is_err() {
                 return Ok(());
             }
             go_below_process_1()
         })
     };
+}
+
+/// A shell starts what runs in the background with interrupts ignored: kiln's programs would not stop when they are asked to.
+fn heed_interrupts() {
+    // SAFETY: a plain system call.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
 }
 
 /// Orders the kernel to kill this process when the thread that made it dies; `parent` is its process.

@@ -3,7 +3,7 @@
 //! * [`contain()`]: a program that makes processes of its own, such as make or UML
 //! * [`write_atomically`], [`cache_folder`], [`state_folder`]: files of kiln's own
 //! * [`give_scratch`]: a file system that nobody else sees and that ends with it
-//! * [`find_program`], [`available_memory_mib`], [`free_mib`]: what there is
+//! * [`find_program`], [`available_memory_mib`], [`free_mib`], [`is_writable`]: what there is
 //! * [`Conditions`], [`Watching`]: what else happened while something was timed
 //! * [`read_bounded`]: a file that may hold anything
 //! * [`task`]: a program that runs to its end before anything else is done
@@ -21,7 +21,7 @@ pub use atomic::write_atomically;
 pub use conditions::{Conditions, Watching};
 pub use contain::{contain, die_with_parent};
 pub use folders::{cache_folder, state_folder};
-pub use means::{available_memory_mib, find_program, free_mib};
+pub use means::{available_memory_mib, find_program, free_mib, is_writable};
 pub use reading::read_bounded;
 pub use scratch::give_scratch;
 pub use task::Task;

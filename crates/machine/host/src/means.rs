@@ -25,6 +25,14 @@ pub fn free_mib(path: &Path) -> Option<u64> {
     Some(system.f_bavail.saturating_mul(system.f_frsize) >> 20)
 }
 
+/// Whether this user may write there, or make the folder in its nearest ancestor that exists.
+#[must_use]
+pub fn is_writable(path: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    let existing = path.ancestors().find(|path| path.exists());
+    existing.is_some_and(|path| path.is_dir() && access(path, Access::WRITE_OK | Access::EXEC_OK).is_ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +43,13 @@ mod tests {
         assert_eq!(find_program("no-such-program-here"), None);
         assert!(available_memory_mib().is_some_and(|mib| mib > 0));
         assert_eq!(free_mib(Path::new("/no/such/place")), free_mib(Path::new("/")));
+    }
+
+    #[test]
+    fn a_folder_is_writable_if_it_can_be_made() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(is_writable(folder.path()) && is_writable(&folder.path().join("new/folder")));
+        // Not even root writes there.
+        assert!(!is_writable(Path::new("/proc/sys/new")) && !is_writable(Path::new("/dev/null/x")));
     }
 }
