@@ -150,7 +150,7 @@ impl Repository {
     /// When git cannot read the checkout.
     pub fn snapshot(&self, context: &mut Context<'_>) -> Result<String, Error> {
         context.progress(&format!("looking for changes in {}", self.place.display()));
-        let scratch = tempfile::tempdir().map_err(Error::io("make", &std::env::temp_dir()))?;
+        let scratch = context.store.scratch()?;
         let index = scratch.path().join("index");
         let theirs = self.file("index", context)?;
         if theirs.exists() && !self.hides_files(context)? {
@@ -171,15 +171,36 @@ impl Repository {
         Ok(paths.any(|path| self.place.join(path).exists()))
     }
 
-    /// Whether a tree has all of these files and folders at its top.
+    /// Which of these files and folders a tree does not have at its top.
     ///
     /// # Errors
     ///
     /// When git cannot be asked.
-    pub fn has_all(&self, tree: &str, names: &[&str], context: &mut Context<'_>) -> Result<bool, Error> {
+    pub fn lacking<'n>(
+        &self,
+        tree: &str,
+        names: &[&'n str],
+        context: &mut Context<'_>,
+    ) -> Result<Vec<&'n str>, Error> {
         let arguments = [&["ls-tree", "--name-only", tree, "--"], names].concat();
-        let found = self.ask(&arguments, context)?;
-        Ok(found.is_some_and(|found| found.lines().count() == names.len()))
+        let found = self.ask(&arguments, context)?.unwrap_or_default();
+        let found: Vec<&str> = found.lines().collect();
+        Ok(names.iter().copied().filter(|name| !found.contains(name)).collect())
+    }
+
+    /// New files of the checkout that look like source and that git ignores; none where make has run, which leaves many.
+    ///
+    /// # Errors
+    ///
+    /// When git cannot be asked.
+    pub fn ignored_source(&self, context: &mut Context<'_>) -> Result<usize, Error> {
+        const SOURCE: [&str; 6] = ["*.c", "*.h", "*.S", "*.rs", "*Kconfig*", "*Makefile*"];
+        if self.place.join(".config").exists() || self.place.join("include/generated").exists() {
+            return Ok(0);
+        }
+        let arguments =
+            [&["ls-files", "--others", "--ignored", "--exclude-standard", "--"], &SOURCE[..]].concat();
+        Ok(self.ask(&arguments, context)?.unwrap_or_default().lines().count())
     }
 
     /// Makes `work_tree` hold exactly `tree`; only files that differ are touched, so that make need not

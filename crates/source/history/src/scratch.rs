@@ -9,6 +9,7 @@ use std::process::Command;
 
 use host::task::Finished;
 use kernel::Context;
+use kernel::store::Scratch;
 
 use crate::Error;
 use crate::git::{self, Repository};
@@ -23,7 +24,7 @@ const REMOTES_MAX: usize = 300;
 /// A git directory for as long as something is made in it.
 pub(crate) struct ScratchRepository<'a> {
     repository: &'a Repository,
-    directory: tempfile::TempDir,
+    directory: Scratch,
     /// From where a partial clone fetches what it lacks, as names and values of its configuration.
     remotes: Vec<(String, String)>,
 }
@@ -51,7 +52,7 @@ pub(crate) struct Author<'a> {
 
 impl<'a> ScratchRepository<'a> {
     pub(crate) fn open(repository: &'a Repository, context: &mut Context<'_>) -> Result<Self, Error> {
-        let directory = tempfile::tempdir().map_err(Error::io("make", &std::env::temp_dir()))?;
+        let directory = context.store.scratch()?;
         let format = repository.must(&["rev-parse", "--show-object-format"], context)?;
         let scratch = Self { repository, directory, remotes: remotes(repository, context)? };
         // The least that makes a repository: gitrepository-layout(5).

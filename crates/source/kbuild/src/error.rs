@@ -29,11 +29,29 @@ pub enum Error {
         /// The locator.
         locator: String,
     },
+    /// An option about a build of what is not built.
+    #[error(
+        "{locator}: {option} has no effect, since nothing is built here: leave it out, or name source with --config"
+    )]
+    NothingToBuild {
+        /// The locator.
+        locator: String,
+        /// The option.
+        option: &'static str,
+    },
     /// A directory or a commit of something else.
     #[error("{path}: not a kernel source tree: it lacks Kconfig, Makefile, arch or init at its top")]
     NotAKernelTree {
         /// As it was typed.
         path: PathBuf,
+    },
+    /// A checkout whose source git does not see.
+    #[error("{path}: git ignores {names} of this tree: `git add -f` what belongs to it, or remove its .git")]
+    Ignored {
+        /// As it was typed.
+        path: PathBuf,
+        /// What of its top git ignores.
+        names: String,
     },
     /// A tree that no git knows and in which make has run.
     #[error(

@@ -122,10 +122,19 @@ fn at_path(path: &Path, typed: &Path, context: &mut Context<'_>) -> Result<Sourc
         let head = repository.resolve("HEAD", context)?;
         let head = head.map(|commit| repository.describe(&commit, context)).transpose()?;
         let tree = repository.snapshot(context)?;
+        let missing = repository.lacking(&tree, &LANDMARKS, context)?;
+        if !missing.is_empty() {
+            return Err(Error::Ignored { path: typed.to_owned(), names: missing.join(", ") });
+        }
         let title = match head {
             Some((commit, title)) if commit == tree => format!("{} ({title})", typed.display()),
             Some((_, title)) => format!("{} ({title}, with changes)", typed.display()),
             None => typed.display().to_string(),
+        };
+        let title = match repository.ignored_source(context)? {
+            0 => title,
+            1 => format!("{title}, without a new source file that git ignores"),
+            count => format!("{title}, without {count} new source files that git ignores"),
         };
         return of_tree(repository, tree, title, typed, context);
     }
@@ -149,7 +158,7 @@ fn of_tree(
     typed: &Path,
     context: &mut Context<'_>,
 ) -> Result<Source, Error> {
-    if !repository.has_all(&tree, &LANDMARKS, context)? {
+    if !repository.lacking(&tree, &LANDMARKS, context)?.is_empty() {
         return Err(Error::NotAKernelTree { path: typed.to_owned() });
     }
     let (identity, origin) = (format!("git tree {tree}"), repository.origin());

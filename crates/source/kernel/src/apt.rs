@@ -144,9 +144,12 @@ fn failure(action: &str, done: &Finished) -> Error {
     Error::Command { action: action.to_owned(), reason: reason.to_owned() }
 }
 
-/// apt prints warnings after errors; the last error is what matters.
+/// apt prints warnings after errors; the last error is what matters, and a full disk is behind many others.
 fn last_meaningful_line(complaint: &str) -> Option<&str> {
     let lines = || complaint.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
+    if let Some(full) = lines().find(|line| line.contains("No space left on device")) {
+        return Some(full.strip_prefix("E: ").unwrap_or(full));
+    }
     let error = lines().find_map(|line| line.strip_prefix("E: "));
     error.or_else(|| lines().find(|line| !line.starts_with("W: ")))
 }
@@ -202,7 +205,23 @@ mod tests {
             "W: first\nE: Failed to fetch http://x  Connection refused\nW: Download is unsandboxed\n\n";
         assert_eq!(last_meaningful_line(text), Some("Failed to fetch http://x  Connection refused"));
         assert_eq!(last_meaningful_line("W: a\nplain\nW: b\n"), Some("plain"));
+        let full =
+            "tar: ./x: Cannot write: No space left on device\ndpkg-deb: error: tar subprocess failed\n";
+        assert_eq!(last_meaningful_line(full), Some("tar: ./x: Cannot write: No space left on device"));
         assert_eq!(last_meaningful_line("\n"), None);
+    }
+
+    #[test]
+    fn a_failure_says_what_to_do() {
+        for (complaint, remedy) in [
+            ("E: Could not write: No space left on device", "make room"),
+            ("E: Failed to fetch http://x  Could not resolve 'x'", "check the network"),
+            ("E: Version '1' for 'x' was not found", "run `apt-get update`"),
+            ("dpkg-deb: error: unable to create './x': Permission denied", "use a folder of your own"),
+        ] {
+            let done = Finished { success: false, output: String::new(), complaint: complaint.to_string() };
+            assert!(failure("x", &done).to_string().contains(&format!("; {remedy}")), "{complaint}");
+        }
     }
 
     proptest! {

@@ -147,9 +147,7 @@ pub enum Error {
         locator: String,
     },
     /// apt or dpkg failed.
-    #[error(
-        "{action} failed: {reason}; check the network and the disk, run `apt-get update`, then try again"
-    )]
+    #[error("{action} failed: {reason}; {}", remedy(reason))]
     Command {
         /// What was run.
         action: String,
@@ -285,6 +283,23 @@ fn build_it(series: Option<&str>) -> String {
     series.map_or_else(String::new, |series| {
         format!("it has the source, so build it with `kiln build deb-source:{series}`; ")
     })
+}
+
+/// What to do about the failure of a program, by what it said.
+fn remedy(reason: &str) -> &'static str {
+    const REMEDIES: &[(&[&str], &str)] = &[
+        (&["No space left", "enough free space"], "make room, for example with `kiln kernels prune`"),
+        (
+            &["Permission denied", "Read-only file system"],
+            "use a folder of your own: XDG_CACHE_HOME names it",
+        ),
+        (
+            &["Failed to fetch", "resolve", "onnect", "Temporary failure"],
+            "check the network, run `apt-get update`, then try again",
+        ),
+    ];
+    let applies = |(words, _): &&(&[&str], &str)| words.iter().any(|word| reason.contains(word));
+    REMEDIES.iter().find(applies).map_or("run `apt-get update`, then try again", |(_, remedy)| *remedy)
 }
 
 impl Error {

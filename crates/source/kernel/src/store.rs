@@ -1,6 +1,6 @@
 //! The cache: unpacked packages, builds, and indexes of module trees. All of it can be deleted at any time.
 //!
-//! [`shelf`] puts entries in place, [`lease`] keeps what is in use.
+//! [`shelf`] puts entries in place, [`lease`] keeps what is in use, [`scratch`] is for what is being made.
 
 use std::fs;
 use std::io;
@@ -17,10 +17,12 @@ use crate::modules::survey::Survey;
 use crate::version;
 
 mod lease;
+mod scratch;
 mod shelf;
 
 pub use lease::Lease;
 pub(crate) use lease::claim;
+pub use scratch::Scratch;
 pub(crate) use shelf::TEMPORARY;
 pub use shelf::{Lock, Shelf};
 
@@ -78,6 +80,16 @@ impl Store {
     /// Objects of git that a checkout has beyond its commits.
     pub fn objects(&self, repository: &str) -> PathBuf {
         self.directory.join("objects").join(repository)
+    }
+
+    /// A folder for as long as something is made in it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made.
+    pub fn scratch(&self) -> Result<Scratch, Error> {
+        let directory = self.directory.join("scratch");
+        Scratch::make(&directory).map_err(Error::io("make a folder in", &directory))
     }
 
     /// Where is kept which build a request led to.

@@ -60,6 +60,29 @@ fn the_users_checkout_is_not_touched() {
 }
 
 #[test]
+fn what_git_ignores_is_named_and_not_taken_for_missing() {
+    let place = Place::new();
+    write(&place.tree().join(".git/info/exclude"), "init/new*\n");
+    for name in ["new.c", "new.h", "new.o"] {
+        write(&place.tree().join("init").join(name), "int new;\n");
+    }
+    let built = place.build("TREE", &["defconfig"]).unwrap();
+    let note = ", without 2 new source files that git ignores";
+    assert!(built.provenance.contains(note), "{}", built.provenance);
+    // As in Debian's source: `git init` and `git add -A` find nothing.
+    fs::remove_dir_all(place.tree().join(".git")).unwrap();
+    write(&place.tree().join(".gitignore"), "/*\n");
+    place.git(&["init", "--quiet"]);
+    place.git(&["add", "-A"]);
+    let error = place.build("TREE", &["defconfig"]).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        error.is_usage() && text.contains("git ignores Kconfig, Makefile, arch, init of this tree"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_commit_that_was_built_before_is_checked_out_again_when_others_were_built_since() {
     let place = Place::new();
     let first = place.commit_empty("second");
