@@ -84,6 +84,7 @@ fn options(engine: Engine) -> Options {
         repeats: Repeats::Times(CLONES),
         boots: Boots { first: 0, count: Some(1) },
         seed: None,
+        settle: None,
         durations: std::collections::HashMap::new(),
         finished: Vec::new(),
     }
@@ -106,6 +107,8 @@ fn session(plan: &Plan) -> Session {
         suite: plan.suite.clone(),
         content: String::new(),
         cases: plan.items.iter().map(|item| item.name.clone()).collect(),
+        expected: [].into(),
+        jobs: 0,
     }
 }
 

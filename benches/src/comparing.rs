@@ -29,8 +29,8 @@ const ROUNDS: usize = 3;
 /// It is two counted boots of each kernel, which cost more than plain ones, and a clone of each that runs all operations
 /// under the plugin. QEMU translates the kernel's code anew in every clone, and finds translated code in a hash table
 /// after each change of the address space: this is most of what a clone costs.
-const FRESH_MAX: f64 = 8.0;
-const KEPT_MAX: f64 = 4.0;
+const FRESH_MAX: f64 = 9.0;
+const KEPT_MAX: f64 = 4.5;
 
 /// Boots in a round, which take about as long as a comparison.
 const BOOTS: u32 = 5;

@@ -115,12 +115,13 @@ fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
         Racer::new("the smoke suite in one boot", || kiln.run(&["--isolation", "suite"])),
         Racer::new("the smoke suite in clones, nothing kept", || kiln.run_afresh(&[])),
         Racer::new("the smoke suite in clones, their machine kept", || kiln.run(&[])),
+        Racer::new("the same, whose kernels do not settle", || kiln.run(&["--settle", "0"])),
         Racer::new("QEMU: a small kernel, one trivial case", || small.run(TRIVIAL)),
         Racer::new("UML: the same", || small_uml.run(TRIVIAL)),
         Racer::new("a build that is kept already", || kiln::build("x86_64").map(drop)),
     ];
     race(&mut racers, rounds)?;
-    let [ground, case, case_kept, edited, suite, clones, clones_kept, in_qemu, as_uml, kept] = &racers;
+    let [ground, case, case_kept, edited, suite, clones, clones_kept, hasty, in_qemu, as_uml, kept] = &racers;
     let cloned = clones::measure(kiln.locator(), TRIVIAL[3])?;
     let smoke = kiln.plan(&[])?;
     let memory = Memory::measure(kiln, TRIVIAL)?;
@@ -128,10 +129,11 @@ fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
     let promises = [
         Promise::ratio(case, ground, Some(1.3)),
         Promise::ratio(case_kept, ground, None),
-        Promise::ratio(edited, ground, Some(0.15)),
-        Promise::ratio(suite, ground, Some(3.0)),
+        Promise::ratio(edited, ground, Some(0.2)),
+        Promise::ratio(suite, ground, Some(3.5)),
         Promise::ratio(clones, suite, Some(2.5)),
         Promise::ratio(clones_kept, suite, None),
+        Promise::ratio(clones_kept, hasty, None),
         Promise::plain("a clone, start to first result / cold boot", cloned.ratio(), Some(0.125)),
         Promise::plain("memory of one more clone / of a booted machine", memory.ratio(), Some(0.2)),
         Promise::size("memory of one more clone", memory.clone, None),

@@ -65,7 +65,17 @@ fn has_nextest() -> bool {
 
 fn nextest(more: &[&str]) -> Result<()> {
     let run = ["nextest", "run", "--workspace", "--locked", "--profile", "ci"];
-    succeed(quiet(&mut cargo(&[&run, more].concat())))
+    let mut command = cargo(&[&run, more].concat());
+    if is_root() {
+        // Root has all that tests need: one that is skipped has not been run by mistake.
+        command.env("KILN_SKIP_NOTHING", "1");
+    }
+    succeed(quiet(&mut command))
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 /// Property tests with many cases.

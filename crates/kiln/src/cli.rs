@@ -125,6 +125,9 @@ pub(crate) struct Run {
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
+    /// Show what programs write, as they do, also those that pass
+    #[arg(long, short, help_heading = OUTPUT)]
+    pub(crate) verbose: bool,
     /// Print the plan and the machine's command line and stop
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) dry_run: bool,

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use anyhow::{Context, Result};
 use compare::{CompareRequest, Compared, Conclusion, SideRequest, SidesRequest};
 use lab::request::words::call;
-use lab::request::{ProgramRequest, Version};
+use lab::request::{KernelRequest, ProgramRequest, Version, may_be_built};
 
 use crate::cli::{Compare, Wanted};
 use crate::failure::{BROKEN, FAULT, INTERRUPTED, WrongUsage};
@@ -64,8 +64,16 @@ impl Compare {
         })
     }
 
+    fn builds(&self) -> bool {
+        self.kernels.iter().any(|wanted| matches!(wanted, Wanted::Kernel(locator) if may_be_built(locator)))
+    }
+
     fn side(&self, wanted: &Wanted) -> SideRequest {
         match wanted {
+            // Of a package and a tree only the tree is built; where nothing is, that is an error.
+            Wanted::Kernel(locator) if self.builds() => {
+                SideRequest::Kernel(KernelRequest::of(locator.clone(), &self.build.request()))
+            }
             Wanted::Kernel(locator) => SideRequest::Kernel(self.build.kernel(locator)),
             Wanted::Measured(name) => SideRequest::Measured(name.clone()),
         }

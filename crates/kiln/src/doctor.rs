@@ -32,6 +32,10 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ("rsync", "building selftests", "apt-get install rsync"),
 ];
 
+/// Headers that kernels are built with.
+const HEADERS: &[(&str, &str, &str)] =
+    &[("libelf", "libelf.h", "libelf-dev"), ("openssl", "openssl/opensslv.h", "libssl-dev")];
+
 /// Memory of a default machine and what QEMU itself takes, in MiB.
 const MEMORY_MIB: u64 = 1200;
 
@@ -54,9 +58,10 @@ struct Finding {
 /// Looks at the host and gives the exit code: 3 when something essential is missing.
 pub(crate) fn doctor(args: &Doctor) -> Result<u8> {
     let mut findings = vec![qemu(), kvm_finding(), uml(), memory()];
-    findings.push(space("cache", &Store::default_dir()));
-    findings.push(space("results", &ledger::default_root()));
+    findings.push(folder("cache", &Store::default_dir(), "XDG_CACHE_HOME"));
+    findings.push(folder("results", &ledger::default_root(), "XDG_STATE_HOME"));
     findings.extend(PROGRAMS.iter().map(|&(name, purpose, advice)| program(name, purpose, advice)));
+    findings.extend(HEADERS.iter().map(|&(name, path, package)| header(name, path, package)));
     standard_output(|out| {
         for finding in &findings {
             let line = if args.json { serde_json::to_string(finding)? } else { finding.line() };
@@ -115,18 +120,34 @@ fn memory() -> Finding {
     Finding { what: "memory", good, essential: false, found: format!("{mib} MiB available"), advice }
 }
 
-fn space(what: &'static str, directory: &Path) -> Finding {
+/// A folder of kiln's, and the variable that names another place for it.
+fn folder(what: &'static str, directory: &Path, variable: &str) -> Finding {
     // The folder is made on first use; until then its nearest ancestor tells.
     let mib = host::free_mib(directory).unwrap_or(0);
-    let good = mib >= DISK_MIB;
-    let advice = (!good).then(|| format!("{DISK_MIB} MiB are recommended"));
-    Finding {
-        what,
-        good,
-        essential: false,
-        found: format!("{}: {mib} MiB free", directory.display()),
-        advice,
-    }
+    let (place, is_writable) = (directory.display(), host::is_writable(directory));
+    let (good, found, advice) = match () {
+        () if !is_writable => {
+            let advice = format!("set {variable} to a folder of your own");
+            (false, format!("{place}: you may not write there"), Some(advice))
+        }
+        () if mib < DISK_MIB => {
+            (false, format!("{place}: {mib} MiB free"), Some(format!("{DISK_MIB} MiB are recommended")))
+        }
+        () => (true, format!("{place}: {mib} MiB free"), None),
+    };
+    Finding { what, good, essential: !is_writable, found, advice }
+}
+
+/// A header that the build of a kernel includes.
+fn header(name: &'static str, path: &str, package: &str) -> Finding {
+    let good = Path::new("/usr/include").join(path).is_file();
+    let found = if good {
+        format!("/usr/include/{path}")
+    } else {
+        "not found, needed for building kernels".to_string()
+    };
+    let advice = (!good).then(|| format!("apt-get install {package}"));
+    Finding { what: name, good, essential: false, found, advice }
 }
 
 fn program(name: &'static str, purpose: &str, advice: &str) -> Finding {

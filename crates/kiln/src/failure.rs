@@ -34,7 +34,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 
 /// What went wrong, without anything that a terminal obeys: compilers, packages and guests have a say in it.
 fn message(error: &anyhow::Error) -> String {
-    report::safe(&format!("kiln: {error:#}"))
+    let causes = error.chain().map(ToString::to_string);
+    let text = causes.fold("kiln".to_string(), |text, cause| {
+        // Many an error says its cause itself.
+        if text.contains(&cause) { text } else { format!("{text}: {cause}") }
+    });
+    report::safe(&text)
 }
 
 fn code(error: &anyhow::Error) -> u8 {
@@ -88,6 +93,15 @@ mod tests {
     fn what_others_wrote_into_an_error_moves_no_cursor() {
         let error = anyhow::anyhow!("main.c:1: \x1b[2J\x07error").context("the build failed");
         assert_eq!(message(&error), "kiln: the build failed: main.c:1: ␇error");
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let source = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let cause = kernel::Error::Unreadable { path: "/x".into(), source };
+        let error = anyhow::Error::from(cause).context("the kernel");
+        assert_eq!(message(&error).matches("permission denied").count(), 1, "{}", message(&error));
+        assert!(message(&error).starts_with("kiln: the kernel: /x: "));
     }
 
     #[test]

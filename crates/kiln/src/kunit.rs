@@ -11,13 +11,15 @@ use lab::request::KunitRequest;
 use crate::cli::Kunit;
 use crate::failure::INTERRUPTED;
 use crate::find::preparing;
+use crate::listeners::View;
 use crate::output::Output;
 use crate::signals;
 use crate::terminal::Progress;
 
 /// Boots a kernel with built-in KUnit tests and gives the exit code.
 pub(crate) fn kunit(args: &Kunit, color: bool) -> Result<u8> {
-    let output = Output { format: args.format, results: args.results.as_deref(), color };
+    let view = View { format: args.format, color, verbose: false };
+    let output = Output { view, results: args.results.as_deref() };
     boot(&args.request(), None, output)
 }
 

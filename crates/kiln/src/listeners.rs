@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use judge::Exit;
 use lab::prepare::content::ProgramFile;
 use lab::{Event, Listener};
 use ledger::{Durations, Recorder};
@@ -32,25 +33,36 @@ macro_rules! report {
 
 report!(Plain<Stdout>, Human<Stdout>, Json<Stdout>, Ktap<Stdout>, Junit<Stdout>, Live<io::Stderr>);
 
+/// How the user looks at it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View {
+    pub(crate) format: Format,
+    pub(crate) color: bool,
+    /// What programs write is shown as they do.
+    pub(crate) verbose: bool,
+}
+
 /// The recorder and what the user looks at.
 pub(crate) struct Listeners {
     recorder: Recorder,
     durations: Durations,
     reports: Vec<Box<dyn Report>>,
     last_end: Option<End>,
+    exit: Option<Exit>,
     notes: Vec<String>,
 }
 
 impl Listeners {
-    /// The listeners for a format.
-    pub(crate) fn new(format: Format, color: bool, recorder: Recorder, durations: Durations) -> Self {
+    /// The listeners for what the user looks at.
+    pub(crate) fn new(view: View, recorder: Recorder, durations: Durations) -> Self {
         let mut reports: Vec<Box<dyn Report>> = Vec::new();
         // Progress goes to standard error, and takes its line away before the others speak.
         if io::stderr().is_terminal() {
-            reports.push(Box::new(Live::stderr(color)));
+            let live = Live::stderr(view.color);
+            reports.push(Box::new(if view.verbose { live.with_output() } else { live }));
         }
-        reports.extend(chosen(format, color, recorder.directory()));
-        Self { recorder, durations, reports, last_end: None, notes: Vec::new() }
+        reports.extend(chosen(view, recorder.directory()));
+        Self { recorder, durations, reports, last_end: None, exit: None, notes: Vec::new() }
     }
 
     /// How long these cases took before, as far as that is known.
@@ -80,6 +92,11 @@ impl Listeners {
         self.last_end.clone()
     }
 
+    /// The exit code of the session, once it has ended.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        self.exit
+    }
+
     /// Ends all reports.
     pub(crate) fn finish(mut self) -> Result<()> {
         for report in self.reports {
@@ -95,16 +112,18 @@ impl Listeners {
     }
 }
 
-fn chosen(format: Format, color: bool, results: &Path) -> Vec<Box<dyn Report>> {
+fn chosen(View { format, color, verbose }: View, results: &Path) -> Vec<Box<dyn Report>> {
     let out = io::stdout;
+    let plain = || if verbose { Plain::new(out()).with_output() } else { Plain::new(out()) };
+    let json = || if verbose { Json::new(out()).with_output() } else { Json::new(out()) };
     let human = || {
         let session = ledger::short_name(results);
         Box::new(Human::new(out(), color, Some(results.to_path_buf())).replayed_as(session))
     };
     match format {
         Format::Human if out().is_terminal() => vec![human()],
-        Format::Human => vec![Box::new(Plain::new(out())), human()],
-        Format::Json => vec![Box::new(Json::new(out()))],
+        Format::Human => vec![Box::new(plain()), human()],
+        Format::Json => vec![Box::new(json())],
         Format::Ktap => vec![Box::new(Ktap::new(out()))],
         Format::Junit => vec![Box::new(Junit::new(out()))],
     }
@@ -115,6 +134,9 @@ impl Listener for Listeners {
         if let Event::Finished(run) = event {
             self.last_end.clone_from(&run.end);
             self.durations.learn(run);
+        }
+        if let Event::Ended { exit, .. } = event {
+            self.exit = *exit;
         }
         self.emit(event);
         if matches!(event, Event::Planned(_)) {

@@ -5,7 +5,7 @@
 //! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
-//! * [`find`]: Kernels, while the user looks on; [`output`]: where a session is shown and kept
+//! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept
 //! * [`shell_words`]: calls of kiln, to be pasted
 //! * [`failure`]: from what went wrong to a message and an exit code
 
@@ -19,6 +19,7 @@ mod doctor;
 mod failure;
 mod figures;
 mod find;
+mod input;
 mod kernels;
 mod kunit;
 mod listeners;

@@ -7,21 +7,20 @@ use lab::event::Session;
 use ledger::{Durations, Recorder};
 
 use crate::cli::Format;
-use crate::listeners::Listeners;
+use crate::listeners::{Listeners, View};
 
 /// Where what happens in a session is shown and kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output<'a> {
-    pub(crate) format: Format,
+    pub(crate) view: View,
     /// Where sessions are kept, if the user said so.
     pub(crate) results: Option<&'a Path>,
-    pub(crate) color: bool,
 }
 
 impl<'a> Output<'a> {
     /// A Run that is repeated is shown to people, and kept beside the first.
     pub(crate) fn of_replay(root: &'a Path, color: bool) -> Self {
-        Self { format: Format::Human, results: Some(root), color }
+        Self { view: View { format: Format::Human, color, verbose: false }, results: Some(root) }
     }
 
     /// Where sessions are kept.
@@ -38,7 +37,11 @@ impl<'a> Output<'a> {
     /// The recorder of a session, and what the user looks at.
     pub(crate) fn listeners(&self, session: &Session) -> Result<Listeners> {
         let root = self.root();
+        // A folder that the user named is the user's.
+        let notes = if self.results.is_none() { ledger::make_room(&root) } else { Vec::new() };
         let recorder = Recorder::create(&root, &session.stamp())?;
-        Ok(Listeners::new(self.format, self.color, recorder, Durations::load(&root)))
+        let mut listeners = Listeners::new(self.view, recorder, Durations::load(&root));
+        notes.into_iter().for_each(|note| listeners.note(note));
+        Ok(listeners)
     }
 }

@@ -127,6 +127,7 @@ impl cli::Policy {
             until_fail: self.until_fail,
             no_retry: self.no_retry,
             seed: self.seed,
+            settle: self.settle,
             resume: self.resume,
             golden: self.golden.clone(),
         }

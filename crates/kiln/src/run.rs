@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use judge::Summary;
+use judge::Exit;
+use judge::exit::Speaker;
 use lab::event::Session;
 use lab::prepare::dry::{DryMachine, DryRun};
 use lab::prepare::{Again, Execution};
@@ -11,9 +12,9 @@ use lab::{HostBackend, Options, Prepared, RunRequest};
 use protocol::End;
 
 use crate::cli::Run;
-use crate::failure::{BROKEN, INTERRUPTED};
 use crate::find::preparing;
-use crate::listeners::print;
+use crate::input::Input;
+use crate::listeners::{View, print};
 use crate::output::Output;
 use crate::signals;
 
@@ -24,7 +25,8 @@ pub(crate) fn run(args: &Run, color: bool) -> Result<u8> {
     if args.dry_run {
         return print_dry(&prepared.dry_run()?);
     }
-    let output = Output { format: args.format, results: args.results.as_deref(), color };
+    let view = View { format: args.format, color, verbose: args.verbose };
+    let output = Output { view, results: args.results.as_deref() };
     run_prepared(prepared, output, &interrupt)
 }
 
@@ -48,18 +50,20 @@ fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBo
     let mut listeners = output.listeners(&session)?;
     prepared.program().map_or(Ok(()), |program| listeners.keep_program(program))?;
     options.durations = listeners.durations_of(&session.cases);
-    let notes = prepared.notes(&session).into_iter().chain(notes).chain(dump_note);
+    let is_users = prepared.request.cases.program().is_some();
+    let ignored = (is_users && Input::is_there())
+        .then(|| "standard input is not passed to the program: let a script bring its own".to_string());
+    let notes = prepared.notes(&session).into_iter().chain(notes).chain(dump_note).chain(ignored);
     notes.for_each(|note| listeners.note(note));
     let execution = Execution { machines: &machines, options, golden, interrupt };
     let outcome = prepared.run(session, execution, &mut listeners);
-    let last_end = listeners.last_end();
+    let (exit, last_end) = (listeners.exit(), listeners.last_end());
     let recorded = listeners.finish();
     let summary = outcome?;
     recorded?;
-    if interrupt.load(Ordering::Relaxed) {
-        return Ok(INTERRUPTED);
-    }
-    Ok(exit_code(&prepared.request, summary, last_end.as_ref()))
+    let exit = exit.unwrap_or_else(|| Exit::of_session(summary, interrupt.load(Ordering::Relaxed)));
+    name_speaker(exit, last_end.as_ref());
+    Ok(exit.code)
 }
 
 /// How the cases are run, and what is worth knowing about that.
@@ -91,17 +95,15 @@ fn print_dry(DryRun { provenance, image, machines }: &DryRun) -> Result<u8> {
     Ok(0)
 }
 
-/// The exit code; with `--exec` that of the user's own program, which is then named.
+/// Says which exit code is the program's own: it may be one of kiln's.
 #[expect(clippy::print_stderr, reason = "this is the command line")]
-fn exit_code(request: &RunRequest, summary: Summary, last_end: Option<&End>) -> u8 {
-    if request.cases.program().is_none() {
-        return summary.exit_code();
-    }
-    match last_end {
-        Some(&End::Exited(code @ 1..)) if summary.broken == 0 => {
-            eprintln!("kiln: exit status {code} is the program's");
-            u8::try_from(code).unwrap_or(BROKEN)
+fn name_speaker(exit: Exit, end: Option<&End>) {
+    let code = exit.code;
+    match end.filter(|_| exit.of == Speaker::Program) {
+        Some(End::Signalled(signal)) => {
+            eprintln!("kiln: exit status {code} is the program's: signal {signal} ended it");
         }
-        _ => summary.exit_code(),
+        Some(_) => eprintln!("kiln: exit status {code} is the program's"),
+        None => {}
     }
 }

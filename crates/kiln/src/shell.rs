@@ -14,6 +14,7 @@ use signal_hook::consts::SIGWINCH;
 use crate::cli::ShellVerb;
 use crate::failure::INTERRUPTED;
 use crate::find::preparing;
+use crate::input::Input;
 use crate::listeners::print;
 use crate::signals;
 use crate::terminal::{Progress, RawTerminal, size};
@@ -26,11 +27,29 @@ const ESCAPE: u8 = 1;
 pub(crate) fn shell(args: &ShellVerb) -> Result<u8> {
     let request = args.request();
     let interrupt = signals::interrupt_flag().context("signals")?;
+    let input = if request.command.is_some() { input()? } else { None };
     let prepared = preparing(&interrupt, |context| PreparedShell::new(&request, context))?;
+    let prepared = match input {
+        Some(input) => prepared.with_input(input),
+        None => prepared,
+    };
     match (open(&prepared, &interrupt)?, &request.command) {
         (Ok(shell), Some(command)) => one_command(shell, command, &interrupt),
         (Ok(shell), None) => interactive(shell, &interrupt),
         (Err(left), _) => exit_code(left),
+    }
+}
+
+/// What is piped or redirected into the command.
+#[expect(clippy::print_stderr, reason = "this is the command line")]
+fn input() -> Result<Option<Vec<u8>>> {
+    match Input::read()? {
+        Input::Bytes(bytes) => Ok(Some(bytes)),
+        Input::Nothing => Ok(None),
+        Input::Silent => {
+            eprintln!("kiln: standard input is a pipe with nothing in it yet: the command does not get it");
+            Ok(None)
+        }
     }
 }
 
@@ -91,10 +110,14 @@ fn status_of(end: &End) -> Result<u8> {
 }
 
 /// Connects the user's terminal with the console until the shell ends.
+#[expect(clippy::print_stderr, reason = "this is the command line")]
 fn interactive(mut shell: Shell, interrupt: &AtomicBool) -> Result<u8> {
     let resized = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGWINCH, Arc::clone(&resized)).context("signals")?;
     let leave = Arc::new(AtomicBool::new(false));
+    if io::stdin().is_terminal() {
+        eprintln!("kiln: Ctrl-A x leaves");
+    }
     let raw = RawTerminal::enter().context("terminal")?;
     let term = std::env::var("TERM").unwrap_or_else(|_| "vt100".to_string());
     let console = shell.interact(Terminal { screen: Box::new(io::stdout()), term, size: size() })?;

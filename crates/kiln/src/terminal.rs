@@ -1,29 +1,37 @@
 //! The user's terminal.
 
 use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
-/// One line on standard error about something that takes long; only on a terminal.
+/// How often a log gets a line about something that takes long.
+const LOGGED: Duration = Duration::from_secs(60);
+
+/// One line on standard error about something that takes long; where that is no terminal, a new line each minute.
 #[derive(Debug)]
 pub(crate) struct Progress {
     shown: bool,
-    wanted: bool,
+    is_terminal: bool,
+    logged: Instant,
 }
 
 impl Progress {
     /// Shows nothing yet.
     pub(crate) fn new() -> Self {
-        Self { shown: false, wanted: std::io::stderr().is_terminal() }
+        Self { shown: false, is_terminal: std::io::stderr().is_terminal(), logged: Instant::now() }
     }
 
     /// Replaces the line.
     pub(crate) fn show(&mut self, text: &str) {
-        if self.wanted {
-            let line: String = text.chars().filter(|c| !c.is_control()).take(100).collect();
+        let line: String = text.chars().filter(|c| !c.is_control()).take(100).collect();
+        if self.is_terminal {
             // A terminal that does not take it has nobody before it.
             let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
             self.shown = true;
+        } else if self.logged.elapsed() >= LOGGED {
+            let _ = writeln!(std::io::stderr(), "kiln: {line}");
+            self.logged = Instant::now();
         }
     }
 }

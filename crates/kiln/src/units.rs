@@ -22,6 +22,12 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
+/// Reads a time that may be none: `0` besides what [`duration`] reads.
+pub(crate) fn pause(text: &str) -> Result<Duration, String> {
+    let is_none = split(text).0.parse() == Ok(0.0) && duration(&text.replacen('0', "1", 1)).is_ok();
+    if is_none { Ok(Duration::ZERO) } else { duration(text) }
+}
+
 /// Reads `512M`, `2G`, `2GiB`; a bare number is MiB. Gives MiB.
 pub(crate) fn mebibytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size: write 512M or 2G");
@@ -110,6 +116,17 @@ mod tests {
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         for wrong in ["", "s", "-1s", "1 s", "1d", "0", "1e99h", "inf", "nan"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_pause_may_be_none() {
+        assert_eq!(
+            [pause("0"), pause("0s"), pause("2s")],
+            [0, 0, 2].map(|seconds| Ok(Duration::from_secs(seconds)))
+        );
+        for wrong in ["", "0x", "-1s", "0 s"] {
+            assert!(pause(wrong).is_err(), "{wrong}");
         }
     }
 

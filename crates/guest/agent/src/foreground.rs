@@ -57,6 +57,7 @@ fn wanted(arguments: &[String]) -> Result<RunRequest, String> {
             modules: Vec::new(),
             unsure: Vec::new(),
             needs: Vec::new(),
+            settle_ms: 0,
         }),
         ([name], _) if !name.starts_with('-') => Err(format!("there is no case {name}; {USAGE}")),
         _ => Err(USAGE.to_string()),

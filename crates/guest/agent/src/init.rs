@@ -5,12 +5,13 @@ use protocol::{FromAgent, ToAgent};
 
 use crate::session::Session;
 use crate::system::{hello, power_off};
-use crate::{instrument, kernel_log, launch, mounts, shell, standalone, wake, window, work};
+use crate::{environment, instrument, kernel_log, launch, mounts, shell, standalone, wake, window, work};
 
 /// Runs the machine until it is powered off.
 pub(crate) fn run() -> ! {
     let began = time_stamp();
-    let trouble = mounts::mount_all();
+    let mut trouble = mounts::mount_all();
+    trouble.extend(environment::prepare());
     launch::prepare();
     match Session::open() {
         Ok(mut session) => match standalone::request() {

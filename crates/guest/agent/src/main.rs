@@ -4,15 +4,17 @@
 //! * [`init`]: process 1, which serves the host
 //! * [`session`]: waits for the control port ([`port`]), the kernel log ([`kernel_log`]) and children at once
 //! * [`work`]: runs a case or a program; [`launch`] is its part in the child process, [`results`] its results page
-//! * [`leftovers`]: removes what a case left behind; [`processes`] lists and kills processes
+//! * [`leftovers`]: removes what a case left behind; [`settle`]: lets the kernel do what a case has put off;
+//!   [`processes`] lists and kills processes
 //! * [`shell`]: gives the console to a shell
 //! * [`instrument`]: a machine that measures
 //! * [`standalone`]: a run without a host beside the machine, reported as [`text`]
 //! * [`foreground`]: a case that a person runs in a shell
-//! * [`mounts`]: what an init mounts; [`wake`] gives a clone a clock and random numbers of its own
+//! * [`mounts`]: what an init mounts; [`environment`]: what else programs expect of a machine; [`wake`] gives a clone a clock and random numbers of its own
 //! * [`window`]: makes the files that the host sends to a machine that is up
 //! * [`system`]: facts of the running kernel, and the end of the machine
 
+mod environment;
 mod foreground;
 mod init;
 mod instrument;
@@ -24,6 +26,7 @@ mod port;
 mod processes;
 mod results;
 mod session;
+mod settle;
 mod shell;
 mod standalone;
 mod system;

@@ -32,6 +32,7 @@ const MOUNTS: &[Mount] = &[
     needed("tmpfs", crate::leftovers::TMP, "mode=1777,size=50%"),
     optional("devpts", "/dev/pts", "mode=0620,ptmxmode=0666"),
     optional("tmpfs", "/dev/shm", "mode=1777"),
+    optional("hugetlbfs", "/dev/hugepages", ""),
     optional("mqueue", "/dev/mqueue", ""),
     optional("cgroup2", "/sys/fs/cgroup", ""),
     optional("securityfs", "/sys/kernel/security", ""),
@@ -50,12 +51,14 @@ const LINKS: &[Link] = &[
     Link { place: "/dev/stdin", target: "/proc/self/fd/0" },
     Link { place: "/dev/stdout", target: "/proc/self/fd/1" },
     Link { place: "/dev/stderr", target: "/proc/self/fd/2" },
+    Link { place: "/etc/mtab", target: "/proc/self/mounts" },
+    Link { place: "/var/run", target: "/run" },
 ];
 
 /// User-Mode Linux calls its disk by another name.
 const DISK_OF_UML: &str = "/dev/ubda";
 
-const DIRECTORIES: &[&str] = &["/root", "/etc", "/mnt", "/run/kiln"];
+const DIRECTORIES: &[&str] = &["/root", "/etc", "/mnt", "/run/kiln", "/run/lock", "/var/log", "/var/tmp"];
 
 /// Mounts everything and gives what went wrong.
 pub(crate) fn mount_all() -> Vec<String> {

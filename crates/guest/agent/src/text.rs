@@ -24,7 +24,9 @@ pub(crate) fn lines(message: &FromAgent) -> String {
         }
         FromAgent::Pong { .. } => line("alive", ""),
         FromAgent::Trouble { text } => line("trouble", text),
-        FromAgent::ShellEnded { .. } | FromAgent::Unpacked { .. } => String::new(),
+        FromAgent::ShellEnded { .. } | FromAgent::Unpacked { .. } | FromAgent::Settling { .. } => {
+            String::new()
+        }
     }
 }
 

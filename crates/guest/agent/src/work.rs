@@ -11,10 +11,13 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use crate::session::Session;
 use crate::system::{power_off, taint};
-use crate::{launch, leftovers, processes, results};
+use crate::{launch, leftovers, processes, results, settle};
 
 /// How long a clean-up may take.
 const CLEANUP_LIMIT: Duration = Duration::from_secs(10);
+
+/// Longest time for which a kernel settles after a case, in milliseconds.
+const SETTLE_MAX_MS: u64 = 24 * 3600 * 1000;
 
 /// How long a killed process may take to be gone before it counts as stuck.
 const KILL_PATIENCE: Duration = Duration::from_secs(5);
@@ -48,6 +51,10 @@ pub(crate) fn run(session: &mut Session, request: &RunRequest) {
     let duration = start.elapsed();
     let leftovers = leftovers::remove(processes, session.mounts());
     session.restore_port();
+    if request.settle_ms > 0 {
+        session.send(&FromAgent::Settling { run: request.run });
+        settle::settle(session, Duration::from_millis(request.settle_ms.min(SETTLE_MAX_MS)));
+    }
     session.forward_whole_log();
     send_reports(session, request.run, page);
     session.send(&FromAgent::Finished {

@@ -24,7 +24,8 @@ pub(super) const CASES: &[Case] = &[
         "inet/loopback",
         "ioctl(2) SIOCSIFFLAGS switches lo: datagrams pass only while it is up",
         loopback,
-    ),
+    )
+    .cleanup(loopback_up),
     on_loopback("inet/tcp", "connect(2) and accept(2) over TCP agree on addresses, data and end", tcp),
     on_loopback("inet/tcp-volume", "write(2) of a megabyte over TCP arrives whole and in order", tcp_volume),
     on_loopback(
@@ -44,17 +45,13 @@ pub(super) const CASES: &[Case] = &[
         .needs(IPV6),
 ];
 
-/// A case for which the loopback device is up.
+/// A case over the loopback device, which the machine has brought up.
 const fn on_loopback(name: &'static str, about: &'static str, body: fn() -> Checked) -> Case {
-    Case::new(name, about, body).needs(INET).setup(loopback_up).cleanup(loopback_down)
+    Case::new(name, about, body).needs(INET)
 }
 
 fn loopback_up() -> Checked {
     Ok(set_loopback(true)?)
-}
-
-fn loopback_down() -> Checked {
-    Ok(set_loopback(false)?)
 }
 
 /// A port of this machine where nobody listens.

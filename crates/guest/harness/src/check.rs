@@ -75,10 +75,27 @@ pub fn holds(what: &str, condition: bool) -> Checked {
 #[expect(clippy::needless_pass_by_value, reason = "checks read better without references")]
 pub fn equal<A: Debug + PartialEq<B>, B: Debug>(what: &str, actual: A, expected: B) -> Checked {
     if actual != expected {
-        return Err(Stop::fail(&format!("{what}: is {actual:?}, expected {expected:?}")));
+        return Err(Stop::fail(&format!("{what}: is {}, expected {}", plain(&actual), plain(&expected))));
     }
     pass();
     Ok(())
+}
+
+/// Types around a value that say nothing to whoever reads a report.
+const WRAPPERS: [&str; 7] = ["Some", "Ok", "Pid", "Uid", "Gid", "Signal", "Wrapping"];
+
+/// A value without the words of the language that it is written in.
+fn plain(value: &impl Debug) -> String {
+    let mut text = format!("{value:?}");
+    while let Some(inner) = WRAPPERS.iter().find_map(|name| inside(&text, name)) {
+        text = inner.to_string();
+    }
+    if text == "None" { "nothing".to_string() } else { text }
+}
+
+/// What stands in `NAME(...)`.
+fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')
 }
 
 /// `actual` must be `minimum` or more.
@@ -89,7 +106,11 @@ pub fn equal<A: Debug + PartialEq<B>, B: Debug>(what: &str, actual: A, expected:
 #[track_caller]
 pub fn at_least<T: Debug + PartialOrd + Copy>(what: &str, actual: T, minimum: T) -> Checked {
     if actual < minimum {
-        return Err(Stop::fail(&format!("{what}: is {actual:?}, expected {minimum:?} or more")));
+        return Err(Stop::fail(&format!(
+            "{what}: is {}, expected {} or more",
+            plain(&actual),
+            plain(&minimum)
+        )));
     }
     pass();
     Ok(())
@@ -144,6 +165,15 @@ pub fn fail<T>(text: &str) -> Checked<T> {
     Err(Stop::fail(text))
 }
 
+/// Ends the work as failed by a program that is not ours: a place in our own source would mislead.
+///
+/// # Errors
+///
+/// Always.
+pub fn program_failed<T>(text: &str) -> Checked<T> {
+    Err(Stop(Report { kind: ReportKind::Fail, text: text.to_string() }))
+}
+
 /// Ends the case as skipped: what it needs is not there.
 ///
 /// # Errors
@@ -194,6 +224,7 @@ pub fn describe(error: Errno) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::process::Pid;
 
     fn refused() -> Checked {
         Err(Errno::INVAL)?;
@@ -215,6 +246,8 @@ mod tests {
     fn a_difference_shows_both_values() {
         let Stop(report) = equal("sum", 1 + 1, 3).expect_err("they differ");
         assert!(report.text.starts_with("sum: is 2, expected 3 (harness/check.rs:"), "{}", report.text);
+        let Stop(report) = equal("parent", Some(Pid::INIT), None).expect_err("they differ");
+        assert!(report.text.starts_with("parent: is 1, expected nothing ("), "{}", report.text);
     }
 
     #[test]

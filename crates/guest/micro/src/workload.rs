@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use harness::check::{Checked, fail, skip};
+use harness::check::{Checked, fail, program_failed, skip};
 use harness::needs::missing;
 use protocol::Command;
 
@@ -20,6 +20,6 @@ pub(super) fn measure(command: &Command, meter: &mut Meter) -> Checked {
         Ok(started)
     };
     meter.around(prepare, std::process::Command::status, |_, status| {
-        if status.success() { Ok(()) } else { fail(&format!("{program} ended with {status}")) }
+        if status.success() { Ok(()) } else { program_failed(&format!("the program ended with {status}")) }
     })
 }

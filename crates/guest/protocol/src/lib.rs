@@ -28,4 +28,4 @@ pub use need::Need;
 
 /// Version of everything in this crate. Raise it when a message, the frame or the results page
 /// changes so that an older peer would misread it.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;

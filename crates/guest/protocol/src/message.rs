@@ -47,7 +47,13 @@ pub enum FromAgent {
         /// The result.
         report: Report,
     },
-    /// The work of run `run` has ended and everything it left has been removed.
+    /// The work of run `run` has ended, and everything it left has been removed; the kernel may go on for a while with
+    /// what it has put off.
+    Settling {
+        /// The number that the request gave.
+        run: u32,
+    },
+    /// All that belongs to run `run` has been said.
     Finished {
         /// The number that the request gave.
         run: u32,
@@ -158,6 +164,8 @@ pub struct RunRequest {
     pub unsure: Vec<String>,
     /// Without these it is skipped; a case has needs of its own besides.
     pub needs: Vec<Need<String>>,
+    /// So long the kernel may go on with what the work has put off before its end is announced, in milliseconds.
+    pub settle_ms: u64,
 }
 
 /// What a run does.

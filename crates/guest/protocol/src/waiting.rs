@@ -46,6 +46,7 @@ mod tests {
             modules: vec!["/lib/modules/loop.ko".into()],
             unsure: Vec::new(),
             needs: vec![Need::Disk(64)],
+            settle_ms: 100,
         };
         assert_eq!(decode(&encode(&request).expect("plain data")), Ok(request));
     }

@@ -83,10 +83,13 @@ impl Bisect {
             _ => None,
         };
         let packages = matches!(range, Range::Packages(..));
-        if packages && !self.build.config.is_empty()
-            || is_one && !self.config_good.is_empty() && !self.build.config.is_empty()
-        {
-            return Err(WrongUsage("--config: nothing is built here".to_string()).into());
+        let idle = self
+            .build
+            .request()
+            .first()
+            .filter(|option| packages || is_one && !self.config_good.is_empty() && *option == "--config");
+        if let Some(option) = idle {
+            return Err(WrongUsage(format!("{option}: nothing is built here")).into());
         }
         wrong.map_or(Ok(()), |text| Err(WrongUsage(text.to_string()).into()))
     }

@@ -86,7 +86,7 @@ fn bundle(bisection: &Bisection, output: &Path) -> (Option<PathBuf>, Option<Stri
 
 /// The name of a Run in which the failure shows.
 fn run_of(state: &StateReport) -> Option<String> {
-    let case = &state.evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel())?.case;
+    let case = &state.evidence.run.as_ref().filter(|run| run.outcome.is_failure())?.case;
     let root = ledger::default_root();
     let session = state.evidence.sessions.iter().find(|name| ledger::shows(&root, name, case))?;
     Some(format!("{session}/{case}"))

@@ -10,7 +10,7 @@ Examples:
   kiln shell deb:latest-cloud              a shell in it
   kiln doctor                              what works on this host
 
-Exit codes: 0 all well, 1 the kernel is at fault, 2 wrong usage, 3 broken: no verdict,
+Exit codes: 0 all well, 1 a case failed, or the kernel crashed or hung, 2 wrong usage, 3 broken: no verdict,
 4 nothing was run, 130 interrupted.";
 
 /// Below the help of `kiln run`.
@@ -124,8 +124,10 @@ pub(super) const SHELL: &str = "\
 Examples:
   kiln shell deb:latest-cloud
   kiln shell ~/linux -c 'cat /proc/version'
+  tar c ./tests | kiln shell ~/linux -c 'tar x; ./tests/all'
 
-Ctrl-A x leaves, Ctrl-A a types Ctrl-A. With -c kiln exits with the command's own status.";
+Ctrl-A x leaves, Ctrl-A a types Ctrl-A. With -c kiln passes on what is piped or redirected into it, up to 16 MiB, \
+and exits with the command's own status.";
 
 /// Below the help of `kiln kernels`.
 pub(super) const KERNELS: &str = "\

@@ -1,7 +1,11 @@
 //! How cases are run: apart or together, side by side, once or often.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 use kernel::Locator;
+
+use crate::units;
 
 /// How cases are run.
 #[derive(Debug, Args)]
@@ -31,6 +35,9 @@ pub(crate) struct Policy {
     /// Seed for the random numbers of cases, as KILN_SEED; clones then also share the kernel's [default: one for each Run]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
+    /// How long the kernel may go on after each case with what it has put off: callbacks, work, timers [default: 70ms]
+    #[arg(long, value_name = "TIME", value_parser = units::pause)]
+    pub(crate) settle: Option<Duration>,
     /// Run only the cases that the last session of this kernel, machine and suite did not finish
     #[arg(long)]
     pub(crate) resume: bool,

@@ -50,6 +50,33 @@ fn locators_that_name_nothing() {
 }
 
 #[test]
+fn options_of_a_build_where_nothing_is_built() {
+    let place = Place::new();
+    for option in [&["--make", "W=1"][..], &["--arch", "um"], &["--allow-unmet"]] {
+        let arguments = [&["run", KERNEL], option].concat();
+        refused(&place, &arguments, 2, &[KERNEL, option[0], "nothing is built here"]);
+    }
+    refused(&place, &["compare", KERNEL, KERNEL, "--make", "W=1"], 2, &["--make", "nothing is built here"]);
+}
+
+#[test]
+fn interpreters_that_need_more_than_a_file() {
+    let place = Place::new();
+    let python = place.file("it.py", "#!/usr/bin/env python3\nprint(1)\n");
+    let wrapper = place.script("wrapper", "exec python3 \"$@\"");
+    let wrapped = place.file("it", format!("#!{}\n", wrapper.display()));
+    for (program, word) in [(&python, "python3"), (&wrapped, "wrapper")] {
+        refused(&place, &["run", KERNEL, "--exec", text(program)], 2, &[word, "use a script for sh or bash"]);
+        refused(
+            &place,
+            &["measure", KERNEL, "--exec", text(program)],
+            2,
+            &[word, "use a script for sh or bash"],
+        );
+    }
+}
+
+#[test]
 fn a_package_that_does_not_exist_leaves_nothing_in_the_cache() {
     let place = Place::new();
     let cache = place.path().join("cache");

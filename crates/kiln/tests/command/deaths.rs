@@ -1,7 +1,7 @@
 //! Every way in which a guest dies, each on purpose.
 
 use judge::kernel_report::Kind;
-use judge::{Blame, Outcome, Run};
+use judge::{Accused, Blame, Outcome, Run};
 use object::LittleEndian as Little;
 use object::elf::{ET_CORE, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -146,8 +146,11 @@ fn a_program_that_does_not_end_hangs_and_its_stack_is_shown() {
     let place = Place::new();
     let program = place.program("endless", r#"puts("waiting"); fflush(stdout); pause();"#);
     let call = place.exec(&program, &["--case-timeout", "1s"]);
-    let (run, _) = ends(call, "endless", 1, Outcome::Hang, None);
-    assert_eq!(run.reason, "the case did not end within its time limit");
+    let (run, done) = ends(call, "endless", 1, Outcome::Hang, None);
+    let reason = run.reason.strip_prefix("the program did not end within ").expect(&run.reason);
+    assert!(reason.ends_with(" s; the kernel answers"), "{reason}");
+    assert_eq!(run.accused, Some(Accused::Program));
+    done.says("; the program did not end, the kernel answers");
     assert_eq!(run.output, "waiting\n");
     assert!(run.evidence.iter().any(|line| line.contains("(endless)")), "{:?}", run.evidence);
 }

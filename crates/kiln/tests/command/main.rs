@@ -1,7 +1,7 @@
 //! The built command from outside, with real kernels in real machines.
 //!
 //! * [`verdicts`]: what a user's own program can conclude, and how it reports
-//! * [`needs`]: what a program asks for
+//! * [`needs`]: what a program asks for; [`environment`]: what it finds, and what the kernel does after it
 //! * [`deaths`]: every way in which a guest dies
 //! * [`boots`]: kernels that do not come up
 //! * [`clones`]: a clone for every case, how often cases are run, and where clones are from
@@ -15,7 +15,7 @@
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln
-//! * [`uml`]: kernels that are programs of the host
+//! * [`uml`]: kernels that are programs of the host; [`kvm`]: KVM in a machine that emulates it
 //! * [`measured`]: figures that are kept and compared later
 //! * [`measure`]: what operations cost, how that is told, and what happens to QEMU and kiln meanwhile
 //! * [`compare`]: kernels, parameters and programs beside each other
@@ -42,8 +42,10 @@ mod clones;
 mod compare;
 mod deaths;
 mod endings;
+mod environment;
 mod formats;
 mod kernels;
+mod kvm;
 mod liars;
 mod measure;
 mod measured;

@@ -12,6 +12,20 @@ fn one_command_gives_its_output_and_its_exit_status() {
 }
 
 #[test]
+fn a_command_gets_what_is_piped_or_redirected_into_kiln() {
+    let place = Place::new();
+    let text = place.file("text", "one\ntwo\n");
+    let kiln = place.kiln(["shell", KERNEL, "-c", "wc -l; exit 6"]);
+    let done =
+        kiln.through(&["sh", "-c", &format!("exec \"$@\" < {}", text.display()), "sh"]).run().expect(6);
+    assert_eq!(done.stdout.trim(), "2");
+    let kiln = place.kiln(["shell", KERNEL, "-c", "cat"]);
+    let done =
+        kiln.through(&["sh", "-c", "echo piped > pipe.txt; cat pipe.txt | (sleep 1; exec \"$@\")", "sh"]);
+    assert_eq!(done.run().expect(0).stdout, "piped\n");
+}
+
+#[test]
 fn a_command_that_kills_the_guest_says_so() {
     let place = Place::new();
     let done = place.kiln(["shell", KERNEL, "-c", "echo c > /proc/sysrq-trigger"]).run().expect(1);

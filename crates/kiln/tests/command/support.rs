@@ -1,7 +1,7 @@
 //! The built command as a user calls it, and what it leaves behind.
 //!
 //! * [`guest`]: programs that are run inside
-//! * [`planted`]: kernel modules that do harm
+//! * [`planted`]: kernel modules that do harm; [`module`]: modules that are built
 //! * [`image`]: images that are no kernels
 //! * [`processes`]: who is still there
 //! * [`source`]: trees that only look like a kernel
@@ -9,6 +9,7 @@
 
 pub(crate) mod guest;
 pub(crate) mod image;
+pub(crate) mod module;
 pub(crate) mod planted;
 pub(crate) mod processes;
 pub(crate) mod source;

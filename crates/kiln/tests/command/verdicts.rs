@@ -1,6 +1,8 @@
 //! What a user's own program can conclude, and how it reports.
 
-use judge::{Blame, Outcome, Run};
+use judge::exit::Speaker;
+use judge::{Accused, Blame, Exit, Outcome, Run};
+use lab::Event;
 use protocol::{Counts, End};
 
 use crate::support::{Done, KERNEL, Place, kernel};
@@ -48,6 +50,97 @@ fn the_programs_own_exit_status_is_passed_on_and_named() {
 }
 
 #[test]
+fn the_last_event_says_whose_exit_status_it_is() {
+    let place = Place::new();
+    for (name, status, of) in [("three", 3, Speaker::Program), ("none", 0, Speaker::Kiln)] {
+        let program = place.script(name, &format!("exit {status}"));
+        let state = place.path().join(format!("state-{name}"));
+        let call = place.exec(&program, &["--format", "json"]).env("XDG_STATE_HOME", state);
+        let done = call.run().expect(status);
+        let last = done.stdout.lines().last().expect("events");
+        let Event::Ended { exit, .. } = serde_json::from_str(last).expect("an event") else {
+            panic!("{last}")
+        };
+        assert_eq!(exit, Some(Exit { code: u8::try_from(status).expect("small"), of }));
+    }
+}
+
+#[test]
+fn a_program_ends_alike_alone_and_in_a_suite() {
+    let place = Place::new();
+    let cases = [
+        ("fails", "exit 1"),
+        ("expected", "echo XFAIL; exit 2"),
+        ("unexpected", "exit 3"),
+        ("skips", "exit 4"),
+        ("killed", "kill -9 $$"),
+        ("passes", "true"),
+    ];
+    let suite = place.suite(&cases);
+    let together = place.kiln(["run", KERNEL, "--no-retry", "--suite", &suite]).run().expect(1);
+    together_says(&together);
+    for (name, body) in cases {
+        let alone = Place::new();
+        let program = alone.script(name, body);
+        let alone = alone.exec(&program, &[]).run().document(name);
+        let inside = together.document(name);
+        let ending = |run: &Run| (run.outcome, run.accused, run.reason.clone(), run.expected_failure);
+        assert_eq!(ending(&alone), ending(&inside), "{name}");
+    }
+}
+
+fn together_says(done: &Done) {
+    let last = "; programs failed, the kernel reported nothing\n";
+    assert!(done.stdout.contains(last), "no {last:?} in {}", done.stdout);
+}
+
+#[test]
+fn a_program_that_the_oom_killer_ends_is_no_failure_of_the_kernel() {
+    let place = Place::new();
+    let body = "for (;;) { char *more = malloc(1 << 20); if (more) memset(more, 1, 1 << 20); }";
+    let program = place.program("eats", body);
+    let done = place.exec(&program, &["--memory", "256M"]).run().expect(3);
+    let run = done.document("eats");
+    assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)), "{run:?}");
+    let reason = run.reason.strip_prefix("the machine ran out of memory (Out of memory: Killed process ");
+    assert!(reason.is_some_and(|rest| rest.ends_with(" (eats)): --memory gives it more")), "{}", run.reason);
+    done.says("broken, no verdict");
+}
+
+#[test]
+fn commands_that_a_script_misses_are_named_though_it_ends_well() {
+    let place = Place::new();
+    let program = place.script("hopes", "frobnicate --all\ngrobnicate\necho done");
+    let (run, done) = run(&place, &program, 0);
+    assert_eq!(
+        (run.outcome, run.not_found),
+        (Outcome::Pass, vec!["frobnicate".to_string(), "grobnicate".to_string()])
+    );
+    done.says("pass    but its shell did not find frobnicate, grobnicate: hopes");
+}
+
+#[test]
+fn what_a_program_writes_is_shown_where_that_is_wanted() {
+    let place = Place::new();
+    let program = place.script("talks", "echo one; echo two >&2; printf three");
+    let quiet = place.exec(&program, &[]).run().expect(0);
+    assert!(!quiet.stdout.contains("three"), "{}", quiet.stdout);
+    let state = place.path().join("verbose");
+    let done = place.exec(&program, &["-v"]).env("XDG_STATE_HOME", &state).run().expect(0);
+    let lines: Vec<&str> = done.stdout.lines().filter(|line| line.starts_with("output")).collect();
+    let texts: Vec<&str> = lines.iter().map(|line| line["output".len()..].trim()).collect();
+    assert_eq!(texts, ["talks: one", "talks: two", "talks: three"]);
+}
+
+#[test]
+fn a_parameter_that_the_kernel_does_not_know_is_named() {
+    let place = Place::new();
+    let program = place.script("quiet", "exit 0");
+    let done = place.exec(&program, &["--append", "frobnicate=1 loglevel=7"]).run().expect(0);
+    done.says("the kernel does not know these parameters: frobnicate=1");
+}
+
+#[test]
 fn a_program_that_exits_with_4_is_skipped() {
     let place = Place::new();
     let program = place.script("skips", "kiln-report skip 'no such device'; exit 4");
@@ -59,8 +152,13 @@ fn a_program_that_exits_with_4_is_skipped() {
 fn a_signal_ends_it_badly() {
     let place = Place::new();
     let program = place.program("aborts", "abort();");
-    let (run, _) = run(&place, &program, 1);
+    let (run, done) = run(&place, &program, 128 + 6);
     assert_eq!((run.outcome, run.end), (Outcome::Fail, Some(End::Signalled(6))));
+    assert_eq!(
+        (run.accused, run.reason.as_str()),
+        (Some(Accused::Program), "the program was killed by signal 6")
+    );
+    assert_eq!(done.stderr, "kiln: exit status 134 is the program's: signal 6 ended it\n");
 }
 
 #[test]

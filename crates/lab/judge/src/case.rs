@@ -1,12 +1,15 @@
 //! From what was seen of a case to an Outcome.
 //!
-//! * [`program`]: what results and an exit status say where kiln or a program reports
+//! * [`kiln`]: what a case of kiln says; [`shell`]: what a shell says about the commands of a program
 //! * [`kselftest`], [`ltp`]: what they say in the words of others
+//! * [`oom`]: too little memory
 
+mod kiln;
 mod kselftest;
 mod ltp;
 pub mod ltp_output;
-mod program;
+pub mod oom;
+pub mod shell;
 
 use std::time::Duration;
 
@@ -14,7 +17,7 @@ use console::{Death, Facts};
 use protocol::{Counts, End, Report, ReportKind};
 
 use crate::kernel_report::{KernelReport, Kind, is_expected};
-use crate::outcome::{Blame, Outcome};
+use crate::outcome::{Accused, Blame, Outcome};
 use crate::run::Run;
 
 /// Whose words a Run speaks: what its exit status and its output mean.
@@ -23,12 +26,10 @@ pub enum Dialect {
     /// A case of kiln: silence is no success.
     #[default]
     Kiln,
-    /// Any program: 0 pass, 4 skip, anything else fail.
+    /// Any program: as for kselftest, and a shell that misses a command is no failure.
     Program,
     /// kselftest: Documentation/dev-tools/kselftest.rst and tools/testing/selftests/kselftest.h.
     Kselftest,
-    /// An executable of a folder: as for kselftest, and a shell that misses a command is no failure.
-    Folder,
     /// The Linux Test Project: its exit status is a sum of bits, and its output says why.
     Ltp,
 }
@@ -50,6 +51,10 @@ pub struct Seen<'a> {
     pub ending: &'a Ending,
     /// Results with a text.
     pub reports: &'a [Report],
+    /// What the kernel logged.
+    pub log: &'a [&'a str],
+    /// Options that its suite asks for and the kernel was built without.
+    pub lacking: &'a [String],
     /// Defects that the kernel reported.
     pub kernel_reports: &'a [KernelReport],
     /// The last lines of the console.
@@ -91,6 +96,8 @@ pub struct Judgement {
     pub outcome: Outcome,
     /// Who broke it, if it is broken.
     pub blame: Option<Blame>,
+    /// Whom it accuses, if it is a failure.
+    pub accused: Option<Accused>,
     /// Why; empty for a pass.
     pub reason: String,
     /// What shows it.
@@ -108,6 +115,7 @@ impl Judgement {
         Self {
             outcome,
             blame: None,
+            accused: outcome.is_failure().then_some(Accused::Kernel),
             reason: reason.into(),
             evidence: Vec::new(),
             expected_failure: false,
@@ -127,6 +135,15 @@ impl Judgement {
         Self { evidence: [self.evidence, evidence.to_vec()].concat(), ..self }
     }
 
+    /// A failure of a program that may test anything accuses nobody else.
+    fn of_program(self, seen: &Seen<'_>) -> Self {
+        let is_program = seen.dialect == Dialect::Program;
+        Self {
+            accused: self.accused.map(|accused| if is_program { Accused::Program } else { accused }),
+            ..self
+        }
+    }
+
     /// The Run of `case` on this boot that concludes so, and of which nothing else is known.
     #[must_use]
     pub fn run_of(self, case: &str, about: &str, boot: u32) -> Run {
@@ -135,6 +152,7 @@ impl Judgement {
             about: about.to_string(),
             outcome: self.outcome,
             blame: self.blame,
+            accused: self.accused,
             reason: self.reason,
             expected_failure: self.expected_failure,
             evidence: self.evidence,
@@ -168,6 +186,10 @@ pub fn judge(seen: &Seen<'_>) -> Judgement {
 
 fn died(death: &Death, report: Option<&KernelReport>, console: &[String]) -> Judgement {
     let judgement = match death {
+        Death::Panic(title) if oom::is_panic(title) => Judgement::broken(
+            Blame::Case,
+            format!("the machine ran out of memory ({title}): --memory gives it more"),
+        ),
         Death::Panic(title) => {
             let title =
                 report.map_or_else(|| format!("Kernel panic: {title}"), |report| report.title.clone());
@@ -205,8 +227,11 @@ fn finished(seen: &Seen<'_>, end: &End, counts: Counts, new_taint: u64) -> Judge
     if let End::NotStarted(why) = end {
         return Judgement::broken(Blame::Kiln, format!("the case could not be started: {why}"));
     }
+    if let Some(judgement) = oom::killed(seen, end) {
+        return judgement;
+    }
     if counts.fail > 0 {
-        return first(seen, ReportKind::Fail, Outcome::Fail);
+        return first(seen, ReportKind::Fail, Outcome::Fail).of_program(seen);
     }
     if counts.broken > 0 {
         return Judgement { blame: Some(Blame::Case), ..first(seen, ReportKind::Broken, Outcome::Broken) };
@@ -215,16 +240,26 @@ fn finished(seen: &Seen<'_>, end: &End, counts: Counts, new_taint: u64) -> Judge
         return Judgement::new(Outcome::Fail, format!("the kernel became tainted: {taint}"));
     }
     // Nothing went wrong by kiln's own word; what remains is how the process ended.
-    match (seen.dialect, end) {
-        (_, End::Signalled(signal)) => {
-            Judgement::new(Outcome::Fail, format!("the case was killed by signal {signal}"))
+    let judgement = match (seen.dialect, end) {
+        (dialect, End::Signalled(signal)) => {
+            Judgement::new(Outcome::Fail, format!("{} was killed by signal {signal}", subject(dialect)))
         }
         (Dialect::Kselftest, End::Exited(code)) => kselftest::exited(seen, counts, *code),
-        (Dialect::Folder, End::Exited(code)) => {
-            program::without_command(seen, *code).unwrap_or_else(|| kselftest::exited(seen, counts, *code))
+        (Dialect::Program, End::Exited(code)) => {
+            shell::without_command(seen, *code).unwrap_or_else(|| kselftest::exited(seen, counts, *code))
         }
         (Dialect::Ltp, End::Exited(code)) => ltp::exited(seen, *code),
-        _ => program::ended(seen, end, counts),
+        _ => kiln::ended(seen, end, counts),
+    };
+    judgement.of_program(seen)
+}
+
+/// What is run, in words.
+fn subject(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Kiln => "the case",
+        Dialect::Program => "the program",
+        Dialect::Kselftest | Dialect::Ltp => "the test",
     }
 }
 
@@ -233,9 +268,11 @@ fn late(seen: &Seen<'_>, stacks: &str, killed: bool) -> Judgement {
     if let Some(judgement) = ltp::cut_short(seen).filter(|_| killed) {
         return judgement;
     }
-    let stuck = if killed { "" } else { " and cannot be killed" };
+    let kernel = if killed { "; the kernel answers" } else { " and cannot be killed" };
+    let (subject, limit) = (subject(seen.dialect), seen.limit.as_secs_f64());
     let judgement =
-        Judgement::new(Outcome::Hang, format!("the case did not end within its time limit{stuck}"));
+        Judgement::new(Outcome::Hang, format!("{subject} did not end within {limit:.0} s{kernel}"));
+    let judgement = if killed { judgement.of_program(seen) } else { judgement };
     judgement.with(&texts(seen, ReportKind::Fail)).with(&lines(stacks))
 }
 

@@ -48,11 +48,21 @@ impl Outcome {
         }
     }
 
-    /// Whether the kernel is at fault.
+    /// Whether something failed that should work.
     #[must_use]
-    pub fn accuses_kernel(self) -> bool {
+    pub fn is_failure(self) -> bool {
         matches!(self, Self::Fail | Self::Crash | Self::Hang)
     }
+}
+
+/// Whom a failure accuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Accused {
+    /// The kernel died, stopped answering, reported a defect or failed a test of it.
+    Kernel,
+    /// The program failed or did not end, and the kernel reported nothing.
+    Program,
 }
 
 /// Who broke a Run whose Outcome is [`Outcome::Broken`].

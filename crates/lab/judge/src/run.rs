@@ -6,7 +6,7 @@ use protocol::{Counts, End, KernelRecord, Report};
 use serde::{Deserialize, Serialize};
 
 use crate::kernel_report::KernelReport;
-use crate::outcome::{Blame, Outcome};
+use crate::outcome::{Accused, Blame, Outcome};
 
 /// What is kept of a case that was run, or could not be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct Run {
     pub outcome: Outcome,
     /// Who broke it, if it is broken.
     pub blame: Option<Blame>,
+    /// Whom it accuses, if it is a failure; Runs of earlier versions do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accused: Option<Accused>,
     /// One line that says why; empty for a pass, unless it is an expected failure.
     pub reason: String,
     /// A pass that is a failure which the case expected, as kselftest's XFAIL.
@@ -30,6 +33,7 @@ pub struct Run {
     /// What shows it: failed checks, kernel reports, the last lines of the console.
     pub evidence: Vec<String>,
     /// By the guest's clock where the case ended, else by the host's.
+    #[serde(with = "crate::json::seconds")]
     pub duration: Duration,
     /// Which boot of this session it ran in, from 1; 0 if in none.
     pub boot: u32,
@@ -37,7 +41,7 @@ pub struct Run {
     #[serde(default)]
     pub clone: u32,
     /// What the case drew its random numbers from.
-    #[serde(default)]
+    #[serde(default, with = "crate::json::seed")]
     pub seed: u64,
     /// All Runs of a case that was run more than once, in the order in which they ended. The Run that they stand
     /// in is one of them: the first that did not pass, else the first.
@@ -56,6 +60,9 @@ pub struct Run {
     pub kernel_reports: Vec<KernelReport>,
     /// What it wrote to standard output and error; at most 256 KiB.
     pub output: String,
+    /// Commands that its shell did not find; it may have ended well without them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_found: Vec<String>,
     /// The kernel log from its start to its end; at most 2,000 records.
     pub log: Vec<KernelRecord>,
     /// What it left behind and what else is worth knowing.
@@ -70,6 +77,7 @@ pub struct Repeat {
     /// One line that says why; empty for a pass.
     pub reason: String,
     /// By the guest's clock where the case ended, else by the host's.
+    #[serde(with = "crate::json::seconds")]
     pub duration: Duration,
     /// The boot that it ran in; 0 where an earlier version did not say it.
     #[serde(default)]
@@ -77,6 +85,7 @@ pub struct Repeat {
     /// The clone that it ran in.
     pub clone: u32,
     /// What the case drew its random numbers from.
+    #[serde(with = "crate::json::seed")]
     pub seed: u64,
 }
 
@@ -115,6 +124,7 @@ impl Run {
             about: String::new(),
             outcome: Outcome::Broken,
             blame: None,
+            accused: None,
             reason: String::new(),
             expected_failure: false,
             evidence: Vec::new(),
@@ -129,6 +139,7 @@ impl Run {
             reports: Vec::new(),
             kernel_reports: Vec::new(),
             output: String::new(),
+            not_found: Vec::new(),
             log: Vec::new(),
             notes: Vec::new(),
         }

@@ -99,6 +99,8 @@ pub fn conclude(about: &About, stop: &Stop, console: &str, control: &str) -> Ver
         expects: &about.expects.iter().map(String::as_str).collect::<Vec<_>>(),
         ending: &ending,
         reports: &control.reports,
+        log: &control.log.iter().map(String::as_str).collect::<Vec<_>>(),
+        lacking: &about.lacking,
         kernel_reports: &reports,
         console: tail(running),
     });
@@ -107,10 +109,9 @@ pub fn conclude(about: &About, stop: &Stop, console: &str, control: &str) -> Ver
         verdict.show(label, &judgement.evidence);
     }
     verdict.show("output", &control.output.lines().map(str::to_string).collect::<Vec<_>>());
-    verdict.note(&control);
-    if let (true, Some(End::Exited(code @ 1..)), false) = (about.is_users, &control.end, verdict.is_broken())
-    {
-        verdict.pass_on(*code);
+    verdict.note(&control, about.dialect);
+    if about.is_users {
+        verdict.pass_on(control.end.as_ref(), judgement.accused);
     }
     verdict
 }

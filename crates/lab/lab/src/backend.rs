@@ -87,6 +87,9 @@ pub struct HostBackend;
 
 impl Backend for HostBackend {
     fn kernel(&self, wanted: &KernelRequest, waiting: &mut Waiting<'_>) -> Result<Kernel, kbuild::Error> {
+        if let Some(option) = wanted.idle_option() {
+            return Err(kbuild::Error::NothingToBuild { locator: wanted.locator.to_string(), option });
+        }
         with_store(waiting, |context| match wanted.is_built() {
             true => kbuild::build(&wanted.locator, &wanted.build.recipe(), context),
             false => Ok(kernel::resolve(&wanted.locator, context)?),

@@ -20,7 +20,8 @@ use protocol::{RunRequest, waiting};
 use thiserror::Error;
 
 use crate::event::Session;
-use crate::observe;
+use crate::observe::{self, Asked};
+use crate::options::SETTLE;
 use crate::plan::Item;
 use judge::Run;
 
@@ -141,7 +142,8 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
 pub fn request(item: &Item, seed: u64, limit: Duration) -> Result<Vec<u8>, machine::Error> {
     // Nobody tells it when its time is up.
     let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-    let request = RunRequest { limit_ms, ..observe::request((1, seed, item), limit) };
+    let asked = Asked { run: 1, seed, item, settle: SETTLE };
+    let request = RunRequest { limit_ms, ..observe::request(asked, limit) };
     waiting::encode(&request).map_err(|error| machine::Error::host("request", std::io::Error::other(error)))
 }
 

@@ -3,6 +3,7 @@
 //! The terminal, the machine-readable formats and the recorder are equal listeners: what cannot be
 //! derived from these events is not reported.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use machine::Engine;
 use serde::{Deserialize, Serialize};
 
 use crate::request::Request;
+use judge::Exit;
+use judge::json::Seconds;
 use judge::run::{Run, Summary};
 
 /// Something that happened in a session.
@@ -53,6 +56,7 @@ pub enum Event {
         /// `uname -r`.
         release: String,
         /// From the start of the machine's program to the hello.
+        #[serde(with = "judge::json::seconds")]
         took: Duration,
         /// An earlier session booted it and kept it to be cloned.
         #[serde(default)]
@@ -65,6 +69,15 @@ pub enum Event {
         /// The clone that it runs in; 0 for the booted machine itself.
         clone: u32,
     },
+    /// A line that a program wrote to its standard output or error.
+    Output {
+        /// The case that it is.
+        case: String,
+        /// The clone that it runs in; 0 for the booted machine itself.
+        clone: u32,
+        /// As it was written.
+        line: String,
+    },
     /// One of several Runs of a case has been judged.
     Repeated(Box<Run>),
     /// All Runs of a case have been judged; this is the one that stands for them.
@@ -74,9 +87,13 @@ pub enum Event {
         /// Counts.
         summary: Summary,
         /// From the first event to the last.
+        #[serde(with = "judge::json::seconds")]
         took: Duration,
         /// The user stopped it.
         interrupted: bool,
+        /// The exit code of kiln, and whose it is; sessions of earlier versions do not say it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit: Option<Exit>,
     },
 }
 
@@ -120,6 +137,12 @@ pub struct Session {
     pub content: String,
     /// Names of all cases, in the order in which they run.
     pub cases: Vec<String>,
+    /// How long cases took before, or say that they take.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub expected: BTreeMap<String, Seconds>,
+    /// Machines at a time; 0 where it is not known.
+    #[serde(default)]
+    pub jobs: usize,
 }
 
 impl Session {

@@ -3,12 +3,12 @@
 use judge::Outcome;
 use kernel::Kernel;
 use machine::catalogue;
-use machine::program::Program;
 use measure::{Job, NotMeasured};
 use protocol::catalogue::Operation;
 use protocol::{Command, Need, Work};
 
 use crate::plan::{Fixed, Plan};
+use crate::scripts;
 use crate::suites::select::MICRO;
 use crate::user_program::{self, UserProgram};
 
@@ -58,7 +58,7 @@ impl Jobs {
     ///
     /// When it cannot be read or is no program, or a module's files are damaged.
     pub fn of_program(kernel: &Kernel, user: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
-        let program = Program::load(user.path)?;
+        let program = scripts::load(user.path)?;
         let needs = user.needs();
         let mut plan = Plan::empty("program", &needs, fixed);
         // The same name for all, so that two programs can be compared, and their paths take as many instructions.

@@ -6,8 +6,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use judge::Summary;
 use judge::kunit::{BOOT, Boot, Console, Story, story};
+use judge::{Exit, Summary};
 use machine::Event as MachineEvent;
 use protocol::ToAgent;
 
@@ -62,7 +62,9 @@ pub fn run(
     let mut summary = Summary { not_run: story.not_run, ..Summary::default() };
     story.runs.iter().for_each(|planned| summary.count(planned.run.outcome));
     Booted { console, command_line, boot, story }.emit(listener, session);
-    listener.on_event(&Event::Ended { summary, took: start.elapsed(), interrupted: interrupted() });
+    let (interrupted, took) = (interrupted(), start.elapsed());
+    let exit = Some(Exit::of_session(summary, interrupted));
+    listener.on_event(&Event::Ended { summary, took, interrupted, exit });
     error.map_or(Ok(summary), Err)
 }
 

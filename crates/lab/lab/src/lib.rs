@@ -6,7 +6,7 @@
 //! * [`suites`]: kiln's own suites, and those of others
 //! * [`plan`]: what a Kernel has of what the cases need
 //! * [`user_program`]: a user's own program as the only case
-//! * [`userland`]: a shell and the usual programs; [`commands`]: what scripts name
+//! * [`userland`]: a shell and the usual programs; [`commands`]: what scripts name; [`scripts`]: what runs them
 //! * [`jobs`]: what is measured, and what its machine needs
 //! * [`source`]: where machines come from
 //! * [`options`]: how a plan is run
@@ -30,6 +30,7 @@ pub mod plan;
 pub mod prepare;
 pub mod request;
 pub mod runner;
+mod scripts;
 pub mod shell;
 pub mod source;
 pub mod suites;

@@ -30,6 +30,28 @@ pub(crate) const NOTES_MAX: usize = 20;
 /// How often the user's wish to stop is looked at.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Something that is told while a case runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RunEvent<'a> {
+    /// A line on the console.
+    Console(&'a str),
+    /// A line that a program wrote.
+    Output(&'a str),
+    /// The case has ended, and its kernel goes on with what it has put off.
+    Settling,
+}
+
+/// What a machine is asked to run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// No other run of the session has this number.
+    pub(crate) run: u32,
+    pub(crate) seed: u64,
+    pub(crate) item: &'a Item,
+    /// How long its kernel may go on afterwards.
+    pub(crate) settle: Duration,
+}
+
 /// Everything that was seen of a Run.
 #[derive(Debug)]
 pub(crate) struct Observation {
@@ -41,6 +63,8 @@ pub(crate) struct Observation {
     pub(crate) waited: Duration,
     pub(crate) reports: Vec<Report>,
     pub(crate) output: String,
+    /// How much of it has been told.
+    told: usize,
     pub(crate) log: Vec<KernelRecord>,
     /// The text of all records, also of those that are not kept.
     pub(crate) log_text: Lines,
@@ -55,16 +79,17 @@ pub(crate) struct Observation {
 /// Runs `item` and sees what happens; nothing if the user interrupts it.
 pub(crate) fn observe(
     machine: &mut dyn Machine,
-    (run, seed, item): (u32, u64, &Item),
+    asked: Asked<'_>,
     timeouts: TimeoutScale,
     interrupt: &AtomicBool,
-    on_line: &mut dyn FnMut(&str),
+    hear: &mut dyn FnMut(RunEvent<'_>),
 ) -> Option<Observation> {
+    let Asked { run, item, settle, .. } = asked;
     let limit = limit(item, timeouts);
     machine.name_dump(&file_name(&item.name));
-    machine.send(&ToAgent::Run(request((run, seed, item), limit)));
+    machine.send(&ToAgent::Run(request(asked, limit)));
     let life = Life::begin(machine);
-    let mut watch = Watch::new(limit, timeouts);
+    let mut watch = Watch::new(limit, settle, timeouts);
     let mut seen = Observation::new(limit);
     while !interrupt.load(Ordering::Relaxed) {
         let (lived, waited) = life.look(machine);
@@ -80,25 +105,31 @@ pub(crate) fn observe(
                 continue;
             }
             Duty::Hang(silence) => {
-                let ending = Ending::Silent { seconds: silence.as_secs(), facts: examine(machine, on_line) };
+                let ending = Ending::Silent { seconds: silence.as_secs(), facts: examine(machine, hear) };
                 return Some(seen.end(machine, ending, life.passed()));
             }
             Duty::Overdue => {
-                let ending = Ending::Overdue { facts: examine(machine, on_line) };
+                let ending = Ending::Overdue { facts: examine(machine, hear) };
                 return Some(seen.end(machine, ending, life.passed()));
             }
         };
         match machine.next(until) {
             MachineEvent::Quiet | MachineEvent::Stopped => {}
             MachineEvent::Console(line) => {
-                on_line(&line);
+                hear(RunEvent::Console(&line));
                 seen.console.push(line);
             }
             MachineEvent::Stranger(text) => seen.note(format!("on the control port: {text}")),
             MachineEvent::Ended(death) => return Some(seen.end(machine, Ending::Died(death), life.passed())),
             MachineEvent::Agent(message) => {
                 watch.restart(life.lived(seen.waited));
-                if seen.take(run, message) {
+                if message == (FromAgent::Settling { run }) {
+                    hear(RunEvent::Settling);
+                    continue;
+                }
+                let is_over = seen.take(run, message);
+                seen.tell_output(is_over, hear);
+                if is_over {
                     return Some(seen);
                 }
             }
@@ -109,9 +140,9 @@ pub(crate) fn observe(
 
 /// Looks into a machine that is given up. What its kernel is made to print is recorded and kept apart from
 /// what it said by itself, in which causes are looked for.
-fn examine(machine: &mut dyn Machine, on_line: &mut dyn FnMut(&str)) -> Facts {
+fn examine(machine: &mut dyn Machine, hear: &mut dyn FnMut(RunEvent<'_>)) -> Facts {
     let facts = machine.examine();
-    facts.traces.iter().for_each(|line| on_line(line));
+    facts.traces.iter().for_each(|line| hear(RunEvent::Console(line)));
     facts
 }
 
@@ -120,14 +151,13 @@ fn examine(machine: &mut dyn Machine, on_line: &mut dyn FnMut(&str)) -> Facts {
 fn limit(item: &Item, timeouts: TimeoutScale) -> Duration {
     match item.dialect {
         Dialect::Ltp => timeouts.stretch_by_load(item.limit),
-        Dialect::Kiln | Dialect::Program | Dialect::Kselftest | Dialect::Folder => {
-            timeouts.stretch(item.limit)
-        }
+        Dialect::Kiln | Dialect::Program | Dialect::Kselftest => timeouts.stretch(item.limit),
     }
 }
 
 /// What the agent is asked for.
-pub(crate) fn request((run, seed, item): (u32, u64, &Item), limit: Duration) -> RunRequest {
+pub(crate) fn request(asked: Asked<'_>, limit: Duration) -> RunRequest {
+    let Asked { run, seed, item, settle } = asked;
     RunRequest {
         run,
         work: work(item, limit),
@@ -138,6 +168,7 @@ pub(crate) fn request((run, seed, item): (u32, u64, &Item), limit: Duration) -> 
         modules: item.modules.clone(),
         unsure: item.unsure.clone(),
         needs: item.needs.clone(),
+        settle_ms: u64::try_from(settle.as_millis()).unwrap_or(u64::MAX),
     }
 }
 
@@ -200,6 +231,7 @@ impl Observation {
             waited: Duration::ZERO,
             reports: Vec::new(),
             output: String::new(),
+            told: 0,
             log: Vec::new(),
             log_text: Lines::default(),
             log_lost: false,
@@ -255,6 +287,14 @@ impl Observation {
             other => self.note(format!("unexpected from the agent: {}", name(&other))),
         }
         false
+    }
+
+    /// Tells the lines that are whole; all, once the program has ended.
+    fn tell_output(&mut self, is_over: bool, hear: &mut dyn FnMut(RunEvent<'_>)) {
+        let rest = &self.output[self.told..];
+        let whole = if is_over { rest.len() } else { rest.rfind('\n').map_or(0, |end| end + 1) };
+        rest[..whole].lines().for_each(|line| hear(RunEvent::Output(line)));
+        self.told += whole;
     }
 
     fn keep_output(&mut self, text: &str) {

@@ -7,6 +7,8 @@ use judge::run::Run;
 use machine::TimeoutScale;
 use serde::{Deserialize, Serialize};
 
+use crate::plan::Item;
+
 /// How far cases are kept apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -33,10 +35,28 @@ pub struct Options {
     pub boots: Boots,
     /// What all cases draw their random numbers from; each Run has its own if this is not set.
     pub seed: Option<u64>,
-    /// How long cases took before: the longest are run first.
+    /// How long a kernel may go on after a case with what it has put off, if that was said.
+    pub settle: Option<Duration>,
+    /// How long cases took before: the longest run first.
     pub durations: HashMap<String, Duration>,
     /// Runs of an earlier session, which are told and not made again.
     pub finished: Vec<Run>,
+}
+
+/// Long enough for callbacks, works and a timer of 50 ms, which takes 60 where there are 100 ticks a second.
+pub(crate) const SETTLE: Duration = Duration::from_millis(70);
+
+impl Options {
+    /// How long the kernel may go on after a case. What it reports later counts for the next case in the same machine; where
+    /// there is none it would be lost.
+    pub(crate) fn settle(&self, is_last: bool) -> Duration {
+        self.settle.unwrap_or(if is_last { SETTLE } else { Duration::ZERO })
+    }
+
+    /// How long a case took before, or else says that it takes.
+    pub(crate) fn expected(&self, item: &Item) -> Option<Duration> {
+        self.durations.get(&item.name).copied().or(item.runtime)
+    }
 }
 
 /// The boots in whose clones cases run. Boots of one machine with different numbers are different boots.

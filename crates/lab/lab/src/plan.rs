@@ -52,10 +52,14 @@ pub struct Item {
     pub needs: Vec<Need<String>>,
     /// Its time limit on an unloaded machine.
     pub limit: Duration,
+    /// How long it says that it takes at most.
+    pub runtime: Option<Duration>,
     /// Kernel reports that it provokes on purpose.
     pub expects: Vec<String>,
     /// Modules to load, by their paths in the machine.
     pub modules: Vec<String>,
+    /// Options that its suite asks for and the kernel was built without.
+    pub lacking: Vec<String>,
     /// Modules that it needs and of which nothing is known: a lone image says nothing about its own.
     pub unsure: Vec<String>,
     /// What it needs of what the plan ships.
@@ -147,10 +151,12 @@ impl Plan {
             work: Work::Case(case.name.clone()),
             dialect: Dialect::Kiln,
             limit: fixed.limit.unwrap_or(case.limit),
+            runtime: None,
             expects: case.expects.clone(),
             needs: Vec::new(),
             files: Wanted { common: false, parts: needs::parts(&modules, &needs).collect() },
             modules,
+            lacking: Vec::new(),
             unsure: unsure(kernel, &needs),
             cpus: cpus_of(&needs),
             skip,

@@ -16,6 +16,7 @@ mod error;
 pub mod kunit;
 pub mod measure;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -149,7 +150,7 @@ impl Prepared {
     /// As for [`Prepared::new`].
     pub fn golden(&self, context: &mut Context<'_>) -> Result<Option<Self>, Error> {
         let Some(locator) = &self.request.policy.golden else { return Ok(None) };
-        let kernel = KernelRequest { locator: locator.clone(), build: self.request.kernel.build.clone() };
+        let kernel = KernelRequest::of(locator.clone(), &self.request.kernel.build);
         Self::new(&RunRequest { kernel, ..self.request.clone() }, context).map(Some)
     }
 
@@ -255,8 +256,9 @@ impl Prepared {
         let is_expected = self.request.machine.accel == AccelChoice::Auto
             && self.engine == Engine::Qemu(Accel::Tcg)
             && Path::new("/dev/kvm").exists();
-        let why = is_expected.then(|| kvm::verdict().err()).flatten()?;
-        Some(format!("{why}: using TCG"))
+        let is_useless = is_expected && kvm::verdict().is_err();
+        (is_useless && kvm::is_news())
+            .then(|| "KVM does not work here, so QEMU emulates; `kiln doctor` says why".to_string())
     }
 }
 
@@ -303,6 +305,8 @@ impl About<'_> {
             suite: suite.to_string(),
             content: String::new(),
             cases: Vec::new(),
+            expected: BTreeMap::new(),
+            jobs: 0,
         }
     }
 }

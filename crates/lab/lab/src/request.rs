@@ -21,7 +21,7 @@ pub mod words;
 use serde::{Deserialize, Serialize};
 
 pub use kept::{BundleRequest, KeptRequest, ReplayRequest};
-pub use kernel::{BuildOptions, KernelRequest};
+pub use kernel::{BuildOptions, KernelRequest, may_be_built};
 pub use kunit::KunitRequest;
 pub use machine::MachineRequest;
 pub use measure::{FiguresRequest, MeasureRequest, TimedRequest};

@@ -23,9 +23,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::event::{Event, Listener, Session};
-use crate::options::{Isolation, Options};
+use crate::options::{Isolation, Options, Repeats};
 use crate::plan::{Item, Plan};
+use crate::request::Request;
 use crate::source::Source;
+use judge::json::Seconds;
 use judge::run::Summary;
 
 pub use golden::Golden;
@@ -91,9 +93,10 @@ impl<'a> Runner<'a> {
     pub fn run(self, session: Session, parts: &[Part<'_>]) -> Result<Summary, machine::Error> {
         let start = Instant::now();
         let options = self.options;
-        let context = Context::new(self.interrupt, &options);
+        let context = Context::new(self.interrupt, &options, parameters(&session));
         let mut emitter = Emitter::new(self.listener);
-        emitter.on_event(&Event::Planned(Box::new(session)));
+        let is_users = runs_program(&session);
+        emitter.on_event(&Event::Planned(Box::new(planned(session, parts, &options))));
         // All that needs no machine comes first, so that it is kept however the session ends.
         let open: Vec<_> = parts.iter().map(|part| open_items(part.plan, &options, &mut emitter)).collect();
         let run = |(part, items): (&Part<'_>, _)| {
@@ -101,12 +104,36 @@ impl<'a> Runner<'a> {
         };
         let finished = parts.iter().zip(open).try_for_each(run);
         let total: usize = parts.iter().map(|part| part.plan.items.len()).sum();
-        let summary = emitter.end(total, start.elapsed(), context.is_interrupted());
+        let summary = emitter.end(total, start.elapsed(), context.is_interrupted(), is_users);
         match finished {
             Err(GivenUp::Impossible(error)) => Err(error),
             Ok(()) | Err(GivenUp::Told) => Ok(summary),
         }
     }
+}
+
+/// Whether it runs just the user's own program.
+fn runs_program(session: &Session) -> bool {
+    matches!(&session.request, Some(Request::Run(request)) if request.cases.program().is_some())
+}
+
+/// The kernel parameters that the user asked for.
+fn parameters(session: &Session) -> String {
+    match &session.request {
+        Some(Request::Run(request)) => request.machine.append.join(" "),
+        Some(Request::Kunit(_)) | None => String::new(),
+    }
+}
+
+/// The session with what is known about the time that it takes.
+fn planned(session: Session, parts: &[Part<'_>], options: &Options) -> Session {
+    let items = parts.iter().flat_map(|part| &part.plan.items).filter(|item| item.skip.is_none());
+    let times = if let Repeats::Times(times) = options.repeats { times } else { 1 };
+    let expected = items
+        .filter_map(|item| Some((item.name.clone(), Seconds(options.expected(item)? * times))))
+        .collect();
+    let jobs = if options.isolation == Isolation::Suite { 1 } else { options.jobs.max(1) };
+    Session { expected, jobs, ..session }
 }
 
 /// Tells what needs no machine, and gives the rest.

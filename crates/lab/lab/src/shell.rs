@@ -26,6 +26,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// A command of the user has all the time it wants: a hundred days.
 const LIMIT_MS: u64 = 100 * 24 * 3600 * 1000;
 
+/// Where a command finds its standard input in the machine.
+const INPUT: &str = "/kiln/input";
+
 /// Lines of the console that are shown when the machine dies under a command.
 const TAIL: usize = 30;
 
@@ -34,11 +37,13 @@ const TAIL: usize = 30;
 pub struct PreparedShell {
     kernel: Kernel,
     spec: Spec,
+    has_input: bool,
 }
 
 /// A machine that is up, and has a shell.
 pub struct Shell {
     machine: Vmm,
+    has_input: bool,
 }
 
 impl std::fmt::Debug for Shell {
@@ -98,7 +103,14 @@ impl PreparedShell {
         let mut plan = Plan::nothing("shell", machine.fixed(engine, None)?);
         userland::ship(&mut plan.payload)?;
         let spec = machine.spec(&plan, engine);
-        Ok(Self { kernel, spec })
+        Ok(Self { kernel, spec, has_input: false })
+    }
+
+    /// The same with standard input for a command.
+    #[must_use]
+    pub fn with_input(mut self, input: Vec<u8>) -> Self {
+        self.spec.payload.file(INPUT, input);
+        Self { has_input: true, ..self }
     }
 
     /// A shell in the machine of a Run, where `kiln-case` runs the case.
@@ -110,7 +122,7 @@ impl PreparedShell {
         let Alone { kernel, mut spec, item, run, .. } = alone;
         spec.payload.file(FOREGROUND, bundle::request(&item, run.seed, item.limit)?);
         userland::ship(&mut spec.payload)?;
-        Ok(Self { kernel, spec })
+        Ok(Self { kernel, spec, has_input: false })
     }
 
     /// Starts the machine; `emit` gets lines about that.
@@ -129,7 +141,7 @@ impl PreparedShell {
             BootEvent::Console(line) => emit(line),
         })?;
         Ok(match booted {
-            Ok(booted) => Ok(Shell { machine: booted.machine }),
+            Ok(booted) => Ok(Shell { machine: booted.machine, has_input: self.has_input }),
             Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => Err(Left::ByUser),
             Err(failure) => Err(Left::Died(Box::new(did_not_boot(&failure)))),
         })
@@ -143,7 +155,7 @@ impl Shell {
     ///
     /// When `out` does not take it.
     pub fn command(mut self, command: &str, interrupt: &AtomicBool, out: &mut dyn Write) -> io::Result<Left> {
-        self.machine.send(&ToAgent::Run(request(command)));
+        self.machine.send(&ToAgent::Run(request(command, self.has_input)));
         while !interrupt.load(Ordering::Relaxed) {
             match self.machine.next(Instant::now() + INTERVAL) {
                 Event::Agent(FromAgent::Output { text, .. }) => {
@@ -197,8 +209,13 @@ impl Shell {
     }
 }
 
-fn request(command: &str) -> RunRequest {
-    let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
+fn request(command: &str, has_input: bool) -> RunRequest {
+    let with_input = format!("exec /bin/sh -c \"$1\" <{INPUT}");
+    let argv = match has_input {
+        true => vec!["/bin/sh", "-c", &with_input, "sh", command],
+        false => vec!["/bin/sh", "-c", command],
+    };
+    let argv = argv.into_iter().map(str::to_string).collect::<Vec<_>>();
     RunRequest {
         run: 1,
         work: Work::Program(Command::new(argv)),
@@ -208,6 +225,7 @@ fn request(command: &str) -> RunRequest {
         modules: Vec::new(),
         unsure: Vec::new(),
         needs: Vec::new(),
+        settle_ms: 0,
     }
 }
 
@@ -228,6 +246,8 @@ fn died(death: Death, console: &[String]) -> Judgement {
         expects: &[],
         ending: &ending,
         reports: &[],
+        log: &[],
+        lacking: &[],
         kernel_reports: &[],
         console,
     })

@@ -4,14 +4,13 @@
 //! * [`external`]: what the suites of others have in common; [`folder`]: any executables
 //! * [`ltp`]: the Linux Test Project
 //! * [`kselftest`]: the kernel's own selftests, installed or built from a tree
-//! * [`ship`]: from a suite to a plan; [`scripts`]: what scripts need
+//! * [`ship`]: from a suite to a plan
 
 mod error;
 pub mod external;
 mod folder;
 pub mod kselftest;
 pub mod ltp;
-mod scripts;
 pub mod select;
 mod ship;
 

@@ -10,7 +10,7 @@ use machine::spec;
 use protocol::{Command, Need, Work};
 
 use crate::plan::{Fixed, Item, Plan, tool_path};
-use crate::userland;
+use crate::{scripts, userland};
 use judge::Dialect;
 
 /// Where it is in the machine.
@@ -54,7 +54,7 @@ impl Plan {
     ///
     /// When it cannot be read or is no program, or a module's files are damaged.
     pub fn for_program(kernel: &Kernel, user: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
-        let program = Program::load(user.path)?;
+        let program = scripts::load(user.path)?;
         let name = user.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = place(&name);
         let mut plan = Self::empty(&name, &[], fixed);
@@ -69,13 +69,15 @@ impl Plan {
         }
         plan.items.push(Item {
             name,
-            about: format!("{} exits with 0", user.path.display()),
+            about: format!("exit status 0 of {}", user.path.display()),
             work: Work::Program(user.command(place)),
             dialect: Dialect::Program,
             limit: fixed.limit.unwrap_or(LIMIT),
+            runtime: None,
             expects: Vec::new(),
             needs: Vec::new(),
             modules: Vec::new(),
+            lacking: Vec::new(),
             unsure: Vec::new(),
             files: Wanted { common: true, ..Wanted::default() },
             cpus: spec::CPUS,

@@ -38,12 +38,13 @@ pub enum Duty {
 }
 
 impl Watch {
-    /// Starts watching a Run of at most `limit`. The agent is told then; only if it does not end the work
+    /// Starts watching a Run of at most `limit`, after which the kernel may go on for `settle`. The agent is told then; only if it does not end the work
     /// is the machine given up.
     #[must_use]
-    pub fn new(limit: Duration, scale: TimeoutScale) -> Self {
+    pub fn new(limit: Duration, settle: Duration, scale: TimeoutScale) -> Self {
         let silence_limit = scale.stretch(SILENCE);
-        let deadline = limit.saturating_mul(2).saturating_add(silence_limit.saturating_mul(2));
+        let deadline =
+            limit.saturating_mul(2).saturating_add(silence_limit.saturating_mul(2)).saturating_add(settle);
         let zero = Duration::ZERO;
         Self { silence_limit, limit, deadline, last_message: zero, asked: zero, nonce: 0, is_time_up: false }
     }
@@ -87,7 +88,7 @@ mod tests {
 
     /// A limit of 50 seconds, 8 of silence.
     fn watch() -> Watch {
-        Watch::new(s(50), TimeoutScale::fixed(1.0))
+        Watch::new(s(50), s(0), TimeoutScale::fixed(1.0))
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use judge::parameters::unknown_note;
 use kernel::{Kernel, Store};
 use machine::template::TemplateEntry;
 use machine::{Built, Measuring, Programs, SHIFT, Spec, Template, Timing, Watch};
@@ -139,13 +140,15 @@ impl Counted<'_> {
         profiling: Profiling,
         context: &Context<'_>,
     ) -> Result<BootTake, Failure> {
+        let console = ready.template.about().console.iter().map(String::as_str);
+        let unknown = unknown_note(console, &self.spec.append);
         let mut take = BootTake {
             release: ready.template.about().release.clone(),
             took: ready.template.about().took,
             booted: None,
             resumed: None,
             jobs: self.jobs.iter().map(|job| job.skip.clone().map(Err)).collect(),
-            notes: Vec::new(),
+            notes: unknown.into_iter().collect(),
             watched: Vec::new(),
         };
         let symbols = || self.table.get(self.label, (ready.template, ready.entry), context);

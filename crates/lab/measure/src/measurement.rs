@@ -126,8 +126,10 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Boot {
     /// What the machine drew its random numbers from.
+    #[serde(with = "judge::json::seed")]
     pub seed: u64,
     /// From the start of its program to the agent's readiness.
+    #[serde(with = "judge::json::seconds")]
     pub took: Duration,
     /// What else happened on the host while it was measured; only timed figures care.
     pub conditions: Option<host::Conditions>,

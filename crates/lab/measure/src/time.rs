@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use host::Conditions;
+use judge::parameters::unknown_note;
 use machine::Built;
 use protocol::measure::{Clock, Order};
 
@@ -73,7 +74,10 @@ impl One<'_> {
         let order = Order { clock: Clock::Nanoseconds, jobs: works, symbols: false };
         emit(Progress::Boot { kernel: subject.label.clone(), number: boot + 1, of: None });
         let starting = self.built.start_measuring(&order)?;
-        let booted = starting.wait_for_measuring(self.interrupt, &mut |_| ());
+        let mut unknown = None;
+        let booted = starting.wait_for_measuring(self.interrupt, &mut |line| {
+            unknown = unknown.take().or_else(|| unknown_note([line], &spec.append));
+        });
         let (mut machine, release, took) =
             booted.map_err(|failure| Failure::of_boot(&subject.label, failure))?;
         emit(Progress::Booted { kernel: subject.label.clone(), took, kept: false });
@@ -95,7 +99,7 @@ impl One<'_> {
             return Err(Failure::Silent { kernel: subject.label.clone(), why });
         }
         let is_new = |note: &String| !measured.notes.contains(note);
-        let new: Vec<String> = take.notes.into_iter().filter(is_new).collect();
+        let new: Vec<String> = unknown.into_iter().chain(take.notes).filter(is_new).collect();
         measured.notes.extend(new);
         measured.subject.release = release;
         measured.boots.push(Boot { seed: 0, took, conditions });

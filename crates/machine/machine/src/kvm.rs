@@ -18,6 +18,9 @@ const DEADLINE: Duration = Duration::from_millis(800);
 /// CPU time after which an unfinished loop is not the fault of a busy host.
 const FAIR_SHARE: Duration = Duration::from_millis(200);
 
+/// How long something that was said is no news.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
 const MEMORY: usize = 2 << 20;
 const CODE_AT: usize = 0x1_0000;
 const PORT: u16 = 0xf4;
@@ -249,6 +252,20 @@ fn remember(answer: &Result<(), String>) {
         // Only the time of the next probe is lost if this cannot be written.
         let _ = host::write_atomically(&file, format!("{}\n{text}\n", boot_id()).as_bytes());
     }
+}
+
+/// Whether nobody said today that KVM does not work here; from now on somebody has.
+#[must_use]
+pub fn is_news() -> bool {
+    let said = host::cache_folder().join("kvm-said");
+    let age = said.metadata().and_then(|file| file.modified()).ok().and_then(|time| time.elapsed().ok());
+    let is_news = age.is_none_or(|age| age >= DAY);
+    if is_news {
+        // Else it is said once more.
+        let _ = said.parent().map(std::fs::create_dir_all);
+        let _ = host::write_atomically(&said, b"");
+    }
+    is_news
 }
 
 fn memory_file() -> PathBuf {

@@ -111,7 +111,7 @@ pub struct Evidence {
 impl Evidence {
     /// How it fails, in a line.
     pub(crate) fn how(&self) -> Option<String> {
-        let run = self.run.as_ref().filter(|run| run.outcome.accuses_kernel()).map(|run| &run.reason);
+        let run = self.run.as_ref().filter(|run| run.outcome.is_failure()).map(|run| &run.reason);
         let how = run.or_else(|| self.lines.first()).filter(|line| !line.is_empty())?;
         Some(how.chars().take(HOW_MAX).collect())
     }

@@ -25,7 +25,7 @@ pub struct BisectRequest {
     #[serde(default)]
     pub cases: Option<Selection>,
     /// Time limit of the case instead of its own.
-    #[serde(default)]
+    #[serde(default, with = "judge::json::optional_seconds")]
     pub case_limit: Option<Duration>,
     /// How it is searched.
     #[serde(default)]

@@ -45,7 +45,7 @@ fn is_worse(row: &Row, allowed: f64) -> bool {
 }
 
 fn is_lost(missing: &Missing) -> bool {
-    missing.base.is_none() && missing.new.as_ref().is_some_and(|why| why.outcome.accuses_kernel())
+    missing.base.is_none() && missing.new.as_ref().is_some_and(|why| why.outcome.is_failure())
 }
 
 #[cfg(test)]

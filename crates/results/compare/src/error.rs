@@ -67,7 +67,7 @@ impl Error {
     pub fn accuses_kernel(&self) -> bool {
         match self {
             Self::Prepare(error) => error.accuses_kernel(),
-            Self::Measure(Failure::Boot { failure, .. }) => boot_outcome(&failure.trouble).0.accuses_kernel(),
+            Self::Measure(Failure::Boot { failure, .. }) => boot_outcome(&failure.trouble).0.is_failure(),
             _ => false,
         }
     }

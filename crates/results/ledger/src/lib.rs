@@ -31,9 +31,11 @@
 //!     bisection.json      what was concluded, with report.html and mail.txt
 //! ```
 //!
-//! Beside the folders of the sessions, `durations.json` says how long each case took lately. Every document is complete
+//! Beside the folders of the sessions, `durations.json` says how long each case took lately and `sizes.json` what each
+//! session takes: all together are kept within a budget. Every document is complete
 //! or not there; what has been written stays when kiln is killed.
 
+mod budget;
 mod document;
 mod durations;
 mod figures;
@@ -44,6 +46,7 @@ mod recorder;
 mod resume;
 mod wanted;
 
+pub use budget::make_room;
 pub use durations::Durations;
 pub use figures::{COMPARISON, Figures, MEASUREMENT, REQUEST, figures_root, measurement};
 pub use journal::{Journal, bisections_root};

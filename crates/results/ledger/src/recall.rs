@@ -156,7 +156,7 @@ fn made_again(past: &Past, before: &Run) -> Option<Run> {
 #[must_use]
 pub fn shows(root: &Path, session: &str, case: &str) -> bool {
     let past = Past::open(&root.join(session));
-    past.and_then(|past| past.run(case).ok()).is_some_and(|run| run.outcome.accuses_kernel())
+    past.and_then(|past| past.run(case).ok()).is_some_and(|run| run.outcome.is_failure())
 }
 
 #[cfg(test)]

@@ -26,6 +26,9 @@ const CONSOLE_MAX: u64 = 64 << 20;
 /// What is kept of each clone's console whatever the others say, in bytes.
 const CLONE_CONSOLE: u64 = 64 << 10;
 
+/// The file of all events; it is locked while a session is recorded.
+pub(crate) const EVENTS: &str = "events.jsonl";
+
 /// Most sessions that one process begins within a second.
 const SESSIONS_MAX: u32 = 10_000;
 
@@ -146,8 +149,9 @@ impl Recorder {
     fn open(directory: &Path) -> io::Result<Self> {
         let directory = directory.canonicalize()?;
         let file = |name: &str| File::options().create_new(true).append(true).open(directory.join(name));
-        let (events, console, kernel_log) =
-            (file("events.jsonl")?, file("console.log")?, file("kernel.log")?);
+        let (events, console, kernel_log) = (file(EVENTS)?, file("console.log")?, file("kernel.log")?);
+        // Nobody removes it meanwhile.
+        events.lock()?;
         Ok(Self {
             directory,
             events,
@@ -197,6 +201,8 @@ impl Recorder {
     fn record(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Console { clone, line, .. } => return self.write_console(*clone, line),
+            // It is kept with its Run.
+            Event::Output { .. } => return Ok(()),
             Event::Planned(session) => self.session = Some((**session).clone()),
             Event::Booting { boot, .. } => self.write_console(0, &format!("=== boot {boot}"))?,
             Event::CommandLine { boot, line } => self.write_command_line(*boot, line)?,
@@ -213,7 +219,7 @@ impl Recorder {
         self.append(&line)?;
         match event {
             Event::Planned(_) => self.write_session(None, false, None),
-            Event::Ended { summary, took, interrupted } => {
+            Event::Ended { summary, took, interrupted, .. } => {
                 self.write_session(Some(*summary), *interrupted, Some(took.as_secs_f64()))
             }
             _ => Ok(()),
@@ -324,6 +330,8 @@ mod tests {
             suite: "smoke".into(),
             content: String::new(),
             cases: vec!["pipe/full".into()],
+            expected: [].into(),
+            jobs: 2,
         }
     }
 

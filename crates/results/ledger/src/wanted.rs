@@ -7,7 +7,7 @@ use judge::{Outcome, Run};
 use crate::past::{Error, Past, sessions};
 use crate::recorder::default_root;
 
-/// Stands for the newest session.
+/// Stands for the newest session in which something failed; the newest of all if nothing did.
 const LAST: &str = "last";
 
 /// Names that are listed at most where one must be chosen.
@@ -75,7 +75,8 @@ fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
     let mut all = sessions(root);
     let none = || format!("no session {name:?} in {}", root.display());
     if name == LAST && !all.is_empty() {
-        return Ok((all.swap_remove(0), case.to_owned()));
+        let newest = all.iter().position(has_failure).unwrap_or(0);
+        return Ok((all.swap_remove(newest), case.to_owned()));
     }
     if let Some(exact) = all.iter().position(|past| past.name() == name) {
         return Ok((all.swap_remove(exact), case.to_owned()));
@@ -91,17 +92,25 @@ fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
     }
 }
 
+fn has_failure(past: &Past) -> bool {
+    past.runs().iter().any(failed)
+}
+
+fn failed(run: &Run) -> bool {
+    !matches!(run.outcome, Outcome::Pass | Outcome::Skip)
+}
+
 fn only_failed(past: &Past) -> Result<Run, Error> {
-    let mut failed = past.runs();
-    failed.retain(|run| !matches!(run.outcome, Outcome::Pass | Outcome::Skip));
+    let mut all = past.runs();
+    all.retain(failed);
     let name = past.name();
-    match failed.len() {
+    match all.len() {
         0 => {
             Err(Error::Wanted(format!("nothing failed in session {name}: name a case, such as {name}/CASE")))
         }
-        1 => Ok(failed.swap_remove(0)),
+        1 => Ok(all.swap_remove(0)),
         _ => {
-            let names = list(failed.into_iter().map(|run| run.case));
+            let names = list(all.into_iter().map(|run| run.case));
             Err(Error::Wanted(format!("several cases failed in session {name}, name one: {names}")))
         }
     }

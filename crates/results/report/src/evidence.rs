@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use judge::noise::is_noise;
 use judge::{Outcome, Run};
 use protocol::{End, ReportKind};
 
@@ -64,7 +65,8 @@ fn sections(run: &Run) -> Vec<Section> {
         Some(End::TimedOut { stacks, .. }) => stacks.as_str(),
         _ => "",
     };
-    let log = run.log.iter().filter(|_| run.evidence.is_empty() && run.kernel_reports.is_empty());
+    let is_wanted = run.evidence.is_empty() && run.kernel_reports.is_empty();
+    let log = run.log.iter().filter(|record| is_wanted && !is_noise(&record.text));
     vec![
         section("check", 10, checks(run)),
         section("broken", 5, texts(run, ReportKind::Broken)),
@@ -74,7 +76,7 @@ fn sections(run: &Run) -> Vec<Section> {
         Section { tail: true, ..section("shows", 8, run.evidence.iter().map(String::as_str)) },
         Section { tail: true, ..section("log", 8, log.map(|record| record.text.as_str())) },
         Section { tail: true, verbatim: true, ..section("output", 6, [run.output.as_str()]) },
-        section("note", 2, run.notes.iter().map(String::as_str)),
+        section("note", 2, not_found(run).iter().chain(&run.notes)),
     ]
 }
 
@@ -97,6 +99,12 @@ fn checks(run: &Run) -> Vec<String> {
     let unnamed = run.counts.fail as usize > texts.len();
     let count = unnamed.then(|| format!("{} of {} failed", run.counts.fail, run.counts.total()));
     count.into_iter().chain(texts).collect()
+}
+
+/// The commands that its shell did not find.
+pub(crate) fn not_found(run: &Run) -> Option<String> {
+    let commands: Vec<_> = run.not_found.iter().map(|command| safe_line(command)).collect();
+    (!commands.is_empty()).then(|| format!("its shell did not find {}", commands.join(", ")))
 }
 
 /// How the process ended, where that is worth a word.

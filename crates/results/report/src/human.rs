@@ -20,6 +20,9 @@ use crate::words::{cases, kernel, span, tally, why};
 /// Cases that passed each time and are still named: what went well needs no long list.
 const NAMES_MAX: usize = 8;
 
+/// Lines of evidence of a defect of the kernel, which is shown only once: enough for its whole trace.
+const DEFECT_LINES: usize = 80;
+
 /// Prints at the end what went wrong and what shows it, the worst first, then skips and totals.
 #[derive(Debug)]
 pub struct Human<W> {
@@ -29,13 +32,25 @@ pub struct Human<W> {
     replayed_as: Option<String>,
     session: Option<Session>,
     progress: Progress,
-    /// Rendered as they finish: a Run is much larger than what is shown of it.
-    bad: Vec<(Outcome, String)>,
+    bad: Vec<Bad>,
     skips: Groups,
     /// Cases that failed as they expected to.
     expected: Vec<String>,
     /// Cases that passed more than once, by what that says.
     steady: Groups,
+    /// Cases that passed without all commands of their scripts.
+    lacking: Groups,
+}
+
+/// What went wrong. It is rendered when it happens: a Run is much larger than what is shown of it.
+#[derive(Debug)]
+struct Bad {
+    outcome: Outcome,
+    block: String,
+    /// The defect that the kernel reported, if that is the reason.
+    defect: Option<String>,
+    /// Other cases with the same defect.
+    also: Vec<String>,
 }
 
 /// Cases that have a text in common.
@@ -55,6 +70,7 @@ impl<W: Write> Human<W> {
             skips: Vec::new(),
             expected: Vec::new(),
             steady: Vec::new(),
+            lacking: Vec::new(),
         }
     }
 
@@ -74,20 +90,34 @@ impl<W: Write> Human<W> {
     }
 
     fn finished(&mut self, run: &Run) {
+        self.progress.finish(run);
         let case = safe_line(&run.case);
         match run.outcome {
             Outcome::Pass => {
                 if let Some(repeats) = repeats(run) {
                     group(&mut self.steady, repeats, case.clone());
                 }
+                if let Some(lacking) = evidence::not_found(run) {
+                    group(&mut self.lacking, lacking, case.clone());
+                }
                 if run.expected_failure {
                     self.expected.push(case);
                 }
             }
             Outcome::Skip => group(&mut self.skips, safe_line(&run.reason), case),
-            _ => {
+            _ => self.failed(run, case),
+        }
+    }
+
+    /// A defect of the kernel is shown once, however many cases it spoils.
+    fn failed(&mut self, run: &Run, case: String) {
+        let (outcome, defect) = (run.outcome, defect(run));
+        let is_same = |bad: &&mut Bad| bad.outcome == outcome && bad.defect == defect;
+        match self.bad.iter_mut().find(is_same).filter(|_| defect.is_some()) {
+            Some(bad) => bad.also.push(case),
+            None => {
                 let block = self.block(run);
-                self.bad.push((run.outcome, block));
+                self.bad.push(Bad { outcome, block, defect, also: Vec::new() });
             }
         }
     }
@@ -112,7 +142,8 @@ impl<W: Write> Human<W> {
         for line in why.into_iter().chain(repeats(run)).chain(about) {
             push(&mut text, &format!("        {line}"));
         }
-        self.push_evidence(&mut text, &evidence::collect(run, evidence::LINES));
+        let lines = if defect(run).is_some() { DEFECT_LINES } else { evidence::LINES };
+        self.push_evidence(&mut text, &evidence::collect(run, lines));
         if let Some(session) = &self.replayed_as {
             let command = quoted(&safe_line(&format!("{session}/{}", run.case)));
             push(
@@ -137,10 +168,15 @@ impl<W: Write> Human<W> {
 
     fn ended(&mut self, summary: Summary, took: Duration, interrupted: bool) {
         let rank = |outcome: Outcome| Outcome::ALL.iter().position(|&other| other == outcome);
-        self.bad.sort_by_key(|(outcome, _)| rank(*outcome));
+        self.bad.sort_by_key(|bad| rank(bad.outcome));
         let mut text = String::new();
-        for (_, block) in &self.bad {
+        for Bad { block, also, .. } in &self.bad {
             text += block;
+            if !also.is_empty() {
+                let noun = if also.len() == 1 { "case" } else { "cases" };
+                let (count, names) = (also.len(), also.join(" "));
+                push(&mut text, &format!("        the same in {count} more {noun}: {names}"));
+            }
             text.push('\n');
         }
         text += &self.groups_text();
@@ -165,6 +201,9 @@ impl<W: Write> Human<W> {
             push(&mut text, &format!("{word}  {reason}: {}", names.join(" ")));
         }
         let word = self.paint.paint(of(Outcome::Pass), "pass  ");
+        for (lacking, names) in &self.lacking {
+            push(&mut text, &format!("{word}  but {lacking}: {}", names.join(" ")));
+        }
         for (repeats, names) in &self.steady {
             let all = names.len() > NAMES_MAX;
             let names = if all { cases(names.len()) } else { names.join(" ") };
@@ -204,10 +243,15 @@ impl<W: Write> Listener for Human<W> {
                 }
             }
             Event::Finished(run) => self.finished(run),
-            Event::Ended { summary, took, interrupted } => self.ended(*summary, *took, *interrupted),
+            Event::Ended { summary, took, interrupted, .. } => self.ended(*summary, *took, *interrupted),
             _ => {}
         }
     }
+}
+
+/// The title of the report that is the reason of a Run.
+fn defect(run: &Run) -> Option<String> {
+    run.kernel_reports.iter().map(|report| &report.title).find(|title| **title == run.reason).cloned()
 }
 
 fn group(groups: &mut Groups, text: String, case: String) {

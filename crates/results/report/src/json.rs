@@ -33,18 +33,25 @@ use crate::sink::Sink;
 pub struct Json<W> {
     sink: Sink<W>,
     console: bool,
+    output: bool,
 }
 
 impl<W: Write> Json<W> {
-    /// A report that writes to `out`, without the lines of the console.
+    /// A report that writes to `out`, without the lines of the console and of programs.
     pub fn new(out: W) -> Self {
-        Self { sink: Sink::new(out), console: false }
+        Self { sink: Sink::new(out), console: false, output: false }
     }
 
     /// Also writes the lines of the console.
     #[must_use]
     pub fn with_console(self) -> Self {
         Self { console: true, ..self }
+    }
+
+    /// Also writes the lines of programs, as they come.
+    #[must_use]
+    pub fn with_output(self) -> Self {
+        Self { output: true, ..self }
     }
 
     /// Ends the report and gives the first error in writing.
@@ -59,7 +66,12 @@ impl<W: Write> Json<W> {
 
 impl<W: Write> Listener for Json<W> {
     fn on_event(&mut self, event: &Event) {
-        if matches!(event, Event::Console { .. }) && !self.console {
+        let is_wanted = match event {
+            Event::Console { .. } => self.console,
+            Event::Output { .. } => self.output,
+            _ => true,
+        };
+        if !is_wanted {
             return;
         }
         match line(event) {

@@ -28,6 +28,7 @@ mod columns;
 mod compared;
 pub mod comparison;
 mod csv;
+mod estimate;
 mod evidence;
 mod figures;
 mod html;

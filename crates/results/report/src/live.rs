@@ -9,11 +9,13 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use judge::Run;
+use lab::event::Session;
 use lab::{Event, Listener};
 
 use crate::repeats::why_and_repeats;
 use crate::safe::safe_line;
 use crate::style::{DIM, Paint, of};
+use crate::words::cases;
 use status::Status;
 
 pub(crate) use line::{Lines, StatusLines, gaps, stderr_width};
@@ -26,6 +28,7 @@ pub(crate) use status::long;
 pub struct Live<W: Write + Send + 'static> {
     line: StatusLines<W, Status>,
     paint: Paint,
+    output: bool,
 }
 
 impl Live<io::Stderr> {
@@ -40,7 +43,13 @@ impl<W: Write + Send + 'static> Live<W> {
     /// A view on `out`, a terminal that is as wide as `width` says when asked.
     pub fn new(out: W, colour: bool, width: fn() -> usize) -> Self {
         let paint = Paint { colour };
-        Self { line: StatusLines::new(out, width, paint, Status::new(Instant::now())), paint }
+        Self { line: StatusLines::new(out, width, paint, Status::new(Instant::now())), paint, output: false }
+    }
+
+    /// Also shows what programs write, as they do.
+    #[must_use]
+    pub fn with_output(self) -> Self {
+        Self { output: true, ..self }
     }
 
     /// Removes the status line and gives the first error in writing.
@@ -52,9 +61,18 @@ impl<W: Write + Send + 'static> Live<W> {
         self.line.finish()
     }
 
+    fn planned(&self, session: &Session) {
+        let mut time = None;
+        self.line.update(|status| time = status.planned(session));
+        if let Some(time) = time {
+            self.line
+                .above(&self.paint.paint(DIM, &format!("plan    {}, {time}", cases(session.cases.len()))));
+        }
+    }
+
     fn finished(&self, run: &Run) {
         self.line.update(|status| status.finished(run));
-        if run.outcome.accuses_kernel() || run.blame.is_some() {
+        if run.outcome.is_failure() || run.blame.is_some() {
             let word = self.paint.paint(of(run.outcome), &format!("{:<6}", run.outcome.name()));
             self.line.above(&format!("{word}  {}: {}", safe_line(&run.case), why_and_repeats(run)));
         }
@@ -65,8 +83,13 @@ impl<W: Write + Send + 'static> Listener for Live<W> {
     fn on_event(&mut self, event: &Event) {
         match event {
             Event::Finished(run) => self.finished(run),
+            Event::Planned(session) => self.planned(session),
             Event::Note { text } => {
                 self.line.above(&self.paint.paint(DIM, &format!("note    {}", safe_line(text))));
+            }
+            Event::Output { case, line, .. } if self.output => {
+                let case = self.paint.paint(DIM, &safe_line(case));
+                self.line.above(&format!("output  {case}: {}", safe_line(line)));
             }
             Event::Ended { .. } => self.line.stop(),
             _ => self.line.update(|status| status.on_event(event, Instant::now())),

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use judge::{Run, Summary};
+use judge::{Outcome, Run, Summary};
 use lab::event::Session;
 use lab::{Event, Listener};
 
+use crate::evidence::not_found;
 use crate::progress::Progress;
 use crate::repeats::why_and_repeats;
 use crate::safe::safe_line;
@@ -20,17 +21,24 @@ const COUNT_WIDTH: usize = 5;
 ///
 /// The columns are: what happened, how far the session is (or the number of the boot, or `#` and the number of
 /// the repeat), how long it took, and what it happened to. The first is an Outcome, `plan`, `note`, `boot`,
-/// `booted`, `kept` (the boot of an earlier session) or `end`.
+/// `booted`, `kept` (the boot of an earlier session), `output` (a line of a program, if that is wanted) or `end`.
 #[derive(Debug)]
 pub struct Plain<W> {
     sink: Sink<W>,
     progress: Progress,
+    output: bool,
 }
 
 impl<W: Write> Plain<W> {
     /// A report that writes to `out`.
     pub fn new(out: W) -> Self {
-        Self { sink: Sink::new(out), progress: Progress::default() }
+        Self { sink: Sink::new(out), progress: Progress::default(), output: false }
+    }
+
+    /// Also prints what programs write, as they do.
+    #[must_use]
+    pub fn with_output(self) -> Self {
+        Self { output: true, ..self }
     }
 
     /// Ends the report and gives the first error in writing.
@@ -53,8 +61,9 @@ impl<W: Write> Plain<W> {
 
     fn planned(&mut self, session: &Session) {
         self.progress.plan(session);
-        let text =
-            format!("{} on {}, {}", cases(self.progress.total), kernel(session), safe_line(&session.machine));
+        let time = self.progress.estimate.planned().map(|time| format!("; {time}")).unwrap_or_default();
+        let (count, machine) = (cases(self.progress.total), safe_line(&session.machine));
+        let text = format!("{count} on {}, {machine}{time}", kernel(session));
         self.row("plan", "", None, &text);
     }
 
@@ -66,7 +75,9 @@ impl<W: Write> Plain<W> {
     fn finished(&mut self, run: &Run) {
         self.progress.finish(run);
         let count = format!("{}/{}", self.progress.done, self.progress.total);
-        self.ran(run, &count, &why_and_repeats(run));
+        let lacking = not_found(run).filter(|_| run.outcome == Outcome::Pass);
+        let why = Some(why_and_repeats(run)).filter(|why| !why.is_empty());
+        self.ran(run, &count, &lacking.into_iter().chain(why).collect::<Vec<_>>().join("; "));
     }
 
     fn ran(&mut self, run: &Run, count: &str, why: &str) {
@@ -96,8 +107,14 @@ impl<W: Write> Listener for Plain<W> {
             }
             Event::Repeated(run) => self.repeated(run),
             Event::Finished(run) => self.finished(run),
-            Event::Ended { summary, took, interrupted } => self.ended(*summary, *took, *interrupted),
-            Event::CommandLine { .. } | Event::Console { .. } | Event::Started { .. } => {}
+            Event::Ended { summary, took, interrupted, .. } => self.ended(*summary, *took, *interrupted),
+            Event::Output { case, line, .. } if self.output => {
+                self.row("output", "", None, &format!("{}: {}", safe_line(case), safe_line(line)));
+            }
+            Event::CommandLine { .. }
+            | Event::Console { .. }
+            | Event::Output { .. }
+            | Event::Started { .. } => {}
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use judge::{Run, Summary};
+use judge::{Accused, Run, Summary};
 use lab::event::Session;
 
+use crate::estimate::Estimate;
 use crate::words::split;
 
 /// Counts the planned cases that have finished, and the Runs of a case that has not.
@@ -13,6 +14,9 @@ pub(crate) struct Progress {
     names: HashSet<String>,
     repeats: HashMap<String, Repeats>,
     is_program: bool,
+    /// Some failure accuses the kernel.
+    is_kernel_accused: bool,
+    pub(crate) estimate: Estimate,
     pub(crate) total: usize,
     pub(crate) done: usize,
 }
@@ -28,6 +32,7 @@ pub(crate) struct Repeats {
 impl Progress {
     pub(crate) fn plan(&mut self, session: &Session) {
         self.total = session.cases.len();
+        self.estimate.plan(session);
         self.names = session.cases.iter().cloned().collect();
         self.is_program = session.cases.iter().all(|case| *case == session.suite || split(case).0.is_none());
     }
@@ -36,7 +41,7 @@ impl Progress {
     pub(crate) fn repeat(&mut self, run: &Run) -> Repeats {
         let repeats = self.repeats.entry(run.case.clone()).or_default();
         repeats.ended += 1;
-        repeats.failed += u32::from(run.outcome.accuses_kernel());
+        repeats.failed += u32::from(run.outcome.is_failure());
         *repeats
     }
 
@@ -48,15 +53,16 @@ impl Progress {
     /// A machine that did not boot is a Run and no planned case.
     pub(crate) fn finish(&mut self, run: &Run) {
         self.repeats.remove(&run.case);
+        self.estimate.finish(run);
+        self.is_kernel_accused |= run.outcome.is_failure() && run.accused != Some(Accused::Program);
         self.done += usize::from(self.names.contains(&run.case));
     }
 
-    /// What the whole session says, in the words of the exit codes. A program that fails tells nothing
-    /// about whose fault it is: kiln does not know what it tests.
+    /// What the whole session says, in the words of the exit codes.
     pub(crate) fn conclusion(&self, summary: Summary, interrupted: bool) -> String {
         let conclusion = match summary.exit_code() {
-            1 if self.is_program && summary.crash + summary.hang == 0 => "the program failed",
-            1 => "the kernel is at fault",
+            1 if self.is_kernel_accused => "the kernel is at fault",
+            1 => self.without_fault(summary),
             _ if interrupted => return "interrupted".to_string(),
             3 => "broken, no verdict",
             4 => "nothing was run",
@@ -64,43 +70,69 @@ impl Progress {
         };
         format!("{conclusion}{}", if interrupted { ", interrupted" } else { "" })
     }
+
+    /// Programs failed or did not end: whose fault that is depends on what they test, and the kernel reported nothing.
+    fn without_fault(&self, summary: Summary) -> &'static str {
+        match (self.is_program && self.total <= 1, summary.fail) {
+            (true, 0) => "the program did not end, the kernel answers",
+            (true, _) => "the program failed",
+            (false, 0) => "programs did not end, the kernel answers",
+            (false, _) => "programs failed, the kernel reported nothing",
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use judge::Outcome;
 
-    fn progress(is_program: bool) -> Progress {
-        Progress { is_program, ..Progress::default() }
+    /// The conclusion after a Run of each of these.
+    fn conclusion(total: usize, runs: &[(Outcome, Option<Accused>)]) -> String {
+        let mut progress = Progress { is_program: true, total, ..Progress::default() };
+        let mut summary = Summary::default();
+        for &(outcome, accused) in runs {
+            progress.finish(&Run { outcome, accused, ..Run::unstarted() });
+            summary.count(outcome);
+        }
+        progress.conclusion(summary, false)
     }
 
     #[test]
     fn a_program_that_fails_does_not_accuse_the_kernel() {
-        let fail = Summary { fail: 1, ..Summary::default() };
-        let crash = Summary { crash: 1, ..fail };
-        assert_eq!(progress(true).conclusion(fail, false), "the program failed");
-        assert_eq!(progress(true).conclusion(crash, false), "the kernel is at fault");
-        assert_eq!(progress(false).conclusion(fail, false), "the kernel is at fault");
+        let program = |outcome| (outcome, Some(Accused::Program));
+        let kernel = |outcome| (outcome, Some(Accused::Kernel));
+        let (fail, hang) = (program(Outcome::Fail), program(Outcome::Hang));
+        assert_eq!(conclusion(1, &[fail]), "the program failed");
+        assert_eq!(conclusion(1, &[hang]), "the program did not end, the kernel answers");
+        assert_eq!(conclusion(2, &[hang]), "programs did not end, the kernel answers");
+        assert_eq!(conclusion(2, &[hang, fail]), "programs failed, the kernel reported nothing");
+        for accusing in
+            [kernel(Outcome::Fail), kernel(Outcome::Hang), kernel(Outcome::Crash), (Outcome::Fail, None)]
+        {
+            assert_eq!(conclusion(2, &[fail, accusing]), "the kernel is at fault");
+        }
     }
 
     #[test]
     fn repeats_are_counted_until_their_case_has_finished() {
         let mut progress = Progress { names: HashSet::from(["a".into()]), total: 1, ..Progress::default() };
         let run = |outcome| Run { case: "a".into(), outcome, ..Run::unstarted() };
-        let ended = [judge::Outcome::Pass, judge::Outcome::Hang, judge::Outcome::Broken].map(|outcome| {
+        let ended = [Outcome::Pass, Outcome::Hang, Outcome::Broken].map(|outcome| {
             let Repeats { ended, failed } = progress.repeat(&run(outcome));
             (ended, failed, progress.done)
         });
         assert_eq!(ended, [(1, 0, 0), (2, 1, 0), (3, 1, 0)]);
-        progress.finish(&run(judge::Outcome::Hang));
+        progress.finish(&run(Outcome::Hang));
         assert_eq!((progress.repeats("a"), progress.done), (Repeats::default(), 1));
     }
 
     #[test]
     fn an_interruption_hides_no_fault() {
         let fail = Summary { fail: 1, not_run: 3, ..Summary::default() };
-        assert_eq!(progress(false).conclusion(fail, true), "the kernel is at fault, interrupted");
-        assert_eq!(progress(false).conclusion(Summary { fail: 0, ..fail }, true), "interrupted");
-        assert_eq!(progress(false).conclusion(Summary { fail: 0, ..fail }, false), "broken, no verdict");
+        let progress = Progress { is_kernel_accused: true, ..Progress::default() };
+        assert_eq!(progress.conclusion(fail, true), "the kernel is at fault, interrupted");
+        assert_eq!(progress.conclusion(Summary { fail: 0, ..fail }, true), "interrupted");
+        assert_eq!(progress.conclusion(Summary { fail: 0, ..fail }, false), "broken, no verdict");
     }
 }

@@ -56,7 +56,7 @@ pub fn boots(repeats: &[Repeat]) -> Vec<BootRuns> {
 
 /// In how many ways they failed.
 fn ways(repeats: &[Repeat]) -> usize {
-    let failed = repeats.iter().filter(|repeat| repeat.outcome.accuses_kernel());
+    let failed = repeats.iter().filter(|repeat| repeat.outcome.is_failure());
     failed.map(|repeat| Way::of(repeat.outcome, &repeat.reason)).collect::<HashSet<_>>().len()
 }
 

@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 
 use harness::check::{Checked, equal};
-use harness::loopback::{LOCALHOST, bound, connection, loopback_is_up, set_loopback};
+use harness::loopback::{LOCALHOST, bound, connection};
 use protocol::Need;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, read, write};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size, set_tcp_nodelay};
 use rustix::net::{AddressFamily, SocketType, accept, connect, listen, socket};
 
-use super::parts::{Ends, nothing, rest, round_trip, write_read};
+use super::parts::{Ends, nothing, round_trip, write_read};
 use crate::{Meter, Operation};
 
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -50,14 +50,6 @@ const fn on_inet(name: &'static str, about: &'static str, body: fn(&mut Meter) -
     Operation::new(name, about, body).needs(&[Need::Config("INET")])
 }
 
-fn bring_loopback_up() -> Checked {
-    if !loopback_is_up()? {
-        set_loopback(true)?;
-        rest();
-    }
-    Ok(())
-}
-
 /// Two sockets that are connected with each other.
 struct Pair {
     near: OwnedFd,
@@ -77,7 +69,6 @@ impl Pair {
 /// A connection that sends at once and has room for all that is sent.
 fn tcp() -> Checked<Pair> {
     const ROOM: usize = 1 << 20;
-    bring_loopback_up()?;
     let (client, server) = connection(LOCALHOST)?;
     for end in [&client, &server] {
         set_tcp_nodelay(end, true)?;
@@ -89,7 +80,6 @@ fn tcp() -> Checked<Pair> {
 
 /// Two sockets that send to each other.
 fn udp() -> Checked<Pair> {
-    bring_loopback_up()?;
     let ((near, near_address), (far, far_address)) =
         (bound(LOCALHOST, SocketType::DGRAM)?, bound(LOCALHOST, SocketType::DGRAM)?);
     connect(&near, &far_address)?;
@@ -104,7 +94,6 @@ fn create(meter: &mut Meter, kind: SocketType) -> Checked {
 }
 
 fn listener() -> Checked<(OwnedFd, SocketAddr)> {
-    bring_loopback_up()?;
     let (listener, address) = bound(LOCALHOST, SocketType::STREAM)?;
     listen(&listener, 8)?;
     Ok((listener, address))

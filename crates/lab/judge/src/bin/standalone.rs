@@ -7,6 +7,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::{env, fs, io};
 
+use judge::Exit;
+use judge::exit::Speaker;
 use judge::standalone::{About, Stop, Verdict, conclude};
 
 /// No verdict.
@@ -31,10 +33,11 @@ fn main() -> ExitCode {
     };
     // Where nobody reads it the exit code is still right.
     let _ = io::stdout().write_all(verdict.text.as_bytes());
-    if let Some(code) = verdict.passed_on {
+    let Exit { code, of } = verdict.exit();
+    if of == Speaker::Program {
         let _ = writeln!(io::stderr(), "run.sh: exit status {code} is that of the program");
     }
-    ExitCode::from(verdict.exit_code())
+    ExitCode::from(code)
 }
 
 fn verdict(case: &str, stop: &Stop) -> io::Result<Verdict> {

@@ -1,12 +1,18 @@
 //! The exit status of a kselftest, and what its output says about it.
 
-use protocol::{Counts, End, ReportKind};
+use protocol::{Counts, ReportKind};
 
-use super::{Judgement, Seen, first_or, own_limit, program};
+use super::{Judgement, Seen, first_or, kiln, own_limit};
 use crate::outcome::Outcome;
 
 /// Most lines that are shown of what failed.
 const LINES_MAX: usize = 50;
+
+/// What programs say when the kernel lacks a system call: strerror(3).
+const NOT_THERE: [&str; 2] = ["Function not implemented", "ENOSYS"];
+
+/// Most options that are named of those that the kernel was built without.
+const OPTIONS: usize = 5;
 
 /// What `kselftest/runner.sh` takes for a time-out: the status of timeout(1).
 const TIMED_OUT: i32 = 124;
@@ -14,14 +20,14 @@ const TIMED_OUT: i32 = 124;
 /// It ended with exit status `code`.
 pub(super) fn exited(seen: &Seen<'_>, counts: Counts, code: i32) -> Judgement {
     match code {
-        0 | 4 if counts.total() > 0 => program::ended(seen, &End::Exited(code), counts),
+        0 if counts.total() > 0 => kiln::reported(seen, counts),
         0 => Judgement::new(Outcome::Pass, ""),
         2 => expected_failure(seen.output),
         3 => Judgement::new(Outcome::Fail, "it passed where a failure was expected (exit status 3)")
             .with(&directives(seen.output, "XPASS")),
         4 => skipped(seen),
         TIMED_OUT => own_limit(seen, "it ended by its own time limit (exit status 124)"),
-        _ => failed(seen.output, code),
+        _ => without_option(seen).unwrap_or_else(|| failed(seen.output, code)),
     }
 }
 
@@ -48,6 +54,17 @@ fn skipped(seen: &Seen<'_>) -> Judgement {
     let last = || seen.output.lines().rev().map(comment).find(|line| !line.is_empty()).map(str::to_string);
     let reason = text.or_else(last).unwrap_or_else(|| "exit status 4".to_string());
     first_or(seen, ReportKind::Skip, Outcome::Skip, &reason)
+}
+
+/// It failed since the kernel lacks a feature that it was built without.
+fn without_option(seen: &Seen<'_>) -> Option<Judgement> {
+    let line = seen.output.lines().find(|line| NOT_THERE.iter().any(|text| line.contains(text)))?;
+    let (first, others) = seen.lacking.split_first()?;
+    let others: String = others.iter().take(OPTIONS - 1).map(|option| format!(", CONFIG_{option}")).collect();
+    let more = seen.lacking.len().saturating_sub(OPTIONS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let reason = format!("the kernel was built without CONFIG_{first}{others}{more}: {}", comment(line));
+    Some(Judgement::new(Outcome::Skip, reason))
 }
 
 fn failed(output: &str, code: i32) -> Judgement {

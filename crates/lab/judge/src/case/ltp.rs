@@ -69,7 +69,7 @@ fn foreign(seen: &Seen<'_>, code: i32) -> Judgement {
     let judgement = match code {
         126 => Judgement::broken(Blame::Case, "its command cannot be executed (exit status 126)"),
         127 => Judgement::broken(Blame::Case, "its command was not found (exit status 127)"),
-        129..=192 => Judgement::new(Outcome::Fail, format!("the case was killed by signal {}", code - 128)),
+        129..=192 => Judgement::new(Outcome::Fail, format!("the test was killed by signal {}", code - 128)),
         _ => Judgement::new(Outcome::Fail, format!("exit status {code}")),
     };
     judgement.with(&last.map(str::to_string).into_iter().collect::<Vec<_>>())

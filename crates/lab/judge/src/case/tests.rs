@@ -21,6 +21,8 @@ fn seen<'a>(dialect: Dialect, ending: &'a Ending) -> Seen<'a> {
         expects: &[],
         ending,
         reports: &[],
+        log: &[],
+        lacking: &[],
         kernel_reports: &[],
         console: &[],
     }
@@ -75,13 +77,11 @@ fn a_command_that_a_script_misses_is_broken_by_the_case() {
     let output = "/usr/local/bin/it.sh: 3: frob: not found\n";
     let broken =
         (Outcome::Broken, Some(Blame::Case), "exit status 127: its shell cannot run frob".to_string());
-    for dialect in [Dialect::Program, Dialect::Folder] {
-        assert_eq!(exits(dialect, 127, output), broken);
-        assert_eq!(exits(dialect, 127, "").0, Outcome::Fail, "its own exit status");
-        assert_eq!(exits(dialect, 1, output).0, Outcome::Fail);
-    }
+    assert_eq!(exits(Dialect::Program, 127, output), broken);
+    assert_eq!(exits(Dialect::Program, 127, "").0, Outcome::Fail, "its own exit status");
+    assert_eq!(exits(Dialect::Program, 1, output).0, Outcome::Fail);
     assert_eq!(exits(Dialect::Kselftest, 127, output).0, Outcome::Fail, "as the kernel's own runner has it");
-    assert_eq!(exits(Dialect::Folder, 2, "ok 1 a # XFAIL known").0, Outcome::Pass, "else as for kselftest");
+    assert_eq!(exits(Dialect::Program, 2, "ok 1 a # XFAIL known").0, Outcome::Pass, "else as for kselftest");
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn the_bits_of_ltp_keep_their_meaning() {
         (32, [pass, skip].concat(), (Outcome::Pass, None, "")),
         (0, fail.to_string(), (Outcome::Fail, None, "f")),
         (255, String::new(), (Outcome::Fail, None, "exit status 255")),
-        (139, String::new(), (Outcome::Fail, None, "the case was killed by signal 11")),
+        (139, String::new(), (Outcome::Fail, None, "the test was killed by signal 11")),
         (
             127,
             "sh: x: not found\n".to_string(),
@@ -268,4 +268,80 @@ fn kilns_limit_accuses_nobody_when_ltp_would_have_waited_longer() {
     };
     assert_eq!(after("0h 10m 00s"), Outcome::Broken);
     assert_eq!(after("0h 00m 30s"), Outcome::Hang);
+}
+
+/// Outcome, whom it accuses and reason of a process that ended so, after which the kernel logged `log`.
+fn ends(dialect: Dialect, end: End, log: &[&str]) -> (Outcome, Option<Accused>, String) {
+    let ending = finished(end, Counts::default());
+    let judgement = judge(&Seen { log, ..seen(dialect, &ending) });
+    (judgement.outcome, judgement.accused, judgement.reason)
+}
+
+#[test]
+fn a_failure_of_a_program_accuses_no_kernel_that_reports_nothing() {
+    let accused = |dialect, end| ends(dialect, end, &[]).1;
+    for end in [End::Exited(1), End::Exited(3), End::Exited(124), End::Signalled(11)] {
+        assert_eq!(accused(Dialect::Program, end.clone()), Some(Accused::Program), "{end:?}");
+        assert_eq!(accused(Dialect::Kselftest, end.clone()), Some(Accused::Kernel), "{end:?}");
+    }
+    assert_eq!(accused(Dialect::Program, End::Exited(0)), None);
+    let ending = Ending::Finished { end: End::Exited(1), counts: counts(0, 1, 0, 0), new_taint: 0 };
+    assert_eq!(judge(&seen(Dialect::Program, &ending)).accused, Some(Accused::Program));
+    let reports = [warning()];
+    let warned = judge(&Seen { kernel_reports: &reports, ..seen(Dialect::Program, &ending) });
+    assert_eq!(warned.accused, Some(Accused::Kernel));
+    let tainted = Ending::Finished { end: End::Exited(0), counts: Counts::default(), new_taint: 1 << 9 };
+    assert_eq!(judge(&seen(Dialect::Program, &tainted)).accused, Some(Accused::Kernel));
+}
+
+#[test]
+fn a_program_without_end_is_told_from_a_kernel_without_answer() {
+    let timed_out = |killed| End::TimedOut { stacks: String::new(), killed };
+    let (outcome, accused, reason) = ends(Dialect::Program, timed_out(true), &[]);
+    assert_eq!((outcome, accused), (Outcome::Hang, Some(Accused::Program)));
+    assert_eq!(reason, "the program did not end within 60 s; the kernel answers");
+    let (_, accused, reason) = ends(Dialect::Program, timed_out(false), &[]);
+    assert_eq!(accused, Some(Accused::Kernel));
+    assert_eq!(reason, "the program did not end within 60 s and cannot be killed");
+    let (_, accused, reason) = ends(Dialect::Kiln, timed_out(true), &[]);
+    assert_eq!(accused, Some(Accused::Kernel));
+    assert_eq!(reason, "the case did not end within 60 s; the kernel answers");
+}
+
+#[test]
+fn a_program_that_the_oom_killer_ended_accuses_nobody() {
+    let log = ["Out of memory: Killed process 78 (it) total-vm:138748kB"];
+    let reason =
+        "the machine ran out of memory (Out of memory: Killed process 78 (it)): --memory gives it more";
+    for (dialect, end) in [
+        (Dialect::Program, End::Signalled(9)),
+        (Dialect::Program, End::Exited(137)),
+        (Dialect::Ltp, End::Exited(137)),
+        (Dialect::Kiln, End::Signalled(9)),
+    ] {
+        assert_eq!(ends(dialect, end, &log), (Outcome::Broken, None, reason.to_string()));
+    }
+    assert_eq!(ends(Dialect::Program, End::Signalled(9), &[]).0, Outcome::Fail, "killed by somebody else");
+    assert_eq!(ends(Dialect::Program, End::Signalled(11), &log).0, Outcome::Fail, "its own death");
+    assert_eq!(ends(Dialect::Program, End::Exited(0), &log).0, Outcome::Pass, "it was another's");
+    let panic = Ending::Died(Death::Panic("System is deadlocked on memory".into()));
+    assert_eq!(conclude(Dialect::Program, &panic, &[], &[]), (Outcome::Broken, Some(Blame::Case)));
+}
+
+#[test]
+fn a_kselftest_without_an_option_that_its_group_asks_for_is_skipped() {
+    let ending = finished(End::Exited(1), Counts::default());
+    let lacking = ["SYSVIPC".to_string(), "CHECKPOINT_RESTORE".to_string()];
+    let judged = |output, lacking: &[String]| {
+        let judgement = judge(&Seen { output, lacking, ..seen(Dialect::Kselftest, &ending) });
+        (judgement.outcome, judgement.reason)
+    };
+    let output = "# msgget: Function not implemented\nnot ok 1 msgque\n";
+    let reason = "the kernel was built without CONFIG_SYSVIPC, CONFIG_CHECKPOINT_RESTORE: \
+                  msgget: Function not implemented";
+    assert_eq!(judged(output, &lacking), (Outcome::Skip, reason.to_string()));
+    assert_eq!(judged(output, &[]).0, Outcome::Fail, "the kernel has all that is asked for");
+    assert_eq!(judged("not ok 1 msgque\n", &lacking).0, Outcome::Fail);
+    let many: Vec<String> = (0..9).map(|number| format!("O{number}")).collect();
+    assert!(judged(output, &many).1.contains("CONFIG_O4 and 4 more: "));
 }

@@ -17,14 +17,15 @@ pub struct About {
     pub limit: Duration,
     /// Kernel reports that it provokes on purpose.
     pub expects: Vec<String>,
+    /// Options that its suite asks for and the kernel was built without.
+    pub lacking: Vec<String>,
 }
 
 /// The names of the dialects.
-const DIALECTS: [(&str, Dialect); 5] = [
+const DIALECTS: [(&str, Dialect); 4] = [
     ("kiln", Dialect::Kiln),
     ("program", Dialect::Program),
     ("kselftest", Dialect::Kselftest),
-    ("folder", Dialect::Folder),
     ("ltp", Dialect::Ltp),
 ];
 
@@ -43,6 +44,9 @@ impl About {
         for expected in &self.expects {
             text += &format!("expects {}\n", expected.replace('\n', " "));
         }
+        for option in &self.lacking {
+            text += &format!("lacking {}\n", option.replace('\n', " "));
+        }
         text
     }
 
@@ -55,6 +59,7 @@ impl About {
             is_users: false,
             limit: Duration::ZERO,
             expects: Vec::new(),
+            lacking: Vec::new(),
         };
         for (word, value) in text.split('\n').filter_map(|line| line.split_once(' ')) {
             match word {
@@ -66,6 +71,7 @@ impl About {
                 "user's" => about.is_users = value == "yes",
                 "limit-ms" => about.limit = Duration::from_millis(value.parse().unwrap_or_default()),
                 "expects" => about.expects.push(value.to_string()),
+                "lacking" => about.lacking.push(value.to_string()),
                 _ => {}
             }
         }

@@ -1,10 +1,13 @@
 //! The verdict as a text for people, and as an exit code.
 
+use protocol::End;
 use protocol::results::cut;
 
 use super::control::Control;
-use crate::case::Judgement;
-use crate::outcome::Blame;
+use crate::case::shell::not_found;
+use crate::case::{Dialect, Judgement};
+use crate::exit::Exit;
+use crate::outcome::{Accused, Blame};
 use crate::run::Summary;
 
 /// Lines that are shown of one kind of evidence.
@@ -13,32 +16,25 @@ const SHOWN: usize = 30;
 /// Longest line that is shown, in bytes; the rest is cut off.
 const LINE_MAX: usize = 4096;
 
-/// The exit code where a program's own cannot be one.
-const BROKEN: u8 = 3;
-
 /// What is said about a Run.
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
     /// A line for the boot, if it went wrong, and one for the case, each with what shows it.
     pub text: String,
     summary: Summary,
-    /// The exit status of the user's own program, if it is passed on.
-    pub passed_on: Option<i32>,
+    exit: Option<Exit>,
 }
 
 impl Verdict {
     /// The exit code: of all Outcomes together, or the program's own.
     #[must_use]
-    pub fn exit_code(&self) -> u8 {
-        self.passed_on.map_or(self.summary.exit_code(), |code| u8::try_from(code).unwrap_or(BROKEN))
+    pub fn exit(&self) -> Exit {
+        self.exit.unwrap_or_else(|| Exit::of_session(self.summary, false))
     }
 
-    pub(super) fn is_broken(&self) -> bool {
-        self.summary.broken > 0
-    }
-
-    pub(super) fn pass_on(&mut self, code: i32) {
-        self.passed_on = Some(code);
+    /// It is the user's own program, which ended so.
+    pub(super) fn pass_on(&mut self, end: Option<&End>, accused: Option<Accused>) {
+        self.exit = Some(Exit::of_program(self.summary, false, (end, accused)));
     }
 
     /// The line of a case or of the boot.
@@ -65,10 +61,12 @@ impl Verdict {
     }
 
     /// What else is worth knowing.
-    pub(super) fn note(&mut self, control: &Control) {
+    pub(super) fn note(&mut self, control: &Control, dialect: Dialect) {
+        let missing = if dialect == Dialect::Kiln { Vec::new() } else { not_found(&control.output) };
+        let missing = missing.iter().map(|command| format!("its shell did not find {command}"));
         let left = control.leftovers.iter().map(|what| format!("left behind: {what}"));
         let troubles = control.troubles.iter().map(|what| format!("agent: {what}"));
-        self.show("note", &left.chain(troubles).collect::<Vec<_>>());
+        self.show("note", &missing.chain(left).chain(troubles).collect::<Vec<_>>());
     }
 
     /// A line of which a terminal obeys nothing; it can hold what a guest wrote.

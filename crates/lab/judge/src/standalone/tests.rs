@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use protocol::{Report, ReportKind};
 
 use super::*;
+use crate::Exit;
 use crate::case::Dialect;
+use crate::exit::Speaker;
 use crate::kernel_report::scan;
 use crate::outcome::Blame;
 
@@ -38,6 +40,8 @@ impl Scene<'_> {
             expects: self.expects,
             ending,
             reports: &reports,
+            log: self.log,
+            lacking: &[],
             kernel_reports: &scan(self.log),
             console: &[],
         });
@@ -73,10 +77,11 @@ impl Scene<'_> {
             is_users: false,
             limit: LIMIT,
             expects: self.expects.iter().map(ToString::to_string).collect(),
+            lacking: Vec::new(),
         };
         let about = About::read(&about.write());
         let verdict = conclude(&about, &Stop::read(0, ""), &console, &control);
-        (verdict.text.lines().next().unwrap_or_default().to_string(), verdict.exit_code().to_string())
+        (verdict.text.lines().next().unwrap_or_default().to_string(), verdict.exit().code.to_string())
     }
 
     fn is_judged_alike(&self, end: End, line: &str) {
@@ -139,7 +144,7 @@ fn programs_and_suites_of_others_are_judged_alike() {
         "x.c:9: TWARN: left behind\nx.c:12: TPASS: good\n",
         "./x: line 3: frob: not found\n",
     ];
-    for dialect in [Dialect::Program, Dialect::Kselftest, Dialect::Folder, Dialect::Ltp] {
+    for dialect in [Dialect::Program, Dialect::Kselftest, Dialect::Ltp] {
         for output in outputs {
             for code in [0, 1, 2, 3, 4, 32, 33, 8, 64, 124, 126, 127, 139] {
                 Scene { dialect, output, ..Scene::default() }.exits(code);
@@ -178,7 +183,7 @@ fn a_boot_that_fails_is_judged_by_how_its_machine_ended() {
     let about = About::read("name x/y\ndialect kiln\n");
     let first = |stop: Stop, console: &str| {
         let verdict = conclude(&about, &stop, console, "");
-        (verdict.text.lines().next().unwrap_or_default().to_string(), verdict.exit_code())
+        (verdict.text.lines().next().unwrap_or_default().to_string(), verdict.exit().code)
     };
     let panic = "[ 1.0] Kernel panic - not syncing: VFS: Unable to mount root fs\n";
     let expected = "crash   boot: the kernel panicked: VFS: Unable to mount root fs".to_string();
@@ -195,7 +200,7 @@ fn the_exit_status_of_a_users_program_is_passed_on() {
     let control = "hello 6.1\noutput it's\x1e\ncounts 0 0 0 0\ntaint 0\nend exited 7\nend exited 0\n";
     let verdict = conclude(&about, &Stop::Exited(0), "", control);
     assert_eq!(verdict.text, "fail    seven: exit status 7\n        output  it's\n");
-    assert_eq!((verdict.exit_code(), verdict.passed_on), (7, Some(7)));
+    assert_eq!(verdict.exit(), Exit { code: 7, of: Speaker::Program });
 }
 
 #[test]
@@ -223,7 +228,7 @@ fn a_boot_that_takes_too_long_names_what_the_script_obeys() {
     let verdict = conclude(&About::read(""), &Stop::read(137, "late 120"), "Linux version 6.1\n", "");
     let first = "hang    boot: the kernel did not reach user space within 120 s; KILN_TIMEOUT_MUL=3 gives it more time";
     assert_eq!(verdict.text.lines().next(), Some(first));
-    assert_eq!(verdict.exit_code(), 1);
+    assert_eq!(verdict.exit().code, 1);
 }
 
 #[test]
@@ -253,16 +258,17 @@ proptest! {
     #[test]
     fn what_is_true_of_a_case_survives_the_way(
         name in any::<String>(),
-        expects in prop::collection::vec(any::<String>(), 0..3),
-        (dialect, is_users, limit_ms) in (0..5_usize, any::<bool>(), any::<u64>()),
+        (expects, lacking) in (prop::collection::vec(any::<String>(), 0..3), prop::collection::vec(any::<String>(), 0..3)),
+        (dialect, is_users, limit_ms) in (0..4_usize, any::<bool>(), any::<u64>()),
     ) {
         let in_a_line = |text: &str| text.replace('\n', " ");
         let dialect =
-            [Dialect::Kiln, Dialect::Program, Dialect::Kselftest, Dialect::Folder, Dialect::Ltp][dialect];
-        let about = About { name, dialect, is_users, limit: Duration::from_millis(limit_ms), expects };
+            [Dialect::Kiln, Dialect::Program, Dialect::Kselftest, Dialect::Ltp][dialect];
+        let about = About { name, dialect, is_users, limit: Duration::from_millis(limit_ms), expects, lacking };
         let mut expected = about.clone();
         expected.name = in_a_line(&expected.name);
-        expected.expects.iter_mut().for_each(|text| *text = in_a_line(text));
+        let texts = expected.expects.iter_mut().chain(&mut expected.lacking);
+        texts.for_each(|text| *text = in_a_line(text));
         prop_assert_eq!(About::read(&about.write()), expected);
     }
 

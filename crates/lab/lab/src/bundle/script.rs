@@ -52,6 +52,7 @@ pub(super) fn about(parts: Parts<'_>, limit: Duration) -> About {
         is_users,
         limit,
         expects: item.expects.iter().map(ToString::to_string).collect(),
+        lacking: item.lacking.clone(),
     }
 }
 

@@ -18,6 +18,12 @@ pub struct KernelRequest {
     pub build: BuildOptions,
 }
 
+/// Whether a build can make it: a path may lead to a tree.
+#[must_use]
+pub fn may_be_built(locator: &Locator) -> bool {
+    locator.is_source() || locator.path().is_some()
+}
+
 /// How source becomes a Kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -39,20 +45,38 @@ impl KernelRequest {
         Self { locator, build: BuildOptions::default() }
     }
 
+    /// A Kernel that is built like this if it may be source.
+    #[must_use]
+    pub fn of(locator: Locator, build: &BuildOptions) -> Self {
+        let build = if may_be_built(&locator) { build.clone() } else { BuildOptions::default() };
+        Self { locator, build }
+    }
+
     /// Whether kiln builds it.
     #[must_use]
     pub fn is_built(&self) -> bool {
         self.locator.is_source() || !self.build.configurations.is_empty()
     }
 
-    /// The very Kernel that this was: what was built is kept, and `exact` names it by its identity.
-    pub(crate) fn again(&self, exact: Locator) -> Self {
-        let build = BuildOptions { configurations: Vec::new(), variables: Vec::new(), ..self.build.clone() };
-        Self { locator: exact, build }
+    /// What was said about the build of something that is not built, if it is so.
+    pub(crate) fn idle_option(&self) -> Option<&'static str> {
+        self.build.first().filter(|_| !self.is_built())
     }
 }
 
 impl BuildOptions {
+    /// The first option of the command line that was said, if one was.
+    #[must_use]
+    pub fn first(&self) -> Option<&'static str> {
+        let said = [
+            (!self.configurations.is_empty(), "--config"),
+            (self.arch.is_some(), "--arch"),
+            (self.allow_unmet, "--allow-unmet"),
+            (!self.variables.is_empty(), "--make"),
+        ];
+        said.into_iter().find_map(|(said, option)| said.then_some(option))
+    }
+
     /// The same, as it is built.
     #[must_use]
     pub fn recipe(&self) -> Recipe {

@@ -26,16 +26,18 @@ impl KunitRequest {
         let KernelRequest { locator, build } = &self.kernel;
         let is_tree = || locator.path().is_some_and(|path| path.join("Kconfig").is_file());
         let mut build = build.clone();
-        if (locator.is_source() || is_tree()) && build.configurations.is_empty() {
-            build.configurations.push("kunit".to_owned());
+        if locator.is_source() || is_tree() {
+            if build.configurations.is_empty() {
+                build.configurations.push("kunit".to_owned());
+            }
+            build.arch.get_or_insert(Arch::Um);
         }
-        build.arch.get_or_insert(Arch::Um);
         KernelRequest { locator: locator.clone(), build }
     }
 
     /// The same tests on the very same Kernel: they run in one boot, so all of them run again.
     pub(crate) fn again(&self, exact: Locator) -> Self {
-        Self { kernel: self.kernel.again(exact), ..self.clone() }
+        Self { kernel: KernelRequest::named(exact), ..self.clone() }
     }
 
     /// The kernel can leave out what does not match one pattern; of several it runs all.

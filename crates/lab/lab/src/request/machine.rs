@@ -27,6 +27,7 @@ pub struct MachineRequest {
     /// How QEMU executes instructions.
     pub accel: AccelChoice,
     /// Time limit of a boot.
+    #[serde(default, with = "judge::json::optional_seconds")]
     pub boot_limit: Option<Duration>,
 }
 

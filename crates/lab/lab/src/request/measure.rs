@@ -76,6 +76,7 @@ impl FiguresRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimedRequest {
     /// How long it may take.
+    #[serde(with = "judge::json::seconds")]
     pub budget: Duration,
     /// The smallest difference that is of interest, as a fraction.
     pub min_effect: f64,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use ::machine::{Engine, Spec, TimeoutScale};
 use kernel::Locator;
@@ -35,6 +36,9 @@ pub struct RunPolicy {
     pub until_fail: bool,
     /// A case that fails is not run again.
     pub no_retry: bool,
+    /// How long a kernel may go on after a case with what it has put off.
+    #[serde(with = "judge::json::optional_seconds", skip_serializing_if = "Option::is_none")]
+    pub settle: Option<Duration>,
     /// What cases draw random numbers from.
     pub seed: Option<u64>,
     /// Only what the last session like this has left open is run.
@@ -77,6 +81,7 @@ impl RunPolicy {
             repeats: self.repeats(),
             boots: Boots { first: self.first_boot, count: self.boots },
             seed: self.seed,
+            settle: self.settle,
             durations: HashMap::new(),
             finished: Vec::new(),
         };

@@ -24,7 +24,7 @@ pub struct RunRequest {
     #[serde(default)]
     pub needs: Vec<Need<String>>,
     /// Time limit of every case instead of its own.
-    #[serde(default)]
+    #[serde(default, with = "judge::json::optional_seconds")]
     pub case_limit: Option<Duration>,
     /// How they are run.
     #[serde(default)]
@@ -111,7 +111,7 @@ impl RunRequest {
             }
             (other, _) => other.clone(),
         };
-        Self { kernel: self.kernel.again(exact), cases, policy: self.policy.once(), ..self.clone() }
+        Self { kernel: KernelRequest::named(exact), cases, policy: self.policy.once(), ..self.clone() }
     }
 }
 

@@ -115,6 +115,7 @@ impl Words {
         self.flag("--until-fail", policy.until_fail);
         self.flag("--no-retry", policy.no_retry);
         self.each("--seed", policy.seed);
+        self.time("--settle", policy.settle);
         self.flag("--resume", policy.resume);
         self.each("--golden", &policy.golden);
     }

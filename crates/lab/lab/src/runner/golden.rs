@@ -35,7 +35,7 @@ pub(super) fn run<'a>(
 ) -> Result<(), GivenUp> {
     let mut accused = Vec::new();
     let ran = pool::run(source, order, context, emitter, &mut |emitter, run| {
-        if run.outcome.accuses_kernel() { accused.push(run) } else { emitter.finish(run) }
+        if run.outcome.is_failure() { accused.push(run) } else { emitter.finish(run) }
     });
     if ran.is_ok() {
         judge(golden, &mut accused, context, emitter);

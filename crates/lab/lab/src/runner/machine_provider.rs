@@ -8,6 +8,7 @@ use machine::{BootFailure, BootTrouble};
 
 use super::GivenUp;
 use judge::boot::{booted_badly, did_not_boot};
+use judge::parameters::unknown_note;
 
 use super::conclude::without_machine;
 use super::news::News;
@@ -235,8 +236,11 @@ fn boot<T>(
                 }
                 emit(News::Event(Event::Booted { boot, release, took, kept }));
                 // A later boot of the same kernel would only repeat it.
-                let badly = if boot == 1 { booted_badly(boot, &lines) } else { None };
-                badly.into_iter().for_each(|run| emit(News::Boot(Box::new(run))));
+                if boot == 1 {
+                    let unknown = unknown_note(lines.iter().map(String::as_str), &context.parameters);
+                    unknown.into_iter().for_each(|text| emit(note(text)));
+                    booted_badly(boot, &lines).into_iter().for_each(|run| emit(News::Boot(Box::new(run))));
+                }
                 return Ok(Booted::Up(boot, up));
             }
             Err(failure) => failure,

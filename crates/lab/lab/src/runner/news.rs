@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::event::{Event, Listener};
 use judge::run::{Run, Summary};
+use judge::{Accused, Exit};
+use protocol::End;
 
 /// What whoever works with a machine has to say.
 #[derive(Debug)]
@@ -12,6 +14,8 @@ pub(super) enum News {
     Event(Event),
     /// The Run of a boot, which belongs to no case.
     Boot(Box<Run>),
+    /// A case has ended, and its kernel goes on with what it has put off.
+    Settling,
 }
 
 /// Tells the listener, and counts.
@@ -20,11 +24,13 @@ pub(super) struct Emitter<'a> {
     summary: Summary,
     /// Cases that came to an end.
     done: u32,
+    /// How the process of the last one ended, and whom it accuses.
+    last: (Option<End>, Option<Accused>),
 }
 
 impl<'a> Emitter<'a> {
     pub(super) fn new(listener: &'a mut dyn Listener) -> Self {
-        Self { listener, summary: Summary::default(), done: 0 }
+        Self { listener, summary: Summary::default(), done: 0, last: (None, None) }
     }
 
     pub(super) fn on_event(&mut self, event: &Event) {
@@ -39,12 +45,14 @@ impl<'a> Emitter<'a> {
         match news {
             News::Event(event) => self.on_event(&event),
             News::Boot(run) => self.count(*run),
+            News::Settling => {}
         }
     }
 
     /// A case has come to its end.
     pub(super) fn finish(&mut self, run: Run) {
         self.done += 1;
+        self.last = (run.end.clone(), run.accused);
         self.count(run);
     }
 
@@ -53,12 +61,16 @@ impl<'a> Emitter<'a> {
         self.on_event(&Event::Finished(Box::new(run)));
     }
 
-    /// Tells the end of a session of `total` cases.
-    pub(super) fn end(mut self, total: usize, took: Duration, interrupted: bool) -> Summary {
+    /// Tells the end of a session of `total` cases, or of just the user's own program.
+    pub(super) fn end(mut self, total: usize, took: Duration, interrupted: bool, is_users: bool) -> Summary {
         let total = u32::try_from(total).unwrap_or(u32::MAX);
         self.summary.not_run = total.saturating_sub(self.done);
         let summary = self.summary;
-        self.on_event(&Event::Ended { summary, took, interrupted });
+        let exit = match is_users {
+            true => Exit::of_program(summary, interrupted, (self.last.0.as_ref(), self.last.1)),
+            false => Exit::of_session(summary, interrupted),
+        };
+        self.on_event(&Event::Ended { summary, took, interrupted, exit: Some(exit) });
         summary
     }
 }

@@ -3,7 +3,7 @@
 //! Workers take tasks from a queue and send what happens to the one thread that tells it, decides what is to be
 //! run again, and closes the queue.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,13 +16,16 @@ use super::repetition::Repetition;
 use super::spread::Spread;
 use super::work::Context;
 use crate::event::Event;
-use crate::options::Repeats;
+use crate::options::{Options, Repeats};
 use crate::plan::Item;
 use crate::source::Source;
 use judge::run::Run;
 
 /// Messages that may wait. While they are not taken the workers stop, and so do their machines.
 const WAITING: usize = 1024;
+
+/// What a case is taken to need of which nothing is known: longer than most.
+const UNKNOWN: Duration = Duration::from_secs(10);
 
 /// What a worker has to say.
 enum Message {
@@ -55,13 +58,14 @@ pub(super) fn run<'a>(
     let provider = MachineProvider::prepare(source, (items.len(), spread.boot(0)), context, &mut |news| {
         emit(emitter, news, is_golden);
     })?;
-    sort(&mut items, &context.options.durations);
+    sort(&mut items, context.options);
     let jobs = context.options.jobs.max(1);
     let mut repetitions: Vec<_> = items.iter().map(|_| Some(Repetition::new(repeats))).collect();
-    let queue = Queue::new(spread);
+    let queue = Queue::new(spread, jobs);
     let (sender, messages) = sync_channel(WAITING);
     std::thread::scope(|scope| {
-        for _ in 0..jobs {
+        // While a kernel settles another machine works in its place.
+        for _ in 0..jobs.saturating_mul(2) {
             let sender = sender.clone();
             let (queue, provider, items) = (&queue, &provider, &items);
             scope.spawn(move || work(queue, provider, items, context, &sender));
@@ -85,9 +89,9 @@ pub(super) fn run<'a>(
     })
 }
 
-/// Those that took longest first, so that none of them is left alone at the end; unknown ones may be as long.
-fn sort(items: &mut [&Item], durations: &HashMap<String, Duration>) {
-    items.sort_by_key(|item| std::cmp::Reverse(durations.get(&item.name).copied().unwrap_or(Duration::MAX)));
+/// The longest first, so that none of them is left alone at the end; one of which nothing is known may be long.
+fn sort(items: &mut [&Item], options: &Options) {
+    items.sort_by_key(|item| std::cmp::Reverse(options.expected(item).unwrap_or(UNKNOWN)));
 }
 
 /// Tells what the workers say, orders what is to be run again, and ends when all repetitions have.
@@ -136,7 +140,8 @@ fn direct(
 fn emit(emitter: &mut Emitter<'_>, news: News, is_golden: bool) {
     match news {
         News::Boot(run) if is_golden => emitter.note(format!("the golden kernel: {}", run.reason)),
-        News::Event(Event::Started { .. } | Event::Console { clone: 1.., .. }) if is_golden => {}
+        News::Event(Event::Started { .. } | Event::Output { .. } | Event::Console { clone: 1.., .. })
+            if is_golden => {}
         news => emitter.emit(news),
     }
 }
@@ -152,11 +157,14 @@ fn work<'a>(
     let _last = Last(queue);
     // Whoever does not listen any more has given up.
     let say = |message| sender.send(message).is_ok();
-    while let Some(Task { boot, index, .. }) = queue.take() {
+    while let Some((Task { boot, index, .. }, mut place)) = queue.take() {
         let item = items[index];
-        let mut emit = |news| drop(sender.send(Message::News(news)));
+        let mut emit = |news| match news {
+            News::Settling => place.leave(),
+            news => drop(sender.send(Message::News(news))),
+        };
         let run = match provider.machine(item, boot, context, &mut emit) {
-            Ok(mut fresh) => context.run(&mut fresh, item, &mut emit).map(|(run, _)| Box::new(run)),
+            Ok(mut fresh) => context.run(&mut fresh, item, true, &mut emit).map(|(run, _)| Box::new(run)),
             Err(Missing::Run(run)) => Some(run),
             Err(Missing::GivenUp(why)) => {
                 say(Message::GivenUp(why));
@@ -204,12 +212,34 @@ struct Queue {
 struct Waiting {
     tasks: BTreeSet<Task>,
     turn: usize,
+    /// How many machines may begin to work.
+    places: usize,
     closed: bool,
 }
 
+/// The right of one machine to work.
+struct Place<'q>(Option<&'q Queue>);
+
+impl Place<'_> {
+    /// Lets another machine work.
+    fn leave(&mut self) {
+        if let Some(queue) = self.0.take() {
+            queue.lock().places += 1;
+            queue.changed.notify_all();
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
 impl Queue {
-    fn new(spread: Spread) -> Self {
-        Self { spread, state: Mutex::default(), changed: Condvar::new() }
+    fn new(spread: Spread, places: usize) -> Self {
+        let state = Mutex::new(Waiting { places, ..Waiting::default() });
+        Self { spread, state, changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -225,15 +255,18 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// The next one; nothing when the queue has been closed.
-    fn take(&self) -> Option<Task> {
+    /// The next one, once there is a place for its machine; nothing when the queue has been closed.
+    fn take(&self) -> Option<(Task, Place<'_>)> {
         let mut waiting = self.lock();
         loop {
             if waiting.closed {
                 return None;
             }
-            if let Some(task) = waiting.tasks.pop_first() {
-                return Some(task);
+            if waiting.places > 0
+                && let Some(task) = waiting.tasks.pop_first()
+            {
+                waiting.places -= 1;
+                return Some((task, Place(Some(self))));
             }
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
@@ -242,5 +275,30 @@ impl Queue {
     fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Boots;
+
+    #[test]
+    fn the_place_of_a_kernel_that_settles_is_free() {
+        let queue = Queue::new(Spread::new(Repeats::Times(1), Boots::default(), 1), 1);
+        queue.push(0, 0..1);
+        queue.push(1, 0..1);
+        let places = || queue.lock().places;
+        let (first, mut place) = queue.take().expect("open");
+        assert_eq!((first.index, places()), (0, 0));
+        place.leave();
+        place.leave();
+        assert_eq!(places(), 1, "a machine that lies frees no more than its own");
+        let (second, place) = queue.take().expect("open");
+        assert_eq!((second.index, places()), (1, 0));
+        drop(place);
+        assert_eq!(places(), 1);
+        queue.close();
+        assert!(queue.take().is_none());
     }
 }

@@ -26,7 +26,7 @@ impl Repetition {
         let made = u32::try_from(self.runs.len()).unwrap_or(u32::MAX);
         let wanted = match self.repeats {
             Repeats::OnFailure(more) => match self.runs.first() {
-                Some(first) if first.outcome.accuses_kernel() => more.saturating_add(1),
+                Some(first) if first.outcome.is_failure() => more.saturating_add(1),
                 _ => 1,
             },
             Repeats::Times(times) => times,
@@ -48,7 +48,7 @@ impl Repetition {
         match self.repeats {
             // Only now is it known that there are going to be more.
             Repeats::OnFailure(0) | Repeats::Times(1) => &[],
-            Repeats::OnFailure(_) if last == 0 && !self.runs[0].outcome.accuses_kernel() => &[],
+            Repeats::OnFailure(_) if last == 0 && !self.runs[0].outcome.is_failure() => &[],
             _ => &self.runs[last..],
         }
     }
@@ -65,7 +65,7 @@ impl Repetition {
         let several = self.runs.len() > 1 || is_cut_short || matches!(self.repeats, Repeats::UntilFailure(_));
         let repeats = if several { self.runs.iter().map(repeat).collect() } else { Vec::new() };
         let first = |of: fn(&Run) -> bool| self.runs.iter().position(of);
-        let stands = first(|run| run.outcome.accuses_kernel())
+        let stands = first(|run| run.outcome.is_failure())
             .or_else(|| first(|run| run.outcome != Outcome::Pass))
             .unwrap_or(0);
         let stopping_rule = self.stopping_rule();

@@ -30,7 +30,8 @@ pub(super) fn run(
                 Some(fresh) => fresh,
                 None => boot_one(source, items.len() - index, context, &mut |news| emitter.emit(news))?,
             };
-            let ran = context.run(&mut fresh, item, &mut |news| emitter.emit(news));
+            let is_last = index + 1 == items.len();
+            let ran = context.run(&mut fresh, item, is_last, &mut |news| emitter.emit(news));
             let Some((run, is_fit)) = ran else { return Err(GivenUp::Told) };
             machine = is_fit.then_some(fresh);
             for run in repetition.take(run) {

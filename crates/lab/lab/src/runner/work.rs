@@ -8,7 +8,7 @@ use machine::Machine;
 use super::conclude::conclude;
 use super::news::News;
 use crate::event::Event;
-use crate::observe::observe;
+use crate::observe::{Asked, RunEvent, observe};
 use crate::options::Options;
 use crate::plan::Item;
 use judge::run::Run;
@@ -18,6 +18,8 @@ use judge::run::Run;
 pub(super) struct Context<'a> {
     pub(super) interrupt: &'a AtomicBool,
     pub(super) options: &'a Options,
+    /// The kernel parameters that the user asked for.
+    pub(super) parameters: String,
     boots: AtomicU32,
     clones: AtomicU32,
     runs: AtomicU32,
@@ -32,9 +34,9 @@ pub(super) struct Fresh {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(interrupt: &'a AtomicBool, options: &'a Options) -> Self {
+    pub(super) fn new(interrupt: &'a AtomicBool, options: &'a Options, parameters: String) -> Self {
         let (boots, clones, runs) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
-        Self { interrupt, options, boots, clones, runs }
+        Self { interrupt, options, parameters, boots, clones, runs }
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
@@ -51,23 +53,33 @@ impl<'a> Context<'a> {
         self.clones.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Runs `item`; gives the Run and whether something else may run on the machine afterwards. Nothing if the
+    /// Runs `item`, the last on this machine or not; gives the Run and whether something else may run on the machine afterwards. Nothing if the
     /// user interrupts it; the machine is then to be dropped, which ends it at once.
     pub(super) fn run(
         &self,
         fresh: &mut Fresh,
         item: &Item,
+        is_last: bool,
         emit: &mut dyn FnMut(News),
     ) -> Option<(Run, bool)> {
         let (boot, clone) = (fresh.boot, fresh.clone);
         emit(News::Event(Event::Started { case: item.name.clone(), clone }));
-        let mut on_line =
-            |line: &str| emit(News::Event(Event::Console { boot, clone, line: line.to_string() }));
+        let mut hear = |heard: RunEvent<'_>| {
+            emit(match heard {
+                RunEvent::Console(line) => {
+                    News::Event(Event::Console { boot, clone, line: line.to_string() })
+                }
+                RunEvent::Output(line) => {
+                    News::Event(Event::Output { case: item.name.clone(), clone, line: line.to_string() })
+                }
+                RunEvent::Settling => News::Settling,
+            });
+        };
         // No earlier Run of this session had this number.
         let number = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let seed = self.options.seed.unwrap_or_else(random);
-        let asked = (number, seed, item);
-        let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut on_line)?;
+        let asked = Asked { run: number, seed, item, settle: self.options.settle(is_last) };
+        let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut hear)?;
         let spoiled = seen.spoiled;
         let (run, damaged) = conclude(item, boot, seen);
         Some((Run { clone, seed, ..run }, !spoiled && !damaged))

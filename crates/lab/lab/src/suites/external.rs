@@ -50,12 +50,16 @@ pub struct ExternalCase {
     pub about: String,
     /// Its time limit on an unloaded machine.
     pub limit: Duration,
+    /// How long it says that it takes at most.
+    pub(super) runtime: Option<Duration>,
     /// How it is started in the machine.
     pub(super) command: Command,
     /// The program behind the command.
     pub(super) program: Behind,
     /// What it says that it needs. Where kernel or host lack some of it, the case itself judges that.
     pub(super) asks: Vec<Need<String>>,
+    /// Options of the kernel's configuration that its suite asks for; some of its cases can do without.
+    pub(super) options: Vec<String>,
     /// Why it cannot be run, where that is known without looking at any program.
     pub(super) skip: Option<String>,
 }

@@ -27,7 +27,7 @@ pub(super) fn open(path: &Path) -> Result<External, Error> {
     let cases = cases.into_iter().map(case).collect();
     let notes = long.iter().map(|path| format!("not run, since its name is too long: {path}")).collect();
     let name = name_of(folder.root());
-    let (dialect, metadata, links) = (Dialect::Folder, Vec::new(), Vec::new());
+    let (dialect, metadata, links) = (Dialect::Program, Vec::new(), Vec::new());
     External { name, cases, dialect, folder, metadata, place: PLACE, links, notes }.checked(why)
 }
 
@@ -47,11 +47,13 @@ fn case(path: &str) -> ExternalCase {
     };
     ExternalCase {
         name: path.to_string(),
-        about: format!("{path} exits with 0"),
+        about: format!("exit status 0 of {path}"),
         limit: LIMIT,
+        runtime: None,
         command,
         program: Behind::File(path.to_string()),
         asks: Vec::new(),
+        options: Vec::new(),
         skip: None,
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! * [`place`]: what the user named: what is installed, a folder of a tree, or a group
 //! * [`mod@build`]: from a tree to what is installed
-//! * [`list`]: what is run; [`settings`]: for how long
+//! * [`list`]: what is run; [`settings`]: for how long; [`options`]: on which configuration
 
 mod build;
 pub mod list;
+pub mod options;
 mod place;
 pub mod settings;
 
@@ -67,13 +68,15 @@ pub(super) fn open(path: &Path) -> Result<External, Error> {
 fn case(folder: &Folder, test: &list::Test) -> ExternalCase {
     let list::Test { group, name } = test;
     let path = format!("{group}/{name}");
-    let settings = folder.read(&format!("{group}/settings")).unwrap_or_default();
+    let read = |name: &str| folder.read(&format!("{group}/{name}")).unwrap_or_default();
+    let (settings, config) = (read("settings"), read("config"));
     let start = start(folder, group, name);
     let too_long = (path.len() > NAME_MAX).then(|| "its name is too long".to_string());
     ExternalCase {
         name: protocol::results::cut(&path, NAME_MAX).to_string(),
         about: format!("selftests: {group}: {name}"),
         limit: settings::limit(&String::from_utf8_lossy(&settings)),
+        runtime: None,
         skip: too_long.or_else(|| start.as_ref().err().cloned()),
         command: Command {
             argv: [start.unwrap_or_default(), arguments(name)].concat(),
@@ -82,6 +85,7 @@ fn case(folder: &Folder, test: &list::Test) -> ExternalCase {
         },
         program: Behind::File(path),
         asks: Vec::new(),
+        options: options::parse(&String::from_utf8_lossy(&config)),
     }
 }
 

@@ -100,6 +100,7 @@ fn cases_of(
 fn case(name: String, command: &str, programs: &Programs, metadata: &Metadata) -> ExternalCase {
     let program = runtest::program(command);
     let asks = program.map_or_else(Vec::new, |name| metadata.asks(name));
+    let runtime = program.and_then(|name| metadata.runtime(name));
     let program = program.map_or(Behind::Unknown, |name| {
         programs
             .find(name)
@@ -108,7 +109,8 @@ fn case(name: String, command: &str, programs: &Programs, metadata: &Metadata) -
     let skip = (name.len() > NAME_MAX).then(|| "its name is too long".to_string());
     let name = if skip.is_some() { protocol::results::cut(&name, NAME_MAX).to_string() } else { name };
     let (about, command) = (command.to_string(), shell(command));
-    ExternalCase { name, about, limit: LIMIT, command, program, asks, skip }
+    let options = Vec::new();
+    ExternalCase { name, about, limit: LIMIT, runtime, command, program, asks, options, skip }
 }
 
 /// How LTP's own runner starts a test.

@@ -89,8 +89,12 @@ fn elsewhere(pattern: &str) -> Option<String> {
     cases.suites.iter().find(has).map(|suite| format!(" (suite {suite} has it)"))
 }
 
-/// The names that share most words with the pattern.
+/// The area of that name, or the names that share most words with the pattern.
 fn hint(pattern: &str, all: &[&str]) -> String {
+    let area = format!("{}/", pattern.trim_end_matches('/'));
+    if all.iter().any(|name| name.starts_with(&area)) {
+        return format!(" (did you mean '{area}*'?)");
+    }
     let words: Vec<&str> = pattern.split(['/', '-', '*', '?']).filter(|word| word.len() > 2).collect();
     let shared = |name: &str| words.iter().filter(|word| name.contains(*word)).count();
     let mut close: Vec<&str> = all.iter().copied().filter(|name| shared(name) > 0).collect();

@@ -3,28 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use kernel::{Config, Kernel};
+use kernel::{Config, Kernel, Presence};
 use machine::payload::Wanted;
 use machine::program::{Needs, Program};
 use machine::{Error, Payload, spec};
-use protocol::Work;
+use protocol::{Need, Work};
 
 use super::External;
 use super::external::{Behind, ExternalCase};
-use super::scripts::{self, Reader};
+use super::kselftest::options;
 use crate::plan::{Fixed, Item, Plan, tool_path};
+use crate::scripts::{self, Reader};
 use crate::userland::{self, Userland};
-
-/// What programs look up by way of libc: the users that suites expect, and the machine's own name.
-const ETC: &[(&str, &str)] = &[
-    (
-        "/etc/passwd",
-        "root:x:0:0::/root:/bin/sh\ndaemon:x:1:1::/:/bin/false\nbin:x:2:2::/:/bin/false\n\
-         nobody:x:65534:65534::/:/bin/false\n",
-    ),
-    ("/etc/group", "root:x:0:\ndaemon:x:1:\nbin:x:2:\nsys:x:3:\nusers:x:100:\nnogroup:x:65534:\n"),
-    ("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"),
-];
 
 /// Words that a shell understands by itself.
 const BUILT_IN: &[&str] = &[
@@ -51,9 +41,6 @@ impl Plan {
         for (place, target) in &suite.links {
             plan.payload.link(place, target);
         }
-        for (place, content) in ETC {
-            plan.payload.file(place, *content);
-        }
         let config = kernel.config.as_ref().map(|config| {
             let place =
                 kernel.release.as_ref().map_or(CONFIG.to_string(), |release| format!("{CONFIG}-{release}"));
@@ -62,9 +49,11 @@ impl Plan {
         });
         for case in &suite.cases {
             let skip = case.skip.clone().or_else(|| survey.missing(suite, &case.program, &userland));
-            let (modules, parts) = plan.provide_available(kernel, &case.asks)?;
+            let asks = [case.asks.clone(), modules_of(kernel, &case.options)].concat();
+            let (modules, parts) = plan.provide_available(kernel, &asks)?;
             let item = item(suite, case, fixed, config.as_deref());
-            plan.items.push(Item { skip, modules, files: Wanted { common: true, parts }, ..item });
+            let lacking = lacking(kernel, &case.options);
+            plan.items.push(Item { skip, modules, lacking, files: Wanted { common: true, parts }, ..item });
         }
         plan.memory_mib =
             fixed.memory_mib.unwrap_or(plan.memory_mib.max(spec::roomy_memory_mib(plan.payload.size())));
@@ -83,14 +72,30 @@ fn item(suite: &External, case: &ExternalCase, fixed: Fixed, config: Option<&str
         work: Work::Program(command),
         dialect: suite.dialect,
         limit: fixed.limit.unwrap_or(case.limit),
+        runtime: case.runtime,
         expects: Vec::new(),
         needs: Vec::new(),
         modules: Vec::new(),
+        lacking: Vec::new(),
         unsure: Vec::new(),
         files: Wanted::default(),
         cpus: machine::spec::CPUS,
         skip: None,
     }
+}
+
+/// The modules of options that the kernel has as modules.
+fn modules_of(kernel: &Kernel, options: &[String]) -> Vec<Need<String>> {
+    let Some(config) = &kernel.config else { return Vec::new() };
+    let is_there = |name: &str| kernel.modules.presence(name) == Presence::Loadable;
+    let modular = options.iter().filter(|option| config.value(option) == Some("m"));
+    modular.filter_map(|option| options::module(option, is_there)).map(Need::Module).collect()
+}
+
+/// The options that the kernel was built without.
+fn lacking(kernel: &Kernel, options: &[String]) -> Vec<String> {
+    let Some(config) = &kernel.config else { return Vec::new() };
+    options.iter().filter(|option| config.value(option).is_none()).cloned().collect()
 }
 
 /// A configuration as the kernel writes it. What is no number is a text.

@@ -64,6 +64,7 @@ impl World {
                 repeats: Repeats::OnFailure(0),
                 boots: Boots::default(),
                 seed: None,
+                settle: None,
                 durations: HashMap::new(),
                 finished: Vec::new(),
             },
@@ -178,5 +179,7 @@ fn session(cases: Vec<String>) -> Session {
         suite: "fake".into(),
         content: String::new(),
         cases,
+        expected: [].into(),
+        jobs: 2,
     }
 }

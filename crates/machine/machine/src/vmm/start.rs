@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 use super::launch::{self, Origin, Parts, quote, socket_pair};
 use super::process::Process;
@@ -15,6 +16,16 @@ use crate::{instrument, qemu, uml};
 
 /// Events that may wait in the queue; each holds at most 16 KiB.
 const QUEUE: usize = 256;
+
+/// How long a machine may leave what is sent to it. One that has stopped reading is then found to be silent.
+const WRITE_LIMIT: Duration = Duration::from_secs(10);
+
+/// The two ends of a port; kiln's, the first, waits no longer than `limit` for room.
+fn port(limit: Duration) -> Result<(UnixStream, UnixStream), Error> {
+    let (own, its) = socket_pair()?;
+    own.set_write_timeout(Some(limit)).map_err(|source| Error::host("socket", source))?;
+    Ok((own, its))
+}
 
 /// The program of a machine and the image that it gets.
 #[derive(Debug, Clone, Copy)]
@@ -29,9 +40,9 @@ pub(crate) fn start(
     files: Files<'_>,
     (origin, instrument): (Origin<OwnedFd>, Option<instrument::Files<OwnedFd>>),
 ) -> Result<(Vmm, String), Error> {
-    let (console, its_console) = socket_pair()?;
+    let (console, its_console) = port(WRITE_LIMIT)?;
     launch::hold_much(&its_console);
-    let (control, its_control) = socket_pair()?;
+    let (control, its_control) = port(WRITE_LIMIT)?;
     let parts = Parts {
         console: its_console.into(),
         control: its_control.into(),
@@ -55,4 +66,17 @@ pub(crate) fn start(
         None => machine,
     };
     Ok((machine, command_line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_machine_that_does_not_read_stops_nobody() {
+        let (mut own, _its) = port(Duration::from_millis(10)).expect("sockets");
+        let error = own.write_all(&vec![0; 64 << 20]).expect_err("more than a socket holds");
+        assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+    }
 }

@@ -79,7 +79,7 @@ pub(super) fn ready<'t>(
     let start = Instant::now();
     let recipe = recipe(context, &test.subject)?;
     let mut progress = |text: &str| emit(Progress::Working(text.to_string()));
-    let wanted = KernelRequest { locator: test.subject.locator.clone(), build: recipe.into() };
+    let wanted = KernelRequest::of(test.subject.locator.clone(), &recipe.into());
     let mut waiting = Waiting { interrupt: context.environment.interrupt, progress: &mut progress };
     match context.environment.backend.kernel(&wanted, &mut waiting) {
         Ok(kernel) => Ok(Ok(Ready { test, kernel, took: start.elapsed() })),

@@ -2,8 +2,8 @@
 
 use lab::Isolation;
 use lab::request::{
-    BuildOptions, FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, RunPolicy, RunRequest,
-    Selection, TimedRequest, Version,
+    FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, RunPolicy, RunRequest, Selection,
+    TimedRequest, Version,
 };
 use lab::suites::select::DEFAULT;
 
@@ -56,9 +56,7 @@ pub(super) fn measure(request: &BisectRequest, subject: &Subject, boots: u32) ->
 
 /// A build of a subject.
 pub(super) fn build(subject: &Subject) -> KernelRequest {
-    let kernel = KernelRequest { locator: subject.locator.clone(), build: subject.recipe.clone().into() };
-    let build = if kernel.is_built() { kernel.build } else { BuildOptions::default() };
-    KernelRequest { build, ..kernel }
+    KernelRequest::of(subject.locator.clone(), &subject.recipe.clone().into())
 }
 
 /// The machine, with the parameters of the subject.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use judge::parameters::unknown;
 use judge::signature::Way;
 use lab::event::Session;
 use lab::prepare::Execution;
@@ -21,7 +22,7 @@ use crate::bisection::Evidence;
 use crate::error::Error;
 use crate::event::Progress;
 use crate::question::Question;
-use crate::request::BisectRequest;
+use crate::request::{AxisRequest, BisectRequest};
 
 /// Runs at most of earlier sessions that count: a bisection wants to see for itself, too.
 const REUSED_MAX: u32 = 50;
@@ -77,7 +78,7 @@ impl Runs {
 
     /// From now on, only failures like this one count.
     pub(super) fn look_for(&mut self, evidence: &Evidence) {
-        let run = evidence.run.as_ref().filter(|run| run.outcome.accuses_kernel());
+        let run = evidence.run.as_ref().filter(|run| run.outcome.is_failure());
         self.way = run.map(|run| Way::of(run.outcome, &run.reason));
     }
 
@@ -241,14 +242,31 @@ fn session_of(context: &Context<'_>, parts: &Parts, round: Round<'_, '_>) -> Res
     let interrupt = context.environment.interrupt;
     let execution = Execution { machines: &machines, options, golden: None, interrupt };
     let start = Instant::now();
-    let mut listener = Counting { recorder, tally, emit, first: None };
+    let said = prepared.request.machine.append.join(" ");
+    let mut listener = Counting { recorder, tally, emit, first: None, said: &said, unknown: Vec::new() };
     let outcome = prepared.run(session.clone(), execution, &mut listener);
     let begun = listener.first.unwrap_or_else(Instant::now);
+    let unknown = listener.unknown;
     listener.recorder.finish()?;
     outcome?;
+    refuse(context.request, &unknown)?;
     spent.booting += begun - start;
     spent.running += begun.elapsed();
     Ok(())
+}
+
+/// Where parameters are the candidates, one that the kernel does not know can be no cause, unless the user's program reads it
+/// from `/proc/cmdline`.
+fn refuse(request: &BisectRequest, unknown: &[String]) -> Result<(), Failure> {
+    match (&request.axis, unknown) {
+        (AxisRequest::Parameters { .. }, [name, ..]) if !matches!(request.question, Question::Program(_)) => {
+            let text = format!(
+                "--params: the kernel does not know {name}, so it has no effect: leave it out, or correct it"
+            );
+            Err(Error::Usage(text).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn name_of(directory: &Path) -> String {
@@ -262,6 +280,10 @@ struct Counting<'h, 'q> {
     emit: &'h mut dyn FnMut(Progress),
     /// When the first case began.
     first: Option<Instant>,
+    /// The kernel parameters of the subject.
+    said: &'h str,
+    /// Those of them that the kernel does not know.
+    unknown: Vec<String>,
 }
 
 impl Listener for Counting<'_, '_> {
@@ -273,7 +295,10 @@ impl Listener for Counting<'_, '_> {
                 self.first.get_or_insert_with(Instant::now);
                 (self.emit)(Progress::Working(format!("running {case}")));
             }
-            Event::Console { line, .. } => self.tally.line(line),
+            Event::Console { line, .. } => {
+                self.unknown.extend(unknown([line.as_str()], self.said));
+                self.tally.line(line);
+            }
             Event::Repeated(run) => self.tally.take(small(run)),
             // The sum of those that were reported one by one.
             Event::Finished(run) if !run.repeats.is_empty() => {}
@@ -281,6 +306,7 @@ impl Listener for Counting<'_, '_> {
             Event::Planned(_)
             | Event::Note { .. }
             | Event::CommandLine { .. }
+            | Event::Output { .. }
             | Event::Booted { .. }
             | Event::Ended { .. } => {}
         }

@@ -24,7 +24,7 @@ pub(crate) fn keep_session(
     }
     if let Some(interrupted) = interrupted {
         let (summary, took) = (Summary::default(), Duration::ZERO);
-        recorder.on_event(&Event::Ended { summary, took, interrupted });
+        recorder.on_event(&Event::Ended { summary, took, interrupted, exit: None });
     }
     let directory = recorder.directory().to_owned();
     recorder.finish().expect("written");

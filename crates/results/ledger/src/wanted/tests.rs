@@ -34,7 +34,8 @@ fn without_a_case_it_is_the_only_one_that_failed() {
     assert_eq!(case(root, "1"), "b");
     assert_eq!(case(root, &past.directory().display().to_string()), "b");
     keep(root, "2", &[("a", Pass)], None);
-    assert!(case(root, "last").starts_with("nothing failed in session 2-"));
+    assert_eq!(case(root, "last"), "b", "the last session with a failure");
+    assert!(case(root, "2").starts_with("nothing failed in session 2-"));
     keep(root, "3", &[("a", Fail), ("b", Broken)], None);
     assert!(case(root, "last").ends_with("name one: a, b"), "{}", case(root, "last"));
 }

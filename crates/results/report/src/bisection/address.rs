@@ -1,5 +1,6 @@
 //! An author as the address of a mail.
 
+use super::header::encoded;
 use crate::columns::fit;
 use crate::safe::safe_line;
 
@@ -18,12 +19,13 @@ pub(super) fn recipient(author: &str) -> Option<String> {
     let name = name.trim_matches('"');
     match name {
         "" => Some(address.to_owned()),
+        _ if !name.is_ascii() => Some(format!("{} <{address}>", encoded(name))),
         _ if name.chars().all(is_word) => Some(format!("{name} <{address}>")),
         _ => Some(format!("\"{}\" <{address}>", name.replace('\\', "\\\\").replace('"', "\\\""))),
     }
 }
 
-/// Whether a name may have this without quotes: RFC 5322, section 3.2.3, and letters of all languages.
+/// Whether a name may have this without quotes: RFC 5322, section 3.2.3.
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || " -_!#$%&'*+/=?^`{|}~".contains(c)
 }
@@ -52,7 +54,7 @@ mod tests {
         for (author, wanted) in [
             ("Ada Lovelace <ada@example.org>", Some("Ada Lovelace <ada@example.org>")),
             ("<ada@example.org>", Some("ada@example.org")),
-            ("Jörg Ü. <j+k@example.org> ", Some("\"Jörg Ü.\" <j+k@example.org>")),
+            ("Jörg Ü. <j+k@example.org> ", Some("=?UTF-8?Q?J=C3=B6rg_=C3=9C=2E?= <j+k@example.org>")),
             ("\"Doe, Jane\" <jane@example.org>", Some("\"Doe, Jane\" <jane@example.org>")),
             ("a \"b\\c\" d <x@example.org>", Some("\"a \\\"b\\\\c\\\" d\" <x@example.org>")),
             ("Eve <eve@a>, Bob <bob@b>", Some("\"Eve <eve@a>, Bob\" <bob@b>")),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use judge::Run;
+use judge::noise::is_noise;
 use judge::signature::masked;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
@@ -45,9 +46,10 @@ pub(super) fn between(first: &Run, second: &Run, most: usize) -> Difference {
     Difference { lines, more }
 }
 
-/// The lines of a log, safe to print; their times are no part of it.
+/// The lines of a log that may have to do with the case, safe to print; their times are no part of it.
 fn lines(run: &Run) -> Vec<String> {
-    let texts = run.log.iter().flat_map(|record| {
+    let records = run.log.iter().filter(|record| !is_noise(&record.text));
+    let texts = records.flat_map(|record| {
         safe(&record.text).lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>()
     });
     texts.filter(|line| !line.is_empty()).take(COMPARED).collect()
@@ -123,6 +125,8 @@ mod tests {
         );
         assert_eq!((text.as_str(), more), ("-probe ok\n+probe failed\n+at 0xffff888100a0b0c0\n", 0));
         assert_eq!(shown(&["a 1"], &["a 2"], 40), (String::new(), 0));
+        let clock = "clocksource: Switched to clocksource tsc";
+        assert_eq!(shown(&["a"], &["a", clock], 40), (String::new(), 0), "what any kernel says");
         assert_eq!(shown(&[], &["\x1b[2Ja", "b", "c"], 1), ("+a\n".into(), 2));
     }
 

@@ -14,6 +14,8 @@ use super::candidate::{self, absent, is_setting};
 use super::changes::{Excerpt, excerpt, item};
 use super::difference::between;
 use super::functions::functions;
+use super::header::encoded;
+use super::public::public;
 use super::relevance::wanted;
 use super::sides::{Sides, sides};
 use super::statement;
@@ -29,7 +31,7 @@ const WIDTH: usize = 72;
 const QUOTED: usize = 160;
 
 /// Columns of the subject, if the title of a change is all that must be cut for it.
-const SUBJECT: usize = 77;
+const SUBJECT: usize = 75;
 
 /// Columns of a title of which less tells nothing.
 const TITLE: usize = 8;
@@ -85,7 +87,8 @@ struct Draft<'a, W> {
 
 impl<W: Write> Draft<'_, W> {
     fn headers(&mut self) -> io::Result<()> {
-        writeln!(self.out, "Subject: {}", subject(self.bisection))?;
+        // A dot that is three would make the whole line one of encoded words.
+        writeln!(self.out, "Subject: {}", encoded(&subject(self.bisection).replace('…', "...")))?;
         let (candidates, _) = candidate::listed(self.bisection);
         let authors = candidates.iter().filter_map(|candidate| recipient(candidate.author.as_deref()?));
         let mut to: Vec<String> = authors.collect();
@@ -224,7 +227,7 @@ impl<W: Write> Draft<'_, W> {
             self.paragraph("To reproduce both sides:")?;
             for command in &self.bisection.reproduce {
                 // Not cut: somebody is going to paste it.
-                writeln!(self.out, "  {}", safe_line(command))?;
+                writeln!(self.out, "  {}", public(&safe_line(command)))?;
             }
             writeln!(self.out)?;
         }
@@ -245,7 +248,7 @@ impl<W: Write> Draft<'_, W> {
 
     /// A paragraph and an empty line.
     fn prose(&mut self, text: &str) -> io::Result<()> {
-        self.paragraph(text)?;
+        self.paragraph(&public(text))?;
         writeln!(self.out)
     }
 

@@ -67,7 +67,9 @@ pub(super) fn diagnostics(run: &Run) -> Vec<String> {
     let case = safe_line(&run.case);
     let repeats = repeats(run).map(|repeats| format!("# repeats: {repeats}"));
     if run.outcome == Outcome::Pass {
-        return std::iter::once(format!("# {case}: {}", span(run.duration))).chain(repeats).collect();
+        let took = format!("# {case}: {}", span(run.duration));
+        let lacking = evidence::not_found(run).map(|lacking| format!("# note: {lacking}"));
+        return std::iter::once(took).chain(repeats).chain(lacking).collect();
     }
     let Evidence { lines, more } = evidence::collect(run, evidence::LINES);
     let took = (!run.duration.is_zero()).then(|| format!(" after {}", span(run.duration)));

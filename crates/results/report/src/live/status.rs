@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anstyle::Style;
 use judge::{Run, Summary};
 use lab::Event;
+use lab::event::Session;
 
 use super::{Line, Lines};
 use crate::progress::{Progress, Repeats};
@@ -50,9 +51,14 @@ impl Status {
         }
     }
 
+    /// Takes in the plan; gives what is to be said about the time that it takes.
+    pub(super) fn planned(&mut self, session: &Session) -> Option<String> {
+        self.progress.plan(session);
+        self.progress.estimate.planned()
+    }
+
     pub(super) fn on_event(&mut self, event: &Event, now: Instant) {
         match event {
-            Event::Planned(session) => self.progress.plan(session),
             Event::Booting { boot, .. } => {
                 self.boot = Some(Boot { number: *boot, since: now, console: String::new() });
             }
@@ -94,6 +100,13 @@ impl Status {
         }
     }
 
+    fn left_text(&self, now: Instant) -> String {
+        let since = |runs: &[(u32, Instant)]| runs.first().map_or(Duration::ZERO, |(_, since)| now - *since);
+        let running: Vec<_> = self.running.iter().map(|it| (it.case.as_str(), since(&it.runs))).collect();
+        let left = self.progress.estimate.left(now - self.start, &running);
+        left.map(|left| format!(" ({} left)", clock(left))).unwrap_or_default()
+    }
+
     fn running_text(&self, now: Instant) -> String {
         let cases = self.running.iter().map(|Running { case, runs }| {
             let Repeats { ended, failed } = self.progress.repeats(case);
@@ -119,6 +132,7 @@ impl Lines for Status {
             pieces.push((outcome.map_or(Style::new(), of), text));
         }
         pieces.push((DIM, format!("  {}", clock(now - self.start))));
+        pieces.push((DIM, self.left_text(now)));
         pieces.push((Style::new(), self.running_text(now)));
         if let Some(Boot { number, since, console }) = &self.boot {
             pieces.push((Style::new(), format!("  boot {number}{}", long(now - *since))));

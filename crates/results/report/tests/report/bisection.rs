@@ -179,15 +179,15 @@ fn subject(case: &str, title: &str) -> String {
 fn a_subject_is_cut_where_the_least_is_lost() {
     let long = "ovl: do not copy up twice ".repeat(9);
     let at = "since 6b1c2d3e4f5a";
-    let expected = format!("[REGRESSION] fs/overlay-rename fails {at} (\"ovl: do not copy…\")");
+    let expected = format!("[REGRESSION] fs/overlay-rename fails {at} (\"ovl: do not co...\")");
     assert_eq!((subject("fs/overlay-rename", &long), expected.width()), (expected, 77));
     assert_eq!(subject("a/b", "ovl: a"), format!("[REGRESSION] a/b fails {at} (\"ovl: a\")"));
     let case = |columns| "c".repeat(columns);
-    let whole = format!("[REGRESSION] {} fails {at} (\"ovl: a\")", case(28));
-    assert_eq!((subject(&case(28), "ovl: a"), whole.width()), (whole, 77));
+    let whole = format!("[REGRESSION] {} fails {at} (\"ovl: a\")", case(26));
+    assert_eq!((subject(&case(26), "ovl: a"), whole.width()), (whole, 75));
     // Too little would be left of a title to tell anything.
     assert_eq!(subject(&case(28), &long), format!("[REGRESSION] {} fails {at}", case(28)));
-    assert!(subject(&case(900), &long).ends_with(&format!("… {at}")));
+    assert!(subject(&case(900), &long).ends_with(&format!("... {at}")));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use judge::kernel_report::{KernelReport, Kind};
 use judge::run::Repeat;
-use judge::{Blame, Outcome, Run, Summary};
+use judge::{Accused, Blame, Outcome, Run, Summary};
 use lab::event::Session;
 use lab::{Event, Listener};
 use protocol::{Counts, End, KernelRecord, Report, ReportKind};
@@ -26,6 +26,8 @@ pub(crate) fn session(suite: &str, cases: &[&str]) -> Session {
         suite: suite.into(),
         content: String::new(),
         cases: cases.iter().map(ToString::to_string).collect(),
+        expected: [].into(),
+        jobs: 2,
     }
 }
 
@@ -59,7 +61,7 @@ pub(crate) fn events(session: Session, runs: Vec<Run>, interrupted: bool) -> Vec
     summary.not_run = u32::try_from(session.cases.len() - finished).unwrap();
     let mut events = vec![Event::Planned(Box::new(session))];
     events.extend(runs.into_iter().flat_map(events_of));
-    events.push(Event::Ended { summary, took: Duration::from_millis(62_100), interrupted });
+    events.push(Event::Ended { summary, took: Duration::from_millis(62_100), interrupted, exit: None });
     events
 }
 
@@ -254,14 +256,36 @@ pub(crate) fn no_boot() -> Vec<Event> {
 
 /// One program, twice.
 pub(crate) fn exec() -> Vec<Event> {
-    let first = Run { output: "hello\n".into(), ..run("hello.sh", Outcome::Pass, "") };
+    let first = Run {
+        output: "hello\n".into(),
+        not_found: vec!["frob".into(), "b\x1baz".into()],
+        ..run("hello.sh", Outcome::Pass, "")
+    };
     let second = Run {
         end: Some(End::Exited(3)),
         counts: Counts::default(),
         output: "hello\ncannot open /dev/nothing\n".into(),
+        accused: Some(Accused::Program),
         ..run("hello.sh", Outcome::Fail, "exit status 3")
     };
     events(session("hello.sh", &["hello.sh", "hello.sh"]), vec![first, second], false)
+}
+
+/// Three cases that one defect spoils, which has a long trace, and one with another.
+pub(crate) fn one_defect() -> Vec<Event> {
+    let warned = |case: &str, title: &str| {
+        let trace = (1..=60).map(|frame| format!(" frame_{frame}+0x1/0x2"));
+        let lines = [format!("{title}+0x1/0x2")].into_iter().chain(trace).collect();
+        let report = KernelReport { kind: Kind::Warning, title: title.to_string(), lines };
+        Run { kernel_reports: vec![report], ..run(case, Outcome::Fail, title) }
+    };
+    let runs = vec![
+        warned("fs/a", "WARNING in one"),
+        warned("fs/b", "WARNING in one"),
+        warned("fs/c", "WARNING in two"),
+        warned("mm/d", "WARNING in one"),
+    ];
+    events(session("full", &["fs/a", "fs/b", "fs/c", "mm/d"]), runs, false)
 }
 
 /// Nothing was chosen.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use lab::Event;
 use report::{Human, Json, Junit, Ktap, Plain};
 
-use crate::sessions::{emit, empty, exec, interrupted, no_boot, rich};
+use crate::sessions::{emit, empty, exec, interrupted, no_boot, one_defect, rich};
 
 /// What a report writes about `events`.
 macro_rules! written {
@@ -48,6 +48,17 @@ fn a_program() {
     insta::assert_snapshot!("exec-plain", written!(exec(), Plain::new));
     insta::assert_snapshot!("exec-ktap", written!(exec(), Ktap::new));
     insta::assert_snapshot!("exec-junit", written!(exec(), Junit::new));
+}
+
+#[test]
+fn a_defect_is_shown_once_and_whole() {
+    let text = human(&one_defect(), false);
+    assert_eq!(
+        (text.matches("WARNING in one+0x1").count(), text.matches("WARNING in two+0x1").count()),
+        (1, 1)
+    );
+    assert_eq!(text.matches("frame_60+0x1").count(), 2);
+    assert!(text.contains("        the same in 2 more cases: fs/b mm/d\n"), "{text}");
 }
 
 #[test]

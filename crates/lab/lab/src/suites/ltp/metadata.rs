@@ -4,6 +4,7 @@
 //! LTP's library, judges what is missing.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use protocol::Need;
 use serde_json::Value;
@@ -16,6 +17,9 @@ const DEVICE: &[&str] = &["needs_device", "format_device", "mount_device", "all_
 
 /// What the library makes a disk of, and how it formats it, unless a test names file systems.
 const DISK: [Need<&str>; 3] = [Need::Module("loop"), Need::Filesystem("ext4"), Need::Tool("mkfs.ext2")];
+
+/// Longest runtime that is believed, in seconds.
+const RUNTIME_MAX: u64 = 24 * 3600;
 
 /// Names, by the tests that have them; unreadable ones have none.
 #[derive(Debug, Default)]
@@ -41,6 +45,12 @@ impl Metadata {
         let is_set = |field: &&str| test.get(field).is_some_and(|value| *value != Value::Bool(false));
         let disk = DEVICE.iter().any(is_set).then_some(&DISK).into_iter().flatten();
         drivers.chain(disk.map(Need::owned)).chain(file_systems).chain(commands).collect()
+    }
+
+    /// How long the test with this program may go on by its own word; one that does not say it is short.
+    pub(super) fn runtime(&self, program: &str) -> Option<Duration> {
+        let runtime = self.tests.get(program)?.get("runtime").and_then(Value::as_u64).unwrap_or(0);
+        Some(Duration::from_secs(runtime.min(RUNTIME_MAX)))
     }
 }
 
@@ -85,6 +95,14 @@ mod tests {
         let commands =
             r#"{"needs_cmds": ["mkfs.ext4 >= 1.43.0", {"cmd": "quotacheck"}, {"optional": true}]}"#;
         assert_eq!(asks(commands), ["program=mkfs.ext4", "program=quotacheck"]);
+    }
+
+    #[test]
+    fn a_test_says_how_long_it_goes_on() {
+        let text = br#"{"tests": {"long": {"runtime": 300}, "short": {}, "odd": {"runtime": -1}}}"#;
+        let metadata = Metadata::parse(text);
+        let seconds = ["long", "short", "odd", "none"].map(|test| Some(metadata.runtime(test)?.as_secs()));
+        assert_eq!(seconds, [Some(300), Some(0), Some(0), None]);
     }
 
     #[test]

@@ -1,0 +1,93 @@
+//! KVM, anywhere: QEMU emulates AMD's SVM, so a machine of kiln with the module `kvm-amd` is a host with a `/dev/kvm` that
+//! works. In it runs a second kiln, with a QEMU of its own.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use judge::Outcome;
+
+use crate::support::{Place, kernel, kernel_of};
+
+/// A kernel that has KVM; those for clouds have not.
+const HOST: &str = "deb:6.1.0-56-amd64";
+
+/// What the inner QEMU reads besides its libraries.
+const FIRMWARE: [&str; 4] = [
+    "/usr/share/seabios/bios-256k.bin",
+    "/usr/share/qemu/linuxboot_dma.bin",
+    "/usr/share/qemu/kvmvapic.bin",
+    "/usr/share/seabios/vgabios-stdvga.bin",
+];
+
+/// Before each script: where things are, and a check that reports.
+const PROLOGUE: &str = r#"
+    export KILN_TIMEOUT_MUL=20 XDG_CACHE_HOME=/tmp/cache XDG_STATE_HOME=/tmp/state HOME=/root
+    mkdir -p /usr/share/qemu /usr/share/seabios
+    cp /suite/firmware/* /usr/share/qemu
+    cp /suite/firmware/* /usr/share/seabios
+    inner() { kiln "$@" > /tmp/said 2>&1; }
+    says() {
+        if grep -q "$1" /tmp/said; then kiln-report pass "$1"; else cat /tmp/said; kiln-report fail "$1"; fi
+    }
+    ends() {
+        code=$1; shift
+        inner "$@"; was=$?
+        if [ $was = $code ]; then kiln-report pass "$*"
+        else cat /tmp/said; kiln-report fail "$*: exit code $was, expected $code"; fi
+    }
+    run() {
+        code=$1; shift
+        ends $code run /suite/bzImage --accel kvm --memory 512M --timeout 300s --no-retry "$@"
+    }
+"#;
+
+/// Runs scripts in machines that have KVM; each must pass.
+fn in_hosts(cases: &[(&str, &str)], more: &[&str]) {
+    kernel_of(HOST);
+    let place = Place::new();
+    let scripts: Vec<(&str, String)> =
+        cases.iter().map(|(name, body)| (*name, format!("{PROLOGUE}\n{body}"))).collect();
+    let scripts: Vec<(&str, &str)> = scripts.iter().map(|(name, body)| (*name, body.as_str())).collect();
+    let suite = place.suite(&scripts);
+    fill(Path::new(&suite));
+    let programs = programs(&place);
+    let needs =
+        "module=irqbypass,module=ccp,module=kvm-amd,program=qemu-system-x86_64,program=kiln,memory=4G";
+    let call = ["run", HOST, "--no-retry", "--suite", &suite, "--need", needs, "--case-timeout", "600s"];
+    // The emulated processor says that its state is larger than what it then saves.
+    let call = call.iter().chain(&["--append", "noxsave"]).chain(more);
+    let done = place.kiln(call).env("PATH", programs).run_within(crate::support::BUILD).expect(0);
+    for (name, _) in cases {
+        let run = done.document(name);
+        assert_eq!((run.outcome, run.counts.fail), (Outcome::Pass, 0), "{}", run.output);
+    }
+}
+
+/// Where this host finds its programs, and first of all kiln without what a debugger needs: that would be too large.
+fn programs(place: &Place) -> String {
+    let folder = place.path().join("bin");
+    fs::create_dir_all(&folder).expect("writable");
+    let strip =
+        Command::new("strip").arg("-o").arg(folder.join("kiln")).arg(env!("CARGO_BIN_EXE_kiln")).status();
+    assert!(strip.is_ok_and(|status| status.success()), "binutils are there");
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default())
+}
+
+/// What the scripts read: the kernel of the inner machines, and QEMU's firmware.
+fn fill(suite: &Path) {
+    fs::create_dir_all(suite.join("firmware")).expect("writable");
+    fs::copy(kernel().image, suite.join("bzImage")).expect("readable");
+    for path in FIRMWARE {
+        let name = Path::new(path).file_name().expect("a file");
+        fs::copy(path, suite.join("firmware").join(name)).expect("QEMU came with it");
+    }
+}
+
+#[test]
+fn a_case_runs_in_a_clone_under_kvm() {
+    let body = "ends 0 doctor; says '^ok *KVM .*executes 64-bit code'
+                run 0 --suite full --case process/no-child
+                says 'QEMU with KVM'; says ' 1 pass'";
+    in_hosts(&[("clone", body)], &[]);
+}
