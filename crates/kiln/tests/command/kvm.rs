@@ -7,6 +7,7 @@ use std::process::Command;
 
 use judge::Outcome;
 
+use crate::support::planted::Fault;
 use crate::support::{Place, kernel, kernel_of};
 
 /// A kernel that has KVM; those for clouds have not.
@@ -43,20 +44,19 @@ const PROLOGUE: &str = r#"
 "#;
 
 /// Runs scripts in machines that have KVM; each must pass.
-fn in_hosts(cases: &[(&str, &str)], more: &[&str]) {
+fn in_hosts(place: &Place, cases: &[(&str, &str)]) {
     kernel_of(HOST);
-    let place = Place::new();
     let scripts: Vec<(&str, String)> =
         cases.iter().map(|(name, body)| (*name, format!("{PROLOGUE}\n{body}"))).collect();
     let scripts: Vec<(&str, &str)> = scripts.iter().map(|(name, body)| (*name, body.as_str())).collect();
     let suite = place.suite(&scripts);
     fill(Path::new(&suite));
-    let programs = programs(&place);
+    let programs = programs(place);
     let needs =
         "module=irqbypass,module=ccp,module=kvm-amd,program=qemu-system-x86_64,program=kiln,memory=4G";
     let call = ["run", HOST, "--no-retry", "--suite", &suite, "--need", needs, "--case-timeout", "600s"];
     // The emulated processor says that its state is larger than what it then saves.
-    let call = call.iter().chain(&["--append", "noxsave"]).chain(more);
+    let call = call.iter().chain(&["--append", "noxsave"]);
     let done = place.kiln(call).env("PATH", programs).run_within(crate::support::BUILD).expect(0);
     for (name, _) in cases {
         let run = done.document(name);
@@ -89,5 +89,45 @@ fn a_case_runs_in_a_clone_under_kvm() {
     let body = "ends 0 doctor; says '^ok *KVM .*executes 64-bit code'
                 run 0 --suite full --case process/no-child
                 says 'QEMU with KVM'; says ' 1 pass'";
-    in_hosts(&[("clone", body)], &[]);
+    in_hosts(&Place::new(), &[("clone", body)]);
+}
+
+/// Makes programs that the suite ships executable: there they would be cases.
+const PROGRAMS: &str = "for it in /suite/programs/*; do cp $it /tmp; chmod +x /tmp/${it##*/}; done\n";
+
+#[test]
+#[ignore = "a machine in a machine takes a minute for each of these"]
+fn kernels_crash_hang_and_are_compared_under_kvm() {
+    let place = Place::new();
+    let folder = place.path().join("suite/programs");
+    fs::create_dir_all(&folder).expect("writable");
+    for (name, program) in [
+        ("crash", place.script("crash", "echo c > /proc/sysrq-trigger")),
+        ("seven", place.script("seven", "exit 7")),
+        ("spin", place.planted("spin", Fault::Spin, "")),
+    ] {
+        fs::copy(program, folder.join(name)).expect("writable");
+        let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        fs::set_permissions(folder.join(name), plain).expect("it is ours");
+    }
+    let dumped = "run 1 --dump --exec /tmp/crash; says 'sysrq triggered crash'
+                  dump=$(echo /tmp/state/kiln/runs/*/cases/crash.vmcore)
+                  [ -s $dump ] && kiln-report pass dump || kiln-report fail \"no $dump\"";
+    // Silence that counts as a hang comes after eight seconds of a host that is not emulated.
+    let hung = "KILN_TIMEOUT_MUL=2 run 1 --exec /tmp/spin; says 'the machine stopped answering for'";
+    let two = "run 0 --cpus 2 --suite full --case process/no-child; says '2 CPUs'";
+    let timed = "ends 0 compare /suite/bzImage /suite/bzImage --accel kvm --timeout 300s --timed \
+                 --budget 120s --metric syscall/getppid; says getppid";
+    let cases = [
+        ("dump", dumped),
+        ("hang", hung),
+        ("two", two),
+        ("code", "run 7 --exec /tmp/seven; says \"is the program's\""),
+        ("suite", "run 0 --isolation suite --suite full --case process/no-child; says ' 1 pass'"),
+        ("timed", timed),
+    ];
+    let cases: Vec<(&str, String)> =
+        cases.iter().map(|(name, body)| (*name, format!("{PROGRAMS}{body}"))).collect();
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(name, body)| (*name, body.as_str())).collect();
+    in_hosts(&place, &cases);
 }

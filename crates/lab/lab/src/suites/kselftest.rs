@@ -2,10 +2,12 @@
 //!
 //! * [`place`]: what the user named: what is installed, a folder of a tree, or a group
 //! * [`mod@build`]: from a tree to what is installed
-//! * [`list`]: what is run; [`settings`]: for how long; [`options`]: on which configuration
+//! * [`list`]: what is run; [`settings`]: for how long; [`options`]: on which configuration;
+//!   [`not_built`]: why not
 
 mod build;
 pub mod list;
+mod not_built;
 pub mod options;
 mod place;
 pub mod settings;
@@ -70,7 +72,10 @@ fn case(folder: &Folder, test: &list::Test) -> ExternalCase {
     let path = format!("{group}/{name}");
     let read = |name: &str| folder.read(&format!("{group}/{name}")).unwrap_or_default();
     let (settings, config) = (read("settings"), read("config"));
-    let start = start(folder, group, name);
+    let start = start(folder, group, name).map_err(|why| {
+        let errors = folder.read(not_built::FILE).unwrap_or_default();
+        not_built::reason(&String::from_utf8_lossy(&errors), name).unwrap_or(why)
+    });
     let too_long = (path.len() > NAME_MAX).then(|| "its name is too long".to_string());
     ExternalCase {
         name: protocol::results::cut(&path, NAME_MAX).to_string(),

@@ -17,6 +17,7 @@ use kbuild::diagnostics::Diagnostics;
 use sha2::{Digest, Sha256};
 
 use super::place::Tree;
+use super::{LIST, not_built};
 use crate::suites::Error;
 
 /// Programs without which nothing is built, each in the package of its name.
@@ -117,8 +118,21 @@ impl Work<'_> {
         let install = format!("KSFT_INSTALL_PATH={}", installed.display());
         let targets = group.map(|group| format!("TARGETS={group}"));
         let arguments: Vec<&str> = ["install", &install].into_iter().chain(targets.as_deref()).collect();
-        self.run(&self.tree.selftests(), &arguments, &output, &log)?;
-        Ok(installed)
+        match self.run(&self.tree.selftests(), &arguments, &output, &log) {
+            Err(Error::Build { error, log: path }) => {
+                // What cannot be built must not keep back the rest of the group.
+                let anyway = [&arguments[..], &["--ignore-errors"]].concat();
+                self.run(&self.tree.selftests(), &anyway, &output, &log)?;
+                if !installed.join(LIST).is_file() {
+                    return Err(Error::Build { error, log: path });
+                }
+                let errors = not_built::text(&self.diagnostics(&log)?);
+                let file = installed.join(not_built::FILE);
+                fs::write(&file, errors).map_err(Error::host("write", &file))?;
+                Ok(installed)
+            }
+            other => other.map(|()| installed),
+        }
     }
 
     /// Runs make in `place`, which leaves the tree as it is. Makefiles that try the compiler out make a
@@ -139,13 +153,18 @@ impl Work<'_> {
         if make.run(&mut || {}).map_err(|failure| self.failed(failure))?.success {
             return Ok(());
         }
-        let mut text = Vec::new();
-        let read = File::open(log).and_then(|file| file.take(LOG_MAX).read_to_end(&mut text));
-        read.map_err(Error::host("read", log))?;
-        let diagnostics = Diagnostics::of(&String::from_utf8_lossy(&text), &self.tree.root, &self.out());
+        let diagnostics = self.diagnostics(log)?;
         let error =
             diagnostics.first_error().map_or_else(|| "make gave no reason".to_string(), ToString::to_string);
         Err(Error::Build { error, log: log.to_owned() })
+    }
+
+    /// What compilers complained about so far.
+    fn diagnostics(&self, log: &Path) -> Result<Diagnostics, Error> {
+        let mut text = Vec::new();
+        let read = File::open(log).and_then(|file| file.take(LOG_MAX).read_to_end(&mut text));
+        read.map_err(Error::host("read", log))?;
+        Ok(Diagnostics::of(&String::from_utf8_lossy(&text), &self.tree.root, &self.out()))
     }
 
     fn failed(&self, failure: Failure) -> Error {

@@ -100,6 +100,21 @@ fn what_make_installs_is_given_and_the_tree_is_left_alone() {
 }
 
 #[test]
+fn what_cannot_be_built_keeps_nothing_else_back() {
+    let broken = "echo 'tools/testing/selftests/timers/cap.c:3:9: error: sys/capability.h: No such file or directory' >&2; false";
+    let list = "printf 'timers:cap\\ntimers:x\\n' > $(KSFT_INSTALL_PATH)/kselftest-list.txt";
+    let test = "mkdir $(KSFT_INSTALL_PATH)/timers; printf '\\x23!/bin/sh\\n' > $(KSFT_INSTALL_PATH)/timers/x; chmod +x $(KSFT_INSTALL_PATH)/timers/x";
+    let (_root, tree) = makefiles(&format!("{broken}\n\t{list}\n\t{test}"));
+    let store = tempfile::tempdir().unwrap();
+    let installed = build(&tree, store.path(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let suite = open(&installed).unwrap();
+    let skips: Vec<_> = suite.cases.iter().map(|case| (case.name.as_str(), case.skip.as_deref())).collect();
+    let [("timers/cap", Some(why)), ("timers/x", None)] = skips[..] else { panic!("{skips:?}") };
+    assert!(why.starts_with("it was not built: tools/testing/selftests/timers/cap.c:3:9: error: "), "{why}");
+    assert!(why.ends_with("apt-get install libcap-dev"), "{why}");
+}
+
+#[test]
 fn the_first_error_of_make_is_reported() {
     let (_root, tree) = makefiles("@echo 'x.c:1:2: error: no such thing'; exit 1");
     let store = tempfile::tempdir().unwrap();

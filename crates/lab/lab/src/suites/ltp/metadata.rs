@@ -18,8 +18,14 @@ const DEVICE: &[&str] = &["needs_device", "format_device", "mount_device", "all_
 /// What the library makes a disk of, and how it formats it, unless a test names file systems.
 const DISK: [Need<&str>; 3] = [Need::Module("loop"), Need::Filesystem("ext4"), Need::Tool("mkfs.ext2")];
 
+/// Fields of `struct tst_test` that say how long a test goes on.
+const RUNTIMES: [&str; 2] = ["runtime", "min_runtime"];
+
 /// Longest runtime that is believed, in seconds.
 const RUNTIME_MAX: u64 = 24 * 3600;
+
+/// How names of programs end that are built from one source.
+const VARIANTS: [&str; 2] = ["_64", "_16"];
 
 /// Names, by the tests that have them; unreadable ones have none.
 #[derive(Debug, Default)]
@@ -35,9 +41,15 @@ impl Metadata {
         Self { tests: serde_json::from_value(tests).unwrap_or_default() }
     }
 
-    /// What the test with this program asks for.
+    /// What a program says; one of them may be built from the same source for numbers of 16 and of 64 bits.
+    fn test(&self, program: &str) -> Option<&Value> {
+        let base = VARIANTS.iter().find_map(|variant| program.strip_suffix(variant));
+        self.tests.get(program).or_else(|| self.tests.get(base?))
+    }
+
+    /// What the test with this program asks for. One of the old library says nothing, and may ask for a disk.
     pub(super) fn asks(&self, program: &str) -> Vec<Need<String>> {
-        let Some(test) = self.tests.get(program) else { return Vec::new() };
+        let Some(test) = self.test(program) else { return DISK.iter().map(|need| need.owned()).collect() };
         let drivers = names(test, "needs_drivers").map(Need::Module);
         let commands = names(test, "needs_cmds").map(Need::Tool);
         let file_systems =
@@ -49,7 +61,13 @@ impl Metadata {
 
     /// How long the test with this program may go on by its own word; one that does not say it is short.
     pub(super) fn runtime(&self, program: &str) -> Option<Duration> {
-        let runtime = self.tests.get(program)?.get("runtime").and_then(Value::as_u64).unwrap_or(0);
+        let test = self.test(program)?;
+        let seconds = |field: &&str| match test.get(field)? {
+            // As LTP's build writes all numbers.
+            Value::String(text) => text.parse().ok(),
+            value => value.as_u64(),
+        };
+        let runtime: u64 = RUNTIMES.iter().find_map(seconds).unwrap_or(0);
         Some(Duration::from_secs(runtime.min(RUNTIME_MAX)))
     }
 }
@@ -99,10 +117,12 @@ mod tests {
 
     #[test]
     fn a_test_says_how_long_it_goes_on() {
-        let text = br#"{"tests": {"long": {"runtime": 300}, "short": {}, "odd": {"runtime": -1}}}"#;
+        let text = br#"{"tests": {"long": {"runtime": "300"}, "short": {}, "odd": {"runtime": -1},
+            "least": {"min_runtime": "20"}, "number": {"runtime": 7}}}"#;
         let metadata = Metadata::parse(text);
-        let seconds = ["long", "short", "odd", "none"].map(|test| Some(metadata.runtime(test)?.as_secs()));
-        assert_eq!(seconds, [Some(300), Some(0), Some(0), None]);
+        let seconds = |test| Some(metadata.runtime(test)?.as_secs());
+        let seconds = ["long", "short", "odd", "none", "least", "number"].map(seconds);
+        assert_eq!(seconds, [Some(300), Some(0), Some(0), None, Some(20), Some(7)]);
     }
 
     #[test]
@@ -116,15 +136,31 @@ mod tests {
         ] {
             assert_eq!(asks(test), [""; 0], "{test}");
         }
-        assert!(Metadata::parse(b"{").asks("it").is_empty());
-        assert!(Metadata::parse(br#"{"tests": 3}"#).asks("it").is_empty());
-        assert!(Metadata::default().asks("it").is_empty());
+    }
+
+    #[test]
+    fn a_test_without_metadata_gets_what_disks_need() {
+        let disk = ["module=loop", "fs=ext4", "program=mkfs.ext2"];
+        for text in [&b"{"[..], br#"{"tests": 3}"#, b"", br#"{"tests": {"other": {}}}"#] {
+            let asks = Metadata::parse(text).asks("it");
+            assert_eq!(asks.iter().map(ToString::to_string).collect::<Vec<_>>(), disk);
+        }
+    }
+
+    #[test]
+    fn variants_of_a_test_ask_for_the_same() {
+        let metadata =
+            Metadata::parse(br#"{"tests": {"fstatfs01": {"needs_drivers": ["tun"], "runtime": "9"}}}"#);
+        for program in ["fstatfs01", "fstatfs01_64", "fstatfs01_16"] {
+            assert_eq!(metadata.asks(program), [Need::Module("tun".to_string())], "{program}");
+            assert_eq!(metadata.runtime(program), Some(Duration::from_secs(9)));
+        }
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_taken(bytes: Vec<u8>) {
-            prop_assert!(Metadata::parse(&bytes).asks("it").is_empty());
+            prop_assert_eq!(Metadata::parse(&bytes).asks("it").len(), DISK.len());
         }
 
         #[test]
