@@ -49,7 +49,7 @@ impl Metadata {
 
     /// What the test with this program asks for. One of the old library says nothing, and may ask for a disk.
     pub(super) fn asks(&self, program: &str) -> Vec<Need<String>> {
-        let Some(test) = self.test(program) else { return DISK.iter().map(|need| need.owned()).collect() };
+        let Some(test) = self.test(program) else { return DISK.iter().map(Need::owned).collect() };
         let drivers = names(test, "needs_drivers").map(Need::Module);
         let commands = names(test, "needs_cmds").map(Need::Tool);
         let file_systems =
