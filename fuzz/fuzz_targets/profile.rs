@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use measure::profile::{Profile, Symbolized, Symbols};
 use libfuzzer_sys::fuzz_target;
+use measure::profile::{Profile, Symbolized, Symbols};
 
 const SYMBOLS: &str = "ffffffff81000000 T one\nffffffff81000010 t two\nffffffffc0000000 t three [module]\n";
 

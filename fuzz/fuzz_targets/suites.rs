@@ -4,8 +4,9 @@
 
 use std::time::Duration;
 
-use judge::{Dialect, Ending, Seen, judge};
-use lab::suites::kselftest::{list, settings};
+use judge::case::{oom, shell};
+use judge::{Dialect, Ending, Seen, judge, parameters};
+use lab::suites::kselftest::{list, options, settings};
 use lab::suites::ltp::runtest;
 use libfuzzer_sys::fuzz_target;
 use protocol::{Counts, End};
@@ -21,7 +22,11 @@ fuzz_target!(|data: (i32, &str)| {
     }
     assert!(!settings::limit(text).is_zero());
     let ending = Ending::Finished { end: End::Exited(code), counts: Counts::default(), new_taint: 0 };
-    for dialect in [Dialect::Kselftest, Dialect::Ltp] {
+    let log: Vec<&str> = text.lines().collect();
+    let lacking = options::parse(text);
+    let _ =
+        (shell::not_found(text), oom::victims(&log).count(), parameters::unknown(log.iter().copied(), text));
+    for dialect in [Dialect::Program, Dialect::Kselftest, Dialect::Ltp] {
         let seen = Seen {
             starved: false,
             dialect,
@@ -30,6 +35,8 @@ fuzz_target!(|data: (i32, &str)| {
             expects: &[],
             ending: &ending,
             reports: &[],
+            log: &log,
+            lacking: &lacking,
             kernel_reports: &[],
             console: &[],
         };

@@ -2,8 +2,8 @@
 
 #![no_main]
 
-use measure::profile::Symbols;
 use libfuzzer_sys::fuzz_target;
+use measure::profile::Symbols;
 
 fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
