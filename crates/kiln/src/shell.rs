@@ -24,6 +24,7 @@ const LEAVE: u8 = b'x';
 const ESCAPE: u8 = 1;
 
 /// Runs a shell and gives the exit code.
+#[expect(clippy::print_stderr, reason = "this is the command line")]
 pub(crate) fn shell(args: &ShellVerb) -> Result<u8> {
     let request = args.request();
     let interrupt = signals::interrupt_flag().context("signals")?;
@@ -35,7 +36,12 @@ pub(crate) fn shell(args: &ShellVerb) -> Result<u8> {
     };
     match (open(&prepared, &interrupt)?, &request.command) {
         (Ok(shell), Some(command)) => one_command(shell, command, &interrupt),
-        (Ok(shell), None) => interactive(shell, &interrupt),
+        (Ok(shell), None) => {
+            if io::stdin().is_terminal() {
+                eprintln!("kiln: Ctrl-A x leaves");
+            }
+            interactive(shell, &interrupt)
+        }
         (Err(left), _) => exit_code(left),
     }
 }
@@ -110,14 +116,10 @@ fn status_of(end: &End) -> Result<u8> {
 }
 
 /// Connects the user's terminal with the console until the shell ends.
-#[expect(clippy::print_stderr, reason = "this is the command line")]
 fn interactive(mut shell: Shell, interrupt: &AtomicBool) -> Result<u8> {
     let resized = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(SIGWINCH, Arc::clone(&resized)).context("signals")?;
     let leave = Arc::new(AtomicBool::new(false));
-    if io::stdin().is_terminal() {
-        eprintln!("kiln: Ctrl-A x leaves");
-    }
     let raw = RawTerminal::enter().context("terminal")?;
     let term = std::env::var("TERM").unwrap_or_else(|_| "vt100".to_string());
     let console = shell.interact(Terminal { screen: Box::new(io::stdout()), term, size: size() })?;

@@ -78,6 +78,8 @@ fn axes_that_are_none() {
     refused(&place, &[&["--series", "/nowhere", "--boot"], &base[..]].concat(), 2, &["git:TREE@REVISION"]);
     refused(&place, &[KERNEL, "--params", "a", "--boot"], 2, &["--params"]);
     refused(&place, &[KERNEL, "--params", "a b", "b a", "--boot"], 2, &["same kernel parameters"]);
+    let unknown = ["the kernel does not know frobnicate=1", "leave it out"];
+    refused(&place, &[KERNEL, "--params", "quiet", "frobnicate=1", "--boot"], 2, &unknown);
     refused(&place, &[RANGE, "--params", "a", "b", "--boot"], 2, &["take one kernel"]);
     refused(&place, &[RANGE, "--path", "fs", "--boot"], 2, &["need commits"]);
     refused(&place, &[RANGE, "--config", "tiny", "--boot"], 2, &["nothing is built"]);

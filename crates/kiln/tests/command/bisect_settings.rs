@@ -4,8 +4,9 @@ use bisect::{Bisection, Conclusion};
 
 use crate::support::{BUILD, Call, Done, KERNEL, Place};
 
-/// Parameters that make no difference here.
-const OTHERS: &str = "foo0 foo1 foo2 foo3 foo4 foo5 foo6 foo7 foo8 foo9 foo10 foo11 foo12 foo13 foo14";
+/// Parameters that the kernel knows and that make no difference here.
+const OTHERS: &str = "nowatchdog noirqdebug norandmaps nosoftlockup noautogroup noresume nohibernate \
+                      no_console_suspend nohugeiomap nohugevmalloc rootwait noreplace-smp nosmt nogbpages audit=0";
 
 /// A function `has` that looks for a word of the command line.
 const HAS: &str = r#"
@@ -63,7 +64,7 @@ fn the_parameter_whose_absence_makes_an_operation_cost_more_is_found() {
 #[ignore = "takes most of a minute of CPU"]
 fn the_parameter_that_puts_a_text_into_the_log_is_found() {
     let place = Place::new();
-    let (few, _) = OTHERS.split_at(OTHERS.find("foo7").expect("it is there"));
+    let (few, _) = OTHERS.split_at(OTHERS.find("no_console_suspend").expect("it is there"));
     let bad = format!("{few} ipv6.disable=1");
     let more = ["--log", "IPv6: Loaded, but administratively disabled", "--json"];
     let (_, bisection) = stated(parameters(&place, "", &bad, &more));
@@ -105,7 +106,7 @@ fn a_parameter_with_which_a_third_of_the_runs_fail_is_found() {
         if (getrandom(&chance, 1, 0) != 1) return 125;
         return has("bad") && chance < 77;"#;
     let program = place.compile("rare", body, HAS, &["-static"]).display().to_string();
-    let (before, after) = OTHERS.split_at(OTHERS.find("foo9").expect("it is there"));
+    let (before, after) = OTHERS.split_at(OTHERS.find("nohugevmalloc").expect("it is there"));
     let bad = format!("{before} bad {after}");
     let (_, bisection) = stated(parameters(&place, "", &bad, &["--exec", &program, "--json"]));
     assert_eq!(culprits(&bisection), ["bad"]);
@@ -117,7 +118,7 @@ fn a_parameter_with_which_a_third_of_the_runs_fail_is_found() {
 #[test]
 fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
     let place = Place::new();
-    let bad = "rdinit=/nowhere o1";
+    let bad = "rdinit=/nowhere nowatchdog";
     let mail = place.path().join("mail.txt").display().to_string();
     let (_, bisection) = stated(parameters(&place, "", bad, &["--boot", "--json", "--mail", &mail]));
     assert_eq!(culprits(&bisection), ["rdinit=/nowhere"]);
@@ -133,7 +134,7 @@ fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
 fn the_parameter_without_which_a_kernel_boots_again_is_found() {
     let place = Place::new();
     let more = ["--boot", "--json", "--fixed"];
-    let (_, fixed) = stated(parameters(&place, "good:", "bad: rdinit=/nowhere o1", &more));
+    let (_, fixed) = stated(parameters(&place, "good:", "bad: rdinit=/nowhere nowatchdog", &more));
     assert_eq!(culprits(&fixed), ["no rdinit=/nowhere"]);
 }
 
@@ -143,7 +144,8 @@ fn runs_of_earlier_sessions_count_for_a_case_and_not_for_a_program_of_that_name(
     const REUSED: &str = "(5 from earlier sessions)";
     let place = Place::new();
     place.kiln(["run", KERNEL, "--case", CASE, "--repeat", "5"]).run().expect(0);
-    let done = parameters(&place, "", "foo", &["--case", CASE, "--tries", "5"]).run_within(BUILD).expect(2);
+    let done =
+        parameters(&place, "", "nowatchdog", &["--case", CASE, "--tries", "5"]).run_within(BUILD).expect(2);
     assert!(done.stderr.contains(REUSED) && done.stderr.contains("nothing to search for"), "{}", done.stderr);
 
     let folder = place.path().join("suite/process");
@@ -151,7 +153,7 @@ fn runs_of_earlier_sessions_count_for_a_case_and_not_for_a_program_of_that_name(
     std::fs::rename(place.program("is-fine", "return 0;"), folder.join("exit-status")).expect("writable");
     let suite = format!("{}/", folder.parent().expect("suite").display());
     let other = ["--suite", &suite, "--case", CASE, "--tries", "5"];
-    let done = parameters(&place, "", "foo", &other).run_within(BUILD).expect(2);
+    let done = parameters(&place, "", "nowatchdog", &other).run_within(BUILD).expect(2);
     assert!(
         !done.stderr.contains(REUSED) && done.stderr.contains("nothing to search for"),
         "{}",

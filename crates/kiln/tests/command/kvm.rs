@@ -7,7 +7,6 @@ use std::process::Command;
 
 use judge::Outcome;
 
-use crate::support::planted::Fault;
 use crate::support::{Place, kernel, kernel_of};
 
 /// A kernel that has KVM; those for clouds have not.
@@ -90,44 +89,4 @@ fn a_case_runs_in_a_clone_under_kvm() {
                 run 0 --suite full --case process/no-child
                 says 'QEMU with KVM'; says ' 1 pass'";
     in_hosts(&Place::new(), &[("clone", body)]);
-}
-
-/// Makes programs that the suite ships executable: there they would be cases.
-const PROGRAMS: &str = "for it in /suite/programs/*; do cp $it /tmp; chmod +x /tmp/${it##*/}; done\n";
-
-#[test]
-#[ignore = "a machine in a machine takes a minute for each of these"]
-fn kernels_crash_hang_and_are_compared_under_kvm() {
-    let place = Place::new();
-    let folder = place.path().join("suite/programs");
-    fs::create_dir_all(&folder).expect("writable");
-    for (name, program) in [
-        ("crash", place.script("crash", "echo c > /proc/sysrq-trigger")),
-        ("seven", place.script("seven", "exit 7")),
-        ("spin", place.planted("spin", Fault::Spin, "")),
-    ] {
-        fs::copy(program, folder.join(name)).expect("writable");
-        let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        fs::set_permissions(folder.join(name), plain).expect("it is ours");
-    }
-    let dumped = "run 1 --dump --exec /tmp/crash; says 'sysrq triggered crash'
-                  dump=$(echo /tmp/state/kiln/runs/*/cases/crash.vmcore)
-                  [ -s $dump ] && kiln-report pass dump || kiln-report fail \"no $dump\"";
-    // Silence that counts as a hang comes after eight seconds of a host that is not emulated.
-    let hung = "KILN_TIMEOUT_MUL=2 run 1 --exec /tmp/spin; says 'the machine stopped answering for'";
-    let two = "run 0 --cpus 2 --suite full --case process/no-child; says '2 CPUs'";
-    let timed = "ends 0 compare /suite/bzImage /suite/bzImage --accel kvm --timeout 300s --timed \
-                 --budget 120s --metric syscall/getppid; says getppid";
-    let cases = [
-        ("dump", dumped),
-        ("hang", hung),
-        ("two", two),
-        ("code", "run 7 --exec /tmp/seven; says \"is the program's\""),
-        ("suite", "run 0 --isolation suite --suite full --case process/no-child; says ' 1 pass'"),
-        ("timed", timed),
-    ];
-    let cases: Vec<(&str, String)> =
-        cases.iter().map(|(name, body)| (*name, format!("{PROGRAMS}{body}"))).collect();
-    let cases: Vec<(&str, &str)> = cases.iter().map(|(name, body)| (*name, body.as_str())).collect();
-    in_hosts(&place, &cases);
 }
