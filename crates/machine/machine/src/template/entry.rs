@@ -4,7 +4,7 @@
 //! left half written would look like a defect of the kernel.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kernel::{Lock, PartsHash, Shelf, Store};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
 use serde::{Deserialize, Serialize};
 
 use super::{About, Body, Memory, Template};
@@ -111,15 +110,8 @@ impl TemplateEntry {
         let entry = self.entry();
         let kept = || -> io::Result<()> {
             let _lease = Store::lease(&entry)?;
-            if entry.join(SYMBOLS).exists() {
-                return Ok(());
-            }
-            // It gets its name when it is whole.
-            let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-            let mut file = File::from(open(&entry, flags, Mode::RUSR | Mode::WUSR)?);
-            file.write_all(text.as_bytes())?;
-            let (unnamed, named) = (inherited(file.as_raw_fd()), entry.join(SYMBOLS));
-            Ok(linkat(CWD, unnamed, CWD, &named, AtFlags::SYMLINK_FOLLOW)?)
+            let path = entry.join(SYMBOLS);
+            if path.exists() { Ok(()) } else { host::write_atomically(&path, text.as_bytes()) }
         };
         kept().map_err(|source| Error::host("keeping symbols", source))
     }
