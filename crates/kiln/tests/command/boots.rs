@@ -45,6 +45,22 @@ fn an_image_that_says_nothing_has_no_console() {
 }
 
 #[test]
+fn a_panic_before_there_is_a_console_is_read_from_the_memory() {
+    let place = Place::new();
+    let panicked = place.image_that_panicked();
+    let (run, _) = fails(image(&place, &panicked), 1, Outcome::Crash, None);
+    assert_eq!(run.reason, "the kernel panicked: made up");
+    let shows = |text: &str| run.evidence.iter().position(|line| line.contains(text));
+    let order = [
+        shows("EIP="),
+        shows("nothing of it was printed"),
+        shows("Linux version 6.1.0-made-up"),
+        shows("made up"),
+    ];
+    assert!(order.is_sorted() && order[0].is_some(), "{order:?} in {:?}", run.evidence);
+}
+
+#[test]
 fn a_kernel_that_stops_early_hangs() {
     let place = Place::new();
     let stops = place.image_that_stops();

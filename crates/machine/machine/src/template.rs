@@ -6,10 +6,11 @@
 //! * [`wake`]: from a clone's start to its first answer
 //! * [`unpack`]: programs come into a clone
 //! * [`measure`]: a clone that measures
-//! * [`memory`]: the file that is its memory
+//! * [`memory`]: the file that is its memory; [`log`]: the kernel's log in it
 //! * [`entry`]: a template in the store, between runs
 
 mod entry;
+mod log;
 mod measure;
 mod memory;
 mod unpack;
@@ -31,6 +32,7 @@ use crate::vmm::{Frozen, Vmm};
 use crate::window::Window;
 
 pub use entry::TemplateEntry;
+pub(crate) use log::kernel_log;
 pub(crate) use memory::Memory;
 
 /// What the program of a clone is started with.

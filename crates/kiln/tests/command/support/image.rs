@@ -30,6 +30,20 @@ impl Place {
         self.file("stops", image(&code))
     }
 
+    /// An image that does nothing for ever, beside the log of a kernel that panicked before it had a console.
+    pub(crate) fn image_that_panicked(&self) -> PathBuf {
+        let mut bytes = image(STOP);
+        let mut at = 2 * SECTOR;
+        for (number, text) in
+            (7_u64..).zip(["Linux version 6.1.0-made-up", "Kernel panic - not syncing: made up"])
+        {
+            bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+            bytes[at + 8..at + 8 + text.len()].copy_from_slice(text.as_bytes());
+            at = (at + 8 + text.len()).next_multiple_of(8);
+        }
+        self.file("panicked", bytes)
+    }
+
     /// An image that resets the machine.
     pub(crate) fn image_that_resets(&self) -> PathBuf {
         self.file("resets", image(TRIPLE_FAULT))

@@ -46,14 +46,16 @@ impl Memory {
         self.file.try_clone().map(OwnedFd::from).map_err(|source| Error::host("memory of a template", source))
     }
 
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Copies what is in use into an empty file; fails when `is_given_up` is set.
     pub(super) fn copy_to(&self, target: &File, is_given_up: &AtomicBool) -> io::Result<()> {
         ftruncate(target, self.mib << 20)?;
         let mut buffer = vec![0; CHUNK];
-        let mut at = 0;
-        while let Some(data) = next_data(&self.file, at)? {
-            let end = seek(&self.file, SeekFrom::Hole(data))?;
-            at = data;
+        for part in parts(&self.file) {
+            let (mut at, end) = part?;
             while at < end {
                 if is_given_up.load(Ordering::Relaxed) {
                     return Err(io::ErrorKind::Interrupted.into());
@@ -72,11 +74,18 @@ impl Memory {
     }
 }
 
-/// Where the next data lies from `at` on.
-fn next_data(file: &File, at: u64) -> io::Result<Option<u64>> {
-    match seek(file, SeekFrom::Data(at)) {
-        Ok(data) => Ok(Some(data)),
-        Err(Errno::NXIO) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+/// Where the parts of a file begin and end that hold data.
+pub(super) fn parts(file: &File) -> impl Iterator<Item = io::Result<(u64, u64)>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let begin = match seek(file, SeekFrom::Data(at)) {
+            Err(Errno::NXIO) => return None,
+            begin => begin,
+        };
+        let part = begin.and_then(|begin| Ok((begin, seek(file, SeekFrom::Hole(begin))?)));
+        if let Ok((_, end)) = part {
+            at = end;
+        }
+        Some(part.map_err(io::Error::from))
+    })
 }

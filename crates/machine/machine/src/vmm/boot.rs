@@ -3,18 +3,25 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use console::{Console, Death};
 use protocol::FromAgent;
 
 use super::own::Own;
-use super::{INTERRUPT_INTERVAL, Vmm};
+use super::{CONSOLE_LINES, INTERRUPT_INTERVAL, Vmm};
 use crate::error::{BootFailure, BootTrouble};
 use crate::instrument::{Channel, Measuring};
 use crate::spec::Spec;
-use crate::template::{About, Body, Memory, Template};
+use crate::template::{About, Body, Memory, Template, kernel_log};
 use crate::{Event, Machine};
+
+/// How often the memory of a machine that has printed nothing is searched for a panic.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Most lines of its console that a template keeps.
 const LINES_MAX: usize = 10_000;
+
+/// Stands before lines that never were on a console.
+const NOT_PRINTED: &str = "the kernel's log, from the machine's memory; nothing of it was printed:";
 
 /// A machine whose agent has said hello.
 #[derive(Debug)]
@@ -146,6 +153,7 @@ impl Starting<'_> {
         console: &mut dyn FnMut(&str),
     ) -> Result<Hello, BootFailure> {
         let mut last_line = Duration::ZERO;
+        let mut next_look = LOOK_INTERVAL;
         while !interrupt.load(Ordering::Relaxed) {
             let deadline = self.spec.boot_limit.min(last_line + self.spec.silence_limit);
             let left = deadline.saturating_sub(self.lived());
@@ -175,10 +183,34 @@ impl Starting<'_> {
                     let silence = self.lived().saturating_sub(last_line);
                     return Err(self.too_late(silence));
                 }
+                Event::Quiet if self.machine.console.lines() == 0 && self.lived() >= next_look => {
+                    next_look = self.lived() + LOOK_INTERVAL;
+                    if let Some(Death::Panic(title)) = self.log().last_words() {
+                        return Err(self.unheard(BootTrouble::Panic(title)));
+                    }
+                }
                 Event::Quiet => {}
             }
         }
         Err(self.fail(BootTrouble::Interrupted))
+    }
+
+    /// What the kernel has logged, whether it could print it or not; of a machine that is booted to be cloned.
+    fn log(&self) -> Console {
+        let mut log = Console::default();
+        let texts = self.template.as_ref().map(|(_, memory)| kernel_log(memory)).unwrap_or_default();
+        texts.iter().for_each(|text| drop(log.feed(format!("{text}\n").as_bytes())));
+        log
+    }
+
+    /// The end of a kernel that came before it could print anything.
+    fn unheard(&mut self, trouble: BootTrouble) -> BootFailure {
+        let log = self.log().tail(CONSOLE_LINES);
+        let failure = self.fail(trouble);
+        let facts = Box::new(self.machine.examine());
+        let title = (!log.is_empty()).then(|| NOT_PRINTED.to_string());
+        let console = title.into_iter().chain(log).collect();
+        BootFailure { facts, console, dump: self.machine.dumped(), ..failure }
     }
 
     /// The time since the start, without what the machine waited for a CPU of the host.
@@ -197,12 +229,12 @@ impl Starting<'_> {
 
     fn silent(&mut self, silence: Duration) -> BootFailure {
         let (lines, seconds) = (self.machine.console.lines(), silence.as_secs());
-        let trouble = match lines {
-            0 => BootTrouble::NoConsole { seconds, option: self.spec.engine.console_option() },
-            _ => BootTrouble::Hang { lines, seconds },
-        };
+        if lines == 0 {
+            let option = self.spec.engine.console_option();
+            return self.unheard(BootTrouble::NoConsole { seconds, option });
+        }
         // The console as it was before the kernel is provoked.
-        let failure = self.fail(trouble);
+        let failure = self.fail(BootTrouble::Hang { lines, seconds });
         let facts = Box::new(self.machine.examine());
         BootFailure { facts, dump: self.machine.dumped(), ..failure }
     }

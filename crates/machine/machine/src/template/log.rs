@@ -1,0 +1,137 @@
+//! The log of a kernel in the memory of its machine: what it would have printed if it had a console.
+//!
+//! Since 5.10 the texts stand in a ring of blocks, each of a number and a text, in whole words: see
+//! kernel/printk/printk_ringbuffer.c. The numbers follow each other, so that a log is told from any other text without a
+//! symbol and wherever the kernel lies. All of it may be made up: nothing here is believed but shown.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use super::Memory;
+use super::memory::parts;
+
+/// How the first text of every log begins: `linux_banner` of init/version.c.
+const FIRST: &[u8] = b"Linux version ";
+
+/// Bytes that are looked at at once, and those behind them that a log may go on in.
+const CHUNK: usize = 1 << 20;
+const LOG_MAX: usize = 256 << 10;
+
+/// A word of the kernel.
+const WORD: usize = 8;
+
+/// Longest text in bytes, `LOG_LINE_MAX` and its prefix; most texts.
+const TEXT_MAX: usize = 1024 + 64;
+const TEXTS_MAX: usize = 2000;
+
+/// The texts of the log, the first first; none if there is no log, or this host cannot read it.
+pub(crate) fn kernel_log(memory: &Memory) -> Vec<String> {
+    read(memory.file()).unwrap_or_default()
+}
+
+fn read(memory: &File) -> io::Result<Vec<String>> {
+    for part in parts(memory) {
+        let (mut at, end) = part?;
+        while at < end {
+            let mut bytes = vec![0; CHUNK + LOG_MAX];
+            let count = memory.read_at(&mut bytes, at)?;
+            if let Some(texts) = find(&bytes[..count]) {
+                return Ok(texts);
+            }
+            at += CHUNK as u64;
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The log that begins in these bytes, if one does.
+fn find(bytes: &[u8]) -> Option<Vec<String>> {
+    let words = (WORD..bytes.len().min(CHUNK)).step_by(WORD);
+    let mut logs = words.filter(|&at| bytes[at..].starts_with(FIRST)).map(|at| texts(bytes, at - WORD));
+    // The banner alone also stands among the kernel's constants.
+    logs.find(|texts| texts.len() > 1)
+}
+
+/// The texts of the blocks from `at` on.
+fn texts(bytes: &[u8], mut at: usize) -> Vec<String> {
+    let mut texts = Vec::new();
+    while let Some(number) = word(bytes, at).filter(|_| texts.len() < TEXTS_MAX) {
+        let start = at + WORD;
+        let limit = bytes.len().min(start + TEXT_MAX);
+        let mut ends = (start + WORD..limit).step_by(WORD);
+        let next = ends.find(|&end| word(bytes, end) == Some(number.wrapping_add(1)));
+        // Behind the last text there is nothing yet.
+        let end = next.or_else(|| (start..limit).find(|&end| bytes[end] == 0));
+        let Some(end) = end.filter(|&end| end > start) else { break };
+        texts.push(text(&bytes[start..end]));
+        let Some(next) = next else { break };
+        at = next;
+    }
+    texts
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at + WORD)?.try_into().ok().map(u64::from_le_bytes)
+}
+
+/// Without what fills the last word.
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn blocks(texts: &[&str]) -> Vec<u8> {
+        let first = u64::MAX - 4096;
+        let mut bytes = Vec::new();
+        for (number, text) in (first..).zip(texts) {
+            bytes.extend(number.to_le_bytes());
+            bytes.extend(text.as_bytes());
+            bytes.resize(bytes.len().next_multiple_of(WORD), 0);
+        }
+        bytes
+    }
+
+    fn memory(at: u64, bytes: &[u8]) -> File {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(64 << 20).unwrap();
+        file.write_all_at(bytes, at).unwrap();
+        file
+    }
+
+    #[test]
+    fn the_texts_are_found_wherever_the_log_lies() {
+        let texts = ["Linux version 6.1.0 (x@y)", "Command line: a=b", "12345678"];
+        let log = blocks(&texts);
+        for at in [0, 8, (1 << 20) - 16, (33 << 20) + 4096] {
+            assert_eq!(read(&memory(at, &log)).unwrap(), texts, "at {at}");
+        }
+        assert_eq!(read(&memory(4, &log)).unwrap(), [""; 0], "a block stands in whole words");
+    }
+
+    #[test]
+    fn the_banner_alone_is_no_log() {
+        let banner = b"\x01\x02\x03\x04\x05\x06\x07\x08Linux version 6.1.0 (x@y)\n\0";
+        assert_eq!(read(&memory(4096, banner)).unwrap(), [""; 0]);
+        let mut both = banner.to_vec();
+        both.resize(both.len().next_multiple_of(WORD), 0);
+        both.extend(blocks(&["Linux version 6.1.0", "next"]));
+        assert_eq!(find(&both).unwrap_or_default(), ["Linux version 6.1.0", "next"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_memory_is_read(mut bytes: Vec<u8>, at in 0..64_usize, number: u64, next: u8) {
+            let mut log = [&number.to_le_bytes(), FIRST, b"x\0"].concat();
+            log.extend(number.wrapping_add(u64::from(next)).to_le_bytes());
+            bytes.splice(at.min(bytes.len()).., log);
+            let texts = find(&bytes).unwrap_or_default();
+            prop_assert!(texts.len() <= TEXTS_MAX && texts.iter().all(|text| text.len() <= 3 * TEXT_MAX));
+        }
+    }
+}
