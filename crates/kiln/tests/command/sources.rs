@@ -138,8 +138,8 @@ all:
 #[test]
 fn a_build_dies_with_kiln_and_is_taken_up_again() {
     let place = Place::new();
-    let begun = place.path().join("begun");
     let tree = place.path().join("linux");
+    let begun = tree.join("begun");
     for directory in ["arch", "init"] {
         std::fs::create_dir_all(tree.join(directory)).expect("writable");
     }

@@ -3,6 +3,7 @@
 //! * [`contain()`]: a program that makes processes of its own, such as make or UML
 //! * [`write_atomically`], [`cache_folder`], [`state_folder`]: files of kiln's own
 //! * [`give_scratch`]: a file system that nobody else sees and that ends with it
+//! * [`sandbox()`]: a program that runs a stranger's code
 //! * [`find_program`], [`available_memory_mib`], [`free_mib`], [`is_writable`]: what there is
 //! * [`Conditions`], [`Watching`]: what else happened while something was timed
 //! * [`read_bounded`]: a file that may hold anything
@@ -14,6 +15,7 @@ mod contain;
 mod folders;
 mod means;
 mod reading;
+mod sandbox;
 mod scratch;
 pub mod task;
 
@@ -23,5 +25,6 @@ pub use contain::{contain, die_with_parent};
 pub use folders::{cache_folder, state_folder};
 pub use means::{available_memory_mib, find_program, free_mib, is_writable};
 pub use reading::read_bounded;
+pub use sandbox::sandbox;
 pub use scratch::give_scratch;
 pub use task::Task;

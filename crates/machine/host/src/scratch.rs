@@ -1,6 +1,6 @@
 //! A file system in memory that only one program sees, and that ends with it.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -37,10 +37,14 @@ fn mount_scratch(place: &CString, inside: &CString) -> rustix::io::Result<()> {
     // SAFETY: the process has one thread, which shares no file system state with another.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS)? };
     mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    // Nothing is set aside: memory is taken as it is written.
-    mount(c"tmpfs", place, c"tmpfs", flags, c"mode=0700,size=100%")?;
+    mount_tmpfs(place)?;
     rustix::fs::mkdir(inside, Mode::RWXU)
+}
+
+/// Nothing is set aside: memory is taken as it is written.
+pub(crate) fn mount_tmpfs(place: &CStr) -> rustix::io::Result<()> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount(c"tmpfs", place, c"tmpfs", flags, c"mode=0700,size=100%")
 }
 
 #[cfg(test)]

@@ -100,6 +100,16 @@ impl<'a> Task<'a> {
         Self { log: Some(log), ..self }
     }
 
+    /// Without a network, and with nothing of the user's own files but these directories: [`sandbox()`](crate::sandbox()).
+    ///
+    /// # Errors
+    ///
+    /// When a path holds a zero byte.
+    pub fn sandboxed(mut self, kept: &[&Path]) -> io::Result<Self> {
+        crate::sandbox(&mut self.command, kept)?;
+        Ok(self)
+    }
+
     /// Changes the environment or what else a command has.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Command)) -> Self {

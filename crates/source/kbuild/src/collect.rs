@@ -51,7 +51,8 @@ fn modules(make: &Make<'_>, root: &Path, release: &str, context: &mut Context<'_
     if make.paths.objects.join("modules.order").is_file() {
         let to = format!("INSTALL_MOD_PATH={}", root.display());
         // Debugging information would multiply what every machine must load.
-        if !make.run(&["modules_install", &to, "INSTALL_MOD_STRIP=1", "DEPMOD=true"], context)? {
+        let targets = ["modules_install", &to, "INSTALL_MOD_STRIP=1", "DEPMOD=true"];
+        if !make.run_into(root, &targets, context)? {
             return Err(failure::of(&make.paths));
         }
         // Links into work directories, which will hold something else.

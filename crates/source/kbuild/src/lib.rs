@@ -1,7 +1,7 @@
 //! From source to a Kernel: `make`, out of tree, once for each source, configuration and compiler.
 //!
 //! [`Recipe`] is what the user says; `recipe` makes a base and fragments of it, `source` finds what is to
-//! be built, `toolchain` by what. `configure` asks Kconfig, `make` builds in a `work` directory, `collect`
+//! be built, `toolchain` by what and `installed` where that is. `configure` asks Kconfig, `make` builds in a `work` directory, `collect`
 //! puts the result into the store under its identity. `diagnostics` reads what compilers print. `difference` finds
 //! what two configurations differ in.
 
@@ -11,6 +11,7 @@ pub mod diagnostics;
 mod difference;
 mod error;
 mod failure;
+mod installed;
 #[cfg(test)]
 mod made_up;
 mod make;
@@ -23,5 +24,6 @@ mod work;
 
 pub use difference::{Difference, Setting, difference};
 pub use error::Error;
+pub use installed::directories_of;
 pub use recipe::Recipe;
 pub use request::{SourceTree, build, source_tree};

@@ -18,11 +18,10 @@ use kernel::Context;
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What of the user's environment make may see: everything else could change what is built.
-const PASSED_ON: [&str; 10] = [
+const PASSED_ON: [&str; 9] = [
     "PATH",
     "HOME",
     "USER",
-    "TMPDIR",
     "CCACHE_DIR",
     "CCACHE_CONFIGPATH",
     "CCACHE_DISABLE",
@@ -64,8 +63,18 @@ impl Make<'_> {
 
     /// Makes `targets`; what it prints is added to the log.
     pub(crate) fn run(&self, targets: &[&str], context: &mut Context<'_>) -> Result<bool, Error> {
+        self.run_into(self.paths.objects, targets, context)
+    }
+
+    /// The same for targets that write to `place`.
+    pub(crate) fn run_into(
+        &self,
+        place: &Path,
+        targets: &[&str],
+        context: &mut Context<'_>,
+    ) -> Result<bool, Error> {
         let (log, _) = self.open_log()?;
-        let done = self.task(targets, context).log(log).run(&mut || {}).map_err(Error::from)?;
+        let done = self.task(place, targets, context)?.log(log).run(&mut || {}).map_err(Error::from)?;
         Ok(done.success)
     }
 
@@ -73,25 +82,31 @@ impl Make<'_> {
     pub(crate) fn watched(&self, target: &str, context: &mut Context<'_>) -> Result<bool, Error> {
         let (log, position) = self.open_log()?;
         let mut progress = Progress::follow(self.paths.log, position, self.count(target, context)?);
-        let task = self.task(&[target], context).log(log);
+        let task = self.task(self.paths.objects, &[target], context)?.log(log);
         let done = task.run(&mut || progress.emit(context)).map_err(Error::from)?;
         Ok(done.success)
     }
 
     /// What make writes without any work: the value of a variable of the tree's, for one.
     pub(crate) fn ask(&self, target: &str, context: &mut Context<'_>) -> Result<String, Error> {
-        let done = self.task(&["--silent", target], context).run(&mut || {}).map_err(Error::from)?;
+        let done = self
+            .task(self.paths.objects, &["--silent", target], context)?
+            .run(&mut || {})
+            .map_err(Error::from)?;
         if done.success { Ok(done.output.trim().to_owned()) } else { Err(failure::of(&self.paths)) }
     }
 
     /// How many files make would compile, link or generate, by a dry run.
     fn count(&self, target: &str, context: &mut Context<'_>) -> Result<usize, Error> {
         context.progress("counting the files to compile");
-        let done = self.task(&["--dry-run", target], context).run(&mut || {}).map_err(Error::from)?;
+        let done = self
+            .task(self.paths.objects, &["--dry-run", target], context)?
+            .run(&mut || {})
+            .map_err(Error::from)?;
         Ok(done.output.lines().filter(|line| is_announced(line)).count())
     }
 
-    fn task<'t>(&self, targets: &[&str], context: &Context<'t>) -> Task<'t> {
+    fn task<'t>(&self, place: &Path, targets: &[&str], context: &Context<'t>) -> Result<Task<'t>, Error> {
         let mut words = vec![
             format!("--directory={}", self.paths.tree.display()),
             format!("O={}", self.paths.objects.display()),
@@ -104,7 +119,13 @@ impl Make<'_> {
         words.extend(self.toolchain.cc.iter().map(|cc| format!("CC={cc}")));
         words.extend(self.variables.iter().cloned());
         let words: Vec<&str> = words.iter().map(String::as_str).chain(targets.iter().copied()).collect();
-        Task::new("make", &words, context.interrupt).limit(LIMIT).with(|command| self.surround(command))
+        let task = Task::new("make", &words, context.interrupt).limit(LIMIT);
+        let task = task.with(|command| self.surround(command));
+        // Makefiles are programs, and whoever wrote the source wrote them.
+        let own = [self.paths.tree, self.paths.objects, place];
+        let seen: Vec<&Path> =
+            own.into_iter().chain(self.toolchain.directories.iter().map(PathBuf::as_path)).collect();
+        task.sandboxed(&seen).map_err(Error::io("work in", self.paths.objects))
     }
 
     fn surround(&self, command: &mut Command) {

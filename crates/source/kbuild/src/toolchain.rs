@@ -1,9 +1,11 @@
 //! The programs that build kernels.
 
+use std::path::PathBuf;
+
 use host::Task;
 use host::task::Failure;
 
-use crate::Error;
+use crate::{Error, installed};
 use kernel::Context;
 
 /// What every build needs, and the package of Debian that has it.
@@ -16,6 +18,8 @@ pub(crate) struct Toolchain {
     pub(crate) cc: Option<String>,
     /// Compiler and linker with their versions.
     pub(crate) identity: String,
+    /// Where it may be, and what it reads and writes there, besides the system's own directories.
+    pub(crate) directories: Vec<PathBuf>,
 }
 
 impl Toolchain {
@@ -34,8 +38,13 @@ impl Toolchain {
         }
         // Who has a say in the compiler gets that and nothing around it.
         let is_chosen = ["CC", "LLVM", "CROSS_COMPILE"].iter().any(|name| value(variables, name).is_some());
-        let cc = (!is_chosen && is_installed("ccache")).then(|| format!("ccache {compiler}"));
-        Ok(Self { cc, identity })
+        let has_ccache = is_installed("ccache");
+        let cc = (!is_chosen && has_ccache).then(|| format!("ccache {compiler}"));
+        let mut directories = installed::directories_of([&compiler, &linker]);
+        if has_ccache {
+            directories.extend(installed::directories_of_ccache(context));
+        }
+        Ok(Self { cc, identity, directories })
     }
 }
 

@@ -14,6 +14,9 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::request::{AxisRequest, BisectRequest};
 
+/// A note for whoever searches in patches that came by mail.
+const STRANGERS: &str = "building the patches runs code of whoever sent them: without a network, and without your files in /tmp and the home directory, where this host allows namespaces";
+
 /// An axis, and what is worth knowing about it.
 pub(crate) struct Walked<'a> {
     pub(crate) axis: Box<dyn Axis + 'a>,
@@ -56,7 +59,7 @@ pub(crate) fn open<'a>(
             }
             let axis =
                 with_store(waiting, |context| History::series(tree, revision, mail, build(), context))?;
-            Walked::along(axis)
+            Walked { notes: vec![STRANGERS.to_string()], ..Walked::along(axis) }
         }
         AxisRequest::Parameters { kernel, first, last } => {
             let wanted = KernelRequest { locator: kernel.clone(), build: request.build.clone() };

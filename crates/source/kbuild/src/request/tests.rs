@@ -44,6 +44,26 @@ fn another_source_or_configuration_is_another_kernel() {
 }
 
 #[test]
+fn makefiles_have_no_network_and_see_none_of_the_users_files() {
+    let place = Place::new();
+    let secret = tempfile::NamedTempFile::new_in("/tmp").unwrap();
+    let makefile = place.tree().join("Makefile");
+    let look = format!(
+        "all:\n\t@readlink /proc/self/ns/net > $(O)/network\n\
+         \t@test ! -e {} && test ! -e $$HOME/.cache && mktemp\n",
+        secret.path().display()
+    );
+    let text = fs::read_to_string(&makefile).unwrap().replace("all:\n", &look);
+    write(&makefile, text);
+    place.build("TREE", &["defconfig"]).unwrap();
+    let work =
+        fs::read_dir(place.store.work("")).unwrap().flatten().find(|entry| entry.path().is_dir()).unwrap();
+    let network = fs::read_to_string(work.path().join("objects/network")).unwrap();
+    let own = fs::read_link("/proc/self/ns/net").unwrap();
+    assert!(network.starts_with("net:[") && Path::new(network.trim()) != own, "{network}");
+}
+
+#[test]
 fn the_users_checkout_is_not_touched() {
     let place = Place::new();
     place.change("int changed;\n");

@@ -23,6 +23,9 @@ use crate::suites::Error;
 /// Programs without which nothing is built, each in the package of its name.
 const PROGRAMS: &[&str] = &["make", "gcc", "rsync"];
 
+/// What selftests are compiled by; clang makes those of BPF.
+const COMPILERS: [&str; 2] = ["gcc", "clang"];
+
 /// What a call of kiln from a makefile would pass on, and what would send the output elsewhere.
 const VARIABLES: &[&str] =
     &["MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "O", "KBUILD_OUTPUT", "OUTPUT", "BUILD"];
@@ -150,6 +153,10 @@ impl Work<'_> {
         };
         let output = output.try_clone().map_err(Error::host("write", log))?;
         let make = Task::new("make", &arguments, self.interrupt).limit(LIMIT).with(forget).log(output);
+        let compilers = kbuild::directories_of(COMPILERS);
+        let seen = [self.tree.root.as_path(), &self.directory].into_iter();
+        let seen: Vec<&Path> = seen.chain(compilers.iter().map(PathBuf::as_path)).collect();
+        let make = make.sandboxed(&seen).map_err(Error::host("work in", &self.directory))?;
         if make.run(&mut || {}).map_err(|failure| self.failed(failure))?.success {
             return Ok(());
         }
