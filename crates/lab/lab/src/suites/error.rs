@@ -58,6 +58,16 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// LTP's library would refuse it in each test.
+    #[error("LTP_RUNTIME_MUL={value}: not a number from {least} to {most}")]
+    RuntimeFactor {
+        /// The value of the variable.
+        value: String,
+        /// The smallest number that LTP takes.
+        least: f64,
+        /// The largest.
+        most: f64,
+    },
     /// Neither of the places in which selftests are.
     #[error(
         "{path}: is neither an installed kselftest (it has no kselftest-list.txt) nor in a kernel's tools/testing/selftests"

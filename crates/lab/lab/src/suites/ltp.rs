@@ -2,10 +2,12 @@
 //!
 //! * [`runtest`]: the lists of what is run
 //! * [`metadata`]: what tests ask for
+//! * [`runtime`]: how long they go on
 //! * [`tree`]: where the programs are
 
 mod metadata;
 pub mod runtest;
+mod runtime;
 mod tree;
 
 use std::collections::HashSet;
@@ -19,6 +21,7 @@ use super::Error;
 use super::external::{Behind, External, ExternalCase, NAME_MAX};
 use judge::Dialect;
 use metadata::Metadata;
+use runtime::RuntimeFactor;
 use tree::Programs;
 
 /// Where it is in the machine: what it was installed as, for most.
@@ -50,6 +53,10 @@ pub(super) fn recognise(path: &Path) -> Option<Wanted> {
 
 /// The suite.
 pub(super) fn open(wanted: &Wanted) -> Result<External, Error> {
+    open_with(wanted, RuntimeFactor::of_environment()?)
+}
+
+fn open_with(wanted: &Wanted, factor: RuntimeFactor) -> Result<External, Error> {
     let mut folder = Folder::survey(&wanted.root)?;
     let content = folder.read(metadata::FILE).unwrap_or_default();
     let metadata = Metadata::parse(&content);
@@ -65,6 +72,7 @@ pub(super) fn open(wanted: &Wanted) -> Result<External, Error> {
             })?;
         cases.extend(cases_of(&list, &entries, &programs, &metadata));
     }
+    cases.iter_mut().for_each(|case| factor.apply(case));
     let name = wanted.list.as_ref().map_or("ltp".to_string(), |list| format!("ltp/{list}"));
     let (links, dialect, notes) = (programs.links(PLACE), Dialect::Ltp, Vec::new());
     External { name, cases, dialect, folder, metadata: content, place: PLACE, links, notes }

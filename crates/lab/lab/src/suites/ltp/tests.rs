@@ -99,3 +99,18 @@ fn a_tree_without_lists_is_reported() {
     }
     assert!(open(&wanted(root.path())).unwrap_err().to_string().contains("has no lists of tests"));
 }
+
+#[test]
+fn a_factor_scales_the_runtimes_and_reaches_the_tests() {
+    let root = installed();
+    write(root.path(), metadata::FILE, r#"{"tests": {"abort01": {"runtime": "30"}}}"#, 0o644);
+    let suite = open_with(&wanted(root.path()), RuntimeFactor::parse("0.1").unwrap()).unwrap();
+    let case = suite.cases.iter().find(|case| case.name == "syscalls/abort01").unwrap();
+    assert_eq!(case.runtime, Some(Duration::from_secs(3)));
+    assert!(case.command.environment.contains(&("LTP_RUNTIME_MUL".into(), "0.1".into())));
+    for value in ["", "0", "-1", "101", "inf", "NaN", "1s"] {
+        let error = RuntimeFactor::parse(value).unwrap_err();
+        let said = format!("LTP_RUNTIME_MUL={value}: not a number from 0.01 to 100");
+        assert!(error.is_usage() && error.to_string() == said, "{error}");
+    }
+}
