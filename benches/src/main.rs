@@ -131,7 +131,7 @@ fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
         Promise::ratio(case_kept, ground, None),
         Promise::ratio(edited, ground, Some(0.2)),
         Promise::ratio(suite, ground, Some(3.5)),
-        Promise::ratio(clones, suite, Some(2.5)),
+        Promise::ratio(clones, suite, Some(2.8)),
         Promise::ratio(clones_kept, suite, None),
         Promise::ratio(clones_kept, hasty, None),
         Promise::plain("a clone, start to first result / cold boot", cloned.ratio(), Some(0.125)),
