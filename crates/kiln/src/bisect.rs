@@ -16,9 +16,10 @@ use lab::HostBackend;
 use report::Bisecting;
 
 use crate::cli::Bisect;
-use crate::failure::{BROKEN, WrongUsage};
+use crate::failure::WrongUsage;
 use crate::signals;
 use crate::terminal::Progress;
+use judge::exit::BROKEN;
 use results::Results;
 
 /// Finds the change and gives the exit code.

@@ -9,8 +9,9 @@ use lab::request::words::call;
 use lab::request::{KernelRequest, ProgramRequest, Version, may_be_built};
 
 use crate::cli::{Compare, Wanted};
-use crate::failure::{BROKEN, FAULT, INTERRUPTED, WrongUsage};
+use crate::failure::{FAULT, WrongUsage};
 use crate::figures::looking_on;
+use judge::exit::{BROKEN, INTERRUPTED};
 
 /// Compares kernels and gives the exit code.
 pub(crate) fn compare(args: &Compare, color: bool) -> Result<u8> {

@@ -10,8 +10,8 @@ use machine::{kvm, uml};
 use serde::Serialize;
 
 use crate::cli::Doctor;
-use crate::failure::BROKEN;
 use crate::listeners::standard_output;
+use judge::exit::BROKEN;
 
 /// Programs that kiln or its cases call, and what for.
 const PROGRAMS: &[(&str, &str, &str)] = &[

@@ -2,16 +2,13 @@
 
 use std::process::ExitCode;
 
+use judge::exit::{BROKEN, INTERRUPTED};
 use lab::prepare;
 
 /// The kernel is at fault.
 pub(crate) const FAULT: u8 = 1;
 /// Wrong usage.
 pub(crate) const USAGE: u8 = 2;
-/// Broken: no verdict.
-pub(crate) const BROKEN: u8 = 3;
-/// The user stopped it.
-pub(crate) const INTERRUPTED: u8 = 130;
 
 /// The user asked for something that cannot be.
 #[derive(Debug)]

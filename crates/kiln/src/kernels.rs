@@ -9,10 +9,11 @@ use kernel::catalogue::{Catalogue, State};
 use lab::suites::select::Pattern;
 
 use crate::cli::{Kernels, KernelsVerb, Prune};
-use crate::failure::{BROKEN, WrongUsage};
+use crate::failure::WrongUsage;
 use crate::find::in_context;
 use crate::listeners::standard_output;
 use crate::{signals, terminal};
+use judge::exit::BROKEN;
 
 /// Lists kernels, or makes room, and gives the exit code.
 pub(crate) fn kernels(args: &Kernels, color: bool) -> Result<u8> {

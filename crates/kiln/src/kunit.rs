@@ -3,13 +3,13 @@
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
+use judge::Exit;
 use lab::HostBackend;
 use lab::prepare::Again;
 use lab::prepare::kunit::PreparedKunit;
 use lab::request::KunitRequest;
 
 use crate::cli::Kunit;
-use crate::failure::INTERRUPTED;
 use crate::find::preparing;
 use crate::listeners::View;
 use crate::output::Output;
@@ -37,8 +37,5 @@ pub(crate) fn boot(request: &KunitRequest, again: Option<&Again>, output: Output
     let recorded = listeners.finish();
     let summary = outcome?;
     recorded?;
-    if interrupt.load(Ordering::Relaxed) {
-        return Ok(INTERRUPTED);
-    }
-    Ok(summary.exit_code())
+    Ok(Exit::of_session(summary, interrupt.load(Ordering::Relaxed)).code)
 }

@@ -5,9 +5,9 @@ use compare::{CalibrateRequest, Measured};
 use lab::request::Version;
 
 use crate::cli::Measure;
-use crate::failure::{BROKEN, INTERRUPTED};
 use crate::figures::{looking_on, width};
 use crate::listeners::{print, standard_output};
+use judge::exit::{BROKEN, INTERRUPTED};
 
 /// Measures a kernel and gives the exit code.
 pub(crate) fn measure(args: &Measure, color: bool) -> Result<u8> {

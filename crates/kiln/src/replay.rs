@@ -9,11 +9,11 @@ use ledger::{Recalled, recall};
 use protocol::Work;
 
 use crate::cli::{Kept, Replay};
-use crate::failure::INTERRUPTED;
 use crate::find::preparing;
 use crate::listeners::print;
 use crate::output::Output;
 use crate::{kunit, old_sessions, run, shell, signals};
+use judge::exit::INTERRUPTED;
 
 /// Runs a case once more, says whether it ended as before, and gives the exit code of the new Run.
 pub(crate) fn replay(args: &Replay, color: bool) -> Result<u8> {

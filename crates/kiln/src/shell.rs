@@ -12,12 +12,12 @@ use protocol::End;
 use signal_hook::consts::SIGWINCH;
 
 use crate::cli::ShellVerb;
-use crate::failure::INTERRUPTED;
 use crate::find::preparing;
 use crate::input::Input;
 use crate::listeners::print;
 use crate::signals;
 use crate::terminal::{Progress, RawTerminal, size};
+use judge::exit::INTERRUPTED;
 
 /// What leaves the shell, after [`ESCAPE`]: QEMU's own keys.
 const LEAVE: u8 = b'x';

@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
-use crate::failure::INTERRUPTED;
+use judge::exit::INTERRUPTED;
 
 /// Signals that come within this time are one interrupt: timeout(1) sends one to its child and one to the child's
 /// process group.

@@ -7,10 +7,10 @@ use crate::outcome::Accused;
 use crate::run::Summary;
 
 /// The user stopped it.
-const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
-/// The exit code where a program's own cannot be one.
-const BROKEN: u8 = 3;
+/// Broken: no verdict; also where a program's own status cannot be an exit code.
+pub const BROKEN: u8 = 3;
 
 /// An exit code. Those of a program can be the same numbers as kiln's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -48,6 +48,12 @@ impl Outcome {
         }
     }
 
+    /// Whether there is nothing to look into.
+    #[must_use]
+    pub fn is_well(self) -> bool {
+        matches!(self, Self::Pass | Self::Skip)
+    }
+
     /// Whether something failed that should work.
     #[must_use]
     pub fn is_failure(self) -> bool {

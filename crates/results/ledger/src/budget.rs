@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use judge::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::document;
@@ -164,9 +163,7 @@ fn measure(past: &Past) -> Size {
     let sum = |wanted: &dyn Fn(&Path) -> bool| {
         files.iter().filter(|(path, _)| wanted(path)).map(|(_, bytes)| bytes).sum::<u64>()
     };
-    let is_bad = |outcome: Outcome| !matches!(outcome, Outcome::Pass | Outcome::Skip);
-    let failed = past.runs().iter().any(|run| is_bad(run.outcome));
-    Size { bytes: sum(&|_| true), dumps: sum(&is_dump), failed }
+    Size { bytes: sum(&|_| true), dumps: sum(&is_dump), failed: past.has_failure() }
 }
 
 fn is_dump(path: &Path) -> bool {

@@ -150,6 +150,12 @@ impl Past {
         Ok(Run { is_boot, ..run })
     }
 
+    /// Whether there is something in it to look into.
+    #[must_use]
+    pub(crate) fn has_failure(&self) -> bool {
+        self.runs().iter().any(|run| !run.outcome.is_well())
+    }
+
     /// The Runs of the boot and of all cases that have been judged, these in the order of their names. What is no such
     /// document is left out, also the Runs of which one of these is the sum.
     #[must_use]

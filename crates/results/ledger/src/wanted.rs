@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use judge::{Outcome, Run};
+use judge::Run;
 
 use crate::past::{Error, Past, sessions};
 use crate::recorder::default_root;
@@ -75,7 +75,7 @@ fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
     let mut all = sessions(root);
     let none = || format!("no session {name:?} in {}", root.display());
     if name == LAST && !all.is_empty() {
-        let newest = all.iter().position(has_failure).unwrap_or(0);
+        let newest = all.iter().position(Past::has_failure).unwrap_or(0);
         return Ok((all.swap_remove(newest), case.to_owned()));
     }
     if let Some(exact) = all.iter().position(|past| past.name() == name) {
@@ -92,17 +92,9 @@ fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
     }
 }
 
-fn has_failure(past: &Past) -> bool {
-    past.runs().iter().any(failed)
-}
-
-fn failed(run: &Run) -> bool {
-    !matches!(run.outcome, Outcome::Pass | Outcome::Skip)
-}
-
 fn only_failed(past: &Past) -> Result<Run, Error> {
     let mut all = past.runs();
-    all.retain(failed);
+    all.retain(|run| !run.outcome.is_well());
     let name = past.name();
     match all.len() {
         0 => {

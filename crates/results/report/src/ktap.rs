@@ -14,7 +14,7 @@ mod result;
 
 use std::io::{self, Write};
 
-use judge::{Outcome, Run};
+use judge::Run;
 use lab::event::Session;
 use lab::{Event, Listener};
 
@@ -85,7 +85,7 @@ impl<W: Write> Ktap<W> {
         for line in diagnostics(run) {
             self.line(0, &line);
         }
-        if !matches!(run.outcome, Outcome::Pass | Outcome::Skip) {
+        if !run.outcome.is_well() {
             let why = directive_text(&run.reason);
             self.bail.get_or_insert(format!("{}: {}: {why}", directive_text(&run.case), run.outcome.name()));
         }
