@@ -46,6 +46,9 @@ const TARGETS: &[Target] = &[
     plain("answers"),
     plain("profile"),
     plain("symbols"),
+    like("mail", "fuzz/examples/mail"),
+    like("changelog", "fuzz/examples/changelog"),
+    like("requests", "fuzz/examples/requests"),
 ];
 
 const fn plain(name: &'static str) -> Target {

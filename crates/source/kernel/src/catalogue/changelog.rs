@@ -34,7 +34,7 @@ pub struct Release {
 /// first; none where its package holds no changelog.
 pub fn releases_since(kernel: &Kernel, after: &str) -> Vec<Release> {
     let text = changelog_of(&kernel.image).and_then(|path| unpacked(&path));
-    text.map_or_else(Vec::new, |text| since(&text, after))
+    text.map_or_else(Vec::new, |text| releases_in(&text, after))
 }
 
 /// The changelog that was unpacked with the image at `boot/vmlinuz-…`.
@@ -54,7 +54,8 @@ fn unpacked(path: &Path) -> Option<String> {
 }
 
 /// Reads a changelog, deb-changelog(5), down to a version that is not later than `after`.
-fn since(text: &str, after: &str) -> Vec<Release> {
+#[must_use]
+pub fn releases_in(text: &str, after: &str) -> Vec<Release> {
     let mut releases: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in text.lines() {
         match heading(line) {
@@ -113,14 +114,14 @@ linux (6.1.187-1) bookworm-security; urgency=high
 
     #[test]
     fn releases_after_a_version() {
-        let found = since(CHANGELOG, "6.1.187-1");
+        let found = releases_in(CHANGELOG, "6.1.187-1");
         let versions: Vec<&str> = found.iter().map(|release| release.version.as_str()).collect();
         assert_eq!(versions, ["6.1.192-2", "6.1.192-1"]);
         assert_eq!(found[0].changes, ["ext4: fix NULL folio (Closes: #1154101)"]);
         assert_eq!(found[1].changes, ["io-wq: order the exit bit", "Bump ABI to 56"]);
         assert_eq!(found[1].stable, ["6.1.191"]);
-        assert_eq!(since(CHANGELOG, "6.1.190-1"), found);
-        assert_eq!((since(CHANGELOG, "6.1.192-2"), since(CHANGELOG, "0").len()), (Vec::new(), 3));
+        assert_eq!(releases_in(CHANGELOG, "6.1.190-1"), found);
+        assert_eq!((releases_in(CHANGELOG, "6.1.192-2"), releases_in(CHANGELOG, "0").len()), (Vec::new(), 3));
     }
 
     #[test]
@@ -148,8 +149,8 @@ linux (6.1.187-1) bookworm-security; urgency=high
     proptest! {
         #[test]
         fn any_text_is_taken(text: String, heading in "linux \\([^ ]{0,9}\\)? ?[a-z]{0,3}", after: String) {
-            since(&text, &after);
-            since(&format!("{heading}\n{text}\n{heading}\n"), &after);
+            let _ = releases_in(&text, &after);
+            let _ = releases_in(&format!("{heading}\n{text}\n{heading}\n"), &after);
         }
     }
 }
