@@ -5,7 +5,7 @@ use std::path::Path;
 use harness::check::describe;
 use harness::loopback::set_loopback;
 use rustix::io::Errno;
-use rustix::system::sethostname;
+use rustix::system::{sethostname, uname};
 
 /// The name of every machine: uname(2).
 const HOST: &str = "kiln";
@@ -54,6 +54,15 @@ pub(crate) fn prepare() -> Vec<String> {
 /// What a suite or a root brings is not replaced.
 fn write_absent(path: &str, text: &str) -> std::io::Result<()> {
     if Path::new(path).exists() { Ok(()) } else { std::fs::write(path, text) }
+}
+
+/// Lists the modules in these files, which are loaded, where modprobe(8) and suites look for what there is.
+pub(crate) fn list_modules(files: &[String]) -> std::io::Result<()> {
+    let names = files.iter().filter_map(|file| Path::new(file).file_name()?.to_str());
+    let text: String = names.map(|name| format!("kernel/{name}:\n")).collect();
+    let folder = Path::new("/lib/modules").join(uname().release().to_string_lossy().as_ref());
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("modules.dep"), text)
 }
 
 /// A kernel without IPv4 has no such device.

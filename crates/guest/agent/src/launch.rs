@@ -17,6 +17,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
+use crate::environment::list_modules;
 use crate::results;
 
 /// The number under which programs of a case inherit the results page.
@@ -122,7 +123,10 @@ fn main(request: &RunRequest) -> Checked {
     }
     match &request.work {
         Work::Case(name) => run_case(name),
-        Work::Program(command) => run_program(command),
+        Work::Program(command) => {
+            list_modules(&request.modules)?;
+            run_program(command)
+        }
     }
 }
 

@@ -91,6 +91,13 @@ impl Modules {
         order.into_iter().map(|(name, entry)| tree.module(name, entry)).collect()
     }
 
+    /// The list of modules that are part of the image, as in `modules.builtin`: kbuild.rst of the kernel. Nothing where it
+    /// is not known.
+    pub fn built_in_list(&self) -> Option<String> {
+        let names = self.tree.as_ref()?.index.built_in.as_ref()?;
+        Some(names.iter().map(|name| format!("kernel/{name}.ko\n")).collect())
+    }
+
     /// Over the paths and contents of all modules.
     pub(crate) fn hash(&self) -> &str {
         self.tree.as_ref().map_or("unknown", |tree| &tree.index.hash)

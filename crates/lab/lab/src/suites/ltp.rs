@@ -1,13 +1,14 @@
 //! The Linux Test Project: installed, such as `/opt/ltp`, or built in its own tree.
 //!
 //! * [`runtest`]: the lists of what is run
-//! * [`metadata`]: what tests ask for
+//! * [`metadata`]: what tests ask for; [`script`]: those in shell
 //! * [`runtime`]: how long they go on
 //! * [`tree`]: where the programs are
 
 mod metadata;
 pub mod runtest;
 mod runtime;
+mod script;
 mod tree;
 
 use std::collections::HashSet;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use machine::Folder;
-use protocol::Command;
+use protocol::{Command, Need};
 
 use super::Error;
 use super::external::{Behind, External, ExternalCase, NAME_MAX};
@@ -70,7 +71,11 @@ fn open_with(wanted: &Wanted, factor: RuntimeFactor) -> Result<External, Error> 
                 line: malformed.line,
                 why: malformed.why.to_string(),
             })?;
-        cases.extend(cases_of(&list, &entries, &programs, &metadata));
+        cases.extend(cases_of(
+            &list,
+            &entries,
+            &Tree { folder: &folder, programs: &programs, metadata: &metadata },
+        ));
     }
     cases.iter_mut().for_each(|case| factor.apply(case));
     let name = wanted.list.as_ref().map_or("ltp".to_string(), |list| format!("ltp/{list}"));
@@ -90,27 +95,40 @@ fn lists(folder: &Folder, wanted: &Wanted) -> Vec<String> {
     all.filter(is_list).filter(is_wanted).filter(is_file).map(str::to_string).collect()
 }
 
-fn cases_of(
-    list: &str,
-    entries: &[runtest::Entry],
-    programs: &Programs,
-    metadata: &Metadata,
-) -> Vec<ExternalCase> {
+/// What is known of all tests.
+struct Tree<'a> {
+    folder: &'a Folder,
+    programs: &'a Programs,
+    metadata: &'a Metadata,
+}
+
+impl Tree<'_> {
+    /// What the test with this program asks for.
+    fn asks(&self, program: &str) -> Vec<Need<String>> {
+        let read = |name: &str| {
+            let content = self.folder.read(self.programs.find(name)?).ok()?;
+            Some(String::from_utf8_lossy(&content).into_owned())
+        };
+        if program.ends_with(".sh") { script::asks(program, &read) } else { self.metadata.asks(program) }
+    }
+}
+
+fn cases_of(list: &str, entries: &[runtest::Entry], tree: &Tree<'_>) -> Vec<ExternalCase> {
     let mut given = HashSet::new();
     let mut unique = |tag: &str| {
         let copies = (2_u32..).map(|copy| format!("{list}/{tag}.{copy}"));
         let mut names = std::iter::once(format!("{list}/{tag}")).chain(copies);
         names.find(|name| given.insert(name.clone())).unwrap_or_default()
     };
-    entries.iter().map(|entry| case(unique(&entry.tag), &entry.command, programs, metadata)).collect()
+    entries.iter().map(|entry| case(unique(&entry.tag), &entry.command, tree)).collect()
 }
 
-fn case(name: String, command: &str, programs: &Programs, metadata: &Metadata) -> ExternalCase {
+fn case(name: String, command: &str, tree: &Tree<'_>) -> ExternalCase {
     let program = runtest::program(command);
-    let asks = program.map_or_else(Vec::new, |name| metadata.asks(name));
-    let runtime = program.and_then(|name| metadata.runtime(name));
+    let asks = program.map_or_else(Vec::new, |name| tree.asks(name));
+    let runtime = program.and_then(|name| tree.metadata.runtime(name));
     let program = program.map_or(Behind::Unknown, |name| {
-        programs
+        tree.programs
             .find(name)
             .map_or_else(|| Behind::Name(name.to_string()), |path| Behind::File(path.to_string()))
     });

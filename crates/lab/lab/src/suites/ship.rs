@@ -47,6 +47,9 @@ impl Plan {
             plan.payload.file(&place, text(config));
             place
         });
+        if let Some((release, list)) = kernel.release.as_ref().zip(kernel.modules.built_in_list()) {
+            plan.payload.file(&format!("/lib/modules/{release}/modules.builtin"), list);
+        }
         for case in &suite.cases {
             let skip = case.skip.clone().or_else(|| survey.missing(suite, &case.program, &userland));
             let asks = [case.asks.clone(), modules_of(kernel, &case.options)].concat();

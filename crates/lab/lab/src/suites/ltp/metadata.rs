@@ -16,7 +16,8 @@ pub(super) const FILE: &str = "metadata/ltp.json";
 const DEVICE: &[&str] = &["needs_device", "format_device", "mount_device", "all_filesystems"];
 
 /// What the library makes a disk of, and how it formats it, unless a test names file systems.
-const DISK: [Need<&str>; 3] = [Need::Module("loop"), Need::Filesystem("ext4"), Need::Tool("mkfs.ext2")];
+pub(super) const DISK: [Need<&str>; 3] =
+    [Need::Module("loop"), Need::Filesystem("ext4"), Need::Tool("mkfs.ext2")];
 
 /// Fields of `struct tst_test` that say how long a test goes on.
 const RUNTIMES: [&str; 2] = ["runtime", "min_runtime"];
@@ -87,7 +88,7 @@ fn types(test: &Value) -> impl Iterator<Item = String> {
 }
 
 /// Neither a path nor a pattern.
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte);
     (1..=64).contains(&text.len()) && !text.starts_with(['-', '.']) && text.bytes().all(fits)
 }

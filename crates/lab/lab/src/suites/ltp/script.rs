@@ -1,0 +1,88 @@
+//! What tests in shell ask for: "Shell test API" of LTP's documentation. `metadata/ltp.json` does not have them.
+
+use std::collections::BTreeSet;
+
+use protocol::Need;
+
+use super::metadata::{DISK, is_name};
+
+/// Variables for which LTP's library looks for a disk.
+const DEVICE: [&str; 4] =
+    ["TST_NEEDS_DEVICE", "TST_FORMAT_DEVICE", "TST_MOUNT_DEVICE", "TST_ALL_FILESYSTEMS"];
+
+/// Scripts that one reads in, of which some read others in.
+const READ_MAX: usize = 16;
+
+/// What a script and those that it reads in ask for; `read` gives a script by its name.
+pub(super) fn asks(name: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<Need<String>> {
+    let (mut asks, mut seen, mut next) = (Vec::new(), BTreeSet::new(), vec![name.to_string()]);
+    while let Some(name) = next.pop().filter(|_| seen.len() < READ_MAX) {
+        // The library itself says what others may ask for.
+        if name == "tst_test.sh" || !seen.insert(name.clone()) {
+            continue;
+        }
+        for line in read(&name).unwrap_or_default().lines() {
+            asks.extend(of_line(line));
+            next.extend(read_in(line));
+        }
+    }
+    asks
+}
+
+/// What an assignment at the beginning of a line asks for.
+fn of_line(line: &str) -> Vec<Need<String>> {
+    let Some((variable, value)) = line.split_once('=') else { return Vec::new() };
+    let names = || {
+        let words = value.trim_matches(['"', '\'']).split_whitespace();
+        words.filter(|word| is_name(word)).map(str::to_string)
+    };
+    match variable {
+        "TST_NEEDS_DRIVERS" => names().map(Need::Module).collect(),
+        "TST_NEEDS_CMDS" => names().map(Need::Tool).collect(),
+        _ if DEVICE.contains(&variable) && value == "1" => DISK.iter().map(Need::owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The script that a line reads in.
+fn read_in(line: &str) -> Option<String> {
+    let name = line.strip_prefix(". ")?.trim();
+    is_name(name).then(|| name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEST: &str = "#!/bin/sh\nTST_NEEDS_CMDS=\"ip ping\"\nTST_SETUP=x\n. lib.sh\ntst_run\n";
+
+    fn asked(scripts: &[(&str, &str)]) -> Vec<String> {
+        let read = |name: &str| {
+            scripts.iter().find(|(other, _)| *other == name).map(|(_, text)| (*text).to_string())
+        };
+        asks("test.sh", &read).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_script_and_those_that_it_reads_in_ask() {
+        let lib = "TST_NEEDS_DRIVERS=\"veth\"\n. test.sh\n. tst_test.sh\n";
+        let library = "TST_NEEDS_CMDS=\"all\"\n";
+        let scripts = [("test.sh", TEST), ("lib.sh", lib), ("tst_test.sh", library)];
+        assert_eq!(asked(&scripts), ["program=ip", "program=ping", "module=veth"]);
+        let disk = ["module=loop", "fs=ext4", "program=mkfs.ext2"];
+        assert_eq!(asked(&[("test.sh", "TST_MOUNT_DEVICE=1\n")]), disk);
+        let other = "TST_MOUNT_DEVICE=0\n\tTST_NEEDS_CMDS=x\nTST_NEEDS_CMDS=\"${X} /bin/x\"\n. \"$LIB\"\n";
+        assert_eq!(asked(&[("test.sh", other)]), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_taken(text in "((TST_NEEDS_(CMDS|DRIVERS)=|\\. )?\\PC{0,9}\n){0,20}") {
+            let read = |_: &str| Some(text.clone());
+            for need in asks("test.sh", &read) {
+                prop_assert!(!need.to_string().contains(['/', '*', ' ']));
+            }
+        }
+    }
+}
