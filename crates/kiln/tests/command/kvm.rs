@@ -7,7 +7,8 @@ use std::process::Command;
 
 use judge::Outcome;
 
-use crate::support::{Place, kernel, kernel_of};
+use crate::support::planted::Fault;
+use crate::support::{BUILD, Place, kernel, kernel_of};
 
 /// A kernel that has KVM; those for clouds have not.
 const HOST: &str = "deb:6.1.0-56-amd64";
@@ -26,6 +27,7 @@ const PROLOGUE: &str = r#"
     mkdir -p /usr/share/qemu /usr/share/seabios
     cp /suite/firmware/* /usr/share/qemu
     cp /suite/firmware/* /usr/share/seabios
+    script() { printf '#!/bin/sh\n%s\n' "$2" > $1; chmod +x $1; }
     inner() { kiln "$@" > /tmp/said 2>&1; }
     says() {
         if grep -q "$1" /tmp/said; then kiln-report pass "$1"; else cat /tmp/said; kiln-report fail "$1"; fi
@@ -56,7 +58,7 @@ fn in_hosts(place: &Place, cases: &[(&str, &str)]) {
     let call = ["run", HOST, "--no-retry", "--suite", &suite, "--need", needs, "--case-timeout", "600s"];
     // The emulated processor says that its state is larger than what it then saves.
     let call = call.iter().chain(&["--append", "noxsave"]);
-    let done = place.kiln(call).env("PATH", programs).run_within(crate::support::BUILD).expect(0);
+    let done = place.kiln(call).env("PATH", programs).run_within(BUILD).expect(0);
     for (name, _) in cases {
         let run = done.document(name);
         assert_eq!((run.outcome, run.counts.fail), (Outcome::Pass, 0), "{}", run.output);
@@ -89,4 +91,46 @@ fn a_case_runs_in_a_clone_under_kvm() {
                 run 0 --suite full --case process/no-child
                 says 'QEMU with KVM'; says ' 1 pass'";
     in_hosts(&Place::new(), &[("clone", body)]);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn kernels_die_and_are_compared_under_kvm() {
+    let place = Place::new();
+    place.suite(&[]);
+    let spin = place.planted("spin", Fault::Spin, "");
+    // Not executable: it is no case of the suite.
+    fs::write(place.path().join("suite/spin.bin"), fs::read(spin).expect("just built")).expect("writable");
+    let cases = [
+        (
+            "panic",
+            "script panic.sh 'echo c > /proc/sysrq-trigger'
+             run 1 --dump --exec ./panic.sh
+             says 'Kernel panic: sysrq triggered crash'
+             dump=$(find /tmp/state -name '*.vmcore')
+             if [ $(stat -c %s \"$dump\") -ge $((512 << 20)) ]; then kiln-report pass dump; else kiln-report fail dump; fi",
+        ),
+        (
+            "hang",
+            "cp /suite/spin.bin spin; chmod +x spin
+             export KILN_TIMEOUT_MUL=1
+             run 1 --cpus 1 --exec ./spin
+             says 'the machine stopped answering for'
+             if grep -rq 'Kernel panic - not syncing: NMI' /tmp/state; then kiln-report pass nmi; else kiln-report fail nmi; fi",
+        ),
+        ("cpus", "run 0 --suite full --case process/no-child --cpus 2; says ' 1 pass'"),
+        ("one-boot", "run 0 --suite full --case 'process/*' --isolation suite; says ' pass'"),
+        (
+            "codes",
+            "script pass.sh 'exit 0'; script fail.sh 'exit 7'; script signal.sh 'kill -TERM $$'; script restart.sh 'reboot -f'
+             run 0 --exec ./pass.sh; run 7 --exec ./fail.sh; run 143 --exec ./signal.sh
+             run 3 --exec ./restart.sh; run 2 --exec ./missing.sh",
+        ),
+        (
+            "timed",
+            "ends 0 compare /suite/bzImage /suite/bzImage --timed --accel kvm --metric syscall/getppid --budget 3m
+             says 'syscall/getppid'",
+        ),
+    ];
+    in_hosts(&place, &cases);
 }

@@ -18,6 +18,12 @@ const DEADLINE: Duration = Duration::from_millis(800);
 /// CPU time after which an unfinished loop is not the fault of a busy host.
 const FAIR_SHARE: Duration = Duration::from_millis(200);
 
+/// How often it is tried where it seems slow: a host that is a guest itself may have waited without a trace of that.
+const TRIES: usize = 3;
+
+const SLOW: &str =
+    "/dev/kvm exists but emulates 64-bit code one instruction at a time; a kernel would hang on it";
+
 /// How long something that was said is no news.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -41,6 +47,7 @@ const CODE: &[u8] = &[
 enum Attempt {
     Works,
     Fails(String),
+    Slow,
     /// The host was too busy to tell; ask again another time.
     Busy,
 }
@@ -51,23 +58,35 @@ enum Attempt {
 ///
 /// Why it does not work.
 pub fn verdict() -> Result<(), String> {
-    let kvm = Kvm::new().map_err(|error| match error.errno() {
-        libc::ENOENT => "this host has no /dev/kvm".to_string(),
-        libc::EACCES | libc::EPERM => "no permission for /dev/kvm: is the user in the group kvm?".to_string(),
-        _ => format!("/dev/kvm: {error}"),
-    })?;
+    open()?;
     if let Some(known) = remembered() {
         return known;
     }
-    let (answer, keep) = match attempt(kvm) {
+    let mut last = attempt(open()?);
+    for _ in 1..TRIES {
+        if matches!(last, Attempt::Works | Attempt::Fails(_)) {
+            break;
+        }
+        last = attempt(open()?);
+    }
+    let (answer, keep) = match last {
         Attempt::Works => (Ok(()), true),
         Attempt::Fails(why) => (Err(why), true),
+        Attempt::Slow => (Err(SLOW.to_string()), true),
         Attempt::Busy => (Err("the host is too busy to try /dev/kvm".to_string()), false),
     };
     if keep {
         remember(&answer);
     }
     answer
+}
+
+fn open() -> Result<Kvm, String> {
+    Kvm::new().map_err(|error| match error.errno() {
+        libc::ENOENT => "this host has no /dev/kvm".to_string(),
+        libc::EACCES | libc::EPERM => "no permission for /dev/kvm: is the user in the group kvm?".to_string(),
+        _ => format!("/dev/kvm: {error}"),
+    })
 }
 
 fn attempt(kvm: Kvm) -> Attempt {
@@ -82,17 +101,12 @@ fn attempt(kvm: Kvm) -> Attempt {
     let finished = wait(&receiver, start + DEADLINE, &thread);
     match finished {
         Some(Ok(cpu_time)) if cpu_time < DEADLINE => Attempt::Works,
-        Some(Ok(_)) => Attempt::Fails(slow()),
+        Some(Ok(_)) => Attempt::Slow,
         Some(Err(Failure::Refused(why))) => Attempt::Fails(why),
         Some(Err(Failure::Interrupted(cpu_time))) if cpu_time < FAIR_SHARE => Attempt::Busy,
-        Some(Err(Failure::Interrupted(_))) => Attempt::Fails(slow()),
+        Some(Err(Failure::Interrupted(_))) => Attempt::Slow,
         None => Attempt::Busy,
     }
-}
-
-fn slow() -> String {
-    "/dev/kvm exists but emulates 64-bit code one instruction at a time; a kernel would hang on it"
-        .to_string()
 }
 
 /// The answer of the thread; after the deadline it is interrupted until it gives one.
