@@ -29,16 +29,16 @@ pub(super) fn asks(name: &str, read: &dyn Fn(&str) -> Option<String>) -> Vec<Nee
     asks
 }
 
-/// What an assignment at the beginning of a line asks for.
+/// What an assignment or a call asks for, also one that is made only with some arguments.
 fn of_line(line: &str) -> Vec<Need<String>> {
-    let Some((variable, value)) = line.split_once('=') else { return Vec::new() };
+    let Some((variable, value)) = line.trim_start().split_once(['=', ' ']) else { return Vec::new() };
     let names = || {
         let words = value.trim_matches(['"', '\'']).split_whitespace();
         words.filter(|word| is_name(word)).map(str::to_string)
     };
     match variable {
-        "TST_NEEDS_DRIVERS" => names().map(Need::Module).collect(),
-        "TST_NEEDS_CMDS" => names().map(Need::Tool).collect(),
+        "TST_NEEDS_DRIVERS" | "tst_require_drivers" => names().map(Need::Module).collect(),
+        "TST_NEEDS_CMDS" | "tst_require_cmds" => names().map(Need::Tool).collect(),
         _ if DEVICE.contains(&variable) && value == "1" => DISK.iter().map(Need::owned).collect(),
         _ => Vec::new(),
     }
@@ -72,8 +72,9 @@ mod tests {
         assert_eq!(asked(&scripts), ["program=ip", "program=ping", "module=veth"]);
         let disk = ["module=loop", "fs=ext4", "program=mkfs.ext2"];
         assert_eq!(asked(&[("test.sh", "TST_MOUNT_DEVICE=1\n")]), disk);
-        let other = "TST_MOUNT_DEVICE=0\n\tTST_NEEDS_CMDS=x\nTST_NEEDS_CMDS=\"${X} /bin/x\"\n. \"$LIB\"\n";
-        assert_eq!(asked(&[("test.sh", other)]), [""; 0]);
+        let other =
+            "TST_MOUNT_DEVICE=0\n\tTST_NEEDS_CMDS=\"$X x /bin/y\"\n\ttst_require_cmds z\n. \"$LIB\"\n";
+        assert_eq!(asked(&[("test.sh", other)]), ["program=x", "program=z"]);
     }
 
     proptest! {
