@@ -115,6 +115,13 @@ impl StoppingRule {
 pub const BOOT: &str = "boot";
 
 impl Run {
+    /// The title of the kernel's report that is its reason, if one is.
+    #[must_use]
+    pub fn defect(&self) -> Option<&str> {
+        let mut titles = self.kernel_reports.iter().map(|report| report.title.as_str());
+        titles.find(|title| *title == self.reason)
+    }
+
     /// A Run about which nothing is known yet.
     #[must_use]
     pub fn unstarted() -> Self {

@@ -4,12 +4,13 @@
 //! * [`pool`]: cases side by side, each in a machine of its own
 //! * [`suite`]: all cases in one machine, one after the other
 //! * [`work`]: one Run
-//! * [`repetition`]: all Runs of one case; [`spread`]: over which boots they are spread
+//! * [`repetition`]: all Runs of one case; [`spread`]: over which boots they are spread; [`defects`]: what needs no more
 //! * [`golden`]: whether a kernel that is known to be good fails in the same way
 //! * [`conclude`]: from what was seen to a Run
 //! * [`news`]: what is told meanwhile
 
 mod conclude;
+mod defects;
 mod golden;
 mod machine_provider;
 mod news;

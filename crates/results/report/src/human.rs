@@ -111,7 +111,7 @@ impl<W: Write> Human<W> {
 
     /// A defect of the kernel is shown once, however many cases it spoils.
     fn failed(&mut self, run: &Run, case: String) {
-        let (outcome, defect) = (run.outcome, defect(run));
+        let (outcome, defect) = (run.outcome, run.defect().map(str::to_string));
         let is_same = |bad: &&mut Bad| bad.outcome == outcome && bad.defect == defect;
         match self.bad.iter_mut().find(is_same).filter(|_| defect.is_some()) {
             Some(bad) => bad.also.push(case),
@@ -142,7 +142,7 @@ impl<W: Write> Human<W> {
         for line in why.into_iter().chain(repeats(run)).chain(about) {
             push(&mut text, &format!("        {line}"));
         }
-        let lines = if defect(run).is_some() { DEFECT_LINES } else { evidence::LINES };
+        let lines = if run.defect().is_some() { DEFECT_LINES } else { evidence::LINES };
         self.push_evidence(&mut text, &evidence::collect(run, lines));
         if let Some(session) = &self.replayed_as {
             let command = quoted(&safe_line(&format!("{session}/{}", run.case)));
@@ -247,11 +247,6 @@ impl<W: Write> Listener for Human<W> {
             _ => {}
         }
     }
-}
-
-/// The title of the report that is the reason of a Run.
-fn defect(run: &Run) -> Option<String> {
-    run.kernel_reports.iter().map(|report| &report.title).find(|title| **title == run.reason).cloned()
 }
 
 fn group(groups: &mut Groups, text: String, case: String) {

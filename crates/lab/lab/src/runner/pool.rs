@@ -10,6 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::GivenUp;
+use super::defects::Defects;
 use super::machine_provider::{MachineProvider, Missing};
 use super::news::{Emitter, News};
 use super::repetition::Repetition;
@@ -102,13 +103,13 @@ fn direct(
     (jobs, is_golden): (usize, bool),
     (emitter, finish): (&mut Emitter<'_>, Finish<'_>),
 ) -> Result<(), GivenUp> {
-    let mut open = repetitions.len();
+    let (mut open, mut defects) = (repetitions.len(), Defects::default());
     // The error when one of them panicked, which the scope reports.
     let mut given_up = GivenUp::Told;
     while open > 0 {
         // When one has given up, the others finish what they are at, and go.
         let Ok(message) = messages.recv() else { return Err(given_up) };
-        let (index, run) = match message {
+        let (index, mut run) = match message {
             Message::News(news) => {
                 emit(emitter, news, is_golden);
                 continue;
@@ -120,6 +121,10 @@ fn direct(
             Message::Ran(index, run) => (index, run),
         };
         let Some(repetition) = repetitions[index].as_mut() else { continue };
+        if let Some(other) = defects.met_by_other(&run).filter(|_| repetition.is_undecided()) {
+            repetition.do_not_repeat();
+            run.notes.push(format!("not repeated: {other} met the same defect"));
+        }
         let repeats = repetition.take(*run).iter().filter(|_| !is_golden);
         repeats.for_each(|run| emitter.on_event(&Event::Repeated(Box::new(run.clone()))));
         let more = repetition.order(jobs);

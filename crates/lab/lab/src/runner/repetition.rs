@@ -41,6 +41,16 @@ impl Repetition {
         first..self.ordered
     }
 
+    /// Whether the next Run decides if there are going to be more.
+    pub(super) fn is_undecided(&self) -> bool {
+        matches!(self.repeats, Repeats::OnFailure(1..)) && self.runs.is_empty()
+    }
+
+    /// Makes no more Runs because of a failure.
+    pub(super) fn do_not_repeat(&mut self) {
+        self.repeats = Repeats::OnFailure(0);
+    }
+
     /// Takes in a Run; gives those that are to be told as one of several.
     pub(super) fn take(&mut self, run: Run) -> &[Run] {
         self.runs.push(run);

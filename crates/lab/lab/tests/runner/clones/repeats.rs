@@ -4,7 +4,7 @@ use judge::{Blame, Outcome, Run};
 use lab::{Event, Repeats};
 use machine::{BootTrouble, Death, Event as MachineEvent};
 
-use super::{NAMES, innocents, panics};
+use super::{NAMES, innocents, oopses, panics};
 use crate::fake::{Boot, Cloned, Scenario, Story, World, failed, fails, log, passed, passes};
 
 /// One bad case before the innocent ones.
@@ -36,6 +36,25 @@ fn what_kills_its_machine_is_repeated_too_and_with_any_number_of_jobs() {
         let story = bad(jobs, panics).repeats(Repeats::OnFailure(3)).run();
         assert_eq!(repeats(&story, "bad"), [Outcome::Crash; 4]);
         assert_eq!((story.summary().crash, story.summary().pass, story.seen.clones), (1, 6, 10));
+    }
+}
+
+#[test]
+fn one_defect_is_repeated_in_the_case_that_met_it_first() {
+    for jobs in 1..=4 {
+        let mut cases = innocents();
+        cases.splice(0..0, [("bad", oopses as Scenario), ("also", oopses), ("other", fails)]);
+        let story = World::apart(jobs, &cases).repeats(Repeats::OnFailure(3)).run();
+        let mut counts =
+            ["bad", "also"].map(|case| (repeats(&story, case).len(), story.run(case).notes.clone()));
+        counts.sort();
+        let [(0, notes), (4, none)] = &counts else { panic!("{counts:?}") };
+        assert!(none.is_empty() && notes.len() == 1, "{counts:?}");
+        assert!(
+            notes[0].starts_with("not repeated: ") && notes[0].ends_with(" met the same defect"),
+            "{notes:?}"
+        );
+        assert_eq!((repeats(&story, "other").len(), story.seen.clones), (4, 9 + 3 + 3));
     }
 }
 
