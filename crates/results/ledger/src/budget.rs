@@ -28,8 +28,9 @@ const INDEX: &str = "sizes.json";
 /// How the name of a session begins that is being removed.
 const REMOVED: &str = ".removed-";
 
-/// How the name of a dump ends.
+/// How the name of a dump ends, and that of one that is being written.
 const DUMP: &str = "vmcore";
+const HALF: &str = "part";
 
 /// What a session takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +75,8 @@ struct Freed {
 
 fn keep_within(root: &Path, limits: Limits) -> Freed {
     clear_remains(root);
-    let mut kept = measured(root);
+    let known: BTreeMap<String, Size> = read(&root.join(INDEX)).unwrap_or_default();
+    let mut kept = measured(root, &known);
     let mut freed = Freed::default();
     let is_within = |kept: &[(Past, Size)]| {
         kept.iter().map(|(_, size)| size.bytes).sum::<u64>() <= limits.bytes && kept.len() <= limits.sessions
@@ -88,7 +90,9 @@ fn keep_within(root: &Path, limits: Limits) -> Freed {
             if gone > 0 && step != Step::Dumps { drop(kept.remove(at)) } else { at += 1 }
         }
     }
-    let index: BTreeMap<String, Size> = kept.iter().map(|(past, size)| (past.name(), *size)).collect();
+    // The others may still grow.
+    let ended = kept.iter().filter(|(past, _)| known.contains_key(&past.name()) || past.ended());
+    let index: BTreeMap<String, Size> = ended.map(|(past, size)| (past.name(), *size)).collect();
     // Without it they are measured again.
     let _ = document::write(&root.join(INDEX), &index);
     freed
@@ -145,8 +149,7 @@ fn clear_remains(root: &Path) {
 }
 
 /// The sessions and what they take, the oldest first.
-fn measured(root: &Path) -> Vec<(Past, Size)> {
-    let known: BTreeMap<String, Size> = read(&root.join(INDEX)).unwrap_or_default();
+fn measured(root: &Path, known: &BTreeMap<String, Size>) -> Vec<(Past, Size)> {
     let mut all: Vec<(Past, Size)> = sessions(root)
         .into_iter()
         .map(|past| {
@@ -159,7 +162,11 @@ fn measured(root: &Path) -> Vec<(Past, Size)> {
 }
 
 fn measure(past: &Past) -> Size {
-    let files = files(past.directory());
+    let mut files = files(past.directory());
+    if !is_recorded(past.directory()) {
+        // What a kiln that was killed had not written to the end.
+        files.retain(|(path, _)| !has_extension(path, HALF) || std::fs::remove_file(path).is_err());
+    }
     let sum = |wanted: &dyn Fn(&Path) -> bool| {
         files.iter().filter(|(path, _)| wanted(path)).map(|(_, bytes)| bytes).sum::<u64>()
     };
@@ -167,7 +174,11 @@ fn measure(past: &Past) -> Size {
 }
 
 fn is_dump(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == DUMP)
+    has_extension(path, DUMP)
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    path.extension().is_some_and(|extension| extension == wanted)
 }
 
 /// All plain files below a folder with what they take on the disk; links are not followed.
@@ -252,6 +263,21 @@ mod tests {
         recorder.finish().unwrap();
         keep_within(root.path(), limits(0, 0));
         assert!(!directory.exists());
+    }
+
+    #[test]
+    fn half_a_dump_goes_once_nobody_writes_it() {
+        let root = tempfile::tempdir().unwrap();
+        let recorder = Recorder::create(root.path(), "1").unwrap();
+        std::fs::write(recorder.directory().join("session.json"), "{}").unwrap();
+        let half = recorder.directory().join("cases/a.vmcore.part");
+        std::fs::create_dir_all(half.parent().unwrap()).unwrap();
+        std::fs::write(&half, "half").unwrap();
+        keep_within(root.path(), limits(u64::MAX, 9));
+        assert!(half.exists());
+        drop(recorder);
+        keep_within(root.path(), limits(u64::MAX, 9));
+        assert!(!half.exists() && names(root.path()).len() == 1);
     }
 
     #[test]

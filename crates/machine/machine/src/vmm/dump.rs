@@ -58,10 +58,13 @@ impl Dumps {
         }
         let folder = path.parent().unwrap_or(&self.folder);
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let written = driver.dump(path);
+        // It gets its name when it is whole.
+        let part = path.with_extension("vmcore.part");
+        let named = || std::fs::rename(&part, path).map_err(|error| format!("{}: {error}", path.display()));
+        let written = driver.dump(&part).and_then(|()| named());
         if written.is_err() {
             // Half a dump is of no use; there may be none at all.
-            let _ = std::fs::remove_file(path);
+            let _ = std::fs::remove_file(&part);
         }
         written
     }
