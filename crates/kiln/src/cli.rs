@@ -168,7 +168,7 @@ pub(crate) struct Kunit {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Building")]
 pub(crate) struct BuildOptions {
-    /// Configurations to build source with, separated by commas [default: boot]
+    /// Configurations to build source with, separated by commas [default: boot; for kunit kunit]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) config: Vec<String>,
     /// What the kernel is built to run on [default: x86_64; for kunit um]

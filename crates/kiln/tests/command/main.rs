@@ -2,7 +2,7 @@
 //!
 //! * [`verdicts`]: what a user's own program can conclude, and how it reports
 //! * [`needs`]: what a program asks for; [`environment`]: what it finds, and what the kernel does after it
-//! * [`deaths`]: every way in which a guest dies
+//! * [`deaths`]: every way in which a guest dies; [`symbols`]: shown with lines of the source, and in crash(8)
 //! * [`boots`]: kernels that do not come up
 //! * [`clones`]: a clone for every case, how often cases are run, and where clones are from
 //! * [`endings`]: what happens to QEMU, to kiln and to the results folder
@@ -14,7 +14,7 @@
 //! * [`replay`]: `kiln replay`
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit
-//! * [`survival`]: whatever is done to a case, to a machine or to kiln
+//! * [`survival`]: whatever is done to a case, to a machine or to kiln; [`killed`]: while it does something else
 //! * [`uml`]: kernels that are programs of the host; [`kvm`]: KVM in a machine that emulates it
 //! * [`measured`]: figures that are kept and compared later
 //! * [`measure`]: what operations cost, how that is told, and what happens to QEMU and kiln meanwhile
@@ -45,6 +45,7 @@ mod endings;
 mod environment;
 mod formats;
 mod kernels;
+mod killed;
 mod kvm;
 mod liars;
 mod measure;
@@ -57,5 +58,6 @@ mod sources;
 mod suites;
 mod support;
 mod survival;
+mod symbols;
 mod uml;
 mod verdicts;
