@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use harness::check::describe;
-use harness::loopback::set_loopback;
+use harness::loopback::{route_multicast_to_loopback, set_loopback};
 use rustix::io::Errno;
 use rustix::system::{sethostname, uname};
 
@@ -67,7 +67,8 @@ pub(crate) fn list_modules(files: &[String]) -> std::io::Result<()> {
 
 /// A kernel without IPv4 has no such device.
 fn loopback_up() -> Result<(), Errno> {
-    match set_loopback(true) {
+    match set_loopback(true).and_then(|()| route_multicast_to_loopback()) {
+        Err(Errno::EXIST) => Ok(()),
         Err(Errno::AFNOSUPPORT | Errno::NOSYS | Errno::NODEV) => Ok(()),
         other => other,
     }

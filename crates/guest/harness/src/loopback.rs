@@ -22,6 +22,48 @@ pub fn set_loopback(up: bool) -> Result<(), Errno> {
     interface_flags(&socket, libc::SIOCSIFFLAGS, request).map(drop)
 }
 
+/// A route: `struct rtentry` of linux/route.h, route(8).
+#[repr(C)]
+struct Route {
+    pad1: libc::c_ulong,
+    destination: libc::sockaddr,
+    gateway: libc::sockaddr,
+    mask: libc::sockaddr,
+    flags: libc::c_ushort,
+    pad2: libc::c_short,
+    pad3: libc::c_ulong,
+    pad4: *mut libc::c_void,
+    metric: libc::c_short,
+    device: *const libc::c_char,
+    mtu: libc::c_ulong,
+    window: libc::c_ulong,
+    round_trip: libc::c_ushort,
+}
+
+/// Sends multicast to `lo`, where there is no other device: programs that join a group without naming one find it.
+///
+/// # Errors
+///
+/// As netdevice(7) says; EEXIST where there is such a route.
+pub fn route_multicast_to_loopback() -> Result<(), Errno> {
+    let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    // SAFETY: all zeroes is a valid route.
+    let mut route: Route = unsafe { std::mem::zeroed() };
+    (route.destination, route.mask) = (address([224, 0, 0, 0]), address([240, 0, 0, 0]));
+    (route.gateway, route.flags, route.device) = (address([0; 4]), libc::RTF_UP, c"lo".as_ptr());
+    // SAFETY: the request reads the route and the name that it points to.
+    succeeded(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCADDRT, &raw const route) }).map(drop)
+}
+
+/// `struct sockaddr_in` in its general form.
+fn address(bytes: [u8; 4]) -> libc::sockaddr {
+    let mut data = [0; 14];
+    for (target, byte) in data[2..].iter_mut().zip(bytes) {
+        *target = byte as libc::c_char;
+    }
+    libc::sockaddr { sa_family: libc::AF_INET as libc::sa_family_t, sa_data: data }
+}
+
 /// Whether `lo` is up.
 ///
 /// # Errors

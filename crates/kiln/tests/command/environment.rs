@@ -11,6 +11,7 @@ fn a_machine_is_as_its_init_should_leave_it() {
         check() { if eval "$2"; then kiln-report pass "$1"; else kiln-report fail "$1"; fi; }
         is_mounted() { grep -q "^[^ ]* $1 $2 " /proc/mounts; }
         check 'lo is up' 'ip link show lo | grep -q LOWER_UP && ping -c 1 -W 5 127.0.0.1 > /dev/null'
+        check 'multicast' 'ip route | grep -q "^224.0.0.0/4 dev lo"'
         check 'host name' '[ "$(hostname)" = kiln ] && [ "$(cat /etc/hostname)" = kiln ]'
         for mount in '/proc proc' '/sys sysfs' '/dev devtmpfs' '/dev/pts devpts' '/dev/shm tmpfs' '/run tmpfs' \
             '/tmp tmpfs' '/dev/mqueue mqueue' '/dev/hugepages hugetlbfs' '/sys/fs/cgroup cgroup2' \
@@ -28,7 +29,7 @@ fn a_machine_is_as_its_init_should_leave_it() {
     let program = place.script("environment", body);
     let done = place.exec(&program, &[]).run().expect(0);
     let run = done.document("environment");
-    assert_eq!((run.outcome, run.counts.fail, run.counts.pass), (Outcome::Pass, 0, 22), "{run:?}");
+    assert_eq!((run.outcome, run.counts.fail, run.counts.pass), (Outcome::Pass, 0, 23), "{run:?}");
     assert_eq!(run.not_found, [""; 0], "a busybox has all that this script names");
 }
 
