@@ -30,9 +30,11 @@ fn vmlinux() -> PathBuf {
             .spawn()
             .expect("this is Debian");
         let mut unpack = Command::new("tar");
-        unpack.args(["--extract", "--wildcards", "./usr/lib/debug/boot/vmlinux*", "--directory"]).arg(&root);
+        // The directory is that of the names behind it.
+        unpack.arg("--directory").arg(&root);
+        unpack.args(["--extract", "--wildcards", "./usr/lib/debug/boot/vmlinux*"]);
         let unpacked = unpack.stdin(packed.stdout.take().expect("a pipe")).status();
-        assert!(unpacked.is_ok_and(|status| status.success()) && packed.wait().is_ok());
+        assert!(unpacked.is_ok_and(|status| status.success()) && packed.wait().is_ok() && vmlinux.is_file());
         File::create(root.join("ready")).expect("writable");
     }
     vmlinux
