@@ -16,23 +16,35 @@ const MODE: u32 = 0o666;
 /// How the name of a file begins that is about to replace another.
 const PART: &str = ".kiln-part-";
 
+/// How often others that write the same path may come in between.
+const TRIES: usize = 10_000;
+
 /// Writes `bytes` to `path`: to a file without a name, which gets it when it is complete. Of several processes that write
 /// the same path at once the last one wins; nobody ever reads a mixture or a half.
 ///
 /// # Errors
 ///
-/// When the folder does not exist or the host refuses; nothing is left behind then, and neither when kiln is killed.
+/// When the folder does not exist or the host refuses; nothing is left behind then. A kiln that is killed at the moment of
+/// a replacement may leave a file, which the next one that writes this path removes.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    let Ok(unnamed) = open(folder, flags, Mode::from_raw_mode(MODE)) else {
-        return write_beside(folder, path, bytes);
-    };
-    let mut unnamed = File::from(unnamed);
-    unnamed.write_all(bytes)?;
-    Ok(give_name(&unnamed, folder, path)?)
+    for _ in 0..TRIES {
+        let Ok(unnamed) = open(folder, flags, Mode::from_raw_mode(MODE)) else {
+            return write_beside(folder, path, bytes);
+        };
+        let mut unnamed = File::from(unnamed);
+        unnamed.write_all(bytes)?;
+        match give_name(&unnamed, folder, path) {
+            // Another that writes the same path took the name of this one away, and may have been killed since.
+            Err(Errno::NOENT) => {}
+            done => return Ok(done?),
+        }
+    }
+    Err(Errno::BUSY.into())
 }
 
+/// Gives a file its name, which it may get only once.
 fn give_name(unnamed: &File, folder: &Path, path: &Path) -> rustix::io::Result<()> {
     let link = |to: &Path| {
         let from = format!("/proc/self/fd/{}", unnamed.as_raw_fd());
@@ -47,18 +59,13 @@ fn give_name(unnamed: &File, folder: &Path, path: &Path) -> rustix::io::Result<(
     let mut name = OsString::from(PART);
     name.push(path.file_name().unwrap_or_default());
     let part = folder.join(name);
-    while link(&part) == Err(Errno::EXIST) {
+    match link(&part) {
+        Err(Errno::EXIST) => return unlink(&part).and(Err(Errno::NOENT)),
+        linked => linked?,
+    }
+    rename(&part, path).inspect_err(|_| {
         let _ = unlink(&part);
-    }
-    match rename(&part, path) {
-        // Another that writes the same path has done it.
-        Err(Errno::NOENT) => Ok(()),
-        Err(error) => {
-            let _ = unlink(&part);
-            Err(error)
-        }
-        done => done,
-    }
+    })
 }
 
 /// The same on a file system that has no files without a name.
@@ -96,6 +103,16 @@ mod tests {
         write_atomically(&path, b"new").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_taken_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::create_dir(folder.path().join(".kiln-part-file")).unwrap();
+        assert_eq!(write_atomically(&path, b"new").unwrap_err().raw_os_error(), Some(libc::EISDIR));
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
     }
 
     #[test]
