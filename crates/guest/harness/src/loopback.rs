@@ -22,24 +22,6 @@ pub fn set_loopback(up: bool) -> Result<(), Errno> {
     interface_flags(&socket, libc::SIOCSIFFLAGS, request).map(drop)
 }
 
-/// A route: `struct rtentry` of linux/route.h, route(8).
-#[repr(C)]
-struct Route {
-    pad1: libc::c_ulong,
-    destination: libc::sockaddr,
-    gateway: libc::sockaddr,
-    mask: libc::sockaddr,
-    flags: libc::c_ushort,
-    pad2: libc::c_short,
-    pad3: libc::c_ulong,
-    pad4: *mut libc::c_void,
-    metric: libc::c_short,
-    device: *const libc::c_char,
-    mtu: libc::c_ulong,
-    window: libc::c_ulong,
-    round_trip: libc::c_ushort,
-}
-
 /// Sends multicast to `lo`, where there is no other device: programs that join a group without naming one find it.
 ///
 /// # Errors
@@ -47,10 +29,13 @@ struct Route {
 /// As netdevice(7) says; EEXIST where there is such a route.
 pub fn route_multicast_to_loopback() -> Result<(), Errno> {
     let socket = socket(AddressFamily::INET, SocketType::DGRAM, None)?;
+    // The kernel reads as much as an interface's name may have.
+    let mut device = [0; libc::IFNAMSIZ];
+    (device[0], device[1]) = (b'l' as libc::c_char, b'o' as libc::c_char);
     // SAFETY: all zeroes is a valid route.
-    let mut route: Route = unsafe { std::mem::zeroed() };
-    (route.destination, route.mask) = (address([224, 0, 0, 0]), address([240, 0, 0, 0]));
-    (route.gateway, route.flags, route.device) = (address([0; 4]), libc::RTF_UP, c"lo".as_ptr());
+    let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
+    (route.rt_dst, route.rt_genmask) = (address([224, 0, 0, 0]), address([240, 0, 0, 0]));
+    (route.rt_gateway, route.rt_flags, route.rt_dev) = (address([0; 4]), libc::RTF_UP, device.as_mut_ptr());
     // SAFETY: the request reads the route and the name that it points to.
     succeeded(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCADDRT, &raw const route) }).map(drop)
 }

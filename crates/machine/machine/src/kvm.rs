@@ -62,22 +62,25 @@ pub fn verdict() -> Result<(), String> {
     if let Some(known) = remembered() {
         return known;
     }
-    let mut last = attempt(open()?);
-    for _ in 1..TRIES {
-        if matches!(last, Attempt::Works | Attempt::Fails(_)) {
-            break;
-        }
-        last = attempt(open()?);
-    }
-    let (answer, keep) = match last {
-        Attempt::Works => (Ok(()), true),
-        Attempt::Fails(why) => (Err(why), true),
-        Attempt::Slow => (Err(SLOW.to_string()), true),
-        Attempt::Busy => (Err("the host is too busy to try /dev/kvm".to_string()), false),
-    };
-    if keep {
+    let mut was_busy = false;
+    for _ in 0..TRIES {
+        let answer = match attempt(open()?) {
+            Attempt::Works => Ok(()),
+            Attempt::Fails(why) => Err(why),
+            Attempt::Slow => continue,
+            Attempt::Busy => {
+                was_busy = true;
+                continue;
+            }
+        };
         remember(&answer);
+        return answer;
     }
+    if was_busy {
+        return Err("the host is too busy to try /dev/kvm".to_string());
+    }
+    let answer = Err(SLOW.to_string());
+    remember(&answer);
     answer
 }
 

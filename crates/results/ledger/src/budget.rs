@@ -29,8 +29,8 @@ const INDEX: &str = "sizes.json";
 const REMOVED: &str = ".removed-";
 
 /// How the name of a dump ends, and that of one that is being written.
-const DUMP: &str = "vmcore";
-const HALF: &str = "part";
+const DUMP: &str = ".vmcore";
+const HALF: &str = ".vmcore.part";
 
 /// What a session takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ fn keep_within(root: &Path, limits: Limits) -> Freed {
         }
     }
     // The others may still grow.
-    let ended = kept.iter().filter(|(past, _)| known.contains_key(&past.name()) || past.ended());
+    let ended = kept.iter().filter(|(past, _)| !is_recorded(past.directory()));
     let index: BTreeMap<String, Size> = ended.map(|(past, size)| (past.name(), *size)).collect();
     // Without it they are measured again.
     let _ = document::write(&root.join(INDEX), &index);
@@ -165,7 +165,7 @@ fn measure(past: &Past) -> Size {
     let mut files = files(past.directory());
     if !is_recorded(past.directory()) {
         // What a kiln that was killed had not written to the end.
-        files.retain(|(path, _)| !has_extension(path, HALF) || std::fs::remove_file(path).is_err());
+        files.retain(|(path, _)| !ends_with(path, HALF) || std::fs::remove_file(path).is_err());
     }
     let sum = |wanted: &dyn Fn(&Path) -> bool| {
         files.iter().filter(|(path, _)| wanted(path)).map(|(_, bytes)| bytes).sum::<u64>()
@@ -174,11 +174,11 @@ fn measure(past: &Past) -> Size {
 }
 
 fn is_dump(path: &Path) -> bool {
-    has_extension(path, DUMP)
+    ends_with(path, DUMP)
 }
 
-fn has_extension(path: &Path, wanted: &str) -> bool {
-    path.extension().is_some_and(|extension| extension == wanted)
+fn ends_with(path: &Path, end: &str) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(end.as_bytes()))
 }
 
 /// All plain files below a folder with what they take on the disk; links are not followed.
@@ -273,11 +273,15 @@ mod tests {
         let half = recorder.directory().join("cases/a.vmcore.part");
         std::fs::create_dir_all(half.parent().unwrap()).unwrap();
         std::fs::write(&half, "half").unwrap();
+        let program = recorder.directory().join("program.part");
+        std::fs::write(&program, "the user's").unwrap();
         keep_within(root.path(), limits(u64::MAX, 9));
         assert!(half.exists());
         drop(recorder);
         keep_within(root.path(), limits(u64::MAX, 9));
-        assert!(!half.exists() && names(root.path()).len() == 1);
+        assert!(!half.exists() && program.exists() && names(root.path()).len() == 1);
+        let index: BTreeMap<String, Size> = read(&root.path().join(INDEX)).unwrap();
+        assert_eq!(index.len(), 1, "a session that was killed does not grow either");
     }
 
     #[test]
