@@ -47,7 +47,7 @@ fn an_image_that_says_nothing_has_no_console() {
 #[test]
 fn a_panic_before_there_is_a_console_is_read_from_the_memory() {
     let place = Place::new();
-    let panicked = place.image_that_panicked();
+    let panicked = place.image_that_panicked(false);
     let (run, _) = fails(image(&place, &panicked), 1, Outcome::Crash, None);
     assert_eq!(run.reason, "the kernel panicked: made up");
     let shows = |text: &str| run.evidence.iter().position(|line| line.contains(text));
@@ -58,6 +58,15 @@ fn a_panic_before_there_is_a_console_is_read_from_the_memory() {
         shows("made up"),
     ];
     assert!(order.is_sorted() && order[0].is_some(), "{order:?} in {:?}", run.evidence);
+}
+
+#[test]
+fn a_panic_before_there_is_a_console_is_found_though_the_kernel_restarts() {
+    let place = Place::new();
+    let panicked = place.image_that_panicked(true);
+    let (run, _) = fails(image(&place, &panicked), 1, Outcome::Crash, None);
+    assert_eq!(run.reason, "the kernel panicked: made up");
+    assert!(run.evidence.iter().any(|line| line.contains("Linux version 6.1.0-made-up")), "{run:?}");
 }
 
 #[test]

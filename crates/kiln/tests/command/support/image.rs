@@ -30,9 +30,10 @@ impl Place {
         self.file("stops", image(&code))
     }
 
-    /// An image that does nothing for ever, beside the log of a kernel that panicked before it had a console.
-    pub(crate) fn image_that_panicked(&self) -> PathBuf {
-        let mut bytes = image(STOP);
+    /// An image that does nothing for ever, or resets the machine, beside the log of a kernel that panicked before it had
+    /// a console.
+    pub(crate) fn image_that_panicked(&self, does_reset: bool) -> PathBuf {
+        let mut bytes = image(if does_reset { TRIPLE_FAULT } else { STOP });
         let mut at = 2 * SECTOR;
         for (number, text) in
             (7_u64..).zip(["Linux version 6.1.0-made-up", "Kernel panic - not syncing: made up"])

@@ -2,11 +2,12 @@
 //!
 //! Since 5.10 the texts stand in a ring of blocks, each of a number and a text, in whole words: see
 //! kernel/printk/printk_ringbuffer.c. The numbers follow each other, so that a log is told from any other text without a
-//! symbol and wherever the kernel lies. All of it may be made up: nothing here is believed but shown.
+//! symbol and wherever the kernel lies. All of it may be made up, as what a kernel prints may be.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Memory;
 use super::memory::parts;
@@ -25,32 +26,41 @@ const WORD: usize = 8;
 const TEXT_MAX: usize = 1024 + 64;
 const TEXTS_MAX: usize = 2000;
 
-/// The texts of the log, the first first; none if there is no log, or this host cannot read it.
-pub(crate) fn kernel_log(memory: &Memory) -> Vec<String> {
-    read(memory.file()).unwrap_or_default()
+/// Most texts in a chunk that begin like a log; a kernel has a few.
+const FIRST_MAX: usize = 100;
+
+/// The bits of a number: `DESC_ID_MASK`.
+const NUMBER: u64 = u64::MAX >> 2;
+
+/// The texts of the log, the first first; none if there is no log, or this host cannot read it. It takes as long as reading
+/// all of the memory, unless `interrupt` is set.
+pub(crate) fn kernel_log(memory: &Memory, interrupt: &AtomicBool) -> Vec<String> {
+    read(memory.file(), interrupt).unwrap_or_default()
 }
 
-fn read(memory: &File) -> io::Result<Vec<String>> {
+fn read(memory: &File, interrupt: &AtomicBool) -> io::Result<Vec<String>> {
+    let mut bytes = vec![0; CHUNK + LOG_MAX];
+    let mut longest = Vec::new();
     for part in parts(memory) {
         let (mut at, end) = part?;
-        while at < end {
-            let mut bytes = vec![0; CHUNK + LOG_MAX];
-            let count = memory.read_at(&mut bytes, at)?;
-            if let Some(texts) = find(&bytes[..count]) {
-                return Ok(texts);
-            }
+        while at < end && !interrupt.load(Ordering::Relaxed) {
+            // A log does not go on in memory that was never written.
+            let length = bytes.len().min(usize::try_from(end - at).unwrap_or(usize::MAX));
+            let count = memory.read_at(&mut bytes[..length], at)?;
+            // A kernel that moves its log to a larger buffer leaves what it had before.
+            longest = find(&bytes[..count]).filter(|texts| texts.len() > longest.len()).unwrap_or(longest);
             at += CHUNK as u64;
         }
     }
-    Ok(Vec::new())
+    Ok(longest)
 }
 
-/// The log that begins in these bytes, if one does.
+/// The longest log that begins in these bytes, if one does.
 fn find(bytes: &[u8]) -> Option<Vec<String>> {
-    let words = (WORD..bytes.len().min(CHUNK)).step_by(WORD);
-    let mut logs = words.filter(|&at| bytes[at..].starts_with(FIRST)).map(|at| texts(bytes, at - WORD));
+    let words = (WORD..bytes.len().min(CHUNK + WORD)).step_by(WORD);
+    let first = words.filter(|&at| bytes[at..].starts_with(FIRST)).take(FIRST_MAX);
     // The banner alone also stands among the kernel's constants.
-    logs.find(|texts| texts.len() > 1)
+    first.map(|at| texts(bytes, at - WORD)).filter(|texts| texts.len() > 1).max_by_key(Vec::len)
 }
 
 /// The texts of the blocks from `at` on.
@@ -60,7 +70,7 @@ fn texts(bytes: &[u8], mut at: usize) -> Vec<String> {
         let start = at + WORD;
         let limit = bytes.len().min(start + TEXT_MAX);
         let mut ends = (start + WORD..limit).step_by(WORD);
-        let next = ends.find(|&end| word(bytes, end) == Some(number.wrapping_add(1)));
+        let next = ends.find(|&end| word(bytes, end) == Some(number.wrapping_add(1) & NUMBER));
         // Behind the last text there is nothing yet.
         let end = next.or_else(|| (start..limit).find(|&end| bytes[end] == 0));
         let Some(end) = end.filter(|&end| end > start) else { break };
@@ -86,11 +96,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
     fn blocks(texts: &[&str]) -> Vec<u8> {
-        let first = u64::MAX - 4096;
+        // `DESC0_ID`, just before the numbers begin anew.
+        let first = NUMBER - 1;
         let mut bytes = Vec::new();
         for (number, text) in (first..).zip(texts) {
-            bytes.extend(number.to_le_bytes());
+            bytes.extend((number & NUMBER).to_le_bytes());
             bytes.extend(text.as_bytes());
             bytes.resize(bytes.len().next_multiple_of(WORD), 0);
         }
@@ -108,16 +121,29 @@ mod tests {
     fn the_texts_are_found_wherever_the_log_lies() {
         let texts = ["Linux version 6.1.0 (x@y)", "Command line: a=b", "12345678"];
         let log = blocks(&texts);
-        for at in [0, 8, (1 << 20) - 16, (33 << 20) + 4096] {
-            assert_eq!(read(&memory(at, &log)).unwrap(), texts, "at {at}");
+        for at in [0, 8, (1 << 20) - 16, (1 << 20) - 8, 1 << 20, (33 << 20) + 4096] {
+            assert_eq!(read(&memory(at, &log), &NEVER).unwrap(), texts, "at {at}");
         }
-        assert_eq!(read(&memory(4, &log)).unwrap(), [""; 0], "a block stands in whole words");
+        assert_eq!(read(&memory(4, &log), &NEVER).unwrap(), [""; 0], "a block stands in whole words");
+    }
+
+    #[test]
+    fn of_two_logs_it_is_the_one_that_goes_on() {
+        let (before, after) =
+            (blocks(&["Linux version 6.1.0", "a"]), blocks(&["Linux version 6.1.0", "a", "b"]));
+        for (first, second) in [(&before, &after), (&after, &before)] {
+            let memory = memory(4096, first);
+            memory.write_all_at(second, 9 << 20).unwrap();
+            assert_eq!(read(&memory, &NEVER).unwrap(), ["Linux version 6.1.0", "a", "b"]);
+        }
+        let interrupt = AtomicBool::new(true);
+        assert_eq!(read(&memory(4096, &after), &interrupt).unwrap(), [""; 0]);
     }
 
     #[test]
     fn the_banner_alone_is_no_log() {
         let banner = b"\x01\x02\x03\x04\x05\x06\x07\x08Linux version 6.1.0 (x@y)\n\0";
-        assert_eq!(read(&memory(4096, banner)).unwrap(), [""; 0]);
+        assert_eq!(read(&memory(4096, banner), &NEVER).unwrap(), [""; 0]);
         let mut both = banner.to_vec();
         both.resize(both.len().next_multiple_of(WORD), 0);
         both.extend(blocks(&["Linux version 6.1.0", "next"]));

@@ -177,17 +177,20 @@ impl Starting<'_> {
                 // What comes before the hello is the driver's or the firmware's.
                 Event::Agent(_) | Event::Stranger(_) | Event::Stopped => {}
                 Event::Ended(death) => {
-                    return Err(self.fail(BootTrouble::of(death, self.spec.engine.port_option())));
+                    // A kernel that panics before it can print may restart at once.
+                    let panic = (death == Death::Reset).then(|| self.silent_panic(interrupt)).flatten();
+                    let of_death = || self.fail(BootTrouble::of(death, self.spec.engine.port_option()));
+                    return Err(panic.unwrap_or_else(of_death));
                 }
                 Event::Quiet if self.lived() >= deadline => {
                     let silence = self.lived().saturating_sub(last_line);
-                    return Err(self.too_late(silence));
+                    return Err(self.too_late(silence, interrupt));
                 }
-                Event::Quiet if self.machine.console.lines() == 0 && self.lived() >= next_look => {
-                    next_look = self.lived() + LOOK_INTERVAL;
-                    if let Some(Death::Panic(title)) = self.log().last_words() {
-                        return Err(self.unheard(BootTrouble::Panic(title)));
+                Event::Quiet if self.lived() >= next_look => {
+                    if let Some(panic) = self.silent_panic(interrupt) {
+                        return Err(panic);
                     }
+                    next_look = self.lived() + LOOK_INTERVAL;
                 }
                 Event::Quiet => {}
             }
@@ -195,17 +198,28 @@ impl Starting<'_> {
         Err(self.fail(BootTrouble::Interrupted))
     }
 
+    /// The panic of a kernel that has printed nothing.
+    fn silent_panic(&mut self, interrupt: &AtomicBool) -> Option<BootFailure> {
+        if self.machine.console.lines() > 0 {
+            return None;
+        }
+        let log = self.log(interrupt);
+        let Some(Death::Panic(title)) = log.last_words() else { return None };
+        Some(self.unheard(BootTrouble::Panic(title), &log))
+    }
+
     /// What the kernel has logged, whether it could print it or not; of a machine that is booted to be cloned.
-    fn log(&self) -> Console {
+    fn log(&self, interrupt: &AtomicBool) -> Console {
         let mut log = Console::default();
-        let texts = self.template.as_ref().map(|(_, memory)| kernel_log(memory)).unwrap_or_default();
+        let texts =
+            self.template.as_ref().map(|(_, memory)| kernel_log(memory, interrupt)).unwrap_or_default();
         texts.iter().for_each(|text| drop(log.feed(format!("{text}\n").as_bytes())));
         log
     }
 
     /// The end of a kernel that came before it could print anything.
-    fn unheard(&mut self, trouble: BootTrouble) -> BootFailure {
-        let log = self.log().tail(CONSOLE_LINES);
+    fn unheard(&mut self, trouble: BootTrouble, log: &Console) -> BootFailure {
+        let log = log.tail(CONSOLE_LINES);
         let failure = self.fail(trouble);
         let facts = Box::new(self.machine.examine());
         let title = (!log.is_empty()).then(|| NOT_PRINTED.to_string());
@@ -219,19 +233,19 @@ impl Starting<'_> {
     }
 
     /// The time is over: the kernel has been silent, or it talked to the end.
-    fn too_late(&mut self, silence: Duration) -> BootFailure {
+    fn too_late(&mut self, silence: Duration, interrupt: &AtomicBool) -> BootFailure {
         // A user's limit may be over before the silence is as long as it usually must be.
         if silence >= self.spec.silence_limit / 2 {
-            return self.silent(silence);
+            return self.silent(silence, interrupt);
         }
         self.fail(BootTrouble::Late { seconds: self.start.elapsed().as_secs(), remedy: "--timeout" })
     }
 
-    fn silent(&mut self, silence: Duration) -> BootFailure {
+    fn silent(&mut self, silence: Duration, interrupt: &AtomicBool) -> BootFailure {
         let (lines, seconds) = (self.machine.console.lines(), silence.as_secs());
         if lines == 0 {
             let option = self.spec.engine.console_option();
-            return self.unheard(BootTrouble::NoConsole { seconds, option });
+            return self.unheard(BootTrouble::NoConsole { seconds, option }, &self.log(interrupt));
         }
         // The console as it was before the kernel is provoked.
         let failure = self.fail(BootTrouble::Hang { lines, seconds });
