@@ -1,14 +1,15 @@
 //! A program that runs a stranger's code, such as make in a stranger's tree.
 //!
-//! It has no network: network_namespaces(7). In the place of the user's home directory and of `/tmp` it finds empty
-//! directories in memory, in which only what it works on is as it was: mount_namespaces(7).
+//! It has no network: network_namespaces(7). In the place of the user's home directory and of those for temporary files
+//! it finds empty directories in memory, in which only what it works on is as it was, and only what it makes can be
+//! written: mount_namespaces(7). As root it keeps no capability but those over files: capabilities(7).
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use rustix::fs::{CWD, Mode};
@@ -16,58 +17,153 @@ use rustix::io::Errno;
 use rustix::mount::{
     MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount_change, move_mount, open_tree,
 };
-use rustix::thread::UnshareFlags;
+use rustix::thread::{CapabilitySet, UnshareFlags, remove_capability_from_bounding_set};
 
 use crate::scratch::mount_tmpfs;
 
-/// What is hidden besides the home directory.
-const TEMPORARY: &str = "/tmp";
+/// What is hidden besides the home directory: temporary files, and the sockets of the user's services, which are a way
+/// out also without a network.
+const HIDDEN: [&str; 3] = ["/tmp", "/var/tmp", "/run/user"];
+
+/// What is in the place of something hidden: a stranger's program may not fill the memory.
+const EMPTY: &CStr = c"mode=0700,size=25%";
+
+/// What root keeps: builds change the owners and modes of files.
+const CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID);
 
 /// A directory that the program sees as it is.
 struct Kept {
     path: CString,
-    /// The directories that lead to it from one that is hidden, and what it is mounted on.
+    /// The directories that lead to where it is seen from one that is hidden, and where it is seen.
     way: Vec<CString>,
+    is_writable: bool,
     tree: Option<OwnedFd>,
 }
 
-/// Makes `command` start its program without a network, and with nothing of the user's home directory and of `/tmp` but
-/// the directories `kept`; those that do not exist are left out. To be called after [`contain()`](crate::contain()),
-/// which gives the right to do so.
+/// Makes `command` start its program without a network and without what is in the user's home directory and in those
+/// for temporary files, but for some directories: those that it may write to, and those that it may only read. Those that
+/// do not exist are left out. To be called after [`contain()`](crate::contain()), which gives the right to do so.
 ///
-/// Where this user may not make namespaces, the program is started without.
+/// Where this user may not make namespaces, or not mount in them, the program is started without.
 ///
 /// # Errors
 ///
 /// When a path holds a zero byte.
-pub fn sandbox(command: &mut Command, kept: &[&Path]) -> io::Result<()> {
-    sandbox_without(command, &[Some(PathBuf::from(TEMPORARY)), std::env::home_dir()], kept)
+pub fn sandbox(command: &mut Command, written: &[&Path], read: &[&Path]) -> io::Result<()> {
+    let hidden = HIDDEN.iter().map(PathBuf::from).chain(std::env::home_dir());
+    sandbox_without(command, &hidden.collect::<Vec<_>>(), written, read)
 }
 
-fn sandbox_without(command: &mut Command, hidden: &[Option<PathBuf>], kept: &[&Path]) -> io::Result<()> {
-    let hidden = outermost(hidden.iter().flatten().map(PathBuf::as_path));
-    let mut trees = Vec::new();
-    for path in outermost(kept.iter().copied()) {
-        if let Some(root) = hidden.iter().find(|root| path.starts_with(root)) {
-            let way = path.ancestors().take_while(|above| above != root).map(c_string);
-            let mut way = way.collect::<io::Result<Vec<_>>>()?;
-            way.reverse();
-            trees.push(Kept { path: c_string(&path)?, way, tree: None });
-        }
-    }
+fn sandbox_without(
+    command: &mut Command,
+    hidden: &[PathBuf],
+    written: &[&Path],
+    read: &[&Path],
+) -> io::Result<()> {
+    let hidden = existing(hidden.iter().filter_map(|path| path.canonicalize().ok()));
+    let kept = written.iter().map(|path| (*path, true)).chain(read.iter().map(|path| (*path, false)));
+    let places = kept.flat_map(|(path, is_writable)| {
+        let places = places(path, &hidden).into_iter();
+        places.map(move |place| (place, is_writable, path))
+    });
+    let mut places: Vec<(PathBuf, bool, &Path)> = places.collect();
+    // Each below those that hold it, of which it is a part already unless it may be written to.
+    places.sort_by(|a, b| (&a.0, !a.1).cmp(&(&b.0, !b.1)));
+    places.dedup_by(|below, above| below.0.starts_with(&above.0) && (above.1 || !below.1));
+    let kept = places.iter().map(|(place, is_writable, path)| Kept::new(path, place, *is_writable, &hidden));
+    let mut kept = kept.collect::<io::Result<Vec<_>>>()?;
     let hidden = hidden.iter().map(|path| c_string(path)).collect::<io::Result<Vec<_>>>()?;
+    // It names a directory that is hidden.
+    command.env_remove("TMPDIR");
     // SAFETY: between fork and exec only system calls are made and nothing is allocated.
-    unsafe { command.pre_exec(move || Ok(enter(&hidden, &mut trees)?)) };
+    unsafe { command.pre_exec(move || Ok(enter(&hidden, &mut kept)?)) };
     Ok(())
 }
 
-/// Those that exist, without links in their names and without those that are below others.
-fn outermost<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = paths.filter_map(|path| path.canonicalize().ok()).collect();
-    all.retain(|path| path.is_dir() && path.parent().is_some());
+/// Directories, without those that are below others.
+fn existing(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = paths.filter(|path| path.is_dir() && path.parent().is_some()).collect();
     all.sort();
     all.dedup_by(|below, above| below.starts_with(above));
     all
+}
+
+/// Where a directory is seen in hidden ones: under its real name, and under the one that is used, which may lead through
+/// links that are hidden.
+fn places(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let (Ok(real), Ok(used)) = (path.canonicalize(), std::path::absolute(path)) else { return Vec::new() };
+    let is_hidden = |place: &Path| hidden.iter().any(|root| place != root && place.starts_with(root));
+    let mut places: Vec<PathBuf> = [Some(real), through(&used, hidden)].into_iter().flatten().collect();
+    places.retain(|place| is_hidden(place));
+    places.dedup();
+    places
+}
+
+/// A path with no links in what comes before a hidden directory.
+fn through(path: &Path, hidden: &[PathBuf]) -> Option<PathBuf> {
+    let mut above: Vec<&Path> = path.ancestors().collect();
+    above.reverse();
+    let real = above.iter().find_map(|above| {
+        let real = above.canonicalize().ok()?;
+        let rest = path.strip_prefix(above).ok()?;
+        hidden.iter().any(|root| real.starts_with(root)).then(|| real.join(rest))
+    });
+    real.filter(|path| path.components().all(|part| part != Component::ParentDir))
+}
+
+impl Kept {
+    fn new(path: &Path, place: &Path, is_writable: bool, hidden: &[PathBuf]) -> io::Result<Self> {
+        let way = place.ancestors().take_while(|above| !hidden.iter().any(|root| above == root));
+        let mut way = way.map(c_string).collect::<io::Result<Vec<_>>>()?;
+        way.reverse();
+        Ok(Self { path: c_string(path)?, way, is_writable, tree: None })
+    }
+
+    fn open(&mut self) -> rustix::io::Result<()> {
+        let flags =
+            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+        match open_tree(CWD, &*self.path, flags) {
+            // It has gone meanwhile.
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+            tree => self.tree = Some(tree?),
+        }
+        Ok(())
+    }
+
+    fn mount(&self) -> rustix::io::Result<()> {
+        let (Some(tree), Some(place)) = (&self.tree, self.way.last()) else { return Ok(()) };
+        for directory in &self.way {
+            match rustix::fs::mkdir(directory, Mode::RWXU) {
+                Err(Errno::EXIST) => {}
+                other => other?,
+            }
+        }
+        if !self.is_writable {
+            make_read_only(tree);
+        }
+        move_mount(tree, c"", CWD, &**place, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+    }
+}
+
+/// Kernels before 5.12 cannot.
+fn make_read_only(tree: &OwnedFd) {
+    let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
+    let attributes =
+        libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    // SAFETY: mount_setattr(2) reads an empty path and the attributes.
+    unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            flags,
+            &raw const attributes,
+            size_of_val(&attributes),
+        )
+    };
 }
 
 fn c_string(path: &Path) -> io::Result<CString> {
@@ -76,53 +172,60 @@ fn c_string(path: &Path) -> io::Result<CString> {
 
 fn enter(hidden: &[CString], kept: &mut [Kept]) -> rustix::io::Result<()> {
     // SAFETY: the process has one thread, which shares no file system state with another.
-    let alone = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::NEWNET) };
-    if alone.is_err() {
+    let unshare = |flags| unsafe { rustix::thread::unshare_unsafe(flags) };
+    let _ = unshare(UnshareFlags::NEWNET);
+    // Whatever is refused before something is hidden, the program can do without.
+    if unshare(UnshareFlags::NEWNS).is_err() || prepare(kept).is_err() {
         return Ok(());
     }
-    mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    for one in &mut *kept {
-        let flags =
-            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
-        one.tree = Some(open_tree(CWD, &*one.path, flags)?);
-    }
-    hidden.iter().try_for_each(|place| mount_tmpfs(place))?;
-    kept.iter().try_for_each(mount_again)
-}
-
-fn mount_again(kept: &Kept) -> rustix::io::Result<()> {
-    for directory in &kept.way {
-        match rustix::fs::mkdir(directory, Mode::RWXU) {
-            Err(Errno::EXIST) => {}
+    for (count, place) in hidden.iter().enumerate() {
+        match mount_tmpfs(place, EMPTY) {
+            Err(_) if count == 0 => return Ok(()),
             other => other?,
         }
     }
-    let Some(tree) = &kept.tree else { return Ok(()) };
-    move_mount(tree, c"", CWD, &*kept.path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+    kept.iter().try_for_each(Kept::mount)?;
+    // Others than root lose all of them when the program is executed.
+    for capability in CapabilitySet::all().difference(CAPABILITIES).iter() {
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    Ok(())
+}
+
+fn prepare(kept: &mut [Kept]) -> rustix::io::Result<()> {
+    mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    kept.iter_mut().try_for_each(Kept::open)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::symlink;
 
-    /// Runs a script that knows `$home`, where it finds only `tree` and what is below that.
+    /// Runs a script that knows `$home`, where it finds only `tree`, of which it may write to `objects`.
     fn run(script: &str) -> (String, tempfile::TempDir) {
         let home = tempfile::tempdir().unwrap();
-        for directory in ["tree/objects", "keys"] {
+        for directory in ["tree/objects", "keys", "linked"] {
             fs::create_dir_all(home.path().join(directory)).unwrap();
         }
         fs::write(home.path().join("keys/id"), "secret").unwrap();
+        symlink(home.path().join("linked"), home.path().join("link")).unwrap();
+        let seen = in_home(home.path(), script);
+        (seen, home)
+    }
+
+    fn in_home(home: &Path, script: &str) -> String {
         let mut command = Command::new("sh");
-        command.args(["-c", script]).env("home", home.path());
+        command.args(["-c", script]).env("home", home);
         crate::contain(&mut command);
-        let kept = [home.path().join("tree"), home.path().join("tree/objects"), home.path().join("no")];
-        let kept: Vec<&Path> = kept.iter().map(PathBuf::as_path).collect();
-        sandbox_without(&mut command, &[Some(home.path().to_path_buf()), Some("/no/such".into())], &kept)
-            .unwrap();
+        let [tree, objects, none, link] =
+            ["tree", "tree/objects", "no", "link/made/../made"].map(|path| home.join(path));
+        let hidden = [home.to_path_buf(), "/no/such".into()];
+        sandbox_without(&mut command, &hidden, &[&objects, &none], &[&tree, &link, home]).unwrap();
         let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        (String::from_utf8(output.stdout).unwrap(), home)
+        String::from_utf8(output.stdout).unwrap()
     }
 
     #[test]
@@ -132,6 +235,24 @@ mod tests {
             ["", "/tree", "/tree/objects"].map(|path| format!("{}{path}\n", home.path().display()));
         assert_eq!(seen, expected.concat());
         assert!(home.path().join("tree/objects/made").exists() && !home.path().join("dropped").exists());
+    }
+
+    #[test]
+    fn it_writes_only_to_what_it_makes() {
+        let (seen, home) = run("touch $home/tree/planted 2> /dev/null || echo refused");
+        assert!(seen == "refused\n" && !home.path().join("tree/planted").exists());
+    }
+
+    #[test]
+    fn a_name_that_leads_through_hidden_links_is_as_it_was() {
+        let (outside, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir_all(outside.path().join("linux/objects")).unwrap();
+        symlink(outside.path().join("linux"), home.path().join("tree")).unwrap();
+        assert_eq!(in_home(home.path(), "cd $home/tree && find ."), ".\n./objects\n");
+        // A home directory that is a link itself.
+        let above = tempfile::tempdir().unwrap();
+        symlink(home.path(), above.path().join("me")).unwrap();
+        assert_eq!(in_home(&above.path().join("me"), "cd $home/tree && find ."), ".\n./objects\n");
     }
 
     #[test]
@@ -145,9 +266,20 @@ mod tests {
     }
 
     #[test]
+    fn it_cannot_undo_what_was_done() {
+        let (seen, _home) = run("umount -l $home 2> /dev/null; ls /proc/1/root 2> /dev/null; ls $home; \
+             grep CapEff /proc/self/status");
+        let mut lines = seen.lines();
+        assert_eq!(lines.next(), Some("tree"), "{seen}");
+        let capabilities = lines.next().and_then(|line| line.split_once('\t')).map(|(_, set)| set);
+        let capabilities = u64::from_str_radix(capabilities.unwrap_or_default(), 16).unwrap();
+        assert_eq!(capabilities & !CAPABILITIES.bits(), 0, "{seen}");
+    }
+
+    #[test]
     fn directories_below_others_are_part_of_those() {
         let found =
-            outermost(["/usr/bin", "/usr", "/no/such", "/", "/etc/passwd"].map(Path::new).into_iter());
+            existing(["/usr/bin", "/usr", "/no/such", "/", "/etc/passwd"].map(PathBuf::from).into_iter());
         assert_eq!(found, [Path::new("/usr")]);
     }
 }

@@ -37,14 +37,13 @@ fn mount_scratch(place: &CString, inside: &CString) -> rustix::io::Result<()> {
     // SAFETY: the process has one thread, which shares no file system state with another.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS)? };
     mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    mount_tmpfs(place)?;
+    mount_tmpfs(place, c"mode=0700,size=100%")?;
     rustix::fs::mkdir(inside, Mode::RWXU)
 }
 
 /// Nothing is set aside: memory is taken as it is written.
-pub(crate) fn mount_tmpfs(place: &CStr) -> rustix::io::Result<()> {
-    let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    mount(c"tmpfs", place, c"tmpfs", flags, c"mode=0700,size=100%")
+pub(crate) fn mount_tmpfs(place: &CStr, options: &CStr) -> rustix::io::Result<()> {
+    mount(c"tmpfs", place, c"tmpfs", MountFlags::NOSUID | MountFlags::NODEV, options)
 }
 
 #[cfg(test)]

@@ -100,13 +100,14 @@ impl<'a> Task<'a> {
         Self { log: Some(log), ..self }
     }
 
-    /// Without a network, and with nothing of the user's own files but these directories: [`sandbox()`](crate::sandbox()).
+    /// Without a network, and with nothing of the user's own files but the directories that it may write to and those
+    /// that it may read: [`sandbox()`](crate::sandbox()).
     ///
     /// # Errors
     ///
     /// When a path holds a zero byte.
-    pub fn sandboxed(mut self, kept: &[&Path]) -> io::Result<Self> {
-        crate::sandbox(&mut self.command, kept)?;
+    pub fn sandboxed(mut self, written: &[&Path], read: &[&Path]) -> io::Result<Self> {
+        crate::sandbox(&mut self.command, written, read)?;
         Ok(self)
     }
 

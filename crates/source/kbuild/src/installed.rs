@@ -5,35 +5,52 @@ use std::path::{Path, PathBuf};
 use host::Task;
 use kernel::Context;
 
-/// Directories of programs, and of these compilers with all that is installed with them.
+/// Directories of programs and of these compilers, with all that is installed with them.
 #[must_use]
 pub fn directories_of(compilers: [&str; 2]) -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let path: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let with_programs = path.iter().filter_map(|bin| Some(installation(&bin.canonicalize().ok()?)));
     let with_compilers = compilers.iter().filter_map(|compiler| prefix(&host::find_program(compiler)?));
-    std::env::split_paths(&path).chain(with_compilers).collect()
+    let with_rust = std::env::var_os("RUSTUP_HOME").map(PathBuf::from).or_else(|| in_home(".rustup"));
+    with_programs.chain(with_compilers).chain(with_rust).chain(path.iter().cloned()).collect()
 }
 
-/// Where a program was installed: above its `bin`, unless that is somebody's own.
+/// Where a program was installed.
 fn prefix(program: &Path) -> Option<PathBuf> {
-    let bin = program.canonicalize().ok()?.parent()?.to_path_buf();
-    let is_own = |directory: &Path| std::env::home_dir().is_some_and(|home| directory == home);
-    let above = bin.parent().filter(|above| bin.ends_with("bin") && !is_own(above));
-    Some(above.unwrap_or(&bin).to_path_buf())
+    Some(installation(program.canonicalize().ok()?.parent()?))
 }
 
-/// The cache of ccache, which is made if there is none yet, and its settings.
-pub(crate) fn directories_of_ccache(context: &Context<'_>) -> Vec<PathBuf> {
-    let asked = Task::new("ccache", &["--get-config", "cache_dir"], context.interrupt).run(&mut || {});
-    let cache = asked.ok().filter(|done| done.success).map(|done| PathBuf::from(done.output.trim()));
-    if let Some(cache) = &cache {
-        // Without it ccache compiles, and says so if something else is wrong.
-        let _ = std::fs::create_dir_all(cache);
-    }
+/// Above `bin`, unless more than programs is there.
+fn installation(bin: &Path) -> PathBuf {
+    let is_shared = |above: &Path| {
+        let shared = ["", ".local", ".cargo"].iter().filter_map(|name| in_home(name)?.canonicalize().ok());
+        shared.into_iter().any(|shared| shared == above)
+    };
+    let above = bin.parent().filter(|above| bin.ends_with("bin") && !is_shared(above));
+    above.unwrap_or(bin).to_path_buf()
+}
+
+fn in_home(name: &str) -> Option<PathBuf> {
+    Some(std::env::home_dir()?.join(name))
+}
+
+/// Where ccache has its settings.
+pub(crate) fn settings_of_ccache() -> Vec<PathBuf> {
     let configuration = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let configuration = configuration.or_else(|| Some(std::env::home_dir()?.join(".config")));
+    let configuration = configuration.or_else(|| in_home(".config"));
     let named = std::env::var_os("CCACHE_CONFIGPATH").map(PathBuf::from);
-    let settings = [configuration.map(|all| all.join("ccache")), named.and_then(|file| prefix(&file))];
-    settings.into_iter().flatten().chain(cache).collect()
+    let named = named.and_then(|file| Some(file.parent()?.to_path_buf()));
+    configuration.map(|all| all.join("ccache")).into_iter().chain(named).collect()
+}
+
+/// The cache of ccache, which is made if there is none yet.
+pub(crate) fn cache_of_ccache(context: &Context<'_>) -> Option<PathBuf> {
+    let asked = Task::new("ccache", &["--get-config", "cache_dir"], context.interrupt).run(&mut || {});
+    let cache = PathBuf::from(asked.ok().filter(|done| done.success)?.output.trim());
+    // Without it ccache compiles, and says so if something else is wrong.
+    let _ = std::fs::create_dir_all(&cache);
+    Some(cache)
 }
 
 #[cfg(test)]

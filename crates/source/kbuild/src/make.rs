@@ -122,10 +122,11 @@ impl Make<'_> {
         let task = Task::new("make", &words, context.interrupt).limit(LIMIT);
         let task = task.with(|command| self.surround(command));
         // Makefiles are programs, and whoever wrote the source wrote them.
-        let own = [self.paths.tree, self.paths.objects, place];
-        let seen: Vec<&Path> =
-            own.into_iter().chain(self.toolchain.directories.iter().map(PathBuf::as_path)).collect();
-        task.sandboxed(&seen).map_err(Error::io("work in", self.paths.objects))
+        let Toolchain { installed, cache, .. } = self.toolchain;
+        let written = [self.paths.objects, place].into_iter().chain(cache.as_deref());
+        let read = [self.paths.tree].into_iter().chain(installed.iter().map(PathBuf::as_path));
+        let (written, read): (Vec<&Path>, Vec<&Path>) = (written.collect(), read.collect());
+        task.sandboxed(&written, &read).map_err(Error::io("work in", self.paths.objects))
     }
 
     fn surround(&self, command: &mut Command) {
@@ -133,10 +134,8 @@ impl Make<'_> {
         for name in PASSED_ON {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
-        // Objects of two work directories are then the same to ccache.
-        command
-            .env("CCACHE_BASEDIR", self.paths.tree.parent().unwrap_or(self.paths.tree))
-            .env("CCACHE_NOHASHDIR", "1");
+        // Objects of two configurations are then the same to ccache.
+        command.env("CCACHE_NOHASHDIR", "1");
     }
 
     /// The log, to be written at its end, and where that is.

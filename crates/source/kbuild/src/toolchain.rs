@@ -18,8 +18,10 @@ pub(crate) struct Toolchain {
     pub(crate) cc: Option<String>,
     /// Compiler and linker with their versions.
     pub(crate) identity: String,
-    /// Where it may be, and what it reads and writes there, besides the system's own directories.
-    pub(crate) directories: Vec<PathBuf>,
+    /// Where it may be with its settings, besides the system's own directories.
+    pub(crate) installed: Vec<PathBuf>,
+    /// What ccache writes to.
+    pub(crate) cache: Option<PathBuf>,
 }
 
 impl Toolchain {
@@ -40,11 +42,10 @@ impl Toolchain {
         let is_chosen = ["CC", "LLVM", "CROSS_COMPILE"].iter().any(|name| value(variables, name).is_some());
         let has_ccache = is_installed("ccache");
         let cc = (!is_chosen && has_ccache).then(|| format!("ccache {compiler}"));
-        let mut directories = installed::directories_of([&compiler, &linker]);
-        if has_ccache {
-            directories.extend(installed::directories_of_ccache(context));
-        }
-        Ok(Self { cc, identity, directories })
+        let mut installed = installed::directories_of([&compiler, &linker]);
+        installed.extend(installed::settings_of_ccache());
+        let cache = has_ccache.then(|| installed::cache_of_ccache(context)).flatten();
+        Ok(Self { cc, identity, installed, cache })
     }
 }
 

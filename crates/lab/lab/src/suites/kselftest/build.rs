@@ -154,9 +154,10 @@ impl Work<'_> {
         let output = output.try_clone().map_err(Error::host("write", log))?;
         let make = Task::new("make", &arguments, self.interrupt).limit(LIMIT).with(forget).log(output);
         let compilers = kbuild::directories_of(COMPILERS);
-        let seen = [self.tree.root.as_path(), &self.directory].into_iter();
-        let seen: Vec<&Path> = seen.chain(compilers.iter().map(PathBuf::as_path)).collect();
-        let make = make.sandboxed(&seen).map_err(Error::host("work in", &self.directory))?;
+        let read = [self.tree.root.as_path()].into_iter().chain(compilers.iter().map(PathBuf::as_path));
+        let read: Vec<&Path> = read.collect();
+        let make = make.sandboxed(&[&self.directory], &read);
+        let make = make.map_err(Error::host("work in", &self.directory))?;
         if make.run(&mut || {}).map_err(|failure| self.failed(failure))?.success {
             return Ok(());
         }
