@@ -28,7 +28,7 @@ pub fn difference(
 ) -> Result<Difference, Error> {
     let bad = Recipe { configurations: bad.configurations.clone(), ..good.clone() };
     let (good, bad) = (Request::new(locator, good, context)?, Request::new(locator, &bad, context)?);
-    let work = Work::enter(&good.work_key(), context)?;
+    let work = good.enter(context)?;
     work.leave(compare(&good, &bad, &work, context))
 }
 
@@ -38,9 +38,9 @@ fn compare(
     work: &Work,
     context: &mut Context<'_>,
 ) -> Result<Difference, Error> {
-    let tree = good.source.place(work, context)?;
-    let (objects, log) = (work.objects(), work.log());
-    let make = good.begin(&tree, &objects, &log)?;
+    let tree = good.source.place(context)?;
+    let (objects, log) = (work.objects()?, work.log());
+    let make = good.begin(&tree.path, &objects, &log)?;
     let texts = [good.configure(&make, context)?.text, bad.configure(&make, context)?.text];
     let symbols = symbols(make.paths.tree, make.arch)?;
     let comparison = Comparison::new(&symbols, &texts);

@@ -258,6 +258,7 @@ impl Error {
             Self::Failed { .. }
             | Self::Unable { .. }
             | Self::Unmet { .. }
+            | Self::SameConfiguration { .. }
             | Self::Kconfig(_)
             | Self::Program(Failure::Interrupted { by_itself: true }) => true,
             _ => false,

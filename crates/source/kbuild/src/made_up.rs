@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use fixture::{NEVER, bz_image, write};
+use kernel::store::Shelf;
 use kernel::{Arch, Context, Kernel, Locator, Store};
 
 use crate::{Error, Recipe, build};
@@ -92,10 +93,15 @@ impl Place {
         write(&self.tree().join("init/main.c"), content);
     }
 
+    /// Directories of a shelf that builds come back to.
+    pub(crate) fn directories(shelf: &Shelf) -> Vec<PathBuf> {
+        shelf.names().map(|name| shelf.entry(&name)).filter(|path| path.is_dir()).collect()
+    }
+
     /// How often make made everything.
     pub(crate) fn tally(&self) -> usize {
-        let works = fs::read_dir(self.store.work("")).into_iter().flatten().flatten();
-        let texts = works.filter_map(|work| fs::read_to_string(work.path().join("objects/tally")).ok());
+        let works = Self::directories(&self.store.work());
+        let texts = works.iter().filter_map(|work| fs::read_to_string(work.join("objects/tally")).ok());
         texts.map(|text| text.lines().count()).sum()
     }
 

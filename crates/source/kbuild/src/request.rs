@@ -11,7 +11,7 @@ use crate::configure::{Asked, Configured, configure};
 use crate::failure::{self, Paths};
 use crate::make::{self, Make};
 use crate::recipe::{Configuration, Recipe};
-use crate::source::Source;
+use crate::source::{Source, Tree};
 use crate::toolchain::Toolchain;
 use crate::work::Work;
 
@@ -39,7 +39,7 @@ pub fn build(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> R
         return Ok(kernel);
     }
     require_space(context)?;
-    let work = Work::enter(&request.work_key(), context)?;
+    let work = request.enter(context)?;
     // Another kiln may have built it while this one waited.
     let built = match request.answer(context) {
         Some(kernel) => Ok(kernel),
@@ -58,11 +58,9 @@ pub fn source_tree(
     recipe: &Recipe,
     context: &mut Context<'_>,
 ) -> Result<SourceTree, Error> {
-    let request = Request::new(locator, recipe, context)?;
-    let work = Work::enter(&request.work_key(), context)?;
-    let path = request.source.place(&work, context)?;
-    work.is_in_order()?;
-    Ok(SourceTree { path, _source: request.source, _work: work })
+    let source = Request::new(locator, recipe, context)?.source;
+    let tree = source.place(context)?;
+    Ok(SourceTree { path: tree.path.clone(), _source: source, _tree: tree })
 }
 
 /// A kernel's source that stays as it is as long as this lives.
@@ -71,7 +69,7 @@ pub struct SourceTree {
     /// Its top.
     pub path: PathBuf,
     _source: Source,
-    _work: Work,
+    _tree: Tree,
 }
 
 fn require_space(context: &Context<'_>) -> Result<(), Error> {
@@ -98,13 +96,13 @@ impl Request {
         self.identity(&format!("{:?}", self.configuration))
     }
 
-    /// Builds that may share what they compiled.
-    pub(crate) fn work_key(&self) -> String {
+    /// Where builds compile that may share objects.
+    pub(crate) fn enter(&self, context: &mut Context<'_>) -> Result<Work, Error> {
         let mut hash = PartsHash::default();
         hash.part(&self.source.origin);
         hash.part(self.recipe.configurations.join(","));
         self.hash_tools(&mut hash);
-        hash.finish()[..16].to_owned()
+        Work::enter(&context.store.work(), hash, context)
     }
 
     fn hash_tools(&self, hash: &mut PartsHash) {
@@ -130,9 +128,9 @@ impl Request {
     }
 
     fn make(&self, work: &Work, context: &mut Context<'_>) -> Result<Kernel, Error> {
-        let tree = self.source.place(work, context)?;
-        let (objects, log) = (work.objects(), work.log());
-        let make = self.begin(&tree, &objects, &log)?;
+        let tree = self.source.place(context)?;
+        let (objects, log) = (work.objects()?, work.log());
+        let make = self.begin(&tree.path, &objects, &log)?;
         let Configured { text, unmet } = self.configure(&make, context)?;
         let (identity, is_granted) = (self.identity(&text), unmet.is_empty());
         let shelf = context.store.builds();

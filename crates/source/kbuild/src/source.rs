@@ -9,9 +9,9 @@ use crate::Error;
 use crate::work::Work;
 use history::Repository;
 use kernel::Context;
-use kernel::Locator;
 use kernel::apt::Apt;
 use kernel::store::Lease;
+use kernel::{Locator, PartsHash};
 
 /// What every kernel tree has at its top.
 pub(crate) const LANDMARKS: [&str; 4] = ["Kconfig", "Makefile", "arch", "init"];
@@ -80,18 +80,29 @@ impl Source {
         }
     }
 
-    /// The top of a tree that holds this source; but for a tree of the user it stays so while `work` is held.
-    pub(crate) fn place(&self, work: &Work, context: &mut Context<'_>) -> Result<PathBuf, Error> {
+    /// A tree that holds this source: but for one of the user it stays so while this lives.
+    pub(crate) fn place(&self, context: &mut Context<'_>) -> Result<Tree, Error> {
         match &self.kind {
-            Kind::Directory(path) | Kind::Kept(path) => Ok(path.clone()),
+            Kind::Directory(path) | Kind::Kept(path) => Ok(Tree { path: path.clone(), _checkout: None }),
             Kind::Git { repository, tree } => {
-                let place = work.tree();
+                let mut origin = PartsHash::default();
+                origin.part(&self.origin);
+                let checkout = Work::enter(&context.store.trees(), origin, context)?;
                 context.progress(&format!("checking out {}", self.title));
-                repository.check_out(tree, &place, context)?;
-                Ok(place)
+                let path = checkout.tree();
+                checkout.leave(repository.check_out(tree, &path, context).map_err(Error::from))?;
+                Ok(Tree { path, _checkout: Some(checkout) })
             }
         }
     }
+}
+
+/// Where a source lies.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// Its top.
+    pub(crate) path: PathBuf,
+    _checkout: Option<Work>,
 }
 
 fn existing(locator: &Locator, typed: &Path) -> Result<PathBuf, Error> {

@@ -10,9 +10,8 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::store::{Lock, Shelf, Store, TEMPORARY, claim};
 
-/// The folders whose sub-folders are entries: packages, builds, trees to build in, unpacked sources, booted
-/// machines.
-const KINDS: [&str; 5] = ["deb", "built", "work", "sources", "templates"];
+/// The folders whose sub-folders are entries: packages, builds, checkouts, objects, unpacked sources, booted machines.
+const KINDS: [&str; 6] = ["deb", "built", "trees", "work", "sources", "templates"];
 
 /// Something in the store that can be fetched or made again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,11 +98,33 @@ impl Shelf {
     /// # Errors
     ///
     /// When the shelf cannot be listed; an entry that cannot be removed is left.
-    pub fn keep_newest(&self, _lock: &Lock, count: usize) -> Result<(), Error> {
+    pub fn keep_newest(&self, lock: &Lock, count: usize) -> Result<(), Error> {
+        let mut kept = 0;
+        self.keep_while(lock, |_| {
+            kept += 1;
+            kept <= count
+        })
+    }
+
+    /// Removes all but the entries that were used last and together take no more than `bytes`, and none in use.
+    ///
+    /// # Errors
+    ///
+    /// When the shelf cannot be listed; an entry that cannot be removed is left.
+    pub fn keep_within(&self, lock: &Lock, bytes: u64) -> Result<(), Error> {
+        let mut total = 0;
+        self.keep_while(lock, |entry| {
+            total += entry.size;
+            total <= bytes
+        })
+    }
+
+    /// Keeps entries, the one that was used last first, until one does not fit.
+    fn keep_while(&self, _lock: &Lock, mut fits: impl FnMut(&Entry) -> bool) -> Result<(), Error> {
         let mut entries = entries_in(self.directory(), "")?;
         sort(&mut entries);
-        let surplus = entries.len().saturating_sub(count);
-        for entry in &entries[..surplus] {
+        let kept = entries.iter().rev().take_while(|entry| fits(entry)).count();
+        for entry in &entries[..entries.len() - kept] {
             // The next time it is tried again.
             let _ = take(entry, false);
         }

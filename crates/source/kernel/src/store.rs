@@ -72,9 +72,14 @@ impl Store {
         Shelf::new(self.directory.join("templates"))
     }
 
-    /// Where sources are checked out and objects lie, so that the next build has less to do.
-    pub fn work(&self, key: &str) -> PathBuf {
-        self.directory.join("work").join(key)
+    /// Checkouts of sources, one for each origin, which only change where the next one differs.
+    pub fn trees(&self) -> Shelf {
+        Shelf::new(self.directory.join("trees"))
+    }
+
+    /// Objects of builds, so that the next build has less to do.
+    pub fn work(&self) -> Shelf {
+        Shelf::new(self.directory.join("work"))
     }
 
     /// Objects of git that a checkout has beyond its commits.

@@ -56,9 +56,8 @@ fn makefiles_have_no_network_and_see_none_of_the_users_files() {
     let text = fs::read_to_string(&makefile).unwrap().replace("all:\n", &look);
     write(&makefile, text);
     place.build("TREE", &["defconfig"]).unwrap();
-    let work =
-        fs::read_dir(place.store.work("")).unwrap().flatten().find(|entry| entry.path().is_dir()).unwrap();
-    let network = fs::read_to_string(work.path().join("objects/network")).unwrap();
+    let [work] = &Place::directories(&place.store.work())[..] else { panic!("one configuration") };
+    let network = fs::read_to_string(work.join("objects/network")).unwrap();
     let own = fs::read_link("/proc/self/ns/net").unwrap();
     assert!(network.starts_with("net:[") && Path::new(network.trim()) != own, "{network}");
 }
@@ -223,12 +222,11 @@ fn what_is_no_source_is_refused() {
 fn what_an_interrupted_checkout_left_is_not_compiled_in() {
     let place = Place::new();
     place.build("TREE", &["defconfig"]).unwrap();
-    let work = fs::read_dir(place.directory.path().join("store/work")).unwrap();
-    let work = work.flatten().map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
-    write(&work.join("tree/localversion-next"), "-next");
+    let [tree] = &Place::directories(&place.store.trees())[..] else { panic!("one checkout") };
+    write(&tree.join("tree/localversion-next"), "-next");
     place.change("int other;\n");
     place.build("TREE", &["defconfig"]).unwrap();
-    assert!(!work.join("tree/localversion-next").exists());
+    assert!(!tree.join("tree/localversion-next").exists());
 }
 
 #[test]
@@ -268,8 +266,38 @@ fn a_commit_that_only_kiln_has_is_built_like_any_other() {
     let reverted = history::revert(&place.tree(), &culprit, "HEAD", &mut context).unwrap().unwrap();
     let kernel = place.build(&format!("git:TREE@{reverted}"), &["defconfig"]).unwrap();
     assert!(kernel.provenance.contains("Revert \"break it\""), "{}", kernel.provenance);
-    let works = fs::read_dir(place.directory.path().join("store/work")).unwrap().flatten();
-    assert_eq!(works.filter(|entry| entry.path().is_dir()).count(), 1);
+    assert_eq!(Place::directories(&place.store.work()).len(), 1);
+}
+
+#[test]
+fn configurations_share_a_checkout_and_follow_it() {
+    let place = Place::new();
+    let wanted = place.fragment("CONFIG_WANTED=y\n");
+    let build = |configurations: &[&str]| place.build("git:TREE@HEAD", configurations).unwrap();
+    build(&["defconfig"]);
+    build(&["defconfig", &wanted]);
+    place.change("int second;\n");
+    place.commit("second");
+    build(&["defconfig"]);
+    let second = build(&["defconfig", &wanted]);
+    assert!(second.provenance.contains("second"), "{}", second.provenance);
+    let [tree] = &Place::directories(&place.store.trees())[..] else { panic!("one checkout") };
+    assert_eq!(fs::read_to_string(tree.join("tree/init/main.c")).unwrap(), "int second;\n");
+    assert_eq!((Place::directories(&place.store.work()).len(), place.tally(), place.kept()), (2, 4, 4));
+}
+
+#[test]
+fn what_a_killed_checkout_left_is_checked_out_anew() {
+    let place = Place::new();
+    place.build("TREE", &["defconfig"]).unwrap();
+    let [tree] = &Place::directories(&place.store.trees())[..] else { panic!("one checkout") };
+    // As SIGKILL leaves it: half a tree, and git's own lock.
+    write(&tree.join("unfinished"), "");
+    write(&tree.join("tree.index.lock"), "");
+    fs::remove_dir_all(tree.join("tree/init")).unwrap();
+    place.change("int other;\n");
+    place.build("TREE", &["defconfig"]).unwrap();
+    assert!(tree.join("tree/init/main.c").exists() && !tree.join("unfinished").exists());
 }
 
 #[test]

@@ -80,6 +80,29 @@ fn a_dry_run_says_the_same_and_changes_nothing() {
 }
 
 #[test]
+fn a_shelf_keeps_what_was_used_last() {
+    let (_directory, store) =
+        store(&[("work/a", 40), ("work/b", 30), ("work/c", 20), ("work/d", 10), ("deb/e", 50)]);
+    let (work, lease) = (store.work(), Store::lease(&store.work().entry("a")));
+    let lock = work.try_lock().unwrap().unwrap();
+    work.keep_newest(&lock, 3).unwrap();
+    let left = || {
+        let mut names: Vec<String> = work.names().collect();
+        names.sort();
+        names
+    };
+    assert_eq!(left(), ["a", "c", "d"], "a lease makes an entry the youngest");
+    work.keep_within(&lock, 150 * 1024).unwrap();
+    assert_eq!(left(), ["a", "d"]);
+    work.keep_within(&lock, 0).unwrap();
+    assert_eq!(left(), ["a"], "it is in use");
+    drop(lease);
+    work.keep_newest(&lock, 0).unwrap();
+    assert_eq!(left(), [""; 0]);
+    assert!(store.packages().entry("e").exists());
+}
+
+#[test]
 fn only_entries_are_removed() {
     let (directory, store) = store(&[("deb/a_1", 30), ("index/x", 90), ("elsewhere/tree", 90)]);
     let root = directory.path();
