@@ -1,5 +1,6 @@
 //! One case on one Kernel on one Machine.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use protocol::{Counts, End, KernelRecord, Report};
@@ -120,6 +121,14 @@ impl Run {
     pub fn defect(&self) -> Option<&str> {
         let mut titles = self.kernel_reports.iter().map(|report| report.title.as_str());
         titles.find(|title| *title == self.reason)
+    }
+
+    /// What tells a defect of the kernel from others: all that the kernel reported, where a report is the reason and its
+    /// title names a place. Without one two defects may have the same title.
+    #[must_use]
+    pub fn defects(&self) -> Option<BTreeSet<&str>> {
+        self.defect().filter(|title| [" in ", " at "].iter().any(|word| title.contains(word)))?;
+        Some(self.kernel_reports.iter().map(|report| report.title.as_str()).collect())
     }
 
     /// A Run about which nothing is known yet.

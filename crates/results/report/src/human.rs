@@ -1,5 +1,6 @@
 //! The summary at the end of a session, for people.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -46,9 +47,11 @@ pub struct Human<W> {
 #[derive(Debug)]
 struct Bad {
     outcome: Outcome,
+    case: String,
     block: String,
-    /// The defect that the kernel reported, if that is the reason.
-    defect: Option<String>,
+    is_repeated: bool,
+    /// What the kernel reported, if that is the reason.
+    defects: Option<BTreeSet<String>>,
     /// Other cases with the same defect.
     also: Vec<String>,
 }
@@ -111,14 +114,19 @@ impl<W: Write> Human<W> {
 
     /// A defect of the kernel is shown once, however many cases it spoils.
     fn failed(&mut self, run: &Run, case: String) {
-        let (outcome, defect) = (run.outcome, run.defect().map(str::to_string));
-        let is_same = |bad: &&mut Bad| bad.outcome == outcome && bad.defect == defect;
-        match self.bad.iter_mut().find(is_same).filter(|_| defect.is_some()) {
-            Some(bad) => bad.also.push(case),
-            None => {
-                let block = self.block(run);
-                self.bad.push(Bad { outcome, block, defect, also: Vec::new() });
+        let defects = run.defects().map(|all| all.into_iter().map(str::to_string).collect());
+        let (outcome, is_repeated) = (run.outcome, repeats(run).is_some());
+        let new = Bad { outcome, case, block: self.block(run), is_repeated, defects, also: Vec::new() };
+        let is_same = |bad: &&mut Bad| bad.outcome == new.outcome && bad.defects == new.defects;
+        match self.bad.iter_mut().find(is_same).filter(|_| new.defects.is_some()) {
+            // The one that was repeated says how often the defect comes, and ends last.
+            Some(bad) if new.is_repeated && !bad.is_repeated => {
+                let Bad { case, mut also, .. } = std::mem::replace(bad, new);
+                also.push(case);
+                bad.also = also;
             }
+            Some(bad) => bad.also.push(new.case),
+            None => self.bad.push(new),
         }
     }
 

@@ -121,7 +121,9 @@ fn direct(
             Message::Ran(index, run) => (index, run),
         };
         let Some(repetition) = repetitions[index].as_mut() else { continue };
-        if let Some(other) = defects.met_by_other(&run).filter(|_| repetition.is_undecided()) {
+        // What comes up in repeats only is not repeated for others.
+        let undecided = repetition.is_undecided().then_some(&run);
+        if let Some(other) = undecided.and_then(|run| defects.met_by_other(run)).map(str::to_string) {
             repetition.do_not_repeat();
             run.notes.push(format!("not repeated: {other} met the same defect"));
         }

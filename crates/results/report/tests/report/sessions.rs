@@ -279,13 +279,19 @@ pub(crate) fn one_defect() -> Vec<Event> {
         let report = KernelReport { kind: Kind::Warning, title: title.to_string(), lines };
         Run { kernel_reports: vec![report], ..run(case, Outcome::Fail, title) }
     };
+    let mut two = warned("mm/e", "WARNING in one");
+    two.kernel_reports.extend(warned("mm/e", "KASAN: use-after-free in other").kernel_reports);
     let runs = vec![
         warned("fs/a", "WARNING in one"),
         warned("fs/b", "WARNING in one"),
         warned("fs/c", "WARNING in two"),
-        warned("mm/d", "WARNING in one"),
+        standing(warned("mm/d", "WARNING in one"), &[(Outcome::Fail, "WARNING in one"); 4]),
+        two,
+        warned("mm/f", "BUG: Bad page state"),
+        warned("mm/g", "BUG: Bad page state"),
     ];
-    events(session("full", &["fs/a", "fs/b", "fs/c", "mm/d"]), runs, false)
+    let cases = ["fs/a", "fs/b", "fs/c", "mm/d", "mm/e", "mm/f", "mm/g"];
+    events(session("full", &cases), runs, false)
 }
 
 /// Nothing was chosen.
