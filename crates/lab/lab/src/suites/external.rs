@@ -97,6 +97,11 @@ impl External {
             }
         }
         hash.part(&self.metadata);
+        // How long tests go on, for one.
+        self.cases.iter().flat_map(|case| &case.command.environment).for_each(|(name, value)| {
+            hash.part(name);
+            hash.part(value);
+        });
         Ok(hash.finish())
     }
 

@@ -11,7 +11,8 @@ mod runtime;
 mod script;
 mod tree;
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -63,6 +64,8 @@ fn open_with(wanted: &Wanted, factor: RuntimeFactor) -> Result<External, Error> 
     let metadata = Metadata::parse(&content);
     let programs = tree::programs(&mut folder);
     let mut cases = Vec::new();
+    let scripts = RefCell::default();
+    let tree = Tree { folder: &folder, programs: &programs, metadata: &metadata, factor, scripts };
     for list in lists(&folder, wanted) {
         let content = folder.read(&format!("runtest/{list}"))?;
         let entries =
@@ -71,13 +74,8 @@ fn open_with(wanted: &Wanted, factor: RuntimeFactor) -> Result<External, Error> 
                 line: malformed.line,
                 why: malformed.why.to_string(),
             })?;
-        cases.extend(cases_of(
-            &list,
-            &entries,
-            &Tree { folder: &folder, programs: &programs, metadata: &metadata },
-        ));
+        cases.extend(cases_of(&list, &entries, &tree));
     }
-    cases.iter_mut().for_each(|case| factor.apply(case));
     let name = wanted.list.as_ref().map_or("ltp".to_string(), |list| format!("ltp/{list}"));
     let (links, dialect, notes) = (programs.links(PLACE), Dialect::Ltp, Vec::new());
     External { name, cases, dialect, folder, metadata: content, place: PLACE, links, notes }
@@ -95,21 +93,35 @@ fn lists(folder: &Folder, wanted: &Wanted) -> Vec<String> {
     all.filter(is_list).filter(is_wanted).filter(is_file).map(str::to_string).collect()
 }
 
+/// Most of a script that is looked at, in bytes.
+const SCRIPT_MAX: usize = 1 << 20;
+
 /// What is known of all tests.
 struct Tree<'a> {
     folder: &'a Folder,
     programs: &'a Programs,
     metadata: &'a Metadata,
+    factor: RuntimeFactor,
+    /// What scripts ask for: one may be called in many ways.
+    scripts: RefCell<HashMap<String, Vec<Need<String>>>>,
 }
 
 impl Tree<'_> {
     /// What the test with this program asks for.
     fn asks(&self, program: &str) -> Vec<Need<String>> {
-        let read = |name: &str| {
-            let content = self.folder.read(self.programs.find(name)?).ok()?;
-            Some(String::from_utf8_lossy(&content).into_owned())
-        };
-        if program.ends_with(".sh") { script::asks(program, &read) } else { self.metadata.asks(program) }
+        let mut asks = self.metadata.asks(program);
+        if program.ends_with(".sh") {
+            let mut scripts = self.scripts.borrow_mut();
+            let read = |name: &str| {
+                let mut content = self.folder.read(self.programs.find(name)?).ok()?;
+                content.truncate(SCRIPT_MAX);
+                Some(String::from_utf8_lossy(&content).into_owned())
+            };
+            let asked = scripts.entry(program.to_string()).or_insert_with(|| script::asks(program, &read));
+            let more: Vec<_> = asked.iter().filter(|need| !asks.contains(need)).cloned().collect();
+            asks.extend(more);
+        }
+        asks
     }
 }
 
@@ -126,7 +138,7 @@ fn cases_of(list: &str, entries: &[runtest::Entry], tree: &Tree<'_>) -> Vec<Exte
 fn case(name: String, command: &str, tree: &Tree<'_>) -> ExternalCase {
     let program = runtest::program(command);
     let asks = program.map_or_else(Vec::new, |name| tree.asks(name));
-    let runtime = program.and_then(|name| tree.metadata.runtime(name));
+    let runtime = program.and_then(|name| tree.metadata.runtime(name, tree.factor));
     let program = program.map_or(Behind::Unknown, |name| {
         tree.programs
             .find(name)
@@ -134,7 +146,8 @@ fn case(name: String, command: &str, tree: &Tree<'_>) -> ExternalCase {
     });
     let skip = (name.len() > NAME_MAX).then(|| "its name is too long".to_string());
     let name = if skip.is_some() { protocol::results::cut(&name, NAME_MAX).to_string() } else { name };
-    let (about, command) = (command.to_string(), shell(command));
+    let (about, mut command) = (command.to_string(), shell(command));
+    command.environment.extend(tree.factor.variable());
     let options = Vec::new();
     ExternalCase { name, about, limit: LIMIT, runtime, command, program, asks, options, skip }
 }

@@ -9,6 +9,8 @@ use std::time::Duration;
 use protocol::Need;
 use serde_json::Value;
 
+use super::runtime::RuntimeFactor;
+
 /// Where it is in a tree, built or installed.
 pub(super) const FILE: &str = "metadata/ltp.json";
 
@@ -18,9 +20,6 @@ const DEVICE: &[&str] = &["needs_device", "format_device", "mount_device", "all_
 /// What the library makes a disk of, and how it formats it, unless a test names file systems.
 pub(super) const DISK: [Need<&str>; 3] =
     [Need::Module("loop"), Need::Filesystem("ext4"), Need::Tool("mkfs.ext2")];
-
-/// Fields of `struct tst_test` that say how long a test goes on.
-const RUNTIMES: [&str; 2] = ["runtime", "min_runtime"];
 
 /// Longest runtime that is believed, in seconds.
 const RUNTIME_MAX: u64 = 24 * 3600;
@@ -60,16 +59,19 @@ impl Metadata {
         drivers.chain(disk.map(Need::owned)).chain(file_systems).chain(commands).collect()
     }
 
-    /// How long the test with this program may go on by its own word; one that does not say it is short.
-    pub(super) fn runtime(&self, program: &str) -> Option<Duration> {
+    /// How long the test with this program goes on by its own word, which a factor does not make shorter than its least; one
+    /// that does not say it is short.
+    pub(super) fn runtime(&self, program: &str, factor: RuntimeFactor) -> Option<Duration> {
         let test = self.test(program)?;
-        let seconds = |field: &&str| match test.get(field)? {
-            // As LTP's build writes all numbers.
-            Value::String(text) => text.parse().ok(),
-            value => value.as_u64(),
+        let runtime = |field: &str| {
+            let seconds = test.get(field).and_then(|value| match value {
+                // As LTP's build writes all numbers.
+                Value::String(text) => text.parse().ok(),
+                value => value.as_u64(),
+            });
+            Duration::from_secs(seconds.unwrap_or(0).min(RUNTIME_MAX))
         };
-        let runtime: u64 = RUNTIMES.iter().find_map(seconds).unwrap_or(0);
-        Some(Duration::from_secs(runtime.min(RUNTIME_MAX)))
+        Some(factor.scale(runtime("runtime")).max(runtime("min_runtime")))
     }
 }
 
@@ -119,11 +121,15 @@ mod tests {
     #[test]
     fn a_test_says_how_long_it_goes_on() {
         let text = br#"{"tests": {"long": {"runtime": "300"}, "short": {}, "odd": {"runtime": -1},
-            "least": {"min_runtime": "20"}, "number": {"runtime": 7}}}"#;
+            "least": {"min_runtime": "20"}, "number": {"runtime": 7}, "both": {"runtime": 90, "min_runtime": 30}}}"#;
         let metadata = Metadata::parse(text);
-        let seconds = |test| Some(metadata.runtime(test)?.as_secs());
-        let seconds = ["long", "short", "odd", "none", "least", "number"].map(seconds);
-        assert_eq!(seconds, [Some(300), Some(0), Some(0), None, Some(20), Some(7)]);
+        let seconds = |factor: &str| {
+            let factor = RuntimeFactor::parse(factor).unwrap();
+            let seconds = |test| Some(metadata.runtime(test, factor)?.as_secs());
+            ["long", "short", "odd", "none", "least", "number", "both"].map(seconds)
+        };
+        assert_eq!(seconds("1"), [Some(300), Some(0), Some(0), None, Some(20), Some(7), Some(90)]);
+        assert_eq!(seconds("0.1"), [Some(30), Some(0), Some(0), None, Some(20), Some(0), Some(30)]);
     }
 
     #[test]
@@ -152,9 +158,10 @@ mod tests {
     fn variants_of_a_test_ask_for_the_same() {
         let metadata =
             Metadata::parse(br#"{"tests": {"fstatfs01": {"needs_drivers": ["tun"], "runtime": "9"}}}"#);
+        let factor = RuntimeFactor::parse("1").unwrap();
         for program in ["fstatfs01", "fstatfs01_64", "fstatfs01_16"] {
             assert_eq!(metadata.asks(program), [Need::Module("tun".to_string())], "{program}");
-            assert_eq!(metadata.runtime(program), Some(Duration::from_secs(9)));
+            assert_eq!(metadata.runtime(program, factor), Some(Duration::from_secs(9)));
         }
     }
 

@@ -1,8 +1,9 @@
 //! How long tests go on, compared with what they say: LTP's own variable, which its runners hand on to every test.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
-use super::{Error, ExternalCase};
+use super::Error;
 
 /// "Runtime multiplier", as LTP's library explains it.
 const VARIABLE: &str = "LTP_RUNTIME_MUL";
@@ -31,10 +32,13 @@ impl RuntimeFactor {
         Ok(Self(Some(factor)))
     }
 
-    /// Gives it to a test, and to what is expected of that.
-    pub(super) fn apply(self, case: &mut ExternalCase) {
-        let Some(factor) = self.0 else { return };
-        case.runtime = case.runtime.map(|runtime| runtime.mul_f64(factor));
-        case.command.environment.push((VARIABLE.to_string(), factor.to_string()));
+    /// How long a test goes on then that would go on for this time.
+    pub(super) fn scale(self, runtime: Duration) -> Duration {
+        runtime.mul_f64(self.0.unwrap_or(1.0))
+    }
+
+    /// What tests find in their environment.
+    pub(super) fn variable(self) -> Option<(String, String)> {
+        Some((VARIABLE.to_string(), self.0?.to_string()))
     }
 }
