@@ -124,7 +124,7 @@ fn main(request: &RunRequest) -> Checked {
     match &request.work {
         Work::Case(name) => run_case(name),
         Work::Program(command) => {
-            list_modules(&request.modules)?;
+            list_modules(&request.modules).or_else(|error| broken(&format!("modules.dep: {error}")))?;
             run_program(command)
         }
     }

@@ -48,7 +48,10 @@ impl TryFrom<Written> for Seconds {
     fn try_from(written: Written) -> Result<Self, Self::Error> {
         match written {
             Written::Seconds(seconds) => Duration::try_from_secs_f64(seconds).map(Self),
-            Written::Parts(duration) => Ok(Self(duration)),
+            // What cannot be written in seconds again is none either.
+            Written::Parts(duration) => {
+                Duration::try_from_secs_f64(duration.as_secs_f64()).map(|_| Self(duration))
+            }
         }
     }
 }

@@ -8,11 +8,8 @@ use std::process::ExitCode;
 use std::{env, fs, io};
 
 use judge::Exit;
-use judge::exit::Speaker;
+use judge::exit::{BROKEN, Speaker};
 use judge::standalone::{About, Stop, Verdict, conclude};
-
-/// No verdict.
-const BROKEN: u8 = 3;
 
 /// It was called in another way.
 const USAGE: u8 = 2;

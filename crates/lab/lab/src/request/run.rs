@@ -153,6 +153,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_fuzzing_begins_with_is_a_request() {
+        let text = include_str!("../../../../../fuzz/examples/requests/run.json");
+        let request: crate::request::Request = serde_json::from_str(text).unwrap();
+        let again = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<crate::request::Request>(&again).unwrap(), request);
+    }
+
+    #[test]
     fn a_request_that_keeps_needs_with_its_program_is_read() {
         let kept = r#"{"version": 1, "kernel": {"locator": "host"}, "cases": {"program": {"path": "./it",
             "arguments": [], "needs": [{"module": "loop"}, {"cpus": 2}]}}}"#;
