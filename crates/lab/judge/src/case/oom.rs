@@ -19,7 +19,8 @@ const PANICS: &[&str] = &["System is deadlocked on memory", "Out of memory: "];
 /// The kernel ended the program for want of memory.
 pub(super) fn killed(seen: &Seen<'_>, end: &End) -> Option<Judgement> {
     let is_killed = matches!(end, End::Signalled(SIGKILL) | End::Exited(KILLED_IN_SHELL));
-    let victim = victims(seen.log).next().filter(|_| is_killed)?;
+    // Those before it were its children: it went on without them.
+    let victim = victims(seen.log).last().filter(|_| is_killed)?;
     let reason = if victim.starts_with("Memory cgroup") {
         format!("its cgroup ran out of memory ({victim})")
     } else {

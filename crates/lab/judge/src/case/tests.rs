@@ -310,7 +310,10 @@ fn a_program_without_end_is_told_from_a_kernel_without_answer() {
 
 #[test]
 fn a_program_that_the_oom_killer_ended_accuses_nobody() {
-    let log = ["Out of memory: Killed process 78 (it) total-vm:138748kB"];
+    let log = [
+        "Out of memory: Killed process 77 (child) total-vm:138748kB",
+        "Out of memory: Killed process 78 (it) total-vm:138748kB",
+    ];
     let reason =
         "the machine ran out of memory (Out of memory: Killed process 78 (it)): --memory gives it more";
     for (dialect, end) in [
