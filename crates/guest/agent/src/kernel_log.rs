@@ -15,6 +15,9 @@ const DEVICE: &str = "/dev/kmsg";
 /// Stands before the text of a record that the kernel did not write.
 const WRITTEN_BY_A_PROGRAM: &str = "user: ";
 
+/// How the kernel writes a newline inside a text; a backslash of the text itself is `\\x5c`.
+const NEWLINE: &str = "\\x0a";
+
 /// Longest record that the kernel gives, `PRINTKRB_RECORD_MAX` and its prefix.
 const RECORD_MAX: usize = 8192;
 
@@ -30,12 +33,12 @@ impl KernelLog {
         Ok(Self(file))
     }
 
-    /// The next record, if there is one already.
-    pub(crate) fn next(&mut self) -> Option<FromAgent> {
+    /// The next record, if there is one already: a message for each of its lines.
+    pub(crate) fn next(&mut self) -> Option<Vec<FromAgent>> {
         let mut buffer = [0; RECORD_MAX];
         match self.0.read(&mut buffer) {
-            Ok(count) => parse(&buffer[..count]).map(FromAgent::Log),
-            Err(error) if Errno::from_io_error(&error) == Some(Errno::PIPE) => Some(FromAgent::LogLost),
+            Ok(count) => parse(&buffer[..count]).map(|lines| lines.into_iter().map(FromAgent::Log).collect()),
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::PIPE) => Some(vec![FromAgent::LogLost]),
             Err(_) => None,
         }
     }
@@ -56,8 +59,9 @@ pub(crate) fn write(text: &str) {
 }
 
 /// `priority,sequence,microseconds,flags[,...];text`, then continuation lines that start with a blank.
+/// A text of several lines has [`NEWLINE`] between them, and becomes as many records, as on the console.
 /// What a program wrote is marked: the kernel lets nobody else write as the kernel, syslog(3)'s facility 0.
-fn parse(record: &[u8]) -> Option<KernelRecord> {
+fn parse(record: &[u8]) -> Option<Vec<KernelRecord>> {
     let record = String::from_utf8_lossy(record);
     let (head, body) = record.split_once(';')?;
     let mut fields = head.split(',');
@@ -65,8 +69,13 @@ fn parse(record: &[u8]) -> Option<KernelRecord> {
     let sequence = fields.next()?.parse().ok()?;
     let time_us = fields.next()?.parse().ok()?;
     let mark = if priority >> 3 == 0 { "" } else { WRITTEN_BY_A_PROGRAM };
-    let text = format!("{mark}{}", cut(body.lines().next().unwrap_or_default(), TEXT_MAX - mark.len()));
-    Some(KernelRecord { sequence, time_us, level: (priority & 7) as u8, text })
+    let text = body.lines().next().unwrap_or_default();
+    let lines = text.strip_suffix(NEWLINE).unwrap_or(text).split(NEWLINE);
+    let line = |line| {
+        let text = format!("{mark}{}", cut(line, TEXT_MAX - mark.len()));
+        KernelRecord { sequence, time_us, level: (priority & 7) as u8, text }
+    };
+    Some(lines.map(line).collect())
 }
 
 #[cfg(test)]
@@ -79,12 +88,24 @@ mod tests {
             .expect("well formed");
         let expected =
             KernelRecord { sequence: 339, time_us: 5_140_900, level: 6, text: "NET: Registered".into() };
-        assert_eq!(record, expected);
+        assert_eq!(record, [expected]);
+    }
+
+    #[test]
+    fn each_line_of_a_record_is_one() {
+        let texts = |record: &[u8]| -> Vec<String> {
+            parse(record).expect("well formed").into_iter().map(|record| record.text).collect()
+        };
+        assert_eq!(texts(b"3,1,2,-;at ffff\\x0a which is\\x0a gone\n"), ["at ffff", " which is", " gone"]);
+        assert_eq!(texts(b"12,1,2,-;one\\x0atwo\\x0a\n"), ["user: one", "user: two"]);
+        assert_eq!(texts(b"3,1,2,-;\n"), [""]);
+        assert_eq!(texts(b"3,1,2,-;no \\x5cx0a line\n"), ["no \\x5cx0a line"]);
     }
 
     #[test]
     fn what_a_program_wrote_is_marked() {
         let record = parse(b"12,340,5140901,-;WARNING: CPU: 0\n").expect("well formed");
+        let [record] = &record[..] else { panic!("{record:?}") };
         assert_eq!((record.level, record.text.as_str()), (4, "user: WARNING: CPU: 0"));
     }
 

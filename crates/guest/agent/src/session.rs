@@ -129,7 +129,7 @@ impl Session {
         std::array::from_fn(|index| all.get(index).is_some_and(|fd| !fd.revents().is_empty()))
     }
 
-    /// Sends what the kernel has logged up to now, at most [`LOG_BURST`] records.
+    /// Sends what the kernel has logged up to now, at most [`LOG_BURST`] lines and the rest of a record.
     fn forward_log(&mut self) {
         self.forward_records(LOG_BURST);
     }
@@ -140,9 +140,11 @@ impl Session {
     }
 
     fn forward_records(&mut self, most: usize) {
-        for _ in 0..most {
-            let Some(message) = self.log.next() else { return };
-            self.send(&message);
+        let mut sent = 0;
+        while sent < most {
+            let Some(messages) = self.log.next() else { return };
+            sent += messages.len();
+            messages.iter().for_each(|message| self.send(message));
         }
     }
 
