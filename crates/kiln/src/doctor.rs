@@ -57,7 +57,7 @@ struct Finding {
 
 /// Looks at the host and gives the exit code: 3 when something essential is missing.
 pub(crate) fn doctor(args: &Doctor) -> Result<u8> {
-    let mut findings = vec![qemu(), kvm_finding(), uml(), memory()];
+    let mut findings = vec![qemu(), kvm_finding(), uml(), sandbox(), memory()];
     findings.push(folder("cache", &Store::default_dir(), "XDG_CACHE_HOME"));
     findings.push(folder("results", &ledger::default_root(), "XDG_STATE_HOME"));
     findings.extend(PROGRAMS.iter().map(|&(name, purpose, advice)| program(name, purpose, advice)));
@@ -111,6 +111,16 @@ fn uml() -> Finding {
     };
     let advice = (!good).then(|| "kernels for QEMU work nevertheless".to_string());
     Finding { what: "UML", good, essential: false, found, advice }
+}
+
+/// Whether makefiles, which are a stranger's programs, are kept from the network and the user's files.
+fn sandbox() -> Finding {
+    let good = host::can_sandbox();
+    let found =
+        if good { "makefiles have no network and no home directory" } else { "no namespaces for this user" };
+    let advice =
+        (!good).then(|| "makefiles run with all your rights: build only source that you trust".to_string());
+    Finding { what: "sandbox", good, essential: false, found: found.to_string(), advice }
 }
 
 fn memory() -> Finding {

@@ -25,6 +25,6 @@ pub use contain::{contain, die_with_parent};
 pub use folders::{cache_folder, state_folder};
 pub use means::{available_memory_mib, find_program, free_mib, is_writable};
 pub use reading::read_bounded;
-pub use sandbox::sandbox;
+pub use sandbox::{can_sandbox, sandbox};
 pub use scratch::give_scratch;
 pub use task::Task;

@@ -5,9 +5,11 @@
 //! written: mount_namespaces(7). As root it keeps no capability but those over files: capabilities(7).
 
 use std::ffi::{CStr, CString};
+use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
@@ -55,6 +57,21 @@ struct Kept {
 pub fn sandbox(command: &mut Command, written: &[&Path], read: &[&Path]) -> io::Result<()> {
     let hidden = HIDDEN.iter().map(PathBuf::from).chain(std::env::home_dir());
     sandbox_without(command, &hidden.collect::<Vec<_>>(), written, read)
+}
+
+/// Whether [`sandbox()`] protects this user: the directories that it hides are others inside.
+#[must_use]
+pub fn can_sandbox() -> bool {
+    hides(Path::new(HIDDEN[0])).unwrap_or(false)
+}
+
+fn hides(directory: &Path) -> io::Result<bool> {
+    let mut command = Command::new("stat");
+    command.arg("--format=%d").arg(directory);
+    crate::contain(&mut command);
+    sandbox(&mut command, &[], &[])?;
+    let inside = String::from_utf8_lossy(&command.output()?.stdout).trim().parse::<u64>();
+    Ok(inside.is_ok_and(|device| fs::metadata(directory).is_ok_and(|outside| outside.dev() != device)))
 }
 
 fn sandbox_without(
@@ -200,7 +217,6 @@ fn prepare(kept: &mut [Kept]) -> rustix::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
     use std::os::unix::fs::symlink;
 
     /// Runs a script that knows `$home`, where it finds only `tree`, of which it may write to `objects`.
@@ -253,6 +269,12 @@ mod tests {
         let above = tempfile::tempdir().unwrap();
         symlink(home.path(), above.path().join("me")).unwrap();
         assert_eq!(in_home(&above.path().join("me"), "cd $home/tree && find ."), ".\n./objects\n");
+    }
+
+    #[test]
+    fn it_is_known_whether_it_protects() {
+        assert!(can_sandbox());
+        assert!(!hides(Path::new("/usr")).unwrap(), "which is not hidden");
     }
 
     #[test]

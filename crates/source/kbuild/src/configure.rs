@@ -68,6 +68,9 @@ pub(crate) fn configure(
     asked: &Asked,
     context: &mut Context<'_>,
 ) -> Result<Configured, Error> {
+    if !host::can_sandbox() {
+        context.progress("makefiles run with all your rights: this user may not make namespaces");
+    }
     context.progress("configuring");
     let path = make.paths.objects.join(".config");
     // Of an earlier build, from which some targets would begin.
