@@ -27,10 +27,11 @@ pub(crate) fn replay(args: &Replay, color: bool) -> Result<u8> {
         Request::Run(request) => run::run_again(request, &recalled.again, output)?,
         Request::Kunit(request) => kunit::boot(request, Some(&recalled.again), output)?,
     };
-    if code == INTERRUPTED {
+    let now = recalled.made_again();
+    // The program itself may end with this status.
+    if code == INTERRUPTED && now.is_none() {
         return Ok(code);
     }
-    let now = recalled.made_again();
     print(&format!("{}\n", report::compared(&recalled.run, now.as_ref())))?;
     match (&recalled.request, now) {
         // The session had other tests as well.
