@@ -35,6 +35,7 @@ usage: cargo xtask VERB
 
   ci                           all checks that must pass before a change lands
   proof [--resume]             ci, and the checks that take longer; or the rest of them on this commit
+  configurations               kiln build's configurations on two kernels, with planted faults: over an hour
   tidy                         the rules of this repository
   bench [ROUNDS|comparing]     the promises about kiln's own speed and size
   fuzz [TARGET|all [SECONDS]]  the fuzz targets, each for 60 seconds
@@ -58,6 +59,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["ci"] => ci::ci(),
         ["proof"] => proof::proof(false),
         ["proof", "--resume"] => proof::proof(true),
+        ["configurations"] => suite::run_configurations(),
         ["tidy"] => tidy::tidy(),
         ["bench", rounds @ ..] => proof::bench(rounds),
         ["fuzz"] | ["fuzz", "all"] => fuzz::all(fuzz::SECONDS),

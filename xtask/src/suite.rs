@@ -14,6 +14,9 @@ const SLOWEST: usize = 10;
 /// Cases of each property test in `cargo xtask proof`; 256 elsewhere.
 const MANY_CASES: &str = "2560";
 
+/// Tests that take too long even for `cargo xtask proof`.
+const CONFIGURATIONS: &str = "configurations::all_";
+
 /// Builds all tests, and the programs that they call.
 pub(crate) fn build() -> Result<()> {
     succeed(&mut cargo(&["test", "--workspace", "--locked", "--no-run", "--quiet"]))
@@ -36,9 +39,7 @@ pub(crate) fn run() -> Result<()> {
     let _ = std::fs::remove_file(record());
     if !has_nextest() {
         println!("without cargo-nextest the CPU time of single tests is not judged");
-        let mut test = cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]);
-        // Two machines at a time; nextest has this in .config/nextest.toml.
-        return succeed(quiet(test.env("RUST_TEST_THREADS", "2")));
+        return test(&["--workspace", "--no-fail-fast"]);
     }
     // nextest leaves out the examples in the documentation.
     succeed(&mut cargo(&["test", "--workspace", "--doc", "--locked", "--quiet"]))?;
@@ -53,14 +54,27 @@ pub(crate) fn run() -> Result<()> {
 /// Tests marked `#[ignore]`: too long for every change.
 pub(crate) fn run_long() -> Result<()> {
     if has_nextest() {
-        return nextest(&["--run-ignored", "only"]);
+        return nextest(&["--run-ignored", "only", "--filterset", &format!("not test(/^{CONFIGURATIONS}/)")]);
     }
-    let arguments = ["test", "--workspace", "--locked", "--no-fail-fast", "--tests", "--", "--ignored"];
-    succeed(quiet(cargo(&arguments).env("RUST_TEST_THREADS", "2")))
+    test(&["--workspace", "--no-fail-fast", "--tests", "--", "--ignored", "--skip", CONFIGURATIONS])
+}
+
+/// Builds the configurations that users are advised to build, and plants faults in them.
+pub(crate) fn run_configurations() -> Result<()> {
+    if has_nextest() {
+        return nextest(&["--run-ignored", "only", "--filterset", &format!("test(/^{CONFIGURATIONS}/)")]);
+    }
+    test(&["--package", "kiln", "--no-fail-fast", "--", "--ignored", CONFIGURATIONS])
 }
 
 fn has_nextest() -> bool {
     works(&mut cargo(&["nextest", "--version"]))
+}
+
+/// Two machines at a time; nextest has this in .config/nextest.toml.
+fn test(more: &[&str]) -> Result<()> {
+    let mut command = cargo(&[&["test", "--locked"], more].concat());
+    succeed(quiet(command.env("RUST_TEST_THREADS", "2")))
 }
 
 fn nextest(more: &[&str]) -> Result<()> {
