@@ -73,13 +73,13 @@ fn a_search_that_was_killed_leaves_nothing_behind_and_goes_on() {
 }
 
 #[test]
-fn a_search_that_was_interrupted_says_so_and_goes_on() {
+fn a_search_that_was_interrupted_says_how_it_goes_on() {
     let place = Place::new();
     let running = after_one_answer(&place);
     running.signal(Signal::INT);
     let done = running.wait().expect(130);
     assert!(done.stderr.contains("the same command resumes from here"), "{}", done.stderr);
-    goes_on(&place);
+    assert!(!journal(&place).is_empty(), "the answer is kept");
 }
 
 #[test]

@@ -18,12 +18,6 @@ fn run(place: &Place, suite: &str, more: &[&str]) -> Call {
     place.kiln([&["run", KERNEL, "--suite", suite], more].concat())
 }
 
-/// The Runs that stand for their cases.
-fn finished(done: &Done) -> Vec<Run> {
-    let run = |event| if let Event::Finished(run) = event { Some(*run) } else { None };
-    done.events().into_iter().filter_map(run).collect()
-}
-
 /// The Runs of which others are the sum.
 fn repeated(done: &Done) -> Vec<Run> {
     let run = |event| if let Event::Repeated(run) = event { Some(*run) } else { None };
@@ -46,12 +40,12 @@ fn what_a_case_leaves_behind_is_there_for_the_next_only_in_the_same_machine() {
     let suite = place.suite(&[("a-leaves", ": > /run/mark"), ("b-finds", "test ! -e /run/mark")]);
     let apart = run(&place, &suite, &["-j", "1"]).run().expect(0);
     assert_eq!(
-        finished(&apart).iter().map(|run| (run.boot, run.clone)).collect::<Vec<_>>(),
+        apart.finished().iter().map(|run| (run.boot, run.clone)).collect::<Vec<_>>(),
         [(1, 1), (1, 2)]
     );
     let together = Place::new();
     let done = run(&together, &suite, &["--isolation", "suite"]).run().expect(1);
-    let runs = finished(&done);
+    let runs = done.finished();
     assert_eq!(runs.iter().map(|run| (run.boot, run.clone)).collect::<Vec<_>>(), [(1, 0), (1, 0)]);
     assert_eq!((runs[0].outcome, runs[1].outcome), (Outcome::Pass, Outcome::Fail));
     assert!(runs[1].repeats.is_empty(), "a machine in which others have run does not tell");
@@ -92,7 +86,7 @@ fn a_seed_that_is_asked_for_is_that_of_every_run() {
     let place = Place::new();
     let suite = place.suite(&[("a", "echo $KILN_SEED"), ("b", "echo $KILN_SEED")]);
     let done = run(&place, &suite, &["--seed", "18446744073709551615"]).run().expect(0);
-    for run in finished(&done) {
+    for run in done.finished() {
         assert_eq!((run.seed, run.output.as_str()), (u64::MAX, "18446744073709551615\n"));
     }
 }
@@ -156,7 +150,7 @@ fn a_failing_case_is_repeated_and_the_others_are_not() {
     let fails = done.document("fails");
     assert_eq!(fails.repeats.iter().map(|repeat| repeat.outcome).collect::<Vec<_>>(), [Outcome::Fail; 4]);
     assert_eq!(done.document(&format!("fails.{}", fails.clone)).output, "here\n");
-    assert!(finished(&done).iter().all(|run| run.case == "fails" || run.repeats.is_empty()));
+    assert!(done.finished().iter().all(|run| run.case == "fails" || run.repeats.is_empty()));
     let once = Place::new();
     let done = run(&once, &suite, &["--no-retry"]).run().expect(1);
     assert_eq!((done.document("fails").repeats.len(), repeated(&done).len()), (0, 0));
@@ -216,7 +210,7 @@ fn a_template_is_kept_and_a_damaged_one_is_replaced() {
     let session = || {
         let place = Place::new();
         let done = run(&place, &suite, &[]).env("XDG_CACHE_HOME", &cache).run().expect(0);
-        assert!(finished(&done).iter().all(|run| run.outcome == Outcome::Pass));
+        assert!(done.finished().iter().all(|run| run.outcome == Outcome::Pass));
         was_kept(&done)
     };
     assert!(!session());
@@ -279,7 +273,7 @@ fn each_case_finds_the_modules_and_programs_that_it_needs() {
     let arguments =
         ["run", KERNEL, "--suite", "full", "--case", "fs/*", "--case", "loop/*", "--case", "pipe/full"];
     let done = place.kiln(arguments).run().expect(0);
-    for run in finished(&done) {
+    for run in done.finished() {
         assert!(matches!(run.outcome, Outcome::Pass | Outcome::Skip), "{run:?}");
     }
 }
@@ -293,7 +287,7 @@ fn two_kilns_that_want_the_same_machine_at_once_both_get_it() {
     let start = |place| run(place, &suite, &[]).env("XDG_CACHE_HOME", &cache).start();
     for running in places.each_ref().map(start) {
         let done = running.wait().expect(0);
-        assert!(finished(&done).iter().all(|run| (run.outcome, run.boot) == (Outcome::Pass, 1)));
+        assert!(done.finished().iter().all(|run| (run.outcome, run.boot) == (Outcome::Pass, 1)));
     }
     template(&cache);
     let place = Place::new();

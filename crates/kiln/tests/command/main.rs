@@ -7,13 +7,13 @@
 //! * [`clones`]: a clone for every case, how often cases are run, and where clones are from
 //! * [`endings`]: what happens to QEMU, to kiln and to the results folder
 //! * [`liars`]: programs that say what is not true, and that say too much
-//! * [`suites`]: folders, LTP and kselftest
+//! * [`suites`]: folders, LTP and kselftest; [`ltp`]: all of LTP, against its table
 //! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
 //! * [`kernels`]: `kiln kernels` and its prune
 //! * [`bundle`]: `kiln bundle`, and its script without kiln
 //! * [`replay`]: `kiln replay`
 //! * [`shell`]: `kiln shell`
-//! * [`sources`]: kernels from other packages and from source; KUnit
+//! * [`sources`]: kernels from other packages and from source; KUnit; [`configurations`]: those of `--config`
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln; [`killed`]: while it does something else
 //! * [`uml`]: kernels that are programs of the host; [`kvm`]: KVM in a machine that emulates it
 //! * [`measured`]: figures that are kept and compared later
@@ -40,6 +40,7 @@ mod boots;
 mod bundle;
 mod clones;
 mod compare;
+mod configurations;
 mod deaths;
 mod endings;
 mod environment;
@@ -48,6 +49,7 @@ mod kernels;
 mod killed;
 mod kvm;
 mod liars;
+mod ltp;
 mod measure;
 mod measured;
 mod needs;

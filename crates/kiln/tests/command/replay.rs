@@ -129,13 +129,14 @@ fn a_program_is_at_hand_with_its_arguments() {
 #[test]
 fn the_command_that_is_shown_replays_the_run() {
     let place = Place::new();
-    let program = place.script("odd name", "exit 1");
+    // As if somebody had interrupted it.
+    let program = place.script("odd name", "exit 130");
     let elsewhere = place.path().join("elsewhere").display().to_string();
     for (more, kept) in [(vec![], 2), (vec!["--results", elsewhere.as_str()], 3)] {
-        let done = place.exec(&program, &more).run().expect(1);
+        let done = place.exec(&program, &more).run().expect(130);
         let line = done.stdout.lines().find_map(|line| line.trim().strip_prefix("replay  kiln replay '"));
         let shown = line.and_then(|line| line.strip_suffix('\'')).expect("shown");
-        let done = place.kiln(["replay", shown]).run().expect(1);
-        assert_eq!(verdict(&place, &done, kept), "same as before: fail odd name: exit status 1");
+        let done = place.kiln(["replay", shown]).run().expect(130);
+        assert_eq!(verdict(&place, &done, kept), "same as before: fail odd name: exit status 130");
     }
 }

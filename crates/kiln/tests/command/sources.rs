@@ -2,21 +2,15 @@
 //!
 //! The builds are kept in the cache of all tests, so that they are made once.
 
-use judge::{Outcome, Run};
-use lab::Event;
+use judge::Outcome;
 use rustix::process::Signal;
 
-use crate::support::{BUILD, Call, Done, Place, SOURCE, processes, until};
-
-fn finished(done: &Done) -> Vec<Run> {
-    let run = |event| if let Event::Finished(run) = event { Some(*run) } else { None };
-    done.events().into_iter().filter_map(run).collect()
-}
+use crate::support::{BUILD, Call, Place, SOURCE, processes, until};
 
 /// All cases pass, or are skipped for what the kernel was built without.
-fn passes_the_smoke_suite(call: Call, at_least: usize) {
+pub(crate) fn passes_the_smoke_suite(call: Call, at_least: usize) {
     let done = call.run_within(BUILD).expect(0);
-    let runs = finished(&done);
+    let runs = done.finished();
     let passed = runs.iter().filter(|run| run.outcome == Outcome::Pass).count();
     assert!(passed >= at_least, "{passed} of {}", runs.len());
     for run in runs {
@@ -68,7 +62,7 @@ fn the_same_source_is_a_kernel_without_qemu_and_its_own_tests_are_read() {
 
     let other = Place::new();
     let done = other.kiln(["kunit", SOURCE]).run_within(BUILD).expect(0);
-    let runs = finished(&done);
+    let runs = done.finished();
     assert!(runs.len() > 20, "{}", runs.len());
     assert!(runs.iter().all(|run| matches!(run.outcome, Outcome::Pass | Outcome::Skip)), "{runs:?}");
     assert!(runs.iter().any(|run| run.case == "list-kunit-test/list_test_list_init"), "{runs:?}");
@@ -77,7 +71,7 @@ fn the_same_source_is_a_kernel_without_qemu_and_its_own_tests_are_read() {
     let one = Place::new();
     let some = one.kiln(["kunit", &locator, "--suite", "list*", "--format", "ktap"]).run().expect(0);
     assert!(some.stdout.starts_with("KTAP version 1\n1.."), "{}", some.stdout);
-    assert!(finished(&some).iter().all(|run| run.case.starts_with("list")), "{}", some.stdout);
+    assert!(some.finished().iter().all(|run| run.case.starts_with("list")), "{}", some.stdout);
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use judge::{Blame, Outcome};
-use lab::Event;
 use protocol::Counts;
 
 use crate::support::{Done, KERNEL, Place, kernel};
@@ -31,9 +30,8 @@ fn run(place: &Place, option: &str, path: &Path, more: &[&str]) -> Done {
 /// Each case with its Outcome, blame and reason, sorted.
 fn outcomes(done: &Done) -> Vec<(String, Outcome, Option<Blame>, String)> {
     let mut all: Vec<_> = done
-        .events()
+        .finished()
         .into_iter()
-        .filter_map(|event| if let Event::Finished(run) = event { Some(run) } else { None })
         .map(|run| (run.case, run.outcome, run.blame, without_limit(run.reason)))
         .collect();
     all.sort_by(|a, b| a.0.cmp(&b.0));

@@ -3,12 +3,13 @@
 //! * [`guest`]: programs that are run inside
 //! * [`planted`]: kernel modules that do harm; [`module`]: modules that are built
 //! * [`image`]: images that are no kernels
-//! * [`processes`]: who is still there
+//! * [`processes`]: who is still there; [`load`]: a host that has much else to do
 //! * [`source`]: trees that only look like a kernel
 //! * [`terminal`]: a person before a terminal
 
 pub(crate) mod guest;
 pub(crate) mod image;
+pub(crate) mod load;
 pub(crate) mod module;
 pub(crate) mod planted;
 pub(crate) mod processes;
@@ -328,6 +329,12 @@ impl Done {
     pub(crate) fn events(&self) -> Vec<Event> {
         let text = std::fs::read_to_string(self.results().join("events.jsonl")).expect("recorded");
         text.lines().map(|line| serde_json::from_str(line).expect("a whole event")).collect()
+    }
+
+    /// The Runs that stand for their cases.
+    pub(crate) fn finished(&self) -> Vec<Run> {
+        let run = |event| if let Event::Finished(run) = event { Some(*run) } else { None };
+        self.events().into_iter().filter_map(run).collect()
     }
 
     /// The document of a case, or else of the boot.

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use judge::{Blame, Outcome, Run};
+use judge::{Blame, Outcome};
 use lab::Event;
 use ledger::Past;
 use rustix::process::Signal;
 
+use crate::support::load::under_load;
 use crate::support::planted::Fault;
-use crate::support::{Call, Done, KERNEL, Place, Running, processes, sessions, until};
+use crate::support::{BUILD, Call, Done, KERNEL, Place, Running, processes, sessions, until};
 
 /// A case that does not end where it is given this seed.
 const ENDLESS: &str = "[ $KILN_SEED = 1 ] || exit 0; while :; do :; done";
@@ -17,11 +18,6 @@ const ENDLESS: &str = "[ $KILN_SEED = 1 ] || exit 0; while :; do :; done";
 /// `kiln run KERNEL --suite suite` with more arguments.
 fn run(place: &Place, suite: &str, more: &[&str]) -> Call {
     place.kiln([&["run", KERNEL, "--suite", suite], more].concat())
-}
-
-fn finished(done: &Done) -> Vec<Run> {
-    let run = |event| if let Event::Finished(run) = event { Some(*run) } else { None };
-    done.events().into_iter().filter_map(run).collect()
 }
 
 /// Adds a program of this place to its suite.
@@ -122,12 +118,13 @@ fn crowd(place: &Place) -> Vec<(&'static str, Outcome, Option<Blame>, &'static s
 }
 
 #[test]
-fn each_way_to_die_has_its_outcome_and_nobody_elses_is_changed() {
+fn each_way_to_die_has_its_outcome_on_a_busy_host_and_nobody_elses_is_changed() {
     let place = Place::new();
     let expected = crowd(&place);
     let suite = place.path().join("suite").display().to_string();
-    let done = run(&place, &suite, &["--no-retry", "-j", "2", "--cpus", "1"]).impatient().run().expect(1);
-    let mut runs = finished(&done);
+    let call = run(&place, &suite, &["--no-retry", "-j", "2", "--cpus", "1"]).impatient();
+    let done = under_load(|| call.run_within(BUILD)).expect(1);
+    let mut runs = done.finished();
     runs.sort_by(|a, b| a.case.cmp(&b.case));
     let seen: Vec<_> = runs.iter().map(|run| (run.case.as_str(), run.outcome, run.blame)).collect();
     let right: Vec<_> = expected.iter().map(|&(case, outcome, blame, _)| (case, outcome, blame)).collect();
@@ -165,7 +162,7 @@ fn a_qemu_that_is_killed_costs_its_case_and_no_other() {
     let done = running.wait().expect(3).says("QEMU: ended by signal 9");
     let run = done.document("a-endless");
     assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Machine)));
-    assert_eq!((done.session()["summary"]["pass"].as_u64(), finished(&done).len()), (Some(3), 4));
+    assert_eq!((done.session()["summary"]["pass"].as_u64(), done.finished().len()), (Some(3), 4));
 }
 
 /// Waits until the record has a word so many times.
@@ -221,7 +218,7 @@ fn killed(is_time: impl Fn(&Running, &Path)) -> usize {
     let first = Past::open(&done.results()).expect("a session");
     let kept = first.runs();
     assert!(!first.ended() && kept.len() < cases.len(), "{kept:?}");
-    assert_eq!(finished(&done).len(), kept.len(), "what is told is kept, and the other way round");
+    assert_eq!(done.finished().len(), kept.len(), "what is told is kept, and the other way round");
 
     let done =
         call("2").start().wait().expect(1).says(&format!("{} of 4 cases are taken from session", kept.len()));
@@ -346,7 +343,7 @@ fn a_disk_without_room_for_the_template_costs_only_time() {
     let Some(done) = in_small_room(call, room, &copy) else { return };
     let done = done.expect(0).says("2 pass");
     assert!(done.stderr.is_empty(), "{}", done.stderr);
-    assert!(finished(&done).iter().all(|run| (run.outcome, run.boot) == (Outcome::Pass, 1)));
+    assert!(done.finished().iter().all(|run| (run.outcome, run.boot) == (Outcome::Pass, 1)));
     let left: Vec<_> =
         std::fs::read_dir(&copy).expect("copied").flatten().map(|file| file.file_name()).collect();
     assert_eq!(left, [".lock"]);

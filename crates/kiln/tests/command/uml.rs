@@ -27,7 +27,7 @@ fn ends(call: Call, program: &str, code: i32, outcome: Outcome, blame: Option<Bl
 fn the_smoke_suite_passes_without_qemu() {
     let place = Place::new();
     let done = place.kiln(["run", UML, "--isolation", "suite"]).env("PATH", "/nowhere").run().expect(0);
-    let runs: Vec<_> = done.events().into_iter().filter_map(finished).collect();
+    let runs = done.finished();
     assert!(runs.len() > 90, "{}", runs.len());
     for run in runs {
         let lacks =
@@ -43,7 +43,7 @@ fn the_smoke_suite_passes_without_qemu() {
 fn a_machine_that_cannot_be_cloned_is_booted_for_each_case_and_that_is_said_once() {
     let place = Place::new();
     let done = place.kiln(["run", UML, "--case", "pipe/*", "-j", "2"]).run().expect(0);
-    let runs: Vec<_> = done.events().into_iter().filter_map(finished).collect();
+    let runs = done.finished();
     assert!(runs.len() >= 3 && runs.iter().all(|run| (run.outcome, run.clone) == (Outcome::Pass, 0)));
     let boots: std::collections::HashSet<u32> = runs.iter().map(|run| run.boot).collect();
     assert_eq!(boots.len(), runs.len());
@@ -52,10 +52,6 @@ fn a_machine_that_cannot_be_cloned_is_booted_for_each_case_and_that_is_said_once
     let notes =
         done.events().into_iter().filter(|event| matches!(event, Event::Note { text } if text == note));
     assert_eq!(notes.count(), 1, "{}", done.stdout);
-}
-
-fn finished(event: Event) -> Option<Run> {
-    if let Event::Finished(run) = event { Some(*run) } else { None }
 }
 
 #[test]

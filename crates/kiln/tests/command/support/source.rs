@@ -56,22 +56,23 @@ impl Place {
 
     /// [`SOURCE`] as a repository, built as small as can be and with what all tests have built.
     pub(crate) fn debian_source(&self) -> Source {
+        let mut source = self.debian_tree(SOURCE, kernel::Arch::X86_64);
+        source.begin();
+        source
+    }
+
+    /// A copy of Debian's source, without git.
+    pub(crate) fn debian_tree(&self, locator: &str, arch: kernel::Arch) -> Source {
         let config = "tiny";
-        let recipe = Recipe {
-            configurations: vec![config.into()],
-            arch: kernel::Arch::X86_64,
-            allow_unmet: false,
-            variables: Vec::new(),
-        };
-        let locator = SOURCE.parse().expect("a locator");
+        let recipe =
+            Recipe { configurations: vec![config.into()], arch, allow_unmet: false, variables: Vec::new() };
+        let locator = locator.parse().expect("a locator");
         let original =
             with_store(|context| source_tree(&locator, &recipe, context)).expect("apt has the source");
         let path = self.path().join("linux");
         let copied = Command::new("cp").arg("-a").arg(&original.path).arg(&path).status();
         assert!(copied.expect("cp is there").success());
-        let mut source = Source { path, first: String::new(), cache: cache(), config };
-        source.begin();
-        source
+        Source { path, first: String::new(), cache: cache(), config }
     }
 }
 
@@ -83,11 +84,16 @@ impl Source {
         self.first = self.commit("first");
     }
 
-    /// Commits a file in which one text stands in the place of another.
-    pub(crate) fn replaces(&self, name: &str, old: &str, new: &str) -> String {
+    /// Puts one text in the place of another.
+    pub(crate) fn changes(&self, name: &str, old: &str, new: &str) {
         let text = std::fs::read_to_string(self.path.join(name)).expect("the tree has it");
         assert!(text.contains(old), "no {old:?} in {name}");
         self.write(name, text.replacen(old, new, 1));
+    }
+
+    /// The same as a commit.
+    pub(crate) fn replaces(&self, name: &str, old: &str, new: &str) -> String {
+        self.changes(name, old, new);
         self.commit(&format!("change {name}"))
     }
 
