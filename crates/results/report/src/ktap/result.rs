@@ -64,7 +64,8 @@ pub(super) fn diagnostics(run: &Run) -> Vec<String> {
     if run.outcome == Outcome::Skip {
         return Vec::new();
     }
-    let case = safe_line(&run.case);
+    // KUnit's `# name: text` has no blank in its name; with one, `Subtest: x` would begin a level.
+    let case = safe_line(&run.case).replace(' ', "_");
     let repeats = repeats(run).map(|repeats| format!("# repeats: {repeats}"));
     if run.outcome == Outcome::Pass {
         let took = format!("# {case}: {}", span(run.duration));
@@ -82,8 +83,10 @@ pub(super) fn diagnostics(run: &Run) -> Vec<String> {
 /// A result line; an empty directive is left out.
 pub(super) fn line(ok: bool, number: usize, name: &str, directive: &str) -> String {
     let ok = if ok { "ok" } else { "not ok" };
+    // A dash may stand before any description, so that readers drop one.
+    let dash = if name.starts_with('-') { "- " } else { "" };
     let separator = if directive.is_empty() { "" } else { " # " };
-    format!("{ok} {number} {name}{separator}{directive}")
+    format!("{ok} {number} {dash}{name}{separator}{directive}")
 }
 
 /// A description: one line without `#`.

@@ -93,7 +93,9 @@ fn read_result(line: &str, number: usize, inside: Option<Level>) -> Result<Test,
     if let Some(directive) = &directive {
         check_directive(ok, directive)?;
     }
-    let test = Test { ok, name: name.trim().to_string(), directive, inside };
+    let name = name.trim();
+    let name = name.strip_prefix("- ").unwrap_or(name).to_string();
+    let test = Test { ok, name, directive, inside };
     check_parent(&test)?;
     Ok(test)
 }

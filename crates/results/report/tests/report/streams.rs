@@ -47,6 +47,8 @@ fn text() -> impl Strategy<Value = String> {
         "\u{ffff}",
         "Subtest: x",
         "not ok 2",
+        "- ",
+        "/",
     ];
     let piece = prop_oneof![
         prop::sample::select(nasty.to_vec()).prop_map(str::to_string),
