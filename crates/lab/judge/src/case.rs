@@ -137,11 +137,12 @@ impl Judgement {
 
     /// A failure of a program that may test anything accuses nobody else.
     fn of_program(self, seen: &Seen<'_>) -> Self {
-        let is_program = seen.dialect == Dialect::Program;
-        Self {
-            accused: self.accused.map(|accused| if is_program { Accused::Program } else { accused }),
-            ..self
-        }
+        if seen.dialect == Dialect::Program { self.not_of_kernel() } else { self }
+    }
+
+    /// It accuses what was run, if it is a failure.
+    fn not_of_kernel(self) -> Self {
+        Self { accused: self.accused.and(Some(Accused::Program)), ..self }
     }
 
     /// The Run of `case` on this boot that concludes so, and of which nothing else is known.
@@ -272,7 +273,7 @@ fn late(seen: &Seen<'_>, stacks: &str, killed: bool) -> Judgement {
     let (subject, limit) = (subject(seen.dialect), seen.limit.as_secs_f64());
     let judgement =
         Judgement::new(Outcome::Hang, format!("{subject} did not end within {limit:.0} s{kernel}"));
-    let judgement = if killed { judgement.of_program(seen) } else { judgement };
+    let judgement = if killed { judgement.not_of_kernel() } else { judgement };
     judgement.with(&texts(seen, ReportKind::Fail)).with(&lines(stacks))
 }
 
@@ -282,7 +283,7 @@ fn own_limit(seen: &Seen<'_>, reason: &str) -> Judgement {
         let starved = format!("{reason}; for most of it the machine had no CPU of the host");
         return Judgement::broken(Blame::Host, starved);
     }
-    Judgement::new(Outcome::Hang, reason)
+    Judgement::new(Outcome::Hang, reason).not_of_kernel()
 }
 
 fn first(seen: &Seen<'_>, kind: ReportKind, outcome: Outcome) -> Judgement {

@@ -67,7 +67,7 @@ impl Outcome {
 pub enum Accused {
     /// The kernel died, stopped answering, reported a defect or failed a test of it.
     Kernel,
-    /// The program failed or did not end, and the kernel reported nothing.
+    /// The program failed, or a program, test or case did not end; the kernel answers and reported nothing.
     Program,
 }
 

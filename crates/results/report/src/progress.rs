@@ -71,13 +71,14 @@ impl Progress {
         format!("{conclusion}{}", if interrupted { ", interrupted" } else { "" })
     }
 
-    /// Programs failed or did not end: whose fault that is depends on what they test, and the kernel reported nothing.
+    /// Programs failed, or cases did not end: whose fault that is depends on what they test, and the kernel reported nothing.
     fn without_fault(&self, summary: Summary) -> &'static str {
-        match (self.is_program && self.total <= 1, summary.fail) {
-            (true, 0) => "the program did not end, the kernel answers",
-            (true, _) => "the program failed",
-            (false, 0) => "programs did not end, the kernel answers",
-            (false, _) => "programs failed, the kernel reported nothing",
+        match (summary.fail, self.is_program, self.total) {
+            (0, true, ..=1) => "the program did not end, the kernel answers",
+            (0, true, _) => "programs did not end, the kernel answers",
+            (0, false, _) => "cases did not end, the kernel answers",
+            (_, true, ..=1) => "the program failed",
+            _ => "programs failed, the kernel reported nothing",
         }
     }
 }
@@ -107,6 +108,9 @@ mod tests {
         assert_eq!(conclusion(1, &[hang]), "the program did not end, the kernel answers");
         assert_eq!(conclusion(2, &[hang]), "programs did not end, the kernel answers");
         assert_eq!(conclusion(2, &[hang, fail]), "programs failed, the kernel reported nothing");
+        let cases = Progress { is_program: false, total: 2, ..Progress::default() };
+        let summary = Summary { hang: 1, ..Summary::default() };
+        assert_eq!(cases.conclusion(summary, false), "cases did not end, the kernel answers");
         for accusing in
             [kernel(Outcome::Fail), kernel(Outcome::Hang), kernel(Outcome::Crash), (Outcome::Fail, None)]
         {

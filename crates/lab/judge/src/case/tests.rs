@@ -280,7 +280,7 @@ fn ends(dialect: Dialect, end: End, log: &[&str]) -> (Outcome, Option<Accused>, 
 #[test]
 fn a_failure_of_a_program_accuses_no_kernel_that_reports_nothing() {
     let accused = |dialect, end| ends(dialect, end, &[]).1;
-    for end in [End::Exited(1), End::Exited(3), End::Exited(124), End::Signalled(11)] {
+    for end in [End::Exited(1), End::Exited(3), End::Signalled(11)] {
         assert_eq!(accused(Dialect::Program, end.clone()), Some(Accused::Program), "{end:?}");
         assert_eq!(accused(Dialect::Kselftest, end.clone()), Some(Accused::Kernel), "{end:?}");
     }
@@ -304,8 +304,14 @@ fn a_program_without_end_is_told_from_a_kernel_without_answer() {
     assert_eq!(accused, Some(Accused::Kernel));
     assert_eq!(reason, "the program did not end within 60 s and cannot be killed");
     let (_, accused, reason) = ends(Dialect::Kiln, timed_out(true), &[]);
-    assert_eq!(accused, Some(Accused::Kernel));
+    assert_eq!(accused, Some(Accused::Program));
     assert_eq!(reason, "the case did not end within 60 s; the kernel answers");
+    for dialect in [Dialect::Kselftest, Dialect::Ltp] {
+        assert_eq!(ends(dialect, timed_out(true), &[]).1, Some(Accused::Program));
+        assert_eq!(ends(dialect, timed_out(false), &[]).1, Some(Accused::Kernel));
+    }
+    // It ended by its own limit.
+    assert_eq!(ends(Dialect::Kselftest, End::Exited(124), &[]).1, Some(Accused::Program));
 }
 
 #[test]
