@@ -69,6 +69,7 @@ pub(crate) fn spec(plan: &Plan, engine: Engine) -> Spec {
         engine,
         boot_limit: LIMIT,
         silence_limit: LIMIT,
+        aging: Duration::ZERO,
         disk_mib: plan.disk_mib,
         dumps: None,
         timing: None,

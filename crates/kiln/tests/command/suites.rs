@@ -124,6 +124,7 @@ fn ltp(place: &Place) -> PathBuf {
     let root = place.path().join("ltp");
     let list = "# made up\npass t 0 TPASS\nfail t 1 TFAIL\nbroken t 2 TBROK\nwarning t 4 TWARN\nskip t 32 TCONF\n\
                 both t 3 TFAIL\nenvironment cd $TMPDIR && test $PWD = /tmp && test $LTP_TIMEOUT_MUL -ge 1 && t 0 TPASS\n\
+                old-enough test $(cut -d. -f1 /proc/uptime) -gt 10 && t 0 TPASS\n\
                 configured grep -q ^CONFIG_X86_64=y$ $KCONFIG_PATH\nabsent no_such_test -x\nunknown (no_such_test)\n\
                 killed kill -SEGV $$\nold old\ndriver driver\n";
     put(&root, "runtest/syscalls", list);
@@ -168,6 +169,7 @@ fn a_test_of_ltp_keeps_its_meaning() {
             ("syscalls/fail", Outcome::Fail, None, "text of TFAIL: EINVAL (22)"),
             ("syscalls/killed", Outcome::Fail, None, "the test was killed by signal 11"),
             ("syscalls/old", Outcome::Fail, None, "old.c:5: it is old"),
+            ("syscalls/old-enough", Outcome::Pass, None, ""),
             ("syscalls/pass", Outcome::Pass, None, ""),
             ("syscalls/skip", Outcome::Pass, None, ""),
             ("syscalls/unknown", Outcome::Broken, case, "its command was not found (exit status 127)"),

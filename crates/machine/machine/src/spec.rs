@@ -22,6 +22,8 @@ pub struct Spec {
     pub boot_limit: Duration,
     /// A boot that says nothing for this long has failed.
     pub silence_limit: Duration,
+    /// A template goes on for this long after its boot before it is cloned.
+    pub aging: Duration,
     /// Size of an empty disk in MiB; 0 for none.
     pub disk_mib: u64,
     /// The folder into which its memory is dumped when the kernel crashes or hangs, if it is. Only QEMU can do that.
@@ -47,11 +49,23 @@ const KERNEL_MIB: u64 = 96;
 impl Spec {
     /// The same without what the machine boots from.
     pub(crate) fn bare(&self) -> Self {
-        let Self { memory_mib, cpus, engine, boot_limit, silence_limit, disk_mib, timing, .. } = *self;
+        let Self { memory_mib, cpus, engine, boot_limit, silence_limit, aging, disk_mib, timing, .. } = *self;
         let (append, dumps) = (self.append.clone(), self.dumps.clone());
         // A clone of the whole would copy all programs and folders first.
         let payload = Payload::default();
-        Self { memory_mib, cpus, append, engine, boot_limit, silence_limit, disk_mib, dumps, timing, payload }
+        Self {
+            memory_mib,
+            cpus,
+            append,
+            engine,
+            boot_limit,
+            silence_limit,
+            aging,
+            disk_mib,
+            dumps,
+            timing,
+            payload,
+        }
     }
 
     /// The kernel's parameters.

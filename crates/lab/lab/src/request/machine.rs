@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ::machine::{AccelChoice, Engine, Error, Spec, TimeoutScale};
+use judge::Dialect;
 use kernel::Kernel;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,10 @@ const BOOT_LIMIT: Duration = Duration::from_secs(15);
 
 /// Silence of a boot on the bare, idle host after which it has failed.
 const SILENCE_LIMIT: Duration = Duration::from_secs(6);
+
+/// What LTP's tests expect to have passed since the boot: some set the clock of a time namespace back by 10 s, and the
+/// kernel refuses a negative time.
+const LTP_AGING: Duration = Duration::from_secs(11);
 
 /// What the user fixed about a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +59,7 @@ impl MachineRequest {
     #[must_use]
     pub fn spec(&self, plan: &Plan, engine: Engine) -> Spec {
         let timeouts = TimeoutScale::new(engine);
+        let is_ltp = plan.items.iter().any(|item| item.dialect == Dialect::Ltp);
         let limit = |usual| self.boot_limit.unwrap_or_else(|| timeouts.stretch(usual));
         Spec {
             memory_mib: plan.memory_mib,
@@ -62,6 +68,7 @@ impl MachineRequest {
             engine,
             boot_limit: limit(BOOT_LIMIT),
             silence_limit: limit(SILENCE_LIMIT),
+            aging: if is_ltp { LTP_AGING } else { Duration::ZERO },
             disk_mib: plan.disk_mib,
             dumps: None,
             timing: None,

@@ -202,6 +202,7 @@ mod tests {
             engine: Engine::Qemu(Accel::Tcg),
             boot_limit: Duration::ZERO,
             silence_limit: Duration::ZERO,
+            aging: Duration::ZERO,
             disk_mib: 0,
             dumps: None,
             timing: None,

@@ -49,6 +49,7 @@ mod tests {
             engine: Engine::Uml,
             boot_limit: Duration::ZERO,
             silence_limit: Duration::ZERO,
+            aging: Duration::ZERO,
             disk_mib: 0,
             dumps: None,
             timing: None,

@@ -100,9 +100,11 @@ impl Starting<'_> {
         if self.spec.timing.is_some() {
             self.follow_to_stop(interrupt)?;
         }
+        let took = self.start.elapsed();
+        self.age(interrupt)?;
         let saved = self.machine.freeze();
         let frozen = saved.map_err(|why| self.fail(BootTrouble::Unclonable(why)))?;
-        let about = About { release, took: self.start.elapsed(), console: lines, window };
+        let about = About { release, took, console: lines, window };
         Ok(Template::new(body, memory, frozen, about))
     }
 
@@ -144,6 +146,20 @@ impl Starting<'_> {
             }
         }
         Err(self.fail(BootTrouble::Interrupted))
+    }
+
+    /// Lets the machine grow older, for a clone begins as old as its template.
+    fn age(&mut self, interrupt: &AtomicBool) -> Result<(), BootFailure> {
+        let end = Instant::now() + self.spec.aging;
+        while Instant::now() < end {
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(self.fail(BootTrouble::Interrupted));
+            }
+            if let Event::Ended(death) = self.machine.next(end.min(Instant::now() + INTERRUPT_INTERVAL)) {
+                return Err(self.fail(BootTrouble::of(death, self.spec.engine.port_option())));
+            }
+        }
+        Ok(())
     }
 
     /// Follows the machine to the agent's hello.

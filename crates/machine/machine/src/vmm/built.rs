@@ -161,7 +161,8 @@ impl<'a> Built<'a> {
     pub fn template_entry(&self, store: Store, programs: Programs) -> TemplateEntry {
         // A later kiln may start the program in another way.
         let (identity, line) = (self.kernel.identity(&self.spec.parameters()), self.command_line());
-        let description = [identity, line, self.spec.disk_mib.to_string(), format!("{programs:?}")];
+        let Spec { disk_mib, aging, .. } = self.spec;
+        let description = [identity, line, disk_mib.to_string(), format!("{aging:?} {programs:?}")];
         TemplateEntry::new(store, &description, &self.program, &self.initramfs(programs))
     }
 
