@@ -119,6 +119,7 @@ fn kernels_die_and_are_compared_under_kvm() {
              if grep -rq 'Kernel panic - not syncing: NMI' /tmp/state; then kiln-report pass nmi; else kiln-report fail nmi; fi",
         ),
         ("cpus", "run 0 --suite full --case process/no-child --cpus 2; says ' 1 pass'"),
+        ("clones", "run 0 --suite full --case 'process/*'; says ' pass'"),
         ("one-boot", "run 0 --suite full --case 'process/*' --isolation suite; says ' pass'"),
         (
             "codes",
