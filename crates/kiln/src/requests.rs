@@ -154,7 +154,7 @@ mod tests {
     fn the_words_of_a_request_ask_the_same() {
         for line in [
             "run host",
-            "run ~/linux --isolation suite --jobs 3 --repeat 20 --boots 4 --first-boot 2 --until-fail --seed 7 --resume --golden deb:latest \
+            "run ~/linux --isolation suite --jobs 3 --repeat 20 --boots 4 --first-boot 2 --until-fail --seed 7 --settle 2s --resume --golden deb:latest \
              --case-timeout 1.5s --config tiny,./x.config --arch um --allow-unmet --make W=1 --make LLVM=1 --memory 2G \
              --cpus 2 --append=-a --append 'quiet splash' --accel tcg --timeout 90s --dump --suite full --case 'fs/*' \
              --case pipe/full",

@@ -2,6 +2,7 @@
 
 use judge::Outcome;
 
+use crate::support::bundle::says_the_same;
 use crate::support::{KERNEL, Place};
 
 #[test]
@@ -49,7 +50,9 @@ const LATE: &str = r#"
 #include <linux/workqueue.h>
 
 static char *by = "rcu";
+static int delay = 50;
 module_param(by, charp, 0);
+module_param(delay, int, 0);
 
 static void called(struct rcu_head *head) { WARN(1, "kiln: late by rcu"); }
 static void worked(struct work_struct *work) { WARN(1, "kiln: late by work"); }
@@ -64,9 +67,9 @@ static int __init late_init(void)
 	if (!strcmp(by, "rcu"))
 		call_rcu(&head, called);
 	else if (!strcmp(by, "work"))
-		schedule_delayed_work(&work, msecs_to_jiffies(50));
+		schedule_delayed_work(&work, msecs_to_jiffies(delay));
 	else
-		mod_timer(&timer, jiffies + msecs_to_jiffies(50));
+		mod_timer(&timer, jiffies + msecs_to_jiffies(delay));
 	return 0;
 }
 module_init(late_init);
@@ -87,4 +90,16 @@ fn what_the_kernel_reports_after_a_case_counts_for_it() {
         assert!(run.reason.contains(title), "{}", run.reason);
     }
     assert_eq!(done.document("none").outcome, Outcome::Pass);
+}
+
+#[test]
+fn what_only_a_long_settle_finds_is_found_again_by_replay_and_bundle() {
+    let place = Place::new();
+    let suite = place.suite(&[("late", "insmod ./late.ko by=timer delay=5000")]);
+    std::fs::copy(place.module("late", LATE), format!("{suite}/late.ko")).expect("the folder is writable");
+    let done = place.kiln(["run", KERNEL, "--no-retry", "--settle", "6s", "--suite", &suite]).run().expect(1);
+    let run = done.document("late");
+    assert!(run.outcome == Outcome::Fail && run.reason.contains("timed"), "{run:?}");
+    says_the_same(&place, &done, "late");
+    place.kiln(["replay", "last"]).run().expect(1).says("same as before: fail late: WARNING");
 }

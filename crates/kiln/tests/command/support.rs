@@ -1,12 +1,13 @@
 //! The built command as a user calls it, and what it leaves behind.
 //!
-//! * [`guest`]: programs that are run inside
+//! * [`guest`]: programs that are run inside; [`bundle`]: bundles that are run elsewhere
 //! * [`planted`]: kernel modules that do harm; [`module`]: modules that are built
 //! * [`image`]: images that are no kernels
 //! * [`processes`]: who is still there; [`load`]: a host that has much else to do
 //! * [`source`]: trees that only look like a kernel
 //! * [`terminal`]: a person before a terminal
 
+pub(crate) mod bundle;
 pub(crate) mod guest;
 pub(crate) mod image;
 pub(crate) mod load;

@@ -21,7 +21,6 @@ use thiserror::Error;
 
 use crate::event::Session;
 use crate::observe::{self, Asked};
-use crate::options::SETTLE;
 use crate::plan::Item;
 use judge::Run;
 
@@ -85,6 +84,8 @@ pub struct Parts<'a> {
     pub spec: &'a Spec,
     /// What runs.
     pub item: &'a Item,
+    /// How long the kernel may go on afterwards.
+    pub settle: Duration,
     /// It is a program of the user, whose exit status is passed on.
     pub is_users: bool,
 }
@@ -119,7 +120,7 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
     }
     let limit = parts.item.limit * SLOWNESS;
     let mut payload = parts.spec.payload.clone();
-    payload.file(waiting::STANDALONE, request(parts.item, parts.run.seed, limit)?);
+    payload.file(waiting::STANDALONE, request(parts.item, parts.run.seed, limit, parts.settle)?);
     let image = std::fs::read(&parts.kernel.image)
         .map_err(|source| Error::Image { image: parts.kernel.image.display().to_string(), source })?;
     let script = script::write(parts, accel, limit);
@@ -134,15 +135,16 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
     Ok(own.into_iter().chain(evidence).collect())
 }
 
-/// What waits in the initramfs for the agent, or for a person's `kiln-case`, to run `item` within `limit`.
+/// What waits in the initramfs for the agent, or for a person's `kiln-case`, to run `item` within `limit`,
+/// after which the kernel may go on for `settle`.
 ///
 /// # Errors
 ///
 /// When it has no binary form.
-pub fn request(item: &Item, seed: u64, limit: Duration) -> Result<Vec<u8>, machine::Error> {
+pub fn request(item: &Item, seed: u64, limit: Duration, settle: Duration) -> Result<Vec<u8>, machine::Error> {
     // Nobody tells it when its time is up.
     let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-    let asked = Asked { run: 1, seed, item, settle: SETTLE };
+    let asked = Asked { run: 1, seed, item, settle };
     let request = RunRequest { limit_ms, ..observe::request(asked, limit) };
     waiting::encode(&request).map_err(|error| machine::Error::host("request", std::io::Error::other(error)))
 }

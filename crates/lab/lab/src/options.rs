@@ -44,19 +44,24 @@ pub struct Options {
 }
 
 /// Long enough for callbacks, works and a timer of 50 ms, which takes 60 where there are 100 ticks a second.
-pub(crate) const SETTLE: Duration = Duration::from_millis(70);
+const SETTLE: Duration = Duration::from_millis(70);
 
 impl Options {
     /// How long the kernel may go on after a case. What it reports later counts for the next case in the same machine; where
     /// there is none it would be lost.
     pub(crate) fn settle(&self, is_last: bool) -> Duration {
-        self.settle.unwrap_or(if is_last { SETTLE } else { Duration::ZERO })
+        if is_last { settle_alone(self.settle) } else { self.settle.unwrap_or(Duration::ZERO) }
     }
 
     /// How long a case took before, or else says that it takes.
     pub(crate) fn expected(&self, item: &Item) -> Option<Duration> {
         self.durations.get(&item.name).copied().or(item.runtime)
     }
+}
+
+/// How long the kernel may go on after the last case of a machine, if this was `said`.
+pub(crate) fn settle_alone(said: Option<Duration>) -> Duration {
+    said.unwrap_or(SETTLE)
 }
 
 /// The boots in whose clones cases run. Boots of one machine with different numbers are different boots.

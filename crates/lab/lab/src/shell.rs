@@ -119,8 +119,8 @@ impl PreparedShell {
     ///
     /// When the host has no shell to bring along.
     pub fn beside(alone: Alone) -> Result<Self, Error> {
-        let Alone { kernel, mut spec, item, run, .. } = alone;
-        spec.payload.file(FOREGROUND, bundle::request(&item, run.seed, item.limit)?);
+        let Alone { kernel, mut spec, item, run, settle, .. } = alone;
+        spec.payload.file(FOREGROUND, bundle::request(&item, run.seed, item.limit, settle)?);
         userland::ship(&mut spec.payload)?;
         Ok(Self { kernel, spec, has_input: false })
     }

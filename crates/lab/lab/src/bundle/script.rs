@@ -36,7 +36,7 @@ pub(super) fn write(parts: Parts<'_>, accel: Accel, limit: Duration) -> String {
         ("QEMU_KVM", command_line_from_files(parts.spec, Accel::Kvm)),
         ("QEMU_TCG", command_line_from_files(parts.spec, Accel::Tcg)),
         ("SILENCE", seconds(silence)),
-        ("LIMIT", seconds(BOOT * SLOWNESS + limit * 2 + silence * 2)),
+        ("LIMIT", seconds(BOOT * SLOWNESS + limit * 2 + silence * 2 + parts.settle)),
         ("JUDGE", JUDGE.to_string()),
         ("CASE", CASE.to_string()),
     ];

@@ -1,5 +1,7 @@
 //! A case of a Run that was kept, alone in its machine.
 
+use std::time::Duration;
+
 use judge::Run;
 use kernel::Kernel;
 use machine::Spec;
@@ -7,6 +9,7 @@ use machine::Spec;
 use super::{Again, Context, Error, Prepared};
 use crate::bundle::{self, File, Parts};
 use crate::event::Session;
+use crate::options::settle_alone;
 use crate::plan::Item;
 use crate::request::Request;
 
@@ -19,6 +22,7 @@ pub struct Alone {
     pub item: Item,
     pub(crate) kernel: Kernel,
     pub(crate) spec: Spec,
+    pub(crate) settle: Duration,
     session: Session,
     is_users: bool,
 }
@@ -46,7 +50,8 @@ impl Alone {
             return Err(Error::Usage(format!("{}: nothing was planned", run.case)));
         };
         let is_users = request.cases.program().is_some();
-        Ok(Self { run: run.clone(), item, kernel: prepared.kernel, spec, session, is_users })
+        let settle = settle_alone(request.policy.settle);
+        Ok(Self { run: run.clone(), item, kernel: prepared.kernel, spec, settle, session, is_users })
     }
 
     /// The files of a bundle, with what was kept of the Run as `evidence`.
@@ -55,7 +60,8 @@ impl Alone {
     ///
     /// When the Run was none of QEMU's or none at all, or something cannot be read.
     pub fn bundle(&self, evidence: Vec<File>) -> Result<Vec<File>, bundle::Error> {
-        let Self { run, item, kernel, spec, session, is_users } = self;
-        bundle::files(Parts { run, session, kernel, spec, item, is_users: *is_users }, evidence)
+        let Self { run, item, kernel, spec, settle, session, is_users } = self;
+        let (settle, is_users) = (*settle, *is_users);
+        bundle::files(Parts { run, session, kernel, spec, item, settle, is_users }, evidence)
     }
 }
