@@ -97,7 +97,7 @@ pub mod seed {
 
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Written {
+    pub(super) enum Written {
         Text(String),
         /// As earlier versions wrote it.
         Number(u64),
@@ -118,10 +118,37 @@ pub mod seed {
     ///
     /// When it is no seed.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        match Written::deserialize(deserializer)? {
-            Written::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        read(Written::deserialize(deserializer)?)
+    }
+
+    pub(super) fn read<E: serde::de::Error>(written: Written) -> Result<u64, E> {
+        match written {
+            Written::Text(text) => text.parse().map_err(E::custom),
             Written::Number(number) => Ok(number),
         }
+    }
+}
+
+/// For `#[serde(default, with = "judge::json::optional_seed")]` on a seed that may not be there.
+pub mod optional_seed {
+    use super::*;
+
+    /// Writes it as text, or null.
+    ///
+    /// # Errors
+    ///
+    /// As the serializer's.
+    pub fn serialize<S: Serializer>(seed: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+        seed.map(|seed| seed.to_string()).serialize(serializer)
+    }
+
+    /// Reads a text, a number, or null.
+    ///
+    /// # Errors
+    ///
+    /// When it is no seed.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+        Option::<seed::Written>::deserialize(deserializer)?.map(seed::read).transpose()
     }
 }
 
@@ -138,22 +165,28 @@ mod tests {
         limit: Option<Duration>,
         #[serde(with = "seed")]
         seed: u64,
+        #[serde(default, with = "optional_seed")]
+        own: Option<u64>,
     }
 
     #[test]
     fn durations_are_seconds_and_seeds_are_text() {
-        let sample = Sample { took: Duration::from_millis(1500), limit: None, seed: u64::MAX };
+        let sample = Sample { took: Duration::from_millis(1500), limit: None, seed: u64::MAX, own: Some(7) };
         let json = serde_json::to_string(&sample).unwrap();
-        assert_eq!(json, r#"{"took":1.5,"limit":null,"seed":"18446744073709551615"}"#);
+        assert_eq!(json, r#"{"took":1.5,"limit":null,"seed":"18446744073709551615","own":"7"}"#);
     }
 
     #[test]
     fn what_earlier_versions_wrote_is_read() {
-        let json =
-            r#"{"took":{"secs":1,"nanos":5},"limit":{"secs":2,"nanos":0},"seed":18446744073709551615}"#;
+        let json = r#"{"took":{"secs":1,"nanos":5},"limit":{"secs":2,"nanos":0},"seed":18446744073709551615,"own":7}"#;
         let limit = Some(Duration::from_secs(2));
-        let expected = Sample { took: Duration::new(1, 5), limit, seed: u64::MAX };
+        let expected = Sample { took: Duration::new(1, 5), limit, seed: u64::MAX, own: Some(7) };
         assert_eq!(serde_json::from_str::<Sample>(json).unwrap(), expected);
+        let without = Sample { own: None, ..expected };
+        for own in ["", r#","own":null"#] {
+            let json = json.replace(r#","own":7"#, own);
+            assert_eq!(serde_json::from_str::<Sample>(&json).unwrap(), without, "{json}");
+        }
     }
 
     #[test]
@@ -169,7 +202,7 @@ mod tests {
         #[test]
         fn nanoseconds_of_eleven_days_survive(nanos in 0..10_u64.pow(15), seed: u64) {
             let took = Duration::from_nanos(nanos);
-            let sample = Sample { took, limit: Some(took), seed };
+            let sample = Sample { took, limit: Some(took), seed, own: Some(seed) };
             let json = serde_json::to_string(&sample).unwrap();
             prop_assert_eq!(serde_json::from_str::<Sample>(&json).unwrap(), sample);
         }

@@ -54,11 +54,13 @@ pub struct Tested {
     /// What shows it.
     pub evidence: Evidence,
     /// Time to get the Kernel: fetching, building.
+    #[serde(with = "judge::json::seconds")]
     pub preparation: Duration,
     /// Time to get a machine in which it runs.
-    #[serde(default)]
+    #[serde(default, with = "judge::json::seconds")]
     pub boot: Duration,
     /// Time of one run.
+    #[serde(with = "judge::json::seconds")]
     pub each: Duration,
 }
 

@@ -19,6 +19,7 @@ pub struct CaseInfo {
     /// What it needs to run.
     pub needs: Vec<String>,
     /// The longest that it may take.
+    #[serde(serialize_with = "judge::json::seconds::serialize")]
     pub limit: Duration,
 }
 

@@ -16,7 +16,7 @@
 //! * Cases may run side by side: several may have `started` before one has `finished`, in any order.
 //! * `clone` is a number of its own for each copy of a booted machine, 0 for the machine itself.
 //! * Every `finished` names a case of `planned`, but for `boot`, a machine that did not come up.
-//! * Durations are objects with `secs` and `nanos`, `started` is RFC 3339.
+//! * Durations are seconds, seeds are text, `started` is RFC 3339.
 //! * Control characters and those that reorder text are escaped, so that the lines can be looked at in a
 //!   terminal; the decoded text is what the guest wrote.
 

@@ -37,6 +37,7 @@ pub struct FiguresRequest {
     /// Boots of each Kernel.
     pub boots: Option<u32>,
     /// The seed of the first boot in which instructions are counted; each later boot has the next one.
+    #[serde(with = "judge::json::seed")]
     pub first_seed: u64,
     /// Time is measured; else instructions are counted.
     pub timed: Option<TimedRequest>,
@@ -81,6 +82,7 @@ pub struct TimedRequest {
     /// The smallest difference that is of interest, as a fraction.
     pub min_effect: f64,
     /// What the order of boots is drawn from; another number each time if it is not set.
+    #[serde(default, with = "judge::json::optional_seed")]
     pub seed: Option<u64>,
     /// Boots during which the host was disturbed are left out.
     pub leave_out_disturbed: bool,
@@ -89,5 +91,25 @@ pub struct TimedRequest {
 impl Default for TimedRequest {
     fn default() -> Self {
         Self { budget: Duration::from_secs(600), min_effect: 0.01, seed: None, leave_out_disturbed: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_text_and_those_of_earlier_versions_are_read() {
+        let timed = TimedRequest { seed: Some(u64::MAX), ..TimedRequest::default() };
+        let figures = FiguresRequest { first_seed: 9, timed: Some(timed), ..FiguresRequest::default() };
+        let written = serde_json::to_string(&figures).unwrap();
+        assert!(
+            written.contains(r#""first_seed":"9""#) && written.contains(r#""seed":"18446744073709551615""#)
+        );
+        let earlier =
+            written.replace(r#""9""#, "9").replace(r#""18446744073709551615""#, "18446744073709551615");
+        for text in [written, earlier] {
+            assert_eq!(serde_json::from_str::<FiguresRequest>(&text).unwrap(), figures, "{text}");
+        }
     }
 }

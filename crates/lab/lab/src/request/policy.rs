@@ -40,6 +40,7 @@ pub struct RunPolicy {
     #[serde(with = "judge::json::optional_seconds", skip_serializing_if = "Option::is_none")]
     pub settle: Option<Duration>,
     /// What cases draw random numbers from.
+    #[serde(with = "judge::json::optional_seed")]
     pub seed: Option<u64>,
     /// Only what the last session like this has left open is run.
     pub resume: bool,

@@ -158,6 +158,10 @@ mod tests {
         let request: crate::request::Request = serde_json::from_str(text).unwrap();
         let again = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<crate::request::Request>(&again).unwrap(), request);
+        assert!(
+            text.contains(r#""seed": 7"#) && again.contains(r#""seed":"7""#),
+            "an earlier version's seed: {again}"
+        );
     }
 
     #[test]
