@@ -72,9 +72,14 @@ pub(crate) fn at_hand(prepared: &PreparedShell, greeting: &str) -> Result<u8> {
 }
 
 /// A machine that is up, while the user looks on.
+#[expect(clippy::print_stderr, reason = "this is the command line")]
 fn open(prepared: &PreparedShell, interrupt: &AtomicBool) -> Result<Result<Shell, Left>> {
     let mut progress = Progress::new();
-    Ok(prepared.open(interrupt, &mut |line| progress.show(line))?)
+    let opened = prepared.open(interrupt, &mut |line| progress.show(line))?;
+    drop(progress);
+    let note = opened.as_ref().ok().and_then(Shell::note);
+    note.into_iter().for_each(|note| eprintln!("kiln: note: {}", report::safe(note)));
+    Ok(opened)
 }
 
 /// Runs one command; its output is ours, and so is its exit status.

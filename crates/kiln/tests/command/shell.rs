@@ -25,6 +25,18 @@ fn a_command_gets_what_is_piped_or_redirected_into_kiln() {
 }
 
 #[test]
+fn a_parameter_that_the_kernel_of_a_shell_does_not_know_is_named() {
+    let place = Place::new();
+    let shell = || place.kiln(["shell", KERNEL, "-c", "echo hi", "--append", "frobnicate=1"]);
+    // The second machine is a clone of the first, which said it.
+    for _ in 0..2 {
+        let done = shell().run().expect(0);
+        assert_eq!(done.stdout, "hi\n");
+        assert_eq!(done.stderr, "kiln: note: the kernel does not know these parameters: frobnicate=1\n");
+    }
+}
+
+#[test]
 fn a_command_that_kills_the_guest_says_so() {
     let place = Place::new();
     let done = place.kiln(["shell", KERNEL, "-c", "echo c > /proc/sysrq-trigger"]).run().expect(1);

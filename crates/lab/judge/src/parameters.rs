@@ -48,7 +48,12 @@ pub fn unknown<'a>(console: impl IntoIterator<Item = &'a str>, said: &str) -> Ve
 /// The same in words; nothing if it knows all of them.
 #[must_use]
 pub fn unknown_note<'a>(console: impl IntoIterator<Item = &'a str>, said: &str) -> Option<String> {
-    let unknown = unknown(console, said);
+    note(&unknown(console, said))
+}
+
+/// Parameters that are [`unknown`], in words; nothing if there are none.
+#[must_use]
+pub fn note(unknown: &[String]) -> Option<String> {
     (!unknown.is_empty()).then(|| format!("the kernel does not know these parameters: {}", unknown.join(" ")))
 }
 

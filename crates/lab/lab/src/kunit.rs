@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use judge::kunit::{BOOT, Boot, Console, Story, story};
+use judge::parameters;
 use judge::{Exit, Summary};
 use machine::Event as MachineEvent;
 use protocol::ToAgent;
 
 use crate::event::{Event, Listener, Session};
+use crate::request::Request;
 use crate::source::{BootEvent, Source, Up};
 use crate::suites::select::matches;
 
@@ -43,11 +45,13 @@ pub fn run(
 ) -> Result<Summary, machine::Error> {
     let start = Instant::now();
     let mut console = Console::default();
-    let mut command_line = None;
+    let (mut command_line, mut unknown) = (None, Vec::new());
+    let said = session.request.as_ref().map(Request::parameters).unwrap_or_default();
     let booted = source.boot(interrupt, &mut |event| match event {
         BootEvent::CommandLine(line) => command_line = Some(line.to_string()),
         BootEvent::Console(line) => {
             watch(line);
+            unknown.extend(parameters::unknown([line], &said));
             console.push(line);
         }
     });
@@ -58,6 +62,7 @@ pub fn run(
         Err(error) => (Boot::Never, Some(error)),
     };
     let mut story = story(&mut console, &boot);
+    story.notes.splice(0..0, parameters::note(&unknown));
     story.runs.retain(|planned| !planned.is_case || is_wanted(&planned.run.case, suites));
     let mut summary = Summary { not_run: story.not_run, ..Summary::default() };
     story.runs.iter().for_each(|planned| summary.count(planned.run.outcome));

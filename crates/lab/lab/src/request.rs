@@ -41,6 +41,15 @@ pub enum Request {
 }
 
 impl Request {
+    /// The kernel parameters that the user asked for.
+    #[must_use]
+    pub fn parameters(&self) -> String {
+        match self {
+            Self::Run(request) => request.machine.append.join(" "),
+            Self::Kunit(request) => request.machine.append.join(" "),
+        }
+    }
+
     /// The arguments by which kiln is asked the same.
     #[must_use]
     pub fn words(&self) -> Vec<String> {

@@ -94,7 +94,8 @@ impl<'a> Runner<'a> {
     pub fn run(self, session: Session, parts: &[Part<'_>]) -> Result<Summary, machine::Error> {
         let start = Instant::now();
         let options = self.options;
-        let context = Context::new(self.interrupt, &options, parameters(&session));
+        let parameters = session.request.as_ref().map(Request::parameters).unwrap_or_default();
+        let context = Context::new(self.interrupt, &options, parameters);
         let mut emitter = Emitter::new(self.listener);
         let is_users = runs_program(&session);
         emitter.on_event(&Event::Planned(Box::new(planned(session, parts, &options))));
@@ -116,14 +117,6 @@ impl<'a> Runner<'a> {
 /// Whether it runs just the user's own program.
 fn runs_program(session: &Session) -> bool {
     matches!(&session.request, Some(Request::Run(request)) if request.cases.program().is_some())
-}
-
-/// The kernel parameters that the user asked for.
-fn parameters(session: &Session) -> String {
-    match &session.request {
-        Some(Request::Run(request)) => request.machine.append.join(" "),
-        Some(Request::Kunit(_)) | None => String::new(),
-    }
 }
 
 /// The session with what is known about the time that it takes.

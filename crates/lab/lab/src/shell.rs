@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use judge::boot::boot_outcome;
+use judge::parameters;
 use judge::{Dialect, Ending, Judgement, Seen, judge};
 use kernel::Kernel;
 use machine::{BootFailure, BootTrouble, Death, Event, Machine, Spec, Vmm};
@@ -44,6 +45,7 @@ pub struct PreparedShell {
 pub struct Shell {
     machine: Vmm,
     has_input: bool,
+    note: Option<String>,
 }
 
 impl std::fmt::Debug for Shell {
@@ -136,12 +138,17 @@ impl PreparedShell {
         emit: &mut dyn FnMut(&str),
     ) -> Result<Result<Shell, Left>, Error> {
         let source = VmmSource::new(&self.spec, &self.kernel, store(), false)?;
+        let mut unknown = Vec::new();
         let booted = source.machine(interrupt, &mut |event| match event {
             BootEvent::CommandLine(_) => emit(&format!("booting {}", self.kernel.provenance)),
-            BootEvent::Console(line) => emit(line),
+            BootEvent::Console(line) => {
+                unknown.extend(parameters::unknown([line], &self.spec.append));
+                emit(line);
+            }
         })?;
+        let (has_input, note) = (self.has_input, parameters::note(&unknown));
         Ok(match booted {
-            Ok(booted) => Ok(Shell { machine: booted.machine, has_input: self.has_input }),
+            Ok(booted) => Ok(Shell { machine: booted.machine, has_input, note }),
             Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => Err(Left::ByUser),
             Err(failure) => Err(Left::Died(Box::new(did_not_boot(&failure)))),
         })
@@ -149,6 +156,12 @@ impl PreparedShell {
 }
 
 impl Shell {
+    /// What is worth knowing about its machine.
+    #[must_use]
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
     /// Runs one command and writes what it says to `out`.
     ///
     /// # Errors

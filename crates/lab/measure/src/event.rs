@@ -22,6 +22,8 @@ pub enum Progress {
         took: Duration,
         /// It is the boot of an earlier session, which was kept.
         kept: bool,
+        /// Parameters of the user that the Kernel does not know.
+        unknown: Vec<String>,
     },
     /// A job is being measured.
     Measuring {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use judge::parameters::unknown_note;
+use judge::parameters;
 use kernel::{Kernel, Store};
 use machine::template::TemplateEntry;
 use machine::{Built, Measuring, Programs, SHIFT, Spec, Template, Timing, Watch};
@@ -129,8 +129,14 @@ impl Counted<'_> {
     }
 
     fn emit_booted(&self, template: &Template, kept: bool, context: &Context<'_>) {
-        let took = template.about().took;
-        (context.emit)(Progress::Booted { kernel: self.label.to_string(), took, kept });
+        let (took, unknown) = (template.about().took, self.unknown(template));
+        (context.emit)(Progress::Booted { kernel: self.label.to_string(), took, kept, unknown });
+    }
+
+    /// Parameters that the kernel of a template does not know.
+    fn unknown(&self, template: &Template) -> Vec<String> {
+        let console = template.about().console.iter().map(String::as_str);
+        parameters::unknown(console, &self.spec.append)
     }
 
     /// What clones of a template say.
@@ -140,15 +146,13 @@ impl Counted<'_> {
         profiling: Profiling,
         context: &Context<'_>,
     ) -> Result<BootTake, Failure> {
-        let console = ready.template.about().console.iter().map(String::as_str);
-        let unknown = unknown_note(console, &self.spec.append);
         let mut take = BootTake {
             release: ready.template.about().release.clone(),
             took: ready.template.about().took,
             booted: None,
             resumed: None,
             jobs: self.jobs.iter().map(|job| job.skip.clone().map(Err)).collect(),
-            notes: unknown.into_iter().collect(),
+            notes: parameters::note(&self.unknown(ready.template)).into_iter().collect(),
             watched: Vec::new(),
         };
         let symbols = || self.table.get(self.label, (ready.template, ready.entry), context);

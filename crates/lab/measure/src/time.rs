@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use host::Conditions;
-use judge::parameters::unknown_note;
+use judge::parameters;
 use machine::Built;
 use protocol::measure::{Clock, Order};
 
@@ -74,13 +74,14 @@ impl One<'_> {
         let order = Order { clock: Clock::Nanoseconds, jobs: works, symbols: false };
         emit(Progress::Boot { kernel: subject.label.clone(), number: boot + 1, of: None });
         let starting = self.built.start_measuring(&order)?;
-        let mut unknown = None;
+        let mut unknown = Vec::new();
         let booted = starting.wait_for_measuring(self.interrupt, &mut |line| {
-            unknown = unknown.take().or_else(|| unknown_note([line], &spec.append));
+            unknown.extend(parameters::unknown([line], &spec.append));
         });
         let (mut machine, release, took) =
             booted.map_err(|failure| Failure::of_boot(&subject.label, failure))?;
-        emit(Progress::Booted { kernel: subject.label.clone(), took, kept: false });
+        let unknown_note = parameters::note(&unknown);
+        emit(Progress::Booted { kernel: subject.label.clone(), took, kept: false, unknown });
         let watching = Conditions::watch();
         let timeouts = TimeoutScale::new(spec.engine);
         let begun = |job: usize| emit(measuring(&subject.label, jobs, boot, todo[job]));
@@ -99,7 +100,7 @@ impl One<'_> {
             return Err(Failure::Silent { kernel: subject.label.clone(), why });
         }
         let is_new = |note: &String| !measured.notes.contains(note);
-        let new: Vec<String> = unknown.into_iter().chain(take.notes).filter(is_new).collect();
+        let new: Vec<String> = unknown_note.into_iter().chain(take.notes).filter(is_new).collect();
         measured.notes.extend(new);
         measured.subject.release = release;
         measured.boots.push(Boot { seed: 0, took, conditions });

@@ -5,6 +5,7 @@ mod known;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use judge::parameters::note;
 use ledger::Journal;
 use serde::{Deserialize, Serialize};
 use verdict::bisection::{Boot, Search, State};
@@ -77,6 +78,8 @@ pub(crate) struct Asking<'a> {
     costs: Costs,
     pub(crate) runs: u32,
     pub(crate) reused: u32,
+    /// Parameters that some kernel does not know.
+    pub(crate) unknown: Vec<String>,
 }
 
 /// What answers and keeps, and where progress goes.
@@ -109,6 +112,7 @@ impl<'a> Asking<'a> {
             costs: Costs::default(),
             runs: 0,
             reused: 0,
+            unknown: Vec::new(),
         };
         for kept in kept {
             asking.costs.learn(&kept.tested);
@@ -335,7 +339,21 @@ impl<'a> Asking<'a> {
     }
 
     fn take(&mut self, Kept { point, name, boot, tested }: Kept) {
+        self.take_unknown(&tested.unknown);
         let known = self.known.entry(point).or_insert_with(|| Known::new(self.question.nests_runs()));
         known.take(name, boot, tested);
+    }
+
+    /// Reports parameters that a kernel does not know, each once.
+    fn take_unknown(&mut self, unknown: &[String]) {
+        let before = self.unknown.len();
+        for name in unknown {
+            if !self.unknown.contains(name) {
+                self.unknown.push(name.clone());
+            }
+        }
+        if let Some(text) = note(&self.unknown[before..]) {
+            self.emit(Progress::Note(text));
+        }
     }
 }

@@ -99,6 +99,7 @@ impl<'a> Opened<'a> {
         let parts = Parts { tester: &mut tester, journal: &mut journal, kept, emit };
         let bisection = bisect(axis.as_mut(), &request.question, &settings, parts)?;
         let reproduce = reproduce(axis.as_mut(), &tester, &bisection)?;
+        let notes = notes.into_iter().chain(bisection.notes).collect();
         Ok(Done { bisection: Bisection { notes, reproduce, ..bisection }, journal })
     }
 }

@@ -1,5 +1,6 @@
 //! Ends, search, reduction, proof: a bisection from its beginning to its end.
 
+use judge::parameters::note;
 use ledger::Journal;
 
 use verdict::bisection::{Belief, Standing};
@@ -97,7 +98,7 @@ pub fn bisect(
             worst: found.halving.1,
         },
         rate: rate_of(&bad_boots, question),
-        notes: Vec::new(),
+        notes: note(&asking.unknown).into_iter().collect(),
         reproduce: Vec::new(),
     })
 }

@@ -3,6 +3,7 @@
 //! * [`kernels`]: with Kernels in machines, in [`shares`] side by side; [`context`]: what all tests share
 //! * [`requests`] that make tests; [`failure`]: why a test did not come to its end
 //! * [`builds`]; [`runs`] of cases, counted by [`tally`] with the [`boot_log`]; [`figures`] that are measured
+//! * [`parameters`] that a kernel does not know
 
 mod boot_log;
 mod builds;
@@ -10,6 +11,7 @@ mod context;
 mod failure;
 mod figures;
 pub(crate) mod kernels;
+mod parameters;
 mod requests;
 mod runs;
 mod shares;
@@ -62,6 +64,9 @@ pub struct Tested {
     /// Time of one run.
     #[serde(with = "judge::json::seconds")]
     pub each: Duration,
+    /// Parameters that the kernel does not know.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
 }
 
 impl Tested {
@@ -69,7 +74,8 @@ impl Tested {
     pub(crate) fn at_once(answer: Answer, evidence: Evidence) -> Self {
         let nothing = Duration::ZERO;
         let (preparation, boot, each) = (nothing, nothing, nothing);
-        Self { answer, others: Vec::new(), reused: 0, evidence, preparation, boot, each }
+        let (others, unknown) = (Vec::new(), Vec::new());
+        Self { answer, others, reused: 0, evidence, preparation, boot, each, unknown }
     }
 }
 

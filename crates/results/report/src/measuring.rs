@@ -91,7 +91,7 @@ impl<W: Write + Send + 'static> fmt::Debug for Measuring<W> {
 fn row(progress: &Progress) -> Option<String> {
     match progress {
         Progress::Boot { .. } | Progress::Measuring { .. } => None,
-        Progress::Booted { kernel, took, kept } => {
+        Progress::Booted { kernel, took, kept, unknown: _ } => {
             let word = if *kept { "kept" } else { "booted" };
             Some(format!("{word:<6}  {:>10}  {}", seconds(*took), safe_line(kernel)))
         }
@@ -161,7 +161,12 @@ mod tests {
         let kernel = || "deb:6.1\x1b[2J".to_owned();
         vec![
             Progress::Boot { kernel: kernel(), number: 2, of: Some(3) },
-            Progress::Booted { kernel: kernel(), took: Duration::from_millis(2412), kept: false },
+            Progress::Booted {
+                kernel: kernel(),
+                took: Duration::from_millis(2412),
+                kept: false,
+                unknown: Vec::new(),
+            },
             Progress::Measuring { kernel: kernel(), boot: 2, job: 7, of: 112, name: "pipe/round\n".into() },
             Progress::Look { boots: 12, decided: 100, of: 112 },
             Progress::Note("a disturbance".into()),

@@ -6,7 +6,7 @@ use kernel::{Kernel, Store};
 use machine::{BootFailure, BootTrouble, Booted, Built, Error, Programs, Spec};
 
 use super::proven::{Proof, Proven};
-use super::{BootEvent, Source, Template, Up};
+use super::{BootEvent, Facts, Source, Template, Up};
 
 /// Boots a Kernel in a machine that is a program of this host: QEMU or UML.
 #[derive(Debug)]
@@ -59,7 +59,8 @@ impl Source for VmmSource<'_> {
 }
 
 impl VmmSource<'_> {
-    /// A machine with all that it shall have: a clone where there can be one, else one that boots.
+    /// A machine with all that it shall have: a clone where there can be one, else one that boots. `on_event` also gets
+    /// what the console of a boot said that an earlier run has kept.
     ///
     /// # Errors
     ///
@@ -70,7 +71,12 @@ impl VmmSource<'_> {
         on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Booted, BootFailure>, Error> {
         match self.proven(0, interrupt, on_event)? {
-            Ok(template) => template.booted(None, interrupt),
+            Ok(template) => {
+                let Facts { console, kept, .. } = template.facts();
+                let earlier = console.iter().filter(|_| kept);
+                earlier.for_each(|line| on_event(BootEvent::Console(line)));
+                template.booted(None, interrupt)
+            }
             Err(BootFailure { trouble: BootTrouble::Unclonable(_), .. }) => self.booted(interrupt, on_event),
             Err(failure) => Ok(Err(failure)),
         }

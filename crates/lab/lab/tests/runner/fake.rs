@@ -18,11 +18,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ::machine::{BootTrouble, Payload, TimeoutScale};
+use kernel::Locator;
 use lab::event::Session;
 use lab::options::Boots;
 use lab::plan::Item;
+use lab::request::{KernelRequest, KunitRequest, MachineRequest, Version};
 use lab::runner::Golden;
-use lab::{Event, Isolation, Options, Part, Plan, Repeats, Runner};
+use lab::{Event, Isolation, Options, Part, Plan, Repeats, Request, Runner};
 
 use machine::{Diary, Manner};
 use source::FakeSource;
@@ -150,11 +152,24 @@ impl World {
 
 /// Plays the boot of a kernel with KUnit.
 pub(crate) fn kunit(boot: Boot) -> Story {
+    kunit_with(boot, &[])
+}
+
+/// The same where the user asked for these kernel parameters.
+pub(crate) fn kunit_with(boot: Boot, append: &[&str]) -> Story {
     let interrupt = AtomicBool::new(matches!(boot, Boot::Prints(_, Err(BootTrouble::Interrupted))));
     let diary = Arc::new(Diary::default());
     let (source, _) = World::of(&[]).boots(vec![boot]).open(&diary);
     let mut recorder = Recorder { events: Vec::new(), interrupt_at: None, interrupt: &interrupt };
-    let result = lab::kunit::run(&source, &mut recorder, &interrupt, (session(Vec::new()), &[]), &mut |_| ());
+    let append = append.iter().map(ToString::to_string).collect();
+    let request = KunitRequest {
+        version: Version,
+        kernel: KernelRequest::named(Locator::Host),
+        suites: Vec::new(),
+        machine: MachineRequest { append, ..MachineRequest::default() },
+    };
+    let asked = Session { request: Some(Request::Kunit(Box::new(request))), ..session(Vec::new()) };
+    let result = lab::kunit::run(&source, &mut recorder, &interrupt, (asked, &[]), &mut |_| ());
     let seen = diary.seen().clone();
     let story = Story { events: recorder.events, result, seen };
     let Some(Event::Planned(session)) = story.events.first() else { panic!("{:?}", story.events) };

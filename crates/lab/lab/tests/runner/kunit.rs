@@ -297,3 +297,16 @@ fn consoles_of_real_kernels_become_runs() {
     let story = dies(&corpus("6.1-kunit-x86-oops.txt"), hang());
     assert_eq!(story.run("planted/planted_death").outcome, Outcome::Hang);
 }
+
+#[test]
+fn a_parameter_that_the_kernel_does_not_know_is_named() {
+    let line = "[    0.1] Unknown kernel command line parameters \"frobnicate=1 splash\", will be passed to user space.";
+    let boot =
+        Boot::Prints(format!("{line}\n{HEAD}    ok 2 each\n    ok 3 last\nok 1 alpha\n"), Ok(String::new()));
+    let story = fake::kunit_with(boot, &["quiet frobnicate=1"]);
+    assert!(
+        notes(&story).contains(&"the kernel does not know these parameters: frobnicate=1"),
+        "{:?}",
+        notes(&story)
+    );
+}

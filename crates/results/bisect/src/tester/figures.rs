@@ -9,7 +9,7 @@ use measure::{Counting, Function, Measurement, Metric, Profiling};
 use super::context::{Context, Ready};
 use super::failure::Failure;
 use super::shares::Part;
-use super::{Tested, requests};
+use super::{Tested, parameters, requests};
 use crate::answer::Answer;
 use crate::bisection::Evidence;
 use crate::error::Error;
@@ -30,11 +30,12 @@ pub(super) fn measure(
     let command = context.command(&ready.test.subject);
     let release = ready.kernel.release.clone();
     let evidence = Evidence { release, command, ..Evidence::default() };
-    let measured = match measurement(context, ready, part, emit) {
-        Ok(measured) => measured,
+    let (measured, unknown) = match measurement(context, ready, part, emit) {
+        Ok((measured, unknown)) => (measured, unknown),
         Err(Failure::OfKernel(why)) => return Ok(Tested::at_once(Answer::CannotTest(why), evidence)),
         Err(Failure::Of(error)) => return Err(error),
     };
+    parameters::refuse(context.request, &ready.test.subject, &unknown)?;
     let each = start.elapsed() / part.times.max(1);
     let Question::Metric { name, .. } = &context.request.question else {
         return Err(Error::Broken("there is no metric to be measured".to_string()));
@@ -48,15 +49,16 @@ pub(super) fn measure(
     }
     let values = metric.values.iter().map(|value| value.median).collect();
     let evidence = Evidence { functions: functions(metric), ..evidence };
-    Ok(Tested { preparation: ready.took, each, ..Tested::at_once(Answer::Values(values), evidence) })
+    Ok(Tested { preparation: ready.took, each, unknown, ..Tested::at_once(Answer::Values(values), evidence) })
 }
 
+/// What was measured, and parameters that the kernel does not know.
 fn measurement(
     context: &Context<'_>,
     ready: &Ready<'_>,
     part: Part,
     emit: &mut dyn FnMut(Progress),
-) -> Result<Measurement, Failure> {
+) -> Result<(Measurement, Vec<String>), Failure> {
     let exact = ready.kernel.exact_locator().parse().map_err(Error::from)?;
     let kernel = KernelRequest::named(exact);
     let mut request =
@@ -66,9 +68,11 @@ fn measurement(
     let sides = vec![Side::of(&request)];
     let found = context.preparing(emit, |context| find(sides, context)).map_err(Error::from)?;
     let candidates = candidates(&found, &request.figures, &request.machine).map_err(Error::from)?;
-    let mut progress = |progress: measure::Progress| {
-        if let measure::Progress::Boot { number, .. } = progress {
-            emit(Progress::Working(format!("boot {number}")));
+    let mut unknown = Vec::new();
+    let mut progress = |progress: measure::Progress| match progress {
+        measure::Progress::Boot { number, .. } => emit(Progress::Working(format!("boot {number}"))),
+        measure::Progress::Booted { unknown: names, .. } => unknown.extend(names),
+        measure::Progress::Measuring { .. } | measure::Progress::Look { .. } | measure::Progress::Note(_) => {
         }
     };
     let (backend, interrupt) = (context.environment.backend, context.environment.interrupt);
@@ -81,7 +85,7 @@ fn measurement(
         backend.count(&candidates, how, interrupt, &mut progress)?
     };
     let nothing = || Error::Broken("nothing was measured".to_string());
-    Ok(measured.into_iter().next().ok_or_else(nothing)?)
+    Ok((measured.into_iter().next().ok_or_else(nothing)?, unknown))
 }
 
 /// The functions in which most of the instructions are.

@@ -16,13 +16,14 @@ use super::context::{Context, Ready};
 use super::failure::Failure;
 use super::shares::Share;
 use super::tally::{Tally, small};
-use super::{Tested, requests};
+use super::{Tested, parameters, requests};
 use crate::answer::Answer;
+use crate::axis::Subject;
 use crate::bisection::Evidence;
 use crate::error::Error;
 use crate::event::Progress;
 use crate::question::Question;
-use crate::request::{AxisRequest, BisectRequest};
+use crate::request::BisectRequest;
 
 /// Runs at most of earlier sessions that count: a bisection wants to see for itself, too.
 const REUSED_MAX: u32 = 50;
@@ -47,6 +48,7 @@ struct Parts {
 struct Round<'r, 'q> {
     tally: &'r mut Tally<'q>,
     spent: &'r mut Spent,
+    unknown: &'r mut Vec<String>,
     emit: &'r mut dyn FnMut(Progress),
 }
 
@@ -91,12 +93,12 @@ impl Runs {
         emit: &mut dyn FnMut(Progress),
     ) -> Result<Tested, Error> {
         let mut tally = Tally::new(&context.request.question, self.way.as_ref());
-        let mut spent = Spent::default();
+        let (mut spent, mut unknown) = (Spent::default(), Vec::new());
         while tally.runs() < share.times && !tally.is_over() {
             let missing = Share { times: share.times - tally.runs(), ..share };
             let before = tally.runs();
-            let done =
-                self.round(context, ready, missing, Round { tally: &mut tally, spent: &mut spent, emit });
+            let round = Round { tally: &mut tally, spent: &mut spent, unknown: &mut unknown, emit };
+            let done = self.round(context, ready, missing, round);
             if context.is_interrupted() {
                 return Err(Error::Interrupted);
             }
@@ -126,6 +128,7 @@ impl Runs {
             preparation: ready.took,
             boot: spent.booting,
             each,
+            unknown,
             ..Tested::at_once(answer, evidence)
         })
     }
@@ -148,7 +151,7 @@ impl Runs {
                 return Ok(());
             }
         }
-        session_of(context, &parts, round)
+        session_of(context, &ready.test.subject, &parts, round)
     }
 
     /// Runs of earlier sessions with the same kernel, parameters, machine, isolation and case, by the same agent.
@@ -231,9 +234,14 @@ fn prepare(
 }
 
 /// One session.
-fn session_of(context: &Context<'_>, parts: &Parts, round: Round<'_, '_>) -> Result<(), Failure> {
+fn session_of(
+    context: &Context<'_>,
+    subject: &Subject,
+    parts: &Parts,
+    round: Round<'_, '_>,
+) -> Result<(), Failure> {
     let Parts { prepared, session } = parts;
-    let Round { tally, spent, emit } = round;
+    let Round { tally, spent, unknown, emit } = round;
     let machines = prepared.machines(context.environment.backend)?;
     let recorder = Recorder::create(&context.environment.sessions, &session.stamp())?;
     tally.sessions.push(name_of(recorder.directory()));
@@ -243,30 +251,15 @@ fn session_of(context: &Context<'_>, parts: &Parts, round: Round<'_, '_>) -> Res
     let execution = Execution { machines: &machines, options, golden: None, interrupt };
     let start = Instant::now();
     let said = prepared.request.machine.append.join(" ");
-    let mut listener = Counting { recorder, tally, emit, first: None, said: &said, unknown: Vec::new() };
+    let mut listener = Counting { recorder, tally, emit, first: None, said: &said, unknown };
     let outcome = prepared.run(session.clone(), execution, &mut listener);
     let begun = listener.first.unwrap_or_else(Instant::now);
-    let unknown = listener.unknown;
     listener.recorder.finish()?;
     outcome?;
-    refuse(context.request, &unknown)?;
+    parameters::refuse(context.request, subject, unknown)?;
     spent.booting += begun - start;
     spent.running += begun.elapsed();
     Ok(())
-}
-
-/// Where parameters are the candidates, one that the kernel does not know can be no cause, unless the user's program reads it
-/// from `/proc/cmdline`.
-fn refuse(request: &BisectRequest, unknown: &[String]) -> Result<(), Failure> {
-    match (&request.axis, unknown) {
-        (AxisRequest::Parameters { .. }, [name, ..]) if !matches!(request.question, Question::Program(_)) => {
-            let text = format!(
-                "--params: the kernel does not know {name}, so it has no effect: leave it out, or correct it"
-            );
-            Err(Error::Usage(text).into())
-        }
-        _ => Ok(()),
-    }
 }
 
 fn name_of(directory: &Path) -> String {
@@ -283,7 +276,7 @@ struct Counting<'h, 'q> {
     /// The kernel parameters of the subject.
     said: &'h str,
     /// Those of them that the kernel does not know.
-    unknown: Vec<String>,
+    unknown: &'h mut Vec<String>,
 }
 
 impl Listener for Counting<'_, '_> {

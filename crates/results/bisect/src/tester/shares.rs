@@ -77,6 +77,7 @@ fn joined(mut whole: Tested, part: Tested) -> Tested {
     whole.evidence.add(part.evidence, is_better);
     whole.answer = both(whole.answer, part.answer);
     whole.others.extend(part.others);
+    whole.unknown.extend(part.unknown);
     whole.reused += part.reused;
     whole.preparation = whole.preparation.max(part.preparation);
     whole.boot = whole.boot.max(part.boot);

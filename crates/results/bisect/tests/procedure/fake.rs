@@ -342,7 +342,7 @@ impl World {
         };
         let evidence = Evidence { sessions: vec![format!("{point:?}/{made}")], ..Evidence::default() };
         let [preparation, boot, each] = self.costs.map(Duration::from_millis);
-        Tested { answer, others, reused: 0, evidence, preparation, boot, each }
+        Tested { answer, others, reused: 0, evidence, preparation, boot, each, unknown: Vec::new() }
     }
 }
 

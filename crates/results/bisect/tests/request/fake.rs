@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bisect::{
     AxisRequest, BisectRequest, Bisection, Conclusion, Environment, Error, Opened, Progress, Question,
@@ -129,6 +130,11 @@ impl World {
         (self.truth)(&image, &words)
     }
 
+    /// Parameters that no Kernel knows.
+    pub(crate) fn unknown(parameters: &str) -> Vec<String> {
+        parameters.split_whitespace().filter(|word| word.starts_with("typo")).map(str::to_string).collect()
+    }
+
     /// A Run is made; how many were made before in such a machine.
     pub(crate) fn run(&self, image: &Path, parameters: &str) -> usize {
         let name = format!("{} {parameters}", image.file_name().unwrap_or_default().to_string_lossy());
@@ -178,8 +184,12 @@ impl Backend for World {
         candidates: &[Candidate<'_>],
         how: Counting,
         _interrupt: &AtomicBool,
-        _tell: &mut dyn FnMut(measure::Progress),
+        tell: &mut dyn FnMut(measure::Progress),
     ) -> Result<Vec<Measurement>, measure::Failure> {
+        for Candidate { subject, spec, .. } in candidates {
+            let (kernel, unknown) = (subject.label.clone(), Self::unknown(&spec.append));
+            tell(measure::Progress::Booted { kernel, took: Duration::ZERO, kept: false, unknown });
+        }
         Ok(candidates.iter().map(|candidate| self.measurement(candidate, how.boots)).collect())
     }
 

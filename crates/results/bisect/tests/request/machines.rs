@@ -33,6 +33,12 @@ impl Source for FakeSource<'_> {
         let (image, parameters) = (&self.kernel.image, &self.spec.append);
         let before = self.world.run(image, parameters);
         on_event(BootEvent::Console("Linux version 6.1.0"));
+        let unknown = World::unknown(parameters).join(" ");
+        let named =
+            format!("Unknown kernel command line parameters \"{unknown}\", will be passed to user space.");
+        if !unknown.is_empty() {
+            on_event(BootEvent::Console(&named));
+        }
         let failure = match self.world.does(image, parameters) {
             Does::Passes | Does::Costs(_) | Does::CostsAndSeed(_) => None,
             Does::Fails(text) => Some(text),

@@ -2,6 +2,7 @@
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use bisect::{BisectRequest, Error, Question};
 use lab::Request;
@@ -190,18 +191,61 @@ fn what_cannot_be_asked_is_refused_before_anything_runs() {
     assert_eq!(world.count(), 0);
 }
 
-#[test]
-fn a_program_called_boot_is_a_program() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("boot");
+/// The same of a program in this folder.
+fn of_program(folder: &Path, request: BisectRequest) -> BisectRequest {
+    let path = folder.join("boot");
     std::fs::write(&path, "#!/bin/sh\nexit 1\n").unwrap();
     std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
     let program = ProgramRequest { path, arguments: Vec::new(), needs: Vec::new() };
-    let asked = BisectRequest {
-        question: Question::Program("boot".to_string()),
-        cases: Some(Selection::Program(program)),
-        ..request("quiet", "quiet a b c")
-    };
+    let question = Question::Program("boot".to_string());
+    BisectRequest { question, cases: Some(Selection::Program(program)), ..request }
+}
+
+#[test]
+fn a_candidate_that_the_kernel_does_not_know_is_refused() {
+    let case = request("quiet", "quiet typo=1 c");
+    let metric = Question::Metric { name: "syscall/getppid".into(), worse_by: None, timed: false };
+    let metric = asks(BisectRequest { question: metric, ..case.clone() });
+    let boot = asks(BisectRequest { question: Question::Boot, ..case.clone() });
+    for (asked, does) in [(case, Does::Passes), (metric, Does::Costs(1.0)), (boot, Does::Passes)] {
+        let world = World::new(move |_, words| match does {
+            Does::Passes if words.contains(&"c") => Does::Fails("sum: is 2"),
+            does => does,
+        });
+        let error = world.carry_out(&asked).unwrap_err();
+        assert!(error.is_usage(), "{error}");
+        assert!(error.to_string().starts_with("--params: the kernel does not know typo=1, so"), "{error}");
+    }
+}
+
+#[test]
+fn what_a_kernel_does_not_know_and_is_no_candidate_is_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fixed = request("quiet", "quiet c");
+    fixed.machine.append.push("typo1 quiet typo2".to_string());
+    let metric = Question::Metric { name: "syscall/getppid".into(), worse_by: None, timed: false };
+    let metric = asks(BisectRequest { question: metric, ..fixed.clone() });
+    // A program may read it.
+    let read = of_program(folder.path(), request("quiet", "typo1 c typo2"));
+    for asked in [fixed, metric, read] {
+        let is_metric = asked.question.is_measured();
+        let world = World::new(move |_, words| match (words.contains(&"c"), is_metric) {
+            (is_bad, true) => Does::Costs(if is_bad { 2.0 } else { 1.0 }),
+            (true, false) => Does::Fails("sum: is 2"),
+            (false, false) => Does::Passes,
+        });
+        // The second time nothing boots.
+        for _ in 0..2 {
+            let bisection = world.carry_out(&asked).unwrap();
+            assert_eq!(bisection.notes, ["the kernel does not know these parameters: typo1 typo2"]);
+        }
+    }
+}
+
+#[test]
+fn a_program_called_boot_is_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = of_program(folder.path(), request("quiet", "quiet a b c"));
     // Twice: what earlier sessions kept of it counts as well.
     let world = World::with_culprit("b");
     assert_eq!(culprits(&world.carry_out(&asked).unwrap()), ["b"]);
