@@ -11,14 +11,14 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use bisect::{Conclusion, Environment, Opened};
+use bisect::{Conclusion, Environment, Opened, Progress};
 use lab::HostBackend;
 use report::Bisecting;
 
 use crate::cli::Bisect;
 use crate::failure::WrongUsage;
-use crate::signals;
-use crate::terminal::Progress;
+use crate::input::Input;
+use crate::{signals, terminal};
 use judge::exit::BROKEN;
 use results::Results;
 
@@ -33,10 +33,12 @@ pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
         sessions: ledger::default_root(),
         bisections: args.results.clone().unwrap_or_else(ledger::bisections_root),
     };
-    let mut progress = Progress::new();
+    let mut progress = terminal::Progress::new();
     let opened = Opened::new(&request, &environment, &mut |text| progress.show(text))?;
     drop(progress);
     let shown = RefCell::new(Bisecting::stderr(color));
+    let note = args.exec.as_ref().and_then(|_| Input::ignored_note());
+    note.into_iter().for_each(|text| shown.borrow_mut().on_event(&Progress::Note(text)));
     let done = opened.search(&mut |progress| shown.borrow_mut().on_event(&progress));
     // Nobody is before a terminal that does not take it.
     let _ = shown.into_inner().finish();

@@ -16,7 +16,7 @@ use judge::exit::{BROKEN, INTERRUPTED};
 /// Compares kernels and gives the exit code.
 pub(crate) fn compare(args: &Compare, color: bool) -> Result<u8> {
     let request = args.request()?;
-    let compared = looking_on(args.figures.root(), color, |environment, on_event| {
+    let compared = looking_on((args.figures.root(), args.has_program()), color, |environment, on_event| {
         compare::compare(&request, environment, on_event)
     })?;
     let Some(compared) = compared else { return Ok(INTERRUPTED) };
@@ -33,7 +33,7 @@ pub(crate) fn compare(args: &Compare, color: bool) -> Result<u8> {
 impl Compare {
     /// What is asked.
     pub(crate) fn request(&self) -> Result<CompareRequest> {
-        self.figures.check(self.exec.is_some() || self.exec_a.is_some())?;
+        self.figures.check(self.has_program())?;
         Ok(CompareRequest {
             version: Version,
             sides: self.sides()?,
@@ -42,6 +42,10 @@ impl Compare {
             allowed: self.fail_on.is_finite().then_some(self.fail_on),
             machine: self.machine.request(),
         })
+    }
+
+    fn has_program(&self) -> bool {
+        self.exec.is_some() || self.exec_a.is_some()
     }
 
     /// What is compared.

@@ -1,6 +1,6 @@
 //! What measuring and comparing share: what is asked, what is shown meanwhile, what is printed.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Stderr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -12,6 +12,7 @@ use verdict::Comparison;
 
 use crate::cli::Figures;
 use crate::failure::WrongUsage;
+use crate::input::Input;
 use crate::listeners::standard_output;
 use crate::{signals, terminal};
 
@@ -76,9 +77,10 @@ impl Figures {
     }
 }
 
-/// Carries something out on this host while the user looks on; nothing if the user stopped it.
+/// Carries something out on this host while the user looks on, perhaps with the user's own program; nothing if the user
+/// stopped it.
 pub(crate) fn looking_on<T>(
-    measurements: PathBuf,
+    (measurements, has_program): (PathBuf, bool),
     color: bool,
     work: impl FnOnce(&Environment<'_>, &mut dyn FnMut(Progress)) -> Result<T, Error>,
 ) -> Result<Option<T>> {
@@ -91,7 +93,7 @@ pub(crate) fn looking_on<T>(
         Progress::Measuring(progress) => {
             // Its line is taken away first.
             preparing = None;
-            measuring.get_or_insert_with(|| Measuring::stderr(color)).on_event(&progress);
+            measuring.get_or_insert_with(|| begin(has_program, color)).on_event(&progress);
         }
     });
     // Nobody is before a terminal that does not take it.
@@ -100,6 +102,14 @@ pub(crate) fn looking_on<T>(
         Err(Error::Interrupted) => Ok(None),
         done => Ok(Some(done?)),
     }
+}
+
+/// Begins to show what is measured.
+fn begin(has_program: bool, color: bool) -> Measuring<Stderr> {
+    let mut measuring = Measuring::stderr(color);
+    let note = Some(has_program).filter(|has| *has).and_then(|_| Input::ignored_note());
+    note.into_iter().for_each(|text| measuring.on_event(&measure::Progress::Note(text)));
+    measuring
 }
 
 /// The columns of the terminal, if people read there.

@@ -30,9 +30,11 @@ impl Input {
         Self::of(io::stdin().as_fd())
     }
 
-    /// Whether there is something in it, or may be.
-    pub(crate) fn is_there() -> bool {
-        state(io::stdin().as_fd()).is_ok_and(|state| state == State::Begun)
+    /// What is worth knowing where there is something in it, and a program that does not get it.
+    pub(crate) fn ignored_note() -> Option<String> {
+        let is_there = state(io::stdin().as_fd()).is_ok_and(|state| state == State::Begun);
+        is_there
+            .then(|| "standard input is not passed to the program: let a script bring its own".to_string())
     }
 
     fn of(fd: BorrowedFd<'_>) -> Result<Self> {

@@ -16,7 +16,7 @@ pub(crate) fn measure(args: &Measure, color: bool) -> Result<u8> {
         return calibrate(args, color);
     }
     let request = args.request();
-    let measured = looking_on(args.figures.root(), color, |environment, on_event| {
+    let measured = looking_on((args.figures.root(), args.exec.is_some()), color, |environment, on_event| {
         compare::measure(&request, environment, on_event)
     })?;
     let Some(Measured { measurement, is_measured, kept }) = measured else { return Ok(INTERRUPTED) };
@@ -32,9 +32,10 @@ pub(crate) fn measure(args: &Measure, color: bool) -> Result<u8> {
 /// Finds out how precise timed figures of this host are.
 fn calibrate(args: &Measure, color: bool) -> Result<u8> {
     let request = args.calibration();
-    let calibrated = looking_on(args.figures.root(), color, |environment, on_event| {
-        compare::calibrate(&request, environment, on_event)
-    })?;
+    let calibrated =
+        looking_on((args.figures.root(), args.exec.is_some()), color, |environment, on_event| {
+            compare::calibrate(&request, environment, on_event)
+        })?;
     let Some(calibrated) = calibrated else { return Ok(INTERRUPTED) };
     print(&report::calibrated(&calibrated))?;
     Ok(0)

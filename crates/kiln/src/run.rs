@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Run, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let prepared = preparing(&interrupt, |context| Prepared::new(&args.request(), context))?;
     if args.dry_run {
-        return print_dry(&prepared.dry_run()?);
+        return print_dry(&prepared.dry_run()?, ignored_input(&prepared).as_deref());
     }
     let view = View { format: args.format, color, verbose: args.verbose };
     let output = Output { view, results: args.results.as_deref() };
@@ -50,9 +50,7 @@ fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBo
     let mut listeners = output.listeners(&session)?;
     prepared.program().map_or(Ok(()), |program| listeners.keep_program(program))?;
     options.durations = listeners.durations_of(&session.cases);
-    let is_users = prepared.request.cases.program().is_some();
-    let ignored = (is_users && Input::is_there())
-        .then(|| "standard input is not passed to the program: let a script bring its own".to_string());
+    let ignored = ignored_input(&prepared);
     let notes = prepared.notes(&session).into_iter().chain(notes).chain(dump_note).chain(ignored);
     notes.for_each(|note| listeners.note(note));
     let execution = Execution { machines: &machines, options, golden, interrupt };
@@ -64,6 +62,11 @@ fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBo
     let exit = exit.unwrap_or_else(|| Exit::of_session(summary, interrupt.load(Ordering::Relaxed)));
     name_speaker(exit, last_end.as_ref());
     Ok(exit.code)
+}
+
+/// A note where the user's program does not get what is piped into kiln.
+fn ignored_input(prepared: &Prepared) -> Option<String> {
+    prepared.request.cases.program().and_then(|_| Input::ignored_note())
 }
 
 /// How the cases are run, and what is worth knowing about that.
@@ -80,7 +83,7 @@ fn options(prepared: &Prepared, session: &Session, output: Output<'_>) -> (Optio
 }
 
 /// Shows what would be done.
-fn print_dry(DryRun { provenance, image, machines }: &DryRun) -> Result<u8> {
+fn print_dry(DryRun { provenance, image, machines }: &DryRun, note: Option<&str>) -> Result<u8> {
     print(&format!("kernel     {provenance}\n"))?;
     print(&format!("image      {}\n", image.display()))?;
     for DryMachine { machine, initramfs, cases, command_line } in machines {
@@ -92,6 +95,7 @@ fn print_dry(DryRun { provenance, image, machines }: &DryRun) -> Result<u8> {
         }
         print(&format!("command    {command_line}\n"))?;
     }
+    note.map_or(Ok(()), |note| print(&format!("note       {note}\n")))?;
     Ok(0)
 }
 

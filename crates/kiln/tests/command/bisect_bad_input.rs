@@ -98,7 +98,12 @@ struct Ends {
 fn asked(place: &Place, Ends { good, bad }: Ends, body: &str, code: i32, words: &[&str]) {
     let body = format!("read -r line < /proc/cmdline\n{body}");
     let program = place.script("asked", &body).display().to_string();
-    refused(place, &[KERNEL, "--params", good, bad, "--exec", &program, "--tries", "6"], code, words);
+    let arguments = ["bisect", KERNEL, "--params", good, bad, "--exec", &program, "--tries", "6"];
+    let text = place.file("text", "for the program");
+    let done = place.kiln(arguments).with_input(&text).run().expect(code);
+    let start = done.stderr.lines().next().unwrap_or_default();
+    assert!(start.starts_with("note ") && start.contains("standard input is not passed"), "{}", done.stderr);
+    explains(&done, words);
 }
 
 const FAILS_IF_BAD: &str = "case \" $line \" in *\" bad \"*) exit 1;; esac";

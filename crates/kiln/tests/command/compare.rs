@@ -185,7 +185,10 @@ fn a_program_that_fails_is_not_compared() {
     let (well, fails) =
         (workload(&place, "well", 20_000, ""), workload(&place, "fails", 20_000, "return 1;"));
     let programs = ["--exec-a", &well, "--exec-b", &fails, "--boots", "1", "--json"];
-    let comparison: Comparison = compare(&place, &programs).run().expect(1).stated();
+    let text = place.file("text", "for the program");
+    let done = compare(&place, &programs).with_input(&text).run().expect(1);
+    assert!(done.stderr.contains("standard input is not passed to the program"), "{}", done.stderr);
+    let comparison: Comparison = done.stated();
     let [missing] = &comparison.others[0].missing[..] else { panic!("{:?}", comparison.others[0].missing) };
     assert_eq!((missing.metric.as_str(), &missing.base), ("workload", &None));
     let why = missing.new.as_ref().expect("the program failed there");

@@ -122,5 +122,11 @@ fn a_dry_run_shows_the_command_and_starts_nothing() {
     assert!(done.stdout.contains("\ncase       pipe/full\n"), "{}", done.stdout);
     let done = done.says("command    ").says("-append 'console=ttyS0");
     assert!(done.stderr.is_empty());
+    let program = place.script("reads", "cat").display().to_string();
+    let dry = || place.kiln(["run", KERNEL, "--exec", &program, "--dry-run"]);
+    let text = place.file("text", "for the program");
+    let note = "note       standard input is not passed to the program: let a script bring its own\n";
+    assert!(dry().with_input(&text).run().expect(0).stdout.ends_with(note));
+    assert!(!dry().run().expect(0).stdout.contains("standard input"));
     assert!(crate::support::sessions(&place.path().join("state")).is_empty());
 }

@@ -54,11 +54,17 @@ fn a_program_is_measured_with_what_it_asked_for_or_not_at_all() {
     let program = place.program("asks", "return access(\"/sys/module/loop\", F_OK) != 0;");
     let measure = |need: &str| {
         let program = program.to_str().expect("paths of tests are UTF-8");
-        place.kiln(["measure", KERNEL, "--exec", program, "--boots", "1", "--need", need]).run()
+        place.kiln(["measure", KERNEL, "--exec", program, "--boots", "1", "--need", need])
     };
-    measure("module loop").expect(0).says("workload");
-    measure("module nowhere").expect(3).says("skip    workload: the kernel has no module nowhere");
-    measure("device /dev/nowhere").expect(3).says("skip    workload: needs device=/dev/nowhere");
+    let text = place.file("text", "for the program");
+    let done = measure("module loop").with_input(&text).run().expect(0);
+    assert!(done.stderr.starts_with("note "), "it comes before the boot: {}", done.stderr);
+    assert!(done.stderr.contains("standard input is not passed to the program"), "{}", done.stderr);
+    done.says("workload");
+    measure("module nowhere").run().expect(3).says("skip    workload: the kernel has no module nowhere");
+    let none =
+        measure("device /dev/nowhere").run().expect(3).says("skip    workload: needs device=/dev/nowhere");
+    assert!(!none.stderr.contains("standard input"), "{}", none.stderr);
 }
 
 #[test]

@@ -202,6 +202,12 @@ impl Call {
         Self { command, ..self }
     }
 
+    /// The same call with this file as standard input.
+    pub(crate) fn with_input(mut self, path: &Path) -> Self {
+        self.command.stdin(std::fs::File::open(path).expect("it is readable"));
+        self
+    }
+
     pub(crate) fn start(mut self) -> Running {
         // Files take any amount of output without a thread that reads.
         let file = |name: &str| std::fs::File::create(self.output.join(name)).expect("writable");
