@@ -45,6 +45,20 @@ fn an_image_that_says_nothing_has_no_console() {
 }
 
 #[test]
+fn a_silent_kernel_is_at_fault_if_its_configuration_has_the_console() {
+    for (options, code, outcome, blame, why) in [
+        (&["PRINTK"][..], 3, Outcome::Broken, Some(Blame::Machine), "the kernel was built without"),
+        (&["PRINTK", "SERIAL_8250_CONSOLE"], 1, Outcome::Hang, None, "its configuration has"),
+    ] {
+        let place = Place::new();
+        let kernel = place.installed(&place.silent_image(), options);
+        let (run, _) = fails(image(&place, &kernel), code, outcome, blame);
+        assert!(run.reason.starts_with("no output on the console within"), "{}", run.reason);
+        assert!(run.reason.ends_with(&format!("{why} CONFIG_SERIAL_8250_CONSOLE")), "{}", run.reason);
+    }
+}
+
+#[test]
 fn a_panic_before_there_is_a_console_is_read_from_the_memory() {
     let place = Place::new();
     let panicked = place.image_that_panicked(false);

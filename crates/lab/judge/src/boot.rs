@@ -1,9 +1,9 @@
 //! From what was seen of a boot to an Outcome.
 
-use console::{BootFailure, BootTrouble};
+use console::{BootFailure, BootTrouble, ConsoleSupport};
 
 use crate::case::Judgement;
-use crate::kernel_report;
+use crate::kernel_report::{self, KernelReport, Kind};
 use crate::outcome::{Blame, Outcome};
 use crate::run::{BOOT, Run};
 
@@ -12,7 +12,9 @@ use crate::run::{BOOT, Run};
 pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
     match trouble {
         BootTrouble::Panic(_) | BootTrouble::Reset | BootTrouble::Fault(_) => (Outcome::Crash, None),
-        BootTrouble::Hang { .. } | BootTrouble::Late { .. } => (Outcome::Hang, None),
+        BootTrouble::Hang { .. }
+        | BootTrouble::Late { .. }
+        | BootTrouble::NoConsole { support: ConsoleSupport::Present(_), .. } => (Outcome::Hang, None),
         BootTrouble::NoConsole { .. }
         | BootTrouble::NoControlPort { .. }
         | BootTrouble::Unclonable(_)
@@ -27,7 +29,7 @@ pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
 /// kernel would only repeat it.
 #[must_use]
 pub fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
-    let reports = kernel_report::scan(&lines.iter().map(|line| console::message(line)).collect::<Vec<_>>());
+    let reports = reports(lines);
     let first = reports.first()?;
     let judgement = Judgement::new(Outcome::Fail, &first.title).with(&first.lines);
     let run = judgement.run_of(BOOT, "the kernel boots without reporting a defect", boot);
@@ -37,10 +39,82 @@ pub fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
 /// The Run of a machine that did not come up.
 #[must_use]
 pub fn did_not_boot(boot: u32, failure: &BootFailure) -> Run {
-    let (outcome, blame) = boot_outcome(&failure.trouble);
-    let judgement = Judgement::new(outcome, failure.trouble.to_string());
-    let judgement = judgement.with(&failure.facts.around(&failure.console));
-    let judgement = Judgement { blame, ..judgement };
-    let run = judgement.run_of(BOOT, "the kernel boots to user space", boot);
-    Run { is_boot: true, notes: failure.dump.iter().cloned().collect(), ..run }
+    let run = boot_judgement(failure).run_of(BOOT, "the kernel boots to user space", boot);
+    let kernel_reports = defect(failure).into_iter().collect();
+    Run { is_boot: true, kernel_reports, notes: failure.dump.iter().cloned().collect(), ..run }
+}
+
+/// What a boot that failed concludes, with its reason and what shows it.
+#[must_use]
+pub fn boot_judgement(failure: &BootFailure) -> Judgement {
+    let judgement = match defect(failure) {
+        Some(report) => Judgement::new(Outcome::Hang, report.title),
+        None => {
+            let (outcome, blame) = boot_outcome(&failure.trouble);
+            Judgement { blame, ..Judgement::new(outcome, failure.trouble.to_string()) }
+        }
+    };
+    judgement.with(&failure.facts.around(&failure.console))
+}
+
+/// What the kernel reported before it stopped answering. A kernel goes on after a warning.
+fn defect(failure: &BootFailure) -> Option<KernelReport> {
+    let stopped = matches!(
+        failure.trouble,
+        BootTrouble::NoConsole { .. } | BootTrouble::Hang { .. } | BootTrouble::Late { .. }
+    );
+    let mut reports = reports(&failure.console).into_iter().filter(|_| stopped);
+    reports.find(|report| report.kind != Kind::Warning)
+}
+
+fn reports(lines: &[String]) -> Vec<KernelReport> {
+    kernel_report::scan(&lines.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use console::Facts;
+
+    fn fails(trouble: BootTrouble, console: &[&str]) -> Run {
+        let console = console.iter().map(ToString::to_string).collect();
+        did_not_boot(1, &BootFailure { trouble, console, facts: Box::new(Facts::default()), dump: None })
+    }
+
+    fn silent(support: ConsoleSupport) -> BootTrouble {
+        BootTrouble::NoConsole { seconds: 9, support }
+    }
+
+    #[test]
+    fn a_silent_kernel_is_at_fault_if_it_was_built_with_the_console() {
+        let run = fails(silent(ConsoleSupport::Present("CONFIG_X")), &[]);
+        assert_eq!((run.outcome, run.blame), (Outcome::Hang, None));
+        for support in [ConsoleSupport::Missing("CONFIG_X"), ConsoleSupport::Unknown("CONFIG_X")] {
+            let run = fails(silent(support), &["Linux version 6.1.0"]);
+            assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Machine)), "{support:?}");
+        }
+    }
+
+    #[test]
+    fn a_defect_before_the_silence_is_its_cause() {
+        let oops = [
+            "[ 0.1] BUG: kernel NULL pointer dereference, address: 0000000000000008",
+            "[ 0.1] RIP: 0010:early_init+0x4/0x10",
+        ];
+        for trouble in
+            [silent(ConsoleSupport::Unknown("CONFIG_X")), BootTrouble::Hang { lines: 2, seconds: 9 }]
+        {
+            let run = fails(trouble, &oops);
+            assert_eq!((run.outcome, run.blame, run.kernel_reports.len()), (Outcome::Hang, None, 1));
+            assert_eq!(run.reason, "BUG: kernel NULL pointer dereference in early_init");
+            assert_eq!(run.evidence, oops);
+        }
+    }
+
+    #[test]
+    fn a_warning_is_no_cause_of_silence() {
+        let trouble = BootTrouble::Hang { lines: 2, seconds: 9 };
+        let run = fails(trouble.clone(), &["WARNING: CPU: 0 PID: 1 at fs/x.c:12 foo+0x1/0x2"]);
+        assert_eq!((run.reason, run.kernel_reports.len()), (trouble.to_string(), 0));
+    }
 }

@@ -11,7 +11,9 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-use console::{BootFailure, BootTrouble, CONSOLE_OPTION, Console, Death, Facts, PORT_OPTION, message};
+use console::{
+    BootFailure, BootTrouble, CONSOLE_OPTIONS, Console, ConsoleSupport, Death, Facts, PORT_OPTION, message,
+};
 use protocol::waiting::BEGINS;
 use protocol::{Counts, End};
 
@@ -76,7 +78,7 @@ pub fn conclude(about: &About, stop: &Stop, console: &str, control: &str) -> Ver
     let control = Control::read(control);
     let mut verdict = Verdict::default();
     if !control.is_up {
-        let run = did_not_boot(1, &boot_failure(stop, &console));
+        let run = did_not_boot(1, &boot_failure(about, stop, &console));
         let (outcome, evidence) = (run.outcome, run.evidence);
         let judgement = Judgement { blame: run.blame, ..Judgement::new(outcome, run.reason) };
         verdict.conclude("boot", &judgement);
@@ -131,10 +133,12 @@ fn last_words(lines: &[String]) -> Option<Death> {
     console.last_words()
 }
 
-fn boot_failure(stop: &Stop, console: &[String]) -> BootFailure {
+fn boot_failure(about: &About, stop: &Stop, console: &[String]) -> BootFailure {
     let given_up = match *stop {
         Stop::Silent(seconds) if console.is_empty() => {
-            BootTrouble::NoConsole { seconds, option: CONSOLE_OPTION }
+            let has = about.console_options.as_ref();
+            let has = has.map(|options| |option: &str| options.iter().any(|known| known == option));
+            BootTrouble::NoConsole { seconds, support: ConsoleSupport::new(CONSOLE_OPTIONS, has) }
         }
         Stop::Silent(seconds) => BootTrouble::Hang { lines: console.len() as u64, seconds },
         Stop::Late(seconds) => BootTrouble::Late { seconds, remedy: REMEDY },

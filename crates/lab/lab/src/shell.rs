@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use judge::boot::boot_outcome;
+use judge::boot::boot_judgement;
 use judge::parameters;
 use judge::{Dialect, Ending, Judgement, Seen, judge};
 use kernel::Kernel;
@@ -150,7 +150,7 @@ impl PreparedShell {
         Ok(match booted {
             Ok(booted) => Ok(Shell { machine: booted.machine, has_input, note }),
             Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => Err(Left::ByUser),
-            Err(failure) => Err(Left::Died(Box::new(did_not_boot(&failure)))),
+            Err(failure) => Err(Left::Died(Box::new(boot_judgement(&failure)))),
         })
     }
 }
@@ -240,12 +240,6 @@ fn request(command: &str, has_input: bool) -> RunRequest {
         needs: Vec::new(),
         settle_ms: 0,
     }
-}
-
-fn did_not_boot(failure: &BootFailure) -> Judgement {
-    let (outcome, blame) = boot_outcome(&failure.trouble);
-    let evidence = failure.facts.around(&failure.console);
-    Judgement { blame, evidence, ..Judgement::new(outcome, failure.trouble.to_string()) }
 }
 
 /// How the machine died under the command or the shell.

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// What a kernel needs for the console of a PC.
-pub const CONSOLE_OPTION: &str = "CONFIG_SERIAL_8250_CONSOLE";
+/// What a kernel needs so that its messages reach the console of a PC.
+pub const CONSOLE_OPTIONS: &[&str] = &["CONFIG_SERIAL_8250_CONSOLE", "CONFIG_PRINTK"];
 
 /// What a kernel needs for the control port of a PC.
 pub const PORT_OPTION: &str = "CONFIG_SERIAL_8250 with at least two ports";
@@ -41,6 +41,34 @@ impl Facts {
     #[must_use]
     pub fn around(&self, console: &[String]) -> Vec<String> {
         [&self.state, console, &self.traces].concat()
+    }
+}
+
+/// Whether a kernel was built with what its console needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum ConsoleSupport {
+    /// It was: a silent kernel hangs.
+    #[error("the kernel hangs early, for its configuration has {0}")]
+    Present(&'static str),
+    /// It was built without this option.
+    #[error("the kernel was built without {0}")]
+    Missing(&'static str),
+    /// Nobody knows its configuration; it may lack this option.
+    #[error("the kernel hangs early, or lacks {0}")]
+    Unknown(&'static str),
+}
+
+impl ConsoleSupport {
+    /// That of a kernel whose console needs all of `options`, the most telling first; `has`, if the configuration is
+    /// known, says whether it has an option.
+    #[must_use]
+    pub fn new(options: &[&'static str], has: Option<impl Fn(&str) -> bool>) -> Self {
+        let first = options.first().copied().unwrap_or_default();
+        let Some(has) = has else { return Self::Unknown(first) };
+        options
+            .iter()
+            .find(|option| !has(option))
+            .map_or(Self::Present(first), |missing| Self::Missing(missing))
     }
 }
 
@@ -101,12 +129,12 @@ pub enum BootTrouble {
     #[error("the kernel died of signal {0} without a message")]
     Fault(i32),
     /// Nothing at all on the console.
-    #[error("no output on the console within {seconds} s: the kernel hangs early, or lacks {option}")]
+    #[error("no output on the console within {seconds} s: {support}")]
     NoConsole {
         /// Seconds of silence.
         seconds: u64,
-        /// The configuration that a console needs.
-        option: &'static str,
+        /// Whether the kernel could have printed something.
+        support: ConsoleSupport,
     },
     /// The console went silent.
     #[error("the kernel stopped after {lines} lines on the console and said nothing for {seconds} s")]
@@ -145,4 +173,28 @@ pub enum BootTrouble {
     /// The user did not want to wait.
     #[error("interrupted")]
     Interrupted,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_kernel_is_told_by_its_configuration() {
+        let told = |config: Option<&[&str]>| {
+            let has = config.map(|config| |option: &str| config.contains(&option));
+            let support = ConsoleSupport::new(CONSOLE_OPTIONS, has);
+            BootTrouble::NoConsole { seconds: 9, support }.to_string()
+        };
+        assert_eq!(
+            [told(None), told(Some(CONSOLE_OPTIONS)), told(Some(&CONSOLE_OPTIONS[..1])), told(Some(&[]))],
+            [
+                "no output on the console within 9 s: the kernel hangs early, or lacks CONFIG_SERIAL_8250_CONSOLE",
+                "no output on the console within 9 s: the kernel hangs early, for its configuration has \
+                 CONFIG_SERIAL_8250_CONSOLE",
+                "no output on the console within 9 s: the kernel was built without CONFIG_PRINTK",
+                "no output on the console within 9 s: the kernel was built without CONFIG_SERIAL_8250_CONSOLE",
+            ]
+        );
+    }
 }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use protocol::results::cut;
 
-pub use end::{BootFailure, BootTrouble, CONSOLE_OPTION, Death, Facts, PORT_OPTION};
+pub use end::{BootFailure, BootTrouble, CONSOLE_OPTIONS, ConsoleSupport, Death, Facts, PORT_OPTION};
 
 /// Longest line that is kept, in bytes; the rest is cut off.
 const LINE_MAX: usize = 2048;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use kernel::Arch;
+use console::ConsoleSupport;
+use kernel::{Arch, Config};
 
 use crate::accel::{Accel, AccelChoice};
 use crate::error::Error;
@@ -71,12 +72,13 @@ impl Engine {
         }
     }
 
-    /// What a kernel that says nothing on the console may lack.
-    pub(crate) fn console_option(self) -> &'static str {
-        match self {
-            Self::Qemu(_) => console::CONSOLE_OPTION,
-            Self::Uml => "CONFIG_STDERR_CONSOLE",
-        }
+    /// Whether a kernel of this configuration, if it is known, can print on the console.
+    pub(crate) fn console_support(self, config: Option<&Config>) -> ConsoleSupport {
+        let options = match self {
+            Self::Qemu(_) => console::CONSOLE_OPTIONS,
+            Self::Uml => &["CONFIG_STDERR_CONSOLE", "CONFIG_PRINTK"],
+        };
+        ConsoleSupport::new(options, config.map(|config| |option: &str| config.is_enabled(option)))
     }
 
     /// What a kernel without a control port lacks.
@@ -113,6 +115,15 @@ mod tests {
         assert!(error.is_usage() && error.to_string().starts_with("--cpus 4: "), "{error}");
         assert_eq!(Engine::Qemu(Accel::Tcg).cpus(Some(4)).unwrap(), Some(4));
         assert_eq!(Engine::Qemu(Accel::Tcg).cpus(None).unwrap(), None);
+    }
+
+    #[test]
+    fn a_console_needs_what_its_engine_prints_on() {
+        let config = Config::parse("CONFIG_SERIAL_8250_CONSOLE=y\nCONFIG_PRINTK=y\n");
+        let support = |engine: Engine| engine.console_support(Some(&config));
+        assert_eq!(support(Engine::Qemu(Accel::Tcg)), ConsoleSupport::Present("CONFIG_SERIAL_8250_CONSOLE"));
+        assert_eq!(support(Engine::Uml), ConsoleSupport::Missing("CONFIG_STDERR_CONSOLE"));
+        assert_eq!(Engine::Uml.console_support(None), ConsoleSupport::Unknown("CONFIG_STDERR_CONSOLE"));
     }
 
     #[test]

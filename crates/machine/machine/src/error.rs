@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-pub use console::{BootFailure, BootTrouble};
+pub use console::{BootFailure, BootTrouble, ConsoleSupport};
 
 /// A machine that could not be had. Nothing here says anything about the kernel.
 #[derive(Debug, Error)]

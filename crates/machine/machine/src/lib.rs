@@ -40,7 +40,7 @@ use protocol::{FromAgent, ToAgent};
 pub use accel::{Accel, AccelChoice};
 pub use console::{Death, Facts};
 pub use engine::Engine;
-pub use error::{BootFailure, BootTrouble, Error};
+pub use error::{BootFailure, BootTrouble, ConsoleSupport, Error};
 pub use folder::Folder;
 pub use instrument::{Measuring, SHIFT, Step, Timing, Watch};
 pub use payload::Payload;

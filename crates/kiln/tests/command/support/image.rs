@@ -1,6 +1,6 @@
 //! Images that are no kernels: a boot sector's worth of real-mode code behind a kernel's header.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Place;
 
@@ -43,6 +43,18 @@ impl Place {
             at = (at + 8 + text.len()).next_multiple_of(8);
         }
         self.file("panicked", bytes)
+    }
+
+    /// A folder with this image, as an installed kernel with these options beside those that each needs.
+    pub(crate) fn installed(&self, image: &Path, options: &[&str]) -> PathBuf {
+        let root = self.path().join("installed");
+        std::fs::create_dir_all(root.join("boot")).expect("the folder is writable");
+        std::fs::copy(image, root.join("boot/vmlinuz-6.1.0-made-up")).expect("there is an image");
+        let needed = ["BLK_DEV_INITRD", "BINFMT_ELF", "DEVTMPFS", "SERIAL_8250"];
+        let all = needed.iter().chain(options).map(|option| format!("CONFIG_{option}=y\n"));
+        let config = root.join("boot/config-6.1.0-made-up");
+        std::fs::write(config, all.collect::<String>()).expect("the folder is writable");
+        root
     }
 
     /// An image that resets the machine.

@@ -19,6 +19,8 @@ pub struct About {
     pub expects: Vec<String>,
     /// Options that its suite asks for and the kernel was built without.
     pub lacking: Vec<String>,
+    /// Options for the console that its kernel was built with, if its configuration is known.
+    pub console_options: Option<Vec<String>>,
 }
 
 /// The names of the dialects.
@@ -47,6 +49,9 @@ impl About {
         for option in &self.lacking {
             text += &format!("lacking {}\n", option.replace('\n', " "));
         }
+        if let Some(options) = &self.console_options {
+            text += &format!("console {}\n", options.join(" "));
+        }
         text
     }
 
@@ -60,6 +65,7 @@ impl About {
             limit: Duration::ZERO,
             expects: Vec::new(),
             lacking: Vec::new(),
+            console_options: None,
         };
         for (word, value) in text.split('\n').filter_map(|line| line.split_once(' ')) {
             match word {
@@ -71,6 +77,9 @@ impl About {
                 "user's" => about.is_users = value == "yes",
                 "limit-ms" => about.limit = Duration::from_millis(value.parse().unwrap_or_default()),
                 "expects" => about.expects.push(value.to_string()),
+                "console" => {
+                    about.console_options = Some(value.split_whitespace().map(str::to_string).collect());
+                }
                 "lacking" => about.lacking.push(value.to_string()),
                 _ => {}
             }

@@ -78,6 +78,7 @@ impl Scene<'_> {
             limit: LIMIT,
             expects: self.expects.iter().map(ToString::to_string).collect(),
             lacking: Vec::new(),
+            console_options: None,
         };
         let about = About::read(&about.write());
         let verdict = conclude(&about, &Stop::read(0, ""), &console, &control);
@@ -260,11 +261,13 @@ proptest! {
         name in any::<String>(),
         (expects, lacking) in (prop::collection::vec(any::<String>(), 0..3), prop::collection::vec(any::<String>(), 0..3)),
         (dialect, is_users, limit_ms) in (0..4_usize, any::<bool>(), any::<u64>()),
+        options in prop::option::of(prop::collection::vec("CONFIG_[A-Z0-9_]{1,9}", 0..3)),
     ) {
         let in_a_line = |text: &str| text.replace('\n', " ");
         let dialect =
             [Dialect::Kiln, Dialect::Program, Dialect::Kselftest, Dialect::Ltp][dialect];
-        let about = About { name, dialect, is_users, limit: Duration::from_millis(limit_ms), expects, lacking };
+        let limit = Duration::from_millis(limit_ms);
+        let about = About { name, dialect, is_users, limit, expects, lacking, console_options: options };
         let mut expected = about.clone();
         expected.name = in_a_line(&expected.name);
         let texts = expected.expects.iter_mut().chain(&mut expected.lacking);

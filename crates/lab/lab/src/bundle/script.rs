@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use console::CONSOLE_OPTIONS;
 use judge::standalone::About;
+use kernel::Config;
 use machine::Accel;
 use machine::qemu::{command_line_from_files, files};
 
@@ -45,7 +47,10 @@ pub(super) fn write(parts: Parts<'_>, accel: Accel, limit: Duration) -> String {
 
 /// What is true of the case.
 pub(super) fn about(parts: Parts<'_>, limit: Duration) -> About {
-    let Parts { item, is_users, .. } = parts;
+    let Parts { item, is_users, kernel, .. } = parts;
+    let has = |config: &Config| {
+        CONSOLE_OPTIONS.iter().filter(|option| config.is_enabled(option)).map(ToString::to_string).collect()
+    };
     About {
         name: console::printable(item.name.as_bytes()),
         dialect: item.dialect,
@@ -53,6 +58,7 @@ pub(super) fn about(parts: Parts<'_>, limit: Duration) -> About {
         limit,
         expects: item.expects.iter().map(ToString::to_string).collect(),
         lacking: item.lacking.clone(),
+        console_options: kernel.config.as_ref().map(has),
     }
 }
 

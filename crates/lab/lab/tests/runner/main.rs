@@ -9,7 +9,7 @@ use fake::{Boot, World, agent, console, finished, item, log, passed, passes, rep
 use judge::kernel_report::Kind;
 use judge::{Blame, Outcome};
 use lab::Event;
-use machine::{BootTrouble, Death, Event as MachineEvent};
+use machine::{BootTrouble, ConsoleSupport, Death, Event as MachineEvent};
 use protocol::{Counts, End, FromAgent, Leftover, ReportKind, ToAgent};
 
 const PASS: (Outcome, Option<Blame>) = (Outcome::Pass, None);
@@ -254,11 +254,12 @@ fn a_liar_changes_no_outcome() {
 
 #[test]
 fn a_kernel_that_does_not_boot_is_one_run_and_nothing_else_is_run() {
+    let support = ConsoleSupport::Unknown("CONFIG_X");
     for (trouble, outcome, blame) in [
         (BootTrouble::Panic("no init".into()), Outcome::Crash, None),
         (BootTrouble::Reset, Outcome::Crash, None),
         (BootTrouble::Hang { lines: 3, seconds: 9 }, Outcome::Hang, None),
-        (BootTrouble::NoConsole { seconds: 9, option: "CONFIG_X" }, Outcome::Broken, Some(Blame::Machine)),
+        (BootTrouble::NoConsole { seconds: 9, support }, Outcome::Broken, Some(Blame::Machine)),
         (BootTrouble::NoControlPort { option: "CONFIG_X" }, Outcome::Broken, Some(Blame::Machine)),
         (BootTrouble::Fault(11), Outcome::Crash, None),
         (BootTrouble::Machine("no".into()), Outcome::Broken, Some(Blame::Machine)),

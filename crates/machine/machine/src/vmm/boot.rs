@@ -8,7 +8,7 @@ use protocol::FromAgent;
 
 use super::own::Own;
 use super::{CONSOLE_LINES, INTERRUPT_INTERVAL, Vmm};
-use crate::error::{BootFailure, BootTrouble};
+use crate::error::{BootFailure, BootTrouble, ConsoleSupport};
 use crate::instrument::{Channel, Measuring};
 use crate::spec::Spec;
 use crate::template::{About, Body, Memory, Template, kernel_log};
@@ -40,6 +40,8 @@ pub struct Starting<'a> {
     pub(super) machine: Vmm,
     pub(super) command_line: String,
     pub(super) spec: &'a Spec,
+    /// Whether its kernel can print on the console.
+    pub(super) console: ConsoleSupport,
     /// What clones are going to be made from, if that is what it is for.
     pub(super) template: Option<(Body, Memory)>,
     /// What only a machine that measures has.
@@ -260,8 +262,8 @@ impl Starting<'_> {
     fn silent(&mut self, silence: Duration, interrupt: &AtomicBool) -> BootFailure {
         let (lines, seconds) = (self.machine.console.lines(), silence.as_secs());
         if lines == 0 {
-            let option = self.spec.engine.console_option();
-            return self.unheard(BootTrouble::NoConsole { seconds, option }, &self.log(interrupt));
+            let trouble = BootTrouble::NoConsole { seconds, support: self.console };
+            return self.unheard(trouble, &self.log(interrupt));
         }
         // The console as it was before the kernel is provoked.
         let failure = self.fail(BootTrouble::Hang { lines, seconds });

@@ -196,6 +196,7 @@ impl<'a> Built<'a> {
             machine,
             command_line,
             spec: self.spec,
+            console: self.spec.engine.console_support(self.kernel.config.as_ref()),
             template,
             channel,
             start,
