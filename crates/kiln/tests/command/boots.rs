@@ -66,10 +66,10 @@ fn a_panic_before_there_is_a_console_is_read_from_the_memory() {
     assert_eq!(run.reason, "the kernel panicked: made up");
     let shows = |text: &str| run.evidence.iter().position(|line| line.contains(text));
     let order = [
-        shows("EIP="),
-        shows("nothing of it was printed"),
+        shows("which it did not print"),
         shows("Linux version 6.1.0-made-up"),
-        shows("made up"),
+        shows("syncing: made up"),
+        shows("EIP="),
     ];
     assert!(order.is_sorted() && order[0].is_some(), "{order:?} in {:?}", run.evidence);
 }
@@ -81,6 +81,31 @@ fn a_panic_before_there_is_a_console_is_found_though_the_kernel_restarts() {
     let (run, _) = fails(image(&place, &panicked), 1, Outcome::Crash, None);
     assert_eq!(run.reason, "the kernel panicked: made up");
     assert!(run.evidence.iter().any(|line| line.contains("Linux version 6.1.0-made-up")), "{run:?}");
+}
+
+#[test]
+fn a_real_panic_that_nothing_prints_is_read_from_the_memory() {
+    // Without a level even a panic is not printed; with so little memory it comes before there is a timer, and the kernel
+    // does not restart.
+    for (isolation, append, title) in [
+        ("case", "mem=2M", "Cannot find place for new RAMDISK of size "),
+        ("suite", "mem=2M", "Cannot find place for new RAMDISK of size "),
+        ("suite", "rdinit=/nowhere", "VFS: Unable to mount root fs on unknown-block(0,0)"),
+    ] {
+        let place = Place::new();
+        let append = format!("nokaslr loglevel=0 {append}");
+        let arguments = ["run", KERNEL, "--case", "pipe/full", "--isolation", isolation, "--append", &append];
+        let (run, _) = fails(place.kiln(arguments), 1, Outcome::Crash, None);
+        let is_titled = run.reason.starts_with(&format!("the kernel panicked: {title}"));
+        assert!(is_titled, "{isolation} {append}: {}", run.reason);
+        let shows = |text: &str| run.evidence.iter().position(|line| line.contains(text));
+        let order = [
+            shows("bootconsole [earlyser0] enabled"),
+            shows("which it did not print"),
+            shows("Kernel panic - not syncing"),
+        ];
+        assert!(order.is_sorted() && order[0].is_some(), "{order:?} in {:?}", run.evidence);
+    }
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub fn boot_judgement(failure: &BootFailure) -> Judgement {
             Judgement { blame, ..Judgement::new(outcome, failure.trouble.to_string()) }
         }
     };
-    judgement.with(&failure.facts.around(&failure.console))
+    judgement.with(&failure.facts.after(&failure.console))
 }
 
 /// What the kernel reported before it stopped answering. A kernel goes on after a warning.

@@ -172,11 +172,11 @@ pub fn judge(seen: &Seen<'_>) -> Judgement {
         (Ending::Died(death), report) => died(death, report, seen.console),
         (Ending::Silent { seconds, facts }, report) => {
             let reason = format!("the machine stopped answering for {seconds} s");
-            hang(reason, report).with(&facts.around(seen.console))
+            hang(reason, report).with(&facts.after(seen.console))
         }
         (Ending::Overdue { facts }, report) => {
             let reason = "the agent answers, but the case is still running long after its limit".to_string();
-            hang(reason, report).with(&facts.around(seen.console))
+            hang(reason, report).with(&facts.after(seen.console))
         }
         (Ending::Finished { .. }, Some(report)) => {
             Judgement::new(Outcome::Fail, &report.title).with(&report.lines)

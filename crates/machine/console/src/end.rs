@@ -37,10 +37,10 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// All of it, with the last lines that the kernel printed by itself in between.
+    /// All of it, after the last lines that the kernel printed by itself.
     #[must_use]
-    pub fn around(&self, console: &[String]) -> Vec<String> {
-        [&self.state, console, &self.traces].concat()
+    pub fn after(&self, console: &[String]) -> Vec<String> {
+        [console, &self.state, &self.traces].concat()
     }
 }
 

@@ -288,6 +288,18 @@ impl Vmm {
         self.process.kill();
     }
 
+    /// The state of a machine whose kernel has died and does nothing more.
+    pub(crate) fn examine_dead(&mut self) -> Facts {
+        let state = if self.exit.is_some() { Vec::new() } else { self.state() };
+        self.end_with_dump();
+        Facts { state, traces: Vec::new() }
+    }
+
+    fn state(&mut self) -> Vec<String> {
+        let state = self.driver.examine(&self.process);
+        state.iter().map(|line| console::printable(line.as_bytes())).collect()
+    }
+
     /// Ends a machine that hangs, if its memory is to be dumped.
     fn end_with_dump(&mut self) {
         if self.dumps.is_some() && self.exit.is_none() && !self.over && self.driver.provoke(Provocation::Stop)
@@ -334,8 +346,7 @@ impl Machine for Vmm {
         if self.exit.is_some() {
             return Facts::default();
         }
-        let state = self.driver.examine(&self.process);
-        let state = state.iter().map(|line| console::printable(line.as_bytes())).collect();
+        let state = self.state();
         let traces = self.traces();
         self.end_with_dump();
         Facts { state, traces }

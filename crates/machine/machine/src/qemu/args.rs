@@ -85,7 +85,8 @@ fn size(spec: &Spec) -> Vec<String> {
     }
 }
 
-/// What is cloned lies in a file that clones map privately; only the state of the devices is migrated.
+/// It lies in a file, where it can be read when the machine has gone, and which clones map privately; only the state of the
+/// devices is migrated.
 fn memory(spec: &Spec, origin: &Origin<i32>) -> Vec<String> {
     let size = size(spec);
     let file = |number: i32, share: &str| {
@@ -99,11 +100,12 @@ fn memory(spec: &Spec, origin: &Origin<i32>) -> Vec<String> {
         ])
     };
     match origin {
-        Origin::Boot { .. } => size,
-        Origin::Template { memory, window, .. } => {
-            [size, file(*memory, "on"), window.map(|file| self::window(file, "on")).unwrap_or_default()]
-                .concat()
-        }
+        Origin::Boot { memory, window, .. } => [
+            size,
+            memory.map(|number| file(number, "on")).unwrap_or_default(),
+            window.map(|file| self::window(file, "on")).unwrap_or_default(),
+        ]
+        .concat(),
         Origin::Clone { memory, window, .. } => [
             size,
             file(*memory, "off"),
@@ -218,7 +220,8 @@ mod tests {
             line,
             "-nodefaults -no-user-config -display none -machine \
              q35,accel=tcg,smm=off,sata=off,usb=off,smbus=off,i8042=off,vmport=off \
-             -cpu max,-erms -smp 2 -m 512M -kernel /boot/vmlinuz -initrd /proc/self/fd/3 \
+             -cpu max,-erms -smp 2 -m 512M -machine memory-backend=memory \
+             -object memory-backend-file,id=memory,size=512M,mem-path=/proc/self/fd/9,share=on -kernel /boot/vmlinuz -initrd /proc/self/fd/3 \
              -append console=ttyS0 earlyprintk=ttyS0 panic=-1 random.trust_cpu=on sysrq_always_enabled \
              unknown_nmi_panic no_timer_check quiet \
              -chardev socket,id=console,fd=4 -serial chardev:console \
@@ -237,7 +240,8 @@ mod tests {
     #[test]
     fn a_machine_out_of_files_is_the_same_machine() {
         let spec = Spec { disk_mib: 64, ..spec() };
-        let numbers = Numbers::example(true, false);
+        let origin = Origin::Boot { initramfs: 3, memory: None, window: None };
+        let numbers = Numbers { origin, ..Numbers::example(true, false) };
         let of_kiln = arguments(&spec, Accel::Tcg, Path::new("vmlinuz"), &numbers, 6);
         let of_files = from_files(&spec, Accel::Tcg);
         let kept = |line: &[String]| -> Vec<String> {
@@ -264,7 +268,7 @@ mod tests {
             let numbers = Numbers { origin, ..Numbers::example(false, false) };
             arguments(&spec(), Accel::Tcg, Path::new("x"), &numbers, 6).join(" ")
         };
-        let template = of(Origin::Template { initramfs: 3, memory: 8, window: Some(9) });
+        let template = of(Origin::Boot { initramfs: 3, memory: Some(8), window: Some(9) });
         let clone = of(Origin::Clone { memory: 8, state: 3, window: Some(9) });
         for (line, share) in [(template, "on"), (clone, "off")] {
             let window = format!(

@@ -85,10 +85,22 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..at + WORD)?.try_into().ok().map(u64::from_le_bytes)
 }
 
-/// Without what fills the last word.
+/// Without what fills the last word, and what printk leaves behind a text.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    String::from_utf8_lossy(&bytes[..end]).into_owned()
+    String::from_utf8_lossy(without_rest(&bytes[..end])).into_owned()
+}
+
+/// `printk_sprint()` of kernel/printk/printk.c writes a text with its level and its line end, and moves it over the level. So
+/// its last two characters stand there twice. Before 5.11 the line end is never there.
+fn without_rest(text: &[u8]) -> &[u8] {
+    // Of `pr_cont("\n")` only the level is left: `KERN_SOH` and a letter.
+    let text = text.split(|&byte| byte == 1).next().unwrap_or_default();
+    match text {
+        [.., a, b, c, d, b'\n'] if (a, b) == (c, d) => &text[..text.len() - 3],
+        [line @ .., b'\n'] => line,
+        _ => text,
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +160,22 @@ mod tests {
         both.resize(both.len().next_multiple_of(WORD), 0);
         both.extend(blocks(&["Linux version 6.1.0", "next"]));
         assert_eq!(find(&both).unwrap_or_default(), ["Linux version 6.1.0", "next"]);
+    }
+
+    #[test]
+    fn what_printk_leaves_behind_a_text_is_no_part_of_it() {
+        let log = blocks(&[
+            "Linux version 6.1.0x)x)\n",
+            "of size 204658484\n",
+            "no level\n",
+            "usable\x01c\n",
+            "of 5.10: 0x00000000",
+        ]);
+        let texts = find(&log).unwrap_or_default();
+        assert_eq!(
+            texts,
+            ["Linux version 6.1.0x)", "of size 2046584", "no level", "usable", "of 5.10: 0x00000000"]
+        );
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! The memory of a template.
+//! The memory of a machine.
 
 use std::fs::File;
 use std::io;
@@ -24,7 +24,7 @@ pub(crate) struct Memory {
 impl Memory {
     /// An empty one; it takes room as it is used.
     pub(crate) fn new(mib: u64) -> Result<Self, Error> {
-        let failed = |error: Errno| Error::host("memory of a template", error);
+        let failed = |error: Errno| Error::host("memory of a machine", error);
         let file = memfd_create("memory", MemfdFlags::CLOEXEC).map_err(failed)?;
         ftruncate(&file, mib << 20).map_err(failed)?;
         Ok(Self { file: file.into(), mib })
@@ -43,7 +43,7 @@ impl Memory {
 
     /// For a machine that uses it.
     pub(crate) fn descriptor(&self) -> Result<OwnedFd, Error> {
-        self.file.try_clone().map(OwnedFd::from).map_err(|source| Error::host("memory of a template", source))
+        self.file.try_clone().map(OwnedFd::from).map_err(|source| Error::host("memory of a machine", source))
     }
 
     pub(super) fn file(&self) -> &File {

@@ -1,9 +1,13 @@
 //! From the start of a machine's program to the agent's hello.
+//!
+//! * [`unprinted`]: what the kernel logged and did not print
+
+mod unprinted;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use console::{Console, Death};
+use console::Death;
 use protocol::FromAgent;
 
 use super::own::Own;
@@ -11,17 +15,15 @@ use super::{CONSOLE_LINES, INTERRUPT_INTERVAL, Vmm};
 use crate::error::{BootFailure, BootTrouble, ConsoleSupport};
 use crate::instrument::{Channel, Measuring};
 use crate::spec::Spec;
-use crate::template::{About, Body, Memory, Template, kernel_log};
+use crate::template::{About, Body, Memory, Template};
 use crate::{Event, Machine};
 
-/// How often the memory of a machine that has printed nothing is searched for a panic.
+/// The silence after which the memory of a machine is searched for a panic; it is searched again when the silence has
+/// doubled.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Most lines of its console that a template keeps.
 const LINES_MAX: usize = 10_000;
-
-/// Stands before lines that never were on a console.
-const NOT_PRINTED: &str = "the kernel's log, from the machine's memory; nothing of it was printed:";
 
 /// A machine whose agent has said hello.
 #[derive(Debug)]
@@ -42,8 +44,10 @@ pub struct Starting<'a> {
     pub(super) spec: &'a Spec,
     /// Whether its kernel can print on the console.
     pub(super) console: ConsoleSupport,
-    /// What clones are going to be made from, if that is what it is for.
-    pub(super) template: Option<(Body, Memory)>,
+    /// Its memory, where that can be read.
+    pub(super) memory: Option<Memory>,
+    /// What clones are started with, if it is to be cloned.
+    pub(super) template: Option<Body>,
     /// What only a machine that measures has.
     pub(super) channel: Option<Channel>,
     pub(super) start: Instant,
@@ -96,7 +100,7 @@ impl Starting<'_> {
             }
             console(line);
         })?;
-        let Some((body, memory)) = self.template.take() else {
+        let Some((body, memory)) = self.template.take().zip(self.memory.take()) else {
             return Err(self.fail(BootTrouble::Unclonable("it was not started as a template".to_string())));
         };
         if self.spec.timing.is_some() {
@@ -171,7 +175,7 @@ impl Starting<'_> {
         console: &mut dyn FnMut(&str),
     ) -> Result<Hello, BootFailure> {
         let mut last_line = Duration::ZERO;
-        let mut next_look = LOOK_INTERVAL;
+        let mut look_after = LOOK_INTERVAL;
         while !interrupt.load(Ordering::Relaxed) {
             let deadline = self.spec.boot_limit.min(last_line + self.spec.silence_limit);
             let left = deadline.saturating_sub(self.lived());
@@ -179,6 +183,7 @@ impl Starting<'_> {
             match event {
                 Event::Console(line) => {
                     last_line = self.lived();
+                    look_after = LOOK_INTERVAL;
                     console(&line);
                     if line.contains("kiln: no control port") {
                         return Err(
@@ -195,7 +200,7 @@ impl Starting<'_> {
                 // What comes before the hello is the driver's or the firmware's.
                 Event::Agent(_) | Event::Stranger(_) | Event::Stopped => {}
                 Event::Ended(death) => {
-                    // A kernel that panics before it can print may restart at once.
+                    // A kernel that panics and cannot print may restart at once.
                     let panic = (death == Death::Reset).then(|| self.silent_panic(interrupt)).flatten();
                     let of_death = || self.fail(BootTrouble::of(death, self.spec.engine.port_option()));
                     return Err(panic.unwrap_or_else(of_death));
@@ -204,45 +209,16 @@ impl Starting<'_> {
                     let silence = self.lived().saturating_sub(last_line);
                     return Err(self.too_late(silence, interrupt));
                 }
-                Event::Quiet if self.lived() >= next_look => {
+                Event::Quiet if self.lived() >= last_line + look_after => {
                     if let Some(panic) = self.silent_panic(interrupt) {
                         return Err(panic);
                     }
-                    next_look = self.lived() + LOOK_INTERVAL;
+                    look_after *= 2;
                 }
                 Event::Quiet => {}
             }
         }
         Err(self.fail(BootTrouble::Interrupted))
-    }
-
-    /// The panic of a kernel that has printed nothing.
-    fn silent_panic(&mut self, interrupt: &AtomicBool) -> Option<BootFailure> {
-        if self.machine.console.lines() > 0 {
-            return None;
-        }
-        let log = self.log(interrupt);
-        let Some(Death::Panic(title)) = log.last_words() else { return None };
-        Some(self.unheard(BootTrouble::Panic(title), &log))
-    }
-
-    /// What the kernel has logged, whether it could print it or not; of a machine that is booted to be cloned.
-    fn log(&self, interrupt: &AtomicBool) -> Console {
-        let mut log = Console::default();
-        let texts =
-            self.template.as_ref().map(|(_, memory)| kernel_log(memory, interrupt)).unwrap_or_default();
-        texts.iter().for_each(|text| drop(log.feed(format!("{text}\n").as_bytes())));
-        log
-    }
-
-    /// The end of a kernel that came before it could print anything.
-    fn unheard(&mut self, trouble: BootTrouble, log: &Console) -> BootFailure {
-        let log = log.tail(CONSOLE_LINES);
-        let failure = self.fail(trouble);
-        let facts = Box::new(self.machine.examine());
-        let title = (!log.is_empty()).then(|| NOT_PRINTED.to_string());
-        let console = title.into_iter().chain(log).collect();
-        BootFailure { facts, console, dump: self.machine.dumped(), ..failure }
     }
 
     /// The time since the start, without what the machine waited for a CPU of the host.
@@ -254,21 +230,15 @@ impl Starting<'_> {
     fn too_late(&mut self, silence: Duration, interrupt: &AtomicBool) -> BootFailure {
         // A user's limit may be over before the silence is as long as it usually must be.
         if silence >= self.spec.silence_limit / 2 {
-            return self.silent(silence, interrupt);
+            let (lines, seconds) = (self.machine.console.lines(), silence.as_secs());
+            let trouble = match lines {
+                0 => BootTrouble::NoConsole { seconds, support: self.console },
+                _ => BootTrouble::Hang { lines, seconds },
+            };
+            let panic = self.silent_panic(interrupt);
+            return panic.unwrap_or_else(|| self.silent(trouble, interrupt));
         }
         self.fail(BootTrouble::Late { seconds: self.start.elapsed().as_secs(), remedy: "--timeout" })
-    }
-
-    fn silent(&mut self, silence: Duration, interrupt: &AtomicBool) -> BootFailure {
-        let (lines, seconds) = (self.machine.console.lines(), silence.as_secs());
-        if lines == 0 {
-            let trouble = BootTrouble::NoConsole { seconds, support: self.console };
-            return self.unheard(trouble, &self.log(interrupt));
-        }
-        // The console as it was before the kernel is provoked.
-        let failure = self.fail(BootTrouble::Hang { lines, seconds });
-        let facts = Box::new(self.machine.examine());
-        BootFailure { facts, dump: self.machine.dumped(), ..failure }
     }
 
     fn fail(&self, trouble: BootTrouble) -> BootFailure {

@@ -1,6 +1,5 @@
 //! All that a machine is made of, ready to be started.
 
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -112,8 +111,7 @@ impl<'a> Built<'a> {
     ///
     /// When the host cannot start it.
     pub fn start(&self) -> Result<Starting<'a>, Error> {
-        let initramfs = launch::in_memory("initramfs", &self.initramfs(Programs::Inside))?;
-        self.start_from(Origin::Boot { initramfs }, None, None)
+        self.start_from(Programs::Inside, None, None)
     }
 
     /// Whether machines of this engine can be cloned at all.
@@ -136,14 +134,7 @@ impl<'a> Built<'a> {
     ///
     /// When the host cannot start it.
     pub fn start_template(&self, programs: Programs) -> Result<Starting<'a>, Error> {
-        let initramfs = launch::in_memory("initramfs", &self.initramfs(programs))?;
-        let memory = Memory::new(self.spec.memory_mib)?;
-        let window = match programs {
-            Programs::Inside => None,
-            Programs::Later => Some(Window::empty()?.descriptor()?),
-        };
-        let origin = Origin::Template { initramfs, memory: memory.descriptor()?, window };
-        self.start_from(origin, Some((self.body(programs), memory)), None)
+        self.start_from(programs, Some(self.body(programs)), None)
     }
 
     /// Starts a machine that does what `order` says as soon as it has booted.
@@ -152,8 +143,7 @@ impl<'a> Built<'a> {
     ///
     /// When the host cannot start it.
     pub fn start_measuring(&self, order: &Order) -> Result<Starting<'a>, Error> {
-        let initramfs = launch::in_memory("initramfs", &self.initramfs(Programs::Inside))?;
-        self.start_from(Origin::Boot { initramfs }, None, Some(order))
+        self.start_from(Programs::Inside, None, Some(order))
     }
 
     /// Where a template of this machine is kept between runs.
@@ -182,12 +172,28 @@ impl<'a> Built<'a> {
         }
     }
 
+    /// What will be its memory. UML makes that itself.
+    fn memory(&self) -> Result<Option<Memory>, Error> {
+        match self.spec.engine {
+            Engine::Qemu(_) => Memory::new(self.spec.memory_mib).map(Some),
+            Engine::Uml => Ok(None),
+        }
+    }
+
     fn start_from(
         &self,
-        origin: Origin<OwnedFd>,
-        template: Option<(Body, Memory)>,
+        programs: Programs,
+        template: Option<Body>,
         order: Option<&Order>,
     ) -> Result<Starting<'a>, Error> {
+        let initramfs = launch::in_memory("initramfs", &self.initramfs(programs))?;
+        let memory = self.memory()?;
+        let window = match programs {
+            Programs::Inside => None,
+            Programs::Later => Some(Window::empty()?.descriptor()?),
+        };
+        let descriptor = memory.as_ref().map(Memory::descriptor).transpose()?;
+        let origin = Origin::Boot { initramfs, memory: descriptor, window };
         let start = Instant::now();
         let channel = self.spec.timing.map(|_| Channel::new(Exchange::new(order)?, Watch::No)).transpose()?;
         let (channel, files) = channel.unzip();
@@ -197,6 +203,7 @@ impl<'a> Built<'a> {
             command_line,
             spec: self.spec,
             console: self.spec.engine.console_support(self.kernel.config.as_ref()),
+            memory,
             template,
             channel,
             start,

@@ -46,10 +46,9 @@ pub(crate) struct Numbers {
 /// How a machine begins, and the files for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Origin<F> {
-    /// It boots.
-    Boot { initramfs: F },
-    /// It boots, and others are going to be cloned from its memory; they may look through a window.
-    Template { initramfs: F, memory: F, window: Option<F> },
+    /// It boots. What it has in memory can be read where there is a file for that; others may be cloned from it, and look
+    /// through a window.
+    Boot { initramfs: F, memory: Option<F>, window: Option<F> },
     /// It goes on where a template stopped, in a private copy of its memory.
     Clone { memory: F, state: F, window: Option<F> },
 }
@@ -57,9 +56,8 @@ pub(crate) enum Origin<F> {
 impl<F> Origin<F> {
     fn as_ref(&self) -> Origin<&F> {
         match self {
-            Self::Boot { initramfs } => Origin::Boot { initramfs },
-            Self::Template { initramfs, memory, window } => {
-                Origin::Template { initramfs, memory, window: window.as_ref() }
+            Self::Boot { initramfs, memory, window } => {
+                Origin::Boot { initramfs, memory: memory.as_ref(), window: window.as_ref() }
             }
             Self::Clone { memory, state, window } => Origin::Clone { memory, state, window: window.as_ref() },
         }
@@ -67,10 +65,9 @@ impl<F> Origin<F> {
 
     fn map<G>(self, change: impl Fn(F) -> G) -> Origin<G> {
         match self {
-            Self::Boot { initramfs } => Origin::Boot { initramfs: change(initramfs) },
-            Self::Template { initramfs, memory, window } => Origin::Template {
+            Self::Boot { initramfs, memory, window } => Origin::Boot {
                 initramfs: change(initramfs),
-                memory: change(memory),
+                memory: memory.map(&change),
                 window: window.map(change),
             },
             Self::Clone { memory, state, window } => {
@@ -81,8 +78,7 @@ impl<F> Origin<F> {
 
     fn into_files(self) -> impl Iterator<Item = F> {
         let all = match self {
-            Self::Boot { initramfs } => [Some(initramfs), None, None],
-            Self::Template { initramfs, memory, window } => [Some(initramfs), Some(memory), window],
+            Self::Boot { initramfs, memory, window } => [Some(initramfs), memory, window],
             Self::Clone { memory, state, window } => [Some(memory), Some(state), window],
         };
         all.into_iter().flatten()
@@ -91,7 +87,7 @@ impl<F> Origin<F> {
     /// What it boots from, if it does.
     pub(crate) fn initramfs(self) -> Option<F> {
         match self {
-            Self::Boot { initramfs } | Self::Template { initramfs, .. } => Some(initramfs),
+            Self::Boot { initramfs, .. } => Some(initramfs),
             Self::Clone { .. } => None,
         }
     }
@@ -118,7 +114,7 @@ impl Parts {
 impl Numbers {
     /// Some, for a command line that is only shown.
     pub(crate) fn example(has_disk: bool, measures: bool) -> Self {
-        let origin = Origin::Boot { initramfs: 3 };
+        let origin = Origin::Boot { initramfs: 3, memory: Some(9), window: None };
         let instrument = measures.then_some(instrument::Files { exchange: 8, plugin: None });
         Self { console: 4, control: 5, disk: has_disk.then_some(7), origin, instrument }
     }
