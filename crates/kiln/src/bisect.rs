@@ -34,12 +34,16 @@ pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
         bisections: args.results.clone().unwrap_or_else(ledger::bisections_root),
     };
     let mut progress = terminal::Progress::new();
-    let opened = Opened::new(&request, &environment, &mut |text| progress.show(text))?;
+    let opened = Opened::new(&request, &environment, &mut |news| progress.tell(news))?;
     drop(progress);
     let shown = RefCell::new(Bisecting::stderr(color));
     let note = args.exec.as_ref().and_then(|_| Input::ignored_note());
     note.into_iter().for_each(|text| shown.borrow_mut().on_event(&Progress::Note(text)));
-    let done = opened.search(&mut |progress| shown.borrow_mut().on_event(&progress));
+    let done = opened.search(&mut |progress| {
+        if !matches!(&progress, Progress::Note(text) if !terminal::is_new(text)) {
+            shown.borrow_mut().on_event(&progress);
+        }
+    });
     // Nobody is before a terminal that does not take it.
     let _ = shown.into_inner().finish();
     let done = done?;

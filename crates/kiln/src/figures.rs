@@ -90,6 +90,7 @@ pub(crate) fn looking_on<T>(
     let mut measuring = None;
     let done = work(&environment, &mut |progress| match progress {
         Progress::Preparing(text) => preparing.iter_mut().for_each(|line| line.show(&text)),
+        Progress::Note(text) => preparing.iter_mut().for_each(|line| line.note(&text)),
         Progress::Measuring(progress) => {
             // Its line is taken away first.
             preparing = None;

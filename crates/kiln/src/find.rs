@@ -11,7 +11,7 @@ use crate::terminal::Progress;
 /// Does what takes long, is shown on a terminal, and can be interrupted.
 pub(crate) fn waiting<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Waiting<'_>) -> T) -> T {
     let mut progress = Progress::new();
-    work(&mut Waiting { interrupt, progress: &mut |text| progress.show(text) })
+    work(&mut Waiting { interrupt, progress: &mut |news| progress.tell(news) })
 }
 
 /// The same with the store of this host.
@@ -22,6 +22,6 @@ pub(crate) fn in_context<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut Conte
 /// Prepares what a request asks.
 pub(crate) fn preparing<T>(interrupt: &AtomicBool, work: impl FnOnce(&mut prepare::Context<'_>) -> T) -> T {
     let mut progress = Progress::new();
-    let waiting = Waiting { interrupt, progress: &mut |text| progress.show(text) };
+    let waiting = Waiting { interrupt, progress: &mut |news| progress.tell(news) };
     work(&mut prepare::Context { backend: &HostBackend, waiting })
 }

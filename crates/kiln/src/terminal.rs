@@ -1,16 +1,23 @@
 //! The user's terminal.
 
-use std::io::{IsTerminal, Write};
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Stderr, Write};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use kernel::News;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+
+/// Takes a line away.
+const CLEAR: &str = "\r\x1b[K";
 
 /// How often a log gets a line about something that takes long.
 const LOGGED: Duration = Duration::from_secs(60);
 
-/// One line on standard error about something that takes long; where that is no terminal, a new line each minute.
+/// One line about something that takes long; where it does not go to a terminal, a new line each minute.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct Progress<W: Write = Stderr> {
+    out: W,
     shown: bool,
     is_terminal: bool,
     logged: Instant,
@@ -19,29 +26,63 @@ pub(crate) struct Progress {
 impl Progress {
     /// Shows nothing yet.
     pub(crate) fn new() -> Self {
-        Self { shown: false, is_terminal: std::io::stderr().is_terminal(), logged: Instant::now() }
+        let out = std::io::stderr();
+        let is_terminal = out.is_terminal();
+        Self { out, shown: false, is_terminal, logged: Instant::now() }
+    }
+}
+
+// What cannot be written has nobody to read it.
+impl<W: Write> Progress<W> {
+    /// A step replaces the line; a note stays, once.
+    pub(crate) fn tell(&mut self, news: News<'_>) {
+        match news {
+            News::Step(text) => self.show(text),
+            News::Note(text) => self.note(text),
+        }
     }
 
     /// Replaces the line.
     pub(crate) fn show(&mut self, text: &str) {
+        self.show_at(text, Instant::now());
+    }
+
+    fn show_at(&mut self, text: &str, now: Instant) {
         let line: String = text.chars().filter(|c| !c.is_control()).take(100).collect();
         if self.is_terminal {
-            // A terminal that does not take it has nobody before it.
-            let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+            let _ = write!(self.out, "{CLEAR}{line}");
             self.shown = true;
-        } else if self.logged.elapsed() >= LOGGED {
-            let _ = writeln!(std::io::stderr(), "kiln: {line}");
-            self.logged = Instant::now();
+        } else if now.duration_since(self.logged) >= LOGGED {
+            let _ = writeln!(self.out, "kiln: {line}");
+            self.logged = now;
+        }
+    }
+
+    /// Writes a line that stays, unless this kiln has written it before.
+    pub(crate) fn note(&mut self, text: &str) {
+        if is_new(text) {
+            self.clear();
+            let _ = writeln!(self.out, "kiln: {}", report::safe::safe_line(text));
+        }
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            let _ = write!(self.out, "{CLEAR}");
         }
     }
 }
 
-impl Drop for Progress {
+impl<W: Write> Drop for Progress<W> {
     fn drop(&mut self) {
-        if self.shown {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
+        self.clear();
     }
+}
+
+/// Whether this kiln has not shown this note yet: each build has its own, and many of them are the same.
+pub(crate) fn is_new(note: &str) -> bool {
+    static SHOWN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    SHOWN.lock().is_ok_and(|mut shown| shown.insert(note.to_owned()))
 }
 
 /// A terminal that passes every key on; it is as before when this is dropped.
@@ -78,4 +119,39 @@ impl Drop for RawTerminal {
 pub(crate) fn size() -> (u16, u16) {
     let size = tcgetwinsize(std::io::stdin()).or_else(|_| tcgetwinsize(std::io::stdout()));
     size.map_or((24, 80), |size| (size.ws_row.max(1), size.ws_col.max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is written by what happens at so many seconds.
+    fn written(is_terminal: bool, story: &[(u64, News<'_>)]) -> String {
+        let (mut out, start) = (Vec::new(), Instant::now());
+        let mut progress = Progress { out: &mut out, shown: false, is_terminal, logged: start };
+        for (seconds, news) in story {
+            match news {
+                News::Step(text) => progress.show_at(text, start + Duration::from_secs(*seconds)),
+                News::Note(text) => progress.note(text),
+            }
+        }
+        drop(progress);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_log_gets_a_line_each_minute() {
+        let story: Vec<_> = (0..600).map(|second| (second, News::Step("building"))).collect();
+        assert_eq!(written(false, &story), "kiln: building\n".repeat(9));
+    }
+
+    #[test]
+    fn a_note_stays_and_is_shown_once() {
+        let story = |note| {
+            [(0, News::Step("one")), (0, News::Note(note)), (1, News::Note(note)), (2, News::Step("two"))]
+        };
+        assert_eq!(written(false, &story("in a \x1blog")), "kiln: in a ␛log\n");
+        let shown = written(true, &story("on a terminal"));
+        assert_eq!(shown, "\r\x1b[Kone\r\x1b[Kkiln: on a terminal\n\r\x1b[Ktwo\r\x1b[K");
+    }
 }

@@ -5,14 +5,19 @@ use bisect::{Kind, Point};
 use verdict::{Comparison, Verdict};
 
 use crate::support::source::Source;
-use crate::support::{BUILD, Call, Place};
+use crate::support::{BUILD, Call, Done, Place};
 
 const BROKEN: &str = "int broken;\n";
 
 /// The bisection, and the only one that did it.
 #[track_caller]
 fn found(call: Call) -> (Bisection, Candidate) {
-    let bisection: Bisection = call.run_within(BUILD).expect(0).stated();
+    culprit_of(&call.run_within(BUILD).expect(0))
+}
+
+#[track_caller]
+fn culprit_of(done: &Done) -> (Bisection, Candidate) {
+    let bisection: Bisection = done.stated();
     let Conclusion::Culprits { candidates, .. } = &bisection.conclusion else { panic!("{bisection:#?}") };
     let [culprit] = &candidates[..] else { panic!("{candidates:#?}") };
     let culprit = culprit.clone();
@@ -159,7 +164,9 @@ fn the_patch_of_a_series_that_breaks_the_build_is_found() {
     let arguments =
         ["bisect", "--series", &mails, "--base", &base, "--config", "defconfig", "--build", "--json"];
     let call = place.kiln(arguments).env("XDG_CACHE_HOME", place.path().join("cache"));
-    let (bisection, named) = found(call);
+    let done = call.run_within(BUILD).expect(0);
+    assert!(done.stderr.contains("building the patches runs code of whoever sent them"), "{}", done.stderr);
+    let (bisection, named) = culprit_of(&done);
     assert_eq!((bisection.kind, bisection.candidates.len()), (Kind::Patches, 8));
     assert_eq!((named.title.as_str(), &named.files[..]), ("add fs/wrong.c", &["fs/wrong.c".to_string()][..]));
     holds(&bisection, 3);

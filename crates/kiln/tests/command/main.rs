@@ -25,6 +25,7 @@
 //! * [`bisect_built`]: commits and patches
 //! * [`bisect_stopped`]: a search that is stopped goes on
 //! * [`bisect_bad_input`]: bisections that cannot be
+//! * [`notes`]: what a build reports beside its result
 //! * [`bad_input`]: what a user can get wrong
 //!
 //! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
@@ -53,6 +54,7 @@ mod ltp;
 mod measure;
 mod measured;
 mod needs;
+mod notes;
 mod planted_cost;
 mod replay;
 mod shell;

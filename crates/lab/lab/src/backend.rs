@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use kbuild::SourceTree;
-use kernel::{Context, Kernel, Store};
+use kernel::{Caller, Context, Kernel, News, Store};
 use machine::Spec;
 
 use crate::request::KernelRequest;
@@ -15,8 +15,15 @@ use measure::{Candidate, Counting, Failure, Measurement, Progress};
 pub struct Waiting<'a> {
     /// Whoever waits wants to stop.
     pub interrupt: &'a AtomicBool,
-    /// Gets a line about what takes long: a download, a step of a build.
-    pub progress: &'a mut dyn FnMut(&str),
+    /// Gets what is reported meanwhile: a download, a step of a build, a note about it.
+    pub progress: &'a mut dyn FnMut(News<'_>),
+}
+
+impl Waiting<'_> {
+    /// The same for work that is no matter of the store.
+    pub(crate) fn caller(&mut self) -> Caller<'_> {
+        Caller { listener: self.progress, interrupt: self.interrupt }
+    }
 }
 
 impl std::fmt::Debug for Waiting<'_> {

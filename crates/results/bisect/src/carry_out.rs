@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use kernel::News;
 use lab::Waiting;
 use ledger::{Journal, REQUEST};
 
@@ -57,7 +58,7 @@ impl<'a> Opened<'a> {
     pub fn new(
         request: &'a BisectRequest,
         environment: &'a Environment<'a>,
-        progress: &mut dyn FnMut(&str),
+        progress: &mut dyn FnMut(News<'_>),
     ) -> Result<Self, Error> {
         request.check()?;
         let mut waiting = Waiting { interrupt: environment.interrupt, progress };

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use kernel::News;
+
 use crate::answer::Answer;
 use crate::candidate::Kind;
 use crate::point::Point;
@@ -52,6 +54,15 @@ pub enum Progress {
     Belief(Belief),
     /// Worth knowing.
     Note(String),
+}
+
+impl From<News<'_>> for Progress {
+    fn from(news: News<'_>) -> Self {
+        match news {
+            News::Step(text) => Self::Working(text.to_string()),
+            News::Note(text) => Self::Note(text.to_string()),
+        }
+    }
 }
 
 /// What a test is for.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use kernel::News;
 use lab::event::stamp;
 use lab::prepare::measure::{Found, Side, find};
 use lab::prepare::{self, Context};
@@ -36,6 +37,8 @@ impl fmt::Debug for Environment<'_> {
 pub enum Progress {
     /// A line about what takes long before anything is measured: a download, a step of a build.
     Preparing(String),
+    /// Worth knowing about that.
+    Note(String),
     /// Kernels are being measured.
     Measuring(measure::Progress),
 }
@@ -53,8 +56,11 @@ impl<'a> Listener<'a> {
         (self.0.borrow_mut())(Progress::Measuring(progress));
     }
 
-    fn preparing(&self, text: &str) {
-        (self.0.borrow_mut())(Progress::Preparing(text.to_string()));
+    fn preparing(&self, news: News<'_>) {
+        (self.0.borrow_mut())(match news {
+            News::Step(text) => Progress::Preparing(text.to_string()),
+            News::Note(text) => Progress::Note(text.to_string()),
+        });
     }
 }
 
@@ -65,8 +71,8 @@ impl Environment<'_> {
         sides: Vec<Side>,
         listener: &Listener<'_>,
     ) -> Result<Vec<Found>, prepare::Error> {
-        let mut on_text = |text: &str| listener.preparing(text);
-        let waiting = Waiting { interrupt: self.interrupt, progress: &mut on_text };
+        let mut on_news = |news: News<'_>| listener.preparing(news);
+        let waiting = Waiting { interrupt: self.interrupt, progress: &mut on_news };
         find(sides, &mut Context { backend: self.backend, waiting })
     }
 

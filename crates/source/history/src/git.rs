@@ -193,14 +193,14 @@ impl Repository {
     /// # Errors
     ///
     /// When git cannot be asked.
-    pub fn ignored_source(&self, context: &mut Context<'_>) -> Result<usize, Error> {
+    pub fn ignored_source(&self, context: &mut Context<'_>) -> Result<Vec<String>, Error> {
         const SOURCE: [&str; 6] = ["*.c", "*.h", "*.S", "*.rs", "*Kconfig*", "*Makefile*"];
         if self.place.join(".config").exists() || self.place.join("include/generated").exists() {
-            return Ok(0);
+            return Ok(Vec::new());
         }
         let arguments =
             [&["ls-files", "--others", "--ignored", "--exclude-standard", "--"], &SOURCE[..]].concat();
-        Ok(self.ask(&arguments, context)?.unwrap_or_default().lines().count())
+        Ok(self.ask(&arguments, context)?.unwrap_or_default().lines().map(str::to_string).collect())
     }
 
     /// Makes `work_tree` hold exactly `tree`; only files that differ are touched, so that make need not

@@ -8,6 +8,7 @@ use crate::Error;
 use crate::failure;
 use crate::make::Make;
 use crate::recipe::{Base, Configuration, Part};
+use crate::sandbox::note_missing_sandbox;
 use kconfig::{Assignment, Symbols, Tree, Variables};
 use kernel::Arch;
 use kernel::Config;
@@ -68,9 +69,7 @@ pub(crate) fn configure(
     asked: &Asked,
     context: &mut Context<'_>,
 ) -> Result<Configured, Error> {
-    if !host::can_sandbox() {
-        context.progress("makefiles run with all your rights: this user may not make namespaces");
-    }
+    note_missing_sandbox(&mut context.caller());
     context.progress("configuring");
     let path = make.paths.objects.join(".config");
     // Of an earlier build, from which some targets would begin.

@@ -2,7 +2,8 @@
 //!
 //! [`Recipe`] is what the user says; `recipe` makes a base and fragments of it, `source` finds what is to
 //! be built, `toolchain` by what and `installed` where that is. `configure` asks Kconfig, `make` builds in a `work` directory, `collect`
-//! puts the result into the store under its identity. `diagnostics` reads what compilers print. `difference` finds
+//! puts the result into the store under its identity.
+//! `sandbox` reports builds without one. `diagnostics` reads what compilers print. `difference` finds
 //! what two configurations differ in.
 
 mod collect;
@@ -18,6 +19,7 @@ mod make;
 mod progress;
 mod recipe;
 mod request;
+mod sandbox;
 mod source;
 mod toolchain;
 mod work;
@@ -27,3 +29,4 @@ pub use error::Error;
 pub use installed::directories_of;
 pub use recipe::Recipe;
 pub use request::{SourceTree, build, source_tree};
+pub use sandbox::note_missing_sandbox;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use fixture::{NEVER, bz_image, write};
 use kernel::store::Shelf;
-use kernel::{Arch, Context, Kernel, Locator, Store};
+use kernel::{Arch, Context, Kernel, Locator, News, Store};
 
 use crate::{Error, Recipe, build};
 
@@ -109,21 +109,36 @@ impl Place {
         self.build_until(locator, configurations, &NEVER, &mut |_| {})
     }
 
+    /// The notes of a build.
+    pub(crate) fn notes(&self, locator: &str, recipe: &Recipe) -> Vec<String> {
+        let mut notes = Vec::new();
+        let mut listener = |news: News<'_>| {
+            if let News::Note(text) = news {
+                notes.push(text.to_owned());
+            }
+        };
+        let mut context = Context { store: &self.store, listener: &mut listener, interrupt: &NEVER };
+        build(&self.locator(locator), recipe, &mut context).unwrap();
+        notes
+    }
+
+    /// `TREE` in it is the tree.
+    fn locator(&self, text: &str) -> Locator {
+        text.replace("TREE", self.tree().to_str().unwrap()).parse().unwrap()
+    }
+
     pub(crate) fn build_until(
         &self,
         locator: &str,
         configurations: &[&str],
         interrupt: &AtomicBool,
-        listener: &mut dyn FnMut(&str),
+        listener: &mut dyn FnMut(News<'_>),
     ) -> Result<Kernel, Error> {
-        let recipe = Recipe {
-            configurations: configurations.iter().map(|&name| name.to_owned()).collect(),
-            arch: Arch::X86_64,
-            allow_unmet: false,
-            variables: Vec::new(),
-        };
-        let locator: Locator = locator.replace("TREE", self.tree().to_str().unwrap()).parse().unwrap();
-        build(&locator, &recipe, &mut Context { store: &self.store, listener, interrupt })
+        build(
+            &self.locator(locator),
+            &recipe(configurations),
+            &mut Context { store: &self.store, listener, interrupt },
+        )
     }
 
     /// Entries of a shelf that whoever looks for a Kernel would see.
@@ -135,5 +150,15 @@ impl Place {
         let path = self.directory.path().join("my.config");
         write(&path, text);
         path.display().to_string()
+    }
+}
+
+/// These configurations, all of which must be granted.
+pub(crate) fn recipe(configurations: &[&str]) -> Recipe {
+    Recipe {
+        configurations: configurations.iter().map(|&name| name.to_owned()).collect(),
+        arch: Arch::X86_64,
+        allow_unmet: false,
+        variables: Vec::new(),
     }
 }

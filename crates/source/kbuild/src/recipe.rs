@@ -20,6 +20,13 @@ pub struct Recipe {
     pub variables: Vec<String>,
 }
 
+impl Recipe {
+    /// The configurations as one word.
+    pub(crate) fn named(&self) -> String {
+        if self.configurations.is_empty() { BOOT.to_owned() } else { self.configurations.join(",") }
+    }
+}
+
 /// A whole configuration to begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Base {

@@ -1,7 +1,9 @@
 //! A build that was asked for: the same is built once.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use jiff::SignedDuration;
 use kernel::store::{FORMAT, persist_json, read_json};
 use kernel::{Context, Kernel, Locator, PartsHash, Record, builds, entry};
 
@@ -38,12 +40,13 @@ pub fn build(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> R
     if let Some(kernel) = request.answer(context) {
         return Ok(kernel);
     }
+    let begun = Instant::now();
     require_space(context)?;
     let work = request.enter(context)?;
     // Another kiln may have built it while this one waited.
     let built = match request.answer(context) {
         Some(kernel) => Ok(kernel),
-        None => request.make(&work, context),
+        None => request.make(&work, begun, context),
     };
     work.leave(built)
 }
@@ -70,6 +73,11 @@ pub struct SourceTree {
     pub path: PathBuf,
     _source: Source,
     _tree: Tree,
+}
+
+/// Rounded up: no build takes 0 s.
+fn whole_seconds(took: Duration) -> SignedDuration {
+    SignedDuration::from_secs(took.as_secs().saturating_add(1).try_into().unwrap_or(i64::MAX))
 }
 
 fn require_space(context: &Context<'_>) -> Result<(), Error> {
@@ -127,17 +135,18 @@ impl Request {
         builds::open(&identity, context)
     }
 
-    fn make(&self, work: &Work, context: &mut Context<'_>) -> Result<Kernel, Error> {
+    fn make(&self, work: &Work, begun: Instant, context: &mut Context<'_>) -> Result<Kernel, Error> {
         let tree = self.source.place(context)?;
         let (objects, log) = (work.objects()?, work.log());
         let make = self.begin(&tree.path, &objects, &log)?;
         let Configured { text, unmet } = self.configure(&make, context)?;
         let (identity, is_granted) = (self.identity(&text), unmet.is_empty());
         let shelf = context.store.builds();
-        if builds::open(&identity, context).is_none() {
+        let is_new = builds::open(&identity, context).is_none();
+        if is_new {
             self.compile(&make, context)?;
             self.source.is_unchanged(context)?;
-            self.keep(&make, unmet, &shelf.entry(&identity), context)?;
+            self.keep(&make, &unmet, &shelf.entry(&identity), context)?;
         }
         // What was not granted now may be granted once another tool is installed.
         if is_granted {
@@ -145,7 +154,22 @@ impl Request {
             persist_json(&path, &identity).map_err(Error::io("write", &path))?;
         }
         let gone = || kernel::Error::NoSuchBuild { identity: identity.clone() };
-        Ok(builds::open(&identity, context).ok_or_else(gone)?)
+        let kernel = builds::open(&identity, context).ok_or_else(gone)?;
+        context.note(&self.summary(&kernel, is_new.then(|| begun.elapsed()), &unmet));
+        Ok(kernel)
+    }
+
+    /// What was built, in how long, and what it lacks of what was asked for.
+    fn summary(&self, kernel: &Kernel, took: Option<Duration>, unmet: &[String]) -> String {
+        let release = kernel.release.as_deref().unwrap_or(&kernel.locator);
+        let built = format!("{release}, {}, {} as {}", self.recipe.named(), self.recipe.arch, kernel.locator);
+        let built = match took {
+            Some(took) => format!("built {built} in {:#}", whole_seconds(took)),
+            None => format!("built earlier: {built}"),
+        };
+        // The reasons are in the record.
+        let options: Vec<&str> = unmet.iter().map(|line| line.split(": ").next().unwrap_or(line)).collect();
+        if options.is_empty() { built } else { format!("{built}; not granted: {}", options.join(", ")) }
     }
 
     /// make for this request, with an empty log.
@@ -181,7 +205,7 @@ impl Request {
     fn keep(
         &self,
         make: &Make<'_>,
-        unmet: Vec<String>,
+        unmet: &[String],
         place: &Path,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
@@ -197,7 +221,7 @@ impl Request {
             source: self.source.title.clone(),
             source_identity: self.source.identity.clone(),
             configurations: self.recipe.configurations.clone(),
-            unmet,
+            unmet: unmet.to_vec(),
             compiler: self.toolchain.identity.clone(),
             variables: self.recipe.variables.clone(),
             warnings: 0,

@@ -16,6 +16,9 @@ use kernel::{Locator, PartsHash};
 /// What every kernel tree has at its top.
 pub(crate) const LANDMARKS: [&str; 4] = ["Kconfig", "Makefile", "arch", "init"];
 
+/// New files that a note names.
+const NAMED: usize = 3;
+
 /// A kernel's source, found and not yet touched.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -142,11 +145,14 @@ fn at_path(path: &Path, typed: &Path, context: &mut Context<'_>) -> Result<Sourc
             Some((_, title)) => format!("{} ({title}, with changes)", typed.display()),
             None => typed.display().to_string(),
         };
-        let title = match repository.ignored_source(context)? {
+        let ignored = repository.ignored_source(context)?;
+        let title = match ignored.len() {
             0 => title,
-            1 => format!("{title}, without a new source file that git ignores"),
-            count => format!("{title}, without {count} new source files that git ignores"),
+            count => format!("{title}, without {}", new_files(count)),
         };
+        if !ignored.is_empty() {
+            context.note(&left_out(typed, &ignored));
+        }
         return of_tree(repository, tree, title, typed, context);
     }
     let path = path.canonicalize().map_err(Error::io("find", path))?;
@@ -160,6 +166,23 @@ fn at_path(path: &Path, typed: &Path, context: &mut Context<'_>) -> Result<Sourc
         kind: Kind::Directory(path),
         _lease: None,
     })
+}
+
+fn new_files(count: usize) -> String {
+    match count {
+        1 => "a new source file that git ignores".to_owned(),
+        _ => format!("{count} new source files that git ignores"),
+    }
+}
+
+/// A note that names what is not built.
+fn left_out(tree: &Path, ignored: &[String]) -> String {
+    let named = ignored.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = match ignored.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    format!("{} is built without {}: {named}{more}", tree.display(), new_files(ignored.len()))
 }
 
 fn of_tree(

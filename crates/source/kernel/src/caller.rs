@@ -3,10 +3,19 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// What long work reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum News<'a> {
+    /// A step, or how far it is; the next line replaces it.
+    Step(&'a str),
+    /// Worth knowing afterwards, too.
+    Note(&'a str),
+}
+
 /// A listener for progress, and the user's wish to stop.
 pub struct Caller<'a> {
-    /// Gets a line for each long step, and again when there is news about it.
-    pub listener: &'a mut dyn FnMut(&str),
+    /// Gets each long step, news about it, and notes.
+    pub listener: &'a mut dyn FnMut(News<'_>),
     /// Set when the user wants to stop.
     pub interrupt: &'a AtomicBool,
 }
@@ -14,7 +23,12 @@ pub struct Caller<'a> {
 impl Caller<'_> {
     /// Reports a long step, or news about it.
     pub fn progress(&mut self, text: &str) {
-        (self.listener)(text);
+        (self.listener)(News::Step(text));
+    }
+
+    /// Reports something that is worth knowing afterwards, too.
+    pub fn note(&mut self, text: &str) {
+        (self.listener)(News::Note(text));
     }
 
     /// Whether the user wants to stop.

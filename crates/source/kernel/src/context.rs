@@ -2,15 +2,15 @@
 
 use std::sync::atomic::AtomicBool;
 
-use crate::caller::Caller;
+use crate::caller::{Caller, News};
 use crate::store::Store;
 
 /// The store, a listener for long steps, and the user's wish to stop.
 pub struct Context<'a> {
     /// Where kernels are kept.
     pub store: &'a Store,
-    /// Gets a line for each long step, and again when there is news about it.
-    pub listener: &'a mut dyn FnMut(&str),
+    /// Gets each long step, news about it, and notes.
+    pub listener: &'a mut dyn FnMut(News<'_>),
     /// Set when the user wants to stop.
     pub interrupt: &'a AtomicBool,
 }
@@ -23,7 +23,12 @@ impl Context<'_> {
 
     /// Reports a long step, or news about it.
     pub fn progress(&mut self, text: &str) {
-        (self.listener)(text);
+        self.caller().progress(text);
+    }
+
+    /// Reports something that is worth knowing afterwards, too.
+    pub fn note(&mut self, text: &str) {
+        self.caller().note(text);
     }
 }
 

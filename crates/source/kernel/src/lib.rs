@@ -32,7 +32,7 @@ pub mod version;
 
 pub use arch::Arch;
 pub use builds::Record;
-pub use caller::Caller;
+pub use caller::{Caller, News};
 pub use context::Context;
 pub use error::Error;
 pub use files::PartsHash;

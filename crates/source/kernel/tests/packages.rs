@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kernel::catalogue::{Catalogue, State, packages_between, releases_since};
-use kernel::{Context, Error, Kernel, Locator, Module, Presence, Store, resolve};
+use kernel::{Context, Error, Kernel, Locator, Module, News, Presence, Store, resolve};
 use rustix::time::{ClockId, clock_gettime};
 
 const RELEASE: &str = "6.1.0-56-cloud-amd64";
@@ -17,7 +17,7 @@ const LOCATOR: &str = "KILN_TEST_LOCATOR";
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-fn context<'a>(store: &'a Store, listener: &'a mut dyn FnMut(&str)) -> Context<'a> {
+fn context<'a>(store: &'a Store, listener: &'a mut dyn FnMut(News<'_>)) -> Context<'a> {
     Context { store, listener, interrupt: &NEVER }
 }
 
@@ -32,9 +32,12 @@ fn a_package_of_debian() {
     let mut steps = Vec::new();
     let locator = format!("deb:{RELEASE}");
     let kernel =
-        resolve(&locator.parse().unwrap(), &mut context(&store, &mut |step| steps.push(step.to_owned())))
+        resolve(&locator.parse().unwrap(), &mut context(&store, &mut |step| steps.push(format!("{step:?}"))))
             .unwrap();
-    assert!(steps[0].starts_with("fetching linux-image-6.1.0-56-cloud-amd64-unsigned 6.1."), "{steps:?}");
+    assert!(
+        steps[0].starts_with("Step(\"fetching linux-image-6.1.0-56-cloud-amd64-unsigned 6.1."),
+        "{steps:?}"
+    );
     check_facts(&kernel);
     check_modules(&kernel);
     check_second_time(&kernel, &store);
@@ -111,7 +114,8 @@ fn needs_by_strings(content: &[u8]) -> Vec<String> {
 fn check_second_time(first: &Kernel, store: &Store) {
     let start = cpu_time();
     let second =
-        resolve(&first.locator.parse().unwrap(), &mut context(store, &mut |step| panic!("{step}"))).unwrap();
+        resolve(&first.locator.parse().unwrap(), &mut context(store, &mut |step| panic!("{step:?}")))
+            .unwrap();
     let time = cpu_time() - start;
     assert_eq!(second.identity("quiet"), first.identity("quiet"));
     assert_ne!(second.identity("quiet"), first.identity(""));

@@ -55,7 +55,7 @@ impl Selection {
                 Tree { root, group: Some(group) }.checked()?
             }
         };
-        let installed = kselftest::build(&tree, &store_folder(), waiting.interrupt, waiting.progress)?;
+        let installed = kselftest::build(&tree, &store_folder(), &mut waiting.caller())?;
         Suite::selftests(&installed, self.patterns())
     }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use judge::signature::masked;
 use kbuild::Recipe;
+use kernel::News;
 use lab::Waiting;
 use lab::request::KernelRequest;
 
@@ -78,7 +79,7 @@ pub(super) fn ready<'t>(
 ) -> Result<Result<Ready<'t>, Missing>, Error> {
     let start = Instant::now();
     let recipe = recipe(context, &test.subject)?;
-    let mut progress = |text: &str| emit(Progress::Working(text.to_string()));
+    let mut progress = |news: News<'_>| emit(news.into());
     let wanted = KernelRequest::of(test.subject.locator.clone(), &recipe.into());
     let mut waiting = Waiting { interrupt: context.environment.interrupt, progress: &mut progress };
     match context.environment.backend.kernel(&wanted, &mut waiting) {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use kbuild::Recipe;
-use kernel::{Kernel, PartsHash};
+use kernel::{Kernel, News, PartsHash};
 use lab::request::words::call;
 use lab::{Waiting, prepare};
 
@@ -66,7 +66,7 @@ impl Context<'_> {
         emit: &mut dyn FnMut(Progress),
         work: impl FnOnce(&mut prepare::Context<'_>) -> T,
     ) -> T {
-        let mut progress = |text: &str| emit(Progress::Working(text.to_string()));
+        let mut progress = |news: News<'_>| emit(news.into());
         let waiting = Waiting { interrupt: self.environment.interrupt, progress: &mut progress };
         work(&mut prepare::Context { backend: self.environment.backend, waiting })
     }

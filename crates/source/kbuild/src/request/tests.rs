@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::made_up::{KCONFIG, Place};
+use crate::made_up::{KCONFIG, Place, recipe};
 use fixture::{NEVER, write};
 use kernel::Arch;
 
@@ -85,9 +85,11 @@ fn what_git_ignores_is_named_and_not_taken_for_missing() {
     for name in ["new.c", "new.h", "new.o"] {
         write(&place.tree().join("init").join(name), "int new;\n");
     }
+    let notes = place.notes("TREE", &recipe(&["defconfig"]));
+    let note = "is built without 2 new source files that git ignores: init/new.c, init/new.h";
+    assert!(notes[0].ends_with(note), "{notes:?}");
     let built = place.build("TREE", &["defconfig"]).unwrap();
-    let note = ", without 2 new source files that git ignores";
-    assert!(built.provenance.contains(note), "{}", built.provenance);
+    assert!(built.provenance.contains(", without 2 new source files"), "{}", built.provenance);
     // As in Debian's source: `git init` and `git add -A` find nothing.
     fs::remove_dir_all(place.tree().join(".git")).unwrap();
     write(&place.tree().join(".gitignore"), "/*\n");
@@ -99,6 +101,29 @@ fn what_git_ignores_is_named_and_not_taken_for_missing() {
         error.is_usage() && text.contains("git ignores Kconfig, Makefile, arch, init of this tree"),
         "{text}"
     );
+}
+
+#[test]
+fn the_first_of_many_ignored_files_are_named() {
+    let place = Place::new();
+    write(&place.tree().join(".git/info/exclude"), "init/new*\n");
+    (0..5).for_each(|number| write(&place.tree().join(format!("init/new{number}.c")), "int new;\n"));
+    let notes = place.notes("TREE", &recipe(&["defconfig"]));
+    assert!(notes[0].ends_with(": init/new0.c, init/new1.c, init/new2.c and 2 more"), "{notes:?}");
+}
+
+#[test]
+fn the_end_of_a_build_says_what_was_built() {
+    let place = Place::new();
+    let refused = place.fragment("CONFIG_WANTED=y\nCONFIG_REFUSED=y\n");
+    let recipe = Recipe { allow_unmet: true, ..recipe(&["defconfig", &refused]) };
+    let [note] = &place.notes("TREE", &recipe)[..] else { panic!("one note") };
+    let start = format!("built 6.1.0-made-up, defconfig,{refused}, x86_64 as built:");
+    assert!(note.starts_with(&start) && note.ends_with("s; not granted: CONFIG_REFUSED=y"), "{note}");
+    let [note] = &place.notes("TREE", &recipe)[..] else { panic!("one note") };
+    assert!(note.starts_with("built earlier: 6.1.0-made-up, "), "{note}");
+    place.build("TREE", &["defconfig"]).unwrap();
+    assert_eq!(place.notes("TREE", &crate::made_up::recipe(&["defconfig"])), [""; 0], "nothing was built");
 }
 
 #[test]

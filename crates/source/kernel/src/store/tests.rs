@@ -1,4 +1,5 @@
 use super::*;
+use crate::News;
 use crate::modules::survey::Layout;
 use fixture::{NEVER, package_root, write};
 use std::thread::sleep;
@@ -24,7 +25,7 @@ fn an_index_is_kept_until_the_tree_changes() {
     let look = || {
         let mut readings = 0;
         let survey = Survey::make(&root.join("lib/modules/6.1"), Layout::Installed).unwrap();
-        let mut count = |_: &str| readings += 1;
+        let mut count = |_: News<'_>| readings += 1;
         let mut caller = Caller { listener: &mut count, interrupt: &NEVER };
         (store.index(&survey, &mut caller).unwrap(), readings)
     };

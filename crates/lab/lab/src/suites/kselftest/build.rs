@@ -7,13 +7,13 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
 use host::Task;
 use host::task::Failure;
 use kbuild::diagnostics::Diagnostics;
+use kernel::Caller;
 use sha2::{Digest, Sha256};
 
 use super::place::Tree;
@@ -44,29 +44,24 @@ const LOG_MAX: u64 = 64 << 20;
 struct Work<'a> {
     tree: &'a Tree,
     directory: PathBuf,
-    interrupt: &'a AtomicBool,
 }
 
 /// Builds the selftests of `tree` into a folder below `store` and gives the one in which they are installed.
 ///
 /// # Errors
 ///
-/// When a program is missing, make fails, or `interrupt` is set.
-pub fn build(
-    tree: &Tree,
-    store: &Path,
-    interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(&str),
-) -> Result<PathBuf, Error> {
+/// When a program is missing, make fails, or the user wants to stop.
+pub fn build(tree: &Tree, store: &Path, caller: &mut Caller<'_>) -> Result<PathBuf, Error> {
     // make finds its programs in nothing else.
     if let Some(program) = PROGRAMS.iter().find(|program| host::find_program(program).is_none()) {
         return Err(Error::NoProgram { program });
     }
     let directory = store.join("kselftest").join(key(tree)?);
-    let work = Work { tree, directory, interrupt };
+    kbuild::note_missing_sandbox(caller);
+    let work = Work { tree, directory };
     fs::create_dir_all(work.out()).map_err(Error::host("make", &work.directory))?;
-    let _lock = work.lock(progress)?;
-    work.make(progress)
+    let _lock = work.lock(caller)?;
+    work.make(caller)
 }
 
 /// Names a tree at its place and a group: another tree at the same place is another one.
@@ -85,7 +80,7 @@ impl Work<'_> {
     }
 
     /// Waits until no other kiln builds the same.
-    fn lock(&self, progress: &mut dyn FnMut(&str)) -> Result<File, Error> {
+    fn lock(&self, caller: &mut Caller<'_>) -> Result<File, Error> {
         let path = self.directory.join("lock");
         let file = File::create(&path).map_err(Error::host("make", &path))?;
         loop {
@@ -94,38 +89,30 @@ impl Work<'_> {
                 Err(TryLockError::Error(source)) => return Err(Error::host("lock", &path)(source)),
                 Err(TryLockError::WouldBlock) => {}
             }
-            progress("waiting for another kiln that builds the same selftests");
-            self.pause()?;
+            caller.progress("waiting for another kiln that builds the same selftests");
+            pause(caller)?;
         }
-    }
-
-    fn pause(&self) -> Result<(), Error> {
-        if self.interrupt.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
-        sleep(INTERVAL);
-        Ok(())
     }
 
     /// Headers first: the tests are compiled against those of their own kernel.
-    fn make(&self, progress: &mut dyn FnMut(&str)) -> Result<PathBuf, Error> {
+    fn make(&self, caller: &mut Caller<'_>) -> Result<PathBuf, Error> {
         let log = self.directory.join("make.log");
         let output = File::create(&log).map_err(Error::host("make", &log))?;
         let installed = self.directory.join("installed");
         // A test that is no more would still be there.
         let _ = fs::remove_dir_all(&installed);
         let group = self.tree.group.as_deref();
-        progress("building the headers of the kernel for its selftests");
-        self.run(&self.tree.root, &["headers"], &output, &log)?;
-        progress(&format!("building the selftests {}", group.unwrap_or("of all groups")));
+        caller.progress("building the headers of the kernel for its selftests");
+        self.run(&self.tree.root, &["headers"], (&output, &log), caller)?;
+        caller.progress(&format!("building the selftests {}", group.unwrap_or("of all groups")));
         let install = format!("KSFT_INSTALL_PATH={}", installed.display());
         let targets = group.map(|group| format!("TARGETS={group}"));
         let arguments: Vec<&str> = ["install", &install].into_iter().chain(targets.as_deref()).collect();
-        match self.run(&self.tree.selftests(), &arguments, &output, &log) {
+        match self.run(&self.tree.selftests(), &arguments, (&output, &log), caller) {
             Err(Error::Build { error, log: path }) => {
                 // What cannot be built must not keep back the rest of the group.
                 let anyway = [&arguments[..], &["--ignore-errors"]].concat();
-                self.run(&self.tree.selftests(), &anyway, &output, &log)?;
+                self.run(&self.tree.selftests(), &anyway, (&output, &log), caller)?;
                 if !installed.join(LIST).is_file() {
                     return Err(Error::Build { error, log: path });
                 }
@@ -140,7 +127,13 @@ impl Work<'_> {
 
     /// Runs make in `place`, which leaves the tree as it is. Makefiles that try the compiler out make a
     /// directory for that where they are, unless told otherwise: `try-run` of Kbuild.
-    fn run(&self, place: &Path, targets: &[&str], output: &File, log: &Path) -> Result<(), Error> {
+    fn run(
+        &self,
+        place: &Path,
+        targets: &[&str],
+        (output, log): (&File, &Path),
+        caller: &Caller<'_>,
+    ) -> Result<(), Error> {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
         let (place, out) = (format!("--directory={}", place.display()), self.out());
         let (out, attempts) = (format!("O={}", out.display()), format!("TMPOUT={}/try_$$$$", out.display()));
@@ -152,7 +145,7 @@ impl Work<'_> {
             });
         };
         let output = output.try_clone().map_err(Error::host("write", log))?;
-        let make = Task::new("make", &arguments, self.interrupt).limit(LIMIT).with(forget).log(output);
+        let make = Task::new("make", &arguments, caller.interrupt).limit(LIMIT).with(forget).log(output);
         let compilers = kbuild::directories_of(COMPILERS);
         let read = [self.tree.root.as_path()].into_iter().chain(compilers.iter().map(PathBuf::as_path));
         let read: Vec<&Path> = read.collect();
@@ -182,4 +175,12 @@ impl Work<'_> {
             failure => Error::host("run make in", &self.tree.root)(std::io::Error::other(failure)),
         }
     }
+}
+
+fn pause(caller: &Caller<'_>) -> Result<(), Error> {
+    if caller.is_interrupted() {
+        return Err(Error::Interrupted);
+    }
+    sleep(INTERVAL);
+    Ok(())
 }

@@ -1,6 +1,8 @@
 use super::*;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use kernel::{Caller, News};
 
 fn write(root: &Path, path: &str, content: &str, mode: u32) {
     let path = root.join(path);
@@ -75,6 +77,10 @@ fn close_groups_are_named() {
     }
 }
 
+fn build_quietly(tree: &Tree, store: &Path) -> Result<std::path::PathBuf, Error> {
+    build(tree, store, &mut Caller { listener: &mut |_| {}, interrupt: &AtomicBool::new(false) })
+}
+
 /// A tree whose makefiles install a test, or fail, or never end.
 fn makefiles(install: &str) -> (tempfile::TempDir, Tree) {
     let root = tree();
@@ -89,8 +95,7 @@ fn makefiles(install: &str) -> (tempfile::TempDir, Tree) {
 fn what_make_installs_is_given_and_the_tree_is_left_alone() {
     let (root, tree) = makefiles("echo $(TARGETS):x > $(KSFT_INSTALL_PATH)/kselftest-list.txt");
     let store = tempfile::tempdir().unwrap();
-    let go = AtomicBool::new(false);
-    let build = || build(&tree, store.path(), &go, &mut |_| {});
+    let build = || build_quietly(&tree, store.path());
     let installed = build().unwrap();
     assert!(installed.parent().unwrap().join("build/headers").is_file());
     let list = std::fs::read_to_string(installed.join(LIST)).unwrap();
@@ -106,7 +111,7 @@ fn what_cannot_be_built_keeps_nothing_else_back() {
     let test = "mkdir $(KSFT_INSTALL_PATH)/timers; printf '\\x23!/bin/sh\\n' > $(KSFT_INSTALL_PATH)/timers/x; chmod +x $(KSFT_INSTALL_PATH)/timers/x";
     let (_root, tree) = makefiles(&format!("{broken}\n\t{list}\n\t{test}"));
     let store = tempfile::tempdir().unwrap();
-    let installed = build(&tree, store.path(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+    let installed = build_quietly(&tree, store.path()).unwrap();
     let suite = open(&installed).unwrap();
     let skips: Vec<_> = suite.cases.iter().map(|case| (case.name.as_str(), case.skip.as_deref())).collect();
     let [("timers/cap", Some(why)), ("timers/x", None)] = skips[..] else { panic!("{skips:?}") };
@@ -119,7 +124,7 @@ fn the_first_error_of_make_is_reported() {
     let (_root, tree) = makefiles("@echo 'x.c:1:2: error: no such thing'; exit 1");
     let store = tempfile::tempdir().unwrap();
     write(&tree.root, "Makefile", "headers:\n\ttrue\n", 0o644);
-    let error = build(&tree, store.path(), &AtomicBool::new(false), &mut |_| {}).unwrap_err();
+    let error = build_quietly(&tree, store.path()).unwrap_err();
     let text = error.to_string();
     assert!(
         !error.is_usage()
@@ -134,6 +139,9 @@ fn an_impatient_user_need_not_wait() {
     write(&tree.root, "Makefile", "headers:\n\ttrue\n", 0o644);
     let store = tempfile::tempdir().unwrap();
     let stop = AtomicBool::new(false);
-    let mut progress = |text: &str| stop.store(text.contains("timers"), std::sync::atomic::Ordering::Relaxed);
-    assert!(matches!(build(&tree, store.path(), &stop, &mut progress), Err(Error::Interrupted)));
+    let mut listener = |news: News<'_>| {
+        stop.store(matches!(news, News::Step(text) if text.contains("timers")), Ordering::Relaxed);
+    };
+    let mut caller = Caller { listener: &mut listener, interrupt: &stop };
+    assert!(matches!(build(&tree, store.path(), &mut caller), Err(Error::Interrupted)));
 }
