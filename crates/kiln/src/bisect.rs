@@ -1,8 +1,9 @@
 //! `kiln bisect`: which change made it bad.
 //!
 //! * [`range`]: the two ends; [`mod@request`]: what is asked
-//! * [`results`]: what it leaves
+//! * [`results`]: what it leaves; [`mod@private`]: what of it others do not see
 
+mod private;
 mod range;
 mod request;
 mod results;
@@ -47,7 +48,7 @@ pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
     // Nobody is before a terminal that does not take it.
     let _ = shown.into_inner().finish();
     let done = done?;
-    Results { args, directory: done.directory(), color }.write(&done.bisection)?;
+    Results { args, request: &request, directory: done.directory(), color }.write(&done.bisection)?;
     Ok(match done.bisection.conclusion {
         Conclusion::Culprits { .. } if !done.bisection.is_in_doubt() => 0,
         Conclusion::Culprits { .. } | Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => {

@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use bisect::{Bisection, StateReport};
+use bisect::{BisectRequest, Bisection, StateReport};
 use lab::request::KeptRequest;
 
+use super::private::private;
 use crate::bundle::pack;
 use crate::cli::Bisect;
 use crate::listeners::standard_output;
@@ -22,6 +23,7 @@ const BUNDLE: &str = "bug.tar";
 /// Where results go.
 pub(crate) struct Results<'a> {
     pub(crate) args: &'a Bisect,
+    pub(crate) request: &'a BisectRequest,
     /// The folder of the bisection.
     pub(crate) directory: &'a Path,
     pub(crate) color: bool,
@@ -30,7 +32,7 @@ pub(crate) struct Results<'a> {
 impl Results<'_> {
     /// Writes all of them.
     pub(crate) fn write(&self, bisection: &Bisection) -> Result<()> {
-        let Self { args, directory, .. } = *self;
+        let Self { args, request, directory, .. } = *self;
         // Whoever looks for a Run goes to the folder where it was made.
         let beside = |name: &str| std::path::absolute(directory.join(name)).context("--results");
         let named = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
@@ -41,8 +43,9 @@ impl Results<'_> {
         let bisection = &Bisection { notes, ..bisection.clone() };
         let typed = this_call();
         let to_page = |path: &Path| write(path, |out| report::bisection::html(bisection, &typed, out));
+        let (bundle, private) = (bundle.as_deref(), private(request, directory));
         let to_mail =
-            |path: &Path| write(path, |out| report::bisection::mail(bisection, bundle.as_deref(), out));
+            |path: &Path| write(path, |out| report::bisection::mail(bisection, bundle, &private, out));
         write(&document?, |out| report::bisection::json(bisection, out))?;
         to_page(&page?)?;
         to_mail(&draft?)?;

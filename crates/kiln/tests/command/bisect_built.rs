@@ -161,12 +161,17 @@ fn the_patch_of_a_series_that_breaks_the_build_is_found() {
     source.git(&["branch", "--quiet", "-D", "topic"]);
     let before = source.listing();
     let base = format!("git:{}@main", source.path.display());
-    let arguments =
-        ["bisect", "--series", &mails, "--base", &base, "--config", "defconfig", "--build", "--json"];
+    let fragment = place.file("my.config", "CONFIG_64BIT=y\n").display().to_string();
+    let (config, draft) = (format!("defconfig,{fragment}"), place.path().join("draft").display().to_string());
+    let arguments = ["bisect", "--series", &mails, "--base", &base, "--config", &config, "--build", "--json"];
+    let arguments = [&arguments[..], &["--mail", &draft]].concat();
     let call = place.kiln(arguments).env("XDG_CACHE_HOME", place.path().join("cache"));
     let done = call.run_within(BUILD).expect(0);
     assert!(done.stderr.contains("building the patches runs code of whoever sent them"), "{}", done.stderr);
     let (bisection, named) = culprit_of(&done);
+    let draft = std::fs::read_to_string(draft).expect("asked for");
+    let own = place.path().to_str().expect("paths of tests are UTF-8");
+    assert!(draft.contains("--config 'defconfig,./my.config'") && !draft.contains(own), "{draft}");
     assert_eq!((bisection.kind, bisection.candidates.len()), (Kind::Patches, 8));
     assert_eq!((named.title.as_str(), &named.files[..]), ("add fs/wrong.c", &["fs/wrong.c".to_string()][..]));
     holds(&bisection, 3);

@@ -15,7 +15,7 @@ use super::changes::{Excerpt, excerpt, item};
 use super::difference::between;
 use super::functions::functions;
 use super::header::encoded;
-use super::public::public;
+use super::private::Private;
 use super::relevance::wanted;
 use super::sides::{Sides, sides};
 use super::statement;
@@ -60,8 +60,8 @@ const ASIDE: &str = "kiln: ";
 /// Where regressions of the kernel are tracked.
 const REGRESSIONS: &str = "regressions@lists.linux.dev";
 
-/// Writes the draft: headers, an empty line, and a body that says nothing which is not known. `bundle` is a file that
-/// reproduces the failure without kiln, if there is one.
+/// Writes the draft: headers, an empty line, and a body that says nothing which is not known, and of the user's paths only
+/// their last parts. `bundle` is a file that reproduces the failure without kiln, if there is one.
 ///
 /// It goes to the author of the change. Whoever else has to know of it stands in the source tree
 /// (its `get_maintainer.pl` knows) and is left to the sender.
@@ -69,8 +69,13 @@ const REGRESSIONS: &str = "regressions@lists.linux.dev";
 /// # Errors
 ///
 /// When `out` does not take it.
-pub fn mail(bisection: &Bisection, bundle: Option<&Path>, out: impl Write) -> io::Result<()> {
-    let mut draft = Draft { bisection, out };
+pub fn mail(
+    bisection: &Bisection,
+    bundle: Option<&Path>,
+    private: &Private,
+    out: impl Write,
+) -> io::Result<()> {
+    let mut draft = Draft { bisection: &private.hidden_in(bisection)?, out };
     draft.headers()?;
     draft.finding()?;
     draft.sides()?;
@@ -227,7 +232,7 @@ impl<W: Write> Draft<'_, W> {
             self.paragraph("To reproduce both sides:")?;
             for command in &self.bisection.reproduce {
                 // Not cut: somebody is going to paste it.
-                writeln!(self.out, "  {}", public(&safe_line(command)))?;
+                writeln!(self.out, "  {}", safe_line(command))?;
             }
             writeln!(self.out)?;
         }
@@ -248,7 +253,7 @@ impl<W: Write> Draft<'_, W> {
 
     /// A paragraph and an empty line.
     fn prose(&mut self, text: &str) -> io::Result<()> {
-        self.paragraph(&public(text))?;
+        self.paragraph(text)?;
         writeln!(self.out)
     }
 

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use bisect::{Bisection, Conclusion};
+use bisect::{AxisRequest, BisectRequest, Bisection, Conclusion, Question};
+use lab::request::words::call;
+use lab::request::{ProgramRequest, Selection};
 use proptest::prelude::*;
-use report::bisection::{html, json, mail, text};
+use report::bisection::{Private, html, json, mail, text};
 use unicode_width::UnicodeWidthStr;
 
 use crate::bisections::{
@@ -23,8 +25,20 @@ fn page(bisection: &Bisection) -> String {
     written(|out| html(bisection, COMMAND, out))
 }
 
+/// Nothing of anybody's, but for what is always someone's.
+fn private() -> Private {
+    let axis = AxisRequest::Commits {
+        tree: "~/linux".into(),
+        first: "v6.1".into(),
+        last: "v6.2".into(),
+        paths: Vec::new(),
+        first_parent: false,
+    };
+    Private::of(&BisectRequest::new(axis, Question::Boot))
+}
+
 fn draft(bisection: &Bisection) -> String {
-    written(|out| mail(bisection, None, out))
+    written(|out| mail(bisection, None, &private(), out))
 }
 
 #[test]
@@ -32,7 +46,7 @@ fn a_commit_is_named_with_its_proof_and_both_sides() {
     insta::assert_snapshot!("commit-text", printed(&commit(), 100));
     insta::assert_snapshot!("commit-text-narrow", printed(&commit(), 50));
     let bundle = Path::new("results/overlay-rename.tar.gz");
-    insta::assert_snapshot!("commit-mail", written(|out| mail(&commit(), Some(bundle), out)));
+    insta::assert_snapshot!("commit-mail", written(|out| mail(&commit(), Some(bundle), &private(), out)));
 }
 
 #[test]
@@ -332,5 +346,49 @@ proptest! {
         prop_assert!(names.iter().all(|name| NAMES.contains(name)), "{:?}", names);
         let longest = draft.lines().take(headers.len()).map(str::len).max();
         prop_assert!(longest < Some(998), "{:?}", longest);
+    }
+}
+
+/// Requests that name a path, each somewhere else.
+fn naming(path: &str) -> Vec<BisectRequest> {
+    let request = |tree: &str| {
+        let axis = AxisRequest::Series { mail: tree.into(), tree: "./linux".into(), revision: "v6.1".into() };
+        BisectRequest::new(axis, Question::Build)
+    };
+    let plain = || request("./mail");
+    let (mut built, mut set, mut made, mut run, mut passed) = (plain(), plain(), plain(), plain(), plain());
+    built.build.configurations = vec!["boot".into(), path.into()];
+    made.build.variables = vec![format!("CC={path}")];
+    set.machine.append = vec![format!("quiet init={path}")];
+    let program = |path: &str, argument: &str| {
+        let (path, arguments) = (path.into(), vec![argument.to_owned()]);
+        Some(Selection::Program(ProgramRequest { path, arguments, needs: Vec::new() }))
+    };
+    run.cases = program(path, "-x");
+    passed.cases = program("./it.sh", path);
+    let mut suite = plain();
+    suite.cases = Some(Selection::Suite { suite: path.into(), patterns: Vec::new() });
+    vec![request(path), built, set, made, run, passed, suite]
+}
+
+/// A bisection that speaks of a path wherever it can.
+fn speaking_of(path: &str, bisection: Bisection) -> Bisection {
+    let mut bisection = poisoned(bisection, &format!("{path}: no such file in -I{path}, boot,{path}"));
+    bisection.reproduce = vec![call(&["run", &format!("git:{path}@v6"), "--config"].map(str::to_owned))];
+    bisection.notes.push(format!("{}{path}", "long ".repeat(20)));
+    bisection.question = Question::Program(path.to_owned());
+    bisection
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #[test]
+    fn no_path_of_the_user_is_in_the_draft(parts in proptest::collection::vec("[a-zA-Z0-9 _.,:@'$-]{1,12}", 1..5), of in 0..7_usize) {
+        let path = format!("/srv-ada/{}/end", parts.join("/"));
+        let private = Private::of(&naming(&path)[of]);
+        for bisection in all() {
+            let draft = written(|out| mail(&speaking_of(&path, bisection), None, &private, out));
+            prop_assert!(!draft.contains("srv-ada"), "{path:?} in {draft}");
+        }
     }
 }
