@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use lab::event::Session;
-use ledger::{Durations, Recorder};
+use ledger::{Budget, Durations, Recorder};
 
 use crate::cli::Format;
 use crate::listeners::{Listeners, View};
@@ -37,8 +37,7 @@ impl<'a> Output<'a> {
     /// The recorder of a session, and what the user looks at.
     pub(crate) fn listeners(&self, session: &Session) -> Result<Listeners> {
         let root = self.root();
-        // A folder that the user named is the user's.
-        let notes = if self.results.is_none() { ledger::make_room(&root) } else { Vec::new() };
+        let notes = Budget::Sessions.make_room(&root);
         let recorder = Recorder::create(&root, &session.stamp())?;
         let mut listeners = Listeners::new(self.view, recorder, Durations::load(&root));
         notes.into_iter().for_each(|note| listeners.note(note));

@@ -22,6 +22,8 @@ pub(crate) fn replay(args: &Replay, color: bool) -> Result<u8> {
     if request.shell {
         return shell(&recalled);
     }
+    // It is replayed as long as there is another place for what is new.
+    let _hold = recalled.hold()?;
     let output = Output::of_replay(&recalled.sessions, color);
     let code = match &recalled.request {
         Request::Run(request) => run::run_again(request, &recalled.again, output)?,

@@ -8,6 +8,7 @@
 //! * [`endings`]: what happens to QEMU, to kiln and to the results folder
 //! * [`liars`]: programs that say what is not true, and that say too much
 //! * [`suites`]: folders, LTP and kselftest; [`ltp`]: all of LTP, against its table
+//! * [`room`]: what is kept stays within bounds
 //! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
 //! * [`kernels`]: `kiln kernels` and its prune
 //! * [`bundle`]: `kiln bundle`, and its script without kiln
@@ -57,6 +58,7 @@ mod needs;
 mod notes;
 mod planted_cost;
 mod replay;
+mod room;
 mod shell;
 mod sources;
 mod suites;

@@ -10,7 +10,8 @@ use rustix::process::Signal;
 
 use crate::support::load::under_load;
 use crate::support::planted::Fault;
-use crate::support::{BUILD, Call, Done, KERNEL, Place, Running, processes, sessions, until};
+use crate::support::small_room::{SmallRoom, in_small_room};
+use crate::support::{BUILD, Call, KERNEL, Place, Running, processes, sessions, until};
 
 /// A case that does not end where it is given this seed.
 const ENDLESS: &str = "[ $KILN_SEED = 1 ] || exit 0; while :; do :; done";
@@ -267,43 +268,6 @@ fn kiln_may_be_killed_while_cases_run() {
 fn kiln_may_be_killed_while_a_case_is_repeated() {
     let kept = killed(|running, _| await_events(running, "\"repeated\"", 2));
     assert!(kept >= 2, "a and b");
-}
-
-/// A small file system.
-#[derive(Clone, Copy)]
-struct SmallRoom<'a> {
-    folder: &'a Path,
-    mib: u32,
-    /// A script that runs beside, and is given the folder.
-    beside: &'a str,
-}
-
-/// Runs `call` with a small file system; what is in there afterwards is copied to `copy`. Nothing if only root could do
-/// so.
-fn in_small_room(call: Call, room: SmallRoom<'_>, copy: &Path) -> Option<Done> {
-    let SmallRoom { folder, mib, beside } = room;
-    if !rustix::process::geteuid().is_root() {
-        return skip("only root makes a small file system");
-    }
-    std::fs::create_dir_all(folder).expect("writable");
-    let (folder, copy) = (folder.display(), copy.display());
-    let script = format!(
-        "mount -t tmpfs -o size={mib}m none {folder} || exit 77; sh -c '{beside}' {folder} 2> /dev/null &
-         \"$@\"; code=$?; kill $! 2> /dev/null; rm -f {folder}/zeroes; cp -a {folder} {copy}; exit $code"
-    );
-    let done = call.through(&["unshare", "-m", "sh", "-c", &script, "sh"]).run();
-    if done.code == Some(77) {
-        return skip("this root may not mount");
-    }
-    Some(done)
-}
-
-/// The rest of a test needs what this host lacks; where all must run, that is a failure.
-fn skip<T>(why: &str) -> Option<T> {
-    assert!(std::env::var_os("KILN_SKIP_NOTHING").is_none(), "{why}");
-    // Where one looks at what tests say.
-    let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("skipped: {why}\n").as_bytes());
-    None
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kernel::News;
 use lab::Waiting;
-use ledger::{Journal, REQUEST};
+use ledger::{Budget, Journal, REQUEST};
 
 use crate::asking::Kept;
 use crate::axis::Axis;
@@ -93,8 +93,10 @@ impl<'a> Opened<'a> {
         }
         let counted: Vec<String> = kept.iter().flat_map(|kept| kept.sessions().to_vec()).collect();
         let directory = journal.directory().to_owned();
-        let mut tester = KernelTester::new(request, environment, directory, &counted);
-        notes.iter().for_each(|note| emit(Progress::Note(note.clone())));
+        let mut tester = KernelTester::new(request, environment, directory, &counted)?;
+        // The journal of this one is open, so it stays.
+        let room = Budget::Bisections.make_room(&environment.bisections);
+        notes.iter().chain(&room).for_each(|note| emit(Progress::Note(note.clone())));
         let search = &request.search;
         let settings = Settings { confidence: search.confidence, fixed: search.fixed, tries: search.tries };
         let parts = Parts { tester: &mut tester, journal: &mut journal, kept, emit };

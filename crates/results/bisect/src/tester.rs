@@ -3,7 +3,7 @@
 //! * [`kernels`]: with Kernels in machines, in [`shares`] side by side; [`context`]: what all tests share
 //! * [`requests`] that make tests; [`failure`]: why a test did not come to its end
 //! * [`builds`]; [`runs`] of cases, counted by [`tally`] with the [`boot_log`]; [`figures`] that are measured
-//! * [`parameters`] that a kernel does not know
+//! * [`sessions`] that are kept; [`parameters`] that a kernel does not know
 
 mod boot_log;
 mod builds;
@@ -14,6 +14,7 @@ pub(crate) mod kernels;
 mod parameters;
 mod requests;
 mod runs;
+mod sessions;
 mod shares;
 mod tally;
 

@@ -46,7 +46,7 @@ pub fn calibrate(
     let listener = Listener::new(on_event);
     let found = environment.find(request.sides(), &listener)?;
     let candidates = candidates(&found, &figures, &request.machine)?;
-    environment.check_place()?;
+    environment.check_place(&listener)?;
     let design = design(&figures, &request.timed);
     let all = comparisons(request, design, &candidates, (environment, &listener));
     let all = environment.unless_interrupted(all)?;

@@ -43,7 +43,7 @@ pub fn compare(
     let mut candidates = candidates(&found, &request.figures, &request.machine)?;
     earlier.check(&candidates, environment.backend)?;
     earlier.leave_seeds(&mut candidates);
-    environment.check_place()?;
+    environment.check_place(&listener)?;
     let sides = Sides { request, environment, candidates: &candidates };
     let compared = match &request.figures.timed {
         Some(timed) => sides.in_turns(timed, &listener),

@@ -10,7 +10,7 @@ use lab::event::stamp;
 use lab::prepare::measure::{Found, Side, find};
 use lab::prepare::{self, Context};
 use lab::{Backend, Waiting};
-use ledger::{Figures, REQUEST};
+use ledger::{Budget, Figures, REQUEST};
 use measure::{Candidate, Counting, Failure, Measurement, Profiling};
 use serde::Serialize;
 
@@ -103,8 +103,10 @@ impl Environment<'_> {
         self.backend.time(candidates, self.interrupt, &mut |progress| listener.measuring(progress), next)
     }
 
-    /// Checks that figures can be kept, before minutes are spent on them.
-    pub(crate) fn check_place(&self) -> Result<(), ledger::Error> {
+    /// Makes sure that figures can be kept, before minutes are spent on them.
+    pub(crate) fn check_place(&self, listener: &Listener<'_>) -> Result<(), ledger::Error> {
+        let notes = Budget::Figures.make_room(&self.measurements);
+        notes.into_iter().for_each(|note| listener.measuring(measure::Progress::Note(note)));
         Figures::check(&self.measurements)
     }
 

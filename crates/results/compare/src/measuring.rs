@@ -38,7 +38,7 @@ pub fn measure(
     let listener = Listener::new(on_event);
     let found = environment.find(vec![Side::of(request)], &listener)?;
     let candidates = candidates(&found, &request.figures, &request.machine)?;
-    environment.check_place()?;
+    environment.check_place(&listener)?;
     let measured = match &request.figures.timed {
         Some(timed) => time(request, timed, &candidates, (environment, &listener)),
         None => {

@@ -11,7 +11,7 @@ use crate::document;
 use crate::recorder::{Error, prepare};
 
 /// Name of the file.
-const JOURNAL: &str = "journal.jsonl";
+pub(crate) const JOURNAL: &str = "journal.jsonl";
 
 /// Largest journal that is read, in bytes.
 const SIZE_MAX: u64 = 256 << 20;

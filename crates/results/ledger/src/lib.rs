@@ -32,7 +32,7 @@
 //! ```
 //!
 //! Beside the folders of the sessions, `durations.json` says how long each case took lately and `sizes.json` what each
-//! session takes: all together are kept within a budget. Every document is complete
+//! session takes. Sessions, measurements and bisections are each kept within a [`Budget`]. Every document is complete
 //! or not there; what has been written stays when kiln is killed.
 
 mod budget;
@@ -46,7 +46,7 @@ mod recorder;
 mod resume;
 mod wanted;
 
-pub use budget::make_room;
+pub use budget::{Budget, Hold};
 pub use durations::Durations;
 pub use figures::{COMPARISON, Figures, MEASUREMENT, REQUEST, figures_root, measurement};
 pub use journal::{Journal, bisections_root};

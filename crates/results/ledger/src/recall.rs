@@ -9,6 +9,7 @@ use lab::request::kept::KeptRequest;
 use lab::{File, Request};
 use thiserror::Error;
 
+use crate::Hold;
 use crate::past::{self, Past, sessions};
 use crate::recorder::default_root;
 use crate::wanted::{Wanted, find};
@@ -129,6 +130,17 @@ impl Recalled {
             Err(why) => Err(Error::Io { path, why }),
         };
         self.past.evidence(&self.run).into_iter().map(read).collect()
+    }
+
+    /// Keeps its session from being removed.
+    ///
+    /// # Errors
+    ///
+    /// When the folder of the sessions cannot be written.
+    pub fn hold(&self) -> Result<Hold, crate::Error> {
+        let hold = Hold::new(&self.sessions)?;
+        hold.add(&self.past.name())?;
+        Ok(hold)
     }
 
     /// The Run that has been made by this process meanwhile: that of the case, else that of the boot.

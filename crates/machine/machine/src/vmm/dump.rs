@@ -13,6 +13,12 @@ const WINDOW_MIB: u64 = (WINDOW_SIZE >> 20) as u64;
 /// Space that must be left beside a dump, in MiB.
 const SPACE_MIN: u64 = 64;
 
+/// Most that the dumps of a session take, in MiB: what sessions may take together.
+const ALL_MIB: u64 = 8 << 10;
+
+/// Deepest folder in which dumps of a session are looked for.
+const DEPTH_MAX: usize = 16;
+
 /// Where dumps go, and what became of them.
 #[derive(Debug)]
 pub(super) struct Dumps {
@@ -48,14 +54,23 @@ impl Dumps {
         });
     }
 
+    /// Why there is no room for one, where so many MiB are free.
+    fn refusal(&self, free: u64) -> Option<String> {
+        let (size, taken) = (self.memory_mib + WINDOW_MIB, taken_mib(&self.folder, DEPTH_MAX));
+        let needed = size + SPACE_MIN;
+        if free < needed {
+            return Some(format!("it needs {needed} MiB, and {free} MiB are free"));
+        }
+        let is_too_much = taken + size > ALL_MIB;
+        is_too_much
+            .then(|| format!("those of this session take {taken} MiB, and all together at most {ALL_MIB}"))
+    }
+
     fn write(&self, path: &Path, driver: &mut dyn Driver) -> Result<(), String> {
         if path.exists() {
             return Err(format!("{} already exists", path.display()));
         }
-        let (free, needed) = (free_mib(path).unwrap_or(0), self.memory_mib + WINDOW_MIB + SPACE_MIN);
-        if free < needed {
-            return Err(format!("it needs {needed} MiB, and {free} MiB are free"));
-        }
+        self.refusal(free_mib(path).unwrap_or(0)).map_or(Ok(()), Err)?;
         let folder = path.parent().unwrap_or(&self.folder);
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         // It gets its name when it is whole.
@@ -68,6 +83,18 @@ impl Dumps {
         }
         written
     }
+}
+
+/// What the dumps below a folder take on the disk, in MiB.
+fn taken_mib(folder: &Path, depth: usize) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let of_entry = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(found) if found.is_dir() && depth > 0 => taken_mib(&entry.path(), depth - 1),
+        Ok(found) if entry.path().extension() == Some("vmcore".as_ref()) => (found.blocks() * 512) >> 20,
+        _ => 0,
+    };
+    entries.map(of_entry).sum()
 }
 
 #[cfg(test)]
@@ -114,6 +141,20 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"memory");
         dumps.make(&mut Fake(Ok(())));
         assert_eq!(dumps.note(), Some(format!("no memory dump: {} already exists", path.display())));
+    }
+
+    #[test]
+    fn the_dumps_of_a_session_are_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("fs")).unwrap();
+        std::fs::write(folder.path().join("fs/a.vmcore"), vec![1; 3 << 20]).unwrap();
+        std::fs::write(folder.path().join("fs/a.json"), vec![1; 1 << 20]).unwrap();
+        let mut dumps = Dumps::new(folder.path().to_path_buf(), ALL_MIB - WINDOW_MIB - 3);
+        let why = dumps.refusal(u64::MAX);
+        assert_eq!(why, None);
+        dumps.memory_mib += 1;
+        let why = dumps.refusal(u64::MAX).unwrap();
+        assert!(why.starts_with("those of this session take 3 MiB"), "{why}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use kernel::{Kernel, News, PartsHash};
 use lab::request::words::call;
 use lab::{Waiting, prepare};
 
+use super::sessions::Sessions;
 use super::{Test, requests};
 use crate::axis::Subject;
 use crate::environment::Environment;
@@ -23,6 +24,7 @@ const NAME: usize = 12;
 pub(super) struct Context<'a> {
     pub(super) request: &'a BisectRequest,
     pub(super) environment: &'a Environment<'a>,
+    pub(super) sessions: Sessions,
     /// The folder of the bisection.
     pub(super) directory: PathBuf,
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::builds::{self, Builds};
 use super::context::{Context, Ready};
 use super::runs::Runs;
+use super::sessions::Sessions;
 use super::shares::{Share, in_shares, side_by_side};
 use super::{Test, Tested, Tester, figures};
 use crate::axis::Subject;
@@ -24,15 +25,21 @@ pub(crate) struct KernelTester<'a> {
 
 impl<'a> KernelTester<'a> {
     /// One that has seen nothing yet; of the sessions `counted`, the Runs were counted already.
+    ///
+    /// # Errors
+    ///
+    /// When sessions cannot be kept.
     pub(crate) fn new(
         request: &'a BisectRequest,
         environment: &'a Environment<'a>,
         directory: PathBuf,
         counted: &[String],
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let mut runs = Runs::new(request);
         runs.exclude(counted);
-        Self { context: Context { request, environment, directory }, builds: Builds::default(), runs }
+        let sessions = Sessions::new(&environment.sessions, counted)?;
+        let context = Context { request, environment, sessions, directory };
+        Ok(Self { context, builds: Builds::default(), runs })
     }
 
     /// The command that shows what a subject does.

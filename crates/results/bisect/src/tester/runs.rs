@@ -1,7 +1,6 @@
 //! A test that runs cases: its session is kept like any other, and what others have found out counts.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use judge::parameters::unknown;
@@ -14,6 +13,7 @@ use ledger::Recorder;
 
 use super::context::{Context, Ready};
 use super::failure::Failure;
+use super::sessions::name_of;
 use super::shares::Share;
 use super::tally::{Tally, small};
 use super::{Tested, parameters, requests};
@@ -146,7 +146,7 @@ impl Runs {
             && let Some(about) = &self.about
         {
             let now = Known { session: &parts.session, about, boot: share.boot };
-            self.add_earlier(context, now, round.tally);
+            self.add_earlier(context, now, round.tally)?;
             if round.tally.runs() > 0 {
                 return Ok(());
             }
@@ -160,11 +160,11 @@ impl Runs {
         context: &Context<'_>,
         Known { session: now, about, boot }: Known<'_>,
         tally: &mut Tally<'_>,
-    ) {
-        let Some(case) = now.cases.first() else { return };
-        for past in ledger::sessions(&context.environment.sessions) {
+    ) -> Result<(), ledger::Error> {
+        let Some(case) = now.cases.first() else { return Ok(()) };
+        for past in context.sessions.earlier() {
             if tally.runs() >= REUSED_MAX {
-                return;
+                break;
             }
             let is_like = past.session().is_ok_and(|before| {
                 (&before.identity, &before.machine, &before.content, isolation(&before))
@@ -176,9 +176,11 @@ impl Runs {
                 continue;
             }
             if let Some(run) = past.run(case).ok().filter(|run| run.about == about) {
+                context.sessions.keep(&past)?;
                 tally.take_earlier(&past.name(), &run);
             }
         }
+        Ok(())
     }
 }
 
@@ -243,8 +245,8 @@ fn session_of(
     let Parts { prepared, session } = parts;
     let Round { tally, spent, unknown, emit } = round;
     let machines = prepared.machines(context.environment.backend)?;
-    let recorder = Recorder::create(&context.environment.sessions, &session.stamp())?;
-    tally.sessions.push(name_of(recorder.directory()));
+    let recorder = context.sessions.begin(session, emit)?;
+    tally.sessions.push(name_of(&recorder));
     prepared.program().map_or(Ok(()), |program| recorder.keep_program(program))?;
     let options = prepared.options().options;
     let interrupt = context.environment.interrupt;
@@ -260,10 +262,6 @@ fn session_of(
     spent.booting += begun - start;
     spent.running += begun.elapsed();
     Ok(())
-}
-
-fn name_of(directory: &Path) -> String {
-    directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Records a session and counts what it says.
