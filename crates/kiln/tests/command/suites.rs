@@ -230,6 +230,48 @@ fn a_kselftest_keeps_its_meaning() {
     expect(&done, &expected);
 }
 
+/// Installed selftests of two groups that fail alike, of which one asks for an option that no kernel has.
+fn configured(place: &Place) -> PathBuf {
+    let root = place.path().join("configured");
+    let tests = ["errno", "missing", "killed", "well"];
+    let names = ["all", "some"].iter().flat_map(|group| tests.map(|test| format!("{group}:{test}\n")));
+    put(&root, "kselftest-list.txt", &names.collect::<String>());
+    put(&root, "all/config", "CONFIG_SYSVIPC=y\n");
+    put(&root, "some/config", "CONFIG_SYSVIPC=y\nCONFIG_NO_SUCH_THING=y\n");
+    for group in ["all", "some"] {
+        let test = |name: &str, body: &str| script(&root, &format!("{group}/{name}"), body);
+        test("errno", "echo '# shiny(): Function not implemented'; echo 'not ok 1 shiny'; exit 1");
+        test("missing", "cat /proc/sys/kernel/no_such_thing || { echo 'not ok 1 missing'; exit 1; }");
+        test("killed", "kill -SEGV $$");
+        test("well", "echo 'ok 1 well'");
+    }
+    root
+}
+
+#[test]
+fn a_group_whose_options_the_kernel_lacks_accuses_nobody() {
+    let place = Place::new();
+    let root = configured(&place);
+    let done = run(&place, "--kselftest", &root, &["--case", "some/*"]).expect(3);
+    let without = |what: &str| {
+        format!("the kernel was built without CONFIG_NO_SUCH_THING, which its group asks for: {what}")
+    };
+    let skip = "the kernel was built without CONFIG_NO_SUCH_THING: shiny(): Function not implemented";
+    expect(
+        &done,
+        &[
+            ("some/errno", Outcome::Skip, None, skip),
+            ("some/killed", Outcome::Broken, Some(Blame::Case), &without("the test was killed by signal 11")),
+            ("some/missing", Outcome::Broken, Some(Blame::Case), &without("exit status 1: not ok 1 missing")),
+            ("some/well", Outcome::Pass, None, ""),
+        ],
+    );
+    let other = Place::new();
+    let done = run(&other, "--kselftest", &root, &["--case", "all/*"]).expect(1);
+    let failed = done.finished().into_iter().filter(|run| run.outcome == Outcome::Fail);
+    assert_eq!(failed.count(), 3, "{}", done.stdout);
+}
+
 /// A kernel tree with an image, whose makefiles are made up.
 fn tree(place: &Place, install: &str) -> PathBuf {
     let root = place.path().join("tree");

@@ -252,7 +252,7 @@ fn finished(seen: &Seen<'_>, end: &End, counts: Counts, new_taint: u64) -> Judge
         (Dialect::Ltp, End::Exited(code)) => ltp::exited(seen, *code),
         _ => kiln::ended(seen, end, counts),
     };
-    judgement.of_program(seen)
+    kselftest::excused(seen, judgement).of_program(seen)
 }
 
 /// What is run, in words.

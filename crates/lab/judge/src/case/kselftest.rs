@@ -3,7 +3,7 @@
 use protocol::{Counts, ReportKind};
 
 use super::{Judgement, Seen, first_or, kiln, own_limit};
-use crate::outcome::Outcome;
+use crate::outcome::{Blame, Outcome};
 
 /// Most lines that are shown of what failed.
 const LINES_MAX: usize = 50;
@@ -27,7 +27,7 @@ pub(super) fn exited(seen: &Seen<'_>, counts: Counts, code: i32) -> Judgement {
             .with(&directives(seen.output, "XPASS")),
         4 => skipped(seen),
         TIMED_OUT => own_limit(seen, "it ended by its own time limit (exit status 124)"),
-        _ => without_option(seen).unwrap_or_else(|| failed(seen.output, code)),
+        _ => unsupported(seen).unwrap_or_else(|| failed(seen.output, code)),
     }
 }
 
@@ -57,14 +57,30 @@ fn skipped(seen: &Seen<'_>) -> Judgement {
 }
 
 /// It failed since the kernel lacks a feature that it was built without.
-fn without_option(seen: &Seen<'_>) -> Option<Judgement> {
+fn unsupported(seen: &Seen<'_>) -> Option<Judgement> {
     let line = seen.output.lines().find(|line| NOT_THERE.iter().any(|text| line.contains(text)))?;
-    let (first, others) = seen.lacking.split_first()?;
+    Some(Judgement::new(Outcome::Skip, format!("{}: {}", without(seen.lacking)?, comment(line))))
+}
+
+/// A failure in a group that asks for options which the kernel was built without: nobody can tell what it is due to, so it
+/// accuses nobody and is no skip. What the kernel reports about itself is judged before.
+pub(super) fn excused(seen: &Seen<'_>, judgement: Judgement) -> Judgement {
+    match without(seen.lacking).filter(|_| judgement.outcome == Outcome::Fail) {
+        Some(without) => {
+            let reason = format!("{without}, which its group asks for: {}", judgement.reason);
+            Judgement::broken(Blame::Case, reason).with(&judgement.evidence)
+        }
+        None => judgement,
+    }
+}
+
+/// The options that the kernel was built without, if there are any.
+fn without(lacking: &[String]) -> Option<String> {
+    let (first, others) = lacking.split_first()?;
     let others: String = others.iter().take(OPTIONS - 1).map(|option| format!(", CONFIG_{option}")).collect();
-    let more = seen.lacking.len().saturating_sub(OPTIONS);
+    let more = lacking.len().saturating_sub(OPTIONS);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let reason = format!("the kernel was built without CONFIG_{first}{others}{more}: {}", comment(line));
-    Some(Judgement::new(Outcome::Skip, reason))
+    Some(format!("the kernel was built without CONFIG_{first}{others}{more}"))
 }
 
 fn failed(output: &str, code: i32) -> Judgement {

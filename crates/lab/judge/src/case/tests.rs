@@ -338,6 +338,30 @@ fn a_program_that_the_oom_killer_ended_accuses_nobody() {
 }
 
 #[test]
+fn a_failure_without_an_option_that_the_group_asks_for_accuses_nobody() {
+    let lacking = ["CHECKPOINT_RESTORE".to_string()];
+    let judged = |end, output| {
+        let ending = finished(end, Counts::default());
+        judge(&Seen { output, lacking: &lacking, ..seen(Dialect::Kselftest, &ending) })
+    };
+    let output = "# open msg_next_id: No such file or directory\nnot ok 1 msgque\n";
+    let failed = judged(End::Exited(1), output);
+    assert_eq!((failed.outcome, failed.blame, failed.accused), (Outcome::Broken, Some(Blame::Case), None));
+    let without = "the kernel was built without CONFIG_CHECKPOINT_RESTORE, which its group asks for: ";
+    assert_eq!(failed.reason, format!("{without}exit status 1: not ok 1 msgque"));
+    assert_eq!(failed.evidence, ["not ok 1 msgque"]);
+    let killed = judged(End::Signalled(11), "");
+    assert_eq!((killed.outcome, killed.accused), (Outcome::Broken, None));
+    assert_eq!(judged(End::Exited(0), "ok 1 msgque\n").outcome, Outcome::Pass);
+    assert_eq!(judged(End::Exited(4), "ok 1 # SKIP no\n").outcome, Outcome::Skip);
+    // What the kernel says about itself is no matter of options.
+    let (reports, ending) = ([warning()], finished(End::Exited(1), Counts::default()));
+    let warned =
+        judge(&Seen { lacking: &lacking, kernel_reports: &reports, ..seen(Dialect::Kselftest, &ending) });
+    assert_eq!((warned.outcome, warned.accused), (Outcome::Fail, Some(Accused::Kernel)));
+}
+
+#[test]
 fn a_kselftest_without_an_option_that_its_group_asks_for_is_skipped() {
     let ending = finished(End::Exited(1), Counts::default());
     let lacking = ["SYSVIPC".to_string(), "CHECKPOINT_RESTORE".to_string()];
@@ -350,7 +374,6 @@ fn a_kselftest_without_an_option_that_its_group_asks_for_is_skipped() {
                   msgget: Function not implemented";
     assert_eq!(judged(output, &lacking), (Outcome::Skip, reason.to_string()));
     assert_eq!(judged(output, &[]).0, Outcome::Fail, "the kernel has all that is asked for");
-    assert_eq!(judged("not ok 1 msgque\n", &lacking).0, Outcome::Fail);
     let many: Vec<String> = (0..9).map(|number| format!("O{number}")).collect();
     assert!(judged(output, &many).1.contains("CONFIG_O4 and 4 more: "));
 }
