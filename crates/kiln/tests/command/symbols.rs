@@ -41,6 +41,34 @@ fn vmlinux() -> PathBuf {
 }
 
 #[test]
+fn where_a_silent_kernel_is_is_named_by_its_own_map() {
+    let place = Place::new();
+    let shell = ["shell", KERNEL, "--append", "nokaslr", "-c", "cat /proc/kallsyms"];
+    let map = place.kiln(shell).run().expect(0).stdout;
+    let root = place.installed(&kernel().image, &["PRINTK", "SERIAL_8250_CONSOLE"]);
+    std::fs::write(root.join("boot/System.map-6.1.0-made-up"), &map).expect("it is ours");
+    // It stops in its panic, and tells what KASLR did.
+    let root = root.to_str().expect("paths of tests are UTF-8");
+    let append = ["--append", "loglevel=0 panic=0 rdinit=/nowhere"];
+    let done = place.kiln(["run", root, "--case", "pipe/full"].iter().chain(&append)).run().expect(1);
+    let run = done.document("boot");
+    let after = |text: &str| run.evidence.iter().find_map(|line| line.strip_prefix(text));
+    let number = |text: Option<&str>| {
+        let digits = text.and_then(|text| text.split(' ').next()).expect("a number");
+        u64::from_str_radix(digits.trim_start_matches("0x"), 16).expect("hexadecimal")
+    };
+    let counter = after("RIP=");
+    let (_, name) = counter.and_then(|text| text.split_once(" (")).expect("it is named");
+    let (name, offset) =
+        name.split_once(')').and_then(|(name, _)| name.split_once("+0x")).expect("an offset");
+    let address = number(counter) - number(after("Kernel Offset: ")) - number(Some(offset));
+    assert!(
+        map.contains(&format!("{address:016x} t {name}\n"))
+            || map.contains(&format!("{address:016x} T {name}\n"))
+    );
+}
+
+#[test]
 #[ignore = "fetches 283 MB"]
 fn a_stock_kernel_is_decoded_with_its_symbols() {
     let place = Place::new();

@@ -2,10 +2,12 @@
 //!
 //! * [`args`]: its command line
 //! * [`monitor`]: what it is asked, and says of itself; [`qmp`] is the form of that
+//! * [`symbol`]: the names of functions
 
 mod args;
 mod monitor;
 mod qmp;
+mod symbol;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
@@ -25,6 +27,7 @@ use crate::vmm::process::{Exit, Process};
 use crate::vmm::start::Files;
 use crate::vmm::{Driver, Provocation, Raw};
 use monitor::Monitor;
+use symbol::Symbols;
 
 /// Where a machine that is started by hand has its parts, in the folder where QEMU is started.
 pub mod files {
@@ -73,8 +76,10 @@ pub(crate) fn launch(
     if let Origin::Clone { state, .. } = parts.numbers().origin {
         monitor.load(state).map_err(|source| Error::host("monitor", source))?;
     }
+    let memory = parts.memory()?;
+    let symbols = files.system_map.zip(memory).map(|(map, memory)| Symbols::new(map, memory));
     let inherited = parts.into_inherited().into_iter().chain([its_monitor]).collect();
-    Ok(Launch { command, inherited, driver: Box::new(Qemu { monitor }) })
+    Ok(Launch { command, inherited, driver: Box::new(Qemu { monitor, symbols }) })
 }
 
 fn command(spec: &Spec, accel: Accel, files: Files<'_>, numbers: &Numbers, monitor: i32) -> Command {
@@ -87,6 +92,7 @@ fn command(spec: &Spec, accel: Accel, files: Files<'_>, numbers: &Numbers, monit
 #[derive(Debug)]
 struct Qemu {
     monitor: Monitor,
+    symbols: Option<Symbols>,
 }
 
 impl Driver for Qemu {
@@ -117,7 +123,11 @@ impl Driver for Qemu {
         let registers = self.monitor.ask("info registers -a").unwrap_or_default();
         let wanted =
             |line: &&str| ["CPU#", "IP=", "SP=", "CR2=", "CR3="].iter().any(|name| line.contains(name));
-        registers.lines().filter(wanted).map(str::to_string).collect()
+        let lines = registers.lines().filter(wanted).map(str::to_string).collect();
+        match &self.symbols {
+            Some(symbols) => symbols.name_counters(lines, &mut |cpu, at| self.monitor.physical(cpu, at)),
+            None => lines,
+        }
     }
 
     fn provoke(&mut self, how: Provocation) -> bool {

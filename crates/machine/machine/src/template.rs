@@ -41,6 +41,7 @@ pub(crate) struct Body {
     pub(crate) spec: Spec,
     pub(crate) program: PathBuf,
     pub(crate) image: PathBuf,
+    pub(crate) system_map: Option<PathBuf>,
     /// Through which programs come into a clone, where they are not in the initramfs.
     pub(crate) window: Option<Arc<Window>>,
 }
@@ -86,10 +87,11 @@ impl Template {
 
     /// Starts a machine that goes on where this one stopped, with the files of a measuring one if it is one.
     fn start(&self, instrument: Option<instrument::Files<OwnedFd>>) -> Result<Vmm, Error> {
-        let Body { spec, program, image, window } = &self.body;
+        let Body { spec, program, image, system_map, window } = &self.body;
+        let files = Files { program, image, system_map: system_map.as_deref() };
         let window = window.as_ref().map(|window| window.descriptor()).transpose()?;
         let origin = Origin::Clone { memory: self.memory.descriptor()?, state: self.state()?, window };
-        let (machine, _) = start(spec, Files { program, image }, (origin, instrument))?;
+        let (machine, _) = start(spec, files, (origin, instrument))?;
         Ok(machine.after(self.frozen.frames))
     }
 

@@ -73,7 +73,7 @@ pub(crate) fn around_image(path: &Path, release: Option<&str>) -> Parts {
         false => None,
     };
     if let Some(tree) = tree.filter(|tree| tree.join(".config").is_file()) {
-        return Parts { image: path.to_owned(), ..of_tree(tree) };
+        return of_tree(path.to_owned(), tree);
     }
     let (Some(directory), Some(release)) = (path.parent(), release) else {
         return Parts { image: path.to_owned(), ..Parts::default() };
@@ -91,7 +91,7 @@ fn built_tree(directory: &Path) -> Option<Parts> {
     let is_configured = directory.join(".config").is_file();
     let image = in_tree(BZ_IMAGE)
         .or_else(|| [UML, VMLINUX].iter().find_map(|name| in_tree(name)).filter(|_| is_configured))?;
-    Some(Parts { image, ..of_tree(directory) })
+    Some(of_tree(image, directory))
 }
 
 /// Whether an image lies where make puts it in a tree.
@@ -99,14 +99,17 @@ pub(crate) fn is_made_in(image: &Path, tree: &Path) -> bool {
     [BZ_IMAGE, UML, VMLINUX].iter().any(|name| image == tree.join(name))
 }
 
-fn of_tree(tree: &Path) -> Parts {
+fn of_tree(image: PathBuf, tree: &Path) -> Parts {
     let limit = files::Limit { what: "a kernel release", bytes: 4096 };
     let release = files::read_text(&tree.join("include/config/kernel.release"), limit).ok().flatten();
     let release = release.map(|text| text.trim().to_owned()).filter(|text| image::is_release(text));
+    // The image is made after the map. One that was left from an earlier make has other addresses.
+    let changed = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+    let system_map = real_map(tree.join("System.map")).filter(|map| changed(map) <= changed(&image));
     Parts {
-        image: PathBuf::new(),
+        image,
         config: Some(tree.join(".config")).filter(|path| path.is_file()),
-        system_map: real_map(tree.join("System.map")),
+        system_map,
         modules: Some((tree.to_owned(), Layout::Built)),
         release,
     }

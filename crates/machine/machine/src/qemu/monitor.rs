@@ -65,6 +65,14 @@ impl Monitor {
         answer.as_str().map(str::to_string)
     }
 
+    /// Where in the guest's memory lies what one of its processors sees at an address.
+    pub(super) fn physical(&mut self, cpu: u64, address: u64) -> Option<u64> {
+        let arguments = json!({ "command-line": format!("gva2gpa {address:#x}"), "cpu-index": cpu });
+        let answer = self.execute("human-monitor-command", &arguments).ok()?;
+        let number = answer.as_str()?.trim().strip_prefix("gpa: 0x")?;
+        u64::from_str_radix(number, 16).ok()
+    }
+
     /// Writes the guest's memory into a file.
     pub(super) fn dump(&mut self, path: &Path) -> Result<(), String> {
         while self.receive(Instant::now()).is_ok() {}

@@ -102,7 +102,8 @@ impl<'a> Built<'a> {
 
     /// The program and the image that it gets.
     fn files(&self) -> Files<'_> {
-        Files { program: &self.program, image: &self.kernel.image }
+        let Kernel { image, system_map, .. } = self.kernel;
+        Files { program: &self.program, image, system_map: system_map.as_deref() }
     }
 
     /// Starts the machine.
@@ -168,6 +169,7 @@ impl<'a> Built<'a> {
             spec: self.spec.bare(),
             program: self.program.clone(),
             image: self.kernel.image.clone(),
+            system_map: self.kernel.system_map.clone(),
             window,
         }
     }

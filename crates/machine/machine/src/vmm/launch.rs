@@ -104,6 +104,16 @@ impl Parts {
         }
     }
 
+    /// The file that is its memory, if there is one.
+    pub(crate) fn memory(&self) -> Result<Option<OwnedFd>, Error> {
+        let memory = match &self.origin {
+            Origin::Boot { memory, .. } => memory.as_ref(),
+            Origin::Clone { memory, .. } => Some(memory),
+        };
+        let copy = |memory: &OwnedFd| memory.try_clone().map_err(|source| Error::host("memory", source));
+        memory.map(copy).transpose()
+    }
+
     pub(crate) fn into_inherited(self) -> Vec<OwnedFd> {
         let instrument = self.instrument.into_iter().flat_map(instrument::Files::into_files);
         let own = [self.console, self.control].into_iter().chain(self.disk).chain(instrument);

@@ -27,11 +27,13 @@ fn port(limit: Duration) -> Result<(UnixStream, UnixStream), Error> {
     Ok((own, its))
 }
 
-/// The program of a machine and the image that it gets.
+/// The program of a machine, and the kernel that it gets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Files<'a> {
     pub(crate) program: &'a Path,
     pub(crate) image: &'a Path,
+    /// Where the symbols of the image stand.
+    pub(crate) system_map: Option<&'a Path>,
 }
 
 /// Starts it; gives the machine, and its command line as a shell reads it.

@@ -3,11 +3,22 @@ use fixture::{bz_image, package_root, user_mode_linux, write};
 
 /// A tree in which make has run.
 fn built(root: &Path) {
-    write(&root.join("arch/x86/boot/bzImage"), bz_image("6.13.0-rc1 (me) #7"));
     write(&root.join(".config"), "CONFIG_64BIT=y\n");
     write(&root.join("include/config/kernel.release"), "6.13.0-rc1\n");
     write(&root.join("System.map"), vec![b'x'; 5000]);
+    write(&root.join("arch/x86/boot/bzImage"), bz_image("6.13.0-rc1 (me) #7"));
     write(&root.join("modules.order"), "");
+}
+
+#[test]
+fn a_map_that_is_newer_than_the_image_is_of_another_build() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    built(root);
+    let image = std::fs::metadata(root.join("arch/x86/boot/bzImage")).unwrap().modified().unwrap();
+    let map = std::fs::File::options().write(true).open(root.join("System.map")).unwrap();
+    map.set_modified(image + std::time::Duration::from_secs(1)).unwrap();
+    assert_eq!(in_directory(root).unwrap().system_map, None);
 }
 
 #[test]
