@@ -28,7 +28,8 @@ Examples:
   kiln run ~/linux --golden deb:latest-cloud
 
 A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status: \
-0 pass, 4 skip, anything else fail. kiln then exits with the program's own status.
+0 pass, 4 skip, 124 hang, 126 and 127 broken where its shell cannot run a command, 2 an expected failure where its \
+output says XFAIL, anything else fail. kiln then exits with the program's own status, or with 3 where it is broken.
 --need takes module=NAME, fs=TYPE, config=OPTION, device=PATH, disk=SIZE (empty, at /dev/vda), memory=SIZE, \
 cpus=COUNT, capability=NUMBER and program=NAME, separated by commas. If one is missing, the case is skipped.
 KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
@@ -60,7 +61,7 @@ Source is built with --config kunit and --arch um unless you say otherwise. Each
 /// Below the help of `kiln replay`.
 pub(super) const REPLAY: &str = "\
 Examples:
-  kiln replay last                             the only case that failed in the newest session
+  kiln replay last                             the only failed case of the newest session with one
   kiln replay last/pipe/full
   kiln replay last --shell                     a shell in its machine; kiln-case runs the case
   kiln replay 2026-11-20T10-07-31Z-4711/boot
@@ -72,7 +73,7 @@ The exit code is that of the new Run.";
 /// Below the help of `kiln bundle`.
 pub(super) const BUNDLE: &str = "\
 Examples:
-  kiln bundle last -o bug.tar.zst              the only case that failed in the newest session
+  kiln bundle last -o bug.tar.zst              the only failed case of the newest session with one
   kiln bundle last/pipe/full -o pipe.tar
 
 The archive holds the kernel, the initramfs, one script, a README and the stored files of the Run. `sh run.sh` in the \

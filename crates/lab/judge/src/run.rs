@@ -211,7 +211,8 @@ impl Summary {
         }
     }
 
-    /// The exit code for all cases together: 0 all well, 1 the kernel is at fault, 3 broken, 4 nothing ran.
+    /// The exit code for all cases together: 0 all well, 1 one failed, or the kernel crashed or hung, 3 broken, 4 nothing
+    /// ran.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         if self.fail + self.crash + self.hang > 0 {

@@ -3,8 +3,8 @@
 #
 #   sh run.sh [--keep DIRECTORY]     DIRECTORY gets console and results
 #
-# Exit codes: 0 all well, 1 the kernel is at fault, 3 broken: no verdict, 4 nothing was run, 130 interrupted;
-# a program of the user's own that failed gives its own.
+# Exit codes: 0 all well, 1 the case failed, or the kernel crashed or hung, 3 broken: no verdict, 4 nothing was run,
+# 130 interrupted; a program of the user's own that failed gives its own.
 # KILN_TIMEOUT_MUL=3 makes every time limit of this script three times as long.
 set -u
 LC_ALL=C
