@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
+use harness::plain::plain;
 use protocol::message::TEXT_MAX;
 use protocol::results::{PAGE_SIZE, Page};
 use protocol::{End, FromAgent, Leftover, ReportKind, RunRequest, ToAgent, Work};
@@ -90,7 +91,7 @@ fn execute(
         let until = Until::over(CLEANUP_LIMIT);
         let end = supervise(session, request, until, || launch::start(&task, page, file));
         if end != End::Exited(0) && page.counts().broken == 0 {
-            page.report(ReportKind::Broken, &format!("the clean-up ended with {end:?}"));
+            page.report(ReportKind::Broken, &format!("the clean-up ended with {}", plain(&end)));
         }
     }
     (end, processes)

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use harness::check::{Checked, at_least, equal, fail, fails, holds};
+use harness::check::{Checked, at_least, describe, equal, fail, fails, holds};
 use harness::child::unprivileged;
+use harness::plain::plain;
 use harness::sys::{self, handle, set_interval};
 use rustix::io::Errno;
 use rustix::thread::{
@@ -64,7 +65,11 @@ fn monotonic() -> Checked {
             for _ in 0..100 {
                 let time = clock_gettime(clock);
                 if time < last {
-                    return fail(&format!("{clock:?} goes from {last:?} to {time:?} on CPU {cpu}"));
+                    return fail(&format!(
+                        "{clock:?} goes from {} to {} on CPU {cpu}",
+                        plain(&last),
+                        plain(&time)
+                    ));
                 }
                 last = time;
             }
@@ -122,7 +127,12 @@ fn sleep() -> Checked {
             NanosleepRelativeResult::Ok => {
                 at_least(&format!("sleep by {clock:?}"), start.elapsed(), SHORT_DURATION)?;
             }
-            other => return fail(&format!("sleep by {clock:?} ended with {other:?}")),
+            NanosleepRelativeResult::Interrupted(left) => {
+                return fail(&format!("sleep by {clock:?} was interrupted, {} left", plain(&left)));
+            }
+            NanosleepRelativeResult::Err(error) => {
+                return fail(&format!("sleep by {clock:?}: unexpected {}", describe(error)));
+            }
         }
     }
     let wrong = clock_nanosleep_relative(ClockId::Monotonic, &Timespec { tv_sec: 0, tv_nsec: 1_000_000_000 });

@@ -9,7 +9,9 @@ use std::panic::Location;
 use protocol::{Report, ReportKind};
 use rustix::io::Errno;
 
+pub use crate::errno::{describe, name};
 use crate::page;
+use crate::plain::plain;
 
 /// What a body, a set-up or a clean-up returns.
 pub type Checked<T = ()> = Result<T, Stop>;
@@ -79,23 +81,6 @@ pub fn equal<A: Debug + PartialEq<B>, B: Debug>(what: &str, actual: A, expected:
     }
     pass();
     Ok(())
-}
-
-/// Types around a value that say nothing to whoever reads a report.
-const WRAPPERS: [&str; 7] = ["Some", "Ok", "Pid", "Uid", "Gid", "Signal", "Wrapping"];
-
-/// A value without the words of the language that it is written in.
-fn plain(value: &impl Debug) -> String {
-    let mut text = format!("{value:?}");
-    while let Some(inner) = WRAPPERS.iter().find_map(|name| inside(&text, name)) {
-        text = inner.to_string();
-    }
-    if text == "None" { "nothing".to_string() } else { text }
-}
-
-/// What stands in `NAME(...)`.
-fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')
 }
 
 /// `actual` must be `minimum` or more.
@@ -195,30 +180,6 @@ pub fn broken<T>(why: &str) -> Checked<T> {
 /// Counts a check that held.
 pub fn pass() {
     page::report(ReportKind::Pass, "");
-}
-
-/// The symbolic name of an error, such as `EINVAL`.
-#[must_use]
-pub fn name(error: Errno) -> String {
-    unsafe extern "C" {
-        fn strerrorname_np(number: i32) -> *const libc::c_char;
-    }
-    let number = error.raw_os_error();
-    // SAFETY: glibc gives a static string or null for any number.
-    let text = unsafe { strerrorname_np(number) };
-    if text.is_null() {
-        return format!("errno {number}");
-    }
-    // SAFETY: not null, so a static string that ends in a null byte.
-    unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
-}
-
-/// Name and meaning of an error.
-#[must_use]
-pub fn describe(error: Errno) -> String {
-    let text = std::io::Error::from(error).to_string();
-    let meaning = text.split(" (os error").next().unwrap_or_default();
-    format!("{} ({meaning})", name(error))
 }
 
 #[cfg(test)]

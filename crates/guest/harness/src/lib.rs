@@ -1,6 +1,6 @@
 //! What the programs inside the machine are written with.
 //!
-//! * [`check`]: how a body checks and reports
+//! * [`check`]: how a body checks and reports; [`mod@plain`]: values in a report
 //! * [`page`]: the results page from inside a process
 //! * [`child`]: processes that a case makes
 //! * [`sys`]: raw system calls, for those that no library wraps
@@ -13,6 +13,7 @@
 pub mod bpf;
 pub mod check;
 pub mod child;
+mod errno;
 pub mod io_uring;
 pub mod keys;
 pub mod loopback;
@@ -20,6 +21,7 @@ pub mod memory;
 pub mod modules;
 pub mod needs;
 pub mod page;
+pub mod plain;
 pub mod seccomp;
 pub mod storage;
 pub mod sys;

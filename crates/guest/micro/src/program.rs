@@ -7,6 +7,7 @@ use std::time::Duration;
 use harness::check::{Checked, Stop, broken, describe, skip};
 use harness::child::{exit, fork};
 use harness::needs::missing;
+use harness::plain::plain;
 use harness::storage::{mount, own_mounts};
 use harness::sys::time_stamp;
 use protocol::measure::{Answer, Clock, Order, decode, encode};
@@ -89,7 +90,7 @@ fn in_child(job: u32, work: &Work, clock: Clock) -> Result<Answer, String> {
         (Some(0), _) => {}
         (_, Some(libc::SIGALRM)) => return Err("it did not come to its end".to_string()),
         (_, Some(signal)) => return Err(format!("signal {signal} ended it")),
-        (code, _) => return Err(format!("it exited with {code:?}")),
+        (code, _) => return Err(format!("it exited with {}", plain(&code))),
     }
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
