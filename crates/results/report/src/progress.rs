@@ -78,7 +78,8 @@ impl Progress {
             (0, true, _) => "programs did not end, the kernel answers",
             (0, false, _) => "cases did not end, the kernel answers",
             (_, true, ..=1) => "the program failed",
-            _ => "programs failed, the kernel reported nothing",
+            (_, true, _) => "programs failed, the kernel reported nothing",
+            (_, false, _) => "cases failed, the kernel reported nothing",
         }
     }
 }

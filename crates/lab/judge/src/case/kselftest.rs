@@ -3,7 +3,7 @@
 use protocol::{Counts, ReportKind};
 
 use super::{Judgement, Seen, first_or, kiln, own_limit};
-use crate::outcome::{Blame, Outcome};
+use crate::outcome::Outcome;
 
 /// Most lines that are shown of what failed.
 const LINES_MAX: usize = 50;
@@ -62,13 +62,13 @@ fn unsupported(seen: &Seen<'_>) -> Option<Judgement> {
     Some(Judgement::new(Outcome::Skip, format!("{}: {}", without(seen.lacking)?, comment(line))))
 }
 
-/// A failure in a group that asks for options which the kernel was built without: nobody can tell what it is due to, so it
-/// accuses nobody and is no skip. What the kernel reports about itself is judged before.
+/// A failure in a group that asks for options which the kernel was built without: what it is due to cannot be known, so it
+/// stays a failure, which a bisection can follow, and does not accuse the kernel.
 pub(super) fn excused(seen: &Seen<'_>, judgement: Judgement) -> Judgement {
     match without(seen.lacking).filter(|_| judgement.outcome == Outcome::Fail) {
         Some(without) => {
-            let reason = format!("{without}, which its group asks for: {}", judgement.reason);
-            Judgement::broken(Blame::Case, reason).with(&judgement.evidence)
+            let reason = format!("{} ({without}, which its group asks for)", judgement.reason);
+            Judgement { reason, ..judgement }.not_of_kernel()
         }
         None => judgement,
     }
