@@ -112,6 +112,14 @@ mod tests {
     }
 
     #[test]
+    fn clocks_on_the_console_show_nothing() {
+        let console =
+            ["[    0.5] PCI: x", "[    1.5] tsc: Refined TSC clocksource calibration: 2499.998 MHz"];
+        let run = fails(BootTrouble::Hang { lines: 2, seconds: 9 }, &console);
+        assert_eq!(run.evidence, console[..1]);
+    }
+
+    #[test]
     fn a_warning_is_no_cause_of_silence() {
         let trouble = BootTrouble::Hang { lines: 2, seconds: 9 };
         let run = fails(trouble.clone(), &["WARNING: CPU: 0 PID: 1 at fs/x.c:12 foo+0x1/0x2"]);

@@ -17,6 +17,7 @@ use console::{Death, Facts};
 use protocol::{Counts, End, Report, ReportKind};
 
 use crate::kernel_report::{KernelReport, Kind, is_expected};
+use crate::noise::is_noise;
 use crate::outcome::{Accused, Blame, Outcome};
 use crate::run::Run;
 
@@ -129,10 +130,11 @@ impl Judgement {
         Self { blame: Some(blame), ..Self::new(Outcome::Broken, reason) }
     }
 
-    /// With more of what shows it.
+    /// With more of what shows it; noise shows nothing.
     #[must_use]
-    pub fn with(self, evidence: &[String]) -> Self {
-        Self { evidence: [self.evidence, evidence.to_vec()].concat(), ..self }
+    pub fn with(mut self, evidence: &[String]) -> Self {
+        self.evidence.extend(evidence.iter().filter(|line| !is_noise(line)).cloned());
+        self
     }
 
     /// A failure of a program that may test anything accuses nobody else.

@@ -1,5 +1,7 @@
 //! What a kernel says about its machine at any time, and which has nothing to do with what runs.
 
+use console::message;
+
 /// How such lines begin, and why they say nothing about a case.
 const BEGINNINGS: &[(&str, &str)] = &[
     ("tsc: ", "the clock is measured a second after the boot, by a delayed work"),
@@ -10,9 +12,10 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("perf: interrupt took too long", "the host was busy"),
 ];
 
-/// Whether a line of the kernel log is of this kind.
+/// Whether a line of the kernel log, or of the console, is of this kind.
 #[must_use]
-pub fn is_noise(text: &str) -> bool {
+pub fn is_noise(line: &str) -> bool {
+    let text = message(line);
     BEGINNINGS.iter().any(|(beginning, _)| text.starts_with(beginning))
 }
 
@@ -27,6 +30,8 @@ mod tests {
             "clocksource: tsc: mask: 0xffffffffffffffff max_cycles: 0x24092f11d63, max_idle_ns: 440795237461 ns",
             "clocksource: Switched to clocksource tsc",
             "random: crng init done",
+            "[    1.234567] tsc: Refined TSC clocksource calibration: 2499.998 MHz",
+            "<6>[    1.234567][    T1] clocksource: Switched to clocksource tsc",
         ] {
             assert!(is_noise(line), "{line}");
         }
