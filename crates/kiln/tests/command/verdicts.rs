@@ -104,7 +104,11 @@ fn a_program_that_the_oom_killer_ends_is_no_failure_of_the_kernel() {
     assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)), "{run:?}");
     let reason = run.reason.strip_prefix("the machine ran out of memory (Out of memory: Killed process ");
     assert!(reason.is_some_and(|rest| rest.ends_with(" (eats)): --memory gives it more")), "{}", run.reason);
-    done.says("broken, no verdict");
+    let done =
+        done.says("broken, no verdict").says(" invoked oom-killer: ").says("Out of memory: Killed process ");
+    for noise in ["Call Trace", "RAX: ", "Mem-Info", "oom_score_adj name"] {
+        assert!(!done.stdout.contains(noise), "{noise} in {}", done.stdout);
+    }
 }
 
 #[test]

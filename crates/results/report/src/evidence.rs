@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use judge::case::oom::without_dumps;
 use judge::noise::is_noise;
 use judge::{Outcome, Run};
 use protocol::{End, ReportKind};
@@ -66,7 +67,7 @@ fn sections(run: &Run) -> Vec<Section> {
         _ => "",
     };
     let is_wanted = run.evidence.is_empty() && run.kernel_reports.is_empty();
-    let log = run.log.iter().filter(|record| is_wanted && !is_noise(&record.text));
+    let log = run.log.iter().map(|record| record.text.as_str()).filter(|text| is_wanted && !is_noise(text));
     vec![
         section("check", 10, checks(run)),
         section("broken", 5, texts(run, ReportKind::Broken)),
@@ -74,7 +75,7 @@ fn sections(run: &Run) -> Vec<Section> {
         section("kernel", 16, kernel.map(String::as_str)),
         section("stack", 8, [stacks]),
         Section { tail: true, ..section("shows", 8, run.evidence.iter().map(String::as_str)) },
-        Section { tail: true, ..section("log", 8, log.map(|record| record.text.as_str())) },
+        Section { tail: true, ..section("log", 8, without_dumps(log)) },
         Section { tail: true, verbatim: true, ..section("output", 6, [run.output.as_str()]) },
         section("note", 2, not_found(run).iter().chain(&run.notes)),
     ]
