@@ -254,7 +254,7 @@ fn a_group_whose_options_the_kernel_lacks_accuses_nobody() {
     let root = configured(&place);
     let done = run(&place, "--kselftest", &root, &["--case", "some/*"]).expect(1);
     let without = |what: &str| {
-        format!("{what} (the kernel was built without CONFIG_NO_SUCH_THING, which its group asks for)")
+        format!("{what} (the kernel was built without CONFIG_NO_SUCH_THING, which the test asks for)")
     };
     let skip = "the kernel was built without CONFIG_NO_SUCH_THING: shiny(): Function not implemented";
     expect(

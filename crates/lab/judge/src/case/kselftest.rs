@@ -62,12 +62,12 @@ fn unsupported(seen: &Seen<'_>) -> Option<Judgement> {
     Some(Judgement::new(Outcome::Skip, format!("{}: {}", without(seen.lacking)?, comment(line))))
 }
 
-/// A failure in a group that asks for options which the kernel was built without: what it is due to cannot be known, so it
+/// A failure of a test that asks for options which the kernel was built without: what it is due to cannot be known, so it
 /// stays a failure, which a bisection can follow, and does not accuse the kernel.
 pub(super) fn excused(seen: &Seen<'_>, judgement: Judgement) -> Judgement {
     match without(seen.lacking).filter(|_| judgement.outcome == Outcome::Fail) {
         Some(without) => {
-            let reason = format!("{} ({without}, which its group asks for)", judgement.reason);
+            let reason = format!("{} ({without}, which the test asks for)", judgement.reason);
             Judgement { reason, ..judgement }.not_of_kernel()
         }
         None => judgement,

@@ -347,7 +347,7 @@ fn a_failure_without_an_option_that_the_group_asks_for_accuses_nobody() {
     let output = "# open msg_next_id: No such file or directory\nnot ok 1 msgque\n";
     let failed = judged(End::Exited(1), output);
     assert_eq!((failed.outcome, failed.accused), (Outcome::Fail, Some(Accused::Program)));
-    let without = "(the kernel was built without CONFIG_CHECKPOINT_RESTORE, which its group asks for)";
+    let without = "(the kernel was built without CONFIG_CHECKPOINT_RESTORE, which the test asks for)";
     assert_eq!(failed.reason, format!("exit status 1: not ok 1 msgque {without}"));
     assert_eq!(failed.evidence, ["not ok 1 msgque"]);
     let killed = judged(End::Signalled(11), "");

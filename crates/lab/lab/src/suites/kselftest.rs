@@ -90,8 +90,16 @@ fn case(folder: &Folder, test: &list::Test) -> ExternalCase {
         },
         program: Behind::File(path),
         asks: Vec::new(),
-        options: options::parse(&String::from_utf8_lossy(&config)),
+        options: asked(&config, &read(name)),
     }
+}
+
+/// The options that a group and a program of it ask for, each once.
+fn asked(config: &[u8], program: &[u8]) -> Vec<String> {
+    let mut options = options::parse(&String::from_utf8_lossy(config));
+    let more = options::of_program(program).into_iter().filter(|option| !options.contains(option));
+    options.extend(more.collect::<Vec<_>>());
+    options
 }
 
 /// How a test is started, as the kernel's `kselftest/runner.sh` does it; or why it cannot be.

@@ -1,4 +1,7 @@
-//! The configuration that a group of tests asks for: its file `config`, a fragment of a `.config`.
+//! The configuration that a test asks for: by its group's file `config`, a fragment of a `.config`, and by the system calls
+//! that its program makes.
+
+use std::collections::BTreeSet;
 
 /// Most options of one group that are read.
 const OPTIONS_MAX: usize = 1000;
@@ -13,6 +16,33 @@ pub fn parse(text: &str) -> Vec<String> {
         (is_name && value.trim() != "n").then(|| name.to_string())
     };
     text.lines().filter_map(option).take(OPTIONS_MAX).collect()
+}
+
+/// Functions of the C library whose system calls exist only with an option: init/Kconfig, fs/notify/*/Kconfig. Not all groups
+/// name it.
+const CALLS: [(&str, &str); 13] = [
+    ("mq_open", "POSIX_MQUEUE"),
+    ("msgget", "SYSVIPC"),
+    ("semget", "SYSVIPC"),
+    ("shmget", "SYSVIPC"),
+    ("timer_create", "POSIX_TIMERS"),
+    ("epoll_create", "EPOLL"),
+    ("epoll_create1", "EPOLL"),
+    ("eventfd", "EVENTFD"),
+    ("signalfd", "SIGNALFD"),
+    ("timerfd_create", "TIMERFD"),
+    ("inotify_init", "INOTIFY_USER"),
+    ("inotify_init1", "INOTIFY_USER"),
+    ("fanotify_init", "FANOTIFY"),
+];
+
+/// The options without which functions that a program names do not work. An ELF file has their names among its strings.
+#[must_use]
+pub fn of_program(content: &[u8]) -> Vec<String> {
+    let names: BTreeSet<&[u8]> = content.split(|byte| *byte == 0).collect();
+    let calls = CALLS.iter().filter(|(call, _)| names.contains(call.as_bytes()));
+    let options: BTreeSet<&str> = calls.map(|(_, option)| *option).collect();
+    options.into_iter().map(str::to_string).collect()
 }
 
 /// The module that an option builds, if the kernel has one whose name says so: makefiles call most modules like their
@@ -32,6 +62,13 @@ mod tests {
     fn what_must_be_set_is_read() {
         let text = "CONFIG_SYSVIPC=y\n# CONFIG_X is not set\n  CONFIG_NR=128 \nCONFIG_NO=n\nCONFIG_=y\nCONFIG_A B=y\nX=y\n";
         assert_eq!(parse(text), ["SYSVIPC", "NR"]);
+    }
+
+    #[test]
+    fn a_program_asks_for_the_options_of_its_system_calls() {
+        let content = b"\x7fELF\0libc.so.6\0mq_open\0msgget\0shmget\0xmsgget\0timer_creates\0";
+        assert_eq!(of_program(content), ["POSIX_MQUEUE", "SYSVIPC"]);
+        assert_eq!(of_program(b"#!/bin/sh\necho mq_open\n"), [""; 0]);
     }
 
     #[test]

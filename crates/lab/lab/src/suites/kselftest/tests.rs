@@ -17,7 +17,8 @@ fn each_test_is_started_as_the_kernels_runner_does() {
     let list = "a:run\na:plain.sh\na:gone\na:text\nb:by_runner.sh\n";
     write(root.path(), LIST, list, 0o644);
     write(root.path(), "a/settings", "timeout=7\n", 0o644);
-    write(root.path(), "a/run", "x", 0o755);
+    write(root.path(), "a/config", "CONFIG_SYSVIPC=y\nCONFIG_KCMP=y\n", 0o644);
+    write(root.path(), "a/run", "x\0mq_open\0msgget\0", 0o755);
     write(root.path(), "a/plain.sh", "#!/bin/sh -u\n", 0o644);
     write(root.path(), "a/text", "x", 0o644);
     write(root.path(), "b/by_runner.sh", "x", 0o644);
@@ -32,6 +33,7 @@ fn each_test_is_started_as_the_kernels_runner_does() {
     let skips: Vec<bool> = suite.cases.iter().map(|case| case.skip.is_some()).collect();
     assert_eq!(skips, [false, false, true, true, false]);
     let (first, last) = (&suite.cases[0], &suite.cases[4]);
+    assert_eq!((first.options.join(" "), last.options.len()), ("SYSVIPC KCMP POSIX_MQUEUE".into(), 0));
     assert_eq!((first.name.as_str(), first.command.directory.as_str()), ("a/run", "/kselftest/a"));
     assert_eq!((first.limit.as_secs(), last.limit.as_secs()), (7, 45));
 }
