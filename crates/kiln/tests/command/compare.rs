@@ -196,7 +196,7 @@ fn a_program_that_fails_is_not_compared() {
 
     let alone = Place::new();
     let done = alone.kiln(["measure", KERNEL, "--exec", &fails, "--boots", "1"]).run().expect(3);
-    done.says("fail    workload: ").says("exit status: 1");
+    done.says("fail    fails: ").says("exit status: 1");
 }
 
 #[test]

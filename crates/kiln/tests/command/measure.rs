@@ -60,10 +60,10 @@ fn a_program_is_measured_with_what_it_asked_for_or_not_at_all() {
     let done = measure("module loop").with_input(&text).run().expect(0);
     assert!(done.stderr.starts_with("note "), "it comes before the boot: {}", done.stderr);
     assert!(done.stderr.contains("standard input is not passed to the program"), "{}", done.stderr);
-    done.says("workload");
-    measure("module nowhere").run().expect(3).says("skip    workload: the kernel has no module nowhere");
+    done.says("asks");
+    measure("module nowhere").run().expect(3).says("skip    asks: the kernel has no module nowhere");
     let none =
-        measure("device /dev/nowhere").run().expect(3).says("skip    workload: needs device=/dev/nowhere");
+        measure("device /dev/nowhere").run().expect(3).says("skip    asks: needs device=/dev/nowhere");
     assert!(!none.stderr.contains("standard input"), "{}", none.stderr);
 }
 

@@ -52,6 +52,22 @@ fn what_was_measured_is_compared_without_measuring_it_again() {
 }
 
 #[test]
+fn a_program_has_its_name_and_its_figures_under_the_former_one_are_compared() {
+    let place = Place::new();
+    let program = place.script("sh1.sh", "exit 0").display().to_string();
+    let words = ["--exec", &program, "--boots", "1"];
+    place.kiln([&["measure", KERNEL], &words[..]].concat()).run().expect(0).says("sh1.sh");
+    let path = document(&place);
+    let kept = std::fs::read_to_string(&path).expect("just written");
+    assert!(kept.contains("\"sh1.sh\"") && !kept.contains("\"workload\""), "{kept}");
+    std::fs::write(path, kept.replace("\"sh1.sh", "\"workload")).expect("ours");
+    let compare = [&["compare", "measured:last", KERNEL, "--json"], &words[..]].concat();
+    let comparison: Value = place.kiln(compare).run().expect(0).stated();
+    let rows = comparison["others"][0]["rows"].as_array().expect("rows");
+    assert!(rows.iter().any(|row| row["metric"] == "sh1.sh"), "{rows:?}");
+}
+
+#[test]
 fn figures_that_came_about_in_another_way_are_refused() {
     let place = Place::new();
     refused(&about(&place, &["compare", "measured:last", KERNEL]).run(), "no measurement \"last\"");

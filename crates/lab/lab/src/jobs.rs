@@ -1,8 +1,11 @@
 //! What is measured on a Kernel, and what its machine needs for that.
 
+use std::path::Path;
+
 use judge::Outcome;
 use kernel::Kernel;
 use machine::catalogue;
+use measure::measurement::PROGRAM;
 use measure::{Job, NotMeasured};
 use protocol::catalogue::Operation;
 use protocol::{Command, Need, Work};
@@ -61,19 +64,25 @@ impl Jobs {
         let program = scripts::load(user.path)?;
         let needs = user.needs();
         let mut plan = Plan::empty("program", &needs, fixed);
-        // The same name for all, so that two programs can be compared, and their paths take as many instructions.
-        let place = format!("{}/workload", user_program::PLACE);
+        // The same path for all takes as many instructions.
+        let place = user_program::place(PROGRAM);
         plan.payload.program(program, &place);
         let (modules, skip) = plan.provide(kernel, &needs)?;
         plan.payload.instrument(&modules);
         let job = Job {
-            name: "workload".to_string(),
+            name: name_of(user.path),
             about: "the program from its start to its end, with exec and exit".to_string(),
             work: Work::Program(Command { needs: user.needs.to_vec(), ..user.command(place) }),
             skip: skip.map(skipped),
         };
         Ok(Self { jobs: vec![job], plan })
     }
+}
+
+/// What a program is called in tables. Behind a colon is what else is counted; in front of a slash, an area.
+fn name_of(program: &Path) -> String {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    name.chars().map(|c| if c == ':' || c.is_control() { '_' } else { c }).collect()
 }
 
 fn of_operation(operation: &Operation, skip: Option<String>) -> Job {

@@ -10,6 +10,15 @@ use crate::Code;
 /// The metric of the time to user space.
 pub const BOOT: &str = "boot/user-space";
 
+/// The name of a program in figures of several that have other names each; earlier versions gave it to all programs.
+pub const PROGRAM: &str = "workload";
+
+/// Whether this is the name of a program: operations have an area.
+#[must_use]
+pub fn is_program(name: &str) -> bool {
+    !name.contains('/')
+}
+
 /// What was measured on one Kernel in one way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
@@ -35,6 +44,14 @@ impl Measurement {
     pub fn operations(&self) -> impl Iterator<Item = &str> {
         let names = self.metrics.iter().map(|metric| metric.name.as_str());
         names.filter(|&name| name != BOOT && operation(name) == name)
+    }
+
+    /// Calls the program that was measured, if one was, by this name.
+    pub fn name_program(&mut self, name: &str) {
+        for metric in self.metrics.iter_mut().filter(|metric| is_program(operation(&metric.name))) {
+            let counted = metric.name.split_off(operation(&metric.name).len());
+            metric.name = format!("{name}{counted}");
+        }
     }
 
     /// Forgets the operations that are not `wanted`.
@@ -266,8 +283,15 @@ mod tests {
             notes: Vec::new(),
         };
         assert_eq!(measured.operations().collect::<Vec<_>>(), ["fs/open", "syscall/getppid"]);
+        measured.name_program("it.sh");
+        assert_eq!(measured.metrics[1].name, "fs/open", "no program");
         measured.narrow(|operation| operation.starts_with("fs/"));
         let left: Vec<&str> = measured.metrics.iter().map(|metric| metric.name.as_str()).collect();
         assert_eq!(left, names[..3]);
+        measured.metrics[1].name = PROGRAM.to_string();
+        measured.metrics[2].name = format!("{PROGRAM}:page-faults");
+        measured.name_program("it.sh");
+        let left: Vec<&str> = measured.metrics.iter().map(|metric| metric.name.as_str()).collect();
+        assert_eq!(left, [BOOT, "it.sh", "it.sh:page-faults"]);
     }
 }

@@ -38,9 +38,10 @@ pub fn compare(
 ) -> Result<Compared, Error> {
     request.check()?;
     let listener = Listener::new(on_event);
-    let earlier = Earlier::read(request, &environment.measurements)?;
+    let mut earlier = Earlier::read(request, &environment.measurements)?;
     let found = environment.find(request.sides.to_measure(), &listener)?;
     let mut candidates = candidates(&found, &request.figures, &request.machine)?;
+    earlier.name_programs(&mut candidates);
     earlier.check(&candidates, environment.backend)?;
     earlier.leave_seeds(&mut candidates);
     environment.check_place(&listener)?;

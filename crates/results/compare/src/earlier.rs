@@ -1,9 +1,11 @@
 //! Figures that were measured earlier, as sides of a comparison.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use lab::Backend;
 use lab::suites::select::operations;
+use measure::measurement::{PROGRAM, is_program};
 use measure::{Candidate, Kind, Measurement};
 
 use crate::error::Error;
@@ -28,6 +30,16 @@ impl Earlier {
         let kept = request.sides.kept().into_iter();
         let read = kept.map(|(place, name)| Ok((place, measured(request, root, name)?)));
         read.collect::<Result<_, Error>>().map(Self)
+    }
+
+    /// Gives the program of all sides one name, by which its figures are compared: its own, unless there are several.
+    pub(crate) fn name_programs(&mut self, candidates: &mut [Candidate<'_>]) {
+        let earlier = self.0.iter().flat_map(|(_, measured)| measured.operations());
+        let jobs = candidates.iter().flat_map(|candidate| &candidate.jobs);
+        let name = common_name(earlier.chain(jobs.map(|job| job.name.as_str())));
+        self.0.iter_mut().for_each(|(_, measured)| measured.name_program(&name));
+        let jobs = candidates.iter_mut().flat_map(|candidate| &mut candidate.jobs);
+        jobs.filter(|job| is_program(&job.name)).for_each(|job| job.name.clone_from(&name));
     }
 
     /// Refuses what cannot be compared, before anything is measured.
@@ -67,6 +79,13 @@ impl Earlier {
         }
         measured
     }
+}
+
+/// The only name of a program among these.
+fn common_name<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let programs: BTreeSet<&str> = names.filter(|&name| is_program(name) && name != PROGRAM).collect();
+    let only = programs.first().filter(|_| programs.len() == 1);
+    only.map_or_else(|| PROGRAM.to_string(), |&name| name.to_string())
 }
 
 /// The figures of this name, of the operations that are asked for.
@@ -129,6 +148,15 @@ mod tests {
     fn what_came_about_in_the_same_way_is_compared() {
         assert!(way("measured:last").check(&way("host")).is_ok());
         assert!(way("measured:last").check(&Way { operations: vec!["b", "c"], ..way("host") }).is_ok());
+    }
+
+    #[test]
+    fn programs_of_several_names_have_a_common_one() {
+        let common = |names: &[&str]| common_name(names.iter().copied());
+        assert_eq!(common(&["sh1.sh", "boot/user-space", "sh1.sh"]), "sh1.sh");
+        assert_eq!(common(&["workload", "sh1.sh"]), "sh1.sh", "figures of an earlier version");
+        assert_eq!(common(&["old", "new"]), "workload");
+        assert_eq!(common(&["pipe/round-trip"]), "workload", "which names nothing");
     }
 
     #[test]
