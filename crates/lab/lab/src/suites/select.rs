@@ -2,7 +2,7 @@
 
 use globset::{GlobBuilder, GlobMatcher};
 use machine::catalogue;
-use protocol::catalogue::{Case, Operation};
+use protocol::catalogue::{Case, Cases, Operation};
 use thiserror::Error;
 
 /// The suite that runs when no other is asked for.
@@ -41,7 +41,7 @@ pub fn select(suite: &str, patterns: &[String]) -> Result<Vec<&'static Case>, Un
     let all = catalogue::cases().suite(suite).ok_or_else(|| UnknownCase::Suite(suite.to_string()))?;
     matching(suite, all, |case| &case.name, patterns).map_err(|error| match error {
         UnknownCase::Pattern { pattern, hint, .. } => {
-            let hint = elsewhere(&pattern).unwrap_or(hint);
+            let hint = elsewhere(catalogue::cases(), suite, &pattern).unwrap_or(hint);
             UnknownCase::Pattern { suite: suite.to_string(), pattern, hint }
         }
         other => other,
@@ -79,21 +79,36 @@ pub(super) fn matching<T>(
     Ok(all.into_iter().filter(wanted).collect())
 }
 
-/// The suite that has what the pattern asks for.
-fn elsewhere(pattern: &str) -> Option<String> {
-    let cases = catalogue::cases();
+/// The suite that has what the pattern asks for, or the area of that name; the chosen `suite` before others.
+fn elsewhere(cases: &Cases, suite: &str, pattern: &str) -> Option<String> {
+    if let Some(found) = having(cases, suite, pattern) {
+        return Some(format!(" (suite {found} has it)"));
+    }
+    let area = area(pattern);
+    let found = having(cases, suite, &area)?;
+    let place = if found == suite { String::new() } else { format!(" suite {found} has it") };
+    Some(format!(" (did you mean '{area}'?{place})"))
+}
+
+/// The suite that has a case of such a name; the chosen `suite` before others.
+fn having<'a>(cases: &'a Cases, suite: &'a str, pattern: &str) -> Option<&'a str> {
     let pattern = Pattern::new(pattern);
-    let has = |suite: &&String| {
+    let has = |suite: &&str| {
         cases.suite(suite).is_some_and(|all| all.iter().any(|case| pattern.matches(&case.name)))
     };
-    cases.suites.iter().find(has).map(|suite| format!(" (suite {suite} has it)"))
+    std::iter::once(suite).chain(cases.suites.iter().map(String::as_str)).find(has)
+}
+
+/// All cases of the area of that name.
+fn area(name: &str) -> String {
+    format!("{}/*", name.trim_end_matches('/'))
 }
 
 /// The area of that name, or the names that share most words with the pattern.
 fn hint(pattern: &str, all: &[&str]) -> String {
-    let area = format!("{}/", pattern.trim_end_matches('/'));
-    if all.iter().any(|name| name.starts_with(&area)) {
-        return format!(" (did you mean '{area}*'?)");
+    let area = area(pattern);
+    if all.iter().any(|name| matches(&area, name)) {
+        return format!(" (did you mean '{area}'?)");
     }
     let words: Vec<&str> = pattern.split(['/', '-', '*', '?']).filter(|word| word.len() > 2).collect();
     let shared = |name: &str| words.iter().filter(|word| name.contains(*word)).count();
@@ -174,6 +189,37 @@ mod tests {
     fn a_case_of_another_suite_is_pointed_out() {
         let error = select(DEFAULT, &["lock/deadlock".into()]).expect_err("not in the smoke suite");
         assert!(error.to_string().contains("(suite full has it)"), "{error}");
+    }
+
+    #[test]
+    fn an_area_is_suggested_also_where_only_another_suite_has_it() {
+        let in_suites = |name: &str, suites: &[&str]| Case {
+            name: name.to_string(),
+            about: String::new(),
+            needs: Vec::new(),
+            limit: std::time::Duration::from_secs(1),
+            expects: Vec::new(),
+            suites: suites.iter().map(ToString::to_string).collect(),
+        };
+        let cases = Cases {
+            suites: ["smoke", "full"].map(String::from).into(),
+            cases: vec![in_suites("fs/a", &["smoke", "full"]), in_suites("lock/a", &["full"])],
+        };
+        let hint = |suite: &str, pattern: &str| elsewhere(&cases, suite, pattern).unwrap_or_default();
+        for (suite, pattern, expected) in [
+            ("smoke", "fs", " (did you mean 'fs/*'?)"),
+            ("smoke", "fs/", " (did you mean 'fs/*'?)"),
+            ("full", "fs", " (did you mean 'fs/*'?)"),
+            ("full", "lock", " (did you mean 'lock/*'?)"),
+            ("smoke", "lock", " (did you mean 'lock/*'? suite full has it)"),
+            ("smoke", "lock/a", " (suite full has it)"),
+            ("smoke", "nothing", ""),
+        ] {
+            assert_eq!(hint(suite, pattern), expected, "{suite} {pattern}");
+        }
+        let error = select(DEFAULT, &["fs".into()]).unwrap_err().to_string();
+        assert!(error.contains(" (did you mean 'fs/*'?);"), "{error}");
+        assert!(operations(&["pipe".into()]).unwrap_err().to_string().contains("did you mean 'pipe/*'?"));
     }
 
     /// The meaning of a pattern, by its definition.
