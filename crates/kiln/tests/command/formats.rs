@@ -1,5 +1,7 @@
 //! KTAP, JUnit and JSON of a real run; `cases` and `doctor`.
 
+use std::path::Path;
+
 use quick_junit::{NonSuccessKind, TestCaseStatus};
 use serde_json::Value;
 
@@ -113,6 +115,34 @@ fn the_doctor_says_what_works_and_why_kvm_does_not() {
         json.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(findings.len(), done.stdout.lines().count());
     assert_eq!((&findings[0]["what"], &findings[0]["good"]), (&"QEMU".into(), &true.into()));
+}
+
+#[test]
+fn the_doctor_names_a_folder_that_this_user_may_not_write() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::TempDir::new().expect("a folder that others can reach");
+    let allow = |path: &Path, mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(path, permissions).expect("it is ours");
+    };
+    allow(place.path(), 0o755);
+    let (kiln, closed) = (place.path().join("kiln"), place.path().join("closed"));
+    std::fs::copy(env!("CARGO_BIN_EXE_kiln"), &kiln).expect("kiln was built");
+    std::fs::create_dir(&closed).expect("writable");
+    allow(&closed, 0o555);
+    let nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    let prefix = if rustix::process::geteuid().is_root() { &nobody[..] } else { &["env"] };
+    let mut command = std::process::Command::new(prefix[0]);
+    command.args(&prefix[1..]).arg(&kiln).arg("doctor");
+    command.env("XDG_STATE_HOME", closed.join("state")).env("XDG_CACHE_HOME", "/dev/null/cache");
+    let output = command.output().expect("setpriv is part of every Debian");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for (what, variable) in [("cache", "XDG_CACHE_HOME"), ("results", "XDG_STATE_HOME")] {
+        let line = text.lines().find(|line| line.starts_with(&format!("MISSING  {what} "))).expect(&text);
+        let advice = format!("you may not write there; set {variable} to a folder of your own");
+        assert!(line.ends_with(&advice), "{line}");
+    }
+    assert_eq!(output.status.code(), Some(3), "{text}");
 }
 
 #[test]

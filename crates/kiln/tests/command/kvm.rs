@@ -21,6 +21,39 @@ const FIRMWARE: [&str; 4] = [
     "/usr/share/seabios/vgabios-stdvga.bin",
 ];
 
+#[test]
+fn a_kvm_that_does_not_work_is_one_short_line_a_day() {
+    let place = Place::new();
+    let program = place.script("quiet", "exit 0");
+    // What kiln found out about this boot of the host, and when it said so.
+    let cache = place.templates();
+    let (found, said) = (cache.join("kiln/kvm"), cache.join("kiln/kvm-said"));
+    if found.is_symlink() {
+        fs::remove_file(&found).expect("ours");
+    }
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("Linux");
+    fs::write(&found, format!("{}\nit is planted\n", boot.trim())).expect("writable");
+    let lines = || {
+        let done = place.exec(&program, &[]).env("XDG_CACHE_HOME", &cache).run().expect(0);
+        done.stdout.lines().filter(|line| line.contains("KVM")).map(str::to_string).collect::<Vec<_>>()
+    };
+    let expected: &[&str] = if Path::new("/dev/kvm").exists() { &["KVM does not work here"] } else { &[] };
+    let is_told = |lines: &[String]| {
+        assert_eq!(lines.len(), expected.len(), "{lines:?}");
+        assert!(
+            lines.iter().zip(expected).all(|(line, text)| line.contains(text) && line.len() < 100),
+            "{lines:?}"
+        );
+    };
+    is_told(&lines());
+    assert_eq!(lines(), [""; 0], "today it was said");
+    if let Ok(file) = fs::File::options().write(true).open(&said) {
+        let days = std::time::Duration::from_secs(2 * 24 * 3600);
+        file.set_modified(std::time::SystemTime::now() - days).expect("ours");
+    }
+    is_told(&lines());
+}
+
 /// Before each script: where things are, and a check that reports.
 const PROLOGUE: &str = r#"
     export KILN_TIMEOUT_MUL=20 XDG_CACHE_HOME=/tmp/cache XDG_STATE_HOME=/tmp/state HOME=/root

@@ -62,8 +62,7 @@ fn a_program_is_measured_with_what_it_asked_for_or_not_at_all() {
     assert!(done.stderr.contains("standard input is not passed to the program"), "{}", done.stderr);
     done.says("asks");
     measure("module nowhere").run().expect(3).says("skip    asks: the kernel has no module nowhere");
-    let none =
-        measure("device /dev/nowhere").run().expect(3).says("skip    asks: needs device=/dev/nowhere");
+    let none = measure("device /dev/nowhere").run().expect(3).says("skip    asks: needs device=/dev/nowhere");
     assert!(!none.stderr.contains("standard input"), "{}", none.stderr);
 }
 

@@ -70,6 +70,16 @@ impl Estimate {
 }
 
 #[cfg(test)]
+impl Estimate {
+    /// Of cases that take so many seconds.
+    pub(crate) fn of(cases: &[(&str, u64)], jobs: u32) -> Self {
+        let waiting =
+            cases.iter().map(|(case, time)| ((*case).to_string(), Some(Duration::from_secs(*time))));
+        Self { waiting: waiting.collect(), jobs, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

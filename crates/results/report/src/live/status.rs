@@ -156,6 +156,7 @@ mod tests {
     use judge::Outcome;
 
     use super::*;
+    use crate::estimate::Estimate;
 
     fn text(status: &Status, now: Instant) -> String {
         status.lines(now, 80).concat().into_iter().map(|(_, text)| text).collect()
@@ -169,6 +170,17 @@ mod tests {
         status.on_event(&Event::Console { boot: 1, clone: 0, line: "[ 0.1] Linux\x1b[2J".into() }, start);
         status.on_event(&Event::Console { boot: 1, clone: 0, line: String::new() }, start);
         assert_eq!(text(&status, start + Duration::from_secs(64)), "0/0  1:04  boot 1 4 s  [ 0.1] Linux");
+    }
+
+    #[test]
+    fn the_time_that_is_left_stands_beside_the_time_that_has_gone() {
+        let start = Instant::now();
+        let mut status = Status::new(start);
+        status.progress.estimate = Estimate::of(&[("a", 300), ("b", 20)], 1);
+        status.on_event(&started("a", 1), start);
+        assert_eq!(text(&status, start + Duration::from_secs(60)), "0/0  1:00 (4:20 left)  a 60 s");
+        status.progress.estimate = Estimate::of(&[("a", 61)], 1);
+        assert_eq!(text(&status, start + Duration::from_secs(60)), "0/0  1:00  a 60 s", "nearly done");
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use judge::Outcome;
-use lab::Event;
+use judge::json::Seconds;
+use lab::event::Session;
+use lab::{Event, Listener};
 use proptest::prelude::*;
 use report::{Human, Json, Live, Plain};
 
@@ -124,4 +127,25 @@ proptest! {
         // The screen checks what it is sent.
         seen(&events);
     }
+}
+
+#[test]
+fn the_plan_names_the_time_that_is_expected() {
+    let expected = [("fs/a", 300), ("fs/b", 20)]
+        .map(|(case, time)| (case.to_string(), Seconds(Duration::from_secs(time))));
+    let planned = Session { expected: expected.into(), jobs: 1, ..session("full", &["fs/a", "fs/b"]) };
+    let planned = Event::Planned(Box::new(planned));
+    let says = "about 5 min 20 s, fs/a alone takes 5 min 0 s";
+    let mut out = Vec::new();
+    let mut plain = Plain::new(&mut out);
+    plain.on_event(&planned);
+    plain.finish().unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.starts_with("plan ") && text.trim_end().ends_with(&format!("; {says}")), "{text}");
+    let terminal = Terminal::default();
+    let mut live = Live::new(terminal.clone(), false, || 80);
+    live.on_event(&planned);
+    let screen = terminal.screen();
+    assert!(screen.iter().any(|line| line.contains(says)), "{screen:?}");
+    live.finish().unwrap();
 }
