@@ -69,9 +69,12 @@ fn a_person_works_in_the_guest_and_leaves() {
     // The size is on its way to the guest; the shell looks until it is there.
     terminal.types("until [ \"$(stty size)\" = '20 60' ]; do :; done; echo re''sized\r");
     terminal.shows("\nresized\r\n");
-    // Ctrl-C is for the guest.
-    terminal.types("echo wai''ting; sleep 1000\r");
+    // Ctrl-C is for the guest, where cat has the terminal as soon as it repeats what is typed.
+    terminal.types("echo wai''ting; cat\r");
     terminal.shows("\nwaiting\r\n");
+    terminal.types("typed\r");
+    terminal.shows("typed\r\n");
+    terminal.shows("typed\r\n");
     terminal.types("\x03");
     terminal.shows("# ");
     terminal.types("\x01x");

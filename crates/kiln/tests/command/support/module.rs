@@ -27,6 +27,7 @@ fn headers() -> PathBuf {
     let version = release.trim_end_matches(SUFFIX);
     let root = cache().join("headers");
     let headers = root.join("usr/src").join(format!("linux-headers-{release}"));
+    std::fs::create_dir_all(cache()).expect("the checkout is writable");
     let lock = std::fs::File::create(cache().join("headers.lock")).expect("the cache is writable");
     lock.lock().expect("it can be locked");
     if !headers.join("ready").is_file() {

@@ -188,7 +188,7 @@ fn silence_is_a_hang_and_registers_and_back_traces_show_where() {
     assert_eq!(story.outcomes(), [("a/silent", Outcome::Hang, None, 1)]);
     let run = story.run("a/silent");
     let provoked = "Kernel panic - not syncing: NMI: Not continuing";
-    assert_eq!(run.evidence, ["RIP=0000000000000fff", "[    1.000000] going to sleep", provoked]);
+    assert_eq!(run.evidence, ["[    1.000000] going to sleep", "RIP=0000000000000fff", provoked]);
     assert_eq!(run.kernel_reports, [], "a panic that kiln provoked is no cause");
     assert!(story.seen.sent.iter().any(|message| matches!(message, ToAgent::Ping { .. })));
     assert_eq!((story.exit_code(), story.seen.examined, story.seen.powered_off), (1, 1, 0));
