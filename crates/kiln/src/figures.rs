@@ -108,7 +108,7 @@ pub(crate) fn looking_on<T>(
 /// Begins to show what is measured.
 fn begin(has_program: bool, color: bool) -> Measuring<Stderr> {
     let mut measuring = Measuring::stderr(color);
-    let note = Some(has_program).filter(|has| *has).and_then(|_| Input::ignored_note());
+    let note = has_program.then(Input::ignored_note).flatten();
     note.into_iter().for_each(|text| measuring.on_event(&measure::Progress::Note(text)));
     measuring
 }

@@ -39,16 +39,21 @@ pub fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
 /// The Run of a machine that did not come up.
 #[must_use]
 pub fn did_not_boot(boot: u32, failure: &BootFailure) -> Run {
-    let run = boot_judgement(failure).run_of(BOOT, "the kernel boots to user space", boot);
-    let kernel_reports = defect(failure).into_iter().collect();
+    let defect = defect(failure);
+    let run = concluded(failure, defect.as_ref()).run_of(BOOT, "the kernel boots to user space", boot);
+    let kernel_reports = defect.into_iter().collect();
     Run { is_boot: true, kernel_reports, notes: failure.dump.iter().cloned().collect(), ..run }
 }
 
 /// What a boot that failed concludes, with its reason and what shows it.
 #[must_use]
 pub fn boot_judgement(failure: &BootFailure) -> Judgement {
-    let judgement = match defect(failure) {
-        Some(report) => Judgement::new(Outcome::Hang, report.title),
+    concluded(failure, defect(failure).as_ref())
+}
+
+fn concluded(failure: &BootFailure, defect: Option<&KernelReport>) -> Judgement {
+    let judgement = match defect {
+        Some(report) => Judgement::new(Outcome::Hang, &report.title),
         None => {
             let (outcome, blame) = boot_outcome(&failure.trouble);
             Judgement { blame, ..Judgement::new(outcome, failure.trouble.to_string()) }

@@ -17,7 +17,7 @@ use console::{
 use protocol::waiting::BEGINS;
 use protocol::{Counts, End};
 
-use crate::boot::{booted_badly, did_not_boot};
+use crate::boot::{boot_judgement, booted_badly};
 use crate::case::{Ending, Judgement, Seen, judge};
 use crate::kernel_report::{self, KernelReport, is_expected};
 use crate::outcome::Outcome;
@@ -78,11 +78,9 @@ pub fn conclude(about: &About, stop: &Stop, console: &str, control: &str) -> Ver
     let control = Control::read(control);
     let mut verdict = Verdict::default();
     if !control.is_up {
-        let run = did_not_boot(1, &boot_failure(about, stop, &console));
-        let (outcome, evidence) = (run.outcome, run.evidence);
-        let judgement = Judgement { blame: run.blame, ..Judgement::new(outcome, run.reason) };
+        let judgement = boot_judgement(&boot_failure(about, stop, &console));
         verdict.conclude("boot", &judgement);
-        verdict.show("shows", &evidence);
+        verdict.show("shows", &judgement.evidence);
         return verdict;
     }
     let begin = console.iter().position(|line| message(line) == BEGINS).map_or(0, |at| at + 1);

@@ -235,8 +235,7 @@ impl Starting<'_> {
                 0 => BootTrouble::NoConsole { seconds, support: self.console },
                 _ => BootTrouble::Hang { lines, seconds },
             };
-            let panic = self.silent_panic(interrupt);
-            return panic.unwrap_or_else(|| self.silent(trouble, interrupt));
+            return self.silent(trouble, interrupt);
         }
         self.fail(BootTrouble::Late { seconds: self.start.elapsed().as_secs(), remedy: "--timeout" })
     }

@@ -19,23 +19,32 @@ const LINES: usize = 80;
 impl Starting<'_> {
     /// The panic of a kernel that could not print it.
     pub(super) fn silent_panic(&mut self, interrupt: &AtomicBool) -> Option<BootFailure> {
-        let is_panic = |death: &Death| matches!(death, Death::Panic(_) | Death::AgentDied(_));
-        if self.machine.console.last_words().is_some_and(|death| is_panic(&death)) {
+        if panic_in(&self.machine.console).is_some() {
             return None;
         }
         let log = self.log(interrupt);
-        let death = log.last_words().filter(is_panic)?;
-        let failure = self.with_log(BootTrouble::of(death, self.spec.engine.port_option()), &log);
-        let facts = Box::new(self.machine.examine_dead());
-        Some(BootFailure { facts, dump: self.machine.dumped(), ..failure })
+        self.panicked(&log)
     }
 
-    /// The silence of a kernel that did not print all that it logged.
+    /// The silence of a kernel that did not print all that it logged, or the panic that it did not print.
     pub(super) fn silent(&mut self, trouble: BootTrouble, interrupt: &AtomicBool) -> BootFailure {
+        let log = self.log(interrupt);
+        if panic_in(&self.machine.console).is_none()
+            && let Some(panic) = self.panicked(&log)
+        {
+            return panic;
+        }
         // The console and the log as they were before the kernel is provoked.
-        let failure = self.with_log(trouble, &self.log(interrupt));
+        let failure = self.with_log(trouble, &log);
         let facts = Box::new(self.machine.examine());
         BootFailure { facts, dump: self.machine.dumped(), ..failure }
+    }
+
+    fn panicked(&mut self, log: &Console) -> Option<BootFailure> {
+        let death = panic_in(log)?;
+        let failure = self.with_log(BootTrouble::of(death, self.spec.engine.port_option()), log);
+        let facts = Box::new(self.machine.examine_dead());
+        Some(BootFailure { facts, dump: self.machine.dumped(), ..failure })
     }
 
     /// What the kernel has logged, whether it could print it or not.
@@ -53,6 +62,10 @@ impl Starting<'_> {
         let console = self.machine.console.tail(CONSOLE_LINES).into_iter().chain(log).collect();
         BootFailure { console, ..self.machine.failure(trouble) }
     }
+}
+
+fn panic_in(lines: &Console) -> Option<Death> {
+    lines.last_words().filter(|death| matches!(death, Death::Panic(_) | Death::AgentDied(_)))
 }
 
 /// The last lines of a log, after the last one that was printed.
