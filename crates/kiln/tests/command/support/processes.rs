@@ -23,11 +23,13 @@ pub(crate) fn marked(mark: &str) -> Vec<Process> {
         let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
         environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
     })
-    .map(|id| {
-        let name = std::fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default();
-        Process { id, name: name.trim().to_string() }
-    })
+    .map(|id| Process { id, name: name(id) })
     .collect()
+}
+
+/// What a process is called; nothing of one that has gone.
+fn name(id: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default().trim().to_string()
 }
 
 pub(crate) fn signal(id: u32, signal: Signal) {
@@ -51,6 +53,11 @@ pub(crate) fn descendants(id: u32) -> Vec<(u32, String)> {
         lists.flat_map(|list| list.split(' ').filter_map(|id| id.parse().ok()).collect::<Vec<_>>()).collect();
     let below = children.iter().flat_map(|&child| descendants(child)).collect::<Vec<_>>();
     children.into_iter().filter_map(|child| Some((child, start(child)?))).chain(below).collect()
+}
+
+/// Whether one of these processes runs a program of this name.
+pub(crate) fn any_runs(all: &[(u32, String)], program: &str) -> bool {
+    all.iter().any(|(id, _)| name(*id) == program)
 }
 
 /// Whether a process of that start is still there, dead ones excepted.
