@@ -6,7 +6,7 @@ use crate::support::source::Source;
 use crate::support::terminal::Terminal;
 use crate::support::{Call, Done, Place};
 
-const UNPROTECTED: &str = "makefiles run with all your rights, because this user may not make namespaces";
+const UNPROTECTED: &str = "makefiles run with all your rights, because this user cannot create namespaces";
 
 /// Starts a program that may not make namespaces.
 const WITHOUT_NAMESPACES: &str = "\

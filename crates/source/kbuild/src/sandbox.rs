@@ -3,7 +3,7 @@
 use kernel::Caller;
 
 /// Makefiles are programs of whoever wrote the source.
-const NOTE: &str = "makefiles run with all your rights, because this user may not make namespaces: \
+const NOTE: &str = "makefiles run with all your rights, because this user cannot create namespaces: \
                     build only source that you trust";
 
 /// Notes that makefiles are not sandboxed, if that is so.

@@ -25,7 +25,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A statement that Kconfig would not take either.
-    #[error("{place}: {what}: look what `make olddefconfig` says in this tree")]
+    #[error("{place}: {what}: check what `make olddefconfig` reports in this tree")]
     Syntax {
         /// Where.
         place: Place,

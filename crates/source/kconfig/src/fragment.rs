@@ -59,8 +59,8 @@ pub enum Error {
 }
 
 const ANY: &str = "CONFIG_NAME=y, =m, =n, =\"text\", =123, =0x7b, `# CONFIG_NAME is not set` or a comment";
-const VALUE: &str = "y, m, n, \"text\", 123 or 0x7b behind the =, and nothing after it";
-const NAME: &str = "a name of letters, digits and _ behind CONFIG_";
+const VALUE: &str = "y, m, n, \"text\", 123 or 0x7b after the =, and nothing else";
+const NAME: &str = "a name of letters, digits and _ after CONFIG_";
 const NOT_SET: &str = "exactly `# CONFIG_NAME is not set`";
 
 impl fmt::Display for Assignment {

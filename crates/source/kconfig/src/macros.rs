@@ -151,7 +151,7 @@ impl<'a> Macros<'a> {
     fn clause(&mut self, clause: &str, arguments: &[Expansion], depth: usize) -> Result<Expansion, Failure> {
         self.charge(clause.len() + 1)?;
         if depth > DEPTH_MAX {
-            return Err(Failure::TooMuch("macros inside each other", DEPTH_MAX));
+            return Err(Failure::TooMuch("nested macros", DEPTH_MAX));
         }
         if let Some(argument) = clause.parse().ok().and_then(|n: usize| arguments.get(n.checked_sub(1)?)) {
             return Ok(argument.clone());

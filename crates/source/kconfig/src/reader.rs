@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
     fn open_block(&mut self, keyword: &str, tokens: &[Token], place: Place) -> Done {
         self.close_entry();
         if self.blocks.len() >= BLOCK_DEPTH_MAX {
-            let what = "blocks inside each other";
+            let what = "nested blocks";
             return Err(Error::Limit { place, what, limit: BLOCK_DEPTH_MAX });
         }
         let keyword = match keyword {
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
             return limit("included files", FILES_MAX);
         }
         if self.files.len() >= SOURCE_DEPTH_MAX {
-            return limit("files inside each other", SOURCE_DEPTH_MAX);
+            return limit("nested files", SOURCE_DEPTH_MAX);
         }
         let text = match (self.read)(path) {
             Ok(text) => text,

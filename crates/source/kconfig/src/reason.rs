@@ -264,7 +264,7 @@ impl<'a> Question<'a> {
             conditions.extend(definition.prompts.iter().flatten());
             let commands = self.values.uncertain(&conditions, level)?;
             Some(format!(
-                "depends on {commands}, which the tools of this build do not grant{}",
+                "depends on {commands}, which the tools of this build do not provide{}",
                 at(definition)
             ))
         });

@@ -177,7 +177,7 @@ pub enum Error {
         reason: ImageError,
     },
     /// A file that the user named cannot be read.
-    #[error("{path}: cannot be read ({source}): make it readable for you, or give a copy")]
+    #[error("{path}: cannot be read ({source}): make it readable, or give a copy")]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -90,7 +90,7 @@ pub(super) fn of(text: &str) -> Option<String> {
         ["Killed signal terminated", "out of memory", "virtual memory exhausted", "Cannot allocate memory"];
     if text == "Killed" || out_of_memory.iter().any(|words| text.contains(words)) {
         return Some(
-            "something ended it, most often the kernel for lack of memory: build with fewer jobs".to_owned(),
+            "something killed it, most often the kernel for lack of memory: build with fewer jobs".to_owned(),
         );
     }
     let package = asked_for(text)

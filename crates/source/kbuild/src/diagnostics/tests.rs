@@ -76,7 +76,7 @@ fn the_cause_of_every_failure() {
             "",
             "gcc: Killed signal terminated program cc1",
             Some(
-                "something ended it, most often the kernel for lack of memory: build with fewer jobs"
+                "something killed it, most often the kernel for lack of memory: build with fewer jobs"
                     .to_owned(),
             ),
         ),

@@ -60,7 +60,7 @@ fn a_line_that_kconfig_would_ignore_is_an_error() {
 fn an_error_shows_the_line_escaped_and_cut() {
     assert_eq!(
         refusal("CONFIG_A=\u{1b}[31m"),
-        r#"tiny:1: "CONFIG_A=\u{1b}[31m" sets nothing: expected y, m, n, "text", 123 or 0x7b behind the =, and nothing after it"#
+        r#"tiny:1: "CONFIG_A=\u{1b}[31m" sets nothing: expected y, m, n, "text", 123 or 0x7b after the =, and nothing else"#
     );
     assert!(refusal(&"x".repeat(100_000)).len() < 300);
 }

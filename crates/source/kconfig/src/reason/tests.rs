@@ -198,7 +198,7 @@ fn a_value_of_the_wrong_type_says_which_is_right() {
 fn a_command_is_blamed_only_when_all_else_holds() {
     assert_eq!(
         reason("CFI=y", &[]),
-        "depends on $(cc-option,-fsanitize=kcfi), which the tools of this build do not grant (at CFI)"
+        "depends on $(cc-option,-fsanitize=kcfi), which the tools of this build do not provide (at CFI)"
     );
     assert!(reason("EXPERT=y", &[]).starts_with("Kconfig does not object"));
 }

@@ -83,7 +83,7 @@ pub(super) fn installed(root: &Path, running: &str) -> Vec<Entry> {
 fn of_file(path: &Path, release: &str, is_running: bool) -> Option<Entry> {
     let (text, note) = match tree::inspect(path) {
         Ok(inspected) => (inspected.image.version, None),
-        Err(Error::Unreadable { .. }) => (None, Some("not readable for you".to_owned())),
+        Err(Error::Unreadable { .. }) => (None, Some("not readable by you".to_owned())),
         Err(_) => return None,
     };
     let text = text.unwrap_or_default();
