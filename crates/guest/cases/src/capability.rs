@@ -29,7 +29,7 @@ pub(super) const CASES: &[Case] = &[
     ),
     Case::new(
         "capability/bounding-set",
-        "PR_CAPBSET_DROP is for ever; PR_CAP_AMBIENT wants its sets",
+        "PR_CAPBSET_DROP is permanent; PR_CAP_AMBIENT needs permitted and inheritable",
         bounding,
     ),
     Case::new("capability/saved-user", "seteuid(2) may go back to the saved user, not to others", saved_user),

@@ -23,7 +23,7 @@ pub(super) const CASES: &[Case] = &[
         .cleanup(remove_groups),
     Case::new(
         "cgroup/populated",
-        "cgroup.events: populated follows the processes; rmdir wants none",
+        "cgroup.events: populated follows the processes; rmdir(2) needs none left",
         populated,
     )
     .needs(CGROUPS)

@@ -27,7 +27,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("fs/ext4-on-disk", "ext4 on a virtio disk: synchronised data is on the disk", ext4_on_disk)
         .needs(&[Need::Filesystem("ext4"), Need::Disk(64), Need::Tool("mkfs.ext4")])
         .setup(make_ext4_on_disk),
-    Case::new("fs/direct", "O_DIRECT to a disk wants aligned memory, offset and size, else EINVAL", direct)
+    Case::new("fs/direct", "O_DIRECT to a disk needs aligned memory, offset and size, else EINVAL", direct)
         .needs(&[Need::Disk(64)]),
     Case::new(
         "fs/wrong-type",

@@ -29,7 +29,7 @@ pub(super) const CASES: &[Case] = &[
     .needs(TIMERS),
     Case::new("timer/signal", "timer_settime(2) queues its signal with its value, never too early", signal)
         .needs(TIMERS),
-    Case::new("timer/overrun", "timer_getoverrun(2) counts the expirations that no signal told of", overrun)
+    Case::new("timer/overrun", "timer_getoverrun(2) counts the expirations that no signal reported", overrun)
         .needs(TIMERS),
     Case::new(
         "timer/clock-was-set",
@@ -103,7 +103,7 @@ fn overrun() -> Checked {
     let then = clock_gettime(ClockId::Monotonic) + Timespec { tv_sec: 0, tv_nsec: 30_000_000 };
     clock_nanosleep_absolute(ClockId::Monotonic, &then)?;
     fetch(&[libc::SIGRTMIN()])?;
-    at_least("expirations that no signal told of", timer.overrun(), 5)
+    at_least("expirations that no signal reported", timer.overrun(), 5)
 }
 
 fn clock_was_set() -> Checked {

@@ -50,7 +50,7 @@ impl Timer {
         set_timer(timer, first, interval)
     }
 
-    /// timer_getoverrun(2): expirations that no signal told of.
+    /// timer_getoverrun(2): expirations that no signal reported.
     #[must_use]
     pub fn overrun(&self) -> libc::c_int {
         // SAFETY: the timer is valid.

@@ -282,7 +282,7 @@ fn late(seen: &Seen<'_>, stacks: &str, killed: bool) -> Judgement {
 /// It ended by a limit of its own, which is by the guest's clock and goes on while the machine waits.
 fn own_limit(seen: &Seen<'_>, reason: &str) -> Judgement {
     if seen.starved {
-        let starved = format!("{reason}; for most of it the machine had no CPU of the host");
+        let starved = format!("{reason}; for most of that time the machine got no CPU of the host");
         return Judgement::broken(Blame::Host, starved);
     }
     Judgement::new(Outcome::Hang, reason).not_of_kernel()

@@ -24,7 +24,7 @@ pub struct Code {
 
 /// What is not the text of code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no list of instructions: 0:513,2a:2 is one")]
+#[error("{0:?} is not a list of instructions, such as 0:513,2a:2")]
 pub struct BadCode(String);
 
 impl Code {

@@ -48,7 +48,7 @@ impl Facts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConsoleSupport {
     /// It was: a silent kernel hangs.
-    #[error("the kernel hangs early, for its configuration has {0}")]
+    #[error("the kernel hangs early, since its configuration has {0}")]
     Present(&'static str),
     /// It was built without this option.
     #[error("the kernel was built without {0}")]
@@ -190,7 +190,7 @@ mod tests {
             [told(None), told(Some(CONSOLE_OPTIONS)), told(Some(&CONSOLE_OPTIONS[..1])), told(Some(&[]))],
             [
                 "no output on the console within 9 s: the kernel hangs early, or lacks CONFIG_SERIAL_8250_CONSOLE",
-                "no output on the console within 9 s: the kernel hangs early, for its configuration has \
+                "no output on the console within 9 s: the kernel hangs early, since its configuration has \
                  CONFIG_SERIAL_8250_CONSOLE",
                 "no output on the console within 9 s: the kernel was built without CONFIG_PRINTK",
                 "no output on the console within 9 s: the kernel was built without CONFIG_SERIAL_8250_CONSOLE",

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Boots the kernel beside this script in QEMU, runs one case in it and says how it ended.
+# Boots the kernel beside this script in QEMU, runs one case in it and reports how it ended.
 #
 #   sh run.sh [--keep DIRECTORY]     DIRECTORY gets console and results
 #
 # Exit codes: 0 all well, 1 the case failed, or the kernel crashed or hung, 3 broken: no verdict, 4 nothing was run,
-# 130 interrupted; a program of the user's own that failed gives its own.
+# 130 interrupted; if the user's own program failed, its own exit code.
 # KILN_TIMEOUT_MUL=3 makes every time limit of this script three times as long.
 set -u
 LC_ALL=C

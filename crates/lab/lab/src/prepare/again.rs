@@ -112,8 +112,7 @@ impl Again {
         let machine = (now.machine != before.machine)
             .then(|| format!("session {name} had another machine: {}", before.machine));
         let is_other = !before.content.is_empty() && now.content != before.content;
-        let content =
-            is_other.then(|| format!("session {name} ran another program, suite or agent than there is now"));
+        let content = is_other.then(|| format!("session {name} ran another program, suite or agent"));
         machine.into_iter().chain(self.program_note()).chain(content).collect()
     }
 

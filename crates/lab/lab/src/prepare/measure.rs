@@ -110,7 +110,7 @@ fn candidate<'a>(
 /// What runs the kernel: instructions can only be counted where QEMU translates them.
 fn engine(kernel: &Kernel, timed: bool, machine: &MachineRequest) -> Result<Engine, Error> {
     if !timed && machine.accel == AccelChoice::Kvm {
-        let text = "--accel kvm: instructions are counted by TCG; --timed can use KVM";
+        let text = "--accel kvm: only TCG counts instructions; --timed can use KVM";
         return Err(Error::Usage(text.to_string()));
     }
     match machine.engine(kernel)? {
@@ -125,9 +125,9 @@ fn engine(kernel: &Kernel, timed: bool, machine: &MachineRequest) -> Result<Engi
 /// What is counted must not depend on when somebody else is done.
 fn check_countable(plan: &Plan) -> Result<(), Error> {
     let why = if plan.cpus > 1 {
-        "--cpus, --need cpus=N: counted CPUs share one clock, which says nothing about several; --timed can have them"
+        "--cpus, --need cpus=N: counted figures say nothing about several CPUs, which share one clock; --timed can have them"
     } else if plan.disk_mib > 0 {
-        "--need disk=SIZE: when a disk answers is up to the host, and with it what is counted; --timed can have one"
+        "--need disk=SIZE: counted figures would depend on when the host answers for the disk; --timed can have one"
     } else {
         return Ok(());
     };

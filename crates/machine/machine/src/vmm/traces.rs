@@ -35,12 +35,12 @@ impl Vmm {
     pub(super) fn traces(&mut self) -> Vec<String> {
         let by_sysrq: Vec<String> = LETTERS.iter().flat_map(|&letter| self.sysrq(letter)).collect();
         if !by_sysrq.is_empty() {
-            return titled("printed on SysRq, after the kernel was given up:", by_sysrq);
+            return titled("printed on SysRq, after kiln gave up on the kernel:", by_sysrq);
         }
         if !self.driver.provoke(Provocation::Nmi) {
             return Vec::new();
         }
-        titled("printed at an NMI, which kiln sent after the kernel was given up:", self.new_lines())
+        titled("printed at an NMI that kiln sent after it gave up on the kernel:", self.new_lines())
     }
 
     fn sysrq(&mut self, letter: u8) -> Vec<String> {
