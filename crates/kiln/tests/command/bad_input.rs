@@ -201,7 +201,7 @@ fn comparisons_that_make_no_sense() {
     let one = |more: &[&str], words: &[&str]| {
         refused(&place, &[&["compare", image], more].concat(), 2, words);
     };
-    one(&[], &["one kernel is nothing to compare", "--params"]);
+    one(&[], &["there is only one kernel to compare", "--params"]);
     one(&["--params", "a"], &["--params", "2 values"]);
     one(&["--exec-a", "/bin/true"], &["--exec-b"]);
     one(&["--exec-b", "/bin/true"], &["--exec-a"]);

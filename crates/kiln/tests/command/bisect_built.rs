@@ -167,7 +167,7 @@ fn the_patch_of_a_series_that_breaks_the_build_is_found() {
     let arguments = [&arguments[..], &["--mail", &draft]].concat();
     let call = place.kiln(arguments).env("XDG_CACHE_HOME", place.path().join("cache"));
     let done = call.run_within(BUILD).expect(0);
-    assert!(done.stderr.contains("building the patches runs code of whoever sent them"), "{}", done.stderr);
+    assert!(done.stderr.contains("building the patches runs code of their senders"), "{}", done.stderr);
     let (bisection, named) = culprit_of(&done);
     let draft = std::fs::read_to_string(draft).expect("asked for");
     let own = place.path().to_str().expect("paths of tests are UTF-8");

@@ -76,7 +76,7 @@ fn figures_that_came_about_in_another_way_are_refused() {
         |more: &[&str]| about(&place, &[&["compare", "measured:last", KERNEL], more].concat()).run();
     refused(&compare(&["--timed"]), "--timed boots the kernels in turns");
     refused(&compare(&["--memory", "512"]), "measure both with the same options");
-    refused(&about(&place, &["compare", "measured:last"]).run(), "one kernel is nothing to compare");
+    refused(&about(&place, &["compare", "measured:last"]).run(), "there is only one kernel to compare");
     let path = document(&place);
     let text = std::fs::read_to_string(&path).expect("kept");
     let damaged = |from: &str, to: &str| {

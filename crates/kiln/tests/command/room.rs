@@ -37,14 +37,14 @@ fn replays_and_bisections_make_room_and_keep_what_they_need() {
     let program = place.script("fails", "exit 1");
     place.exec(&program, &[]).run().expect(1);
     fill(&place, SESSIONS_MAX + 5);
-    place.kiln(["replay", "last"]).run().expect(1).says("removed the oldest of what sessions kept");
+    place.kiln(["replay", "last"]).run().expect(1).says("MiB of old sessions to stay within");
     assert_eq!(counted(&place), (SESSIONS_MAX + 1, 2));
     // Each boot has a session. They pass, so they would be the first to go.
     let program = place.script("passes", "exit 0").display().to_string();
     let bisect = ["bisect", KERNEL, "--params", "quiet", "loglevel=3", "--exec", &program, "--tries", "6"];
     let done = place.kiln(bisect).run().expect(2);
     assert!(done.stderr.contains("nothing to search for"), "{}", done.stderr);
-    assert_eq!(done.stderr.matches("removed the oldest of what sessions kept").count(), 1, "{}", done.stderr);
+    assert_eq!(done.stderr.matches("MiB of old sessions to stay within").count(), 1, "{}", done.stderr);
     let (all, new) = counted(&place);
     assert!(all <= SESSIONS_MAX + 4 && new >= 2 + 3, "{all} {new}");
     assert!(!done.stderr.contains("No such file"), "{}", done.stderr);

@@ -42,7 +42,7 @@ fn of_one(asking: &Asking<'_>, culprit: usize) -> Vec<Wanted> {
     let point = |state| Track::Whole.point(state, asking.axis.candidates().len());
     let with = point(state_with(&order, culprit));
     let noun = asking.axis.kind().noun();
-    let otherwise = "it cannot be had";
+    let otherwise = "it is not available";
     let before = states_before(&order, culprit).into_iter().map(point);
     let what = format!("just before the {noun}");
     let mut all: Vec<Wanted> = before
@@ -55,7 +55,7 @@ fn of_one(asking: &Asking<'_>, culprit: usize) -> Vec<Wanted> {
         tested: Checked::LastWithout(culprit),
         what: format!("the last end without the {noun}"),
         has_it: false,
-        otherwise: "it cannot be undone there alone",
+        otherwise: "it cannot be undone by itself",
     });
     all
 }
@@ -63,7 +63,7 @@ fn of_one(asking: &Asking<'_>, culprit: usize) -> Vec<Wanted> {
 fn of_set(asking: &Asking<'_>, culprits: &[usize]) -> Vec<Wanted> {
     let all = asking.axis.candidates().len();
     let noun = asking.axis.kind().noun();
-    let otherwise = "it cannot be had";
+    let otherwise = "it is not available";
     let it = match culprits {
         [_] => format!("the {noun} alone"),
         _ => format!("these {noun}s alone"),

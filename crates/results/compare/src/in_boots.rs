@@ -90,7 +90,7 @@ fn about(open: &BTreeSet<String>, boots: u32, more: u32) -> String {
         others => format!(" and {others} more"),
     };
     let names = names.join(", ");
-    format!("{boots} boots do not decide {names}{rest}: {more} more boots of each kernel for that")
+    format!("{boots} boots do not decide {names}{rest}: kiln makes {more} more boots of each kernel")
 }
 
 /// What is to be said where a Kernel is compared with itself.

@@ -105,7 +105,7 @@ impl CompareRequest {
     pub fn check(&self) -> Result<(), Error> {
         self.figures.check()?;
         if self.sides.count() < 2 {
-            let text = "one kernel is nothing to compare: name another, or --params or --exec-a and --exec-b";
+            let text = "there is only one kernel to compare: name another, or use --params, or --exec-a and --exec-b";
             return Err(Error::Usage(text.to_string()));
         }
         Ok(())
@@ -206,7 +206,7 @@ mod tests {
     fn one_side_is_nothing_to_compare() {
         let sides = vec![SideRequest::Measured("last".to_string())];
         let alone = CompareRequest::new(SidesRequest::Kernels { sides, program: None });
-        assert!(alone.check().unwrap_err().to_string().starts_with("one kernel is nothing to compare"));
+        assert!(alone.check().unwrap_err().to_string().starts_with("there is only one kernel to compare"));
     }
 
     #[test]

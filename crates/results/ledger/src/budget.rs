@@ -72,9 +72,7 @@ impl Budget {
         let (place, name, budget) = (root.display(), self.name(), self.limits().bytes >> 30);
         let removed = (freed > 0).then(|| {
             let mib = freed.div_ceil(1 << 20);
-            format!(
-                "removed the oldest of what {name} kept, {mib} MiB, to stay within {budget} GiB in {place}"
-            )
+            format!("removed {mib} MiB of old {name} to stay within {budget} GiB in {place}")
         });
         let little = host::free_mib(root).filter(|free| *free < LITTLE_MIB).map(|mib| {
             let remedy =

@@ -24,7 +24,7 @@ pub enum Error {
     #[error(transparent)]
     Prepare(#[from] prepare::Error),
     /// Its session is of another version.
-    #[error("session {session} is of another version of kiln: it {why}")]
+    #[error("session {session} is from another version of kiln: it {why}")]
     Foreign {
         /// The session.
         session: String,
@@ -113,8 +113,8 @@ fn request_of(
     let foreign = |why| Error::Foreign { session: name.to_string(), why };
     match &session.request {
         Some(request) => Ok(request.clone()),
-        None if session.command.is_empty() => Err(foreign("does not say how it was called")),
-        None => read(&session.command).ok_or_else(|| foreign("was called in another way")),
+        None if session.command.is_empty() => Err(foreign("does not record the command")),
+        None => read(&session.command).ok_or_else(|| foreign("has a command that this kiln cannot read")),
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
         let kept = KeptRequest { run: "last".to_string(), sessions: Some(root.path().to_owned()) };
         let error = recall(&kept, &|_| None).unwrap_err();
         assert!(error.is_usage());
-        assert!(error.to_string().ends_with("of another version of kiln: it does not say how it was called"));
+        assert!(error.to_string().ends_with("from another version of kiln: it does not record the command"));
     }
 
     #[test]

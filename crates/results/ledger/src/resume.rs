@@ -34,9 +34,7 @@ pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
     };
     if content != session.content {
         let name = past.name();
-        return nothing(format!(
-            "nothing to resume: session {name} ran another program, suite or agent than there is now"
-        ));
+        return nothing(format!("nothing to resume: session {name} ran another program, suite or agent"));
     }
     let is_case = |run: &Run| !run.is_boot && session.cases.contains(&run.case);
     let is_done = |run: &Run| is_case(run) && is_final(run) && is_often_enough(run, repeats);

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::request::{AxisRequest, BisectRequest};
 
 /// A note for whoever searches in patches that came by mail.
-const STRANGERS: &str = "building the patches runs code of whoever sent them: without a network, and without your files in /tmp and the home directory, where this host allows namespaces";
+const STRANGERS: &str = "building the patches runs code of their senders: without a network, and without your files in /tmp and the home directory, if this host allows namespaces";
 
 /// An axis, and what is worth knowing about it.
 pub(crate) struct Walked<'a> {

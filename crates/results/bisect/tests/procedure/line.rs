@@ -46,7 +46,7 @@ fn what_cannot_be_undone_is_reported() {
     let bisection = world.bisect().unwrap();
     let [before, with, without] = &bisection.proof[..] else { panic!("{:?}", bisection.proof) };
     assert!(before.holds && with.holds && !without.holds);
-    assert_eq!(without.untried.as_deref(), Some("it cannot be undone there alone"));
+    assert_eq!(without.untried.as_deref(), Some("it cannot be undone by itself"));
     assert_eq!(without.state, None);
 }
 

@@ -50,7 +50,7 @@ pub(super) fn ground(row: &Row) -> Option<&'static str> {
     row.ground.map(|ground| match ground {
         Ground::Code => "functions whose code differs cause it",
         Ground::Size => "it is far larger than the noise between boots",
-        Ground::Boots => "chance seldom divides so many boots like this",
+        Ground::Boots => "chance rarely separates so many boots like this",
         Ground::Operation => "the cost of the operation differs as well",
     })
 }

@@ -29,7 +29,7 @@ pub(super) fn honesty(kind: Kind) -> &'static str {
             "Instructions are not time: caches, memory latency, branch prediction and contention between CPUs are \
              not in them; use --timed to measure on a machine whether it takes longer there. The difference of a \
              constant metric that is worse or better is work that was really added or removed. A varying metric costs \
-             more in one boot than in another, by what the kernel draws at random. \"undecided\" may be chance: \
+             more in one boot than in another, since the kernel draws random numbers. \"undecided\" may be chance: \
              --boots 8 decides it."
         }
         Kind::Timed => {
