@@ -125,7 +125,7 @@ pub(crate) struct Run {
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
-    /// Show what programs write, as they do, also those that pass
+    /// Show the output of programs as they write it, including those that pass
     #[arg(long, short, help_heading = OUTPUT)]
     pub(crate) verbose: bool,
     /// Print the plan and the machine's command line and stop
@@ -171,7 +171,7 @@ pub(crate) struct BuildOptions {
     /// Configurations to build source with, separated by commas [default: boot; for kunit kunit]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) config: Vec<String>,
-    /// What the kernel is built to run on [default: x86_64; for kunit um]
+    /// Architecture to build the kernel for [default: x86_64; for kunit um]
     #[arg(long, value_enum)]
     pub(crate) arch: Option<ArchName>,
     /// Build even if Kconfig does not grant a requested option
@@ -223,7 +223,7 @@ pub(crate) struct MachineOptions {
     /// How QEMU executes instructions
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) accel: AccelName,
-    /// Time limit of a boot, such as 30s or 5m [default: 60s on an idle host, longer on a busy one]
+    /// Time limit of a boot, such as 30s or 5m [default: 60s, with KVM 15s, for kunit 20 times as long; longer on a busy host]
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) timeout: Option<Duration>,
 }

@@ -106,18 +106,21 @@ fn kvm_finding() -> Finding {
 fn uml() -> Finding {
     let (good, found) = match (uml::check::may_trace(), uml::check::installed()) {
         (Ok(()), Some(path)) => (true, format!("{}, and processes may be traced", path.display())),
-        (Ok(()), None) => (true, "processes may be traced: it works, none is installed".to_string()),
+        (Ok(()), None) => (true, "processes may be traced; no UML kernel is installed".to_string()),
         (Err(why), _) => (false, why),
     };
-    let advice = (!good).then(|| "kernels for QEMU work nevertheless".to_string());
+    let advice = (!good).then(|| "kernels for QEMU still work".to_string());
     Finding { what: "UML", good, essential: false, found, advice }
 }
 
 /// Whether makefiles, which are a stranger's programs, are kept from the network and the user's files.
 fn sandbox() -> Finding {
     let good = host::can_sandbox();
-    let found =
-        if good { "makefiles have no network and no home directory" } else { "no namespaces for this user" };
+    let found = if good {
+        "makefiles have no network and no home directory"
+    } else {
+        "this user cannot create namespaces"
+    };
     let advice =
         (!good).then(|| "makefiles run with all your rights: build only source that you trust".to_string());
     Finding { what: "sandbox", good, essential: false, found: found.to_string(), advice }

@@ -34,7 +34,7 @@ impl Input {
     pub(crate) fn ignored_note() -> Option<String> {
         let is_there = state(io::stdin().as_fd()).is_ok_and(|state| state == State::Begun);
         is_there
-            .then(|| "standard input is not passed to the program: let a script bring its own".to_string())
+            .then(|| "standard input is not passed to the program: use a script that provides it".to_string())
     }
 
     fn of(fd: BorrowedFd<'_>) -> Result<Self> {

@@ -79,6 +79,6 @@ fn shell(recalled: &Recalled) -> Result<u8> {
         Work::Case(name) => format!("the case {name}"),
         Work::Program(command) => command.argv.join(" "),
     };
-    let greeting = format!("kiln-case runs {}; Ctrl-A x leaves\n", report::safe(&what));
+    let greeting = format!("kiln-case runs {}; Ctrl-A x exits\n", report::safe(&what));
     shell::at_hand(&PreparedShell::beside(alone)?, &greeting)
 }

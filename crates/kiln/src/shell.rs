@@ -38,7 +38,7 @@ pub(crate) fn shell(args: &ShellVerb) -> Result<u8> {
         (Ok(shell), Some(command)) => one_command(shell, command, &interrupt),
         (Ok(shell), None) => {
             if io::stdin().is_terminal() {
-                eprintln!("kiln: Ctrl-A x leaves");
+                eprintln!("kiln: Ctrl-A x exits");
             }
             interactive(shell, &interrupt)
         }

@@ -98,7 +98,7 @@ pub(crate) fn variable(text: &str) -> Result<String, String> {
         Some(
             "O" | "ARCH" | "SUBARCH" | "INSTALL_MOD_PATH" | "KBUILD_OUTPUT" | "KBUILD_EXTMOD" | "M"
             | "MAKEFLAGS" | "KCONFIG_CONFIG" | "KCONFIG_ALLCONFIG",
-        ) => Err("kiln sets this one itself".to_owned()),
+        ) => Err("kiln sets this variable itself".to_owned()),
         Some(_) => Ok(text.to_owned()),
         None => Err("write NAME=VALUE, such as LLVM=1".to_owned()),
     }

@@ -35,7 +35,7 @@ pub(crate) struct Bisect {
     /// Options: configurations of the good end, as for --config of kiln build
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires_all = ["range", "config_bad"], help_heading = AXIS)]
     pub(crate) config_good: Vec<String>,
-    /// Those of the bad end
+    /// Configurations of the bad end
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "config_good", help_heading = AXIS)]
     pub(crate) config_bad: Vec<String>,
     /// Patches: an mbox, a patch, or a folder of patches
@@ -84,7 +84,7 @@ pub(crate) struct Bisect {
     /// Does it fail to build? With --make KCFLAGS=-Werror a warning is a failure
     #[arg(long = "build", conflicts_with = "log", help_heading = QUESTION)]
     pub(crate) builds: bool,
-    /// Does the log contain this text: of the boot, and of the case or program if one is given?
+    /// Does the log of the boot, and of the case or program if one is given, contain this text?
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), help_heading = QUESTION)]
     pub(crate) log: Option<String>,
     /// Count any failure, even if it differs from the failure at the bad end

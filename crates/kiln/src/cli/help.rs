@@ -10,7 +10,7 @@ Examples:
   kiln shell deb:latest-cloud              a shell in it
   kiln doctor                              what works on this host
 
-Exit codes: 0 all well, 1 a case failed, or the kernel crashed or hung, 2 wrong usage, 3 broken: no verdict,
+Exit codes: 0 all well, 1 a case failed, or the kernel crashed or hung, 2 wrong usage, 3 broken: no verdict, \
 4 nothing was run, 130 interrupted.";
 
 /// Below the help of `kiln run`.
@@ -28,11 +28,11 @@ Examples:
   kiln run ~/linux --golden deb:latest-cloud
 
 A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by its exit status: \
-0 pass, 4 skip, 124 hang, 126 and 127 broken where its shell cannot run a command, 2 an expected failure where its \
-output says XFAIL, anything else fail. kiln then exits with the program's own status, or with 3 where it is broken.
+0 pass, 4 skip, 124 hang, 126 and 127 broken if its shell cannot run a command, 2 an expected failure if its \
+output says XFAIL, anything else fail. kiln then exits with the program's own status, or with 3 if it is broken.
 --need takes module=NAME, fs=TYPE, config=OPTION, device=PATH, disk=SIZE (empty, at /dev/vda), memory=SIZE, \
 cpus=COUNT, capability=NUMBER and program=NAME, separated by commas. If one is missing, the case is skipped.
-KILN_TIMEOUT_MUL=3 makes every time limit three times as long.";
+KILN_TIMEOUT_MUL=3 makes every time limit except --timeout three times as long.";
 
 /// Below the help of `kiln build`.
 pub(super) const BUILD: &str = "\
@@ -43,7 +43,7 @@ Examples:
   kiln run git:~/linux@HEAD~3 --config ./my.config    build and run in one
 
 Configurations: tiny (boots and runs the cases), boot (with networking, ext4, namespaces, BPF, io_uring), \
-debug (KASAN, lockdep, and their like), fault (fault injection, LKDTM), cov (KCOV, gcov), kunit (the \
+debug (KASAN, lockdep, and the like), fault (fault injection, LKDTM), cov (KCOV, gcov), kunit (the \
 kernel's own unit tests); targets of the tree's make such as defconfig; files: a whole .config, or \
 fragments of your own. Later ones win. Builds are kept: the same source, configuration, compiler and \
 variables are built once.";
@@ -51,7 +51,7 @@ variables are built once.";
 /// Below the help of `kiln kunit`.
 pub(super) const KUNIT: &str = "\
 Examples:
-  kiln kunit git:~/linux@HEAD                         all tests that its configuration kunit builds, as UML
+  kiln kunit git:~/linux@HEAD                         all tests of configuration kunit, as UML
   kiln kunit ~/linux --suite 'list*,bitfields'        some suites
   kiln kunit ~/linux --config kunit,./more.config --arch x86_64
   kiln kunit built:3f2a9c41d07e --format ktap
@@ -61,7 +61,7 @@ Source is built with --config kunit and --arch um unless you say otherwise. Each
 /// Below the help of `kiln replay`.
 pub(super) const REPLAY: &str = "\
 Examples:
-  kiln replay last                             the only failed case of the newest session with one
+  kiln replay last                             the only failed case of the last failed session
   kiln replay last/pipe/full
   kiln replay last --shell                     a shell in its machine; kiln-case runs the case
   kiln replay 2026-11-20T10-07-31Z-4711/boot
@@ -73,7 +73,7 @@ The exit code is that of the new Run.";
 /// Below the help of `kiln bundle`.
 pub(super) const BUNDLE: &str = "\
 Examples:
-  kiln bundle last -o bug.tar.zst              the only failed case of the newest session with one
+  kiln bundle last -o bug.tar.zst              the only failed case of the last failed session
   kiln bundle last/pipe/full -o pipe.tar
 
 The archive holds the kernel, the initramfs, one script, a README and the stored files of the Run. `sh run.sh` in the \
@@ -90,11 +90,12 @@ Examples:
   kiln bisect --series topic.mbx --base git:~/linux@v6.12 --build                   patches
   kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --fixed --exec ./reproducer    which change fixed it?
 
-kiln first verifies both ends. It searches an intermittent failure with probabilities: the next test is the one that \
-reveals most for its cost, and the search ends at --confidence. kiln then proves the change: it tests just before it, \
-with it, and with it reverted at the last end if that applies. Each test is a session of kiln run that you can replay; \
-the same command resumes an interrupted search, even after SIGKILL.
-Exit codes: 0 found and named, 2 wrong usage or ends, 3 no verdict, such as several suspects, 130 interrupted.";
+kiln first verifies both ends. For an intermittent failure it searches with probabilities: the next test is the one that \
+reveals most for its cost, and the search ends at --confidence. kiln then proves the change: it tests the state just \
+before it, the state with it, and the last end with it reverted if the revert applies. Each test is a session of kiln run \
+that you can replay; the same command resumes an interrupted search, even after SIGKILL.
+Exit codes: 0 found, 2 wrong usage or ends, 3 no verdict, such as several suspects, or one that a check contradicts, \
+130 interrupted.";
 
 /// Below the help of `kiln compare`.
 pub(super) const COMPARE: &str = "\
@@ -106,8 +107,8 @@ Examples:
   kiln compare deb:6.1.0-47-cloud-amd64 deb:6.1.0-56-cloud-amd64 --timed --budget 20m --min-effect 2%
 
 Without --timed, figures are exact: executed instructions of each operation, the same on any host under any load. \
-Instructions are not time: they do not include caches, memory latency and contention. If those matter, such as for \
-changes of data layout, of locking or with more CPUs, compare with --timed as well.
+Instructions are not time: they do not include caches, memory latency and contention. If those matter, for \
+example after changes to data layout or locking, or with more CPUs, also compare with --timed.
 kiln stores all figures and an HTML page with charts; the last line shows the folder.
 Exit codes: 0 nothing is worse than --fail-on allows, 1 something is, or a kernel is at fault, 2 wrong usage, \
 3 broken: no verdict, 130 interrupted.";
@@ -127,7 +128,7 @@ Examples:
   kiln shell ~/linux -c 'cat /proc/version'
   tar c ./tests | kiln shell ~/linux -c 'tar x; ./tests/all'
 
-Ctrl-A x leaves, Ctrl-A a types Ctrl-A. With -c kiln passes on what is piped or redirected into it, up to 16 MiB, \
+Ctrl-A x exits, Ctrl-A a sends Ctrl-A. With -c kiln passes on what is piped or redirected into it, up to 16 MiB, \
 and exits with the command's own status.";
 
 /// Below the help of `kiln kernels`.

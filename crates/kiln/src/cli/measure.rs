@@ -106,8 +106,8 @@ pub(crate) struct Figures {
     /// Only operations whose name matches, such as 'syscall/*'; may be given more than once
     #[arg(long, value_name = "GLOB", help_heading = FIGURES)]
     pub(crate) metric: Vec<String>,
-    /// Boots of each kernel [default: 3, or 2 to compare and up to 8 for what these leave undecided of a program or of --metric;
-    /// timed: as many as needed]
+    /// Boots of each kernel [default: 3 to measure; 2 to compare, and up to 8 for what is still undecided of a program or of
+    /// --metric; timed: as many as needed]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100), help_heading = FIGURES)]
     pub(crate) boots: Option<u32>,
     /// Measure time instead of counting instructions

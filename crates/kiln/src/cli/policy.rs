@@ -9,7 +9,7 @@ use crate::units;
 
 /// How cases are run.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Course")]
+#[command(next_help_heading = "Execution")]
 pub(crate) struct Policy {
     /// Whether each case gets a fresh clone of a booted machine, or all share one boot
     #[arg(long, value_enum, default_value = "case", value_name = "WHAT")]
@@ -20,10 +20,10 @@ pub(crate) struct Policy {
     /// Run each case this many times and report how often it fails
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) repeat: Option<u32>,
-    /// Boots over which the runs of a case are spread [default: 1 to 5, the more runs, the more boots]
+    /// Boots over which the runs of a case are spread [default: 1 to 5, more boots for more runs]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) boots: Option<u32>,
-    /// Number of the first of these boots: another number is another boot of the same kernel
+    /// Number of the first of these boots; another number gives another boot of the same kernel
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(crate) first_boot: u32,
     /// Run each case until it does not pass, at most --repeat times
@@ -35,13 +35,13 @@ pub(crate) struct Policy {
     /// Seed for the random numbers of cases, as KILN_SEED; clones then also share the kernel's [default: one for each Run]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
-    /// How long the kernel may go on after each case with what it has put off: callbacks, work, timers [default: 70ms]
+    /// How long the kernel may finish deferred work after each case: callbacks, work items, timers [default: 70ms]
     #[arg(long, value_name = "TIME", value_parser = units::pause)]
     pub(crate) settle: Option<Duration>,
     /// Run only the cases that the last session of this kernel, machine and suite did not finish
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Run failing cases on this good kernel too: what fails there in the same way does not accuse the tested one
+    /// Also run failing cases on this good kernel: a case that fails there in the same way does not accuse the tested one
     #[arg(long, value_name = "KERNEL")]
     pub(crate) golden: Option<Locator>,
 }

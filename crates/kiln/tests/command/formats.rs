@@ -155,7 +155,7 @@ fn a_dry_run_shows_the_command_and_starts_nothing() {
     let program = place.script("reads", "cat").display().to_string();
     let dry = || place.kiln(["run", KERNEL, "--exec", &program, "--dry-run"]);
     let text = place.file("text", "for the program");
-    let note = "note       standard input is not passed to the program: let a script bring its own\n";
+    let note = "note       standard input is not passed to the program: use a script that provides it\n";
     assert!(dry().with_input(&text).run().expect(0).stdout.ends_with(note));
     assert!(!dry().run().expect(0).stdout.contains("standard input"));
     assert!(crate::support::sessions(&place.path().join("state")).is_empty());

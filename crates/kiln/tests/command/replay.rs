@@ -97,7 +97,7 @@ fn a_person_runs_the_case_by_hand_in_its_machine() {
     let place = Place::new();
     place.kiln(["run", KERNEL, "--suite", "full", "--case", "loop/contents"]).run().expect(0);
     let mut terminal = Terminal::with_kiln(&place, &["replay", "last/loop/contents", "--shell"], 24, 100);
-    terminal.shows("kiln-case runs the case loop/contents; Ctrl-A x leaves");
+    terminal.shows("kiln-case runs the case loop/contents; Ctrl-A x exits");
     terminal.shows("# ");
     // Its modules are there and were not loaded before.
     terminal.types("ls /sys/module/loop; kiln-case; echo code $?\r");

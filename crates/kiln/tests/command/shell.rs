@@ -59,7 +59,7 @@ fn a_person_works_in_the_guest_and_leaves() {
     let place = Place::new();
     let mut terminal = Terminal::with_shell(&place, 33, 101);
     let before = format!("{:?}", terminal.settings());
-    terminal.shows("kiln: Ctrl-A x leaves\r\n");
+    terminal.shows("kiln: Ctrl-A x exits\r\n");
     terminal.shows("# ");
     terminal.types("echo $((40 + 2)) $TERM\r");
     terminal.shows("\n42 vt100\r\n");
