@@ -4,13 +4,14 @@
 //! * [`external`]: what the suites of others have in common; [`folder`]: any executables
 //! * [`ltp`]: the Linux Test Project
 //! * [`kselftest`]: the kernel's own selftests, installed or built from a tree
-//! * [`ship`]: from a suite to a plan
+//! * [`ship`]: from a suite to a plan; [`modprobe`]: the modules that programs load themselves
 
 mod error;
 pub mod external;
 mod folder;
 pub mod kselftest;
 pub mod ltp;
+mod modprobe;
 pub mod select;
 mod ship;
 

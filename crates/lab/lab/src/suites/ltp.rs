@@ -33,6 +33,9 @@ const PLACE: &str = "/opt/ltp";
 /// a test which takes too long can say so itself.
 const LIMIT: Duration = Duration::from_secs(600);
 
+/// A kernel loads the driver when a program opens one of its devices, for which there is no modprobe in a machine.
+const USUAL: &str = "loop";
+
 /// What a user wants of LTP.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
@@ -110,6 +113,10 @@ impl Tree<'_> {
     /// What the test with this program asks for.
     fn asks(&self, program: &str) -> Vec<Need<String>> {
         let mut asks = self.metadata.asks(program);
+        let usual = Need::Module(USUAL.to_string());
+        if !asks.contains(&usual) {
+            asks.push(usual);
+        }
         if program.ends_with(".sh") {
             let mut scripts = self.scripts.borrow_mut();
             let read = |name: &str| {

@@ -12,6 +12,7 @@ use protocol::{Need, Work};
 use super::External;
 use super::external::{Behind, ExternalCase};
 use super::kselftest::options;
+use super::modprobe;
 use crate::plan::{Fixed, Item, Plan, tool_path};
 use crate::scripts::{self, Reader};
 use crate::userland::{self, Userland};
@@ -52,7 +53,8 @@ impl Plan {
         }
         for case in &suite.cases {
             let skip = case.skip.clone().or_else(|| survey.missing(suite, &case.program, &userland));
-            let asks = [case.asks.clone(), modules_of(kernel, &case.options)].concat();
+            let loads = survey.loads(suite, &case.program);
+            let asks = [case.asks.clone(), modules_of(kernel, &case.options), loads].concat();
             let (modules, parts) = plan.provide_available(kernel, &asks)?;
             let item = item(suite, case, fixed, config.as_deref());
             let lacking = lacking(kernel, &case.options);
@@ -123,6 +125,8 @@ struct Survey {
     tools: BTreeMap<String, PathBuf>,
     /// Paths under which scripts look for a shell.
     shells: BTreeSet<String>,
+    /// Modules that programs load, by the programs' paths.
+    modules: BTreeMap<String, Vec<String>>,
     /// Why programs cannot run.
     lacking: BTreeMap<String, String>,
 }
@@ -146,6 +150,10 @@ impl Survey {
     fn look(&mut self, suite: &External, path: &str, userland: &Userland) -> Result<(), String> {
         let content = suite.folder.read(path).map_err(|error| why(&error))?;
         let reader = scripts::reader(&content);
+        let modules = modprobe::modules(&content);
+        if !modules.is_empty() {
+            self.modules.insert(path.to_string(), modules);
+        }
         if reader.is_some() || path.ends_with(".sh") {
             self.tools.extend(userland.lacking(&content));
         }
@@ -173,6 +181,14 @@ impl Survey {
             }
             Behind::Unknown => None,
         }
+    }
+
+    /// The modules that a program loads itself.
+    fn loads(&self, suite: &External, program: &Behind) -> Vec<Need<String>> {
+        let Behind::File(path) = program else { return Vec::new() };
+        let real = suite.folder.file(path).map(|(path, _)| path);
+        let names = real.and_then(|path| self.modules.get(path)).into_iter().flatten();
+        names.cloned().map(Need::Module).collect()
     }
 
     /// Ships what was found. A tool that this host lacks, or cannot give away, is missed by the script itself.
