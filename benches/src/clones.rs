@@ -71,6 +71,7 @@ pub(crate) fn spec(plan: &Plan, engine: Engine) -> Spec {
         silence_limit: LIMIT,
         aging: Duration::ZERO,
         disk_mib: plan.disk_mib,
+        root: plan.root.clone(),
         dumps: None,
         timing: None,
         payload: plan.payload.clone(),

@@ -8,7 +8,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use kernel::Locator;
 use kernel::catalogue::State;
-use machine::AccelChoice;
 use protocol::Need;
 
 use crate::units;
@@ -16,12 +15,14 @@ use crate::units;
 mod again;
 mod bisect;
 mod help;
+mod machine;
 mod measure;
 mod policy;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
 
+pub(crate) use machine::{MachineOptions, RootOptions};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
 
@@ -116,6 +117,8 @@ pub(crate) struct Run {
     pub(crate) policy: Policy,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
+    #[command(flatten)]
+    pub(crate) root: RootOptions,
     /// Keep the memory of a kernel that crashes or hangs in QEMU: cases/NAME.vmcore with the results
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) dump: bool,
@@ -207,27 +210,6 @@ pub(crate) struct Choice {
     pub(crate) case: Vec<String>,
 }
 
-/// What the machine shall be.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Machine")]
-pub(crate) struct MachineOptions {
-    /// Memory, such as 512M or 2G [default: 1G, more if a case needs it]
-    #[arg(long, value_name = "SIZE", value_parser = units::mebibytes)]
-    pub(crate) memory: Option<u64>,
-    /// CPUs [default: 1, more if a case needs them; User-Mode Linux has one]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=255))]
-    pub(crate) cpus: Option<u32>,
-    /// Kernel parameters after kiln's own; may be given more than once
-    #[arg(long, value_name = "PARAMETERS", allow_hyphen_values = true)]
-    pub(crate) append: Vec<String>,
-    /// How QEMU executes instructions
-    #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) accel: AccelName,
-    /// Time limit of a boot, such as 30s or 5m [default: 60s, with KVM 15s, for kunit 20 times as long; longer on a busy host]
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
-    pub(crate) timeout: Option<Duration>,
-}
-
 /// `kiln cases`.
 #[derive(Debug, Args)]
 pub(crate) struct Cases {
@@ -317,6 +299,8 @@ pub(crate) struct ShellVerb {
     pub(crate) build: BuildOptions,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
+    #[command(flatten)]
+    pub(crate) root: RootOptions,
 }
 
 /// `kiln doctor`.
@@ -338,27 +322,6 @@ pub(crate) enum Format {
     Ktap,
     /// For CI servers
     Junit,
-}
-
-/// Names of [`AccelChoice`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AccelName {
-    /// KVM if it works, else TCG
-    Auto,
-    /// KVM or nothing
-    Kvm,
-    /// QEMU's own translator
-    Tcg,
-}
-
-impl From<AccelName> for AccelChoice {
-    fn from(name: AccelName) -> Self {
-        match name {
-            AccelName::Auto => Self::Auto,
-            AccelName::Kvm => Self::Kvm,
-            AccelName::Tcg => Self::Tcg,
-        }
-    }
 }
 
 /// When to use colour.

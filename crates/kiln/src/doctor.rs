@@ -30,6 +30,8 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ("xz", "deb-source: locators", "apt-get install xz-utils"),
     ("ccache", "building the same again in less time", "apt-get install ccache"),
     ("rsync", "building selftests", "apt-get install rsync"),
+    (root::MMDEBSTRAP, "--root debian:PACKAGES", "apt-get install mmdebstrap"),
+    (root::MKFS, "--root debian:PACKAGES and directories", "apt-get install erofs-utils"),
 ];
 
 /// Headers that kernels are built with.

@@ -25,7 +25,7 @@ impl cli::Run {
             needs: self.need.clone(),
             case_limit: self.case_timeout,
             policy: self.policy.request(),
-            machine: self.machine.request(),
+            machine: self.root.add_to(self.machine.request()),
             dump: self.dump,
         }
     }
@@ -63,7 +63,7 @@ impl cli::ShellVerb {
             version: Version,
             kernel: self.build.kernel(&self.kernel),
             command: self.command.clone(),
-            machine: self.machine.request(),
+            machine: self.root.add_to(self.machine.request()),
         }
     }
 }
@@ -107,8 +107,16 @@ impl cli::MachineOptions {
             cpus: self.cpus,
             append: self.append.clone(),
             accel: self.accel.into(),
+            root: None,
             boot_limit: self.timeout,
         }
+    }
+}
+
+impl cli::RootOptions {
+    /// A machine with this root.
+    fn add_to(&self, machine: MachineRequest) -> MachineRequest {
+        MachineRequest { root: self.root.clone(), ..machine }
     }
 }
 
@@ -159,6 +167,7 @@ mod tests {
              --cpus 2 --append=-a --append 'quiet splash' --accel tcg --timeout 90s --dump --suite full --case 'fs/*' \
              --case pipe/full",
             "run host --no-retry --kselftest timers --case 'timers/*' --need module=loop",
+            "run host --root debian/trixie:fio,iproute2 --exec ./it",
             "run host --exec ./it --need 'module loop,2 CPUs' --need 'a disk of 64 MiB' -- -x 'a b'",
             "kunit git:linux@HEAD --suite 'list*,sort' --arch x86_64 --cpus 1",
         ] {

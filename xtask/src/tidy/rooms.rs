@@ -12,9 +12,9 @@ use crate::program::{cargo, output};
 /// From left to right: a crate may depend on those to its left and on none to its right. The host links no code of the
 /// guest but `protocol`, so what runs in the guest stands right of it.
 const ORDER: &[&str] = &[
-    "protocol", "plugin", "preload", "host", "fixture", "kconfig", "kernel", "series", "history", "kbuild",
-    "console", "machine", "judge", "measure", "lab", "ledger", "verdict", "compare", "bisect", "report",
-    "kiln", "bench", "xtask", "harness", "micro", "cases", "agent",
+    "protocol", "plugin", "preload", "host", "fixture", "kconfig", "kernel", "root", "series", "history",
+    "kbuild", "console", "machine", "judge", "measure", "lab", "ledger", "verdict", "compare", "bisect",
+    "report", "kiln", "bench", "xtask", "harness", "micro", "cases", "agent",
 ];
 
 /// The page with the picture.

@@ -12,7 +12,7 @@ const HOST: &str = "kiln";
 
 /// Files without which libraries and tests do not find users, groups and addresses: passwd(5), group(5), hosts(5),
 /// nsswitch.conf(5), protocols(5), services(5).
-const FILES: &[(&str, &str)] = &[
+pub(crate) const FILES: &[(&str, &str)] = &[
     ("/etc/hostname", "kiln\n"),
     ("/etc/hosts", "127.0.0.1 localhost kiln\n::1 localhost ip6-localhost ip6-loopback\n"),
     ("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\nprotocols: files\nservices: files\n"),

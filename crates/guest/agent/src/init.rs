@@ -5,7 +5,9 @@ use protocol::{FromAgent, ToAgent};
 
 use crate::session::Session;
 use crate::system::{hello, power_off};
-use crate::{environment, instrument, kernel_log, launch, mounts, shell, standalone, wake, window, work};
+use crate::{
+    environment, instrument, kernel_log, launch, mounts, root, shell, standalone, wake, window, work,
+};
 
 /// Runs the machine until it is powered off.
 pub(crate) fn run() -> ! {
@@ -13,6 +15,7 @@ pub(crate) fn run() -> ! {
     let mut trouble = mounts::mount_all();
     trouble.extend(environment::prepare());
     launch::prepare();
+    root::prepare();
     match Session::open() {
         Ok(mut session) => match standalone::request() {
             Some(request) => standalone::run(&mut session, &request, &trouble),

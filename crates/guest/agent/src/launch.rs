@@ -18,7 +18,8 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::Pid;
 
 use crate::environment::list_modules;
-use crate::results;
+use crate::leftovers::TMP;
+use crate::{results, root};
 
 /// The number under which programs of a case inherit the results page.
 const RESULTS_DESCRIPTOR: i32 = 99;
@@ -63,7 +64,7 @@ fn in_child(task: &Task<'_>, page: &'static Page, file: &OwnedFd, output: OwnedF
 
 /// Does the task in this process, with the standard streams that it has.
 pub(crate) fn in_foreground(task: &Task<'_>, page: &'static Page, file: &OwnedFd) -> i32 {
-    perform(task, page, || pass_on(file).and_then(|()| rustix::process::chdir("/tmp")))
+    perform(task, page, || pass_on(file).and_then(|()| rustix::process::chdir(TMP)))
 }
 
 fn perform(task: &Task<'_>, page: &'static Page, begin: impl FnOnce() -> Result<(), Errno>) -> i32 {
@@ -89,7 +90,7 @@ fn isolate(file: &OwnedFd, output: OwnedFd) -> Result<(), Errno> {
     pass_on(file)?;
     // Standard output holds the pipe from here on.
     drop(output);
-    rustix::process::chdir("/tmp")
+    rustix::process::chdir(TMP)
 }
 
 /// Lets programs of the case inherit the results page.
@@ -114,6 +115,10 @@ fn main(request: &RunRequest) -> Checked {
     set_seed(request.seed);
     for path in &request.modules {
         load(Path::new(path))?;
+    }
+    if matches!(request.work, Work::Program(_)) {
+        root::enter()?;
+        rustix::process::chdir(TMP).or_else(|error| broken(&format!("{TMP}: {}", describe(error))))?;
     }
     if let Some(name) = request.unsure.iter().find(|name| !is_shown(name)) {
         return skip(&format!("needs module {name}, which this kernel does not show"));
@@ -169,5 +174,19 @@ fn run_program(command: &Command) -> Checked {
     }
     let variables = command.environment.iter().map(|(name, value)| (name, value));
     let error = std::process::Command::new(program).args(arguments).envs(variables).exec();
-    broken(&format!("cannot execute {program}: {error}"))
+    broken(&format!("cannot execute {program}: {}", why_not(program, &error)))
+}
+
+/// Why a program was not executed: the kernel reports a missing interpreter as it does a missing program.
+fn why_not(program: &str, error: &std::io::Error) -> String {
+    let is_there = error.kind() == std::io::ErrorKind::NotFound && Path::new(program).is_file();
+    let first = is_there.then(|| std::fs::read(program).unwrap_or_default());
+    match first.as_deref().map(|content| content.strip_prefix(b"#!")) {
+        None => error.to_string(),
+        Some(None) => "there is no dynamic loader for it".to_string(),
+        Some(Some(line)) => {
+            let line = String::from_utf8_lossy(&line[..line.len().min(256)]).into_owned();
+            format!("there is no {}", line.split_whitespace().next().unwrap_or_default())
+        }
+    }
 }

@@ -11,12 +11,14 @@
 //! * [`standalone`]: a run without a host beside the machine, reported as [`text`]
 //! * [`foreground`]: a case that a person runs in a shell
 //! * [`mounts`]: what an init mounts; [`environment`]: what else programs expect of a machine; [`wake`] gives a clone a clock and random numbers of its own
+//! * [`root`]: a user space that programs see instead of the agent's files; [`inside`]: files in it
 //! * [`window`]: makes the files that the host sends to a machine that is up
 //! * [`system`]: facts of the running kernel, and the end of the machine
 
 mod environment;
 mod foreground;
 mod init;
+mod inside;
 mod instrument;
 mod kernel_log;
 mod launch;
@@ -25,6 +27,7 @@ mod mounts;
 mod port;
 mod processes;
 mod results;
+mod root;
 mod session;
 mod settle;
 mod shell;

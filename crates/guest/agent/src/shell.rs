@@ -1,6 +1,7 @@
 //! Gives the console to a shell.
 
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 
 use protocol::{End, FromAgent, ToAgent};
 use rustix::fd::OwnedFd;
@@ -9,10 +10,16 @@ use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsi
 
 use crate::session::Session;
 use crate::system::power_off;
-use crate::{launch, processes, work};
+use crate::{launch, processes, root, work};
 use harness::child::{exit, fork};
 
 const CONSOLE: &str = "/dev/ttyS0";
+
+/// What every machine should have.
+const SHELL: &str = "/bin/sh";
+
+/// Where a shell begins; a root may lack it.
+const HOME: &str = "/root";
 
 /// The size of a terminal.
 pub(crate) fn size(rows: u16, columns: u16) -> Winsize {
@@ -82,15 +89,16 @@ fn in_child(argv: &[String], term: &str, console: &OwnedFd) -> i32 {
         .and_then(|()| rustix::stdio::dup2_stdout(console))
         .and_then(|()| rustix::stdio::dup2_stderr(console));
     let Some((program, arguments)) = argv.split_first() else { return 127 };
-    if taken.is_err() {
+    if taken.is_err() || root::enter().is_err() {
         return 126;
     }
     launch::unblock_signals();
+    let program = if Path::new(program).exists() { program } else { SHELL };
     let error = std::process::Command::new(program)
         .args(arguments)
         .env("TERM", term)
         .env("PS1", "\\w # ")
-        .current_dir("/root")
+        .current_dir(if Path::new(HOME).is_dir() { HOME } else { "/" })
         .exec();
     // 126 and 127 are what a shell gives for these: sh(1).
     if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 }

@@ -11,6 +11,8 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
+use crate::root;
+
 /// Where the kernel shows PCI devices.
 const DEVICES: &str = "/sys/bus/pci/devices";
 
@@ -108,14 +110,15 @@ fn free_memory() -> u64 {
 }
 
 fn make(window: &[u8], entry: &Entry, root: &Path) -> Result<(), String> {
+    if let Some(path) = root::path_inside(&entry.path) {
+        return make_inside(window, entry, path);
+    }
     let path = root.join(entry.path.trim_start_matches('/'));
     let made = match &entry.kind {
         Kind::Directory => fs::create_dir(&path),
         Kind::Link(target) => std::os::unix::fs::symlink(target, &path),
         Kind::File { permissions, start, length } => {
-            let content = content(window, *start, *length)
-                .ok_or_else(|| format!("what the host sent is damaged: {} is cut off", entry.path))?;
-            write(&path, *permissions, content)
+            write(&path, *permissions, whole(window, entry, *start, *length)?)
         }
     };
     match made {
@@ -124,6 +127,25 @@ fn make(window: &[u8], entry: &Entry, root: &Path) -> Result<(), String> {
         Err(error) => Err(format!("{}: {error}", entry.path)),
         Ok(()) => Ok(()),
     }
+}
+
+/// Makes a file of the root.
+fn make_inside(window: &[u8], entry: &Entry, path: &str) -> Result<(), String> {
+    match &entry.kind {
+        Kind::Directory => root::make_file(|inside| inside.directory(path).map(drop)),
+        Kind::Link(target) => root::make_file(|inside| inside.link(path, target)),
+        Kind::File { permissions, start, length } => {
+            let content = whole(window, entry, *start, *length)?;
+            root::make_file(|inside| inside.write_absent(path, content, *permissions));
+        }
+    }
+    Ok(())
+}
+
+/// The content of an entry.
+fn whole<'w>(window: &'w [u8], entry: &Entry, start: u64, length: u64) -> Result<&'w [u8], String> {
+    let cut = || format!("what the host sent is damaged: {} is cut off", entry.path);
+    content(window, start, length).ok_or_else(cut)
 }
 
 fn content(window: &[u8], start: u64, length: u64) -> Option<&[u8]> {

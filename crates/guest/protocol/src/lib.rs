@@ -7,6 +7,7 @@
 //! * [`measure`]: what the instrument of a measuring machine is asked, and answers
 //! * [`profile`]: what QEMU's plugin writes about it
 //! * [`results`]: the page of shared memory in which a case counts its results
+//! * [`root`]: a user space beside the agent
 //! * [`waiting`]: a run that waits in the initramfs
 //! * [`window`]: how programs come into a machine that is up
 
@@ -17,6 +18,7 @@ pub mod message;
 pub mod need;
 pub mod profile;
 pub mod results;
+pub mod root;
 pub mod waiting;
 pub mod window;
 
@@ -25,6 +27,7 @@ pub use message::{
     Command, Counts, End, FromAgent, KernelRecord, Leftover, Report, ReportKind, RunRequest, ToAgent, Work,
 };
 pub use need::Need;
+pub use root::RootMount;
 
 /// Version of everything in this crate. Raise it when a message, the frame or the results page
 /// changes so that an older peer would misread it.

@@ -59,6 +59,7 @@ mod notes;
 mod planted_cost;
 mod replay;
 mod room;
+mod roots;
 mod shell;
 mod sources;
 mod suites;

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use kbuild::SourceTree;
 use kernel::{Caller, Context, Kernel, News, Store};
 use machine::Spec;
+use root::{Root, RootLocator};
 
 use crate::request::KernelRequest;
 use crate::source::{Source, VmmSource};
@@ -40,6 +41,13 @@ pub trait Backend: Sync {
     ///
     /// When there is none, or it does not build.
     fn kernel(&self, wanted: &KernelRequest, waiting: &mut Waiting<'_>) -> Result<Kernel, kbuild::Error>;
+
+    /// The root that is asked for, which is made first if need be.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or it cannot be made.
+    fn root(&self, wanted: &RootLocator, waiting: &mut Waiting<'_>) -> Result<Root, root::Error>;
 
     /// Machines of this kind for a Kernel. Clones have random numbers of their own, or, with `same_random_numbers`, those
     /// of their template.
@@ -101,6 +109,10 @@ impl Backend for HostBackend {
             true => kbuild::build(&wanted.locator, &wanted.build.recipe(), context),
             false => Ok(kernel::resolve(&wanted.locator, context)?),
         })
+    }
+
+    fn root(&self, wanted: &RootLocator, waiting: &mut Waiting<'_>) -> Result<Root, root::Error> {
+        with_store(waiting, |context| root::resolve(wanted, context))
     }
 
     fn machines<'a>(

@@ -10,11 +10,12 @@ mod script;
 mod tests;
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::time::Duration;
 
 use console::printable;
 use kernel::Kernel;
-use machine::qemu::files::{IMAGE, INITRAMFS};
+use machine::qemu::files::{IMAGE, INITRAMFS, ROOT};
 use machine::{Engine, Spec};
 use protocol::{RunRequest, waiting};
 use thiserror::Error;
@@ -49,7 +50,7 @@ pub enum Error {
     /// The initramfs cannot be made.
     #[error(transparent)]
     Machine(#[from] machine::Error),
-    /// The kernel's image cannot be read.
+    /// The image of the kernel or of the root cannot be read.
     #[error("{image}: {source}")]
     Image {
         /// Where it should be.
@@ -120,9 +121,9 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
     }
     let limit = parts.item.limit * SLOWNESS;
     let mut payload = parts.spec.payload.clone();
-    payload.file(waiting::STANDALONE, request(parts.item, parts.run.seed, limit, parts.settle)?);
-    let image = std::fs::read(&parts.kernel.image)
-        .map_err(|source| Error::Image { image: parts.kernel.image.display().to_string(), source })?;
+    payload.agent_file(waiting::STANDALONE, request(parts.item, parts.run.seed, limit, parts.settle)?);
+    let image = read(&parts.kernel.image)?;
+    let root = parts.spec.root.as_ref().map(|root| Ok::<_, Error>(File::new(ROOT, read(&root.image)?)));
     let script = script::write(parts, accel, limit);
     let own = [
         File { is_program: true, ..File::new("run.sh", script) },
@@ -132,7 +133,11 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
         File::new(IMAGE, image),
         File::new(INITRAMFS, payload.initramfs()?),
     ];
-    Ok(own.into_iter().chain(evidence).collect())
+    Ok(own.into_iter().chain(root.transpose()?).chain(evidence).collect())
+}
+
+fn read(image: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(image).map_err(|source| Error::Image { image: image.display().to_string(), source })
 }
 
 /// What waits in the initramfs for the agent, or for a person's `kiln-case`, to run `item` within `limit`,
@@ -169,6 +174,11 @@ fn readme(parts: Parts<'_>, evidence: &[File]) -> String {
         ("VERSION", &session.kiln),
     ]
     .map(|(name, value)| (name, printable(value.as_bytes())));
-    let values: Vec<(&str, String)> = values.into_iter().chain([("EVIDENCE", kept)]).collect();
+    let root = spec.root.as_ref().map(|root| {
+        let locator = printable(root.locator.as_bytes());
+        format!("    {ROOT:<16}  the user space of programs: {locator}\n")
+    });
+    let kept = [("ROOT", root.unwrap_or_default()), ("EVIDENCE", kept)];
+    let values: Vec<(&str, String)> = values.into_iter().chain(kept).collect();
     script::fill(README, &values)
 }

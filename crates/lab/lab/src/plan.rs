@@ -1,13 +1,16 @@
 //! What is going to be run, and the machine for it.
 //!
-//! * [`needs`]: what a Kernel and a host have of what the cases need
+//! * [`needs`]: what a Kernel and a host have of what the cases need; [`mod@root`]: a user space for programs
 
 #[cfg(test)]
 pub(crate) mod fixture;
 mod needs;
+mod root;
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use ::root::Root;
 use kernel::Kernel;
 use machine::payload::Wanted;
 use machine::{Payload, spec};
@@ -33,6 +36,10 @@ pub struct Plan {
     pub cpus: u32,
     /// Size of the machine's disk in MiB; 0 for none.
     pub disk_mib: u64,
+    /// The user space in which programs run, if it is not the agent's own.
+    pub root: Option<Arc<Root>>,
+    /// Programs run in a root, which has what they need.
+    pub has_root: bool,
     /// What is worth knowing and belongs to no case.
     pub notes: Vec<String>,
 }
@@ -79,6 +86,8 @@ pub struct Fixed {
     pub cpus: Option<u32>,
     /// Time limit of every case.
     pub limit: Option<Duration>,
+    /// Programs run in a root, which has what they need.
+    pub has_root: bool,
 }
 
 impl Plan {
@@ -116,7 +125,8 @@ impl Plan {
         let of_shape = |&cpus: &u32| {
             let items = self.items.iter().filter(|item| item.cpus == cpus).cloned().collect();
             let (suite, payload, notes) = (self.suite.clone(), self.payload.clone(), self.notes.clone());
-            Self { suite, items, payload, cpus, notes, ..self }
+            let root = self.root.clone();
+            Self { suite, items, payload, cpus, notes, root, ..self }
         };
         shapes.iter().map(of_shape).collect()
     }
@@ -136,6 +146,8 @@ impl Plan {
             memory_mib: fixed.memory_mib.unwrap_or(spec::MEMORY_MIB),
             cpus: fixed.cpus.unwrap_or(spec::CPUS),
             disk_mib: 0,
+            root: None,
+            has_root: fixed.has_root,
             notes: Vec::new(),
         };
         plan.grow(needs, fixed);

@@ -5,6 +5,7 @@
 //! * [`content`]: what runs, besides the Kernel
 //! * [`dry`]: what would be done
 //! * [`measure`](mod@measure): Kernels that are measured
+//! * [`user_space`]: the root of a machine
 //! * [`kunit`]: the tests that a kernel runs while it boots
 
 pub mod again;
@@ -15,6 +16,7 @@ pub mod dry;
 mod error;
 pub mod kunit;
 pub mod measure;
+pub(crate) mod user_space;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,6 +48,10 @@ const NO_CONFIGURATION: &str = "this kernel's configuration is unknown, so a mis
 
 /// Why there are no dumps although they were asked for.
 const NO_DUMP: &str = "--dump needs QEMU: there are no memory dumps of User-Mode Linux";
+
+/// kiln's own cases need nothing but the agent.
+const ROOT_OF_OWN_CASES: &str =
+    "--root has no effect on kiln's own cases: use it with --exec, --kselftest or a --suite of programs";
 
 /// What carries requests out, and who waits for it.
 pub struct Context<'a> {
@@ -127,6 +133,10 @@ impl Prepared {
         let suite = chosen.map(|chosen| suite(request, chosen, &kernel, &mut context.waiting)).transpose()?;
         let engine = request.machine.engine(&kernel)?;
         let fixed = request.machine.fixed(engine, request.case_limit)?;
+        if request.machine.root.is_some() && matches!(suite, Some(Suite::Own { .. })) {
+            return Err(Error::Usage(ROOT_OF_OWN_CASES.to_string()));
+        }
+        let root = user_space::find(&request.machine, context)?;
         let mut plan = match (request.cases.program(), &suite) {
             (Some(program), _) => Plan::for_program(&kernel, program.borrowed(), fixed)?,
             (None, Some(Suite::Own { name, cases })) => Plan::for_cases(name, &kernel, cases, fixed)?,
@@ -134,10 +144,13 @@ impl Prepared {
             (None, None) => return Err(Error::Usage("there is nothing to run".to_string())),
         };
         plan = plan.require(&kernel, &request.needs, fixed)?;
+        if let Some(root) = &root {
+            plan.give_root(&kernel, root)?;
+        }
         if let Some(again) = &again {
             again.narrow(&mut plan)?;
         }
-        let content = content::hash(request, suite.as_ref(), &plan.payload)?;
+        let content = content::hash(request, suite.as_ref(), &plan)?;
         let plans = plan.by_shape(fixed);
         let specs = plans.iter().map(|plan| request.machine.spec(plan, engine)).collect();
         Ok(Self { request: request.clone(), kernel, engine, plans, specs, content, again })
@@ -248,7 +261,9 @@ impl Prepared {
         let is_unknown = self.kernel.config.is_none() && self.request.has_needs();
         let unknown = is_unknown.then(|| NO_CONFIGURATION.to_string());
         let plans = self.plans.first().into_iter().flat_map(|plan| plan.notes.clone());
-        self.note_accel().into_iter().chain(again).chain(unknown).chain(plans).collect()
+        let root = self.plans.first().and_then(|plan| plan.root.as_ref());
+        let root = root.map(|root| format!("root {}: {}", root.locator, root.provenance));
+        self.note_accel().into_iter().chain(again).chain(unknown).chain(root).chain(plans).collect()
     }
 
     /// Why KVM is not used, where one might expect it.

@@ -16,7 +16,7 @@ use protocol::{Command, End, FromAgent, RunRequest, ToAgent, Work};
 use crate::backend::store;
 use crate::bundle;
 use crate::plan::Plan;
-use crate::prepare::{Alone, Context, Error};
+use crate::prepare::{Alone, Context, Error, user_space};
 use crate::request::ShellRequest;
 use crate::source::{BootEvent, VmmSource};
 use crate::userland;
@@ -29,6 +29,10 @@ const LIMIT_MS: u64 = 100 * 24 * 3600 * 1000;
 
 /// Where a command finds its standard input in the machine.
 const INPUT: &str = "/kiln/input";
+
+/// A person's shell; the agent takes the first where a root lacks the second.
+const SHELL: &str = "/bin/sh";
+const SHELL_OF_ROOTS: &str = "/bin/bash";
 
 /// Lines of the console that are shown when the machine dies under a command.
 const TAIL: usize = 30;
@@ -44,6 +48,8 @@ pub struct PreparedShell {
 /// A machine that is up, and has a shell.
 pub struct Shell {
     machine: Vmm,
+    /// What a person talks to.
+    program: &'static str,
     has_input: bool,
     note: Option<String>,
 }
@@ -103,7 +109,14 @@ impl PreparedShell {
         let machine = &request.machine;
         let engine = machine.engine(&kernel)?;
         let mut plan = Plan::nothing("shell", machine.fixed(engine, None)?);
-        userland::ship(&mut plan.payload)?;
+        match user_space::find(machine, context)? {
+            Some(root) => {
+                if let Some(why) = plan.give_root(&kernel, &root)? {
+                    return Err(Error::Usage(format!("--root {}: {why}", root.locator)));
+                }
+            }
+            None => drop(userland::ship(&mut plan.payload)?),
+        }
         let spec = machine.spec(&plan, engine);
         Ok(Self { kernel, spec, has_input: false })
     }
@@ -123,7 +136,9 @@ impl PreparedShell {
     pub fn beside(alone: Alone) -> Result<Self, Error> {
         let Alone { kernel, mut spec, item, run, settle, .. } = alone;
         spec.payload.file(FOREGROUND, bundle::request(&item, run.seed, item.limit, settle)?);
-        userland::ship(&mut spec.payload)?;
+        if spec.root.is_none() {
+            userland::ship(&mut spec.payload)?;
+        }
         Ok(Self { kernel, spec, has_input: false })
     }
 
@@ -147,8 +162,9 @@ impl PreparedShell {
             }
         })?;
         let (has_input, note) = (self.has_input, parameters::note(&unknown));
+        let program = if self.spec.root.is_some() { SHELL_OF_ROOTS } else { SHELL };
         Ok(match booted {
-            Ok(booted) => Ok(Shell { machine: booted.machine, has_input, note }),
+            Ok(booted) => Ok(Shell { machine: booted.machine, program, has_input, note }),
             Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => Err(Left::ByUser),
             Err(failure) => Err(Left::Died(Box::new(boot_judgement(&failure)))),
         })
@@ -195,7 +211,7 @@ impl Shell {
     pub fn interact(&mut self, terminal: Terminal) -> io::Result<UnixStream> {
         let Terminal { screen, term, size: (rows, columns) } = terminal;
         self.machine.show_console(screen);
-        self.machine.send(&ToAgent::Shell { argv: vec!["/bin/sh".to_string()], term, rows, columns });
+        self.machine.send(&ToAgent::Shell { argv: vec![self.program.to_string()], term, rows, columns });
         self.machine.console_input()
     }
 

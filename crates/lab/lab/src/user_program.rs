@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kernel::Kernel;
 use machine::payload::Wanted;
-use machine::program::{Program, interpreter};
+use machine::program::{Program, interpreter, read};
 use machine::spec;
 use protocol::{Command, Need, Work};
 
@@ -54,18 +54,18 @@ impl Plan {
     ///
     /// When it cannot be read or is no program, or a module's files are damaged.
     pub fn for_program(kernel: &Kernel, user: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
-        let program = scripts::load(user.path)?;
+        let program = match fixed.has_root {
+            // Its interpreter and libraries are those of the root.
+            true => Program { content: read(user.path)?, libraries: Vec::new() },
+            false => scripts::load(user.path)?,
+        };
         let name = user.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = place(&name);
         let mut plan = Self::empty(&name, &[], fixed);
         let script = interpreter(&program.content).map(|_| program.content.clone());
         plan.payload.program(program, &place);
-        let userland = userland::ship_busybox(&mut plan.payload);
-        for (name, path) in script.iter().flat_map(|script| userland.lacking(script)) {
-            // What cannot be shipped is missed by the script itself.
-            if let Ok(program) = Program::load(&path) {
-                plan.payload.program(program, &tool_path(&name));
-            }
+        if !fixed.has_root {
+            plan.ship_userland(script.as_deref());
         }
         plan.items.push(Item {
             name,
@@ -84,6 +84,17 @@ impl Plan {
             skip: None,
         });
         plan.require(kernel, user.needs, fixed)
+    }
+
+    /// A shell and the usual programs, and those of the host that a script names.
+    fn ship_userland(&mut self, script: Option<&[u8]>) {
+        let userland = userland::ship_busybox(&mut self.payload);
+        for (name, path) in script.iter().flat_map(|script| userland.lacking(script)) {
+            // What cannot be shipped is missed by the script itself.
+            if let Ok(program) = Program::load(&path) {
+                self.payload.program(program, &tool_path(&name));
+            }
+        }
     }
 }
 

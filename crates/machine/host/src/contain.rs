@@ -43,7 +43,7 @@ pub fn contain(command: &mut Command) {
 }
 
 /// A shell starts what runs in the background with interrupts ignored: kiln's programs would not stop when they are asked to.
-fn heed_interrupts() {
+pub(crate) fn heed_interrupts() {
     // SAFETY: a plain system call.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
 }

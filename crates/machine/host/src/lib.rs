@@ -4,6 +4,7 @@
 //! * [`write_atomically`], [`cache_folder`], [`state_folder`]: files of kiln's own
 //! * [`give_scratch`]: a file system that nobody else sees and that ends with it
 //! * [`sandbox()`]: a program that runs a stranger's code
+//! * [`with_subordinate_ids`]: a program that is root over user ids of its own
 //! * [`find_program`], [`available_memory_mib`], [`free_mib`], [`is_writable`]: what there is
 //! * [`Conditions`], [`Watching`]: what else happened while something was timed
 //! * [`read_bounded`]: a file that may hold anything
@@ -17,6 +18,7 @@ mod means;
 mod reading;
 mod sandbox;
 mod scratch;
+mod subordinate;
 pub mod task;
 
 pub use atomic::write_atomically;
@@ -27,4 +29,5 @@ pub use means::{available_memory_mib, find_program, free_mib, is_writable};
 pub use reading::read_bounded;
 pub use sandbox::{can_sandbox, sandbox};
 pub use scratch::give_scratch;
+pub use subordinate::{NEWUIDMAP, has_subordinate_ids, with_subordinate_ids};
 pub use task::Task;

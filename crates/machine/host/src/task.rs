@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal};
 use thiserror::Error;
 
 use crate::contain;
+use crate::subordinate::with_subordinate_ids;
 
 /// Most of each output that is given back, in bytes: more than apt prints about all kernels that there are. What
 /// is longer is cut off here.
@@ -75,10 +76,19 @@ impl<'a> Task<'a> {
     /// A program with its arguments; it speaks English and reads nothing.
     pub fn new(program: &str, arguments: &[&str], interrupt: &'a AtomicBool) -> Self {
         let mut command = Command::new(program);
-        command.args(arguments).env("LC_ALL", "C").stdin(Stdio::null());
+        command.args(arguments);
         contain(&mut command);
-        let limit = Duration::from_secs(60);
-        Self { command, name: program.to_owned(), limit, interrupt, log: None }
+        Self::of(command, program, interrupt)
+    }
+
+    /// The same as root over user ids of its own: [`with_subordinate_ids`].
+    pub fn as_root(program: &str, arguments: &[&str], interrupt: &'a AtomicBool) -> Self {
+        Self::of(with_subordinate_ids(program, arguments), program, interrupt)
+    }
+
+    fn of(mut command: Command, program: &str, interrupt: &'a AtomicBool) -> Self {
+        command.env("LC_ALL", "C").stdin(Stdio::null());
+        Self { command, name: program.to_owned(), limit: Duration::from_secs(60), interrupt, log: None }
     }
 
     /// Where it runs.

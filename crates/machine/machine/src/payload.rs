@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use kernel::Module;
+use protocol::RootMount;
 use protocol::measure::{INSTRUMENT, MODULES};
+use protocol::root::{DESCRIPTION, LAYER};
 
 use crate::error::Error;
 use crate::folder::{Entry, Folder};
@@ -24,7 +26,9 @@ pub struct Payload {
     folders: Vec<(Folder, String)>,
     libraries: BTreeSet<PathBuf>,
     files: Vec<(String, Vec<u8>)>,
+    agent_files: Vec<(String, Vec<u8>)>,
     links: Vec<(String, String)>,
+    root: Option<(RootMount, Vec<Module>)>,
 }
 
 /// What of a payload a case needs.
@@ -89,9 +93,23 @@ impl Payload {
         self.files.push((place.to_string(), content.into()));
     }
 
+    /// Makes a file with this content for the agent, which does not look into a root.
+    pub fn agent_file(&mut self, place: &str, content: impl Into<Vec<u8>>) {
+        self.agent_files.push((place.to_string(), content.into()));
+    }
+
     /// Makes a symbolic link; whatever else is shipped as `place` is kept instead.
     pub fn link(&mut self, place: &str, target: &str) {
         self.links.push((place.to_string(), target.to_string()));
+    }
+
+    /// Has the agent mount a root, in which programs run, after it has loaded these modules. All but modules is then
+    /// shipped into that root.
+    pub fn root(&mut self, filesystem: &str, options: &str, modules: Vec<Module>) {
+        let paths = modules.iter().map(|module| Self::module_path(&module.name)).collect();
+        let mount =
+            RootMount { filesystem: filesystem.to_string(), options: options.to_string(), modules: paths };
+        self.root = Some((mount, modules));
     }
 
     /// Ships the instrument of a machine that measures; it loads these modules first, by their paths in this order.
@@ -129,6 +147,7 @@ impl Payload {
             && self.folders.is_empty()
             && self.libraries.is_empty()
             && self.files.is_empty()
+            && self.agent_files.is_empty()
             && self.links.is_empty()
     }
 
@@ -138,7 +157,37 @@ impl Payload {
     ///
     /// When a module, a program or a file cannot be read.
     pub fn initramfs(&self) -> Result<Vec<u8>, Error> {
-        Ok(agent().finish_with(&self.files()?))
+        Ok(self.boot()?.finish_with(&self.files()?))
+    }
+
+    /// What every machine boots from: the agent, and what it mounts a root with.
+    ///
+    /// # Errors
+    ///
+    /// When a module cannot be read.
+    pub fn boot(&self) -> Result<Archive, Error> {
+        let mut archive = agent();
+        let Some((mount, modules)) = &self.root else { return Ok(archive) };
+        for module in modules {
+            archive.file(&Self::module_path(&module.name), module.read()?, 0o644);
+        }
+        let description =
+            mount.encode().map_err(|error| Error::host("root", std::io::Error::other(error)))?;
+        archive.file(DESCRIPTION, description, 0o600);
+        Ok(archive)
+    }
+
+    fn with_libraries(&self, program: &Program, place: &str, archive: &mut Archive) -> Result<(), Error> {
+        archive.file(&self.place(place), program.content.clone(), 0o755);
+        for library in &program.libraries {
+            archive.file(&self.place(&library.display().to_string()), program::read(library)?, 0o755);
+        }
+        Ok(())
+    }
+
+    /// Where the agent finds what is for this place.
+    fn place(&self, path: &str) -> String {
+        if self.root.is_some() { format!("{LAYER}{path}") } else { path.to_string() }
     }
 
     /// All of this as files, without the agent: each module and tool is a part, and so is the rest.
@@ -154,45 +203,40 @@ impl Payload {
             archive.close_part(&place);
         }
         for (program, place) in &self.tools {
-            with_libraries(program, place, &mut archive)?;
+            self.with_libraries(program, place, &mut archive)?;
             archive.close_part(place);
         }
         for (program, place) in &self.programs {
-            with_libraries(program, place, &mut archive)?;
+            self.with_libraries(program, place, &mut archive)?;
         }
         for (folder, place) in &self.folders {
-            ship(folder, place, &mut archive)?;
+            ship(folder, &self.place(place), &mut archive)?;
         }
         for library in &self.libraries {
-            archive.file(&library.display().to_string(), program::read(library)?, 0o755);
+            archive.file(&self.place(&library.display().to_string()), program::read(library)?, 0o755);
         }
         for (place, content) in &self.files {
+            archive.file(&self.place(place), content.clone(), 0o644);
+        }
+        for (place, content) in &self.agent_files {
             archive.file(place, content.clone(), 0o644);
         }
         for (place, target) in &self.links {
-            archive.link(place, target);
+            archive.link(&self.place(place), target);
         }
         archive.close_part(COMMON);
         Ok(archive)
     }
 }
 
-/// What every machine boots from: the agent, under its names.
-pub(crate) fn agent() -> Archive {
+/// The agent, under its names.
+fn agent() -> Archive {
     let mut archive = Archive::default();
     archive.device("/dev/console", 5, 1);
     archive.file("/init", AGENT, 0o755);
     archive.link("/bin/kiln-report", "/init");
     archive.link("/bin/kiln-case", "/init");
     archive
-}
-
-fn with_libraries(program: &Program, place: &str, archive: &mut Archive) -> Result<(), Error> {
-    archive.file(place, program.content.clone(), 0o755);
-    for library in &program.libraries {
-        archive.file(&library.display().to_string(), program::read(library)?, 0o755);
-    }
-    Ok(())
 }
 
 fn ship(folder: &Folder, place: &str, archive: &mut Archive) -> Result<(), Error> {

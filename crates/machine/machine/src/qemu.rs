@@ -41,6 +41,8 @@ pub mod files {
     pub const CONTROL: &str = "control";
     /// The disk, if it has one.
     pub const DISK: &str = "disk";
+    /// The image of its root, if it has one.
+    pub const ROOT: &str = "root";
 }
 
 /// What a shell starts QEMU with for the machine of `spec` out of [`files`].

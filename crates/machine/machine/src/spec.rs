@@ -1,7 +1,10 @@
 //! What a machine shall be.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use root::Root;
 
 use crate::engine::Engine;
 use crate::instrument::Timing;
@@ -26,6 +29,8 @@ pub struct Spec {
     pub aging: Duration,
     /// Size of an empty disk in MiB; 0 for none.
     pub disk_mib: u64,
+    /// The user space in which programs run, if it is not the agent's own.
+    pub root: Option<Arc<Root>>,
     /// The folder into which its memory is dumped when the kernel crashes or hangs, if it is. Only QEMU can do that.
     pub dumps: Option<PathBuf>,
     /// What it counts time by, if it is a machine that measures. Only QEMU can do that.
@@ -50,7 +55,7 @@ impl Spec {
     /// The same without what the machine boots from.
     pub(crate) fn bare(&self) -> Self {
         let Self { memory_mib, cpus, engine, boot_limit, silence_limit, aging, disk_mib, timing, .. } = *self;
-        let (append, dumps) = (self.append.clone(), self.dumps.clone());
+        let (append, dumps, root) = (self.append.clone(), self.dumps.clone(), self.root.clone());
         // A clone of the whole would copy all programs and folders first.
         let payload = Payload::default();
         Self {
@@ -62,6 +67,7 @@ impl Spec {
             silence_limit,
             aging,
             disk_mib,
+            root,
             dumps,
             timing,
             payload,

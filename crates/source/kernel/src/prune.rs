@@ -10,8 +10,9 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::store::{Lock, Shelf, Store, TEMPORARY, claim};
 
-/// The folders whose sub-folders are entries: packages, builds, checkouts, objects, unpacked sources, booted machines.
-const KINDS: [&str; 6] = ["deb", "built", "trees", "work", "sources", "templates"];
+/// The folders whose sub-folders are entries: packages, builds, checkouts, objects, unpacked sources, user spaces, booted
+/// machines.
+const KINDS: [&str; 7] = ["deb", "built", "trees", "work", "sources", "roots", "templates"];
 
 /// Something in the store that can be fetched or made again.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -67,6 +67,11 @@ impl Store {
         Shelf::new(self.directory.join("built"))
     }
 
+    /// User spaces for machines.
+    pub fn roots(&self) -> Shelf {
+        Shelf::new(self.directory.join("roots"))
+    }
+
     /// Booted machines that others are cloned from.
     pub fn templates(&self) -> Shelf {
         Shelf::new(self.directory.join("templates"))

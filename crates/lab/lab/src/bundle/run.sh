@@ -58,6 +58,7 @@ trap finish EXIT
 trap 'exit 130' HUP INT TERM
 cd -- "$work" || exit 3
 ln -s -- "$here/@IMAGE@" @IMAGE@ && ln -s -- "$here/@INITRAMFS@" @INITRAMFS@ || exit 3
+[ ! -e "$here/@ROOT@" ] || ln -s -- "$here/@ROOT@" @ROOT@ || exit 3
 : >@CONSOLE@ && : >@CONTROL@ || exit 3
 [ @DISK_MIB@ -eq 0 ] || dd if=/dev/null of=@DISK@ bs=1048576 seek=@DISK_MIB@ 2>/dev/null || fail 'no room for the disk'
 

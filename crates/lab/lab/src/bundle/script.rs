@@ -33,6 +33,7 @@ pub(super) fn write(parts: Parts<'_>, accel: Accel, limit: Duration) -> String {
         ("CONSOLE", files::CONSOLE.to_string()),
         ("CONTROL", files::CONTROL.to_string()),
         ("DISK", files::DISK.to_string()),
+        ("ROOT", files::ROOT.to_string()),
         ("DISK_MIB", parts.spec.disk_mib.to_string()),
         ("ACCEL", accel.name().to_string()),
         ("QEMU_KVM", command_line_from_files(parts.spec, Accel::Kvm)),

@@ -10,7 +10,7 @@ use protocol::Need;
 use super::{Fixed, Item, Plan};
 
 /// Modules behind [`Need::Disk`].
-const DISK_MODULES: &[&str] = &["virtio_pci", "virtio_blk"];
+pub(super) const DISK_MODULES: &[&str] = &["virtio_pci", "virtio_blk"];
 
 impl Plan {
     /// Each case needs this besides what it needs itself: the machine grows, modules and programs are shipped, and what
@@ -99,7 +99,8 @@ impl Plan {
             Need::Cpus(count) if count > self.cpus => {
                 Some(format!("needs {count} CPUs, the machine has {}", self.cpus))
             }
-            Need::Tool(name) => self.ship_tool(name),
+            // What a root has, only the machine can tell.
+            Need::Tool(name) if !self.has_root => self.ship_tool(name),
             // The running kernel has the last word on everything else.
             _ => None,
         }

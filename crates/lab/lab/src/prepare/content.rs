@@ -7,6 +7,7 @@ use machine::Payload;
 use machine::program::Program;
 
 use super::{Error, Prepared};
+use crate::plan::Plan;
 use crate::request::RunRequest;
 use crate::suites::Suite;
 use crate::user_program::place;
@@ -21,9 +22,9 @@ pub struct ProgramFile<'a> {
 }
 
 /// A hash over the user's program with its libraries, the files of the suite, or for kiln's own cases the agent, which
-/// they are part of.
-pub(super) fn hash(request: &RunRequest, suite: Option<&Suite>, payload: &Payload) -> Result<String, Error> {
-    let program = request.cases.program().and_then(|program| user_program(&program.path, payload));
+/// they are part of; and over the root.
+pub(super) fn hash(request: &RunRequest, suite: Option<&Suite>, plan: &Plan) -> Result<String, Error> {
+    let program = request.cases.program().and_then(|program| user_program(&program.path, &plan.payload));
     let mut hash = PartsHash::default();
     match (program, suite) {
         (Some((_, program)), _) => {
@@ -41,6 +42,10 @@ pub(super) fn hash(request: &RunRequest, suite: Option<&Suite>, payload: &Payloa
             hash.part("agent");
             hash.part(machine::AGENT);
         }
+    }
+    if let Some(root) = &plan.root {
+        hash.part("root");
+        hash.part(&root.identity);
     }
     Ok(hash.finish())
 }

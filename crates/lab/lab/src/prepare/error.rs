@@ -11,6 +11,9 @@ pub enum Error {
     /// There is no such Kernel, or it does not build.
     #[error(transparent)]
     Build(#[from] kbuild::Error),
+    /// There is no such root, or it cannot be made.
+    #[error(transparent)]
+    Root(#[from] root::Error),
     /// There are no such cases, or they do not build.
     #[error(transparent)]
     Suite(#[from] crate::suites::Error),
@@ -29,6 +32,7 @@ impl Error {
         match self {
             Self::Kernel(error) => error.is_usage(),
             Self::Build(error) => error.is_usage(),
+            Self::Root(error) => error.is_usage(),
             Self::Suite(error) => error.is_usage(),
             Self::Machine(error) => error.is_usage(),
             Self::Usage(_) => true,
@@ -41,6 +45,7 @@ impl Error {
         match self {
             Self::Kernel(error) => error.is_interrupt(),
             Self::Build(error) => error.is_interrupt(),
+            Self::Root(error) => error.is_interrupt(),
             Self::Suite(error) => matches!(error, crate::suites::Error::Interrupted),
             Self::Machine(_) | Self::Usage(_) => false,
         }

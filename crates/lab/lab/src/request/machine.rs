@@ -5,6 +5,7 @@ use std::time::Duration;
 use ::machine::{AccelChoice, Engine, Error, Spec, TimeoutScale};
 use judge::Dialect;
 use kernel::Kernel;
+use root::RootLocator;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Fixed, Plan};
@@ -31,6 +32,8 @@ pub struct MachineRequest {
     pub append: Vec<String>,
     /// How QEMU executes instructions.
     pub accel: AccelChoice,
+    /// The user space in which programs run, instead of the agent's own.
+    pub root: Option<RootLocator>,
     /// Time limit of a boot.
     #[serde(default, with = "judge::json::optional_seconds")]
     pub boot_limit: Option<Duration>,
@@ -52,7 +55,8 @@ impl MachineRequest {
     ///
     /// When the machine cannot have so many CPUs.
     pub fn fixed(&self, engine: Engine, limit: Option<Duration>) -> Result<Fixed, Error> {
-        Ok(Fixed { memory_mib: self.memory_mib, cpus: engine.cpus(self.cpus)?, limit })
+        let (memory_mib, has_root) = (self.memory_mib, self.root.is_some());
+        Ok(Fixed { memory_mib, cpus: engine.cpus(self.cpus)?, limit, has_root })
     }
 
     /// The machine for `plan`.
@@ -70,6 +74,7 @@ impl MachineRequest {
             silence_limit: limit(SILENCE_LIMIT),
             aging: if is_ltp { LTP_AGING } else { Duration::ZERO },
             disk_mib: plan.disk_mib,
+            root: plan.root.clone(),
             dumps: None,
             timing: None,
             payload: plan.payload.clone(),
@@ -83,5 +88,6 @@ pub fn describe(specs: &[Spec]) -> String {
     let Some(first) = specs.first() else { return String::new() };
     let counts: Vec<String> = specs.iter().map(|spec| spec.cpus.to_string()).collect();
     let noun = if counts == ["1"] { "CPU" } else { "CPUs" };
-    format!("{}, {} {noun}, {} MiB", first.engine, counts.join(" or "), first.memory_mib)
+    let root = first.root.as_ref().map(|root| format!(", root {}", root.locator)).unwrap_or_default();
+    format!("{}, {} {noun}, {} MiB{root}", first.engine, counts.join(" or "), first.memory_mib)
 }

@@ -100,6 +100,7 @@ impl Words {
             AccelChoice::Kvm => self.option("--accel", &"kvm"),
             AccelChoice::Tcg => self.option("--accel", &"tcg"),
         }
+        self.each("--root", &machine.root);
         self.time("--timeout", machine.boot_limit);
     }
 

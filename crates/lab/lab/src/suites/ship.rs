@@ -35,8 +35,12 @@ impl Plan {
     /// When a program of the host cannot be shipped.
     pub fn for_external(suite: &External, kernel: &Kernel, fixed: Fixed) -> Result<Self, Error> {
         let mut plan = Self::empty(&suite.name, &[], fixed);
-        let userland = userland::ship(&mut plan.payload)?;
-        let survey = survey(suite, &userland);
+        // A root has what programs need besides their folder, or they miss it themselves.
+        let userland = match fixed.has_root {
+            true => Userland::default(),
+            false => userland::ship(&mut plan.payload)?,
+        };
+        let survey = if fixed.has_root { Survey::default() } else { survey(suite, &userland) };
         plan.payload.folder(suite.folder.clone(), suite.place);
         survey.ship(&mut plan.payload);
         for (place, target) in &suite.links {
@@ -52,7 +56,9 @@ impl Plan {
             plan.payload.file(&format!("/lib/modules/{release}/modules.builtin"), list);
         }
         for case in &suite.cases {
-            let skip = case.skip.clone().or_else(|| survey.missing(suite, &case.program, &userland));
+            let missing = || survey.missing(suite, &case.program, &userland);
+            let is_known = !(fixed.has_root && matches!(case.program, Behind::Name(_)));
+            let skip = case.skip.clone().or_else(|| is_known.then(missing).flatten());
             let loads = survey.loads(suite, &case.program);
             let asks = [case.asks.clone(), modules_of(kernel, &case.options), loads].concat();
             let (modules, parts) = plan.provide_available(kernel, &asks)?;

@@ -120,6 +120,8 @@ impl World {
             memory_mib: 1,
             cpus: 1,
             disk_mib: 0,
+            root: None,
+            has_root: false,
             notes: Vec::new(),
         };
         (source, plan)

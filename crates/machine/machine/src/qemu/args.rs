@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use protocol::measure::EXCHANGE_SIZE;
+use protocol::root::SERIAL;
 use protocol::window::WINDOW_SIZE;
 
 use super::files;
@@ -29,6 +30,7 @@ pub(super) fn arguments(
         serial_port("control", numbers.control),
         self::monitor(monitor),
         numbers.disk.map(|number| disk(&inherited(number))).unwrap_or_default(),
+        numbers.root.map(|number| root(&inherited(number))).unwrap_or_default(),
         spec.timing.map(Timing::arguments).unwrap_or_default(),
         numbers.instrument.map(instrument).unwrap_or_default(),
         ending(spec),
@@ -47,6 +49,7 @@ pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
         file(files::CONSOLE),
         file(files::CONTROL),
         if spec.disk_mib > 0 { disk(files::DISK) } else { Vec::new() },
+        if spec.root.is_some() { root(files::ROOT) } else { Vec::new() },
         ending(spec),
     ]
     .concat()
@@ -152,6 +155,13 @@ fn disk(file: &str) -> Vec<String> {
     strings(["-drive", &drive, "-device", "virtio-blk-pci,drive=disk"])
 }
 
+/// Others read the image too, and nobody writes to it.
+fn root(file: &str) -> Vec<String> {
+    let drive = format!("file={file},format=raw,if=none,id=root,readonly=on,file.locking=off");
+    let device = format!("virtio-blk-pci,drive=root,serial={SERIAL}");
+    strings(["-drive", &drive, "-device", &device])
+}
+
 /// The memory that it shares with this host, the device by which it stops itself, and the plugin that watches it.
 fn instrument(files: Files<i32>) -> Vec<String> {
     let memory = format!(
@@ -206,6 +216,7 @@ mod tests {
             silence_limit: Duration::ZERO,
             aging: Duration::ZERO,
             disk_mib: 0,
+            root: None,
             dumps: None,
             timing: None,
             payload: Payload::default(),
@@ -278,6 +289,15 @@ mod tests {
             assert!(line.contains(&window), "{line}");
         }
         assert!(!of(Origin::Clone { memory: 8, state: 3, window: None }).contains("window"));
+    }
+
+    #[test]
+    fn a_root_is_read_and_never_written() {
+        let numbers = Numbers { root: Some(9), ..Numbers::example(false, false) };
+        let line = arguments(&spec(), Accel::Tcg, Path::new("x"), &numbers, 6).join(" ");
+        let root = "-drive file=/proc/self/fd/9,format=raw,if=none,id=root,readonly=on,file.locking=off \
+                    -device virtio-blk-pci,drive=root,serial=kiln-root";
+        assert!(line.contains(root), "{line}");
     }
 
     #[test]

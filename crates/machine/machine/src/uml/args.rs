@@ -51,6 +51,7 @@ mod tests {
             silence_limit: Duration::ZERO,
             aging: Duration::ZERO,
             disk_mib: 0,
+            root: None,
             dumps: None,
             timing: None,
             payload: Payload::default(),

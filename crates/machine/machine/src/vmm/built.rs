@@ -19,14 +19,19 @@ use crate::instrument::{Channel, Exchange, Watch};
 use crate::spec::Spec;
 use crate::template::{Body, Memory, Template, TemplateEntry};
 use crate::window::Window;
-use crate::{AGENT, payload, qemu, required_config, uml};
+use crate::{qemu, required_config, uml};
+
+/// The number of the root's descriptor in a command line that is only shown.
+const EXAMPLE_ROOT: i32 = 10;
 
 /// Everything that a machine is made of, ready to be started.
 #[derive(Debug)]
 pub struct Built<'a> {
     spec: &'a Spec,
     kernel: &'a Kernel,
-    /// What it has besides the agent.
+    /// What every machine of it boots from.
+    boot: Archive,
+    /// What it has besides.
     files: Archive,
     /// Where clones find them, if that is where they come from.
     window: Option<Arc<Window>>,
@@ -51,8 +56,8 @@ impl<'a> Built<'a> {
     /// cannot be read.
     pub fn new(spec: &'a Spec, kernel: &'a Kernel) -> Result<Self, Error> {
         required_config::check(spec.engine, kernel.config.as_ref())?;
-        let files = spec.payload.files()?;
-        let needed = Spec::least_memory_mib(files.size() + AGENT.len());
+        let (boot, files) = (spec.payload.boot()?, spec.payload.files()?);
+        let needed = Spec::least_memory_mib(files.size() + boot.size());
         if spec.memory_mib < needed {
             return Err(Error::SmallMemory { asked: spec.memory_mib, needed });
         }
@@ -68,7 +73,7 @@ impl<'a> Built<'a> {
         // What measures is to find everything where it was in the boot before.
         let may_come_later = matches!((spec.engine, spec.timing), (Engine::Qemu(_), None));
         let window = if may_come_later { Window::holding(&files)?.map(Arc::new) } else { None };
-        Ok(Self { spec, kernel, files, window, program })
+        Ok(Self { spec, kernel, boot, files, window, program })
     }
 
     /// Size of the initramfs in bytes.
@@ -79,8 +84,8 @@ impl<'a> Built<'a> {
 
     fn initramfs(&self, programs: Programs) -> Vec<u8> {
         match programs {
-            Programs::Inside => payload::agent().finish_with(&self.files),
-            Programs::Later => payload::agent().finish(),
+            Programs::Inside => self.boot.finish_with(&self.files),
+            Programs::Later => self.boot.finish(),
         }
     }
 
@@ -93,7 +98,8 @@ impl<'a> Built<'a> {
     /// The command line that a start would use, with made-up numbers for its descriptors.
     #[must_use]
     pub fn command_line(&self) -> String {
-        let numbers = Numbers::example(self.spec.disk_mib > 0, self.spec.timing.is_some());
+        let mut numbers = Numbers::example(self.spec.disk_mib > 0, self.spec.timing.is_some());
+        numbers.root = self.spec.root.as_ref().map(|_| EXAMPLE_ROOT);
         quote(&match self.spec.engine {
             Engine::Qemu(accel) => qemu::example(self.spec, accel, self.files(), &numbers),
             Engine::Uml => uml::command(self.spec, &self.program, &numbers),
@@ -152,8 +158,9 @@ impl<'a> Built<'a> {
     pub fn template_entry(&self, store: Store, programs: Programs) -> TemplateEntry {
         // A later kiln may start the program in another way.
         let (identity, line) = (self.kernel.identity(&self.spec.parameters()), self.command_line());
-        let Spec { disk_mib, aging, .. } = self.spec;
-        let description = [identity, line, disk_mib.to_string(), format!("{aging:?} {programs:?}")];
+        let Spec { disk_mib, aging, root, .. } = self.spec;
+        let root = root.as_ref().map(|root| root.identity.clone()).unwrap_or_default();
+        let description = [identity, line, disk_mib.to_string(), format!("{aging:?} {programs:?}"), root];
         TemplateEntry::new(store, &description, &self.program, &self.initramfs(programs))
     }
 

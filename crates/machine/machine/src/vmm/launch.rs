@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::fs::MemfdFlags;
@@ -28,6 +29,8 @@ pub(crate) struct Parts {
     pub(crate) console: OwnedFd,
     pub(crate) control: OwnedFd,
     pub(crate) disk: Option<OwnedFd>,
+    /// The image of its root.
+    pub(crate) root: Option<OwnedFd>,
     pub(crate) origin: Origin<OwnedFd>,
     /// Those of a machine that measures.
     pub(crate) instrument: Option<instrument::Files<OwnedFd>>,
@@ -39,6 +42,7 @@ pub(crate) struct Numbers {
     pub(crate) console: i32,
     pub(crate) control: i32,
     pub(crate) disk: Option<i32>,
+    pub(crate) root: Option<i32>,
     pub(crate) origin: Origin<i32>,
     pub(crate) instrument: Option<instrument::Files<i32>>,
 }
@@ -99,6 +103,7 @@ impl Parts {
             console: self.console.as_raw_fd(),
             control: self.control.as_raw_fd(),
             disk: self.disk.as_ref().map(AsRawFd::as_raw_fd),
+            root: self.root.as_ref().map(AsRawFd::as_raw_fd),
             origin: self.origin.as_ref().map(AsRawFd::as_raw_fd),
             instrument: self.instrument.as_ref().map(|files| files.as_ref().map(AsRawFd::as_raw_fd)),
         }
@@ -116,7 +121,8 @@ impl Parts {
 
     pub(crate) fn into_inherited(self) -> Vec<OwnedFd> {
         let instrument = self.instrument.into_iter().flat_map(instrument::Files::into_files);
-        let own = [self.console, self.control].into_iter().chain(self.disk).chain(instrument);
+        let disks = self.disk.into_iter().chain(self.root);
+        let own = [self.console, self.control].into_iter().chain(disks).chain(instrument);
         own.chain(self.origin.into_files()).collect()
     }
 }
@@ -126,7 +132,7 @@ impl Numbers {
     pub(crate) fn example(has_disk: bool, measures: bool) -> Self {
         let origin = Origin::Boot { initramfs: 3, memory: Some(9), window: None };
         let instrument = measures.then_some(instrument::Files { exchange: 8, plugin: None });
-        Self { console: 4, control: 5, disk: has_disk.then_some(7), origin, instrument }
+        Self { console: 4, control: 5, disk: has_disk.then_some(7), root: None, origin, instrument }
     }
 }
 
@@ -163,6 +169,12 @@ pub(crate) fn disk(mib: u64) -> Result<OwnedFd, Error> {
     let file = in_memory("disk", &[])?;
     rustix::fs::ftruncate(&file, mib << 20).map_err(|source| Error::host("disk", source))?;
     Ok(file)
+}
+
+/// The image of a root, for reading.
+pub(crate) fn image(path: &Path) -> Result<OwnedFd, Error> {
+    let file = std::fs::File::open(path).map_err(|source| Error::host("image of the root", source))?;
+    Ok(file.into())
 }
 
 /// The command line as a shell reads it.

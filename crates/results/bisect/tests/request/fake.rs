@@ -14,6 +14,7 @@ use lab::source::Source;
 use lab::{Backend, Waiting};
 use machine::{AccelChoice, Spec};
 use measure::{Candidate, Counting, Kind, Measurement, Metric, Unit, Value};
+use root::{Root, RootLocator};
 use tempfile::TempDir;
 
 use crate::machines::FakeSource;
@@ -164,6 +165,10 @@ impl Backend for World {
             provenance: "played".into(),
             lease: None,
         })
+    }
+
+    fn root(&self, wanted: &RootLocator, _waiting: &mut Waiting<'_>) -> Result<Root, root::Error> {
+        Err(root::Error::NotFound { path: wanted.to_string().into() })
     }
 
     fn machines<'a>(

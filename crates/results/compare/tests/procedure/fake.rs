@@ -19,6 +19,7 @@ use machine::{AccelChoice, Spec, Timing};
 use measure::{
     Boot, Candidate, Counting, Failure, Kind, Measurement, Metric, NotMeasured, Progress, Unit, Value,
 };
+use root::{Root, RootLocator};
 use tempfile::TempDir;
 
 /// The operation that is measured.
@@ -109,6 +110,10 @@ impl Backend for World {
             provenance: "played".into(),
             lease: None,
         })
+    }
+
+    fn root(&self, wanted: &RootLocator, _waiting: &mut Waiting<'_>) -> Result<Root, root::Error> {
+        Err(root::Error::NotFound { path: wanted.to_string().into() })
     }
 
     fn machines<'a>(

@@ -1,0 +1,217 @@
+//! User spaces for programs: Debian's packages, directories and images.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use judge::{Blame, Outcome, Run};
+use machine::program::Program;
+use rustix::process::Signal;
+
+use crate::support::bundle::says_the_same;
+use crate::support::{BUILD, Call, Done, KERNEL, Place, processes, until};
+
+/// A root that several tests share: it is made once.
+const DEBIAN: &str = "debian:iproute2";
+
+/// A program of the host in a root on the stock kernel.
+fn in_root(place: &Place, root: &str, program: &Path) -> Call {
+    place.exec(program, &["--root", root])
+}
+
+/// A script for the bash of a root, which ends with the first command that fails.
+fn bash(place: &Place, name: &str, body: &str) -> PathBuf {
+    let path = place.script(name, "");
+    fs::write(&path, format!("#!/bin/bash\nset -e\n{body}\n")).expect("writable");
+    path
+}
+
+/// A root directory with nothing in it but a shell.
+fn with_busybox(place: &Place) -> PathBuf {
+    let root = place.path().join("root");
+    let busybox = Program::find("busybox").expect("scripts/setup installs it");
+    fs::create_dir_all(root.join("usr/bin")).expect("writable");
+    fs::copy(busybox, root.join("usr/bin/busybox")).expect("writable");
+    symlink("busybox", root.join("usr/bin/sh")).expect("writable");
+    symlink("usr/bin", root.join("bin")).expect("writable");
+    root
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("paths of tests are UTF-8")
+}
+
+#[track_caller]
+fn only_run(done: &Done) -> Run {
+    done.finished().into_iter().next().expect("one case ran")
+}
+
+#[test]
+fn programs_of_packages_run_on_a_stock_kernel() {
+    let place = Place::new();
+    let body = "ip -V | grep iproute2
+        dpkg --status iproute2 | grep -q installed
+        test $(cat /etc/hostname) = kiln
+        # What is written goes to memory, and the next clone does not see it.
+        test ! -e /usr/bin/written
+        touch /usr/bin/written
+        # A root as any other: in a chroot, user namespaces are refused.
+        unshare --user --map-root-user --mount true
+        test $(id -u nobody) = 65534
+        test $PWD = /tmp
+        # The machine's own file systems are there, and the agent's files are not.
+        test -r /proc/kallsyms -a -d /sys/fs/cgroup -a -w /dev/shm
+        test ! -e /kiln -a ! -e /init
+        kiln-report pass 'reported from the root'";
+    for place in [&place, &Place::new()] {
+        let job = bash(place, "job", body);
+        let done = in_root(place, DEBIAN, &job).run_within(BUILD).expect(0).says("root debian:iproute2");
+        let run = only_run(&done);
+        assert_eq!(run.outcome, Outcome::Pass, "{run:?}");
+        assert!(run.reports.iter().any(|report| report.text.contains("from the root")), "{run:?}");
+        assert!(run.notes.is_empty(), "nothing is left behind: {run:?}");
+    }
+    let tree = place.kiln(["shell", KERNEL, "--root", DEBIAN, "-c", "dpkg --status iproute2 && exit 7"]);
+    tree.run().expect(7).says("Package: iproute2");
+}
+
+/// With its root, it is run without kiln.
+#[test]
+fn a_failure_in_a_root_is_handed_over() {
+    let place = Place::new();
+    let root = with_busybox(&place);
+    let job = place.script("job", "busybox test -e /usr/bin/busybox && exit 9");
+    let done = in_root(&place, text(&root), &job).run().expect(9);
+    says_the_same(&place, &done, "job");
+    place.kiln(["replay", "last"]).run().expect(9).says("same as before");
+}
+
+/// A folder is there under its own path, and its programs find what the root has.
+#[test]
+fn suites_run_in_a_root() {
+    let place = Place::new();
+    let suite = place.suite(&[("finds", "command -v ip"), ("lacks", "command -v no-such-program")]);
+    let call = place.kiln(["run", KERNEL, "--no-retry", "--suite", &suite, "--root", DEBIAN]);
+    let runs = call.run_within(BUILD).expect(1).finished();
+    let outcome = |name: &str| runs.iter().find(|run| run.case == name).map(|run| run.outcome);
+    assert_eq!((outcome("finds"), outcome("lacks")), (Some(Outcome::Pass), Some(Outcome::Fail)));
+}
+
+#[test]
+fn a_directory_is_a_root_and_keeps_what_is_in_it() {
+    let place = Place::new();
+    let root = with_busybox(&place);
+    fs::create_dir(root.join("etc")).expect("writable");
+    fs::write(root.join("etc/hosts"), "mine").expect("writable");
+    let job = place.script("job", "[ \"$(busybox cat /etc/hosts)\" = mine ] && [ -e /etc/passwd ]");
+    in_root(&place, text(&root), &job).run().expect(0);
+    // A change is seen, without being told of.
+    fs::write(root.join("etc/hosts"), "other").expect("writable");
+    in_root(&place, text(&root), &job).run().expect(1);
+    assert!(!root.join("etc/passwd").exists() && !root.join("proc").exists());
+}
+
+/// Whatever its links say, the agent finds its own files, and what goes wrong is the case's.
+#[test]
+fn a_hostile_root_breaks_its_cases_and_no_verdict() {
+    let place = Place::new();
+    let root = with_busybox(&place);
+    for (link, target) in [
+        ("tmp", "/proc"),
+        ("run", "../../../../kiln"),
+        ("usr/local", "/loop"),
+        ("loop", "loop"),
+        ("etc", "/dev"),
+    ] {
+        symlink(target, root.join(link)).expect("writable");
+    }
+    let job = place.script("job", "exit 0");
+    let done = in_root(&place, text(&root), &job).run().expect(3);
+    let run = only_run(&done);
+    assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)), "{run:?}");
+    assert!(run.reason.contains("the root cannot be used"), "{}", run.reason);
+}
+
+#[test]
+fn what_a_root_lacks_is_named() {
+    let place = Place::new();
+    let root = with_busybox(&place);
+    let python = place.file("job.py", "#!/usr/bin/python3\nprint('hello')\n");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&python, executable).expect("it is ours");
+    let run = only_run(&in_root(&place, text(&root), &python).run().expect(3));
+    assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)), "{run:?}");
+    assert!(run.reason.contains("/usr/bin/python3"), "{}", run.reason);
+    let place = Place::new();
+    let job = place.script("job", "exit 0");
+    let needs = place.exec(&job, &["--root", text(&root), "--need", "program=fio"]).run().expect(4);
+    assert_eq!(only_run(&needs).outcome, Outcome::Skip);
+}
+
+#[test]
+fn an_image_is_a_root_unless_it_is_damaged() {
+    let place = Place::new();
+    let (root, image) = (with_busybox(&place), place.path().join("root.ext4"));
+    let arguments = ["-q", "-t", "ext4", "-d", text(&root), text(&image), "16M"];
+    let made = Command::new("mke2fs").args(arguments).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let job = place.script("job", "busybox touch /written");
+    let before = fs::read(&image).expect("readable");
+    in_root(&place, text(&image), &job).run().expect(0);
+    assert!(fs::read(&image).expect("readable") == before, "nobody writes to it");
+    // Its superblock is whole, the rest is not.
+    let damaged = before.iter().enumerate().map(|(at, byte)| if at < 4096 { *byte } else { 0 });
+    fs::write(&image, damaged.collect::<Vec<u8>>()).expect("writable");
+    let place = Place::new();
+    let job = place.script("job", "exit 0");
+    let run = only_run(&in_root(&place, text(&image), &job).run().expect(3));
+    assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)), "{run:?}");
+}
+
+#[test]
+fn roots_that_are_none() {
+    let place = Place::new();
+    let job = place.script("job", "exit 0");
+    let file = place.file("file", "text");
+    let empty = place.path().join("empty");
+    fs::create_dir(&empty).expect("writable");
+    for (root, words) in [
+        ("/no/such", "/no/such: no such file or directory: name a root directory"),
+        (text(&file), "not an image of a file system"),
+        (text(&empty), "not a root directory"),
+        ("debian:Fio", "\"Fio\" is not the name of a package"),
+        ("debian:no-such-package-here", "has no package no-such-package-here"),
+        ("debian/no-such-suite:fio", "has no suite no-such-suite"),
+    ] {
+        let done = in_root(&place, root, &job).run_within(BUILD).expect(2);
+        assert!(done.stderr.contains(words), "{}", done.stderr);
+    }
+    let own = place.kiln(["run", KERNEL, "--case", "pipe/*", "--root", text(&empty)]).run().expect(2);
+    assert!(own.stderr.contains("no effect on kiln's own cases"), "{}", own.stderr);
+}
+
+#[test]
+fn a_root_in_the_making_dies_with_kiln() {
+    let place = Place::new();
+    let cache = place.templates();
+    let job = place.script("job", "exit 0");
+    let call = || in_root(&place, "debian", &job).env("XDG_CACHE_HOME", text(&cache));
+    for signal in [Signal::KILL, Signal::INT] {
+        let running = call().start();
+        let all = until("mmdebstrap has begun", || {
+            let all = processes::descendants(running.pid());
+            processes::any_runs(&all, "mmdebstrap").then_some(all)
+        });
+        running.signal(signal);
+        let done = running.wait();
+        assert!(signal == Signal::KILL || done.code == Some(130), "{}", done.stderr);
+        until("all of them are gone", || (!all.iter().any(processes::lives)).then_some(()));
+        let mounts = fs::read_to_string("/proc/self/mounts").expect("Linux");
+        assert!(!mounts.contains(text(place.path())), "{mounts}");
+        let roots = cache.join("kiln/roots");
+        let made = fs::read_dir(roots).expect("it was begun").flatten().map(|entry| entry.file_name());
+        let made: Vec<_> = made.filter_map(|name| name.into_string().ok()).collect();
+        assert!(made.iter().all(|name| name.starts_with("tmp-") || name == ".lock"), "{made:?}");
+    }
+}

@@ -1,0 +1,65 @@
+//! Roots in the store: an image with the record of what is in it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use kernel::store::{read_json, write_json};
+use kernel::{Context, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::{Filesystem, Root};
+
+/// The image of an entry.
+const IMAGE: &str = "image";
+/// What is known of it.
+const RECORD: &str = "root.json";
+/// Changed when images are made in another way; older ones are then made anew.
+pub(crate) const FORMAT: u32 = 1;
+
+/// What is kept beside an image.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    format: u32,
+    provenance: String,
+    size: u64,
+    filesystem: Filesystem,
+}
+
+impl Record {
+    /// Of an entry whose image has been made.
+    pub(crate) fn write(entry: &Path, provenance: String) -> Result<(), Error> {
+        let image = image_of(entry);
+        let size = image.metadata().map_err(Error::io("find", &image))?.len();
+        let filesystem = Filesystem::of(&image).map_err(Error::io("read", &image))?;
+        let filesystem = filesystem.ok_or(Error::NotAnImage { path: image })?;
+        let record = Self { format: FORMAT, provenance, size, filesystem };
+        Ok(write_json(&entry.join(RECORD), &record)?)
+    }
+}
+
+/// Where the image of an entry is, or will be.
+pub(crate) fn image_of(entry: &Path) -> PathBuf {
+    entry.join(IMAGE)
+}
+
+/// The root of this identity; nothing if it is not there, or not whole.
+pub(crate) fn open(identity: &str, locator: &str, context: &Context<'_>) -> Option<Root> {
+    let entry = context.store.roots().entry(identity);
+    // Taken before anything is read, so that all of it stays. Some file systems cannot lock; nothing is pruned from those.
+    let lease = match Store::lease(&entry) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        lease => lease.ok().map(Arc::new),
+    };
+    let record: Record = read_json(&entry.join(RECORD))?;
+    let image = image_of(&entry);
+    let is_whole = record.format == FORMAT && image.metadata().ok()?.len() == record.size;
+    is_whole.then(|| Root {
+        locator: locator.to_owned(),
+        provenance: record.provenance,
+        identity: identity.to_owned(),
+        image,
+        filesystem: record.filesystem,
+        lease,
+    })
+}
