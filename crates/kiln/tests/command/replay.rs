@@ -85,7 +85,11 @@ fn what_was_not_kept_cannot_be_replayed() {
         &serde_json::to_value(judge::Run { case: "a".into(), ..judge::Run::unstarted() }).expect("data"),
     );
     let done = place.kiln(["replay", "last"]).run().expect(2);
-    assert!(done.stderr.contains("another version of kiln: it does not say how"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("another version of kiln: it does not record the command"),
+        "{}",
+        done.stderr
+    );
     session["command"] = serde_json::json!(["run", "--no-such-option"]);
     keep("session.json", &session);
     let done = place.kiln(["replay", "last"]).run().expect(2);

@@ -154,7 +154,7 @@ mod tests {
     fn what_is_no_code_is_refused() {
         for text in ["x", "0", "0:g", "z:1", "ffffffff:f"] {
             let error = serde_json::from_value::<Code>(text.into()).unwrap_err();
-            assert!(error.to_string().contains("no list of instructions"), "{error}");
+            assert!(error.to_string().contains("not a list of instructions"), "{error}");
         }
     }
 

@@ -53,7 +53,7 @@ fn blocks_must_be_closed_in_their_file_and_order() {
     assert!(
         refusal(&[("Kconfig", "if A\nsource \"b\"\n"), ("b", "endif\n")]).starts_with("b:1: endif closes no")
     );
-    assert!(refusal(&[("Kconfig", &"if A\n".repeat(65))]).contains("more than 64 blocks"));
+    assert!(refusal(&[("Kconfig", &"if A\n".repeat(65))]).contains("more than 64 nested blocks"));
 }
 
 #[test]
