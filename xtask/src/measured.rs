@@ -14,8 +14,12 @@ use rustix::process::{WaitOptions, WaitStatus, getpid, set_child_subreaper, wait
 
 use crate::cpu;
 
-/// CPU time that no single test may take.
+/// CPU time that a single test should not take.
 pub(crate) const TEST_MAX: Duration = Duration::from_secs(60);
+
+/// How much more CPU time the same test may take on a host whose cores and caches others use too. One test took 39 s
+/// on an idle host and 61 s on such a one.
+const BUSY_HOST: u32 = 2;
 
 /// CPU time that all tests together should not take.
 pub(crate) const ALL_MAX: Duration = Duration::from_secs(10 * 60);
@@ -86,19 +90,26 @@ fn measured(line: &str) -> Option<Measured> {
     Some(Measured { test: test.to_string(), cpu: Duration::from_millis(milliseconds.parse().ok()?) })
 }
 
-/// What to say when all tests together took too much; an error names each one that did.
-pub(crate) fn judge(tests: &[Measured]) -> Result<Option<String>> {
-    let slow: Vec<String> =
-        tests.iter().filter(|test| test.cpu > TEST_MAX).map(ToString::to_string).collect();
-    if !slow.is_empty() {
-        bail!("tests that take more than {} s of CPU: {}", TEST_MAX.as_secs(), slow.join(", "));
+/// Warnings of tests that took long, each by itself or all together; an error names those that no host explains.
+pub(crate) fn judge(tests: &[Measured]) -> Result<Vec<String>> {
+    let limit = TEST_MAX * BUSY_HOST;
+    if let Some(slow) = slower(tests, limit) {
+        bail!("tests that take more than {} s of CPU: {slow}", limit.as_secs());
     }
+    let each = slower(tests, TEST_MAX)
+        .map(|slow| format!("warning: tests that took more than {} s of CPU: {slow}", TEST_MAX.as_secs()));
     let all: Duration = tests.iter().map(|test| test.cpu).sum();
-    let warning = || {
+    let together = (all > ALL_MAX).then(|| {
         let (all, most) = (all.as_secs(), ALL_MAX.as_secs());
         format!("warning: all tests together took {all} s of CPU, more than {most} s")
-    };
-    Ok((all > ALL_MAX).then(warning))
+    });
+    Ok(each.into_iter().chain(together).collect())
+}
+
+/// The tests that took more than this, if there are any.
+fn slower(tests: &[Measured], limit: Duration) -> Option<String> {
+    let slow: Vec<String> = tests.iter().filter(|test| test.cpu > limit).map(ToString::to_string).collect();
+    (!slow.is_empty()).then(|| slow.join(", "))
 }
 
 impl std::fmt::Display for Measured {
@@ -114,11 +125,13 @@ mod tests {
     #[test]
     fn a_single_slow_test_is_an_error_and_many_short_ones_a_warning() {
         let record = |line: &str, count: usize| read(&format!("{line}\n").repeat(count)).unwrap();
-        assert_eq!(judge(&record("60000 kiln a::b", 1)).unwrap(), None);
-        let error = judge(&record("60010 kiln a::b", 1)).unwrap_err();
-        assert_eq!(error.to_string(), "tests that take more than 60 s of CPU: kiln a::b 60.0 s");
-        assert_eq!(judge(&record("60000 kiln a::b", 10)).unwrap(), None);
-        assert!(judge(&record("60000 kiln a::b", 11)).unwrap().unwrap().contains("660 s of CPU"));
+        assert_eq!(judge(&record("60000 kiln a::b", 10)).unwrap(), Vec::<String>::new());
+        let error = judge(&record("120010 kiln a::b", 1)).unwrap_err();
+        assert_eq!(error.to_string(), "tests that take more than 120 s of CPU: kiln a::b 120.0 s");
+        let slow = "warning: tests that took more than 60 s of CPU: kiln a::b 120.0 s";
+        assert_eq!(judge(&record("120000 kiln a::b", 1)).unwrap(), [slow]);
+        let all = "warning: all tests together took 660 s of CPU, more than 600 s";
+        assert_eq!(judge(&record("60000 kiln a::b", 11)).unwrap(), [all]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) fn run() -> Result<()> {
     succeed(&mut cargo(&["test", "--workspace", "--doc", "--locked", "--quiet"]))?;
     let runner = format!("target.'cfg(unix)'.runner = {}", runner()?);
     nextest(&["--config", &runner])?;
-    if let Some(warning) = measured::judge(&tests()?)? {
+    for warning in measured::judge(&tests()?)? {
         println!("{warning}");
     }
     Ok(())
