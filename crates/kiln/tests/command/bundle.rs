@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::support::bundle::{says_the_same, script, unpacked};
 use crate::support::planted::Fault;
-use crate::support::{KERNEL, Place, UML, kernel_of};
+use crate::support::{KERNEL, Place, TURN, UML, kernel_of};
 
 #[test]
 fn a_case_with_a_disk_and_modules_passes() {
@@ -35,7 +35,7 @@ fn a_program_that_fails_gives_its_own_exit_status() {
 #[test]
 fn a_panic_is_a_crash_in_every_shell() {
     let place = Place::new();
-    let program = place.script("panic", "echo before\necho c > /proc/sysrq-trigger");
+    let program = place.script("panic", &format!("echo before\n{TURN}\necho c > /proc/sysrq-trigger"));
     let done = place.exec(&program, &[]).run().expect(1);
     let text = says_the_same(&place, &done, "panic");
     assert!(text.contains("kernel  Kernel panic - not syncing: sysrq triggered crash"), "{text}");

@@ -7,7 +7,7 @@ use object::elf::{ET_CORE, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
 
 use crate::support::planted::Fault;
-use crate::support::{Call, Done, Place};
+use crate::support::{Call, Done, Place, TURN};
 
 /// Runs a program that ends like this; its document, and everything else.
 fn ends(call: Call, program: &str, code: i32, outcome: Outcome, blame: Option<Blame>) -> (Run, Done) {
@@ -23,9 +23,7 @@ fn ends(call: Call, program: &str, code: i32, outcome: Outcome, blame: Option<Bl
 #[test]
 fn a_panic_is_a_crash_with_its_title_and_its_console() {
     let place = Place::new();
-    // The agent needs a turn to take what was said.
-    let wait = "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done";
-    let text = format!("echo before\n{wait}\necho c > /proc/sysrq-trigger\necho after");
+    let text = format!("echo before\n{TURN}\necho c > /proc/sysrq-trigger\necho after");
     let program = place.script("panic", &text);
     let (run, done) = ends(place.exec(&program, &[]), "panic", 1, Outcome::Crash, None);
     assert_eq!(run.reason, "Kernel panic: sysrq triggered crash");

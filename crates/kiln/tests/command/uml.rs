@@ -9,7 +9,7 @@ use lab::Event;
 use rustix::process::Signal;
 
 use crate::support::planted::{Fault, IN_UML};
-use crate::support::{Call, Done, Place, UML, processes, until};
+use crate::support::{Call, Done, Place, TURN, UML, processes, until};
 
 /// A program that is in nobody's way and does not end.
 const ENDLESS: &str = "kiln-report pass started; while :; do :; done";
@@ -57,7 +57,8 @@ fn a_machine_that_cannot_be_cloned_is_booted_for_each_case_and_that_is_said_once
 #[test]
 fn a_panic_is_a_crash_with_its_title_and_its_stack() {
     let place = Place::new();
-    let program = place.script("panic", "echo before\necho c > /proc/sysrq-trigger\necho after");
+    let text = format!("echo before\n{TURN}\necho c > /proc/sysrq-trigger\necho after");
+    let program = place.script("panic", &text);
     let (run, done) = ends(place.exec_on(UML, &program, &[]), "panic", 1, Outcome::Crash, None);
     assert_eq!(run.reason, "Kernel panic: sysrq triggered crash");
     assert_eq!(run.output, "before\n");
