@@ -1,5 +1,7 @@
 //! What the names and version texts of kernels say.
 
+use std::ops::RangeInclusive;
+
 /// The flavour in a release or in the name of a package: `cloud` of `6.1.0-56-cloud-amd64`.
 ///
 /// The architecture is left away where something stands before it: kiln's packages are all for one.
@@ -31,6 +33,9 @@ pub fn date(text: &str) -> Option<String> {
         .or_else(|| words.windows(5).rev().find_map(of_date))
 }
 
+/// From Linux's first year to the last that has four digits.
+const YEARS: RangeInclusive<u16> = 1991..=9999;
+
 fn is_day(text: &str) -> bool {
     let form =
         |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
@@ -44,7 +49,8 @@ fn of_date(words: &[&str]) -> Option<String> {
     let &[month, day, clock, zone, year] = words else { return None };
     let month = MONTHS.iter().position(|name| *name == month)? + 1;
     let day: u8 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let year: u16 = [year, zone].iter().find_map(|word| word.parse().ok()).filter(|year| *year >= 1991)?;
+    let year: u16 =
+        [year, zone].iter().find_map(|word| word.parse().ok()).filter(|year| YEARS.contains(year))?;
     clock.contains(':').then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 
@@ -82,9 +88,14 @@ mod tests {
         assert_eq!((package_version(ubuntu), date(ubuntu).as_deref()), (None, Some("2024-04-20")));
         let own = "6.12.0-rc1+ (me@here) #7 SMP Tue Oct  1 01:02:03 2024 x";
         assert_eq!(date(own).as_deref(), Some("2024-10-01"));
-        for other in
-            ["", "6.1 (someone) #1", "6.1 (a) #1 Mon Feb 99 0:0 UTC 2024", "x (2026-1-1)", " Debian x"]
-        {
+        for other in [
+            "",
+            "6.1 (someone) #1",
+            "6.1 (a) #1 Mon Feb 99 0:0 UTC 2024",
+            "6.1 (a) #1 Mon Feb 9 0:0 UTC 20240",
+            "x (2026-1-1)",
+            " Debian x",
+        ] {
             assert_eq!((package_version(other), date(other)), (None, None), "{other}");
         }
     }
