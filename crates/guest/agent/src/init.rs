@@ -15,6 +15,7 @@ pub(crate) fn run() -> ! {
     let mut trouble = mounts::mount_all();
     trouble.extend(environment::prepare());
     launch::prepare();
+    launch::fork_once();
     root::prepare();
     match Session::open() {
         Ok(mut session) => match standalone::request() {

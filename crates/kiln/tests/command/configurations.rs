@@ -4,8 +4,8 @@ use std::path::Path;
 
 use judge::{Outcome, Run};
 
-use crate::sources::passes_the_smoke_suite;
-use crate::support::{BUILD, Place, SOURCE};
+use crate::sources::{all_pass, passes_the_smoke_suite};
+use crate::support::{BUILD, Call, Place, SOURCE};
 
 /// The newest source of Debian 12.
 const NEWER: &str = "deb-source:6.12";
@@ -78,7 +78,21 @@ fn find_planted_faults(source: &str, arch: &str, configurations: &str) {
     }
     // A program of the host cannot be cloned.
     let more = if arch == "um" { &["--isolation", "suite"][..] } else { &[] };
-    passes_the_smoke_suite(place.kiln([&["run", &locator], more].concat()), 50);
+    let smoke = place.kiln([&["run", &locator], more].concat());
+    if (source, arch) == (SOURCE, "um") {
+        passes_but_for_the_boot(smoke, "WARNING: suspicious RCU usage in mas_walk");
+    } else {
+        passes_the_smoke_suite(smoke, 50);
+    }
+}
+
+/// The kernel reports a known defect of its own when it boots, and none in any case.
+fn passes_but_for_the_boot(smoke: Call, defect: &str) {
+    let (boots, cases): (Vec<Run>, Vec<Run>) =
+        smoke.run_within(BUILD).expect(1).finished().into_iter().partition(|run| run.is_boot);
+    let titles: Vec<&str> = boots.iter().map(|run| run.reason.as_str()).collect();
+    assert_eq!(titles, [defect]);
+    all_pass(&cases, 50);
 }
 
 #[test]

@@ -2,15 +2,19 @@
 //!
 //! The builds are kept in the cache of all tests, so that they are made once.
 
-use judge::Outcome;
+use judge::{Outcome, Run};
 use rustix::process::Signal;
 
 use crate::support::{BUILD, Call, Place, SOURCE, processes, until};
 
 /// All cases pass, or are skipped for what the kernel was built without.
 pub(crate) fn passes_the_smoke_suite(call: Call, at_least: usize) {
-    let done = call.run_within(BUILD).expect(0);
-    let runs = done.finished();
+    all_pass(&call.run_within(BUILD).expect(0).finished(), at_least);
+}
+
+/// So many of these Runs passed, and the others were skipped for a reason that is known.
+#[track_caller]
+pub(crate) fn all_pass(runs: &[Run], at_least: usize) {
     let passed = runs.iter().filter(|run| run.outcome == Outcome::Pass).count();
     assert!(passed >= at_least, "{passed} of {}", runs.len());
     for run in runs {
