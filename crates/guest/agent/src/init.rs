@@ -37,6 +37,9 @@ fn serve(session: &mut Session, trouble: &[String]) {
         for message in session.wait(None, None).messages {
             match message {
                 ToAgent::Start { now_us, entropy, .. } => {
+                    if root::wake() {
+                        session.keep_mounts();
+                    }
                     for text in trouble.iter().cloned().chain(wake::renew(now_us, entropy)) {
                         session.send(&FromAgent::Trouble { text });
                     }
@@ -45,8 +48,8 @@ fn serve(session: &mut Session, trouble: &[String]) {
                     session.send(&FromAgent::Unpacked { trouble: window::unpack(&ranges).err() });
                 }
                 ToAgent::Run(request) => work::run(session, &request),
-                ToAgent::Shell { argv, term, rows, columns } => {
-                    shell::run(session, &argv, &term, shell::size(rows, columns));
+                ToAgent::Shell { command, term, rows, columns } => {
+                    shell::run(session, &command, &term, shell::size(rows, columns));
                 }
                 ToAgent::PowerOff => return,
                 // Pings are answered by the session; a size is of use only to a running shell, the end of a

@@ -1,6 +1,6 @@
 //! The root: a user space beside the agent, which programs see instead of the agent's own files.
 //!
-//! Its image is mounted read-only with an overlay in memory over it: Documentation/filesystems/overlayfs.rst. The agent
+//! Its files are mounted read-only with an overlay in memory over them: Documentation/filesystems/overlayfs.rst. The agent
 //! stays outside and needs nothing of it: each program gets a mount namespace of its own in which the root is at `/`, as
 //! switch_root(8) puts it there. A root may be hostile, so the agent resolves every path in it as chroot(2) would.
 
@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use harness::check::{Checked, broken, describe};
 use harness::modules::load;
 use protocol::RootMount;
-use protocol::root::{DESCRIPTION, LAYER, SERIAL, VIEW};
+use protocol::root::{DESCRIPTION, LAYER, Mount, SERIAL, SHARED, Source, VIEW};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount, mount_bind, mount_bind_recursive, mount_move};
 use rustix::process::{chdir, chroot};
@@ -22,12 +22,9 @@ use rustix::thread::UnshareFlags;
 use crate::environment::FILES;
 use crate::inside::Inside;
 
-/// Where the image and the memory over it are mounted.
-const IMAGE: &str = "/kiln/image";
+/// Where its files and the memory over them are mounted.
+const LOWER: &str = "/kiln/lower";
 const MEMORY: &str = "/kiln/memory";
-
-/// File systems of the agent that the root has too.
-const SHARED: [&str; 5] = ["/dev", "/proc", "/sys", "/run", "/tmp"];
 
 /// The agent's program, for programs in the root that report results.
 const AGENT: &str = "/run/kiln/agent";
@@ -35,19 +32,49 @@ const AGENT: &str = "/run/kiln/agent";
 /// Links in the root: each path, and where it leads.
 const LINKS: [(&str, &str); 2] = [("/usr/local/bin/kiln-report", AGENT), ("/usr/local/bin/kiln-case", AGENT)];
 
-/// Whether the root of this machine is there, and if not, why; nothing where it has none.
-static STATE: Mutex<Option<Result<(), String>>> = Mutex::new(None);
+/// What became of the root of this machine; nothing where it has none.
+static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-fn state() -> MutexGuard<'static, Option<Result<(), String>>> {
+#[derive(Debug)]
+enum State {
+    /// It is mounted once the machine is one of its own.
+    Waiting(RootMount),
+    /// It is there.
+    Ready,
+    /// It cannot be used, and why.
+    Unusable(String),
+}
+
+impl State {
+    fn of(made: Result<(), String>) -> Self {
+        made.map_or_else(Self::Unusable, |()| Self::Ready)
+    }
+}
+
+fn state() -> MutexGuard<'static, Option<State>> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Mounts the root, if this machine has one. What goes wrong is reported by the programs that need it.
+/// Mounts the root, if this machine has one that may be cloned, and prepares for any other. What goes wrong is reported by
+/// the programs that need it.
 pub(crate) fn prepare() {
     let Ok(description) = fs::read(DESCRIPTION) else { return };
-    let mount = RootMount::decode(&description).map_err(|_| format!("{DESCRIPTION} is damaged"));
-    let made = mount.and_then(|mount| make(&mount));
-    *state() = Some(made);
+    *state() = Some(match RootMount::decode(&description) {
+        Err(_) => State::Unusable(format!("{DESCRIPTION} is damaged")),
+        Ok(root) => match load_all(&root.modules) {
+            Ok(()) if root.late => State::Waiting(root),
+            loaded => State::of(loaded.and_then(|()| make(&root))),
+        },
+    });
+}
+
+/// Mounts the root of a machine that has become one of its own, if that was to come; says whether it was.
+pub(crate) fn wake() -> bool {
+    let mut state = state();
+    let Some(State::Waiting(root)) = &*state else { return false };
+    let made = make(root);
+    *state = Some(State::of(made));
+    true
 }
 
 /// Where a path of the initramfs or the window is in the root, if it is for that.
@@ -58,10 +85,10 @@ pub(crate) fn path_inside(path: &str) -> Option<&str> {
 /// Makes a file in the root. What goes wrong is reported by the programs that need the root.
 pub(crate) fn make_file(make: impl FnOnce(&Inside) -> std::io::Result<()>) {
     let mut state = state();
-    if matches!(*state, Some(Ok(()))) {
+    if matches!(*state, Some(State::Ready)) {
         let made =
             inside().and_then(|inside| make(&inside).map_err(|error| format!("copying programs: {error}")));
-        *state = Some(made);
+        *state = Some(State::of(made));
     }
 }
 
@@ -73,8 +100,11 @@ fn inside() -> Result<Inside, String> {
 pub(crate) fn enter() -> Checked {
     match &*state() {
         None => Ok(()),
-        Some(Err(why)) => broken(&format!("the root cannot be used: {why}")),
-        Some(Ok(())) => switch().or_else(|error| broken(&format!("entering the root: {}", describe(error)))),
+        Some(State::Waiting(_)) => broken("the root is not mounted yet"),
+        Some(State::Unusable(why)) => broken(&format!("the root cannot be used: {why}")),
+        Some(State::Ready) => {
+            switch().or_else(|error| broken(&format!("entering the root: {}", describe(error))))
+        }
     }
 }
 
@@ -87,21 +117,39 @@ fn switch() -> Result<(), Errno> {
     chdir("/")
 }
 
+fn load_all(modules: &[String]) -> Result<(), String> {
+    modules.iter().try_for_each(|module| load(Path::new(module)).map_err(|stop| stop.0.text))
+}
+
 fn make(root: &RootMount) -> Result<(), String> {
-    for module in &root.modules {
-        load(Path::new(module)).map_err(|stop| stop.0.text)?;
-    }
-    let disk = disk().ok_or("the machine has no disk with it")?;
-    let options = c_string(&root.options)?;
-    mounted(IMAGE, || mount(&disk, IMAGE, &root.filesystem, MountFlags::RDONLY, options.as_c_str()))?;
+    let (source, options) = (source(&root.lower)?, c_string(&root.lower.options)?);
+    let filesystem = root.lower.filesystem.as_str();
+    mounted(LOWER, || mount(&source, LOWER, filesystem, MountFlags::RDONLY, options.as_c_str()))?;
     mounted(MEMORY, || mount("tmpfs", MEMORY, "tmpfs", MountFlags::empty(), c"mode=0755,size=50%"))?;
     let (upper, work) = (format!("{MEMORY}/upper"), format!("{MEMORY}/work"));
     for directory in [&upper, &work] {
         fs::create_dir(directory).map_err(|error| format!("{directory}: {error}"))?;
     }
-    let layers = c_string(&format!("lowerdir={IMAGE},upperdir={upper},workdir={work}"))?;
+    let layers = c_string(&format!("lowerdir={LOWER},upperdir={upper},workdir={work}"))?;
     mounted(VIEW, || mount("overlay", VIEW, "overlay", MountFlags::empty(), layers.as_c_str()))?;
-    furnish()
+    furnish()?;
+    root.writable.iter().try_for_each(|(place, mount)| mount_in_root(place, mount))
+}
+
+/// What mount(2) calls the source of a file system.
+fn source(mount: &Mount) -> Result<String, String> {
+    match &mount.source {
+        Source::Disk => disk().ok_or_else(|| "the machine has no disk with it".to_string()),
+        Source::Name(name) => Ok(name.clone()),
+    }
+}
+
+/// Mounts a file system that programs may write to.
+fn mount_in_root(place: &str, with: &Mount) -> Result<(), String> {
+    let (source, options) = (source(with)?, c_string(&with.options)?);
+    attach(&inside()?, place, |target| {
+        mount(&source, target, &with.filesystem, MountFlags::empty(), options.as_c_str())
+    })
 }
 
 fn c_string(text: &str) -> Result<CString, String> {
@@ -138,8 +186,13 @@ fn furnish() -> Result<(), String> {
 
 /// Shows a file system of the agent in the root, too.
 fn share(inside: &Inside, place: &str) -> Result<(), String> {
+    attach(inside, place, |target| mount_bind_recursive(place, target))
+}
+
+/// Mounts something at a directory of the root.
+fn attach(inside: &Inside, place: &str, mount: impl FnOnce(&str) -> Result<(), Errno>) -> Result<(), String> {
     let directory = inside.directory(place).map_err(|error| format!("{place}: {error}"))?;
     // By its number: a path would be resolved outside of the root.
     let target = format!("/proc/self/fd/{}", directory.as_raw_fd());
-    mount_bind_recursive(place, &target).map_err(|error| format!("{place}: {}", describe(error)))
+    mount(&target).map_err(|error| format!("mounting {place}: {}", describe(error)))
 }

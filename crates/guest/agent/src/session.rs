@@ -64,6 +64,11 @@ impl Session {
         &self.mounts
     }
 
+    /// What is mounted now belongs to the machine.
+    pub(crate) fn keep_mounts(&mut self) {
+        self.mounts = leftovers::mounts();
+    }
+
     /// Nobody is beside the machine: what is sent is text, which is looked at when all is over.
     pub(crate) fn send_text(&mut self) {
         self.port.send_text();

@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use protocol::{End, FromAgent, ToAgent};
+use protocol::{Command, End, FromAgent, ToAgent};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
@@ -18,7 +18,7 @@ const CONSOLE: &str = "/dev/ttyS0";
 /// What every machine should have.
 const SHELL: &str = "/bin/sh";
 
-/// Where a shell begins; a root may lack it.
+/// Where a shell begins unless another directory was asked for; a root may lack it.
 const HOME: &str = "/root";
 
 /// The size of a terminal.
@@ -26,9 +26,9 @@ pub(crate) fn size(rows: u16, columns: u16) -> Winsize {
     Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
-/// Runs `argv` on the console until it ends.
-pub(crate) fn run(session: &mut Session, argv: &[String], term: &str, size: Winsize) {
-    let end = match start(argv, term, size) {
+/// Runs a shell on the console until it ends.
+pub(crate) fn run(session: &mut Session, shell: &Command, term: &str, size: Winsize) {
+    let end = match start(shell, term, size) {
         Ok((pid, console)) => follow(session, pid, &console),
         Err(error) => End::NotStarted(format!("{CONSOLE}: {error}")),
     };
@@ -62,7 +62,7 @@ fn follow(session: &mut Session, pid: rustix::process::Pid, console: &OwnedFd) -
     }
 }
 
-fn start(argv: &[String], term: &str, size: Winsize) -> std::io::Result<(rustix::process::Pid, OwnedFd)> {
+fn start(shell: &Command, term: &str, size: Winsize) -> std::io::Result<(rustix::process::Pid, OwnedFd)> {
     let console = rustix::fs::open(CONSOLE, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
     tcsetwinsize(&console, size)?;
     let mut mode = tcgetattr(&console)?;
@@ -73,7 +73,7 @@ fn start(argv: &[String], term: &str, size: Winsize) -> std::io::Result<(rustix:
     tcsetattr(&console, OptionalActions::Now, &mode)?;
     match fork()? {
         Some(pid) => Ok((pid, console)),
-        None => exit(in_child(argv, term, &console)),
+        None => exit(in_child(shell, term, &console)),
     }
 }
 
@@ -82,14 +82,19 @@ fn cooked_local() -> rustix::termios::LocalModes {
     Local::ECHO | Local::ECHOE | Local::ECHOK | Local::ICANON | Local::ISIG | Local::IEXTEN
 }
 
-fn in_child(argv: &[String], term: &str, console: &OwnedFd) -> i32 {
+fn in_child(shell: &Command, term: &str, console: &OwnedFd) -> i32 {
     let taken = rustix::process::setsid()
         .and_then(|_| rustix::process::ioctl_tiocsctty(console))
         .and_then(|()| rustix::stdio::dup2_stdin(console))
         .and_then(|()| rustix::stdio::dup2_stdout(console))
         .and_then(|()| rustix::stdio::dup2_stderr(console));
-    let Some((program, arguments)) = argv.split_first() else { return 127 };
-    if taken.is_err() || root::enter().is_err() {
+    let Some((program, arguments)) = shell.argv.split_first() else { return 127 };
+    if taken.is_err() {
+        return 126;
+    }
+    if let Err(stop) = root::enter() {
+        // There is nobody else whom it could be shown to.
+        let _ = rustix::io::write(console, format!("{}\n", stop.0.text).as_bytes());
         return 126;
     }
     launch::unblock_signals();
@@ -98,8 +103,13 @@ fn in_child(argv: &[String], term: &str, console: &OwnedFd) -> i32 {
         .args(arguments)
         .env("TERM", term)
         .env("PS1", "\\w # ")
-        .current_dir(if Path::new(HOME).is_dir() { HOME } else { "/" })
+        .current_dir(first_directory([&shell.directory, HOME]))
         .exec();
     // 126 and 127 are what a shell gives for these: sh(1).
     if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 }
+}
+
+/// The first of these that is there.
+fn first_directory(wanted: [&str; 2]) -> &str {
+    wanted.into_iter().find(|path| Path::new(path).is_dir()).unwrap_or("/")
 }

@@ -125,8 +125,8 @@ pub enum ToAgent {
     },
     /// Give the console to a shell.
     Shell {
-        /// Program and arguments.
-        argv: Vec<String>,
+        /// The shell; it begins in the home directory if it can begin in no other.
+        command: Command,
         /// `TERM` of the user's terminal.
         term: String,
         /// Lines of the user's terminal.

@@ -33,7 +33,7 @@ pub(crate) struct MachineOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct RootOptions {
-    /// Run programs in this user space: debian:PACKAGE,... (debian/SUITE:...), a root directory, or an image of a file system
+    /// Run programs in this user space: debian:PACKAGE,... (debian/SUITE:...), host (host:DIRECTORY,... to write there), a root directory, or an image of a file system
     #[arg(long, value_name = "ROOT")]
     pub(crate) root: Option<RootLocator>,
 }

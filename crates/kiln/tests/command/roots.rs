@@ -1,4 +1,4 @@
-//! User spaces for programs: Debian's packages, directories and images.
+//! User spaces for programs: Debian's packages, this host's files, directories and images.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,10 +10,13 @@ use machine::program::Program;
 use rustix::process::Signal;
 
 use crate::support::bundle::says_the_same;
-use crate::support::{BUILD, Call, Done, KERNEL, Place, processes, until};
+use crate::support::{BUILD, Call, Done, KERNEL, Place, UML, processes, until};
 
 /// A root that several tests share: it is made once.
 const DEBIAN: &str = "debian:iproute2";
+
+/// A stock kernel that can read directories of the host; the one of the other tests is for clouds and cannot.
+const WITH_9P: &str = "deb:6.1.0-56-amd64";
 
 /// A program of the host in a root on the stock kernel.
 fn in_root(place: &Place, root: &str, program: &Path) -> Call {
@@ -112,6 +115,63 @@ fn a_directory_is_a_root_and_keeps_what_is_in_it() {
     assert!(!root.join("etc/passwd").exists() && !root.join("proc").exists());
 }
 
+/// Programs begin where kiln does, and write to memory, but for a directory that is named.
+#[test]
+fn the_files_of_this_host_are_a_root() {
+    let release = fs::read_to_string("/usr/lib/os-release").expect("every Debian has it");
+    for (kernel, filesystem) in [(WITH_9P, "9p"), (UML, "hostfs")] {
+        let place = Place::new();
+        let kept = place.path().join("kept");
+        fs::create_dir(&kept).expect("writable");
+        let body = format!(
+            "test $PWD = /usr/lib
+            test \"$(cat os-release)\" = \"$1\"
+            grep -q \" $2 {filesystem} \" /proc/mounts
+            echo gone > os-release
+            echo gone > /usr/bin/kiln-was-here
+            echo kept > $2/file"
+        );
+        let job = bash(&place, "job", &body);
+        let root = format!("host:{}", text(&kept));
+        let call = place.exec_on(kernel, &job, &["--root", &root, "--", release.trim_end(), text(&kept)]);
+        let done = call.from("/usr/lib").run_within(BUILD).expect(0);
+        let run = only_run(&done);
+        assert!(run.notes.is_empty(), "nothing is left behind: {run:?}");
+        assert_eq!(fs::read_to_string(kept.join("file")).expect("kept"), "kept\n");
+        assert_eq!(fs::read_to_string("/usr/lib/os-release").expect("readable"), release);
+        assert!(!Path::new("/usr/bin/kiln-was-here").exists());
+    }
+}
+
+#[test]
+fn the_files_of_this_host_are_not_handed_over() {
+    let place = Place::new();
+    let job = place.script("job", "exit 1");
+    place.exec_on(WITH_9P, &job, &["--root", "host"]).run_within(BUILD).expect(1);
+    let archive = place.path().join("bug.tar");
+    let packed = place.kiln(["bundle", "last", "-o", text(&archive)]).run().expect(2);
+    assert!(packed.stderr.contains("a bundle cannot hold the files of this host"), "{}", packed.stderr);
+}
+
+/// Whoever changes them changes what is run.
+#[test]
+fn what_ran_with_the_files_of_this_host_is_run_again() {
+    let place = Place::new();
+    let job = place.script("job", "exit 1");
+    let run = |more: &[&str]| place.exec_on(UML, &job, &[&["--root", "host"], more].concat());
+    run(&[]).run().expect(1);
+    run(&["--resume"]).run().expect(1).says("had a root of this host's files, which may have changed");
+    place.kiln(["replay", "last"]).run().expect(1).says("which may have changed since session");
+}
+
+#[test]
+fn an_image_is_a_root_in_user_mode_linux_too() {
+    let place = Place::new();
+    let job = bash(&place, "job", "ip -V; touch /usr/bin/written");
+    let done = place.exec_on(UML, &job, &["--root", DEBIAN]).run_within(BUILD).expect(0);
+    assert!(only_run(&done).output.starts_with("ip utility"));
+}
+
 /// Whatever its links say, the agent finds its own files, and what goes wrong is the case's.
 #[test]
 fn a_hostile_root_breaks_its_cases_and_no_verdict() {
@@ -183,10 +243,15 @@ fn roots_that_are_none() {
         ("debian:Fio", "\"Fio\" is not the name of a package"),
         ("debian:no-such-package-here", "has no package no-such-package-here"),
         ("debian/no-such-suite:fio", "has no suite no-such-suite"),
+        ("host:/no/such", "/no/such: no such directory: name directories of this host"),
+        ("host:/", "it holds all files of this host"),
     ] {
         let done = in_root(&place, root, &job).run_within(BUILD).expect(2);
         assert!(done.stderr.contains(words), "{}", done.stderr);
     }
+    let lacking = in_root(&place, "host", &job).run().expect(4);
+    let reason = "the kernel has no module 9pnet_virtio, which --root host needs";
+    assert_eq!(only_run(&lacking).reason, reason);
     let own = place.kiln(["run", KERNEL, "--case", "pipe/*", "--root", text(&empty)]).run().expect(2);
     assert!(own.stderr.contains("no effect on kiln's own cases"), "{}", own.stderr);
 }

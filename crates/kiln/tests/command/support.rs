@@ -187,6 +187,12 @@ impl Call {
         self
     }
 
+    /// The same from this directory.
+    pub(crate) fn from(mut self, directory: &str) -> Self {
+        self.command.current_dir(directory);
+        self
+    }
+
     /// Silence that counts as a hang comes soon; a boot has all the time it wants.
     pub(crate) fn impatient(mut self) -> Self {
         self.command.args(["--timeout", "120s"]);

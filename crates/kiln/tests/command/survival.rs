@@ -189,7 +189,7 @@ fn what_was_edited_is_run_again_and_not_resumed() {
     resumed(0);
     resumed(0).says("1 of 1 cases are taken from session");
     place.script("edited", "exit 1");
-    resumed(1).says("nothing to resume: session 20").says("ran another program, suite or agent");
+    resumed(1).says("nothing to resume: session 20").says("ran another program, suite, root or agent");
 
     let suite = place.suite(&[("a", "exit 0"), ("b", ". ./data")]);
     let data = |text: &str| std::fs::write(Path::new(&suite).join("data"), text).expect("writable");

@@ -18,6 +18,7 @@ use kernel::Kernel;
 use machine::qemu::files::{IMAGE, INITRAMFS, ROOT};
 use machine::{Engine, Spec};
 use protocol::{RunRequest, waiting};
+use root::Root;
 use thiserror::Error;
 
 use crate::event::Session;
@@ -39,6 +40,11 @@ pub enum Error {
         "a Run under UML cannot be bundled: its kernel is a program of the host, and QEMU cannot boot it"
     )]
     Uml,
+    /// The files of a host are not to be handed over.
+    #[error(
+        "a bundle cannot hold the files of this host: run it with --root debian:PACKAGES, a directory or an image"
+    )]
+    HostFiles,
     /// There is nothing to reproduce.
     #[error("{case} was never run, so there is nothing to reproduce: {why}")]
     Skipped {
@@ -65,7 +71,7 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Uml | Self::Skipped { .. } => true,
+            Self::Uml | Self::HostFiles | Self::Skipped { .. } => true,
             Self::Machine(error) => error.is_usage(),
             Self::Image { .. } => false,
         }
@@ -123,7 +129,8 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
     let mut payload = parts.spec.payload.clone();
     payload.agent_file(waiting::STANDALONE, request(parts.item, parts.run.seed, limit, parts.settle)?);
     let image = read(&parts.kernel.image)?;
-    let root = parts.spec.root.as_ref().map(|root| Ok::<_, Error>(File::new(ROOT, read(&root.image)?)));
+    let image_of = |root: &Root| root.image().ok_or(Error::HostFiles).and_then(|image| read(&image.path));
+    let root = parts.spec.root.as_ref().map(|root| Ok::<_, Error>(File::new(ROOT, image_of(root)?)));
     let script = script::write(parts, accel, limit);
     let own = [
         File { is_program: true, ..File::new("run.sh", script) },

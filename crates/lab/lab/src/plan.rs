@@ -20,6 +20,7 @@ use protocol::{Need, Work};
 use judge::Dialect;
 pub use needs::package_hint;
 pub(crate) use needs::{cpus_of, tool_path, unsure};
+pub(crate) use root::directory;
 
 /// What is going to be run, and the machine for it.
 #[derive(Debug)]

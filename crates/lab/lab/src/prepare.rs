@@ -30,7 +30,7 @@ use crate::backend::{Backend, Waiting};
 use crate::decode::Decoding;
 use crate::event::{Listener, Session};
 use crate::options::Options;
-use crate::plan::Plan;
+use crate::plan::{Plan, directory};
 use crate::request::machine::describe;
 use crate::request::{KernelRequest, Request, RunRequest, policy};
 use crate::runner::{Golden, Part, Runner};
@@ -145,7 +145,10 @@ impl Prepared {
         };
         plan = plan.require(&kernel, &request.needs, fixed)?;
         if let Some(root) = &root {
-            plan.give_root(&kernel, root)?;
+            plan.give_root(&kernel, engine, root)?;
+            if request.cases.program().is_some() {
+                plan.begin_in(&directory(root));
+            }
         }
         if let Some(again) = &again {
             again.narrow(&mut plan)?;

@@ -44,9 +44,15 @@ impl Request {
     /// The kernel parameters that the user asked for.
     #[must_use]
     pub fn parameters(&self) -> String {
+        self.machine().append.join(" ")
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &MachineRequest {
         match self {
-            Self::Run(request) => request.machine.append.join(" "),
-            Self::Kunit(request) => request.machine.append.join(" "),
+            Self::Run(request) => &request.machine,
+            Self::Kunit(request) => &request.machine,
         }
     }
 

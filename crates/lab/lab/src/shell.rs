@@ -15,7 +15,7 @@ use protocol::{Command, End, FromAgent, RunRequest, ToAgent, Work};
 
 use crate::backend::store;
 use crate::bundle;
-use crate::plan::Plan;
+use crate::plan::{Plan, directory};
 use crate::prepare::{Alone, Context, Error, user_space};
 use crate::request::ShellRequest;
 use crate::source::{BootEvent, VmmSource};
@@ -50,6 +50,8 @@ pub struct Shell {
     machine: Vmm,
     /// What a person talks to.
     program: &'static str,
+    /// Where it begins, if not in the usual directory.
+    directory: String,
     has_input: bool,
     note: Option<String>,
 }
@@ -111,8 +113,8 @@ impl PreparedShell {
         let mut plan = Plan::nothing("shell", machine.fixed(engine, None)?);
         match user_space::find(machine, context)? {
             Some(root) => {
-                if let Some(why) = plan.give_root(&kernel, &root)? {
-                    return Err(Error::Usage(format!("--root {}: {why}", root.locator)));
+                if let Some(why) = plan.give_root(&kernel, engine, &root)? {
+                    return Err(Error::Usage(why));
                 }
             }
             None => drop(userland::ship(&mut plan.payload)?),
@@ -163,8 +165,9 @@ impl PreparedShell {
         })?;
         let (has_input, note) = (self.has_input, parameters::note(&unknown));
         let program = if self.spec.root.is_some() { SHELL_OF_ROOTS } else { SHELL };
+        let directory = self.spec.root.as_deref().map(directory).unwrap_or_default();
         Ok(match booted {
-            Ok(booted) => Ok(Shell { machine: booted.machine, program, has_input, note }),
+            Ok(booted) => Ok(Shell { machine: booted.machine, program, directory, has_input, note }),
             Err(BootFailure { trouble: BootTrouble::Interrupted, .. }) => Err(Left::ByUser),
             Err(failure) => Err(Left::Died(Box::new(boot_judgement(&failure)))),
         })
@@ -184,7 +187,7 @@ impl Shell {
     ///
     /// When `out` does not take it.
     pub fn command(mut self, command: &str, interrupt: &AtomicBool, out: &mut dyn Write) -> io::Result<Left> {
-        self.machine.send(&ToAgent::Run(request(command, self.has_input)));
+        self.machine.send(&ToAgent::Run(request(command, self.directory.clone(), self.has_input)));
         while !interrupt.load(Ordering::Relaxed) {
             match self.machine.next(Instant::now() + INTERVAL) {
                 Event::Agent(FromAgent::Output { text, .. }) => {
@@ -211,7 +214,9 @@ impl Shell {
     pub fn interact(&mut self, terminal: Terminal) -> io::Result<UnixStream> {
         let Terminal { screen, term, size: (rows, columns) } = terminal;
         self.machine.show_console(screen);
-        self.machine.send(&ToAgent::Shell { argv: vec![self.program.to_string()], term, rows, columns });
+        let directory = self.directory.clone();
+        let command = Command { directory, ..Command::new(vec![self.program.to_string()]) };
+        self.machine.send(&ToAgent::Shell { command, term, rows, columns });
         self.machine.console_input()
     }
 
@@ -238,7 +243,7 @@ impl Shell {
     }
 }
 
-fn request(command: &str, has_input: bool) -> RunRequest {
+fn request(command: &str, directory: String, has_input: bool) -> RunRequest {
     let with_input = format!("exec /bin/sh -c \"$1\" <{INPUT}");
     let argv = match has_input {
         true => vec!["/bin/sh", "-c", &with_input, "sh", command],
@@ -247,7 +252,7 @@ fn request(command: &str, has_input: bool) -> RunRequest {
     let argv = argv.into_iter().map(str::to_string).collect::<Vec<_>>();
     RunRequest {
         run: 1,
-        work: Work::Program(Command::new(argv)),
+        work: Work::Program(Command { directory, ..Command::new(argv) }),
         limit_ms: LIMIT_MS,
         output_max: u64::MAX,
         seed: 0,

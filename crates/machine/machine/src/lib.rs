@@ -5,6 +5,7 @@
 //! * [`initramfs`]: the archive that it boots into, written in memory; [`window`]: the way into one that is up
 //! * [`payload`]: what it has besides the agent; [`program`]: a host's program with its libraries;
 //!   [`folder`]: a folder of the host
+//! * [`mod@root`]: how it has a user space for programs
 //! * [`catalogue`]: the cases and operations that guests' programs hold
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
 //! * [`vmm`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
@@ -26,6 +27,7 @@ pub mod payload;
 pub mod program;
 pub mod qemu;
 mod required_config;
+pub mod root;
 pub mod spec;
 pub mod template;
 mod timeout;

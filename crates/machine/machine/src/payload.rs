@@ -105,11 +105,9 @@ impl Payload {
 
     /// Has the agent mount a root, in which programs run, after it has loaded these modules. All but modules is then
     /// shipped into that root.
-    pub fn root(&mut self, filesystem: &str, options: &str, modules: Vec<Module>) {
+    pub fn root(&mut self, mount: RootMount, modules: Vec<Module>) {
         let paths = modules.iter().map(|module| Self::module_path(&module.name)).collect();
-        let mount =
-            RootMount { filesystem: filesystem.to_string(), options: options.to_string(), modules: paths };
-        self.root = Some((mount, modules));
+        self.root = Some((RootMount { modules: paths, ..mount }, modules));
     }
 
     /// Ships the instrument of a machine that measures; it loads these modules first, by their paths in this order.

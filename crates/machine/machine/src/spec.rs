@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use root::Root;
+use root::{Image, Root};
 
 use crate::engine::Engine;
 use crate::instrument::Timing;
@@ -72,6 +72,11 @@ impl Spec {
             timing,
             payload,
         }
+    }
+
+    /// The image of its root, if that is one.
+    pub(crate) fn image(&self) -> Option<&Image> {
+        self.root.as_ref()?.image()
     }
 
     /// The kernel's parameters.

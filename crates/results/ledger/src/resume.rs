@@ -34,7 +34,13 @@ pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
     };
     if content != session.content {
         let name = past.name();
-        return nothing(format!("nothing to resume: session {name} ran another program, suite or agent"));
+        let changed = match session.request.as_ref() {
+            Some(request) if request.machine().shows_host_files() => {
+                "had a root of this host's files, which may have changed"
+            }
+            _ => "ran another program, suite, root or agent",
+        };
+        return nothing(format!("nothing to resume: session {name} {changed}"));
     }
     let is_case = |run: &Run| !run.is_boot && session.cases.contains(&run.case);
     let is_done = |run: &Run| is_case(run) && is_final(run) && is_often_enough(run, repeats);

@@ -10,7 +10,7 @@ use host::task::Failure;
 #[non_exhaustive]
 pub enum Error {
     /// Nothing was named.
-    #[error("the root is empty: name debian:PACKAGES, a directory or an image")]
+    #[error("the root is empty: name debian:PACKAGES, host, a directory or an image")]
     EmptyLocator,
     /// The text after `debian` is no suite or no list of packages.
     #[error(
@@ -39,6 +39,22 @@ pub enum Error {
     NotARoot {
         /// As it was typed.
         path: PathBuf,
+    },
+    /// The text after `host` is no list of directories.
+    #[error("{locator}: not a list of at most eight directories to write to: write host:./results,/srv/data")]
+    HostLocator {
+        /// The whole text.
+        locator: String,
+    },
+    /// What programs should write to is no directory.
+    #[error("{locator}: {path}: {reason}: name directories of this host to which programs may write")]
+    NoDirectory {
+        /// The locator.
+        locator: String,
+        /// As it was typed.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
     },
     /// The archive has no such package.
     #[error("{locator}: {suite} has no package {package}: check the name with `apt-cache search`")]
@@ -136,6 +152,8 @@ impl Error {
                 | Self::NotFound { .. }
                 | Self::NotAnImage { .. }
                 | Self::NotARoot { .. }
+                | Self::HostLocator { .. }
+                | Self::NoDirectory { .. }
                 | Self::NoSuchPackage { .. }
                 | Self::NoSuchSuite { .. }
         )

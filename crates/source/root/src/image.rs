@@ -1,4 +1,22 @@
-//! An image of a directory: EROFS, which machines share and nobody writes to.
+//! Images of file systems, which machines share and nobody writes to. kiln makes EROFS of directories.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kernel::Lease;
+
+use crate::Filesystem;
+
+/// A file that holds a file system.
+#[derive(Debug, Clone)]
+pub struct Image {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it holds.
+    pub filesystem: Filesystem,
+    /// Keeps it in the store, if it is from there.
+    pub lease: Option<Arc<Lease>>,
+}
 
 /// What makes images.
 pub const MKFS: &str = "mkfs.erofs";

@@ -8,7 +8,7 @@ use kernel::{Context, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::{Filesystem, Root};
+use crate::{Files, Filesystem, Image, Root};
 
 /// The image of an entry.
 const IMAGE: &str = "image";
@@ -52,14 +52,12 @@ pub(crate) fn open(identity: &str, locator: &str, context: &Context<'_>) -> Opti
         lease => lease.ok().map(Arc::new),
     };
     let record: Record = read_json(&entry.join(RECORD))?;
-    let image = image_of(&entry);
-    let is_whole = record.format == FORMAT && image.metadata().ok()?.len() == record.size;
+    let path = image_of(&entry);
+    let is_whole = record.format == FORMAT && path.metadata().ok()?.len() == record.size;
     is_whole.then(|| Root {
         locator: locator.to_owned(),
         provenance: record.provenance,
         identity: identity.to_owned(),
-        image,
-        filesystem: record.filesystem,
-        lease,
+        files: Files::Image(Image { path, filesystem: record.filesystem, lease }),
     })
 }

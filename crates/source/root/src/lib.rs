@@ -5,25 +5,23 @@
 //! * [`mod@debian`]: packages become an image, once
 //! * [`mod@directory`]: so does a directory of the user's
 //! * [`filesystem`]: what an image holds; [`image`]: how images are made; [`kept`]: those in the store
+//! * [`host_files`]: this host's own files
 
 mod debian;
 mod directory;
 mod error;
 mod filesystem;
+mod host_files;
 mod image;
 mod kept;
 mod locator;
 mod resolve;
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use kernel::Lease;
-
 pub use debian::MMDEBSTRAP;
 pub use error::Error;
 pub use filesystem::Filesystem;
-pub use image::MKFS;
+pub use host_files::HostFiles;
+pub use image::{Image, MKFS};
 pub use locator::RootLocator;
 pub use resolve::resolve;
 
@@ -34,12 +32,28 @@ pub struct Root {
     pub locator: String,
     /// One line for people that says what it is.
     pub provenance: String,
-    /// What is equal here behaves equally.
+    /// What is equal here is the same to a machine that boots; what is in this host's own files may change all the time.
     pub identity: String,
-    /// Its image, which machines read as a disk.
-    pub image: PathBuf,
-    /// What the image holds.
-    pub filesystem: Filesystem,
-    /// Keeps it in the store, if it is from there.
-    pub lease: Option<Arc<Lease>>,
+    /// Where its files are.
+    pub files: Files,
+}
+
+/// Where the files of a root are.
+#[derive(Debug, Clone)]
+pub enum Files {
+    /// In an image, which machines read as a disk.
+    Image(Image),
+    /// On this host: machines see them as they are at that time.
+    Host(HostFiles),
+}
+
+impl Root {
+    /// Its image, if it has one.
+    #[must_use]
+    pub fn image(&self) -> Option<&Image> {
+        match &self.files {
+            Files::Image(image) => Some(image),
+            Files::Host(_) => None,
+        }
+    }
 }

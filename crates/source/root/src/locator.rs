@@ -1,7 +1,7 @@
 //! The text by which a user names a root.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use kernel::is_package_name;
@@ -9,10 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// What a user typed to name a root, checked for its form only.
+/// What a user typed to name a root, checked for its form only. Paths begin with `~/` where they were typed so.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum RootLocator {
+    /// This host's own files.
+    Host {
+        /// Directories that programs write to, as they were typed.
+        writable: Vec<PathBuf>,
+    },
     /// A Debian with these packages besides the essential ones; the host's release where no suite is named.
     Debian {
         /// Such as `trixie`.
@@ -20,20 +25,20 @@ pub enum RootLocator {
         /// As they were typed, without repetitions.
         packages: Vec<String>,
     },
-    /// A directory, or an image of a file system; a leading `~/` is kept as typed, see [`RootLocator::path`].
+    /// A directory, or an image of a file system.
     Path(PathBuf),
 }
 
 /// Packages of one root.
 const PACKAGES_MAX: usize = 1000;
 
-impl RootLocator {
-    /// The path that was named, if one was, with a leading `~/` replaced by the home directory.
-    pub fn path(&self) -> Option<PathBuf> {
-        let Self::Path(path) = self else { return None };
-        let below_home = path.strip_prefix("~").ok().zip(std::env::home_dir());
-        Some(below_home.map_or_else(|| path.clone(), |(rest, home)| home.join(rest)))
-    }
+/// Directories of one root that programs write to: each is a device of the machine.
+const DIRECTORIES_MAX: usize = 8;
+
+/// A path as it was typed, with a leading `~/` replaced by the home directory.
+pub(crate) fn below_home(typed: &Path) -> PathBuf {
+    let rest = typed.strip_prefix("~").ok().zip(std::env::home_dir());
+    rest.map_or_else(|| typed.to_owned(), |(rest, home)| home.join(rest))
 }
 
 impl FromStr for RootLocator {
@@ -43,6 +48,7 @@ impl FromStr for RootLocator {
         let (kind, list) = text.split_once(':').unwrap_or((text, ""));
         match kind.split_once('/').unwrap_or((kind, "")) {
             _ if text.is_empty() => Err(Error::EmptyLocator),
+            ("host", "") => host(text, list),
             ("debian", suite) => debian(text, kind.contains('/').then_some(suite), list),
             _ => Ok(Self::Path(text.into())),
         }
@@ -61,6 +67,19 @@ impl From<RootLocator> for String {
     fn from(locator: RootLocator) -> Self {
         locator.to_string()
     }
+}
+
+fn host(text: &str, list: &str) -> Result<RootLocator, Error> {
+    let mut writable: Vec<PathBuf> = Vec::new();
+    for directory in list.split(',').filter(|_| !list.is_empty()).map(PathBuf::from) {
+        if directory.as_os_str().is_empty() || writable.len() >= DIRECTORIES_MAX {
+            return Err(Error::HostLocator { locator: text.to_owned() });
+        }
+        if !writable.contains(&directory) {
+            writable.push(directory);
+        }
+    }
+    Ok(RootLocator::Host { writable })
 }
 
 fn debian(text: &str, suite: Option<&str>, list: &str) -> Result<RootLocator, Error> {
@@ -89,6 +108,14 @@ impl fmt::Display for RootLocator {
                 suite.iter().try_for_each(|suite| write!(f, "/{suite}"))?;
                 if packages.is_empty() { Ok(()) } else { write!(f, ":{}", packages.join(",")) }
             }
+            Self::Host { writable } => {
+                f.write_str("host")?;
+                let mut separators = [":"].into_iter().chain(std::iter::repeat(","));
+                writable
+                    .iter()
+                    .zip(&mut separators)
+                    .try_for_each(|(path, separator)| write!(f, "{separator}{}", path.display()))
+            }
             Self::Path(path) => path.display().fmt(f),
         }
     }
@@ -112,6 +139,9 @@ mod tests {
             ("debian/trixie:fio", debian(Some("trixie"), &["fio"])),
             ("debian/bookworm-backports", debian(Some("bookworm-backports"), &[])),
             ("./debian", RootLocator::Path("./debian".into())),
+            ("host", RootLocator::Host { writable: vec![] }),
+            ("host:~/a,../b", RootLocator::Host { writable: vec!["~/a".into(), "../b".into()] }),
+            ("./host", RootLocator::Path("./host".into())),
             ("~/rootfs.img", RootLocator::Path("~/rootfs.img".into())),
             ("/srv/a:b", RootLocator::Path("/srv/a:b".into())),
         ] {
@@ -134,6 +164,9 @@ mod tests {
             "debian/-x:y",
             "debian:a;b",
             "debian/a/b:c",
+            "host:a,",
+            "host:,",
+            "host:1,2,3,4,5,6,7,8,9",
         ] {
             assert!(text.parse::<RootLocator>().unwrap_err().is_usage(), "{text}");
         }
@@ -143,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_taken_is_written_back(text in "(debian[/:])?\\PC{0,20}") {
+        fn whatever_is_taken_is_written_back(text in "((debian|host)[/:])?\\PC{0,20}") {
             if let Ok(locator) = text.parse::<RootLocator>() {
                 prop_assert_eq!(locator.to_string().parse::<RootLocator>().unwrap(), locator);
             }

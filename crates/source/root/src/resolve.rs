@@ -7,8 +7,8 @@ use std::path::Path;
 use kernel::{Context, PartsHash};
 
 use crate::error::Error;
-use crate::locator::RootLocator;
-use crate::{Filesystem, Root, debian, directory};
+use crate::locator::{RootLocator, below_home};
+use crate::{Files, Filesystem, Image, Root, debian, directory, host_files};
 
 /// Finds the Root that a locator names, and makes it if need be.
 ///
@@ -17,13 +17,11 @@ use crate::{Filesystem, Root, debian, directory};
 /// When there is none, or it cannot be made.
 pub fn resolve(locator: &RootLocator, context: &mut Context<'_>) -> Result<Root, Error> {
     match locator {
+        RootLocator::Host { writable } => host_files::find(&locator.to_string(), writable),
         RootLocator::Debian { suite, packages } => {
             debian::find(&locator.to_string(), suite.as_deref(), packages, context)
         }
-        RootLocator::Path(typed) => {
-            let path = locator.path().unwrap_or_else(|| typed.clone());
-            from_path(&path, &locator.to_string(), context)
-        }
+        RootLocator::Path(typed) => from_path(&below_home(typed), &locator.to_string(), context),
     }
 }
 
@@ -39,7 +37,8 @@ fn from_path(path: &Path, typed: &str, context: &mut Context<'_>) -> Result<Root
     let filesystem = filesystem.ok_or_else(|| Error::NotAnImage { path: path.to_owned() })?;
     let identity = stamp(&found).map_err(Error::io("find", path))?;
     let provenance = format!("{filesystem} image {typed}");
-    Ok(Root { locator: typed.to_owned(), provenance, identity, image: found, filesystem, lease: None })
+    let files = Files::Image(Image { path: found, filesystem, lease: None });
+    Ok(Root { locator: typed.to_owned(), provenance, identity, files })
 }
 
 /// Changes with the file. To read gigabytes would take longer than the boot.

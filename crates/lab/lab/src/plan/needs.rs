@@ -9,9 +9,6 @@ use protocol::Need;
 
 use super::{Fixed, Item, Plan};
 
-/// Modules behind [`Need::Disk`].
-pub(super) const DISK_MODULES: &[&str] = &["virtio_pci", "virtio_blk"];
-
 impl Plan {
     /// Each case needs this besides what it needs itself: the machine grows, modules and programs are shipped, and what
     /// is missing skips all of them.
@@ -196,7 +193,7 @@ pub(crate) fn unsure(kernel: &Kernel, needs: &[Need<&str>]) -> Vec<String> {
 fn modules_of(need: Need<&str>) -> Vec<&str> {
     match need {
         Need::Module(name) | Need::Filesystem(name) => vec![name],
-        Need::Disk(_) => DISK_MODULES.to_vec(),
+        Need::Disk(_) => machine::root::DISK_MODULES.to_vec(),
         Need::Config(_)
         | Need::Device(_)
         | Need::Memory(_)

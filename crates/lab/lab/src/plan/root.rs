@@ -1,16 +1,25 @@
 //! The root of a plan's machine, in which its programs run.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use kernel::{Kernel, Presence};
+use machine::Engine;
 use protocol::Work;
-use root::Root;
+use protocol::root::SHARED;
+use root::{Files, Root};
 
 use super::Plan;
-use super::needs::DISK_MODULES;
 
-/// What puts memory over the image.
-const OVERLAY: &str = "overlay";
+/// Where programs begin: in kiln's own directory if the root shows it, else in the usual one.
+pub(crate) fn directory(root: &Root) -> String {
+    let here = || std::env::current_dir().ok()?.into_os_string().into_string().ok();
+    let is_hidden = |path: &String| SHARED.iter().any(|place| Path::new(path).starts_with(place));
+    match root.files {
+        Files::Image(_) => String::new(),
+        Files::Host(_) => here().filter(|path| !is_hidden(path)).unwrap_or_default(),
+    }
+}
 
 impl Plan {
     /// Gives the machine a root, in which programs run; or says what the kernel lacks for it, and skips them.
@@ -18,12 +27,16 @@ impl Plan {
     /// # Errors
     ///
     /// When a module's files are damaged.
-    pub fn give_root(&mut self, kernel: &Kernel, root: &Arc<Root>) -> Result<Option<String>, machine::Error> {
-        let filesystem = root.filesystem.name();
-        let names = [DISK_MODULES, &[filesystem, OVERLAY]].concat();
+    pub fn give_root(
+        &mut self,
+        kernel: &Kernel,
+        engine: Engine,
+        root: &Arc<Root>,
+    ) -> Result<Option<String>, machine::Error> {
+        let names = machine::root::modules(root, engine);
         let presence = |name: &&str| kernel.modules.presence(name);
         if let Some(name) = names.iter().find(|name| presence(name) == Presence::Absent) {
-            let why = format!("the kernel has no module {name}, which a root needs");
+            let why = format!("the kernel has no module {name}, which --root {} needs", root.locator);
             let programs = self.items.iter_mut().filter(|item| matches!(item.work, Work::Program(_)));
             programs.for_each(|item| item.skip = item.skip.take().or_else(|| Some(why.clone())));
             return Ok(Some(why));
@@ -31,9 +44,18 @@ impl Plan {
         let loadable: Vec<&str> =
             names.into_iter().filter(|name| presence(name) == Presence::Loadable).collect();
         let modules = kernel.modules.closure(&loadable)?;
-        self.payload.root(filesystem, root.filesystem.options(), modules);
+        self.payload.root(machine::root::mount(root, engine), modules);
         self.root = Some(Arc::clone(root));
         Ok(None)
+    }
+
+    /// Has the user's own program begin in this directory.
+    pub fn begin_in(&mut self, directory: &str) {
+        for item in &mut self.items {
+            if let Work::Program(command) = &mut item.work {
+                command.directory = directory.to_string();
+            }
+        }
     }
 }
 
@@ -42,17 +64,15 @@ mod tests {
     use super::*;
     use crate::plan::{Fixed, fixture};
     use crate::user_program::UserProgram;
-    use root::Filesystem;
-    use std::path::Path;
+    use machine::Accel;
+    use root::{Filesystem, Image};
 
     fn root() -> Arc<Root> {
         Arc::new(Root {
             locator: "debian".into(),
             provenance: "Debian".into(),
             identity: "1".into(),
-            image: "/image".into(),
-            filesystem: Filesystem::Erofs,
-            lease: None,
+            files: Files::Image(Image { path: "/image".into(), filesystem: Filesystem::Erofs, lease: None }),
         })
     }
 
@@ -63,7 +83,7 @@ mod tests {
         let mut plan = Plan::for_program(&fixture::kernel(), user, fixed).unwrap();
         let own = std::fs::metadata("/bin/sh").unwrap().len();
         assert_eq!(plan.payload.size(), own);
-        plan.give_root(&fixture::kernel(), &root()).unwrap();
+        plan.give_root(&fixture::kernel(), Engine::Qemu(Accel::Tcg), &root()).unwrap();
         assert!(plan.root.is_some() && plan.items[0].skip.is_none());
     }
 }

@@ -112,7 +112,12 @@ impl Again {
         let machine = (now.machine != before.machine)
             .then(|| format!("session {name} had another machine: {}", before.machine));
         let is_other = !before.content.is_empty() && now.content != before.content;
-        let content = is_other.then(|| format!("session {name} ran another program, suite or agent"));
+        let content = is_other.then(|| match self.request.machine().shows_host_files() {
+            true => {
+                format!("the root is made of this host's files, which may have changed since session {name}")
+            }
+            false => format!("session {name} ran another program, suite, root or agent"),
+        });
         machine.into_iter().chain(self.program_note()).chain(content).collect()
     }
 

@@ -1,10 +1,12 @@
 //! What a session runs, besides the Kernel: with another content, its verdicts say nothing about this one.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use kernel::PartsHash;
 use machine::Payload;
 use machine::program::Program;
+use root::Files;
 
 use super::{Error, Prepared};
 use crate::plan::Plan;
@@ -46,6 +48,10 @@ pub(super) fn hash(request: &RunRequest, suite: Option<&Suite>, plan: &Plan) -> 
     if let Some(root) = &plan.root {
         hash.part("root");
         hash.part(&root.identity);
+        if let Files::Host(_) = root.files {
+            // Nobody knows what has changed there.
+            hash.part(format!("{:?}", SystemTime::now()));
+        }
     }
     Ok(hash.finish())
 }

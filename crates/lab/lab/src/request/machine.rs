@@ -40,6 +40,12 @@ pub struct MachineRequest {
 }
 
 impl MachineRequest {
+    /// Whether programs see files of this host, which may change at any time.
+    #[must_use]
+    pub fn shows_host_files(&self) -> bool {
+        matches!(self.root, Some(RootLocator::Host { .. }))
+    }
+
     /// What runs the kernel here.
     ///
     /// # Errors

@@ -5,10 +5,12 @@ use std::path::Path;
 use protocol::measure::EXCHANGE_SIZE;
 use protocol::root::SERIAL;
 use protocol::window::WINDOW_SIZE;
+use root::{Files, HostFiles};
 
 use super::files;
 use crate::accel::Accel;
-use crate::instrument::{Files, Plugin, Timing};
+use crate::instrument::{self, Plugin, Timing};
+use crate::root::{TAG, tag_of};
 use crate::spec::Spec;
 use crate::vmm::launch::{Numbers, Origin, inherited};
 
@@ -31,6 +33,7 @@ pub(super) fn arguments(
         self::monitor(monitor),
         numbers.disk.map(|number| disk(&inherited(number))).unwrap_or_default(),
         numbers.root.map(|number| root(&inherited(number))).unwrap_or_default(),
+        shares(spec),
         spec.timing.map(Timing::arguments).unwrap_or_default(),
         numbers.instrument.map(instrument).unwrap_or_default(),
         ending(spec),
@@ -49,7 +52,7 @@ pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
         file(files::CONSOLE),
         file(files::CONTROL),
         if spec.disk_mib > 0 { disk(files::DISK) } else { Vec::new() },
-        if spec.root.is_some() { root(files::ROOT) } else { Vec::new() },
+        if spec.image().is_some() { root(files::ROOT) } else { Vec::new() },
         ending(spec),
     ]
     .concat()
@@ -162,8 +165,28 @@ fn root(file: &str) -> Vec<String> {
     strings(["-drive", &drive, "-device", &device])
 }
 
+/// Directories of this host, if the root is that: all of it to read, and some to write to.
+fn shares(spec: &Spec) -> Vec<String> {
+    let Some(Files::Host(HostFiles { writable })) = spec.root.as_ref().map(|root| &root.files) else {
+        return Vec::new();
+    };
+    let writable = writable.iter().enumerate();
+    let writable = writable.flat_map(|(number, path)| share(&tag_of(number), path, "off"));
+    share(TAG, Path::new("/"), "on").into_iter().chain(writable).collect()
+}
+
+/// A directory of this host under a tag: <https://wiki.qemu.org/Documentation/9psetup>. Files keep their owners, as far as
+/// QEMU's user may know them, and those of several file systems keep numbers of their own.
+fn share(tag: &str, directory: &Path, readonly: &str) -> Vec<String> {
+    // A comma ends a value.
+    let path = directory.display().to_string().replace(',', ",,");
+    let directory =
+        format!("local,id={tag},path={path},security_model=none,multidevs=remap,readonly={readonly}");
+    strings(["-fsdev", &directory, "-device", &format!("virtio-9p-pci,fsdev={tag},mount_tag={tag}")])
+}
+
 /// The memory that it shares with this host, the device by which it stops itself, and the plugin that watches it.
-fn instrument(files: Files<i32>) -> Vec<String> {
+fn instrument(files: instrument::Files<i32>) -> Vec<String> {
     let memory = format!(
         "memory-backend-file,id=exchange,size={EXCHANGE_SIZE},mem-path={},share=on",
         inherited(files.exchange)
@@ -204,6 +227,8 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use crate::payload::Payload;
+    use root::Root;
+    use std::sync::Arc;
     use std::time::Duration;
 
     fn spec() -> Spec {
@@ -298,6 +323,23 @@ mod tests {
         let root = "-drive file=/proc/self/fd/9,format=raw,if=none,id=root,readonly=on,file.locking=off \
                     -device virtio-blk-pci,drive=root,serial=kiln-root";
         assert!(line.contains(root), "{line}");
+    }
+
+    #[test]
+    fn directories_of_this_host_are_read_unless_they_are_named() {
+        let files = Files::Host(HostFiles { writable: vec!["/srv/a,b".into()] });
+        let root = Root { locator: "host".into(), provenance: String::new(), identity: String::new(), files };
+        let spec = Spec { root: Some(Arc::new(root)), ..spec() };
+        let line = arguments(&spec, Accel::Tcg, Path::new("x"), &Numbers::example(false, false), 6).join(" ");
+        let common = "security_model=none,multidevs=remap";
+        for words in [
+            format!("-fsdev local,id=kiln-root,path=/,{common},readonly=on "),
+            "-device virtio-9p-pci,fsdev=kiln-root,mount_tag=kiln-root ".to_string(),
+            format!("-fsdev local,id=kiln-writable-0,path=/srv/a,,b,{common},readonly=off "),
+        ] {
+            assert!(line.contains(&words), "{line}");
+        }
+        assert!(!line.contains("virtio-blk"), "{line}");
     }
 
     #[test]

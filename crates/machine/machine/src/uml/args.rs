@@ -1,5 +1,7 @@
 //! UML's command line. What is no parameter of UML itself goes to the kernel.
 
+use root::Files;
+
 use crate::spec::Spec;
 use crate::vmm::launch::{Numbers, inherited};
 
@@ -24,14 +26,23 @@ pub(super) fn arguments(spec: &Spec, numbers: &Numbers) -> Vec<String> {
         format!("ssl1=fd:{}", numbers.control),
         "uml_dir=/dev/shm/kiln/uml".to_string(),
         "umid=machine".to_string(),
-        // The host's files are not for the guest to mount: nothing is there.
-        "hostfs=/dev/shm/kiln/host".to_string(),
+        format!("hostfs={}", hostfs(spec)),
         // A restart ends the machine.
         "noreboot".to_string(),
     ]);
     arguments.extend(numbers.disk.map(|disk| format!("ubd0={}", inherited(disk))));
+    // Read-only, and others read it too.
+    arguments.extend(numbers.root.map(|root| format!("ubd1rc={}", inherited(root))));
     arguments.extend(spec.parameters().split_whitespace().map(str::to_string));
     arguments
+}
+
+/// What the guest may mount of this host's files: nothing is there unless its root is in them.
+fn hostfs(spec: &Spec) -> &'static str {
+    match spec.root.as_ref().map(|root| &root.files) {
+        Some(Files::Host(_)) => "/",
+        Some(Files::Image(_)) | None => "/dev/shm/kiln/host",
+    }
 }
 
 #[cfg(test)]

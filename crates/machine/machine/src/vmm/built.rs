@@ -99,7 +99,7 @@ impl<'a> Built<'a> {
     #[must_use]
     pub fn command_line(&self) -> String {
         let mut numbers = Numbers::example(self.spec.disk_mib > 0, self.spec.timing.is_some());
-        numbers.root = self.spec.root.as_ref().map(|_| EXAMPLE_ROOT);
+        numbers.root = self.spec.image().map(|_| EXAMPLE_ROOT);
         quote(&match self.spec.engine {
             Engine::Qemu(accel) => qemu::example(self.spec, accel, self.files(), &numbers),
             Engine::Uml => uml::command(self.spec, &self.program, &numbers),

@@ -29,7 +29,7 @@ pub(crate) struct Parts {
     pub(crate) console: OwnedFd,
     pub(crate) control: OwnedFd,
     pub(crate) disk: Option<OwnedFd>,
-    /// The image of its root.
+    /// The image of its root, if that is one.
     pub(crate) root: Option<OwnedFd>,
     pub(crate) origin: Origin<OwnedFd>,
     /// Those of a machine that measures.

@@ -49,7 +49,7 @@ pub(crate) fn start(
         console: its_console.into(),
         control: its_control.into(),
         disk: (spec.disk_mib > 0).then(|| launch::disk(spec.disk_mib)).transpose()?,
-        root: spec.root.as_ref().map(|root| launch::image(&root.image)).transpose()?,
+        root: spec.image().map(|image| launch::image(&image.path)).transpose()?,
         origin,
         instrument,
     };
