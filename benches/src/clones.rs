@@ -71,6 +71,8 @@ pub(crate) fn spec(plan: &Plan, engine: Engine) -> Spec {
         silence_limit: LIMIT,
         aging: Duration::ZERO,
         disk_mib: plan.disk_mib,
+        hardware: Default::default(),
+        sockets: Default::default(),
         root: plan.root.clone(),
         dumps: None,
         timing: None,

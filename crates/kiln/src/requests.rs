@@ -1,5 +1,6 @@
 //! From the command line to requests.
 
+use hardware::{Device, Hardware};
 use kernel::{Arch, Locator};
 use lab::request::{
     BuildOptions, KernelRequest, KunitRequest, MachineRequest, MeasureRequest, ProgramRequest, RunPolicy,
@@ -107,9 +108,18 @@ impl cli::MachineOptions {
             cpus: self.cpus,
             append: self.append.clone(),
             accel: self.accel.into(),
+            hardware: self.hardware(),
             root: None,
             boot_limit: self.timeout,
         }
+    }
+}
+
+impl cli::MachineOptions {
+    /// Its disks, then its other devices, each in the order in which they were given.
+    fn hardware(&self) -> Hardware {
+        let disks = self.disk.iter().cloned().map(Device::Disk);
+        Hardware { devices: disks.chain(self.device.iter().cloned()).collect() }
     }
 }
 

@@ -6,7 +6,7 @@ use protocol::{FromAgent, ToAgent};
 use crate::session::Session;
 use crate::system::{hello, power_off};
 use crate::{
-    environment, instrument, kernel_log, launch, mounts, root, shell, standalone, wake, window, work,
+    devices, environment, instrument, kernel_log, launch, mounts, root, shell, standalone, wake, window, work,
 };
 
 /// Runs the machine until it is powered off.
@@ -14,6 +14,7 @@ pub(crate) fn run() -> ! {
     let began = time_stamp();
     let mut trouble = mounts::mount_all();
     trouble.extend(environment::prepare());
+    trouble.extend(devices::prepare());
     launch::prepare();
     launch::fork_once();
     root::prepare();

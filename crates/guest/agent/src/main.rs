@@ -15,6 +15,7 @@
 //! * [`window`]: makes the files that the host sends to a machine that is up
 //! * [`system`]: facts of the running kernel, and the end of the machine
 
+mod devices;
 mod environment;
 mod foreground;
 mod init;

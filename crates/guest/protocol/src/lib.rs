@@ -1,6 +1,7 @@
 //! The messages between machine and agent: the one crate that both sides share.
 //!
 //! * [`catalogue`]: which cases and operations there are
+//! * [`devices`]: what drives the devices of a machine
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
 //! * [`need`]: what a case or a program cannot do without
@@ -12,6 +13,7 @@
 //! * [`window`]: how programs come into a machine that is up
 
 pub mod catalogue;
+pub mod devices;
 pub mod frame;
 pub mod measure;
 pub mod message;

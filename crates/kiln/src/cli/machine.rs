@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ::machine::AccelChoice;
 use clap::{Args, ValueEnum};
+use hardware::{Device, Disk};
 use root::RootLocator;
 
 use crate::units;
@@ -24,9 +25,19 @@ pub(crate) struct MachineOptions {
     /// How QEMU executes instructions
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) accel: AccelName,
+    /// A disk: SIZE, image=PATH (writes go to memory) or file=PATH (writes stay), and ,bus=nvme and the like; may be given more than once
+    #[arg(long, value_name = "DISK", value_parser = disk)]
+    pub(crate) disk: Vec<Disk>,
+    /// A device, such as iommu,intel or nic,outside (docs/devices.md has all); may be given more than once
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) device: Vec<Device>,
     /// Time limit of a boot, such as 30s or 5m [default: 60s, with KVM 15s, for kunit 20 times as long; longer on a busy host]
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) timeout: Option<Duration>,
+}
+
+fn disk(text: &str) -> Result<Disk, hardware::Error> {
+    Disk::read(text)
 }
 
 /// The user space of programs.

@@ -44,6 +44,7 @@ mod clones;
 mod compare;
 mod configurations;
 mod deaths;
+mod devices;
 mod endings;
 mod environment;
 mod formats;

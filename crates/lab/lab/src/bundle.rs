@@ -1,10 +1,12 @@
 //! A Run as a folder of files that reproduces it where there is QEMU and a POSIX shell, and nothing else.
 //!
 //! * [`files`]: the folder
+//! * [`devices`]: what is behind the devices of its machine
 //! * `run.sh`: boots, waits, and calls the judge
 //!
 //! The judge is a static program with the rules by which kiln judges: [`judge::standalone`].
 
+mod devices;
 mod script;
 #[cfg(test)]
 mod tests;
@@ -45,6 +47,12 @@ pub enum Error {
         "a bundle cannot hold the files of this host: run it with --root debian:PACKAGES, a directory or an image"
     )]
     HostFiles,
+    /// A file that changes is not to be handed over.
+    #[error("a bundle cannot hold {path}, to which the machine writes: use a disk with a size or image=PATH")]
+    WrittenFile {
+        /// Its path.
+        path: String,
+    },
     /// There is nothing to reproduce.
     #[error("{case} was never run, so there is nothing to reproduce: {why}")]
     Skipped {
@@ -71,7 +79,7 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Uml | Self::HostFiles | Self::Skipped { .. } => true,
+            Self::Uml | Self::HostFiles | Self::WrittenFile { .. } | Self::Skipped { .. } => true,
             Self::Machine(error) => error.is_usage(),
             Self::Image { .. } => false,
         }
@@ -131,6 +139,7 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
     let image = read(&parts.kernel.image)?;
     let image_of = |root: &Root| root.image().ok_or(Error::HostFiles).and_then(|image| read(&image.path));
     let root = parts.spec.root.as_ref().map(|root| Ok::<_, Error>(File::new(ROOT, image_of(root)?)));
+    let devices = devices::files(&parts.spec.hardware)?;
     let script = script::write(parts, accel, limit);
     let own = [
         File { is_program: true, ..File::new("run.sh", script) },
@@ -140,7 +149,7 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
         File::new(IMAGE, image),
         File::new(INITRAMFS, payload.initramfs()?),
     ];
-    Ok(own.into_iter().chain(root.transpose()?).chain(evidence).collect())
+    Ok(own.into_iter().chain(root.transpose()?).chain(devices).chain(evidence).collect())
 }
 
 fn read(image: &Path) -> Result<Vec<u8>, Error> {

@@ -1,7 +1,9 @@
 //! What is going to be run, and the machine for it.
 //!
 //! * [`needs`]: what a Kernel and a host have of what the cases need; [`mod@root`]: a user space for programs
+//! * [`devices`]: what drives the devices of the machine
 
+mod devices;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod needs;
@@ -17,6 +19,7 @@ use machine::{Payload, spec};
 use protocol::catalogue::Case;
 use protocol::{Need, Work};
 
+pub(crate) use devices::uncountable;
 use judge::Dialect;
 pub use needs::package_hint;
 pub(crate) use needs::{cpus_of, tool_path, unsure};

@@ -144,6 +144,7 @@ impl Prepared {
             (None, None) => return Err(Error::Usage("there is nothing to run".to_string())),
         };
         plan = plan.require(&kernel, &request.needs, fixed)?;
+        plan.give_devices(&kernel, engine, &request.machine.hardware)?;
         if let Some(root) = &root {
             plan.give_root(&kernel, engine, root)?;
             if request.cases.program().is_some() {

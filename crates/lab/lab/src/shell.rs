@@ -111,6 +111,9 @@ impl PreparedShell {
         let machine = &request.machine;
         let engine = machine.engine(&kernel)?;
         let mut plan = Plan::nothing("shell", machine.fixed(engine, None)?);
+        if let Some(why) = plan.give_devices(&kernel, engine, &machine.hardware)? {
+            return Err(Error::Usage(why));
+        }
         match user_space::find(machine, context)? {
             Some(root) => {
                 if let Some(why) = plan.give_root(&kernel, engine, &root)? {

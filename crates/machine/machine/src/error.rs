@@ -58,6 +58,31 @@ pub enum Error {
         /// MiB that the host could give.
         available: u64,
     },
+    /// No machine can have these devices.
+    #[error(transparent)]
+    Hardware(#[from] hardware::Error),
+    /// What is behind a device cannot be opened.
+    #[error("{path}, which a device of the machine uses: {source}", path = path.display())]
+    Device {
+        /// Its path, or the name of a socket.
+        path: std::path::PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// User-Mode Linux has no such device.
+    #[error("--device {device}: User-Mode Linux has only disks with a size or file=PATH")]
+    UmlDevice {
+        /// As the user writes it.
+        device: String,
+    },
+    /// This host lacks what QEMU needs for a device.
+    #[error("--device {device}: this host has no {file}")]
+    NoHostFile {
+        /// As the user writes it.
+        device: String,
+        /// What is missing.
+        file: &'static str,
+    },
     /// A program cannot be shipped.
     #[error("{program}: {why}")]
     Program {
@@ -93,6 +118,10 @@ impl Error {
             | Self::UmlCpus { .. }
             | Self::Unfit { .. }
             | Self::SmallMemory { .. }
+            | Self::Hardware(_)
+            | Self::Device { .. }
+            | Self::UmlDevice { .. }
+            | Self::NoHostFile { .. }
             | Self::Program { .. } => true,
             Self::Kernel(error) => error.is_usage(),
             Self::NoQemu(_)

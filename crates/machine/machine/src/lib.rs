@@ -6,6 +6,7 @@
 //! * [`payload`]: what it has besides the agent; [`program`]: a host's program with its libraries;
 //!   [`folder`]: a folder of the host
 //! * [`mod@root`]: how it has a user space for programs
+//! * [`sockets`]: where sockets of its devices lead
 //! * [`catalogue`]: the cases and operations that guests' programs hold
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
 //! * [`vmm`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
@@ -28,6 +29,7 @@ pub mod program;
 pub mod qemu;
 mod required_config;
 pub mod root;
+pub mod sockets;
 pub mod spec;
 pub mod template;
 mod timeout;
@@ -46,6 +48,7 @@ pub use error::{BootFailure, BootTrouble, ConsoleSupport, Error};
 pub use folder::Folder;
 pub use instrument::{Measuring, SHIFT, Step, Timing, Watch};
 pub use payload::Payload;
+pub use sockets::Sockets;
 pub use spec::Spec;
 pub use template::Template;
 pub use timeout::{Life, TimeoutScale};

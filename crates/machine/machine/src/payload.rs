@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use kernel::Module;
 use protocol::RootMount;
+use protocol::devices::{self, Devices};
 use protocol::measure::{INSTRUMENT, MODULES};
 use protocol::root::{DESCRIPTION, LAYER};
 
@@ -29,6 +30,8 @@ pub struct Payload {
     agent_files: Vec<(String, Vec<u8>)>,
     links: Vec<(String, String)>,
     root: Option<(RootMount, Vec<Module>)>,
+    device_modules: Vec<Module>,
+    disks: u32,
 }
 
 /// What of a payload a case needs.
@@ -110,6 +113,16 @@ impl Payload {
         self.root = Some((RootMount { modules: paths, ..mount }, modules));
     }
 
+    /// Has the agent load the modules that drive the machine's devices, in this order.
+    pub fn devices(&mut self, modules: Vec<Module>) {
+        self.device_modules = modules;
+    }
+
+    /// Has the agent wait for so many disks.
+    pub fn disks(&mut self, count: u32) {
+        self.disks = count;
+    }
+
     /// Ships the instrument of a machine that measures; it loads these modules first, by their paths in this order.
     pub fn instrument(&mut self, modules: &[String]) {
         let program = Program { content: MICRO.to_vec(), libraries: Vec::new() };
@@ -165,14 +178,24 @@ impl Payload {
     /// When a module cannot be read.
     pub fn boot(&self) -> Result<Archive, Error> {
         let mut archive = agent();
-        let Some((mount, modules)) = &self.root else { return Ok(archive) };
-        for module in modules {
-            archive.file(&Self::module_path(&module.name), module.read()?, 0o644);
+        let of_root = self.root.iter().flat_map(|(_, modules)| modules);
+        let mut shipped = BTreeSet::new();
+        for module in self.device_modules.iter().chain(of_root) {
+            if shipped.insert(&module.name) {
+                archive.file(&Self::module_path(&module.name), module.read()?, 0o644);
+            }
         }
-        let description =
-            mount.encode().map_err(|error| Error::host("root", std::io::Error::other(error)))?;
-        archive.file(DESCRIPTION, description, 0o600);
+        if !self.device_modules.is_empty() || self.disks > 0 {
+            archive.file(devices::DESCRIPTION, encoded(self.devices_description().encode())?, 0o600);
+        }
+        let Some((mount, _)) = &self.root else { return Ok(archive) };
+        archive.file(DESCRIPTION, encoded(mount.encode())?, 0o600);
         Ok(archive)
+    }
+
+    fn devices_description(&self) -> Devices {
+        let modules = self.device_modules.iter().map(|module| Self::module_path(&module.name));
+        Devices { modules: modules.collect(), disks: self.disks }
     }
 
     fn with_libraries(&self, program: &Program, place: &str, archive: &mut Archive) -> Result<(), Error> {
@@ -225,6 +248,13 @@ impl Payload {
         archive.close_part(COMMON);
         Ok(archive)
     }
+}
+
+/// A description for the agent.
+fn encoded<E: std::error::Error + Send + Sync + 'static>(
+    description: Result<Vec<u8>, E>,
+) -> Result<Vec<u8>, Error> {
+    description.map_err(|error| Error::host("a description for the agent", std::io::Error::other(error)))
 }
 
 /// The agent, under its names.

@@ -43,6 +43,12 @@ pub mod files {
     pub const DISK: &str = "disk";
     /// The image of its root, if it has one.
     pub const ROOT: &str = "root";
+
+    /// What is behind the device with this number: the file with this number of those that it has.
+    #[must_use]
+    pub fn device(device: usize, number: usize) -> String {
+        format!("device{device}-{number}")
+    }
 }
 
 /// What a shell starts QEMU with for the machine of `spec` out of [`files`].
@@ -115,6 +121,10 @@ impl Driver for Qemu {
 
     fn resume(&mut self, deadline: Instant) -> Result<(), String> {
         self.monitor.resume(deadline)
+    }
+
+    fn blocks_clones(&mut self) -> Option<String> {
+        self.monitor.blocks_clones()
     }
 
     fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hardware::Hardware;
 use root::{Image, Root};
 
 use crate::engine::Engine;
 use crate::instrument::Timing;
 use crate::payload::Payload;
+use crate::sockets::Sockets;
 
 /// Everything that decides how a machine is and boots.
 #[derive(Debug, Clone)]
@@ -29,6 +31,10 @@ pub struct Spec {
     pub aging: Duration,
     /// Size of an empty disk in MiB; 0 for none.
     pub disk_mib: u64,
+    /// What it has besides.
+    pub hardware: Hardware,
+    /// Where the sockets of its devices lead.
+    pub sockets: Sockets,
     /// The user space in which programs run, if it is not the agent's own.
     pub root: Option<Arc<Root>>,
     /// The folder into which its memory is dumped when the kernel crashes or hangs, if it is. Only QEMU can do that.
@@ -56,6 +62,7 @@ impl Spec {
     pub(crate) fn bare(&self) -> Self {
         let Self { memory_mib, cpus, engine, boot_limit, silence_limit, aging, disk_mib, timing, .. } = *self;
         let (append, dumps, root) = (self.append.clone(), self.dumps.clone(), self.root.clone());
+        let (hardware, sockets) = (self.hardware.clone(), self.sockets.clone());
         // A clone of the whole would copy all programs and folders first.
         let payload = Payload::default();
         Self {
@@ -67,6 +74,8 @@ impl Spec {
             silence_limit,
             aging,
             disk_mib,
+            hardware,
+            sockets,
             root,
             dumps,
             timing,

@@ -32,6 +32,7 @@ use crate::vmm::{Frozen, Vmm};
 use crate::window::Window;
 
 pub use entry::TemplateEntry;
+pub(crate) use entry::fingerprint;
 pub(crate) use log::kernel_log;
 pub(crate) use memory::Memory;
 

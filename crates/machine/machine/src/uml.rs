@@ -59,6 +59,11 @@ pub(crate) fn launch(spec: &Spec, image: &Path, parts: Parts) -> Result<Launch, 
     Ok(Launch { command, inherited, driver: Box::new(Uml) })
 }
 
+/// Whether it can have this device.
+pub(crate) fn can_have(device: &hardware::Device) -> bool {
+    args::can_have(device)
+}
+
 /// A panic ends it by abort(3), which would write the whole memory of the machine into a file.
 fn leave_no_core() -> std::io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)

@@ -84,6 +84,11 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
         Err(CANNOT_BE_CLONED.to_string())
     }
 
+    /// Why its state can never be written, as far as is known at its start.
+    fn blocks_clones(&mut self) -> Option<String> {
+        None
+    }
+
     /// Stops the machine and writes the state of its devices.
     fn save(&mut self, _state: BorrowedFd<'_>) -> Result<(), String> {
         Err(CANNOT_BE_CLONED.to_string())

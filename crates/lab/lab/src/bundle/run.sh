@@ -61,7 +61,7 @@ ln -s -- "$here/@IMAGE@" @IMAGE@ && ln -s -- "$here/@INITRAMFS@" @INITRAMFS@ || 
 [ ! -e "$here/@ROOT@" ] || ln -s -- "$here/@ROOT@" @ROOT@ || exit 3
 : >@CONSOLE@ && : >@CONTROL@ || exit 3
 [ @DISK_MIB@ -eq 0 ] || dd if=/dev/null of=@DISK@ bs=1048576 seek=@DISK_MIB@ 2>/dev/null || fail 'no room for the disk'
-
+@DEVICES@
 accel=@ACCEL@
 if [ "$accel" = kvm ] && { [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; }; then
     say 'the Run used KVM, which is not usable here: using TCG'

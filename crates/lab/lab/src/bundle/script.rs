@@ -8,7 +8,7 @@ use kernel::Config;
 use machine::Accel;
 use machine::qemu::{command_line_from_files, files};
 
-use super::{Parts, SLOWNESS};
+use super::{Parts, SLOWNESS, devices};
 
 const SCRIPT: &str = include_str!("run.sh");
 
@@ -35,6 +35,7 @@ pub(super) fn write(parts: Parts<'_>, accel: Accel, limit: Duration) -> String {
         ("DISK", files::DISK.to_string()),
         ("ROOT", files::ROOT.to_string()),
         ("DISK_MIB", parts.spec.disk_mib.to_string()),
+        ("DEVICES", devices::commands(&parts.spec.hardware)),
         ("ACCEL", accel.name().to_string()),
         ("QEMU_KVM", command_line_from_files(parts.spec, Accel::Kvm)),
         ("QEMU_TCG", command_line_from_files(parts.spec, Accel::Tcg)),

@@ -6,7 +6,7 @@ use machine::{Accel, AccelChoice, Engine, Spec, Timing};
 
 use super::{Context, Error};
 use crate::jobs::Jobs;
-use crate::plan::Plan;
+use crate::plan::{Plan, uncountable};
 use crate::request::machine::describe;
 use crate::request::{FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, ProgramRequest};
 use crate::suites::select::operations;
@@ -85,15 +85,19 @@ fn candidate<'a>(
     let is_timed = figures.timed.is_some();
     let engine = engine(kernel, is_timed, machine)?;
     let fixed = machine.fixed(engine, None)?;
-    let Jobs { jobs, plan } = match &side.program {
+    let Jobs { jobs, mut plan } = match &side.program {
         Some(program) => Jobs::of_program(kernel, program.borrowed(), fixed)?,
         None => {
             let wanted = operations(&figures.operations).map_err(crate::suites::Error::from)?;
             Jobs::of_operations(&wanted, kernel, fixed)?
         }
     };
+    let lacking = plan.give_devices(kernel, engine, &machine.hardware)?;
+    if let Some(why) = lacking {
+        return Err(Error::Usage(why));
+    }
     if !is_timed {
-        check_countable(&plan)?;
+        check_countable(&plan, machine)?;
     }
     let timing = if is_timed { Timing::Host } else { Timing::Instructions { seed: 1 } };
     let append = machine.append.iter().chain(&side.parameters).cloned().collect::<Vec<_>>().join(" ");
@@ -123,7 +127,13 @@ fn engine(kernel: &Kernel, timed: bool, machine: &MachineRequest) -> Result<Engi
 }
 
 /// What is counted must not depend on when somebody else is done.
-fn check_countable(plan: &Plan) -> Result<(), Error> {
+fn check_countable(plan: &Plan, machine: &MachineRequest) -> Result<(), Error> {
+    if let Some(device) = uncountable(&machine.hardware) {
+        let text = format!(
+            "{device}: counted figures would depend on when the host answers for it; --timed can have it"
+        );
+        return Err(Error::Usage(text));
+    }
     let why = if plan.cpus > 1 {
         "--cpus, --need cpus=N: counted figures say nothing about several CPUs, which share one clock; --timed can have them"
     } else if plan.disk_mib > 0 {

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use ::machine::{AccelChoice, Engine, Error, Spec, TimeoutScale};
+use ::machine::{AccelChoice, Engine, Error, Sockets, Spec, TimeoutScale};
+use hardware::{Device, Hardware};
 use judge::Dialect;
 use kernel::Kernel;
 use root::RootLocator;
@@ -32,6 +33,9 @@ pub struct MachineRequest {
     pub append: Vec<String>,
     /// How QEMU executes instructions.
     pub accel: AccelChoice,
+    /// What it has besides.
+    #[serde(skip_serializing_if = "Hardware::is_empty")]
+    pub hardware: Hardware,
     /// The user space in which programs run, instead of the agent's own.
     pub root: Option<RootLocator>,
     /// Time limit of a boot.
@@ -59,10 +63,12 @@ impl MachineRequest {
     ///
     /// # Errors
     ///
-    /// When the machine cannot have so many CPUs.
+    /// When the machine cannot have so many CPUs, or its devices exclude each other, or ask for others.
     pub fn fixed(&self, engine: Engine, limit: Option<Duration>) -> Result<Fixed, Error> {
-        let (memory_mib, has_root) = (self.memory_mib, self.root.is_some());
-        Ok(Fixed { memory_mib, cpus: engine.cpus(self.cpus)?, limit, has_root })
+        self.hardware.check()?;
+        let cpus = agreed("--cpus", self.cpus, self.hardware.cpus())?;
+        let memory_mib = agreed("--memory in MiB", self.memory_mib, self.hardware.memory_mib())?;
+        Ok(Fixed { memory_mib, cpus: engine.cpus(cpus)?, limit, has_root: self.root.is_some() })
     }
 
     /// The machine for `plan`.
@@ -70,6 +76,8 @@ impl MachineRequest {
     pub fn spec(&self, plan: &Plan, engine: Engine) -> Spec {
         let timeouts = TimeoutScale::new(engine);
         let is_ltp = plan.items.iter().any(|item| item.dialect == Dialect::Ltp);
+        let mut payload = plan.payload.clone();
+        payload.disks(self.disks(plan));
         let limit = |usual| self.boot_limit.unwrap_or_else(|| timeouts.stretch(usual));
         Spec {
             memory_mib: plan.memory_mib,
@@ -80,11 +88,42 @@ impl MachineRequest {
             silence_limit: limit(SILENCE_LIMIT),
             aging: if is_ltp { LTP_AGING } else { Duration::ZERO },
             disk_mib: plan.disk_mib,
+            hardware: self.hardware.clone(),
+            sockets: Sockets::default(),
             root: plan.root.clone(),
             dumps: None,
             timing: None,
-            payload: plan.payload.clone(),
+            payload,
         }
+    }
+}
+
+impl MachineRequest {
+    /// How many disks the agent waits for: nothing unless the user asked for one.
+    fn disks(&self, plan: &Plan) -> u32 {
+        let is_disk = |device: &&Device| matches!(device, Device::Disk(_));
+        match self.hardware.devices.iter().filter(is_disk).count() {
+            0 => 0,
+            count => {
+                let root = plan.root.as_ref().is_some_and(|root| root.image().is_some());
+                u32::try_from(count).unwrap_or(u32::MAX) + u32::from(plan.disk_mib > 0) + u32::from(root)
+            }
+        }
+    }
+}
+
+/// What the user asked for, which must be what the devices ask for if both do.
+fn agreed<T: PartialEq + std::fmt::Display>(
+    option: &str,
+    asked: Option<T>,
+    devices: Option<T>,
+) -> Result<Option<T>, Error> {
+    match (asked, devices) {
+        (Some(asked), Some(devices)) if asked != devices => {
+            let text = format!("{option} is {asked}, but the devices of the machine make {devices}");
+            Err(Error::Hardware(hardware::Error::Conflict(text)))
+        }
+        (asked, devices) => Ok(asked.or(devices)),
     }
 }
 
@@ -95,5 +134,6 @@ pub fn describe(specs: &[Spec]) -> String {
     let counts: Vec<String> = specs.iter().map(|spec| spec.cpus.to_string()).collect();
     let noun = if counts == ["1"] { "CPU" } else { "CPUs" };
     let root = first.root.as_ref().map(|root| format!(", root {}", root.locator)).unwrap_or_default();
-    format!("{}, {} {noun}, {} MiB{root}", first.engine, counts.join(" or "), first.memory_mib)
+    let devices: String = first.hardware.devices.iter().map(|device| format!(", {device}")).collect();
+    format!("{}, {} {noun}, {} MiB{root}{devices}", first.engine, counts.join(" or "), first.memory_mib)
 }

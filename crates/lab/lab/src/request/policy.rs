@@ -104,6 +104,9 @@ impl RunPolicy {
         let cpus = specs.iter().map(|spec| spec.cpus as usize).max().unwrap_or(1).max(1);
         let available = ::host::available_memory_mib().unwrap_or(u64::MAX);
         let room = usize::try_from(available / each).unwrap_or(usize::MAX).max(1);
+        if specs.iter().any(|spec| spec.hardware.is_exclusive()) {
+            return one_at_a_time(self.jobs);
+        }
         match self.jobs.map(usize::from) {
             Some(asked) if asked > room => {
                 let note = format!(
@@ -119,6 +122,14 @@ impl RunPolicy {
             }
         }
     }
+}
+
+/// Two machines must not write to the same file.
+fn one_at_a_time(asked: Option<u16>) -> Jobs {
+    let note = asked.filter(|asked| *asked > 1).map(|asked| {
+        format!("-j {asked}: one machine at a time, because a disk of theirs is a file to which they write")
+    });
+    Jobs { count: 1, note }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ::machine::AccelChoice;
+use hardware::Device;
 use kernel::Arch;
 
 use super::{
@@ -99,6 +100,12 @@ impl Words {
             AccelChoice::Auto => {}
             AccelChoice::Kvm => self.option("--accel", &"kvm"),
             AccelChoice::Tcg => self.option("--accel", &"tcg"),
+        }
+        for device in &machine.hardware.devices {
+            match device {
+                Device::Disk(disk) => self.option("--disk", &disk.text()),
+                other => self.option("--device", other),
+            }
         }
         self.each("--root", &machine.root);
         self.time("--timeout", machine.boot_limit);

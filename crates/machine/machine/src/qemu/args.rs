@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hardware::{Arguments, Backing, Place};
 use protocol::measure::EXCHANGE_SIZE;
 use protocol::root::SERIAL;
 use protocol::window::WINDOW_SIZE;
@@ -23,10 +24,12 @@ pub(super) fn arguments(
     monitor: i32,
 ) -> Vec<String> {
     let image = image.display().to_string();
+    let Arguments { first, devices } = spec.hardware.arguments(&numbers.places());
     [
         machine(accel),
         processor(spec, accel),
         memory(spec, &numbers.origin),
+        first,
         numbers.origin.initramfs().map(inherited).map(|file| boot(spec, &image, &file)).unwrap_or_default(),
         serial_port("console", numbers.console),
         serial_port("control", numbers.control),
@@ -34,6 +37,7 @@ pub(super) fn arguments(
         numbers.disk.map(|number| disk(&inherited(number))).unwrap_or_default(),
         numbers.root.map(|number| root(&inherited(number))).unwrap_or_default(),
         shares(spec),
+        devices,
         spec.timing.map(Timing::arguments).unwrap_or_default(),
         numbers.instrument.map(instrument).unwrap_or_default(),
         ending(spec),
@@ -44,18 +48,31 @@ pub(super) fn arguments(
 /// The same machine out of files in the current folder, with nobody beside it: both ports go to files.
 pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
     let file = |name: &str| strings(["-serial", &format!("file:{name}")]);
+    let Arguments { first, devices } = spec.hardware.arguments(&places_of_files(&spec.hardware.backings()));
     [
         machine(accel),
         processor(spec, accel),
         size(spec),
+        first,
         boot(spec, files::IMAGE, files::INITRAMFS),
         file(files::CONSOLE),
         file(files::CONTROL),
         if spec.disk_mib > 0 { disk(files::DISK) } else { Vec::new() },
         if spec.image().is_some() { root(files::ROOT) } else { Vec::new() },
+        devices,
         ending(spec),
     ]
     .concat()
+}
+
+/// Where what is behind devices is in the current folder; an overlay is needless there, for the image is a copy.
+fn places_of_files(backings: &[Vec<Backing>]) -> Vec<Vec<Place>> {
+    let of = |(device, backings): (usize, &Vec<Backing>)| {
+        let is_file = |backing: &&Backing| !matches!(backing, Backing::Content(_) | Backing::Socket(_));
+        let names = backings.iter().filter(is_file).enumerate();
+        names.map(|(number, _)| Place::File(files::device(device, number))).collect()
+    };
+    backings.iter().enumerate().map(of).collect()
 }
 
 fn strings<const N: usize>(words: [&str; N]) -> Vec<String> {
@@ -77,17 +94,27 @@ fn processor(spec: &Spec, accel: Accel) -> Vec<String> {
         Accel::Tcg => "max,-erms",
         Accel::Kvm => "max",
     };
-    strings(["-cpu", model, "-smp", &spec.cpus.to_string()])
+    let words = spec.hardware.cpu_words(spec.cpus);
+    strings(["-cpu", model, "-smp", &format!("{}{words}", spec.cpus)])
 }
 
 /// The place for the memory that a measuring machine shares: QEMU wants gigabytes, since it aligns them.
 const EXCHANGE_MIB: u64 = 1024;
 
+/// Places for memory that is plugged in.
+const MEMORY_SLOTS: u32 = 16;
+
 fn size(spec: &Spec) -> Vec<String> {
     let mib = spec.memory_mib;
-    match spec.timing {
-        None => strings(["-m", &format!("{mib}M")]),
-        Some(_) => strings(["-m", &format!("{mib}M,slots=1,maxmem={}M", mib + EXCHANGE_MIB)]),
+    let exchange = spec.timing.map(|_| EXCHANGE_MIB);
+    let more = spec.hardware.more_memory().map(|bytes| bytes >> 20);
+    match (exchange, more) {
+        (None, None) => strings(["-m", &format!("{mib}M")]),
+        (Some(exchange), None) => strings(["-m", &format!("{mib}M,slots=1,maxmem={}M", mib + exchange)]),
+        (exchange, Some(more)) => {
+            let most = mib + exchange.unwrap_or_default() + more;
+            strings(["-m", &format!("{mib}M,slots={MEMORY_SLOTS},maxmem={most}M")])
+        }
     }
 }
 
@@ -227,6 +254,8 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use crate::payload::Payload;
+    use crate::sockets::Sockets;
+    use hardware::Hardware;
     use root::Root;
     use std::sync::Arc;
     use std::time::Duration;
@@ -241,6 +270,8 @@ mod tests {
             silence_limit: Duration::ZERO,
             aging: Duration::ZERO,
             disk_mib: 0,
+            hardware: Hardware::default(),
+            sockets: Sockets::default(),
             root: None,
             dumps: None,
             timing: None,

@@ -124,6 +124,13 @@ impl Monitor {
         Err("it does not reach the state of its template".to_string())
     }
 
+    /// Why the state of the devices can never be written, if QEMU knows.
+    pub(super) fn blocks_clones(&mut self) -> Option<String> {
+        let progress = self.execute("query-migrate", &json!({})).ok()?;
+        let reasons = progress["blocked-reasons"].as_array()?;
+        reasons.first().map(|reason| reason.as_str().unwrap_or("QEMU gives no reason").to_string())
+    }
+
     /// Stops the guest and writes the state of its devices.
     pub(super) fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {
         self.execute("migrate-set-capabilities", &ignore_shared())?;

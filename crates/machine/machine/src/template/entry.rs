@@ -158,12 +158,12 @@ impl Template {
     }
 }
 
-/// What changes when a program is replaced.
-fn fingerprint(program: &Path) -> String {
-    let facts = program
+/// What changes when a file is replaced.
+pub(crate) fn fingerprint(path: &Path) -> String {
+    let facts = path
         .metadata()
         .map(|found| (found.dev(), found.ino(), found.size(), found.mtime_nsec(), found.mtime()));
-    format!("{} {facts:?}", program.display())
+    format!("{} {facts:?}", path.display())
 }
 
 /// The boot of the host: random(4).

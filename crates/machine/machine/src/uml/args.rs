@@ -1,5 +1,7 @@
 //! UML's command line. What is no parameter of UML itself goes to the kernel.
 
+use hardware::Device;
+use hardware::disk::{Bus, Content, Disk, Faults};
 use root::Files;
 
 use crate::spec::Spec;
@@ -33,8 +35,26 @@ pub(super) fn arguments(spec: &Spec, numbers: &Numbers) -> Vec<String> {
     arguments.extend(numbers.disk.map(|disk| format!("ubd0={}", inherited(disk))));
     // Read-only, and others read it too.
     arguments.extend(numbers.root.map(|root| format!("ubd1rc={}", inherited(root))));
+    arguments.extend(numbers.devices.iter().flatten().zip(FIRST_DISK..).map(disk));
     arguments.extend(spec.parameters().split_whitespace().map(str::to_string));
     arguments
+}
+
+/// The number of the first disk that the user asked for: before it are that of cases and that of the root.
+const FIRST_DISK: u32 = 2;
+
+/// Disks may be those of other machines, too.
+fn disk((number, place): (&i32, u32)) -> String {
+    format!("ubd{place}c={}", inherited(*number))
+}
+
+/// Whether it can have this: its disks are files, and nothing else.
+pub(super) fn can_have(device: &Device) -> bool {
+    let Device::Disk(disk) = device else { return false };
+    let Disk { content, bus, sector, serial, readonly, writethrough, shared: _, faults } = disk;
+    let is_plain =
+        serial.is_none() && sector.is_none() && !readonly && !writethrough && *faults == Faults::default();
+    *bus == Bus::Virtio && is_plain && !matches!(content, Content::Image(_))
 }
 
 /// What the guest may mount of this host's files: nothing is there unless its root is in them.
@@ -50,6 +70,8 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use crate::payload::Payload;
+    use crate::sockets::Sockets;
+    use hardware::Hardware;
     use std::time::Duration;
 
     fn spec() -> Spec {
@@ -62,6 +84,8 @@ mod tests {
             silence_limit: Duration::ZERO,
             aging: Duration::ZERO,
             disk_mib: 0,
+            hardware: Hardware::default(),
+            sockets: Sockets::default(),
             root: None,
             dumps: None,
             timing: None,

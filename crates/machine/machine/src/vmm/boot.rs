@@ -93,6 +93,10 @@ impl Starting<'_> {
         interrupt: &AtomicBool,
         console: &mut dyn FnMut(&str),
     ) -> Result<Template, BootFailure> {
+        // Its boot would be in vain.
+        if let Some(why) = self.machine.blocks_clones() {
+            return Err(self.fail(BootTrouble::Unclonable(why)));
+        }
         let mut lines = Vec::new();
         let Hello { release, window } = self.follow(interrupt, &mut |line| {
             if lines.len() < LINES_MAX {

@@ -1,9 +1,10 @@
 //! All that a machine is made of, ready to be started.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use hardware::{Backing, Hardware};
 use kernel::{Kernel, Store};
 use protocol::measure::Order;
 
@@ -17,7 +18,7 @@ use crate::host::QemuProgram;
 use crate::initramfs::Archive;
 use crate::instrument::{Channel, Exchange, Watch};
 use crate::spec::Spec;
-use crate::template::{Body, Memory, Template, TemplateEntry};
+use crate::template::{Body, Memory, Template, TemplateEntry, fingerprint};
 use crate::window::Window;
 use crate::{qemu, required_config, uml};
 
@@ -56,6 +57,7 @@ impl<'a> Built<'a> {
     /// cannot be read.
     pub fn new(spec: &'a Spec, kernel: &'a Kernel) -> Result<Self, Error> {
         required_config::check(spec.engine, kernel.config.as_ref())?;
+        check_devices(spec)?;
         let (boot, files) = (spec.payload.boot()?, spec.payload.files()?);
         let needed = Spec::least_memory_mib(files.size() + boot.size());
         if spec.memory_mib < needed {
@@ -100,6 +102,7 @@ impl<'a> Built<'a> {
     pub fn command_line(&self) -> String {
         let mut numbers = Numbers::example(self.spec.disk_mib > 0, self.spec.timing.is_some());
         numbers.root = self.spec.image().map(|_| EXAMPLE_ROOT);
+        let numbers = numbers.with_devices(&self.spec.hardware.backings());
         quote(&match self.spec.engine {
             Engine::Qemu(accel) => qemu::example(self.spec, accel, self.files(), &numbers),
             Engine::Uml => uml::command(self.spec, &self.program, &numbers),
@@ -128,7 +131,9 @@ impl<'a> Built<'a> {
     /// Why they cannot.
     pub fn can_be_cloned(&self) -> Result<(), BootFailure> {
         match self.spec.engine {
-            Engine::Qemu(_) => Ok(()),
+            Engine::Qemu(_) => {
+                self.spec.hardware.uncloneable().map_or(Ok(()), |why| Err(BootFailure::unclonable(why)))
+            }
             Engine::Uml => {
                 Err(BootFailure::unclonable("the state of UML is spread over processes of the host"))
             }
@@ -160,7 +165,9 @@ impl<'a> Built<'a> {
         let (identity, line) = (self.kernel.identity(&self.spec.parameters()), self.command_line());
         let Spec { disk_mib, aging, root, .. } = self.spec;
         let root = root.as_ref().map(|root| root.identity.clone()).unwrap_or_default();
-        let description = [identity, line, disk_mib.to_string(), format!("{aging:?} {programs:?}"), root];
+        let files = fingerprints(&self.spec.hardware);
+        let description =
+            [identity, line, disk_mib.to_string(), format!("{aging:?} {programs:?}"), root, files];
         TemplateEntry::new(store, &description, &self.program, &self.initramfs(programs))
     }
 
@@ -184,8 +191,11 @@ impl<'a> Built<'a> {
     /// What will be its memory. UML makes that itself.
     fn memory(&self) -> Result<Option<Memory>, Error> {
         match self.spec.engine {
-            Engine::Qemu(_) => Memory::new(self.spec.memory_mib).map(Some),
-            Engine::Uml => Ok(None),
+            Engine::Qemu(_) if self.spec.hardware.nodes().is_empty() => {
+                Memory::new(self.spec.memory_mib).map(Some)
+            }
+            // Nodes have memory of their own.
+            Engine::Qemu(_) | Engine::Uml => Ok(None),
         }
     }
 
@@ -219,4 +229,26 @@ impl<'a> Built<'a> {
             own: Own::new(true)?,
         })
     }
+}
+
+/// Whether this host and this engine can have all devices.
+fn check_devices(spec: &Spec) -> Result<(), Error> {
+    for device in &spec.hardware.devices {
+        if spec.engine == Engine::Uml && !uml::can_have(device) {
+            return Err(Error::UmlDevice { device: device.to_string() });
+        }
+        if let Some(file) = device.host_file().filter(|file| !Path::new(file).exists()) {
+            return Err(Error::NoHostFile { device: device.to_string(), file });
+        }
+    }
+    Ok(())
+}
+
+/// What changes when a file behind a device does: a template has read some of it.
+fn fingerprints(hardware: &Hardware) -> String {
+    let backings = hardware.backings().concat();
+    let read = backings
+        .iter()
+        .filter_map(|backing| if let Backing::Read(path) = backing { Some(path) } else { None });
+    read.map(|path| fingerprint(path)).collect::<Vec<_>>().join("\n")
 }

@@ -50,6 +50,11 @@ impl Vmm {
         unsafe { libc::sched_setscheduler(id.cast_signed(), libc::SCHED_IDLE, &raw const idle) };
     }
 
+    /// Why it cannot be cloned, as far as is known at its start.
+    pub(crate) fn blocks_clones(&mut self) -> Option<String> {
+        self.driver.blocks_clones()
+    }
+
     /// Stops the machine; gives what a clone needs beside its memory.
     pub(crate) fn freeze(&mut self) -> Result<Frozen, String> {
         let state = launch::in_memory("state", &[]).map_err(|error| error.to_string())?;

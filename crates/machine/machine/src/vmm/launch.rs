@@ -1,18 +1,21 @@
 //! What a machine's program is started with.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 
+use hardware::{Backing, Place};
 use rustix::fs::MemfdFlags;
 use rustix::net::sockopt;
 
 use super::Driver;
 use crate::error::Error;
 use crate::instrument;
+use crate::sockets::Sockets;
 
 /// A program that is ready to be started.
 #[derive(Debug)]
@@ -31,21 +34,27 @@ pub(crate) struct Parts {
     pub(crate) disk: Option<OwnedFd>,
     /// The image of its root, if that is one.
     pub(crate) root: Option<OwnedFd>,
+    /// What is behind each of its other devices.
+    pub(crate) devices: Vec<Vec<OwnedFd>>,
     pub(crate) origin: Origin<OwnedFd>,
     /// Those of a machine that measures.
     pub(crate) instrument: Option<instrument::Files<OwnedFd>>,
 }
 
 /// Their numbers, which are the same in both processes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Numbers {
     pub(crate) console: i32,
     pub(crate) control: i32,
     pub(crate) disk: Option<i32>,
     pub(crate) root: Option<i32>,
+    pub(crate) devices: Vec<Vec<i32>>,
     pub(crate) origin: Origin<i32>,
     pub(crate) instrument: Option<instrument::Files<i32>>,
 }
+
+/// The first number of what is behind devices in a command line that is only shown.
+const EXAMPLE_DEVICES: i32 = 11;
 
 /// How a machine begins, and the files for it.
 #[derive(Debug, Clone, Copy)]
@@ -104,6 +113,11 @@ impl Parts {
             control: self.control.as_raw_fd(),
             disk: self.disk.as_ref().map(AsRawFd::as_raw_fd),
             root: self.root.as_ref().map(AsRawFd::as_raw_fd),
+            devices: self
+                .devices
+                .iter()
+                .map(|files| files.iter().map(AsRawFd::as_raw_fd).collect())
+                .collect(),
             origin: self.origin.as_ref().map(AsRawFd::as_raw_fd),
             instrument: self.instrument.as_ref().map(|files| files.as_ref().map(AsRawFd::as_raw_fd)),
         }
@@ -121,7 +135,7 @@ impl Parts {
 
     pub(crate) fn into_inherited(self) -> Vec<OwnedFd> {
         let instrument = self.instrument.into_iter().flat_map(instrument::Files::into_files);
-        let disks = self.disk.into_iter().chain(self.root);
+        let disks = self.disk.into_iter().chain(self.root).chain(self.devices.into_iter().flatten());
         let own = [self.console, self.control].into_iter().chain(disks).chain(instrument);
         own.chain(self.origin.into_files()).collect()
     }
@@ -132,7 +146,21 @@ impl Numbers {
     pub(crate) fn example(has_disk: bool, measures: bool) -> Self {
         let origin = Origin::Boot { initramfs: 3, memory: Some(9), window: None };
         let instrument = measures.then_some(instrument::Files { exchange: 8, plugin: None });
-        Self { console: 4, control: 5, disk: has_disk.then_some(7), root: None, origin, instrument }
+        let disk = has_disk.then_some(7);
+        Self { console: 4, control: 5, disk, root: None, devices: Vec::new(), origin, instrument }
+    }
+
+    /// The same with made-up numbers for what is behind these devices.
+    pub(crate) fn with_devices(self, backings: &[Vec<Backing>]) -> Self {
+        let mut numbers = EXAMPLE_DEVICES..;
+        let devices = backings.iter().map(|files| numbers.by_ref().take(files.len()).collect()).collect();
+        Self { devices, ..self }
+    }
+
+    /// Where the machine finds what is behind its devices.
+    pub(crate) fn places(&self) -> Vec<Vec<Place>> {
+        let of = |files: &Vec<i32>| files.iter().copied().map(Place::Descriptor).collect();
+        self.devices.iter().map(of).collect()
     }
 }
 
@@ -159,22 +187,51 @@ pub(crate) fn hold_much(socket: &UnixStream) {
 pub(crate) fn in_memory(name: &str, content: &[u8]) -> Result<OwnedFd, Error> {
     let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
         .map_err(|source| Error::host("memfd_create", source))?;
-    let mut file = std::fs::File::from(file);
+    let mut file = File::from(file);
     file.write_all(content).map_err(|source| Error::host(name, source))?;
     Ok(file.into())
 }
 
 /// An empty disk: a sparse file without a name, so that nothing is left of it.
 pub(crate) fn disk(mib: u64) -> Result<OwnedFd, Error> {
+    empty(mib << 20)
+}
+
+fn empty(bytes: u64) -> Result<OwnedFd, Error> {
     let file = in_memory("disk", &[])?;
-    rustix::fs::ftruncate(&file, mib << 20).map_err(|source| Error::host("disk", source))?;
+    rustix::fs::ftruncate(&file, bytes).map_err(|source| Error::host("disk", source))?;
     Ok(file)
 }
 
 /// The image of a root, for reading.
 pub(crate) fn image(path: &Path) -> Result<OwnedFd, Error> {
-    let file = std::fs::File::open(path).map_err(|source| Error::host("image of the root", source))?;
+    let file = File::open(path).map_err(|source| Error::host("image of the root", source))?;
     Ok(file.into())
+}
+
+/// Opens, or makes, what is behind a device.
+pub(crate) fn open(backing: &Backing, sockets: &Sockets) -> Result<OwnedFd, Error> {
+    let mut options = File::options();
+    let options = options.read(true);
+    let (opened, name) = match backing {
+        Backing::Empty(bytes) => return empty(*bytes),
+        Backing::Content(content) => return in_memory("content", content),
+        Backing::Copy(path) => {
+            return in_memory("copy", &std::fs::read(path).map_err(|source| of_device(path, source))?);
+        }
+        Backing::Read(path) => (options.open(path), path.clone()),
+        Backing::Write(path) => (options.write(true).open(path), path.clone()),
+        Backing::New(path) => (options.write(true).create(true).truncate(true).open(path), path.clone()),
+        Backing::Socket(name) => {
+            return sockets.connect(name).map_err(|source| of_device(Path::new(name), source));
+        }
+    };
+    opened.map(OwnedFd::from).map_err(|source| of_device(&name, source))
+}
+
+/// What a user has named cannot be opened.
+fn of_device(path: &Path, source: std::io::Error) -> Error {
+    Error::Device { path: path.to_path_buf(), source }
 }
 
 /// The command line as a shell reads it.

@@ -36,6 +36,13 @@ pub(crate) struct Files<'a> {
     pub(crate) system_map: Option<&'a Path>,
 }
 
+/// Opens what is behind each of its devices.
+fn devices(spec: &Spec) -> Result<Vec<Vec<OwnedFd>>, Error> {
+    let open =
+        |backings: &Vec<_>| backings.iter().map(|backing| launch::open(backing, &spec.sockets)).collect();
+    spec.hardware.backings().iter().map(open).collect()
+}
+
 /// Starts it; gives the machine, and its command line as a shell reads it.
 pub(crate) fn start(
     spec: &Spec,
@@ -50,6 +57,7 @@ pub(crate) fn start(
         control: its_control.into(),
         disk: (spec.disk_mib > 0).then(|| launch::disk(spec.disk_mib)).transpose()?,
         root: spec.image().map(|image| launch::image(&image.path)).transpose()?,
+        devices: devices(spec)?,
         origin,
         instrument,
     };

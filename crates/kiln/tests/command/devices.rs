@@ -1,0 +1,182 @@
+//! Machines with more than every machine has: disks, interfaces, IOMMUs, NUMA nodes, firmware.
+
+use std::fs;
+use std::path::Path;
+
+use judge::{Outcome, Run};
+
+use crate::support::bundle::says_the_same;
+use crate::support::{Done, KERNEL, Place, UML};
+
+/// A stock kernel with drivers for more than clouds have.
+const COMPLETE: &str = "deb:6.1.0-56-amd64";
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("paths of tests are UTF-8")
+}
+
+#[track_caller]
+fn only_run(done: &Done) -> Run {
+    done.finished().into_iter().next().expect("one case ran")
+}
+
+/// Drivers are loaded and disks found before the program starts, in clones, too.
+#[test]
+fn disks_of_many_buses_are_there_when_a_program_starts() {
+    let place = Place::new();
+    let body = "set -e
+        test $(cat /sys/block/vda/size) = 2097152
+        cat /sys/block/vda/serial; grep -q one /sys/block/vda/serial
+        ls /sys/block
+        sectors=
+        for disk in sda sdb sdc; do
+            sectors=\"$sectors $(cat /sys/block/$disk/queue/logical_block_size) $(cat /sys/block/$disk/ro)\"
+        done
+        test \"$(echo $sectors | tr ' ' '\\n' | sort | xargs)\" = '0 0 1 4096 512 512'
+        ls /sys/class/net/eth0 /sys/class/net/eth1 /dev/watchdog0
+        echo written > /dev/vda";
+    let job = place.script("job", body);
+    let disks = ["1G,serial=one", "64M,bus=scsi,sector=4096", "32M,bus=ahci", "16M,bus=usb,readonly"];
+    let mut options: Vec<&str> = disks.iter().flat_map(|disk| ["--disk", disk]).collect();
+    for device in ["nic", "nic,model=e1000", "balloon", "rng", "watchdog"] {
+        options.extend(["--device", device]);
+    }
+    let done = place.exec_on(COMPLETE, &job, &options).run().expect(0);
+    assert_eq!(only_run(&done).outcome, Outcome::Pass);
+    assert!(!done.stdout.contains("cloned"), "it is a clone: {}", done.stdout);
+}
+
+/// QEMU does not save the state of NVMe, so machines boot; and they say why.
+#[test]
+fn a_machine_that_cannot_be_cloned_boots() {
+    let place = Place::new();
+    let job = place.script("job", "test $(cat /sys/class/nvme/nvme0/serial) = abc");
+    let disk = ["--disk", "64M,bus=nvme,serial=abc"];
+    place.exec_on(COMPLETE, &job, &disk).run().expect(0).says("non-migratable device").says("nvme");
+}
+
+#[test]
+fn a_disk_fails_as_it_was_told_to_and_its_writes_are_logged() {
+    let place = Place::new();
+    let (log, kept, image) =
+        (place.path().join("log"), place.path().join("kept"), place.path().join("image"));
+    for disk in [&kept, &image] {
+        fs::write(disk, vec![b'x'; 1 << 20]).expect("writable");
+    }
+    let body = "set -e
+        read_sector() { dd if=$1 of=/dev/null bs=512 count=1 skip=$2 iflag=direct; }
+        read_sector /dev/vda 0
+        ! read_sector /dev/vda 2048
+        for disk in vdb vdc; do
+            test $(dd if=/dev/$disk bs=1 count=1 2>/dev/null) = x
+            echo new | dd of=/dev/$disk conv=fsync
+        done";
+    let job = place.script("job", body);
+    let (kept_disk, image_disk) =
+        (format!("file={},writes={}", text(&kept), text(&log)), format!("image={}", text(&image)));
+    let options = ["--disk", "64M,fail=read,bad-sector=2048", "--disk", &kept_disk, "--disk", &image_disk];
+    let done = place.exec(&job, &options).run().expect(0).says("stays");
+    assert_eq!(only_run(&done).outcome, Outcome::Pass);
+    assert!(fs::read(&kept).expect("readable").starts_with(b"new\n"), "what is written to a file stays");
+    assert!(fs::read(&image).expect("readable").starts_with(b"xxxx"), "an image stays as it is");
+    // The magic number of dm-log-writes: drivers/md/dm-log-writes.c.
+    assert_eq!(fs::read(&log).expect("readable")[..8], 0x6a_7366_7773_6872_u64.to_le_bytes());
+}
+
+#[test]
+fn what_a_kernel_lacks_for_a_device_is_a_skip_before_the_boot() {
+    let place = Place::new();
+    let job = place.script("job", "exit 1");
+    let done = place.exec(&job, &["--device", "sound"]).run().expect(4);
+    assert_eq!(only_run(&done).reason, "the kernel has no module snd_hda_intel, which sound needs");
+    let shell = place.kiln(["shell", KERNEL, "--device", "sound", "-c", "true"]).run().expect(2);
+    assert!(shell.stderr.contains("snd_hda_intel"), "{}", shell.stderr);
+}
+
+#[test]
+fn nodes_have_cpus_memory_and_distances() {
+    let place = Place::new();
+    let body = "test \"$(cat /sys/devices/system/node/node0/distance)\" = '10 30'
+        test $(cat /sys/devices/system/node/node1/cpulist) = 1 && test $(nproc) = 2";
+    let job = place.script("job", &format!("{body} || exit 1"));
+    let options = [
+        "--device",
+        "node,cpus=0,memory=256M,distances=10:30",
+        "--device",
+        "node,cpus=1,memory=256M,distances=30:10",
+    ];
+    place.exec(&job, &options).run().expect(0).says("memory of NUMA nodes is not in one file");
+}
+
+#[test]
+fn a_kernel_starts_from_uefi() {
+    let place = Place::new();
+    let job = place.script("job", "test -d /sys/firmware/efi");
+    place.exec(&job, &["--device", "uefi"]).run().expect(0);
+}
+
+#[test]
+fn an_iommu_translates_for_what_is_behind_it() {
+    let place = Place::new();
+    let job = place.script(
+        "job",
+        "ls /sys/kernel/iommu_groups/ | grep -q . && dd if=/dev/vda of=/dev/null bs=4k count=16",
+    );
+    let options = ["--device", "iommu,intel,virtio", "--append", "intel_iommu=on", "--disk", "16M"];
+    place.exec(&job, &options).run().expect(0);
+}
+
+/// All of the machine is in the bundle.
+#[test]
+fn a_failure_on_a_disk_is_handed_over() {
+    let place = Place::new();
+    let image = place.file("image", vec![b'x'; 1 << 16]);
+    let job = place
+        .script("job", "test $(dd if=/dev/vdb bs=1 count=1 2>/dev/null) = x && echo a > /dev/vda && exit 9");
+    let options = ["--disk", "16M", "--disk", &format!("image={}", text(&image))];
+    let done = place.exec(&job, &options).run().expect(9);
+    says_the_same(&place, &done, "job");
+    let written = place.exec(&job, &["--disk", "16M", "--disk", &format!("file={}", text(&image))]);
+    written.run().expect(9);
+    let bundle = place.kiln(["bundle", "last", "-o", text(&place.path().join("b.tar"))]).run().expect(2);
+    assert!(bundle.stderr.contains("a bundle cannot hold"), "{}", bundle.stderr);
+}
+
+#[test]
+fn user_mode_linux_has_disks_and_nothing_else() {
+    let place = Place::new();
+    let job = place.script("job", "test $(cat /sys/block/ubdc/size) = 32768");
+    place.exec_on(UML, &job, &["--disk", "16M"]).run().expect(0);
+    for device in [["--device", "nic"], ["--disk", "16M,bus=nvme"]] {
+        let refused = place.exec_on(UML, &job, &device).run().expect(2);
+        assert!(refused.stderr.contains("User-Mode Linux has only disks"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn devices_that_no_machine_has() {
+    let place = Place::new();
+    let job = place.script("job", "exit 0");
+    for (options, words) in [
+        (&["--device", "floppy"][..], "there is no device \"floppy\""),
+        (&["--disk", "4X"], "disk has no option \"4X\""),
+        (&["--disk", "file=/no/such"], "/no/such, which a device of the machine uses: No such file"),
+        (&["--device", "iommu,intel", "--device", "iommu,amd"], "a machine has one iommu"),
+        (
+            &["--device", "topology,sockets=2", "--cpus", "3"],
+            "--cpus is 3, but the devices of the machine make 2",
+        ),
+        (&["--device", "qemu:no-such-device"], "no-such-device"),
+    ] {
+        let done = place.exec(&job, options).run();
+        assert!(
+            done.stderr.contains(words) || done.stdout.contains(words),
+            "{options:?}: {}{}",
+            done.stdout,
+            done.stderr
+        );
+        assert!(matches!(done.code, Some(2 | 3)), "{options:?}: {:?}", done.code);
+    }
+    let counted = place.kiln(["measure", KERNEL, "--metric", "pipe/*", "--disk", "16M"]).run().expect(2);
+    assert!(counted.stderr.contains("--timed can have it"), "{}", counted.stderr);
+}

@@ -1,0 +1,42 @@
+//! What of this host is behind a device.
+
+use std::path::PathBuf;
+
+/// Something that has to be opened, or made, before the machine starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Backing {
+    /// An empty file without a name that seems to have so many bytes.
+    Empty(u64),
+    /// A file without a name that holds this.
+    Content(Vec<u8>),
+    /// A file to read.
+    Read(PathBuf),
+    /// A file to read and write: what is written stays.
+    Write(PathBuf),
+    /// A file to read and write that is new, or emptied.
+    New(PathBuf),
+    /// A file without a name that begins as a copy of this one.
+    Copy(PathBuf),
+    /// A socket of which the lab has the other end, by this name.
+    Socket(String),
+}
+
+/// Where a machine finds a backing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// It inherits a descriptor.
+    Descriptor(i32),
+    /// In a file.
+    File(String),
+}
+
+impl Place {
+    /// The path by which QEMU opens it.
+    #[must_use]
+    pub fn path(&self) -> String {
+        match self {
+            Self::Descriptor(number) => format!("/proc/self/fd/{number}"),
+            Self::File(path) => path.clone(),
+        }
+    }
+}
