@@ -49,6 +49,7 @@ const TARGETS: &[Target] = &[
     like("mail", "fuzz/examples/mail"),
     like("changelog", "fuzz/examples/changelog"),
     like("requests", "fuzz/examples/requests"),
+    like("segment", "fuzz/examples/segment"),
 ];
 
 const fn plain(name: &'static str) -> Target {
