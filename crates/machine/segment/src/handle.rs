@@ -25,11 +25,12 @@ const COMMANDS: usize = 16;
 /// One direction of a link, by the names of its stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction<'a> {
-    /// What the machine of a station sends.
+    /// What the machine of a station sends, to others and to the switch.
     From(&'a str),
-    /// What the machine of a station receives.
+    /// What the machine of a station receives, also the answers of the switch.
     To(&'a str),
-    /// What goes from one station to another.
+    /// What goes from one station to another. Such a frame passes three links: from its machine, between the stations, and
+    /// to the other machine.
     Between {
         /// Who sends.
         from: &'a str,
@@ -78,7 +79,8 @@ impl Segment {
     }
 
     /// Gives the end of a station's cable, a datagram socket of which each datagram is a frame, for its machine; see
-    /// [`netdev`](crate::netdev). The machine that was attached before is detached.
+    /// [`netdev`](crate::netdev). The machine that was attached before is detached. Impairments, cuts and counters belong
+    /// to the station and stay.
     ///
     /// # Errors
     ///

@@ -11,9 +11,13 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 use crate::statistics::Cause;
 use crate::switch::Outlet;
 
-/// Frames that wait for a machine at most, in user space; the socket holds about a hundred more (`net.core.wmem_default`).
-/// A port that sends to one that is slow has an equal part of it, so that it takes nothing from the others.
-const QUEUE_FRAMES: usize = 256;
+/// Bytes of frames that wait for a machine at most, in user space: 2 MiB. The socket holds about a hundred frames more
+/// (`net.core.wmem_default`). A port that sends to one that is slow has an equal part of it, so that it takes nothing from
+/// the others.
+const QUEUE_BYTES: usize = 2 << 20;
+
+/// What a waiting frame costs beside its bytes.
+const OVERHEAD: usize = 64;
 
 /// The value of QEMU's option `-netdev` for the end of a machine, which it inherits as descriptor `number`.
 ///
@@ -47,27 +51,31 @@ struct Port {
     socket: OwnedFd,
     /// Each with the port that it came from.
     queue: VecDeque<(usize, Box<[u8]>)>,
+    /// The bytes in it, by the port that they came from.
+    waiting: Vec<usize>,
 }
 
 /// All ports of a segment.
 pub(crate) struct Ports {
     ports: Vec<Option<Port>>,
-    /// Frames of one port that may wait at another.
+    /// Bytes of one port that may wait at another.
     share: usize,
 }
 
 impl Ports {
     /// So many ports, without machines.
     pub(crate) fn new(count: usize) -> Self {
-        Self { ports: std::iter::repeat_with(|| None).take(count).collect(), share: QUEUE_FRAMES }
+        Self { ports: std::iter::repeat_with(|| None).take(count).collect(), share: QUEUE_BYTES }
     }
 
     /// Makes a pair of sockets for a port, in place of the one that it has, and gives the end for the machine.
     pub(crate) fn attach(&mut self, number: usize) -> io::Result<OwnedFd> {
         let (socket, machine) =
             socketpair(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+        // The last one is the switch itself.
+        let waiting = vec![0; self.ports.len() + 1];
         if let Some(port) = self.ports.get_mut(number) {
-            *port = Some(Port { socket, queue: VecDeque::new() });
+            *port = Some(Port { socket, queue: VecDeque::new(), waiting });
         }
         self.divide();
         Ok(machine)
@@ -83,7 +91,7 @@ impl Ports {
 
     fn divide(&mut self) {
         let attached = self.ports.iter().flatten().count();
-        self.share = QUEUE_FRAMES / attached.saturating_sub(1).max(1);
+        self.share = QUEUE_BYTES / attached.saturating_sub(1).max(1);
     }
 
     /// The sockets with their ports, and what each waits for.
@@ -116,7 +124,13 @@ impl Ports {
     pub(crate) fn purge(&mut self, to: usize, from: Option<usize>) -> usize {
         let Some(port) = self.ports.get_mut(to).and_then(Option::as_mut) else { return 0 };
         let before = port.queue.len();
-        port.queue.retain(|(source, _)| from.is_some_and(|from| *source != from));
+        let is_lost = |source| from.is_none_or(|from| source == from);
+        port.queue.retain(|(source, _)| !is_lost(*source));
+        port.waiting
+            .iter_mut()
+            .zip(0..)
+            .filter(|(_, source)| is_lost(*source))
+            .for_each(|(bytes, _)| *bytes = 0);
         before - port.queue.len()
     }
 }
@@ -135,12 +149,7 @@ impl Outlet for Ports {
                 Sent::Full => {}
             }
         }
-        let waiting = port.queue.iter().filter(|(source, _)| *source == from).count();
-        if waiting >= self.share {
-            return Err(Cause::Congestion);
-        }
-        port.queue.push_back((from, frame.into()));
-        Ok(())
+        if port.keep(from, frame, self.share) { Ok(()) } else { Err(Cause::Congestion) }
     }
 }
 
@@ -157,12 +166,32 @@ impl Port {
         }
     }
 
+    /// Lets a frame wait; false if those from its port already take their share.
+    fn keep(&mut self, from: usize, frame: &[u8], share: usize) -> bool {
+        let Some(waiting) = self.waiting.get_mut(from) else { return false };
+        let bytes = *waiting + frame.len() + OVERHEAD;
+        if bytes > share {
+            return false;
+        }
+        *waiting = bytes;
+        self.queue.push_back((from, frame.into()));
+        true
+    }
+
     fn flush(&mut self) -> usize {
-        while let Some((_, frame)) = self.queue.front() {
+        while let Some((from, frame)) = self.queue.front() {
             match self.try_send(frame) {
-                Sent::Taken => _ = self.queue.pop_front(),
+                Sent::Taken => {
+                    if let Some(waiting) = self.waiting.get_mut(*from) {
+                        *waiting = waiting.saturating_sub(frame.len() + OVERHEAD);
+                    }
+                    self.queue.pop_front();
+                }
                 Sent::Full => return 0,
-                Sent::Gone => return std::mem::take(&mut self.queue).len(),
+                Sent::Gone => {
+                    self.waiting.fill(0);
+                    return std::mem::take(&mut self.queue).len();
+                }
             }
         }
         0
@@ -182,6 +211,9 @@ mod tests {
         while ports.send(0, 1, &sent.to_be_bytes()).is_ok() {
             sent += 1;
         }
+        let waiting = ports.ports[0].as_ref().unwrap().queue.len();
+        // Half of it, for two others are attached.
+        assert_eq!(waiting, QUEUE_BYTES / 2 / (4 + OVERHEAD));
         // The other port still has its part.
         assert_eq!(ports.send(0, 1, b"late"), Err(Cause::Congestion));
         assert_eq!(ports.send(0, 2, b"other"), Ok(()));
@@ -192,6 +224,7 @@ mod tests {
             assert_eq!(bytes[..4], wanted.to_be_bytes());
             assert_eq!(ports.flush(0), 0);
         }
+        assert!(ports.ports[0].as_ref().unwrap().waiting.iter().all(|bytes| *bytes == 0));
         assert_eq!(ports.purge(0, None), 0);
     }
 
@@ -204,7 +237,8 @@ mod tests {
         let machine = ports.attach(0).unwrap();
         while ports.send(0, 0, b"x").is_ok() {}
         drop(machine);
-        assert_eq!(ports.flush(0), QUEUE_FRAMES);
+        assert_eq!(ports.flush(0), QUEUE_BYTES / (1 + OVERHEAD));
+        assert_eq!(ports.purge(0, None), 0);
         assert_eq!(ports.receive(0, &mut [0; 9]), Received::Nothing);
     }
 

@@ -178,13 +178,13 @@ fn a_flood_leaves_others_their_part() {
     let (segment, [a, b, c]) = three(&settings());
     // More than the socket and the queue hold, while nobody takes anything.
     let flood = frame(Mac::of_machine(2), 0, &[0; 1400]);
-    (0..2000).for_each(|_| a.send(&flood));
-    taken(&segment, "a", 2000);
+    (0..3000).for_each(|_| a.send(&flood));
+    taken(&segment, "a", 3000);
     let other = frame(Mac::of_machine(2), 1, b"other");
     b.send(&other);
     let statistics = taken(&segment, "b", 1);
     assert!(statistics.of("c").unwrap().dropped(Cause::Congestion) > 1000);
-    let found = (0..1000).map(|_| c.receive()).find(|frame| *frame == other);
+    let found = (0..2000).map(|_| c.receive()).find(|frame| *frame == other);
     assert_eq!(found, Some(other));
 }
 
