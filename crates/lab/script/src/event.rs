@@ -1,0 +1,63 @@
+//! What a script records.
+
+use judge::Outcome;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Something that a script records or that happens to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A step begins.
+    Started {
+        /// Its name.
+        step: String,
+        /// It was completed by an earlier run: what follows up to its end was recorded then.
+        resumed: bool,
+    },
+    /// A figure.
+    Metric {
+        /// The name of a metric that the experiment declares.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+    /// Something that was found.
+    Finding {
+        /// In words.
+        text: String,
+        /// With values.
+        #[serde(default)]
+        values: Map<String, Value>,
+    },
+    /// A table.
+    Table {
+        /// Its name.
+        name: String,
+        /// The names of its columns.
+        columns: Vec<String>,
+        /// Its rows, each as long as the columns.
+        rows: Vec<Vec<Value>>,
+    },
+    /// A remark.
+    Note {
+        /// In words.
+        text: String,
+    },
+    /// A step has ended.
+    Ended {
+        /// Its name.
+        step: String,
+        /// How.
+        outcome: Outcome,
+        /// Why, if not well.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}
+
+/// Somebody who is told of events.
+pub trait Listener {
+    /// Something was recorded.
+    fn event(&self, event: &Event);
+}

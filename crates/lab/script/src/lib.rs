@@ -1,0 +1,88 @@
+//! Lab scripts: the language, the journal.
+//!
+//! A script says what happens on machines, and what is expected of them. This crate knows no machines: it turns the methods
+//! of the language into calls of a [`Bench`].
+//!
+//! What a script is:
+//!
+//! * [`experiment`]: a folder with a script, and its [`metadata`], which is read without running it
+//! * [`folder`]: all that a script can read of the host; [`source`]: a file of it, and places in it
+//! * [`check`](mod@check): what is wrong with a script, without running it
+//! * `dialect`, `nesting`, `rewrite`, `syntax`: from text to a tree that counts what it does; `literal`: values of the tree
+//!
+//! What it asks for:
+//!
+//! * [`bench`]: where its machines are; [`call`]: what it asks of them; [`describe`]: what they are made of
+//! * [`answer`]: what they answer; [`trouble`]: what goes wrong, by the name by which a script allows it
+//! * `signature`, `kind`, `local`, `nearest`: the functions and methods of the language, and arguments that do not fit;
+//!   [`reference`](mod@reference): all of them as a table
+//!
+//! How it runs:
+//!
+//! * `run`: its steps, one after the other; [`setup`], [`limits`]: what it is given; [`event`]: what it records
+//! * [`journal`]: what a run leaves to the next one; [`verdict`]: what it concludes
+//! * `load`, `execute`: evaluation; `context`: what is evaluated; `parallel`, `barrier`: branches; `random`: chance
+//! * `value`, `data`: values, inside and outside of the interpreter
+//! * `globals`, `steps`, `recorded`, `condition`, `counting`: the functions; `native`, `ask`: the methods
+//! * [`problem`]: an error that points to the script; `stop`, `failure`: on the way to it; [`show`]: text of a stranger
+
+pub mod answer;
+mod ask;
+mod barrier;
+pub mod bench;
+pub mod call;
+pub mod check;
+mod condition;
+mod context;
+mod counting;
+mod data;
+pub mod describe;
+mod dialect;
+pub mod event;
+mod execute;
+pub mod experiment;
+mod failure;
+pub mod folder;
+mod globals;
+pub mod journal;
+mod kind;
+pub mod limits;
+mod literal;
+mod load;
+mod local;
+pub mod metadata;
+mod native;
+mod nearest;
+mod nesting;
+mod parallel;
+pub mod problem;
+mod random;
+mod recorded;
+pub mod reference;
+mod rewrite;
+mod run;
+pub mod setup;
+pub mod show;
+mod signature;
+pub mod source;
+mod steps;
+mod stop;
+mod syntax;
+pub mod trouble;
+mod value;
+pub mod verdict;
+
+pub use answer::{Answer, CommandResult};
+pub use bench::Bench;
+pub use call::{Call, Request};
+pub use check::check;
+pub use event::{Event, Listener};
+pub use experiment::Experiment;
+pub use journal::{FileStore, Store};
+pub use limits::Limits;
+pub use metadata::Metadata;
+pub use problem::Problem;
+pub use setup::{KernelInfo, Mode, Setup};
+pub use source::{Position, Source};
+pub use trouble::{ErrorName, Trouble};
+pub use verdict::Verdict;

@@ -1,0 +1,128 @@
+//! What is wrong with a script or went wrong in it, for people.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::show::{shown, shown_lines};
+use crate::source::{Position, Source};
+
+/// Characters of a line of source, and of a value, that are shown.
+const WIDTH: usize = 160;
+
+/// Characters of what is said.
+const TEXT: usize = 2000;
+
+/// Callers that are shown.
+const FRAMES: usize = 8;
+
+/// What is wrong, where, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub struct Problem {
+    /// The place, if there is one.
+    pub at: Option<Position>,
+    /// The text of its line.
+    pub line: String,
+    /// What is wrong.
+    pub text: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// The functions that were being called, the innermost first.
+    pub stack: Vec<Frame>,
+    /// Variables at hand, and what they were.
+    pub values: Vec<(String, String)>,
+}
+
+/// A function that was being called, and where from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Its name.
+    pub function: String,
+    /// Where it was called.
+    pub at: Position,
+}
+
+impl Problem {
+    /// Something that has no place.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        let (line, text) = (String::new(), text.into());
+        Self { at: None, line, text, help: None, stack: Vec::new(), values: Vec::new() }
+    }
+
+    /// Something at a byte of a file.
+    #[must_use]
+    pub fn at(source: &Source, offset: usize, text: impl Into<String>) -> Self {
+        let at = source.position(offset);
+        Self { line: source.line(at.line).to_owned(), at: Some(at), ..Self::new(text) }
+    }
+
+    /// The same, with what to do about it.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    fn show_line(&self, at: &Position, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line.trim().is_empty() {
+            return Ok(());
+        }
+        let indent = self.line.chars().take_while(|c| c.is_whitespace()).count();
+        writeln!(out, "{:>5} | {}", at.line, shown(self.line.trim_start(), WIDTH))?;
+        let column = usize::try_from(at.column).unwrap_or(1).saturating_sub(1 + indent);
+        if column < WIDTH {
+            writeln!(out, "      | {}^", " ".repeat(column))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(at) = &self.at {
+            write!(out, "{at}: ")?;
+        }
+        writeln!(out, "{}", shown_lines(&self.text.chars().take(TEXT).collect::<String>(), TEXT))?;
+        if let Some(at) = &self.at {
+            self.show_line(at, out)?;
+        }
+        for (name, value) in &self.values {
+            writeln!(out, "      | {name} = {}", shown(value, WIDTH))?;
+        }
+        for frame in self.stack.iter().take(FRAMES) {
+            writeln!(out, "      in {}, called at {}", shown(&frame.function, WIDTH), frame.at)?;
+        }
+        if let Some(more) = self.stack.len().checked_sub(FRAMES).filter(|more| *more > 0) {
+            writeln!(out, "      and {more} more calls")?;
+        }
+        if let Some(help) = &self.help {
+            writeln!(out, "      help: {}", shown(help, TEXT))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_points_to_its_line() {
+        let source = Source::new("a.star", "def f():\n    g(1)\n");
+        let at = source.position(13);
+        let problem = Problem {
+            stack: vec![Frame { function: "f".to_owned(), at: source.position(0) }],
+            values: vec![("x".to_owned(), "\"\x1b\"".to_owned())],
+            ..Problem::at(&source, 13, "g is broken").help("mend it")
+        };
+        assert_eq!(at.column, 5);
+        insta::assert_snapshot!(problem.to_string(), @r#"
+        a.star:2:5: g is broken
+            2 | g(1)
+              | ^
+              | x = "\u{1b}"
+              in f, called at a.star:1:1
+              help: mend it
+        "#);
+    }
+}
