@@ -3,6 +3,7 @@
 use harness::sys::time_stamp;
 use protocol::{FromAgent, ToAgent};
 
+use crate::jobs::Jobs;
 use crate::session::Session;
 use crate::system::{hello, power_off};
 use crate::{
@@ -34,8 +35,11 @@ pub(crate) fn run() -> ! {
 
 /// Serves the host until it asks for the end, and reports first what went wrong so far.
 fn serve(session: &mut Session, trouble: &[String]) {
+    let mut jobs = Jobs::default();
     loop {
-        for message in session.wait(None, None).messages {
+        let ready = session.wait(&jobs.pipes(), None);
+        jobs.follow(session, &ready.readable);
+        for message in ready.messages {
             match message {
                 ToAgent::Start { now_us, entropy, .. } => {
                     if root::wake() {
@@ -52,6 +56,7 @@ fn serve(session: &mut Session, trouble: &[String]) {
                 ToAgent::Shell { command, term, rows, columns } => {
                     shell::run(session, &command, &term, shell::size(rows, columns));
                 }
+                ToAgent::Do { number, order } => jobs.perform(session, number, order),
                 ToAgent::PowerOff => return,
                 // Pings are answered by the session; a size is of use only to a running shell, the end of a
                 // time only to a running case.

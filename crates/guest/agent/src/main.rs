@@ -21,6 +21,8 @@ mod foreground;
 mod init;
 mod inside;
 mod instrument;
+mod interface;
+mod jobs;
 mod kernel_log;
 mod launch;
 mod leftovers;

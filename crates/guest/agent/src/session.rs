@@ -34,8 +34,8 @@ pub(crate) struct Session {
 pub(crate) struct Ready {
     /// Messages other than pings, which have been answered.
     pub(crate) messages: Vec<ToAgent>,
-    /// The extra descriptor can be read.
-    pub(crate) extra: bool,
+    /// The extra descriptors that can be read, by their places.
+    pub(crate) readable: Vec<usize>,
 }
 
 impl Session {
@@ -86,13 +86,13 @@ impl Session {
         self.started = true;
     }
 
-    /// Waits until there is a message, a child has ended, `extra` can be read or `deadline` is over;
+    /// Waits until there is a message, a child has ended, one of `extra` can be read or `deadline` is over;
     /// forwards the kernel log and answers pings on the way.
-    pub(crate) fn wait(&mut self, extra: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> Ready {
+    pub(crate) fn wait(&mut self, extra: &[BorrowedFd<'_>], deadline: Option<Instant>) -> Ready {
         let mut ready = Ready::default();
         let beat = self.port.sends_text().then(|| Instant::now() + HEARTBEAT);
         let deadline = deadline.into_iter().chain(beat).min();
-        let [port, log, children, readable] = self.poll(extra, deadline);
+        let ([port, log, children], readable) = self.poll(extra, deadline);
         if beat.is_some_and(|beat| Instant::now() >= beat) {
             self.send(&FromAgent::Pong { nonce: 0 });
         }
@@ -116,22 +116,25 @@ impl Session {
                 ready.messages.push(message);
             }
         }
-        ready.extra = readable;
+        ready.readable = readable;
         ready
     }
 
-    fn poll(&self, extra: Option<BorrowedFd<'_>>, deadline: Option<Instant>) -> [bool; 4] {
+    fn poll(&self, extra: &[BorrowedFd<'_>], deadline: Option<Instant>) -> ([bool; 3], Vec<usize>) {
         let mut all = vec![
             PollFd::new(&self.port, PollFlags::IN),
             // Until its key has come the machine takes nothing but the hello.
             PollFd::new(&self.log, if self.started { PollFlags::IN } else { PollFlags::empty() }),
             PollFd::new(&self.children, PollFlags::IN),
         ];
-        all.extend(extra.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let own = all.len();
+        all.extend(extra.iter().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)));
         let left = deadline.map(|deadline| timespec(deadline.saturating_duration_since(Instant::now())));
         // An interrupted wait shows nothing as ready and is repeated by the caller.
         let _ = poll(&mut all, left.as_ref());
-        std::array::from_fn(|index| all.get(index).is_some_and(|fd| !fd.revents().is_empty()))
+        let is_ready = |index: usize| all.get(index).is_some_and(|fd| !fd.revents().is_empty());
+        let readable = (0..extra.len()).filter(|index| is_ready(own + index)).collect();
+        (std::array::from_fn(is_ready), readable)
     }
 
     /// Sends what the kernel has logged up to now, at most [`LOG_BURST`] lines and the rest of a record.

@@ -22,7 +22,7 @@ pub(crate) fn settle(session: &mut Session, time: Duration) {
     wait_for_callbacks();
     wait_for_works();
     while Instant::now() < deadline {
-        if session.wait(None, Some(deadline)).messages.contains(&ToAgent::PowerOff) {
+        if session.wait(&[], Some(deadline)).messages.contains(&ToAgent::PowerOff) {
             power_off();
         }
     }

@@ -44,7 +44,7 @@ fn follow(session: &mut Session, pid: rustix::process::Pid, console: &OwnedFd) -
             let _ = rustix::termios::tcdrain(console);
             return end;
         }
-        for message in session.wait(None, None).messages {
+        for message in session.wait(&[], None).messages {
             match message {
                 ToAgent::Resize { rows, columns } => {
                     // A size that the console does not take leaves the old one.
@@ -56,6 +56,7 @@ fn follow(session: &mut Session, pid: rustix::process::Pid, console: &OwnedFd) -
                 | ToAgent::Unpack { .. }
                 | ToAgent::Run(_)
                 | ToAgent::TimeUp { .. }
+                | ToAgent::Do { .. }
                 | ToAgent::Shell { .. } => {}
             }
         }

@@ -2,6 +2,7 @@
 
 use harness::needs::cpus;
 use protocol::FromAgent;
+use rustix::io::Errno;
 use rustix::system::{RebootCommand, reboot};
 use rustix::time::Timespec;
 
@@ -35,6 +36,15 @@ pub(crate) fn taint() -> u64 {
         .ok()
         .and_then(|text| text.trim().parse().ok())
         .unwrap_or(0)
+}
+
+/// Restarts the machine at once, as a reset button would; what is not on a disk is lost.
+///
+/// # Errors
+///
+/// When the kernel refuses.
+pub(crate) fn restart() -> Result<(), Errno> {
+    reboot(RebootCommand::Restart)
 }
 
 /// Ends the machine.

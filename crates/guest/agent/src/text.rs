@@ -24,9 +24,13 @@ pub(crate) fn lines(message: &FromAgent) -> String {
         }
         FromAgent::Pong { .. } => line("alive", ""),
         FromAgent::Trouble { text } => line("trouble", text),
-        FromAgent::ShellEnded { .. } | FromAgent::Unpacked { .. } | FromAgent::Settling { .. } => {
-            String::new()
-        }
+        // What only a host beside the machine asks for.
+        FromAgent::ShellEnded { .. }
+        | FromAgent::Unpacked { .. }
+        | FromAgent::Settling { .. }
+        | FromAgent::Answer { .. }
+        | FromAgent::JobOutput { .. }
+        | FromAgent::JobEnded { .. } => String::new(),
     }
 }
 

@@ -129,8 +129,9 @@ fn follow(session: &mut Session, pid: Pid, output: &mut Output, until: Until) ->
         if until.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return None;
         }
-        let ready = session.wait(output.open.then(|| output.pipe.as_fd()), until.deadline);
-        if ready.extra {
+        let pipe: Vec<_> = output.open.then(|| output.pipe.as_fd()).into_iter().collect();
+        let ready = session.wait(&pipe, until.deadline);
+        if !ready.readable.is_empty() {
             output.forward(session);
         }
         if ready.messages.contains(&ToAgent::PowerOff) {

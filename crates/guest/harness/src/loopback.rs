@@ -41,7 +41,8 @@ pub fn route_multicast_to_loopback() -> Result<(), Errno> {
 }
 
 /// `struct sockaddr_in` in its general form.
-fn address(bytes: [u8; 4]) -> libc::sockaddr {
+#[must_use]
+pub fn address(bytes: [u8; 4]) -> libc::sockaddr {
     let mut data = [0; 14];
     for (target, byte) in data[2..].iter_mut().zip(bytes) {
         *target = byte as libc::c_char;
@@ -70,7 +71,8 @@ pub fn is_up(name: &[u8]) -> Result<bool, Errno> {
 }
 
 /// A request about the interface called `name`.
-fn interface(name: &[u8]) -> libc::ifreq {
+#[must_use]
+pub fn interface(name: &[u8]) -> libc::ifreq {
     // SAFETY: all zeroes is a valid request.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (target, letter) in request.ifr_name.iter_mut().zip(name) {

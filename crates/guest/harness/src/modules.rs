@@ -1,5 +1,6 @@
 //! Kernel modules.
 
+use std::ffi::CString;
 use std::fs::{self, File, read_dir};
 use std::path::{Path, PathBuf};
 
@@ -14,13 +15,23 @@ use crate::check::{Checked, broken, describe, fail, skip};
 ///
 /// When the file is not there or the kernel refuses it: broken where a policy or another build is the reason.
 pub fn load(path: &Path) -> Checked {
+    load_with(path, "")
+}
+
+/// The same with parameters, as finit_module(2) reads them.
+///
+/// # Errors
+///
+/// As for [`load`], and when it is not known what the parameters are.
+pub fn load_with(path: &Path, parameters: &str) -> Checked {
+    let Ok(parameters) = CString::new(parameters) else { return broken("parameters hold a zero byte") };
     if is_live(&name_of(path)) {
         return Ok(());
     }
     let Ok(file) = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
         return broken(&format!("module {} is not in the machine", path.display()));
     };
-    match rustix::system::finit_module(&file, c"", 0) {
+    match rustix::system::finit_module(&file, &parameters, 0) {
         Ok(()) | Err(Errno::EXIST) => Ok(()),
         // A module of another build, or one that a policy forbids: nothing that the kernel did wrong.
         Err(error @ (Errno::NOEXEC | Errno::INVAL | Errno::KEYREJECTED | Errno::PERM)) => {
@@ -28,6 +39,16 @@ pub fn load(path: &Path) -> Checked {
         }
         Err(error) => fail(&format!("loading module {}: {}", name_of(path), describe(error))),
     }
+}
+
+/// Unloads a module that nobody uses: delete_module(2).
+///
+/// # Errors
+///
+/// As the manual page says; EINVAL for what is no name.
+pub fn unload(name: &str) -> Result<(), Errno> {
+    let name = CString::new(name.replace('-', "_")).map_err(|_| Errno::INVAL)?;
+    rustix::system::delete_module(&name, libc::O_NONBLOCK)
 }
 
 /// Whether a module is loaded and ready: loading it once more would only cost the time to read it.

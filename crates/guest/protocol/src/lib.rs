@@ -2,6 +2,7 @@
 //!
 //! * [`catalogue`]: which cases and operations there are
 //! * [`devices`]: what drives the devices of a machine
+//! * [`job`]: what a lab script has the agent do
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
 //! * [`need`]: what a case or a program cannot do without
@@ -15,6 +16,7 @@
 pub mod catalogue;
 pub mod devices;
 pub mod frame;
+pub mod job;
 pub mod measure;
 pub mod message;
 pub mod need;
@@ -33,4 +35,4 @@ pub use root::RootMount;
 
 /// Version of everything in this crate. Raise it when a message, the frame or the results page
 /// changes so that an older peer would misread it.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::Need;
+use crate::job::Order;
 
 /// Longest text in one message, in bytes; longer text is cut by the sender.
 pub const TEXT_MAX: usize = 4096;
@@ -85,6 +86,27 @@ pub enum FromAgent {
         /// How.
         end: End,
     },
+    /// Answer to [`ToAgent::Do`].
+    Answer {
+        /// The number that the request gave.
+        number: u32,
+        /// Why it could not be done.
+        trouble: Option<String>,
+    },
+    /// What a job of a lab script wrote to its standard output or error, at most [`crate::job::PIECE_MAX`] bytes.
+    JobOutput {
+        /// The number of the order that started it.
+        job: u32,
+        /// What it wrote.
+        bytes: Vec<u8>,
+    },
+    /// A job of a lab script has ended, and all that it wrote has been sent.
+    JobEnded {
+        /// The number of the order that started it.
+        job: u32,
+        /// How.
+        end: End,
+    },
     /// The agent could not do its own part; nothing that a case did.
     Trouble {
         /// What and why.
@@ -122,6 +144,13 @@ pub enum ToAgent {
     Ping {
         /// Comes back in the answer.
         nonce: u64,
+    },
+    /// Do something for a lab script.
+    Do {
+        /// Comes back in the answer.
+        number: u32,
+        /// What.
+        order: Order,
     },
     /// Give the console to a shell.
     Shell {
