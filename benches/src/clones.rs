@@ -72,7 +72,7 @@ pub(crate) fn spec(plan: &Plan, engine: Engine) -> Spec {
         aging: Duration::ZERO,
         disk_mib: plan.disk_mib,
         hardware: Default::default(),
-        sockets: Default::default(),
+        connections: Default::default(),
         root: plan.root.clone(),
         dumps: None,
         timing: None,

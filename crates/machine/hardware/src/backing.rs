@@ -17,8 +17,10 @@ pub enum Backing {
     New(PathBuf),
     /// A file without a name that begins as a copy of this one.
     Copy(PathBuf),
-    /// A socket of which the lab has the other end, by this name.
-    Socket(String),
+    /// A socket to the segment of this name: each datagram is a frame.
+    Segment(String),
+    /// A stream to the lab, by this name.
+    Lab(String),
 }
 
 /// Where a machine finds a backing.

@@ -113,7 +113,7 @@ impl Nic {
 
     pub(crate) fn backings(&self) -> Vec<Backing> {
         match &self.link {
-            Link::Segment(name) => vec![Backing::Socket(name.clone())],
+            Link::Segment(name) => vec![Backing::Segment(name.clone())],
             Link::None | Link::Outside => Vec::new(),
         }
     }

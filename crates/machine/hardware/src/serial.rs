@@ -60,7 +60,7 @@ impl Serial {
     }
 
     pub(crate) fn backings(&self) -> Vec<Backing> {
-        vec![Backing::Socket(self.name.clone())]
+        vec![Backing::Lab(self.name.clone())]
     }
 
     /// Linux numbers ports by their place, so these come after kiln's own; out of files nobody is at the other end.

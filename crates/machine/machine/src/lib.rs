@@ -6,7 +6,7 @@
 //! * [`payload`]: what it has besides the agent; [`program`]: a host's program with its libraries;
 //!   [`folder`]: a folder of the host
 //! * [`mod@root`]: how it has a user space for programs
-//! * [`sockets`]: where sockets of its devices lead
+//! * [`connections`]: what is behind its devices and is not its own
 //! * [`catalogue`]: the cases and operations that guests' programs hold
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
 //! * [`vmm`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
@@ -17,6 +17,7 @@
 
 pub mod accel;
 pub mod catalogue;
+pub mod connections;
 pub mod engine;
 pub mod error;
 pub mod folder;
@@ -29,7 +30,6 @@ pub mod program;
 pub mod qemu;
 mod required_config;
 pub mod root;
-pub mod sockets;
 pub mod spec;
 pub mod template;
 mod timeout;
@@ -42,13 +42,13 @@ use std::time::{Duration, Instant};
 use protocol::{FromAgent, ToAgent};
 
 pub use accel::{Accel, AccelChoice};
+pub use connections::Connections;
 pub use console::{Death, Facts};
 pub use engine::Engine;
 pub use error::{BootFailure, BootTrouble, ConsoleSupport, Error};
 pub use folder::Folder;
 pub use instrument::{Measuring, SHIFT, Step, Timing, Watch};
 pub use payload::Payload;
-pub use sockets::Sockets;
 pub use spec::Spec;
 pub use template::Template;
 pub use timeout::{Life, TimeoutScale};

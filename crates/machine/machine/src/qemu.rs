@@ -17,6 +17,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use console::Console;
+use serde_json::Value;
 
 use crate::Death;
 use crate::accel::Accel;
@@ -121,6 +122,14 @@ impl Driver for Qemu {
 
     fn resume(&mut self, deadline: Instant) -> Result<(), String> {
         self.monitor.resume(deadline)
+    }
+
+    fn execute(&mut self, command: &str, arguments: &Value) -> Result<Value, String> {
+        self.monitor.execute(command, arguments)
+    }
+
+    fn hold(&mut self, is_held: bool) -> Result<(), String> {
+        self.monitor.hold(is_held)
     }
 
     fn blocks_clones(&mut self) -> Option<String> {

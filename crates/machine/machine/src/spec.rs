@@ -7,10 +7,10 @@ use std::time::Duration;
 use hardware::Hardware;
 use root::{Image, Root};
 
+use crate::connections::Connections;
 use crate::engine::Engine;
 use crate::instrument::Timing;
 use crate::payload::Payload;
-use crate::sockets::Sockets;
 
 /// Everything that decides how a machine is and boots.
 #[derive(Debug, Clone)]
@@ -33,8 +33,8 @@ pub struct Spec {
     pub disk_mib: u64,
     /// What it has besides.
     pub hardware: Hardware,
-    /// Where the sockets of its devices lead.
-    pub sockets: Sockets,
+    /// What is behind its devices and is not its own.
+    pub connections: Connections,
     /// The user space in which programs run, if it is not the agent's own.
     pub root: Option<Arc<Root>>,
     /// The folder into which its memory is dumped when the kernel crashes or hangs, if it is. Only QEMU can do that.
@@ -62,7 +62,7 @@ impl Spec {
     pub(crate) fn bare(&self) -> Self {
         let Self { memory_mib, cpus, engine, boot_limit, silence_limit, aging, disk_mib, timing, .. } = *self;
         let (append, dumps, root) = (self.append.clone(), self.dumps.clone(), self.root.clone());
-        let (hardware, sockets) = (self.hardware.clone(), self.sockets.clone());
+        let (hardware, connections) = (self.hardware.clone(), self.connections.clone());
         // A clone of the whole would copy all programs and folders first.
         let payload = Payload::default();
         Self {
@@ -75,7 +75,7 @@ impl Spec {
             aging,
             disk_mib,
             hardware,
-            sockets,
+            connections,
             root,
             dumps,
             timing,

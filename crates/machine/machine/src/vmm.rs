@@ -3,6 +3,7 @@
 //! * [`built`]: all that it is made of; [`boot`]: from its start to the agent's hello
 //! * [`cloning`]: what clones go on with
 //! * [`process_tree`]: its processes; [`waiting`]: how long they waited for a CPU
+//! * [`outside`]: what is done to it from outside
 //! * [`pauses`]: how long kiln itself was stopped
 //! * [`dump`]: its memory, kept
 //! * [`launch`]: what a program is started with
@@ -18,6 +19,7 @@ mod built;
 mod cloning;
 mod dump;
 pub(crate) mod launch;
+mod outside;
 pub(crate) mod own;
 mod pauses;
 pub(crate) mod process;
@@ -37,6 +39,7 @@ use std::time::{Duration, Instant};
 
 use console::Console;
 use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
+use serde_json::Value;
 
 use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
@@ -87,6 +90,16 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
     /// Why its state can never be written, as far as is known at its start.
     fn blocks_clones(&mut self) -> Option<String> {
         None
+    }
+
+    /// Executes a command of the machine's monitor.
+    fn execute(&mut self, _command: &str, _arguments: &Value) -> Result<Value, String> {
+        Err("User-Mode Linux has no such monitor: use a kernel for QEMU".to_string())
+    }
+
+    /// Stops all CPUs, or lets them go on; the machine is not over.
+    fn hold(&mut self, _is_held: bool) -> Result<(), String> {
+        Err("User-Mode Linux cannot be paused: use a kernel for QEMU".to_string())
     }
 
     /// Stops the machine and writes the state of its devices.

@@ -18,7 +18,7 @@ pub(super) fn files(hardware: &Hardware) -> Result<Vec<File>, Error> {
         Backing::Write(path) | Backing::New(path) => {
             Some(Err(Error::WrittenFile { path: path.display().to_string() }))
         }
-        Backing::Empty(_) | Backing::Content(_) | Backing::Socket(_) => None,
+        Backing::Empty(_) | Backing::Content(_) | Backing::Segment(_) | Backing::Lab(_) => None,
     };
     named(hardware).filter_map(content).collect()
 }
@@ -32,7 +32,9 @@ pub(super) fn commands(hardware: &Hardware) -> String {
         Backing::Read(_) | Backing::Copy(_) => {
             Some(format!("cp -- \"$here/{name}\" {name} || fail 'no room for {name}'\n"))
         }
-        Backing::Write(_) | Backing::New(_) | Backing::Content(_) | Backing::Socket(_) => None,
+        Backing::Write(_) | Backing::New(_) | Backing::Content(_) | Backing::Segment(_) | Backing::Lab(_) => {
+            None
+        }
     };
     named(hardware).filter_map(command).collect()
 }
@@ -41,7 +43,9 @@ pub(super) fn commands(hardware: &Hardware) -> String {
 fn named(hardware: &Hardware) -> impl Iterator<Item = (String, Backing)> {
     let devices = hardware.backings().into_iter().enumerate();
     devices.flat_map(|(number, backings)| {
-        let is_file = |backing: &Backing| !matches!(backing, Backing::Content(_) | Backing::Socket(_));
+        let is_file = |backing: &Backing| {
+            !matches!(backing, Backing::Content(_) | Backing::Segment(_) | Backing::Lab(_))
+        };
         let files = backings.into_iter().filter(is_file).enumerate();
         files.map(move |(file, backing)| (device(number, file), backing))
     })

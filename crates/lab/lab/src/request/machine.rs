@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::machine::{AccelChoice, Engine, Error, Sockets, Spec, TimeoutScale};
+use ::machine::{AccelChoice, Connections, Engine, Error, Spec, TimeoutScale};
 use hardware::{Device, Hardware};
 use judge::Dialect;
 use kernel::Kernel;
@@ -89,7 +89,7 @@ impl MachineRequest {
             aging: if is_ltp { LTP_AGING } else { Duration::ZERO },
             disk_mib: plan.disk_mib,
             hardware: self.hardware.clone(),
-            sockets: Sockets::default(),
+            connections: Connections::default(),
             root: plan.root.clone(),
             dumps: None,
             timing: None,

@@ -68,7 +68,9 @@ pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
 /// Where what is behind devices is in the current folder; an overlay is needless there, for the image is a copy.
 fn places_of_files(backings: &[Vec<Backing>]) -> Vec<Vec<Place>> {
     let of = |(device, backings): (usize, &Vec<Backing>)| {
-        let is_file = |backing: &&Backing| !matches!(backing, Backing::Content(_) | Backing::Socket(_));
+        let is_file = |backing: &&Backing| {
+            !matches!(backing, Backing::Content(_) | Backing::Segment(_) | Backing::Lab(_))
+        };
         let names = backings.iter().filter(is_file).enumerate();
         names.map(|(number, _)| Place::File(files::device(device, number))).collect()
     };
@@ -252,9 +254,9 @@ fn ending(spec: &Spec) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connections::Connections;
     use crate::engine::Engine;
     use crate::payload::Payload;
-    use crate::sockets::Sockets;
     use hardware::Hardware;
     use root::Root;
     use std::sync::Arc;
@@ -271,7 +273,7 @@ mod tests {
             aging: Duration::ZERO,
             disk_mib: 0,
             hardware: Hardware::default(),
-            sockets: Sockets::default(),
+            connections: Connections::default(),
             root: None,
             dumps: None,
             timing: None,

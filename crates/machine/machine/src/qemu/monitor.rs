@@ -4,6 +4,8 @@ use std::io::Read;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -43,6 +45,8 @@ pub(super) struct Monitor {
     /// Why a command whose answer nobody waited for was refused.
     refused: Option<String>,
     shutdown_reason: Option<String>,
+    /// The guest is paused on purpose.
+    is_held: Arc<AtomicBool>,
 }
 
 impl Monitor {
@@ -51,11 +55,13 @@ impl Monitor {
         let (socket, its) = socket_pair()?;
         let copy = socket.try_clone().map_err(|source| Error::host("socket", source))?;
         let (sender, messages) = sync_channel(QUEUE);
-        std::thread::spawn(move || read(copy, &sender, &events));
+        let is_held = Arc::new(AtomicBool::new(false));
+        let held = Arc::clone(&is_held);
+        std::thread::spawn(move || read(copy, (&sender, &events), &held));
         // A QEMU that has ended already says why in its own words.
         let _ = qmp::negotiate(&socket);
         let monitor =
-            Self { socket, messages, sent: 0, resumed: false, refused: None, shutdown_reason: None };
+            Self { socket, messages, sent: 0, resumed: false, refused: None, shutdown_reason: None, is_held };
         Ok((monitor, its.into()))
     }
 
@@ -124,6 +130,12 @@ impl Monitor {
         Err("it does not reach the state of its template".to_string())
     }
 
+    /// Stops the guest on purpose, or lets it go on.
+    pub(super) fn hold(&mut self, is_held: bool) -> Result<(), String> {
+        self.is_held.store(is_held, Ordering::Relaxed);
+        self.execute(if is_held { "stop" } else { "cont" }, &json!({})).map(drop)
+    }
+
     /// Why the state of the devices can never be written, if QEMU knows.
     pub(super) fn blocks_clones(&mut self) -> Option<String> {
         let progress = self.execute("query-migrate", &json!({})).ok()?;
@@ -161,7 +173,8 @@ impl Monitor {
         qmp::execute(&self.socket, self.sent, command, arguments)
     }
 
-    fn execute(&mut self, command: &str, arguments: &Value) -> Answer {
+    /// Executes a command and waits for its answer.
+    pub(super) fn execute(&mut self, command: &str, arguments: &Value) -> Answer {
         self.number(TIMEOUT, |socket, number| qmp::execute(socket, number, command, arguments))
     }
 
@@ -219,7 +232,11 @@ fn complaint(error: RecvTimeoutError) -> &'static str {
 }
 
 /// Reads up to the end of QEMU, or of the monitor.
-fn read(mut socket: UnixStream, messages: &SyncSender<Message>, events: &SyncSender<Raw>) {
+fn read(
+    mut socket: UnixStream,
+    (messages, events): (&SyncSender<Message>, &SyncSender<Raw>),
+    is_held: &AtomicBool,
+) {
     let mut buffer = [0; 16 * 1024];
     let mut line = Vec::new();
     let mut stops_itself = false;
@@ -238,6 +255,7 @@ fn read(mut socket: UnixStream, messages: &SyncSender<Message>, events: &SyncSen
                     }
                     continue;
                 }
+                Message::Paused if is_held.load(Ordering::Relaxed) => continue,
                 // A guest that QEMU paused will do nothing more.
                 Message::Paused => Some(Raw::Over),
                 _ => None,

@@ -68,9 +68,9 @@ fn hostfs(spec: &Spec) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connections::Connections;
     use crate::engine::Engine;
     use crate::payload::Payload;
-    use crate::sockets::Sockets;
     use hardware::Hardware;
     use std::time::Duration;
 
@@ -85,7 +85,7 @@ mod tests {
             aging: Duration::ZERO,
             disk_mib: 0,
             hardware: Hardware::default(),
-            sockets: Sockets::default(),
+            connections: Connections::default(),
             root: None,
             dumps: None,
             timing: None,

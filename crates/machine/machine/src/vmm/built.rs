@@ -12,6 +12,7 @@ use super::boot::Starting;
 use super::launch::{self, Numbers, Origin, quote};
 use super::own::Own;
 use super::start::{self, Files};
+use crate::connections::Connections;
 use crate::engine::Engine;
 use crate::error::{BootFailure, Error};
 use crate::host::QemuProgram;
@@ -216,7 +217,10 @@ impl<'a> Built<'a> {
         let start = Instant::now();
         let channel = self.spec.timing.map(|_| Channel::new(Exchange::new(order)?, Watch::No)).transpose()?;
         let (channel, files) = channel.unzip();
-        let (machine, command_line) = start::start(self.spec, self.files(), (origin, files))?;
+        // What others are cloned from has its ends of nothing.
+        let unconnected = Spec { connections: Connections::default(), ..self.spec.bare() };
+        let spec = if template.is_some() { &unconnected } else { self.spec };
+        let (machine, command_line) = start::start(spec, self.files(), (origin, files))?;
         Ok(Starting {
             machine,
             command_line,

@@ -10,12 +10,11 @@ use std::process::Command;
 
 use hardware::{Backing, Place};
 use rustix::fs::MemfdFlags;
-use rustix::net::sockopt;
+use rustix::net::{AddressFamily, SocketType, sockopt};
 
 use super::Driver;
 use crate::error::Error;
 use crate::instrument;
-use crate::sockets::Sockets;
 
 /// A program that is ready to be started.
 #[derive(Debug)]
@@ -210,7 +209,7 @@ pub(crate) fn image(path: &Path) -> Result<OwnedFd, Error> {
 }
 
 /// Opens, or makes, what is behind a device.
-pub(crate) fn open(backing: &Backing, sockets: &Sockets) -> Result<OwnedFd, Error> {
+pub(crate) fn open(backing: &Backing) -> Result<OwnedFd, Error> {
     let mut options = File::options();
     let options = options.read(true);
     let (opened, name) = match backing {
@@ -222,11 +221,18 @@ pub(crate) fn open(backing: &Backing, sockets: &Sockets) -> Result<OwnedFd, Erro
         Backing::Read(path) => (options.open(path), path.clone()),
         Backing::Write(path) => (options.write(true).open(path), path.clone()),
         Backing::New(path) => (options.write(true).create(true).truncate(true).open(path), path.clone()),
-        Backing::Socket(name) => {
-            return sockets.connect(name).map_err(|source| of_device(Path::new(name), source));
-        }
+        // Nobody is at the other end.
+        Backing::Segment(_) => return Ok(datagrams()?.1),
+        Backing::Lab(_) => return Ok(socket_pair()?.1.into()),
     };
     opened.map(OwnedFd::from).map_err(|source| of_device(&name, source))
+}
+
+/// A pair of sockets for frames.
+fn datagrams() -> Result<(OwnedFd, OwnedFd), Error> {
+    let flags = rustix::net::SocketFlags::CLOEXEC;
+    let pair = rustix::net::socketpair(AddressFamily::UNIX, SocketType::DGRAM, flags, None);
+    pair.map_err(|source| Error::host("socketpair", source))
 }
 
 /// What a user has named cannot be opened.

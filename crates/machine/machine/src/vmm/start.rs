@@ -6,9 +6,12 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
+use hardware::Backing;
+
 use super::launch::{self, Origin, Parts, quote, socket_pair};
 use super::process::Process;
 use super::{Raw, Vmm, readers};
+use crate::connections::Place;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::spec::Spec;
@@ -38,9 +41,15 @@ pub(crate) struct Files<'a> {
 
 /// Opens what is behind each of its devices.
 fn devices(spec: &Spec) -> Result<Vec<Vec<OwnedFd>>, Error> {
-    let open =
-        |backings: &Vec<_>| backings.iter().map(|backing| launch::open(backing, &spec.sockets)).collect();
-    spec.hardware.backings().iter().map(open).collect()
+    let open = |(place, backing): (Place, &Backing)| match spec.connections.connect(place, backing) {
+        Some(connected) => connected.map_err(|source| Error::host("connecting a device", source)),
+        None => launch::open(backing),
+    };
+    let of = |(device, backings): (usize, &Vec<Backing>)| {
+        let places = (0..).map(|backing| Place { device, backing });
+        places.zip(backings).map(open).collect()
+    };
+    spec.hardware.backings().iter().enumerate().map(of).collect()
 }
 
 /// Starts it; gives the machine, and its command line as a shell reads it.
