@@ -57,7 +57,7 @@ pub struct Impairment {
     pub duplicate: Probability,
     /// A frame is not delayed, so that it overtakes those before it. Needs a delay.
     pub reorder: Probability,
-    /// One bit of a frame, anywhere in it, is wrong.
+    /// One bit of a frame, anywhere in it, is wrong; the same one in its copy.
     pub corrupt: Probability,
     /// Bits per second that pass, of frames from their destination to their payload's end. A frame leaves when those before
     /// it have left and all of its own bits have; the delay comes after that.

@@ -243,6 +243,11 @@ mod tests {
     }
 
     #[test]
+    fn qemu_takes_the_end_of_a_machine_by_its_number() {
+        assert_eq!(netdev("lan", 7), "dgram,id=lan,local.type=fd,local.str=7");
+    }
+
+    #[test]
     fn a_long_frame_has_its_whole_length() {
         let mut ports = Ports::new(1);
         let machine = ports.attach(0).unwrap();

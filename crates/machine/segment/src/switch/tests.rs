@@ -146,6 +146,25 @@ fn a_wrong_bit_and_a_copy() {
     assert_eq!((effects.duplicated, effects.corrupted, effects.reordered), (1, 1, 0));
 }
 
+#[test]
+fn frames_overtake_those_that_are_delayed() {
+    let mut switch = switch(&settings());
+    let reorder = Probability::new(0.25).unwrap();
+    switch.link(Way::To(1)).unwrap().impair(Impairment { delay: 5 * MS, reorder, ..Impairment::default() });
+    let sent: Vec<Vec<u8>> = (0..20).map(|number| frame(mac(1), mac(0), &[number])).collect();
+    let mut arrived: Vec<Vec<u8>> = Vec::new();
+    for sent in &sent {
+        arrived.extend(receive(&mut switch, 0, sent, MS).into_iter().map(|(_, frame)| frame));
+    }
+    let overtook = arrived.len() as u64;
+    assert!((1..19).contains(&overtook), "{overtook}");
+    assert_eq!(switch.statistics(&Sent::default()).of("b").unwrap().effects.reordered, overtook);
+    arrived.extend(release(&mut switch, 6 * MS).into_iter().map(|(_, frame)| frame));
+    assert_ne!(arrived, sent);
+    arrived.sort();
+    assert_eq!(arrived, sent);
+}
+
 /// Which of a hundred frames from a to b arrive, if c sends some in between.
 fn arrived(noise: &[u8]) -> Vec<Vec<u8>> {
     let mut switch = switch(&settings());
