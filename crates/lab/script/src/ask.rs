@@ -69,7 +69,7 @@ struct Reply<'r> {
 impl Reply<'_> {
     fn answer(&self, answer: Answer, allow: &[ErrorName]) -> Result<Data, Stop> {
         match (self.gives, answer) {
-            (Gives::Outcome, Answer::Command(result)) => self.command(result, allow),
+            (Gives::Outcome, Answer::Command(result)) => self.command(&result, allow),
             (Gives::Outcome, Answer::Done) => Ok(self.result(&CommandResult::default(), None)),
             (Gives::Nothing, Answer::Done) => Ok(Data::None),
             (Gives::Object(ObjectKind::Machine), Answer::Machine(id)) => {
@@ -102,17 +102,17 @@ impl Reply<'_> {
     }
 
     /// A command that went wrong in a way that is not allowed stops the script.
-    fn command(&self, result: CommandResult, allow: &[ErrorName]) -> Result<Data, Stop> {
+    fn command(&self, result: &CommandResult, allow: &[ErrorName]) -> Result<Data, Stop> {
         let (name, how) = match (result.signal, result.status) {
             (Some(signal), _) => (ErrorName::Signal, format!("signal {signal} ended the command")),
-            (None, Some(0)) => return Ok(self.result(&result, None)),
+            (None, Some(0)) => return Ok(self.result(result, None)),
             (None, Some(status)) => (ErrorName::Exit, format!("the command ended with status {status}")),
             (None, None) => {
                 return Err(Stop::broken(Blame::Kiln, "a command has neither a status nor a signal"));
             }
         };
         if allow.contains(&name) {
-            return Ok(self.result(&result, Some(name)));
+            return Ok(self.result(result, Some(name)));
         }
         let said = last_line(&result.output).map(|line| format!(": {line}")).unwrap_or_default();
         Err(Stop::trouble(Trouble::new(name, format!("{how}{said}"))))

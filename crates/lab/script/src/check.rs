@@ -31,7 +31,7 @@ impl Experiment {
             calls::check(file, &mut problems);
         }
         uses::check(self, &mut problems);
-        problems.sort_by(|a, b| (&a.at, &a.text).cmp(&(&b.at, &b.text)));
+        problems.sort_by(|a, b| (&a.place, &a.text).cmp(&(&b.place, &b.text)));
         problems.dedup();
         problems.truncate(PROBLEMS);
         problems

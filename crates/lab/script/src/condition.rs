@@ -6,7 +6,7 @@ use starlark_syntax::syntax::uniplate::Visit;
 
 use crate::rewrite::bytes;
 use crate::show::shown;
-use crate::syntax::{Files, Parsed};
+use crate::syntax::Files;
 
 /// Characters of a condition that are shown.
 const WIDTH: usize = 200;
@@ -15,22 +15,22 @@ const WIDTH: usize = 200;
 pub(crate) fn condition(files: &Files, call: &FileSpan) -> Option<String> {
     let file = files.get(call.filename())?;
     let start = file.original(call.span).start;
-    let argument = search(file, &Visit::Stmt(file.statement()), start)?;
+    let argument = search(&Visit::Stmt(file.statement()), start)?;
     let text = file.source.text.get(bytes(argument.span))?;
     let words: Vec<&str> = text.split_whitespace().collect();
     Some(shown(&words.join(" "), WIDTH))
 }
 
-fn search<'a>(file: &Parsed, tree: &Visit<'a, AstNoPayload>, start: usize) -> Option<&'a AstExpr> {
-    if let Visit::Expr(expression) = tree {
-        if let Some(argument) = first_argument(expression, start) {
-            return Some(argument);
-        }
+fn search<'a>(tree: &Visit<'a, AstNoPayload>, start: usize) -> Option<&'a AstExpr> {
+    if let Visit::Expr(expression) = tree
+        && let Some(argument) = first_argument(expression, start)
+    {
+        return Some(argument);
     }
     let mut found = None;
     tree.visit_children(|child| {
         if found.is_none() {
-            found = search(file, &child, start);
+            found = search(&child, start);
         }
     });
     found

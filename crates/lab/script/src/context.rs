@@ -16,6 +16,7 @@ use crate::limits::Limits;
 use crate::metadata::Metadata;
 use crate::random::Random;
 use crate::signature::Signature;
+use crate::source::Position;
 use crate::stop::Stop;
 use crate::syntax::Files;
 
@@ -30,7 +31,7 @@ pub(crate) struct Passed<'v> {
 pub(crate) type Method = for<'v, 'a, 'e> fn(
     &Object,
     &'static Signature,
-    Passed<'v>,
+    &Passed<'v>,
     &mut Evaluator<'v, 'a, 'e>,
 ) -> Result<Value<'v>, Stop>;
 
@@ -79,6 +80,8 @@ pub(crate) struct Scene<'c> {
 pub(crate) struct Registered {
     pub(crate) name: String,
     pub(crate) arguments: Vec<Data>,
+    /// Where.
+    pub(crate) at: Position,
 }
 
 /// What is being evaluated.
@@ -122,6 +125,13 @@ impl<'c> Context<'c> {
         }
     }
 
+    /// Where the script is.
+    pub(crate) fn here(&self, eval: &Evaluator<'_, '_, '_>) -> Result<Position, Stop> {
+        let span = eval.call_stack_top_location();
+        let at = span.and_then(|span| self.session.files.position(&span));
+        at.ok_or_else(|| Stop::usage("a function of kiln is called by no line of the script"))
+    }
+
     /// Counts what the script does, and looks at its limits.
     pub(crate) fn spend(&self, statements: u64, heap_bytes: usize) -> Result<(), Stop> {
         let limits = self.session.limits;
@@ -134,8 +144,11 @@ impl<'c> Context<'c> {
                 limits.statements
             )));
         }
-        if heap_bytes > limits.heap_bytes {
-            let mib = limits.heap_bytes / (1024 * 1024);
+        // What is at the top of a file is copied when the file is complete, which takes much stack for what is nested.
+        let is_file = !matches!(self.phase, Phase::Scene(_));
+        let heap_limit = if is_file { limits.heap_bytes / 16 } else { limits.heap_bytes };
+        if heap_bytes > heap_limit {
+            let mib = heap_limit / (1024 * 1024);
             return Err(Stop::limit(format!("the values of the script take more than {mib} MiB")));
         }
         if before / LOOK != now / LOOK || before == 0 {

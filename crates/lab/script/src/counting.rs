@@ -26,7 +26,7 @@ static STANDARD: LazyLock<Globals> = LazyLock::new(Globals::standard);
 /// A range can be turned into a list at once, so its length counts.
 fn range<'v>(
     _name: &'static str,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
     let own = STANDARD.iter().find(|(name, _)| *name == "range");
@@ -46,10 +46,10 @@ fn range<'v>(
 /// Counts what a comprehension iterates over.
 fn over<'v>(
     _name: &'static str,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
-    let value = only(&passed)?;
+    let value = only(passed)?;
     // What has no length is no list: the interpreter says so.
     spend(value.length().map_or(0, i64::from), eval)?;
     Ok(value)
@@ -58,29 +58,29 @@ fn over<'v>(
 /// Looks at the memory after an element of a comprehension.
 fn element<'v>(
     _name: &'static str,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
     spend(0, eval)?;
-    only(&passed)
+    only(passed)
 }
 
 fn times<'v>(
     _name: &'static str,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
-    let (left, right) = both(&passed)?;
+    let (left, right) = both(passed)?;
     check_product(left, right)?;
     left.mul(right, eval.heap()).map_err(|error| Stop::usage(error.without_diagnostic().to_string()))
 }
 
 fn factor<'v>(
     _name: &'static str,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     _eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
-    let (left, right) = both(&passed)?;
+    let (left, right) = both(passed)?;
     check_product(left, right)?;
     Ok(right)
 }

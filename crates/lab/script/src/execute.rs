@@ -10,11 +10,18 @@ use starlark::values::{FrozenValue, Value};
 use crate::context::Context;
 use crate::data::Data;
 use crate::failure::Failure;
+use crate::limits::Limits;
 use crate::stop::Stop;
 use crate::value::{alloc, data};
 
-/// Bytes of the stack of a thread that evaluates: memory only as far as it is used.
-pub(crate) const STACK: usize = 256 * 1024 * 1024;
+/// Bytes of stack for each byte of values. The interpreter follows what is nested with its stack: less than 768 bytes for a
+/// tuple in a tuple, which takes 24.
+const STACK_FOR_VALUES: usize = 32;
+
+/// Bytes of the stack of a thread that evaluates. It takes memory only as far as it is used.
+pub(crate) fn stack(limits: &Limits) -> usize {
+    limits.heap_bytes.saturating_mul(STACK_FOR_VALUES).max(64 * 1024 * 1024)
+}
 
 /// Looks at the limits before each statement.
 struct Watch;

@@ -3,8 +3,9 @@
 use judge::{Blame, Outcome};
 use starlark::ErrorKind;
 
-use crate::problem::{Frame, Problem};
+use crate::problem::{Frame, Place, Problem};
 use crate::rewrite::RESERVED;
+use crate::source::Position;
 use crate::stop::Stop;
 use crate::syntax::Files;
 
@@ -17,6 +18,15 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    /// The same, at a place if it has none.
+    pub(crate) fn at(mut self, at: &Position, files: &Files) -> Self {
+        if self.problem.place.is_none() {
+            let place = files.get(&at.file).map(|file| Place::of(&file.source, at.clone()));
+            self.problem.place = place.map(Box::new);
+        }
+        self
+    }
+
     /// What an error of the interpreter says.
     pub(crate) fn of(error: &starlark::Error, files: &Files) -> Self {
         match stop(error) {
@@ -43,10 +53,15 @@ impl Failure {
             ErrorKind::StackOverflow(_) => {
                 (Outcome::Broken, Some(Blame::Case), "too many calls are in each other".to_owned())
             }
-            _ => (Outcome::Broken, Some(Blame::Case), text),
+            _ => (Outcome::Broken, Some(Blame::Case), plainer(&text)),
         };
         Self { outcome, blame, problem: placed(error, files, text) }
     }
+}
+
+/// The interpreter's words, without its names for kiln's types.
+fn plainer(text: &str) -> String {
+    text.replace("Object of type `object`", "this object")
 }
 
 /// What one of kiln's functions said.
@@ -63,7 +78,7 @@ fn placed(error: &starlark::Error, files: &Files, text: String) -> Problem {
     for frame in error.call_stack().frames.iter().rev() {
         let Some(at) = frame.location.as_ref().and_then(|span| files.position(span)) else { continue };
         // Where it is called is where the problem is: one of kiln's own functions.
-        let is_here = stack.is_empty() && problem.at.as_ref() == Some(&at);
+        let is_here = stack.is_empty() && problem.place.as_ref().is_some_and(|place| place.at == at);
         if !is_here && !frame.name.contains(RESERVED) {
             stack.push(Frame { function: frame.name.clone(), at });
         }

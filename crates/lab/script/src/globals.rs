@@ -10,6 +10,7 @@ use crate::context::{Context, Passed, Phase};
 use crate::counting;
 use crate::data::{Data, Described};
 use crate::describe;
+use crate::json;
 use crate::local::RECORDS;
 use crate::metadata::{EXPERIMENT, METRIC_INFO};
 use crate::native::{arguments, misfit};
@@ -19,12 +20,14 @@ use crate::steps::{BRANCH, STEP, branch, step};
 use crate::stop::Stop;
 use crate::value::{Act, FunctionValue, alloc};
 
-/// Starlark's own functions that a script has beside kiln's.
-pub(crate) const EXTENSIONS: &[LibraryExtension] = &[LibraryExtension::Json, LibraryExtension::StructType];
-
 /// All functions that a script has.
 static GLOBALS: LazyLock<Globals> = LazyLock::new(|| {
-    let mut builder = GlobalsBuilder::extended_by(EXTENSIONS);
+    let mut builder = GlobalsBuilder::extended_by(&[LibraryExtension::StructType]);
+    builder.namespace("json", |builder| {
+        for (name, act) in json::FUNCTIONS {
+            builder.set(name, FunctionValue::new(name, act));
+        }
+    });
     for (name, act) in functions() {
         builder.set(name, FunctionValue::new(name, act));
     }
@@ -53,11 +56,11 @@ fn functions() -> Vec<(&'static str, Act)> {
 /// A description is checked where it is made.
 fn described<'v>(
     name: &'static str,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
     let signature = signature(name)?;
-    let arguments = arguments(signature, &passed)?;
+    let arguments = arguments(signature, passed)?;
     let owner = arguments.positional.iter().chain(arguments.named.iter().map(|(_, value)| value)).flatten();
     let step = owner.flat_map(Data::owned).map(|(_, step)| step).next();
     let fields = signature.bind(&arguments).map_err(misfit)?;
@@ -68,7 +71,7 @@ fn described<'v>(
 /// What an experiment says about itself was read before.
 fn experiment<'v>(
     _name: &'static str,
-    _passed: Passed<'v>,
+    _passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
     match Context::of(eval)?.phase {

@@ -37,7 +37,7 @@ impl Kind {
         match (self, data) {
             (Self::Text, Data::Text(text)) => Ok(Value::from(text.as_str())),
             (Self::Count, Data::Int(count)) if *count >= 0 => Ok(Value::from(*count)),
-            (Self::Number, Data::Int(_) | Data::Float(_)) => data.plain(),
+            (Self::Number, Data::Int(_) | Data::Float(_)) => data.plain().map_err(|_| self.refuse(data)),
             (Self::Share, Data::Int(_) | Data::Float(_)) => self.share(data),
             (Self::Flag, Data::Bool(flag)) => Ok(Value::from(*flag)),
             (Self::Time, _) => seconds(data).map(Value::from).ok_or_else(|| self.refuse(data)),
@@ -65,7 +65,7 @@ impl Kind {
         match self {
             Self::Text => "a text".to_owned(),
             Self::Count => "a whole number from 0".to_owned(),
-            Self::Number => "a number".to_owned(),
+            Self::Number => "a finite number".to_owned(),
             Self::Share => "a number from 0 to 1".to_owned(),
             Self::Flag => "True or False".to_owned(),
             Self::Time => "seconds or a text such as \"2m\"".to_owned(),
@@ -91,7 +91,7 @@ impl Kind {
     }
 
     fn share(&self, data: &Data) -> Result<Value, String> {
-        let value = data.plain()?;
+        let value = data.plain().map_err(|_| self.refuse(data))?;
         let inside = value.as_f64().is_some_and(|share| (0.0..=1.0).contains(&share));
         if inside { Ok(value) } else { Err(self.refuse(data)) }
     }

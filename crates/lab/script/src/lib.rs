@@ -23,7 +23,7 @@
 //! * [`journal`]: what a run leaves to the next one; [`verdict`]: what it concludes
 //! * `load`, `execute`: evaluation; `context`: what is evaluated; `parallel`, `barrier`: branches; `random`: chance
 //! * `value`, `data`: values, inside and outside of the interpreter
-//! * `globals`, `steps`, `recorded`, `condition`, `counting`: the functions; `native`, `ask`: the methods
+//! * `globals`, `steps`, `recorded`, `condition`, `json`, `counting`: the functions; `native`, `ask`: the methods
 //! * [`problem`]: an error that points to the script; `stop`, `failure`: on the way to it; [`show`]: text of a stranger
 
 pub mod answer;
@@ -45,6 +45,7 @@ mod failure;
 pub mod folder;
 mod globals;
 pub mod journal;
+mod json;
 mod kind;
 pub mod limits;
 mod literal;

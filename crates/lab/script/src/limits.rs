@@ -5,7 +5,7 @@
 pub struct Limits {
     /// Statements, calls and turns of loops of one step or branch.
     pub statements: u64,
-    /// Bytes of values of one step or branch.
+    /// Bytes of values of one step or branch. The values at the top of a file have a sixteenth of it.
     pub heap_bytes: usize,
     /// Calls that can be in each other.
     pub call_depth: usize,
@@ -27,7 +27,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             statements: 50_000_000,
-            heap_bytes: 256 * 1024 * 1024,
+            heap_bytes: 64 * 1024 * 1024,
             call_depth: 100,
             steps: 1000,
             machines: 64,

@@ -12,7 +12,6 @@ use crate::data::{Data, Described, Object, ObjectKind};
 use crate::event::Event;
 use crate::parallel::parallel;
 use crate::signature::{Arguments, Misfit, Signature};
-use crate::source::Position;
 use crate::stop::Stop;
 use crate::value::{BranchValue, alloc, data};
 
@@ -20,7 +19,7 @@ use crate::value::{BranchValue, alloc, data};
 pub(crate) fn method<'v>(
     object: &Object,
     signature: &'static Signature,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
     let context = Context::of(eval)?;
@@ -28,7 +27,7 @@ pub(crate) fn method<'v>(
     if (object.kind, signature.name) == (ObjectKind::Lab, "parallel") {
         return branches(context, signature, passed, eval);
     }
-    let arguments = arguments(signature, &passed)?;
+    let arguments = arguments(signature, passed)?;
     let scene = context.scene(signature.name)?;
     check_owner(scene, object, &arguments)?;
     let fields = signature.bind(&arguments).map_err(misfit)?;
@@ -37,7 +36,7 @@ pub(crate) fn method<'v>(
         (ObjectKind::Lab, "random") => Data::from(&random(scene, &fields)),
         (ObjectKind::Lab, "file") => file(context, fields)?,
         (ObjectKind::Segment, "nic") => nic(object, fields),
-        _ => ask(context, object, signature, fields, here(context, eval)?)?,
+        _ => ask(context, object, signature, fields, context.here(eval)?)?,
     };
     Ok(alloc(&done, eval.heap()))
 }
@@ -58,13 +57,6 @@ pub(crate) fn arguments(signature: &Signature, passed: &Passed<'_>) -> Result<Ar
 /// An argument that does not fit stops the script.
 pub(crate) fn misfit(misfit: Misfit) -> Stop {
     Stop { help: misfit.help, ..Stop::usage(misfit.text) }
-}
-
-/// Where the script is.
-pub(crate) fn here(context: &Context<'_>, eval: &Evaluator<'_, '_, '_>) -> Result<Position, Stop> {
-    let span = eval.call_stack_top_location();
-    let at = span.and_then(|span| context.session.files.position(&span));
-    at.ok_or_else(|| Stop::usage("a function of kiln is called by no line of the script"))
 }
 
 /// What a step makes ends with it.
@@ -136,7 +128,7 @@ fn nic(segment: &Object, mut fields: Map<String, Json>) -> Data {
 fn branches<'v>(
     context: &Context<'_>,
     signature: &Signature,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
     let scene = context.scene(signature.name)?;

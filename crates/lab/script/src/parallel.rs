@@ -9,7 +9,7 @@ use crate::barrier::Group;
 use crate::context::{Context, Phase, Record, Scene};
 use crate::data::Data;
 use crate::event::Event;
-use crate::execute::{STACK, call};
+use crate::execute::{call, stack};
 use crate::failure::Failure;
 use crate::random::Random;
 use crate::stop::Stop;
@@ -60,7 +60,7 @@ pub(crate) fn parallel(
                 drop(context);
                 (returned, buffer.0.into_inner())
             };
-            match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run) {
+            match thread::Builder::new().stack_size(stack(session.limits)).spawn_scoped(scope, run) {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
                     // Those that run wait for this one in vain, and are told.
@@ -79,7 +79,7 @@ pub(crate) fn parallel(
         ended.events.extend(events);
         match returned {
             Ok(value) => ended.values.push(value),
-            Err(failure) => ended.failures.push((plan.name.clone(), failure)),
+            Err(failure) => ended.failures.push((plan.name.clone(), failure.at(&plan.at, session.files))),
         }
     }
     Ok(ended)

@@ -20,9 +20,7 @@ const FRAMES: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Problem {
     /// The place, if there is one.
-    pub at: Option<Position>,
-    /// The text of its line.
-    pub line: String,
+    pub place: Option<Box<Place>>,
     /// What is wrong.
     pub text: String,
     /// What to do.
@@ -31,6 +29,15 @@ pub struct Problem {
     pub stack: Vec<Frame>,
     /// Variables at hand, and what they were.
     pub values: Vec<(String, String)>,
+}
+
+/// A place, as people see it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    /// Where.
+    pub at: Position,
+    /// The text of the line.
+    pub line: String,
 }
 
 /// A function that was being called, and where from.
@@ -46,15 +53,13 @@ impl Problem {
     /// Something that has no place.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        let (line, text) = (String::new(), text.into());
-        Self { at: None, line, text, help: None, stack: Vec::new(), values: Vec::new() }
+        Self { place: None, text: text.into(), help: None, stack: Vec::new(), values: Vec::new() }
     }
 
     /// Something at a byte of a file.
     #[must_use]
     pub fn at(source: &Source, offset: usize, text: impl Into<String>) -> Self {
-        let at = source.position(offset);
-        Self { line: source.line(at.line).to_owned(), at: Some(at), ..Self::new(text) }
+        Self { place: Some(Box::new(Place::of(source, source.position(offset)))), ..Self::new(text) }
     }
 
     /// The same, with what to do about it.
@@ -62,14 +67,21 @@ impl Problem {
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
+}
 
-    fn show_line(&self, at: &Position, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Place {
+    /// A place of a file.
+    pub(crate) fn of(source: &Source, at: Position) -> Self {
+        Self { line: source.line(at.line).to_owned(), at }
+    }
+
+    fn show(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line.trim().is_empty() {
             return Ok(());
         }
         let indent = self.line.chars().take_while(|c| c.is_whitespace()).count();
-        writeln!(out, "{:>5} | {}", at.line, shown(self.line.trim_start(), WIDTH))?;
-        let column = usize::try_from(at.column).unwrap_or(1).saturating_sub(1 + indent);
+        writeln!(out, "{:>5} | {}", self.at.line, shown(self.line.trim_start(), WIDTH))?;
+        let column = usize::try_from(self.at.column).unwrap_or(1).saturating_sub(1 + indent);
         if column < WIDTH {
             writeln!(out, "      | {}^", " ".repeat(column))?;
         }
@@ -79,12 +91,12 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(at) = &self.at {
-            write!(out, "{at}: ")?;
+        if let Some(place) = &self.place {
+            write!(out, "{}: ", place.at)?;
         }
         writeln!(out, "{}", shown_lines(&self.text.chars().take(TEXT).collect::<String>(), TEXT))?;
-        if let Some(at) = &self.at {
-            self.show_line(at, out)?;
+        if let Some(place) = &self.place {
+            place.show(out)?;
         }
         for (name, value) in &self.values {
             writeln!(out, "      | {name} = {}", shown(value, WIDTH))?;

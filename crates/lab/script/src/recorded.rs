@@ -17,7 +17,7 @@ use crate::value::data;
 /// Does one of the functions that record.
 pub(crate) fn recorded<'v>(
     name: &'static str,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
     let context = Context::of(eval)?;
@@ -27,9 +27,9 @@ pub(crate) fn recorded<'v>(
     let signature =
         signature.ok_or_else(|| Stop::broken(judge::Blame::Kiln, format!("{name} has no signature")))?;
     if name == "expect" {
-        return expect(context, signature, &passed, eval);
+        return expect(context, signature, passed, eval);
     }
-    let fields = signature.bind(&arguments(signature, &passed)?).map_err(misfit)?;
+    let fields = signature.bind(&arguments(signature, passed)?).map_err(misfit)?;
     let event = match name {
         "metric" => metric(context, &fields)?,
         "finding" => finding(fields),

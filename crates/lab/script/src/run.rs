@@ -11,7 +11,7 @@ use crate::bench::Bench;
 use crate::context::{Context, Counts, Phase, Record, Registered, Scene, Session};
 use crate::data::{Data, ObjectKind};
 use crate::event::{Event, Listener};
-use crate::execute::{STACK, call};
+use crate::execute::{call, stack};
 use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::journal::{Journal, Replay, Store};
@@ -37,7 +37,7 @@ impl Experiment {
         // The interpreter uses the stack for what is nested in a script.
         let run = move || self.run_here(setup, bench, journal, listener);
         let ended = thread::scope(|scope| {
-            let thread = thread::Builder::new().name("script".to_owned()).stack_size(STACK);
+            let thread = thread::Builder::new().name("script".to_owned()).stack_size(stack(&setup.limits));
             thread.spawn_scoped(scope, run).map(thread::ScopedJoinHandle::join)
         });
         match ended {
@@ -143,8 +143,8 @@ impl Run<'_, '_> {
         if usize::try_from(needs).is_ok_and(|needs| has >= needs) {
             return Ok(());
         }
-        let problem = Some(Problem::new(format!("the experiment takes {needs} kernels, not {has}")));
-        Err(Verdict { outcome: Outcome::Skip, blame: None, step: None, problem })
+        let problem = Problem::new(format!("the experiment takes {needs} kernels, not {has}"));
+        Err(Verdict { outcome: Outcome::Skip, blame: None, step: None, problem: Some(Box::new(problem)) })
     }
 
     /// What a complete step recorded is told as it was.
@@ -198,13 +198,16 @@ impl Run<'_, '_> {
         };
         let context = Context::new(self.session, Phase::Scene(scene));
         let arguments = step.registered.arguments.iter().map(|argument| resolved(argument, values));
-        let returned = call(&context, step.function, &arguments.collect::<Vec<_>>())?;
-        returned.plain().map_err(|what| Failure {
+        let (at, files) = (&step.registered.at, self.session.files);
+        let returned = call(&context, step.function, &arguments.collect::<Vec<_>>());
+        let returned = returned.map_err(|failure| failure.at(at, files))?;
+        let plain = returned.plain().map_err(|what| Failure {
             outcome: Outcome::Broken,
             blame: Some(Blame::Case),
             problem: Problem::new(format!("the step {} returns {what}", step.registered.name))
                 .help("machines end with their step: return plain data"),
-        })
+        });
+        plain.map_err(|failure| failure.at(at, files))
     }
 }
 
@@ -227,5 +230,5 @@ fn resolved(argument: &Data, values: &[Json]) -> Data {
 
 fn verdict(failure: Failure, step: Option<&str>) -> Verdict {
     let Failure { outcome, blame, problem } = failure;
-    Verdict { outcome, blame, step: step.map(str::to_owned), problem: Some(problem) }
+    Verdict { outcome, blame, step: step.map(str::to_owned), problem: Some(Box::new(problem)) }
 }

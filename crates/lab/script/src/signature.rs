@@ -105,7 +105,7 @@ impl Signature {
                 continue;
             };
             if given.contains(&parameter.name) {
-                return Err(self.misfit(Some(name), "is given twice".to_owned(), None));
+                return Err(self.misfit(Some(name), "is given twice", None));
             }
             given.push(parameter.name);
             self.put(parameter, value, &mut fields)?;
@@ -114,7 +114,7 @@ impl Signature {
         match missing.filter(|_| !arguments.open) {
             Some(it) => Err(self.misfit(
                 None,
-                format!("needs {}: {}", it.name, it.kind.expects()),
+                &format!("needs {}: {}", it.name, it.kind.expects()),
                 Some(self.usage()),
             )),
             None => Ok(fields),
@@ -141,7 +141,7 @@ impl Signature {
             Some(Data::None) if !parameter.required => Ok(()),
             Some(data) => {
                 let value = parameter.kind.accept(data);
-                let value = value.map_err(|text| self.misfit(Some(parameter.name), text, None))?;
+                let value = value.map_err(|text| self.misfit(Some(parameter.name), &text, None))?;
                 fields.insert(parameter.name.to_owned(), value);
                 Ok(())
             }
@@ -153,10 +153,14 @@ impl Signature {
         let Some(rest) = self.rest else {
             let names = self.parameters.iter().map(|parameter| parameter.name);
             let text = format!("{} has no argument {name}", self.name);
-            return Err(Misfit { argument: Some(name.to_owned()), text, help: Some(suggestion(name, names)) });
+            return Err(Misfit {
+                argument: Some(name.to_owned()),
+                text,
+                help: Some(suggestion(name, names)),
+            });
         };
         let Some(data) = value else { return Ok(()) };
-        let value = Kind::Plain.accept(data).map_err(|text| self.misfit(Some(name), text, None))?;
+        let value = Kind::Plain.accept(data).map_err(|text| self.misfit(Some(name), &text, None))?;
         let entry = fields.entry(rest).or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(entries) = entry {
             entries.insert(name.to_owned(), value);
@@ -166,10 +170,10 @@ impl Signature {
 
     fn too_many(&self, arguments: &Arguments) -> Misfit {
         let (most, got) = (self.parameters.len(), arguments.positional.len());
-        self.misfit(None, format!("takes at most {most} arguments, not {got}"), Some(self.usage()))
+        self.misfit(None, &format!("takes at most {most} arguments, not {got}"), Some(self.usage()))
     }
 
-    fn misfit(&self, argument: Option<&str>, text: String, help: Option<String>) -> Misfit {
+    fn misfit(&self, argument: Option<&str>, text: &str, help: Option<String>) -> Misfit {
         let text = match argument {
             Some(argument) => format!("{} of {} {text}", argument, self.name),
             None => format!("{} {text}", self.name),

@@ -18,7 +18,7 @@ pub(crate) const BRANCH: &str = "branch";
 /// Registers a step: its function is kept with the module, to be there when the module is frozen.
 pub(crate) fn step<'v>(
     _name: &'static str,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
     let context = Context::of(eval)?;
@@ -27,7 +27,7 @@ pub(crate) fn step<'v>(
             "steps are named at the end of experiment.star, not in a function or helper",
         ));
     };
-    let Called { function, arguments, name } = called(STEP, &passed)?;
+    let Called { function, arguments, name } = called(STEP, passed)?;
     let limit = context.session.limits.steps;
     let count = steps.borrow().len();
     if count >= limit {
@@ -38,7 +38,7 @@ pub(crate) fn step<'v>(
         let help = format!("give it another: step({}, ..., name = \"...\")", name_of(function));
         return Err(Stop::usage(format!("there is a step {name} already")).help(help));
     }
-    steps.borrow_mut().push(Registered { name, arguments });
+    steps.borrow_mut().push(Registered { name, arguments, at: context.here(eval)? });
     let module = eval.module();
     let before = module.extra_value().and_then(ListRef::from_value).map(|list| list.content().to_vec());
     let functions = before.unwrap_or_default().into_iter().chain([function]);
@@ -56,11 +56,12 @@ pub(crate) fn functions(extra: Option<FrozenValue>) -> Vec<FrozenValue> {
 /// Makes a branch: its function runs in another thread, so it must be one of a file that was loaded.
 pub(crate) fn branch<'v>(
     _name: &'static str,
-    passed: Passed<'v>,
+    passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
-    Context::of(eval)?.scene(BRANCH)?;
-    let Called { function, arguments, name } = called(BRANCH, &passed)?;
+    let context = Context::of(eval)?;
+    context.scene(BRANCH)?;
+    let Called { function, arguments, name } = called(BRANCH, passed)?;
     let Some(frozen) = function.unpack_frozen() else {
         let text = format!(
             "{} is made in a function; a branch takes one that stands at the top of a file",
@@ -69,7 +70,8 @@ pub(crate) fn branch<'v>(
         return Err(Stop::usage(text).help("pass what it needs as arguments: branch(function, a, b)"));
     };
     let name = name.unwrap_or_else(|| name_of(function));
-    Ok(eval.heap().alloc_simple(BranchValue { function: frozen, name, arguments }))
+    let at = context.here(eval)?;
+    Ok(eval.heap().alloc_simple(BranchValue { function: frozen, name, arguments, at }))
 }
 
 /// The name of a function without that of its file.

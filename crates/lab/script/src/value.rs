@@ -16,9 +16,10 @@ use starlark::values::{
 };
 
 use crate::context::{Context, Passed};
-use crate::data::{Data, Described, Object};
+use crate::data::{Data, Described, Object, ObjectKind};
 use crate::show::shown;
 use crate::signature::Signature;
+use crate::source::Position;
 use crate::stop::Stop;
 use crate::{call, local};
 
@@ -31,7 +32,7 @@ const DEPTH: usize = 32;
 
 /// What does a function.
 pub(crate) type Act =
-    for<'v, 'a, 'e> fn(&'static str, Passed<'v>, &mut Evaluator<'v, 'a, 'e>) -> Result<Value<'v>, Stop>;
+    for<'v, 'a, 'e> fn(&'static str, &Passed<'v>, &mut Evaluator<'v, 'a, 'e>) -> Result<Value<'v>, Stop>;
 
 /// A thing outside of the script.
 #[derive(Debug, ProvidesStaticType, NoSerialize, Allocative)]
@@ -66,6 +67,9 @@ pub(crate) struct BranchValue {
     pub(crate) name: String,
     #[allocative(skip)]
     pub(crate) arguments: Vec<Data>,
+    /// Where it is made.
+    #[allocative(skip)]
+    pub(crate) at: Position,
 }
 
 starlark_simple_value!(ObjectValue);
@@ -129,7 +133,7 @@ impl<'v> StarlarkValue<'v> for MethodValue {
     ) -> starlark::Result<Value<'v>> {
         let passed = passed(args, eval.heap())?;
         let done = Context::of(eval)
-            .and_then(|context| (context.session.method)(&self.object, self.signature, passed, eval));
+            .and_then(|context| (context.session.method)(&self.object, self.signature, &passed, eval));
         done.map_err(|stop| at_hand(stop, eval))
     }
 }
@@ -149,7 +153,7 @@ impl<'v> StarlarkValue<'v> for FunctionValue {
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
         let passed = passed(args, eval.heap())?;
-        (self.act)(self.name, passed, eval).map_err(|stop| at_hand(stop, eval))
+        (self.act)(self.name, &passed, eval).map_err(|stop| at_hand(stop, eval))
     }
 }
 
@@ -281,20 +285,35 @@ fn passed<'v>(args: &Arguments<'v, '_>, heap: &'v Heap) -> starlark::Result<Pass
 fn at_hand(stop: Stop, eval: &Evaluator<'_, '_, '_>) -> starlark::Error {
     let variables = eval.local_variables().into_iter().filter(|(name, _)| !name.starts_with('_'));
     let variables = variables.filter_map(|(name, value)| {
-        let is_data = value.get_type() != "function";
+        let is_lab = ObjectValue::from_value(value).is_some_and(|it| it.0.kind == ObjectKind::Lab);
+        let is_data = value.get_type() != "function" && !is_lab;
         is_data.then(|| (name, shown(&short(value), WIDTH)))
     });
     let values = if stop.values.is_empty() { variables.take(VALUES).collect() } else { stop.values.clone() };
     starlark::Error::new_native(Stop { values, ..stop })
 }
 
-/// A value for people: what is long is not put into words first.
+/// A value for people: a list in a list is not put into words.
 fn short(value: Value<'_>) -> String {
-    match value.unpack_str() {
-        Some(text) => format!("{:?}", text.chars().take(WIDTH).collect::<String>()),
-        None => match value.length() {
-            Ok(length) if length > 100 => format!("{} of {length}", value.get_type()),
-            _ => value.to_repr(),
-        },
+    if let Some(text) = value.unpack_str() {
+        return format!("{:?}", text.chars().take(WIDTH).collect::<String>());
+    }
+    let items = ListRef::from_value(value).map(ListRef::content);
+    let items = items.or_else(|| TupleRef::from_value(value).map(TupleRef::content));
+    match items {
+        Some(items) if items.len() <= VALUES => {
+            let items: Vec<String> = items.iter().map(|item| shallow(*item)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        _ => shallow(value),
+    }
+}
+
+fn shallow(value: Value<'_>) -> String {
+    match (value.unpack_str(), value.length()) {
+        (Some(text), _) => format!("{:?}", text.chars().take(WIDTH).collect::<String>()),
+        (None, Ok(length)) => format!("{} of {length}", value.get_type()),
+        _ if StructRef::from_value(value).is_some() => "struct".to_owned(),
+        _ => value.to_repr(),
     }
 }

@@ -18,7 +18,7 @@ pub struct Verdict {
     pub step: Option<String>,
     /// Why it did not pass, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub problem: Option<Problem>,
+    pub problem: Option<Box<Problem>>,
 }
 
 impl Verdict {
@@ -31,7 +31,7 @@ impl Verdict {
     /// Somebody broke before or beside the steps.
     #[must_use]
     pub fn broken(blame: Blame, problem: Problem) -> Self {
-        Self { outcome: Outcome::Broken, blame: Some(blame), step: None, problem: Some(problem) }
+        Self { outcome: Outcome::Broken, blame: Some(blame), step: None, problem: Some(Box::new(problem)) }
     }
 
     /// Whether the same script would say something else if it ran again: what broke says nothing about the kernel.

@@ -18,64 +18,12 @@ use crate::signature::{Arguments, Signature};
 use crate::syntax::Parsed;
 
 /// Methods of Starlark's own values.
-const OWN: &[&str] = &[
-    "add",
-    "append",
-    "capitalize",
-    "clear",
-    "count",
-    "decode",
-    "difference",
-    "discard",
-    "elems",
-    "encode",
-    "endswith",
-    "extend",
-    "find",
-    "format",
-    "get",
-    "index",
-    "insert",
-    "intersection",
-    "isalnum",
-    "isalpha",
-    "isdigit",
-    "islower",
-    "isspace",
-    "issubset",
-    "issuperset",
-    "istitle",
-    "isupper",
-    "items",
-    "join",
-    "keys",
-    "lower",
-    "lstrip",
-    "partition",
-    "pop",
-    "popitem",
-    "remove",
-    "removeprefix",
-    "removesuffix",
-    "replace",
-    "rfind",
-    "rindex",
-    "rpartition",
-    "rsplit",
-    "rstrip",
-    "setdefault",
-    "split",
-    "splitlines",
-    "startswith",
-    "strip",
-    "symmetric_difference",
-    "title",
-    "union",
-    "update",
-    "upper",
-    "values",
-    "codepoints",
-];
+const OWN: &str = "\
+    add append capitalize clear count decode difference discard elems encode endswith extend find format \
+    get index insert intersection isalnum isalpha isdigit islower isspace issubset issuperset istitle \
+    isupper items join keys lower lstrip partition pop popitem remove removeprefix removesuffix replace \
+    rfind rindex rpartition rsplit rstrip setdefault split splitlines startswith strip \
+    symmetric_difference title union update upper values codepoints";
 
 const OBJECTS: [ObjectKind; 4] = [ObjectKind::Lab, ObjectKind::Machine, ObjectKind::Job, ObjectKind::Segment];
 
@@ -105,26 +53,34 @@ impl Calls<'_> {
     fn call(&self, call: &AstExpr, function: &AstExpr, arguments: &[AstArgument]) -> Option<Problem> {
         match &function.node {
             Expr::Identifier(name) if self.own.contains(&name.node.ident) => None,
-            _ => call_of(self.file, call, function, arguments),
+            Expr::Identifier(name) => {
+                let signature = signatures().find(|signature| signature.name == name.node.ident)?;
+                self.fits(call, arguments, &[signature])
+            }
+            Expr::Dot(_, method) => {
+                let found = named(&method.node);
+                if found.is_empty() {
+                    return unknown(self.file, &method.node, method.span);
+                }
+                // The object is not known: it may be one of several, or one of Starlark's own.
+                let is_own = is_own(&method.node);
+                self.fits(call, arguments, &found).filter(|_| !is_own)
+            }
+            _ => None,
         }
     }
-}
 
-fn call_of(file: &Parsed, call: &AstExpr, function: &AstExpr, arguments: &[AstArgument]) -> Option<Problem> {
-    match &function.node {
-        Expr::Identifier(name) => {
-            let signature = signatures().find(|signature| signature.name == name.node.ident)?;
-            fits(file, call, arguments, &[signature])
+    /// No problem if the arguments fit one of the signatures.
+    fn fits(&self, call: &AstExpr, arguments: &[AstArgument], signatures: &[&Signature]) -> Option<Problem> {
+        let describe = |name: &str, arguments: &Arguments| {
+            if self.own.contains(name) { None } else { describe(name, arguments) }
+        };
+        let known = arguments_of(arguments, &describe);
+        let mut misfits = Vec::new();
+        for signature in signatures {
+            misfits.push(signature.bind(&known).err()?);
         }
-        Expr::Dot(_, method) => {
-            let found = named(&method.node);
-            if !found.is_empty() {
-                // The object is not known: it may be one of several, or one of Starlark's own.
-                return fits(file, call, arguments, &found).filter(|_| !OWN.contains(&method.node.as_str()));
-            }
-            unknown(file, &method.node, method.span)
-        }
-        _ => None,
+        Some(place(self.file, call, arguments, misfits.into_iter().next()?))
     }
 }
 
@@ -140,28 +96,17 @@ fn methods() -> impl Iterator<Item = &'static Signature> {
     })
 }
 
-/// What has a name that is nearly that of a method: anything else may be a function in a struct.
-fn unknown(file: &Parsed, name: &str, span: starlark_syntax::codemap::Span) -> Option<Problem> {
-    if OWN.contains(&name) {
-        return None;
-    }
-    let near = nearest(name, methods().map(|signature| signature.name).chain(OWN.iter().copied()))?;
-    Some(file.problem(span, format!("nothing has a method {name}")).help(format!("did you mean {near}?")))
+fn is_own(name: &str) -> bool {
+    OWN.split(' ').any(|own| own == name)
 }
 
-/// No problem if the arguments fit one of the signatures.
-fn fits(
-    file: &Parsed,
-    call: &AstExpr,
-    arguments: &[AstArgument],
-    signatures: &[&Signature],
-) -> Option<Problem> {
-    let known = arguments_of(arguments, &describe);
-    let mut misfits = Vec::new();
-    for signature in signatures {
-        misfits.push(signature.bind(&known).err()?);
+/// What has a name that is nearly that of a method: anything else may be a function in a struct.
+fn unknown(file: &Parsed, name: &str, span: starlark_syntax::codemap::Span) -> Option<Problem> {
+    if is_own(name) {
+        return None;
     }
-    Some(place(file, call, arguments, misfits.into_iter().next()?))
+    let near = nearest(name, methods().map(|signature| signature.name).chain(OWN.split(' ')))?;
+    Some(file.problem(span, format!("nothing has a method {name}")).help(format!("did you mean {near}?")))
 }
 
 /// A description whose arguments are literals.

@@ -1,1 +1,72 @@
-//! Soon.
+//! What is wrong with a script is found without running it.
+
+use std::fs;
+
+use script::check;
+
+use crate::fake::BEGIN;
+
+fn said(files: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    check(folder.path()).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_example_has_no_problem() {
+    let page = include_str!("../../../../../docs/scripts.md");
+    let (_, example) = page.split_once("```python\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    assert_eq!(said(&[("experiment.star", example)]), "");
+}
+
+#[test]
+fn problems_are_found_without_running() {
+    let script = format!(
+        "load(\"helper.star\", \"gret\", \"VALUE\")\n{BEGIN}{}",
+        r#"
+def check(lab):
+    m = lab.mashine(cpus = 2)
+    m = lab.machine(cpsu = 2)
+    m.run("true", timeout = "5 minutes")
+    m.run("true", allow = ["crahs"])
+    m.run()
+    d = disk(size = "4G", bus = "ide")
+    n = note
+    metric("sped", 1)
+    nto("x")
+    words = "a b".split(" ")
+    words.append("c")
+    m.run("x", **VALUE)
+    s = struct(custom = gret)
+    s.custom(1)
+    table("x")
+    job = m.start("x")
+    job.wait(timeout = 3, signal = 1)
+"#
+    );
+    insta::assert_snapshot!(
+        "check",
+        said(&[("experiment.star", &script), ("helper.star", "def greet(lab):\n    pass\nVALUE = {}\n")])
+    );
+}
+
+#[test]
+fn a_folder_without_a_script_has_one_problem() {
+    insta::assert_snapshot!("check-nothing", said(&[]));
+    assert!(said(&[("experiment.star", "x = (\n")]).starts_with("experiment.star:"));
+}
+
+#[test]
+fn what_cannot_be_known_is_no_problem() {
+    let script = format!(
+        "{BEGIN}def f(lab, name, kinds):\n    metric(name, 1)\n    lab.machine(disks = kinds).run(name, allow = kinds)\nstep(f, \"speed\", [])\n"
+    );
+    assert_eq!(said(&[("experiment.star", &script)]), "");
+    let own = format!(
+        "{BEGIN}def node(x):\n    return x\ndef f(lab):\n    node(1)\n    metric(\"speed\", node(2))\nstep(f)\n"
+    );
+    assert_eq!(said(&[("experiment.star", &own)]), "");
+}

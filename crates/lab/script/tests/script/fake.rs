@@ -1,6 +1,7 @@
 //! A bench without machines: each command says what becomes of it. And what a test needs to run a script on it.
 
 use std::fs;
+use std::ops::Deref;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,25 +12,26 @@ use script::{
     Answer, Bench, CommandResult, ErrorName, Event, Experiment, KernelInfo, Listener, Setup, Trouble, Verdict,
 };
 use serde_json::json;
+use tempfile::TempDir;
 
 /// Without machines.
 #[derive(Debug, Default)]
-pub struct Fake {
-    pub requests: Mutex<Vec<Request>>,
-    pub ended: Mutex<Vec<String>>,
-    next: AtomicU32,
+pub(crate) struct Fake {
+    pub(crate) requests: Mutex<Vec<Request>>,
+    pub(crate) ended: Mutex<Vec<String>>,
+    pub(crate) next: AtomicU32,
     /// How many calls it takes before the host dies.
-    pub lives: Option<usize>,
-    calls: AtomicUsize,
-    pub cancelled: bool,
+    pub(crate) lives: Option<usize>,
+    pub(crate) calls: AtomicUsize,
+    pub(crate) cancelled: bool,
 }
 
 impl Fake {
-    pub fn dying(lives: usize) -> Self {
+    pub(crate) fn dying(lives: usize) -> Self {
         Self { lives: Some(lives), ..Self::default() }
     }
 
-    pub fn calls(&self) -> Vec<Call> {
+    pub(crate) fn calls(&self) -> Vec<Call> {
         self.requests.lock().unwrap().iter().map(|request| request.call.clone()).collect()
     }
 
@@ -140,10 +142,10 @@ fn command_of(command: &str) -> Result<Answer, Trouble> {
 
 /// Remembers events.
 #[derive(Debug, Default)]
-pub struct Ear(Mutex<Vec<Event>>);
+pub(crate) struct Ear(Mutex<Vec<Event>>);
 
 impl Ear {
-    pub fn events(&self) -> Vec<Event> {
+    pub(crate) fn events(&self) -> Vec<Event> {
         self.0.lock().unwrap().clone()
     }
 }
@@ -156,21 +158,21 @@ impl Listener for Ear {
 
 /// What a run showed.
 #[derive(Debug)]
-pub struct Ran {
-    pub verdict: Verdict,
-    pub events: Vec<Event>,
-    pub calls: Vec<Call>,
-    pub journal: Vec<u8>,
+pub(crate) struct Ran {
+    pub(crate) verdict: Verdict,
+    pub(crate) events: Vec<Event>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) journal: Vec<u8>,
 }
 
 impl Ran {
     /// The problem as people see it.
-    pub fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         self.verdict.problem.as_ref().map(ToString::to_string).unwrap_or_default()
     }
 
     /// The texts of the notes.
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let notes = self.events.iter().filter_map(|event| match event {
             Event::Note { text } => Some(text.clone()),
             _ => None,
@@ -179,7 +181,7 @@ impl Ran {
     }
 }
 
-pub fn setup() -> Setup {
+pub(crate) fn setup() -> Setup {
     let kernel = KernelInfo {
         locator: "deb:6.1".to_owned(),
         release: "6.1.0-56-amd64".to_owned(),
@@ -188,40 +190,53 @@ pub fn setup() -> Setup {
     Setup { kernels: vec![kernel], seed: 7, ..Setup::default() }
 }
 
-pub const BEGIN: &str = r#"experiment(
+pub(crate) const BEGIN: &str = r#"experiment(
     question = "why?",
     measures = [metric_info("speed", unit = "Mbit/s", better = "more", kind = "timed")],
 )
 "#;
 
+/// An experiment, and its folder as long as it is used.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    experiment: Experiment,
+    _folder: TempDir,
+}
+
+impl Deref for Opened {
+    type Target = Experiment;
+
+    fn deref(&self) -> &Experiment {
+        &self.experiment
+    }
+}
+
 /// An experiment with these files.
-pub fn experiment(files: &[(&str, &str)]) -> Experiment {
+pub(crate) fn experiment(files: &[(&str, &str)]) -> Opened {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         fs::write(folder.path().join(name), text).unwrap();
     }
     let experiment = Experiment::open(folder.path()).unwrap_or_else(|problem| panic!("{problem}"));
-    // Some scripts name their files while they run.
-    std::mem::forget(folder);
-    experiment
+    Opened { experiment, _folder: folder }
 }
 
 /// Runs a script that is given without its beginning.
-pub fn run(script: &str) -> Ran {
+pub(crate) fn run(script: &str) -> Ran {
     run_with(&[("experiment.star", &format!("{BEGIN}{script}"))], &setup())
 }
 
 /// Runs one step with this body.
-pub fn run_step(body: &str) -> Ran {
+pub(crate) fn run_step(body: &str) -> Ran {
     let lines: Vec<String> = body.lines().map(|line| format!("    {line}")).collect();
     run(&format!("def check(lab):\n{}\nstep(check)\n", lines.join("\n")))
 }
 
-pub fn run_with(files: &[(&str, &str)], setup: &Setup) -> Ran {
+pub(crate) fn run_with(files: &[(&str, &str)], setup: &Setup) -> Ran {
     run_on(&Fake::default(), files, setup)
 }
 
-pub fn run_on(fake: &Fake, files: &[(&str, &str)], setup: &Setup) -> Ran {
+pub(crate) fn run_on(fake: &Fake, files: &[(&str, &str)], setup: &Setup) -> Ran {
     let (mut journal, ear) = (Vec::new(), Ear::default());
     let verdict = experiment(files).run(setup, fake, &mut journal, &ear);
     Ran { verdict, events: ear.events(), calls: fake.calls(), journal }
