@@ -50,6 +50,7 @@ const TARGETS: &[Target] = &[
     like("changelog", "fuzz/examples/changelog"),
     like("requests", "fuzz/examples/requests"),
     like("segment", "fuzz/examples/segment"),
+    like("script", "fuzz/examples/script"),
 ];
 
 const fn plain(name: &'static str) -> Target {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::call::{JobId, MachineId, SegmentId, SnapshotId};
+use crate::id::{JobId, MachineId, SegmentId, SnapshotId};
 
 /// What a call gives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

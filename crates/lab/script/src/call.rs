@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::data::ObjectKind;
+use crate::id::{JobId, MachineId, SegmentId};
 use crate::signature::Signature;
 use crate::source::Position;
 use crate::trouble::ErrorName;
@@ -19,17 +20,6 @@ pub use job::JobCall;
 pub use lab::LabCall;
 pub use machine::{MachineCall, Plug};
 pub use segment::SegmentCall;
-
-/// A machine of a step.
-pub type MachineId = u32;
-/// A segment of a step.
-pub type SegmentId = u32;
-/// A command that was started.
-pub type JobId = u32;
-/// The state of a machine that was kept.
-pub type SnapshotId = u32;
-/// A kernel of the run, by its place in the list.
-pub type KernelIndex = u32;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

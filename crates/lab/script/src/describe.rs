@@ -1,10 +1,11 @@
 //! What a machine is made of, as a script describes it: plain typed values.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::call::segment::Impairment;
-use crate::call::{KernelIndex, SegmentId};
+use crate::id::{KernelIndex, SegmentId};
 use crate::kind::Kind;
 use crate::signature::{Gives, Signature, optional, required};
 
@@ -53,6 +54,28 @@ pub struct SegmentDescription {
     /// What happens to frames in both directions.
     #[serde(flatten)]
     pub impairment: Impairment,
+}
+
+/// What happens to frames.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Impairment {
+    /// How much later they arrive.
+    #[serde(with = "judge::json::optional_seconds")]
+    pub delay: Option<Duration>,
+    /// By how much this varies.
+    #[serde(with = "judge::json::optional_seconds")]
+    pub jitter: Option<Duration>,
+    /// The share that is lost.
+    pub loss: Option<f64>,
+    /// The share that arrives twice.
+    pub duplicate: Option<f64>,
+    /// The share that is overtaken.
+    pub reorder: Option<f64>,
+    /// The share in which a bit is wrong.
+    pub corrupt: Option<f64>,
+    /// Bytes each second.
+    pub rate: Option<u64>,
 }
 
 /// A disk.

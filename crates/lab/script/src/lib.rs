@@ -12,7 +12,8 @@
 //!
 //! What it asks for:
 //!
-//! * [`bench`]: where its machines are; [`call`]: what it asks of them; [`describe`]: what they are made of
+//! * [`bench`]: where its machines are; [`call`]: what it asks of them; [`describe`]: what they are made of;
+//!   [`id`]: which one of them
 //! * [`answer`]: what they answer; [`trouble`]: what goes wrong, by the name by which a script allows it
 //! * `signature`, `kind`, `local`, `nearest`: the functions and methods of the language, and arguments that do not fit;
 //!   [`reference`](mod@reference): all of them as a table
@@ -44,6 +45,7 @@ pub mod experiment;
 mod failure;
 pub mod folder;
 mod globals;
+pub mod id;
 pub mod journal;
 mod json;
 mod kind;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::KernelIndex;
 use crate::data::ObjectKind;
+use crate::id::KernelIndex;
 use crate::kind::Kind;
 use crate::signature::{ALLOW, Gives, Signature, optional, required};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::SnapshotId;
 use crate::data::ObjectKind;
 use crate::describe::{Device, Disk, Nic};
+use crate::id::SnapshotId;
 use crate::kind::Kind;
 use crate::signature::{ALLOW, Gives, Signature, optional, required};
 

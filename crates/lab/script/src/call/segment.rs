@@ -1,11 +1,10 @@
 //! What is asked of a segment.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
-use super::MachineId;
 use crate::data::ObjectKind;
+use crate::describe::Impairment;
+use crate::id::MachineId;
 use crate::kind::Kind;
 use crate::signature::{ALLOW, Gives, Signature, optional};
 
@@ -40,28 +39,6 @@ pub enum SegmentCall {
     Statistics {},
     /// Keep the frames since the beginning with the Run.
     Capture {},
-}
-
-/// What happens to frames.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Impairment {
-    /// How much later they arrive.
-    #[serde(with = "judge::json::optional_seconds")]
-    pub delay: Option<Duration>,
-    /// By how much this varies.
-    #[serde(with = "judge::json::optional_seconds")]
-    pub jitter: Option<Duration>,
-    /// The share that is lost.
-    pub loss: Option<f64>,
-    /// The share that arrives twice.
-    pub duplicate: Option<f64>,
-    /// The share that is overtaken.
-    pub reorder: Option<f64>,
-    /// The share in which a bit is wrong.
-    pub corrupt: Option<f64>,
-    /// Bytes each second.
-    pub rate: Option<u64>,
 }
 
 const MACHINE: Kind = Kind::Object(ObjectKind::Machine);

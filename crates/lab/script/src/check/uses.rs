@@ -4,9 +4,8 @@ use starlark_syntax::syntax::ast::{ArgumentP, AstExpr, AstNoPayload, Expr};
 use starlark_syntax::syntax::uniplate::Visit;
 
 use crate::data::Data;
-use crate::experiment::Experiment;
-use crate::folder::SCRIPT;
 use crate::literal::literal;
+use crate::metadata::Metadata;
 use crate::nearest::suggestion;
 use crate::problem::Problem;
 use crate::steps::STEP;
@@ -21,43 +20,41 @@ struct Uses {
     has_step: bool,
 }
 
-/// Adds problems between the declarations and their uses.
-pub(super) fn check(experiment: &Experiment, problems: &mut Vec<Problem>) {
+/// Adds problems between the declarations and their uses; the last file is the script.
+pub(super) fn check(metadata: &Metadata, order: &[&Parsed], problems: &mut Vec<Problem>) {
     let mut uses = Uses::default();
-    for file in experiment.order.iter().filter_map(|name| experiment.files.get(name)) {
-        search(experiment, file, &Visit::Stmt(file.statement()), &mut uses, problems);
+    for file in order {
+        search(metadata, file, &Visit::Stmt(file.statement()), &mut uses, problems);
     }
-    let Some(script) = experiment.files.get(SCRIPT) else { return };
+    let Some(script) = order.last() else { return };
     let at = script.source.text.find("experiment(").unwrap_or(0);
     if !uses.has_step {
         let problem = Problem::at(&script.source, at, "the script has no step");
         problems.push(problem.help("end it with step(function)"));
     }
-    for metric in experiment.metadata().measures.iter().filter(|_| !uses.has_other) {
+    for metric in metadata.measures.iter().filter(|_| !uses.has_other) {
         if !uses.metrics.contains(&metric.name) {
             let text = format!("the metric {:?} is declared and never recorded", metric.name);
-            problems.push(
-                Problem::at(&script.source, at, text)
-                    .help(format!("record it: metric({:?}, value)", metric.name)),
-            );
+            let help = format!("record it: metric({:?}, value)", metric.name);
+            problems.push(Problem::at(&script.source, at, text).help(help));
         }
     }
 }
 
 fn search(
-    experiment: &Experiment,
+    metadata: &Metadata,
     file: &Parsed,
     tree: &Visit<'_, AstNoPayload>,
     uses: &mut Uses,
     problems: &mut Vec<Problem>,
 ) {
     if let Visit::Expr(expression) = tree {
-        problems.extend(note(experiment, file, expression, uses));
+        problems.extend(note(metadata, file, expression, uses));
     }
-    tree.visit_children(|child| search(experiment, file, &child, uses, problems));
+    tree.visit_children(|child| search(metadata, file, &child, uses, problems));
 }
 
-fn note(experiment: &Experiment, file: &Parsed, expression: &AstExpr, uses: &mut Uses) -> Option<Problem> {
+fn note(metadata: &Metadata, file: &Parsed, expression: &AstExpr, uses: &mut Uses) -> Option<Problem> {
     let Expr::Call(function, arguments) = &expression.node else { return None };
     let Expr::Identifier(name) = &function.node else { return None };
     match name.node.ident.as_str() {
@@ -69,8 +66,7 @@ fn note(experiment: &Experiment, file: &Parsed, expression: &AstExpr, uses: &mut
                 uses.has_other = true;
                 return None;
             };
-            let metadata = experiment.metadata();
-            let problem = undeclared(experiment, &metric).filter(|_| metadata.metric(&metric).is_none());
+            let problem = metadata.metric(&metric).is_none().then(|| undeclared(metadata, &metric));
             uses.metrics.push(metric);
             return problem.map(|(text, help)| file.problem(value.span, text).help(help));
         }
@@ -79,8 +75,8 @@ fn note(experiment: &Experiment, file: &Parsed, expression: &AstExpr, uses: &mut
     None
 }
 
-fn undeclared(experiment: &Experiment, name: &str) -> Option<(String, String)> {
-    let names = experiment.metadata().measures.iter().map(|metric| metric.name.as_str());
+fn undeclared(metadata: &Metadata, name: &str) -> (String, String) {
+    let names = metadata.measures.iter().map(|metric| metric.name.as_str());
     let help = format!("{}; metrics are declared in measures of experiment(...)", suggestion(name, names));
-    Some((format!("the experiment declares no metric {name:?}"), help))
+    (format!("the experiment declares no metric {name:?}"), help)
 }
