@@ -9,7 +9,7 @@ use starlark::values::tuple::TupleRef;
 use starlark::values::{UnpackValue, Value};
 
 use crate::context::{Context, Passed};
-use crate::rewrite::{ELEMENT, FACTOR, OVER, TIMES};
+use crate::rewrite::{ELEMENT, FACTOR, OVER, SHIFT, SHIFT_BY, TIMES};
 use crate::stop::Stop;
 use crate::value::Act;
 
@@ -17,8 +17,15 @@ use crate::value::Act;
 const LENGTH: i64 = 16 * 1024 * 1024;
 
 /// The functions.
-pub(crate) const FUNCTIONS: [(&str, Act); 5] =
-    [("range", range), (OVER, over), (ELEMENT, element), (TIMES, times), (FACTOR, factor)];
+pub(crate) const FUNCTIONS: [(&str, Act); 7] = [
+    ("range", range),
+    (OVER, over),
+    (ELEMENT, element),
+    (TIMES, times),
+    (FACTOR, factor),
+    (SHIFT, shift),
+    (SHIFT_BY, shift_by),
+];
 
 /// Where Starlark's own range is.
 static STANDARD: LazyLock<Globals> = LazyLock::new(Globals::standard);
@@ -85,9 +92,43 @@ fn factor<'v>(
     Ok(right)
 }
 
+fn shift<'v>(
+    _name: &'static str,
+    passed: &Passed<'v>,
+    eval: &mut Evaluator<'v, '_, '_>,
+) -> Result<Value<'v>, Stop> {
+    let (left, right) = both(passed)?;
+    check_shift(left, right)?;
+    left.left_shift(right, eval.heap()).map_err(|error| Stop::usage(error.without_diagnostic().to_string()))
+}
+
+fn shift_by<'v>(
+    _name: &'static str,
+    passed: &Passed<'v>,
+    _eval: &mut Evaluator<'v, '_, '_>,
+) -> Result<Value<'v>, Stop> {
+    let (left, right) = both(passed)?;
+    check_shift(left, right)?;
+    Ok(right)
+}
+
+/// Long numbers are not among the values whose bytes are counted.
+fn check_shift(left: Value<'_>, right: Value<'_>) -> Result<(), Stop> {
+    let is_number = left.get_type() == "int" && right.get_type() == "int";
+    // What is below 0 the interpreter refuses itself.
+    let is_short = whole(left).is_some() && whole(right).is_some_and(|by| by < 64);
+    if is_number && !is_short {
+        return Err(Stop::limit("numbers of up to 64 bits are shifted by less than 64"));
+    }
+    Ok(())
+}
+
+fn whole(value: Value<'_>) -> Option<i64> {
+    i64::unpack_value(value).ok().flatten()
+}
+
 /// The length of a product is known before it is made.
 fn check_product(left: Value<'_>, right: Value<'_>) -> Result<(), Stop> {
-    let whole = |value: Value<'_>| i64::unpack_value(value).ok().flatten();
     match (whole(left), whole(right)) {
         (None, Some(count)) => check_copies(left, count),
         (Some(count), None) => check_copies(right, count),

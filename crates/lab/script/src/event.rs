@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Something that a script records or that happens to it.
+///
+/// Texts are as the script has them, often from a guest: whoever shows them escapes them, as [`crate::show`] does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {

@@ -26,7 +26,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            statements: 50_000_000,
+            statements: 20_000_000,
             heap_bytes: 64 * 1024 * 1024,
             call_depth: 100,
             steps: 1000,

@@ -2,7 +2,7 @@
 //!
 //! The interpreter calls us before each statement, and a comprehension is one expression. So what it iterates over is
 //! counted, and each of its elements is a chance to look at the memory. A multiplication can make a long text of a short
-//! one at once, so its factors are looked at; `*` itself is replaced in the tree.
+//! one at once, and a shift a long number, so their operands are looked at; `*` and `<<` are replaced in the tree.
 
 use starlark_syntax::codemap::{Pos, Span};
 use starlark_syntax::syntax::ast::{AssignOp, AstExpr, AstNoPayload, AstStmt, Clause, Expr, ForClause, Stmt};
@@ -22,6 +22,12 @@ pub(crate) const TIMES: &str = "_kiln_times";
 
 /// Looks at both factors, and gives the second.
 pub(crate) const FACTOR: &str = "_kiln_factor";
+
+/// Shifts to the left.
+pub(crate) const SHIFT: &str = "_kiln_shift";
+
+/// Looks at a number and by how much it is shifted, and gives the latter.
+pub(crate) const SHIFT_BY: &str = "_kiln_shift_by";
 
 /// Text that is put into a source.
 #[derive(Debug, Clone)]
@@ -78,9 +84,14 @@ pub(crate) fn bytes(span: Span) -> std::ops::Range<usize> {
 }
 
 fn in_statement(statement: &AstStmt, text: &str, out: &mut Vec<Insertion>) {
-    if let Stmt::AssignModify(target, AssignOp::Multiply, factor) = &statement.node {
+    if let Stmt::AssignModify(target, operator, operand) = &statement.node {
+        let look = match operator {
+            AssignOp::Multiply => Some(FACTOR),
+            AssignOp::LeftShift => Some(SHIFT_BY),
+            _ => None,
+        };
         let target = text.get(bytes(target.span)).unwrap_or_default();
-        wrap(factor, &format!("{FACTOR}({target}, "), out);
+        look.into_iter().for_each(|look| wrap(operand, &format!("{look}({target}, "), out));
     }
     statement.visit_children(|child| in_child(&child, text, out));
 }

@@ -4,8 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::show::shown;
+
 /// Bytes of one file.
 pub const SOURCE_BYTES: usize = 256 * 1024;
+
+/// Characters of the name of a file that are shown.
+const FILE: usize = 200;
 
 /// A place in a script.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,7 +25,7 @@ pub struct Position {
 
 impl fmt::Display for Position {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}:{}:{}", self.file, self.line, self.column)
+        write!(out, "{}:{}:{}", shown(&self.file, FILE), self.line, self.column)
     }
 }
 

@@ -10,7 +10,7 @@ use starlark_syntax::syntax::module::AstModuleFields;
 
 use crate::dialect::dialect;
 use crate::problem::Problem;
-use crate::rewrite::{RESERVED, Rewritten, TIMES, bytes};
+use crate::rewrite::{RESERVED, Rewritten, SHIFT, TIMES, bytes};
 use crate::source::{Position, SOURCE_BYTES, Source};
 
 /// A file that was parsed.
@@ -52,7 +52,9 @@ impl Parsed {
         let tree = AstModule::parse(&self.source.name, self.rewritten.text.clone(), &dialect());
         let mut tree =
             tree.map_err(|error| Problem::new(format!("kiln misread {}: {error}", self.source.name)))?;
-        tree.replace_binary_operators(&HashMap::from([("*".to_owned(), TIMES.to_owned())]));
+        let replaced = [("*", TIMES), ("<<", SHIFT)];
+        let replaced = replaced.map(|(operator, function)| (operator.to_owned(), function.to_owned()));
+        tree.replace_binary_operators(&HashMap::from(replaced));
         Ok(tree)
     }
 

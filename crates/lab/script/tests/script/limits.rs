@@ -39,7 +39,10 @@ fn each_limit_has_its_error() {
         "x = \"x\" * 1000000000",
         "x = 1000000000 * [1]",
         "x = \"x\"\nx *= 1000000000",
-        "x = 1 << 4000\nx = x * x",
+        "x = 9223372036854775807 + 1\nx = x * x",
+        "x = 1 << 64",
+        "x = 1\nfor i in range(100000):\n    x <<= 1000",
+        "x = 9223372036854775807 + 1\nx = x << 1",
         "x = \"x\" * 1000\nfor i in range(30):\n    x += x",
         "x = [1]\nfor i in range(30):\n    x = x + x",
         "x = [\"y\" * 100000 for i in range(1000)]",
@@ -113,7 +116,8 @@ fn use_deep(count: usize) {
 
 #[test]
 fn what_is_within_the_limits_runs() {
-    let ran =
-        in_step("x = \"x\" * 1000\ny = [i for i in range(1000)]\nz = 3 * 4 * 5\nw = [0] * 1000\nz *= 2");
+    let ran = in_step(
+        "x = \"x\" * 1000\ny = [i for i in range(1000)]\nz = 3 * 4 * 5\nw = [0] * 1000\nz *= 2\nz <<= 3\nz = 1 << 62",
+    );
     assert_eq!(ran.verdict.outcome, Outcome::Pass, "{}", ran.said());
 }
