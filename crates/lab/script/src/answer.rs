@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::id::{JobId, MachineId, SegmentId, SnapshotId};
+use crate::id::{JobId, MachineId, SegmentId};
 
 /// What a call gives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,8 +19,6 @@ pub enum Answer {
     Segment(SegmentId),
     /// A command was started.
     Job(JobId),
-    /// A state was kept.
-    Snapshot(SnapshotId),
     /// A command has ended.
     Command(CommandResult),
     /// Text, of a file or of a command; or the name of something that was kept with the Run.

@@ -79,9 +79,6 @@ impl Reply<'_> {
                 Ok(self.object(ObjectKind::Segment, id))
             }
             (Gives::Object(ObjectKind::Job), Answer::Job(id)) => Ok(self.object(ObjectKind::Job, id)),
-            (Gives::Object(ObjectKind::Snapshot), Answer::Snapshot(id)) => {
-                Ok(self.object(ObjectKind::Snapshot, id))
-            }
             (Gives::Text, Answer::Text(text)) => Ok(Data::Text(bounded(&text, self.limit))),
             (Gives::Lines, Answer::Lines(lines)) => Ok(self.lines(&lines)),
             (Gives::Plain, Answer::Plain(value)) => self.plain(&value),

@@ -14,7 +14,11 @@ pub trait Bench: Sync {
     fn call(&self, request: &Request) -> Result<Answer, Trouble>;
 
     /// A step has ended: its machines and segments end too.
-    fn end_step(&self, step: &str);
+    ///
+    /// # Errors
+    ///
+    /// What went wrong in one of them and was not seen before.
+    fn end_step(&self, step: &str) -> Result<(), Trouble>;
 
     /// Whether the script should stop where it is.
     fn is_cancelled(&self) -> bool {

@@ -18,7 +18,7 @@ use crate::trouble::ErrorName;
 pub use guest::{GuestCall, Place};
 pub use job::JobCall;
 pub use lab::LabCall;
-pub use machine::{MachineCall, Plug};
+pub use machine::MachineCall;
 pub use segment::SegmentCall;
 
 /// What is asked for.
@@ -79,7 +79,7 @@ pub(crate) fn methods(kind: ObjectKind) -> Vec<&'static Signature> {
         ObjectKind::Machine => &[guest::METHODS, machine::METHODS],
         ObjectKind::Job => &[job::METHODS],
         ObjectKind::Segment => &[segment::METHODS],
-        ObjectKind::Kernel | ObjectKind::Snapshot | ObjectKind::Returned => &[],
+        ObjectKind::Kernel | ObjectKind::Returned => &[],
     };
     tables.iter().flat_map(|table| table.iter()).collect()
 }
@@ -102,7 +102,7 @@ pub(crate) fn make(
         ObjectKind::Machine => Call::Machine { machine: id, call: serde_json::from_value(call)? },
         ObjectKind::Job => Call::Job { job: id, call: serde_json::from_value(call)? },
         ObjectKind::Segment => Call::Segment { segment: id, call: serde_json::from_value(call)? },
-        ObjectKind::Lab | ObjectKind::Kernel | ObjectKind::Snapshot | ObjectKind::Returned => {
+        ObjectKind::Lab | ObjectKind::Kernel | ObjectKind::Returned => {
             Call::Lab(serde_json::from_value(call)?)
         }
     })

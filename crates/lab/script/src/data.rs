@@ -15,7 +15,6 @@ pub(crate) enum ObjectKind {
     Machine,
     Segment,
     Job,
-    Snapshot,
     /// What a step returned, for later steps.
     Returned,
 }
@@ -29,14 +28,13 @@ impl ObjectKind {
             Self::Machine => "machine",
             Self::Segment => "segment",
             Self::Job => "job",
-            Self::Snapshot => "snapshot",
             Self::Returned => "step",
         }
     }
 
     /// Whether it ends with the step that made it.
     pub(crate) fn ends_with_step(self) -> bool {
-        matches!(self, Self::Machine | Self::Segment | Self::Job | Self::Snapshot)
+        matches!(self, Self::Machine | Self::Segment | Self::Job)
     }
 }
 

@@ -48,7 +48,7 @@ impl Experiment {
         &self.metadata
     }
 
-    /// A hash of the script, its helpers, the kernels, the seed and the form: what a journal belongs to.
+    /// A hash of the script, its helpers, and all that the run is given but its limits: what a journal belongs to.
     #[must_use]
     pub fn identity(&self, setup: &Setup) -> String {
         let mut hash = Sha256::new();
@@ -61,8 +61,8 @@ impl Experiment {
             add(name);
             add(self.files.get(name).map_or("", |file| file.source.text.as_str()));
         }
-        for kernel in &setup.kernels {
-            add(&kernel.identity);
+        for text in setup.kernels.iter().map(|kernel| &kernel.identity).chain(&setup.inputs) {
+            add(text);
         }
         add(&setup.seed.to_string());
         add(setup.mode.name());

@@ -9,7 +9,6 @@ use starlark::values::Value;
 use crate::context::{Context, Passed, Phase};
 use crate::counting;
 use crate::data::{Data, Described};
-use crate::describe;
 use crate::json;
 use crate::local::RECORDS;
 use crate::metadata::{EXPERIMENT, METRIC_INFO};
@@ -41,13 +40,12 @@ pub(crate) fn globals() -> &'static Globals {
 
 /// The functions of kiln that take the arguments of a signature.
 pub(crate) fn signatures() -> impl Iterator<Item = &'static Signature> + Clone {
-    describe::FUNCTIONS.iter().chain(RECORDS).chain([&METRIC_INFO, &EXPERIMENT])
+    RECORDS.iter().chain([&METRIC_INFO, &EXPERIMENT])
 }
 
 fn functions() -> Vec<(&'static str, Act)> {
     let mut functions: Vec<(&'static str, Act)> =
         vec![(EXPERIMENT.name, experiment), (METRIC_INFO.name, described), (STEP, step), (BRANCH, branch)];
-    functions.extend(describe::FUNCTIONS.iter().map(|signature| (signature.name, described as Act)));
     functions.extend(RECORDS.iter().map(|signature| (signature.name, recorded as Act)));
     functions.extend(counting::FUNCTIONS);
     functions
@@ -64,7 +62,6 @@ fn described<'v>(
     let owner = arguments.positional.iter().chain(arguments.named.iter().map(|(_, value)| value)).flatten();
     let step = owner.flat_map(Data::owned).map(|(_, step)| step).next();
     let fields = signature.bind(&arguments).map_err(misfit)?;
-    describe::check(name, &fields).map_err(|error| Stop::usage(format!("{name}: {error}")))?;
     Ok(alloc(&Data::Described(Described { kind: name, fields, step }), eval.heap()))
 }
 

@@ -6,7 +6,5 @@ pub type MachineId = u32;
 pub type SegmentId = u32;
 /// A command that was started.
 pub type JobId = u32;
-/// The state of a machine that was kept.
-pub type SnapshotId = u32;
 /// A kernel of the run, by its place in the list.
 pub type KernelIndex = u32;

@@ -12,7 +12,7 @@
 //!
 //! What it asks for:
 //!
-//! * [`bench`]: where its machines are; [`call`]: what it asks of them; [`describe`]: what they are made of;
+//! * [`bench`](mod@bench): where its machines are; [`call`]: what it asks of them; [`describe`]: what they are made of;
 //!   [`id`]: which one of them
 //! * [`answer`]: what they answer; [`trouble`]: what goes wrong, by the name by which a script allows it
 //! * `signature`, `kind`, `local`, `nearest`: the functions and methods of the language, and arguments that do not fit;

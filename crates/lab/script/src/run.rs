@@ -93,6 +93,11 @@ impl Record for Chronicle<'_, '_> {
     }
 }
 
+/// What went wrong at no place of the script.
+fn unplaced(stop: Stop) -> Failure {
+    Failure { outcome: stop.outcome, blame: stop.blame, problem: Problem::new(stop.text) }
+}
+
 struct Run<'r, 's> {
     session: &'r Session<'r>,
     chronicle: &'r Chronicle<'r, 's>,
@@ -162,8 +167,8 @@ impl Run<'_, '_> {
         let name = &step.registered.name;
         let ended = self.record(Event::Started { step: name.clone(), resumed: false }).and_then(|()| {
             let done = self.execute(step, values);
-            self.session.bench.end_step(name);
-            done
+            let unseen = self.session.bench.end_step(name).map_err(|trouble| unplaced(Stop::trouble(trouble)));
+            done.and_then(|value| unseen.map(|()| value))
         });
         let (outcome, reason) = match &ended {
             Ok(_) => (Outcome::Pass, None),
@@ -178,11 +183,7 @@ impl Run<'_, '_> {
     }
 
     fn record(&self, event: Event) -> Result<(), Failure> {
-        self.chronicle.record(event).map_err(|stop| Failure {
-            outcome: stop.outcome,
-            blame: stop.blame,
-            problem: Problem::new(stop.text),
-        })
+        self.chronicle.record(event).map_err(unplaced)
     }
 
     fn execute(&self, step: &Step<'_>, values: &[Json]) -> Result<Json, Failure> {

@@ -14,6 +14,9 @@ pub struct Setup {
     pub seed: u64,
     /// How much of the experiment.
     pub mode: Mode,
+    /// What else the run depends on, such as hashes of the files that it puts into machines: a journal that was kept with
+    /// others is not inherited.
+    pub inputs: Vec<String>,
     /// What the script may use.
     pub limits: Limits,
 }

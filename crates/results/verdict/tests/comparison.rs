@@ -12,12 +12,18 @@ use verdict::{
     compare_timed,
 };
 
+/// A metric whose repetitions cost the same.
 fn metric(name: &str, medians: &[f64]) -> Metric {
+    repeated(name, medians, (0.0, 0.0))
+}
+
+/// A metric whose repetitions cost up to so much less and more than their median.
+fn repeated(name: &str, medians: &[f64], (less, more): (f64, f64)) -> Metric {
     let value = |(boot, &median): (usize, &f64)| Value {
         boot: u32::try_from(boot).unwrap(),
-        min: median - 1.0,
+        min: median - less,
         median,
-        max: median + 5.0,
+        max: median + more,
         repetitions: 400,
         left_out: 2,
     };
@@ -88,6 +94,19 @@ fn exact_figures_are_judged_by_their_boots() {
         let row = counted(base, new);
         assert_eq!((row.verdict, row.ground), (*verdict, *ground), "{row:?}");
     }
+}
+
+/// Two boots agree by chance more often than their repetitions do.
+#[test]
+fn repetitions_that_differ_by_more_than_the_boots_leave_it_open() {
+    let judged = |range| {
+        let of = |medians| repeated("a", medians, range);
+        let (base, new) = (of(&[100.0, 100.0]), of(&[103.0, 103.0]));
+        let against = compare_exact(&measurement("base", vec![base]), &measurement("new", vec![new]));
+        against.rows[0].verdict
+    };
+    assert_eq!(judged((1.0, 2.0)), Verdict::Worse);
+    assert_eq!(judged((1.0, 3.0)), Verdict::Undecided);
 }
 
 #[test]
@@ -164,7 +183,7 @@ fn a_small_step_is_certain_where_changed_code_makes_it() {
 #[test]
 fn a_row_has_the_figures_of_both() {
     let detail = Detail { user: 20, kernel: 80, ..Detail::default() };
-    let base = Metric { detail: Some(detail), ..metric("a", &[100.0, 104.0, 103.0]) };
+    let base = Metric { detail: Some(detail), ..repeated("a", &[100.0, 104.0, 103.0], (1.0, 5.0)) };
     let against = compare_exact(
         &measurement("base", vec![base]),
         &measurement("new", vec![metric("a", &[206.0, 206.0, 207.0])]),

@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::data::ObjectKind;
-use crate::id::KernelIndex;
 use crate::kind::Kind;
 use crate::signature::{ALLOW, Gives, Signature, optional, required};
 
@@ -103,15 +102,6 @@ pub enum GuestCall {
         /// How long it may take.
         #[serde(default, with = "judge::json::optional_seconds")]
         timeout: Option<Duration>,
-    },
-    /// Start another kernel from this one, and wait for the agent.
-    Kexec {
-        /// Which.
-        #[serde(default)]
-        kernel: KernelIndex,
-        /// Its parameters after kiln's own.
-        #[serde(default)]
-        append: Option<String>,
     },
     /// Suspend to memory, and wake.
     Suspend {
@@ -234,17 +224,6 @@ pub(crate) const METHODS: &[Signature] = &[
         rest: None,
         gives: Gives::Outcome,
         about: "restarts the machine and waits for its agent",
-    },
-    Signature {
-        name: "kexec",
-        parameters: &[
-            optional("kernel", Kind::Object(ObjectKind::Kernel)),
-            optional("append", Kind::Text),
-            ALLOW,
-        ],
-        rest: None,
-        gives: Gives::Outcome,
-        about: "starts another kernel from this one and waits for its agent",
     },
     Signature {
         name: "suspend",

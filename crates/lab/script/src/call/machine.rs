@@ -5,9 +5,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::data::ObjectKind;
-use crate::describe::{Device, Disk, Nic};
-use crate::id::SnapshotId;
 use crate::kind::Kind;
 use crate::signature::{ALLOW, Gives, Signature, optional, required};
 
@@ -25,8 +22,8 @@ pub enum MachineCall {
     },
     /// Plug something in.
     Plug {
-        /// What.
-        device: Plug,
+        /// What, as on the command line.
+        device: String,
     },
     /// Pull something out.
     Unplug {
@@ -41,13 +38,6 @@ pub enum MachineCall {
     Pause {},
     /// Let the CPUs go on.
     Resume {},
-    /// Keep the state of the machine.
-    Snapshot {},
-    /// Go back to a state.
-    Restore {
-        /// Which.
-        snapshot: SnapshotId,
-    },
     /// Take the power away, and start the machine again.
     PowerCut {
         /// How long to wait for the agent.
@@ -63,24 +53,18 @@ pub enum MachineCall {
         /// How many bytes.
         length: u32,
     },
-    /// Set the guest's clock forward.
-    AdvanceClock {
-        /// By how much.
-        #[serde(with = "judge::json::seconds")]
-        by: Duration,
+    /// What has come from a serial port since the last time.
+    Receive {
+        /// The name of the port.
+        port: String,
     },
-}
-
-/// What can be plugged in.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Plug {
-    /// A disk.
-    Disk(Disk),
-    /// A network interface.
-    Nic(Nic),
-    /// Anything else.
-    Device(Device),
+    /// Send something to a serial port.
+    Transmit {
+        /// The name of the port.
+        port: String,
+        /// What.
+        text: String,
+    },
 }
 
 /// The methods.
@@ -94,10 +78,10 @@ pub(crate) const METHODS: &[Signature] = &[
     },
     Signature {
         name: "plug",
-        parameters: &[required("device", Kind::Described(&["disk", "nic", "device"])), ALLOW],
+        parameters: &[required("device", Kind::Text), ALLOW],
         rest: None,
         gives: Gives::Outcome,
-        about: "plugs a disk, an interface or a device in",
+        about: "plugs a device in",
     },
     Signature {
         name: "unplug",
@@ -116,20 +100,6 @@ pub(crate) const METHODS: &[Signature] = &[
     },
     outcome("pause", "stops all CPUs"),
     outcome("resume", "lets the CPUs go on"),
-    Signature {
-        name: "snapshot",
-        parameters: &[],
-        rest: None,
-        gives: Gives::Object(ObjectKind::Snapshot),
-        about: "keeps the state of the machine",
-    },
-    Signature {
-        name: "restore",
-        parameters: &[required("snapshot", Kind::Object(ObjectKind::Snapshot)), ALLOW],
-        rest: None,
-        gives: Gives::Outcome,
-        about: "goes back to a state",
-    },
     Signature {
         name: "power_cut",
         parameters: &[optional("timeout", Kind::Time), ALLOW],
@@ -152,11 +122,18 @@ pub(crate) const METHODS: &[Signature] = &[
         about: "bytes of physical memory, as a list of numbers",
     },
     Signature {
-        name: "advance_clock",
-        parameters: &[required("by", Kind::Time), ALLOW],
+        name: "receive",
+        parameters: &[required("port", Kind::Text), ALLOW],
+        rest: None,
+        gives: Gives::Text,
+        about: "what has come from a serial port since the last time",
+    },
+    Signature {
+        name: "transmit",
+        parameters: &[required("port", Kind::Text), required("text", Kind::Text), ALLOW],
         rest: None,
         gives: Gives::Outcome,
-        about: "sets the guest's clock forward",
+        about: "sends a text to a serial port",
     },
 ];
 

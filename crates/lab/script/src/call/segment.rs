@@ -89,7 +89,7 @@ pub(crate) const METHODS: &[Signature] = &[
 /// A description of an interface, which needs no call.
 pub(crate) const NIC: Signature = Signature {
     name: "nic",
-    parameters: &[optional("address", Kind::Text), optional("mac", Kind::Text), optional("id", Kind::Text)],
+    parameters: &[optional("address", Kind::Text)],
     rest: None,
     gives: Gives::Nothing,
     about: "describes an interface of a machine on this segment",

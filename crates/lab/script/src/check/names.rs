@@ -37,6 +37,9 @@ pub(super) fn check(file: &Parsed, files: &Files, problems: &mut Vec<Problem>) {
 
 fn undefined(file: &Parsed, span: starlark_syntax::codemap::Span, known: &HashSet<String>) -> Problem {
     let name = file.source.text.get(bytes(span)).unwrap_or_default();
+    if name == "print" {
+        return file.problem(span, "there is no print").help("note(text) is for people");
+    }
     let own = defined(file);
     let names = known.iter().chain(&own).map(String::as_str);
     meant(file.problem(span, format!("nothing has the name {name}")), name, names)

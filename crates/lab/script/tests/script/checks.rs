@@ -37,6 +37,7 @@ def check(lab):
     n = note
     metric("sped", 1)
     nto("x")
+    print("x")
     words = "a b".split(" ")
     words.append("c")
     m.run("x", **VALUE)

@@ -58,8 +58,9 @@ impl Bench for Fake {
         }
     }
 
-    fn end_step(&self, step: &str) {
+    fn end_step(&self, step: &str) -> Result<(), Trouble> {
         self.ended.lock().unwrap().push(step.to_owned());
+        Ok(())
     }
 
     fn is_cancelled(&self) -> bool {

@@ -2,8 +2,10 @@
 
 use judge::Outcome;
 use proptest::prelude::*;
+use script::Source;
+use script::check::check_source;
 
-use crate::fake::run;
+use crate::fake::{BEGIN, run};
 
 /// Commands that go wrong; the last two in ways that no script allows.
 const BAD: &[&str] = &[
@@ -54,5 +56,130 @@ proptest! {
         let ran = run(&script);
         prop_assert_eq!(ran.verdict.outcome == Outcome::Pass, is_well, "{}\n{}", script, ran.said());
         prop_assert_eq!(ran.verdict.problem.is_none(), is_well);
+    }
+}
+
+/// An expression, as long as is read at once.
+fn expression() -> impl Strategy<Value = String> {
+    let leaf =
+        prop::sample::select(&["x", "1", "\"a\"", "()", "(1,)", "[]", "(x)", "((x, 1))", "lab.seed"][..]);
+    leaf.prop_map(str::to_owned).prop_recursive(4, 24, 3, |inner| {
+        let pair = (inner.clone(), inner.clone());
+        let triple = (inner.clone(), inner.clone(), inner);
+        prop_oneof![
+            pair.clone().prop_map(|(a, b)| format!("[{a} for x in {b}]")),
+            pair.clone().prop_map(|(a, b)| format!("({a}) * {b}")),
+            pair.clone().prop_map(|(a, b)| format!("{a} << ({b})")),
+            pair.clone().prop_map(|(a, b)| format!("[({a}, 2) for (x, y) in ( # (\n {b})]")),
+            pair.prop_map(|(a, b)| format!("f({a}, *{b})")),
+            triple.clone().prop_map(|(a, b, c)| format!("{{{a}: {b} for x in [{c}]}}")),
+            triple.clone().prop_map(|(a, b, c)| format!("[{a} for x in ({b},) if x for y in {c}]")),
+            triple.prop_map(|(a, b, c)| format!("({a} if {b} else [lambda: {c}])")),
+        ]
+    })
+}
+
+/// Words of the language.
+const WORDS: &[&str] = &[
+    "x",
+    "lab",
+    "metric",
+    "1",
+    "2.5",
+    "\"a\"",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    "=",
+    "*=",
+    "<<=",
+    "*",
+    "<<",
+    "+",
+    "-",
+    ".",
+    "for",
+    "in",
+    "if",
+    "else",
+    "not",
+    "lambda",
+    "def",
+    "return",
+    "\n",
+    "\n    ",
+    "*",
+    "**",
+    "and",
+    "[x for x in",
+    "{x: 1 for x, y in",
+    "disk(",
+    "step(",
+    "\u{e4}",
+    "#",
+    "\\",
+    "'",
+    "f\"{x}\"",
+    "x if y else z",
+];
+
+fn is_well_read(text: &str) {
+    for problem in check_source(Source::new("experiment.star", text)) {
+        assert!(!problem.text.contains("misread"), "{text}\n{problem}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_text_is_checked(words in prop::collection::vec(prop::sample::select(WORDS), 0..40), text in ".{0,60}") {
+        is_well_read(&words.join(" "));
+        is_well_read(&format!("{BEGIN}{}", words.join(" ")));
+        is_well_read(&format!("{BEGIN}y = [{}]", words.join(" ")));
+        is_well_read(&text);
+    }
+
+    #[test]
+    fn what_counts_is_added_to_every_expression(a in expression(), b in expression()) {
+        let text = format!("{BEGIN}y = {a}\ny *= {b}\nd[{a}] <<= ({b})\nfor z in {a}:\n    {b}\n");
+        let problems = check_source(Source::new("experiment.star", text.as_str()));
+        // It was read, and something is said about it: nothing has the name x.
+        let is_read = |text: &str| text.contains("nothing has") || text.contains("never recorded") || text.contains("no step");
+        prop_assert!(problems.iter().all(|problem| is_read(&problem.text)), "{text}\n{problems:?}");
+    }
+}
+
+#[test]
+fn the_deepest_script_that_is_read_does_not_overflow_the_stack() {
+    let twice = |open: &str, close: &str, count: usize| {
+        format!("{BEGIN}y = {}x{}\n", open.repeat(count), close.repeat(count))
+    };
+    let blocks: String = (0..39).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect();
+    let scripts = [
+        twice("[", "]", 390),
+        twice("(", ",)", 390),
+        twice("f(", ")", 195),
+        twice("{1: ", "}", 130),
+        twice("not ", "", 390),
+        twice("-", "", 390),
+        twice("", ".a", 195),
+        twice("", "[0]", 130),
+        twice("", " + 1", 195),
+        twice("", " * 1", 195),
+        twice("[", " for x in x]", 60),
+        twice("lambda: ", "", 190),
+        twice("", " if x else x", 95),
+        format!("{BEGIN}{blocks}{}pass\n", " ".repeat(39)),
+        format!("{BEGIN}if x:\n  pass\n{}", "elif x:\n  pass\n".repeat(99)),
+    ];
+    for script in scripts {
+        let problems = check_source(Source::new("experiment.star", script.as_str()));
+        let is_read = |text: &str| !text.contains("too long") && !text.contains("too many");
+        assert!(problems.iter().all(|problem| is_read(&problem.text)), "{problems:?}");
+        is_well_read(&script);
     }
 }
