@@ -33,7 +33,7 @@ def check(lab):
     m.run("true", timeout = "5 minutes")
     m.run("true", allow = ["crahs"])
     m.run()
-    d = disk(size = "4G", bus = "ide")
+    d = metric_info("a", unit = "b", better = "much")
     n = note
     metric("sped", 1)
     nto("x")
@@ -67,7 +67,7 @@ fn what_cannot_be_known_is_no_problem() {
     );
     assert_eq!(said(&[("experiment.star", &script)]), "");
     let own = format!(
-        "{BEGIN}def node(x):\n    return x\ndef f(lab):\n    node(1)\n    metric(\"speed\", node(2))\nstep(f)\n"
+        "{BEGIN}def skip(x):\n    return x\ndef f(lab):\n    skip(1)\n    metric(\"speed\", skip(2))\nstep(f)\n"
     );
     assert_eq!(said(&[("experiment.star", &own)]), "");
 }

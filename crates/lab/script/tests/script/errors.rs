@@ -66,7 +66,7 @@ const MISTAKES: &[&str] = &[
     "lab.mashine()",
     "m = lab.machine(cpu_count = 2)",
     "m = lab.machine(memory = \"four\")",
-    "m = lab.machine(disks = [disk(bus = \"nvm\")])",
+    "m = lab.machine(disks = [4096])",
     "m = lab.machine(disks = [lab])",
     "m = lab.machine(cpus = 99999999999)",
     "m = lab.machine(cpus = -1)",

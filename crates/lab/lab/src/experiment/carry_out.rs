@@ -1,0 +1,226 @@
+//! An experiment from its request to its Run.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use judge::{Blame, Judgement, Outcome, Run};
+use kernel::Kernel;
+use protocol::Need;
+use script::folder::Folder;
+use script::show::shown;
+use script::{Event, Experiment, FileStore, KernelInfo, Limits, Setup, Verdict};
+
+use super::laboratory::{Laboratory, Setting, Subject};
+use crate::prepare::{Context, Error};
+use crate::request::ExperimentRequest;
+
+/// Widest text of a value in a table.
+const WIDTH: usize = 60;
+
+/// An experiment whose Kernels were found.
+#[derive(Debug)]
+pub struct PreparedExperiment {
+    request: ExperimentRequest,
+    experiment: Experiment,
+    folder: Folder,
+    subjects: Vec<Subject>,
+    needs: Vec<Need<String>>,
+    setup: Setup,
+}
+
+/// What came of an experiment.
+#[derive(Debug)]
+pub struct Carried {
+    /// What it concludes.
+    pub verdict: Verdict,
+    /// The same as the Run of a case.
+    pub run: Run,
+}
+
+impl PreparedExperiment {
+    /// Reads the experiment and finds its Kernels.
+    ///
+    /// # Errors
+    ///
+    /// When there is something wrong with the script, a Kernel is missing, or there are too few of them.
+    pub fn new(request: &ExperimentRequest, context: &mut Context<'_>) -> Result<Self, Error> {
+        let usage = |problem: script::Problem| Error::Usage(problem.to_string());
+        let experiment = Experiment::open(&request.folder).map_err(usage)?;
+        let folder = Folder::open(&request.folder).map_err(|error| Error::Usage(error.to_string()))?;
+        let metadata = experiment.metadata();
+        let needs: Result<Vec<Need<String>>, _> = metadata.needs.iter().map(|need| need.parse()).collect();
+        let needs = needs.map_err(|error: protocol::need::WrongNeed| Error::Usage(error.to_string()))?;
+        if request.kernels.len() < metadata.kernels as usize {
+            let text = format!("the experiment takes {} kernels: give --kernel so often", metadata.kernels);
+            return Err(Error::Usage(text));
+        }
+        let mut subjects = Vec::new();
+        for kernel in &request.kernels {
+            let kernel = context.backend.kernel(kernel, &mut context.waiting)?;
+            subjects.push(Subject { kernel: Arc::new(kernel) });
+        }
+        let setup = Setup {
+            kernels: subjects.iter().map(|subject| info(&subject.kernel)).collect(),
+            seed: request.seed,
+            mode: request.mode,
+            limits: Limits::default(),
+        };
+        Ok(Self { request: request.clone(), experiment, folder, subjects, needs, setup })
+    }
+
+    /// What a journal of it belongs to.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        self.experiment.identity(&self.setup)
+    }
+
+    /// The Kernels.
+    #[must_use]
+    pub fn kernels(&self) -> Vec<&Kernel> {
+        self.subjects.iter().map(|subject| &*subject.kernel).collect()
+    }
+
+    /// The name of the experiment: that of its folder.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Runs it, from where the journal in `journal` ends; what it keeps goes to `results`. `on_line` gets what it records, as
+    /// lines for people.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be opened.
+    pub fn run(
+        &self,
+        context: &Context<'_>,
+        (journal, results): (&Path, &Path),
+        on_line: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Carried, Error> {
+        let mut store = FileStore::open(journal).map_err(|error| Error::Usage(error.to_string()))?;
+        let laboratory = Laboratory::new(Setting {
+            backend: context.backend,
+            subjects: self.subjects.clone(),
+            machine: self.request.machine.clone(),
+            needs: self.needs.clone(),
+            folder: self.folder.clone(),
+            results: results.to_path_buf(),
+            seed: self.request.seed,
+            interrupt: context.waiting.interrupt,
+        });
+        let listener = Lines { on_line: Mutex::new((on_line, String::new())) };
+        let start = Instant::now();
+        let verdict = self.experiment.run(&self.setup, &laboratory, &mut store, &listener);
+        let (_, output) = listener.on_line.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let run = self.run_of(&verdict, output, start.elapsed());
+        Ok(Carried { verdict, run })
+    }
+
+    fn run_of(&self, verdict: &Verdict, output: String, duration: Duration) -> Run {
+        let reason = verdict.problem.as_ref().map(|problem| problem.text.clone()).unwrap_or_default();
+        let judgement = match verdict.outcome {
+            Outcome::Broken => Judgement::broken(verdict.blame.unwrap_or(Blame::Case), reason),
+            outcome => Judgement::new(outcome, reason),
+        };
+        let evidence: Vec<String> = verdict.problem.iter().flat_map(|problem| {
+            problem.to_string().lines().map(str::to_string).collect::<Vec<_>>()
+        }).collect();
+        let run = judgement.with(&evidence).run_of(&self.name(), &self.experiment.metadata().question, 0);
+        Run { output, duration, seed: self.request.seed, ..run }
+    }
+}
+
+fn info(kernel: &Kernel) -> KernelInfo {
+    KernelInfo {
+        locator: kernel.exact_locator(),
+        release: kernel.release.clone().unwrap_or_default(),
+        identity: kernel.identity(""),
+    }
+}
+
+type OnLine<'a> = &'a mut (dyn FnMut(&str) + Send);
+
+/// Turns what a script records into lines.
+struct Lines<'a> {
+    on_line: Mutex<(OnLine<'a>, String)>,
+}
+
+impl script::Listener for Lines<'_> {
+    fn event(&self, event: &Event) {
+        let mut guard = self.on_line.lock().unwrap_or_else(PoisonError::into_inner);
+        let (on_line, all) = &mut *guard;
+        for line in lines(event) {
+            on_line(&line);
+            all.push_str(&line);
+            all.push('\n');
+        }
+    }
+}
+
+/// What a person reads of an event.
+fn lines(event: &Event) -> Vec<String> {
+    match event {
+        Event::Started { step, resumed: true } => vec![format!("step {step}: done before")],
+        Event::Started { step, resumed: false } => vec![format!("step {step}")],
+        Event::Metric { name, value } => vec![format!("  {name} = {value}")],
+        Event::Finding { text, values } => {
+            let values: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {}", cell(value))).collect();
+            let separator = if values.is_empty() { "" } else { ": " };
+            vec![format!("  {text}{separator}{}", values.join(", "))]
+        }
+        Event::Table { name, columns, rows } => table(name, columns, rows),
+        Event::Note { text } => vec![format!("  note: {text}")],
+        Event::Ended { outcome, reason, step } => match reason {
+            Some(reason) => vec![format!("  {}: {reason}", outcome.name())],
+            None if *outcome == Outcome::Pass => Vec::new(),
+            None => vec![format!("  {step}: {}", outcome.name())],
+        },
+    }
+}
+
+fn cell(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => shown(text, WIDTH),
+        value => shown(&value.to_string(), WIDTH),
+    }
+}
+
+/// A table with columns as wide as what is in them.
+fn table(name: &str, columns: &[String], rows: &[Vec<serde_json::Value>]) -> Vec<String> {
+    let head: Vec<String> = columns.iter().map(|column| shown(column, WIDTH)).collect();
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let width = |place: usize| {
+        let all = std::iter::once(&head).chain(&rows).filter_map(|row| row.get(place));
+        all.map(|text| text.chars().count()).max().unwrap_or_default()
+    };
+    let line = |row: &Vec<String>| {
+        let mut text = String::from("   ");
+        for (place, cell) in row.iter().enumerate() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, " {cell:<width$} ", width = width(place));
+        }
+        text.trim_end().to_string()
+    };
+    let title = format!("  {}", shown(name, WIDTH));
+    std::iter::once(title).chain(std::iter::once(&head).chain(&rows).map(line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_recorded_can_be_read() {
+        let rows = vec![vec![json!("none"), json!(2048)], vec![json!("intel"), json!(0)]];
+        let table = Event::Table { name: "isolation".into(), columns: vec!["iommu".into(), "bytes".into()], rows };
+        assert_eq!(lines(&table), ["  isolation", "    iommu  bytes", "    none   2048", "    intel  0"]);
+        let values = json!({ "port": 1 }).as_object().cloned().unwrap_or_default();
+        let finding = Event::Finding { text: "lost".into(), values };
+        assert_eq!(lines(&finding), ["  lost: port = 1"]);
+        assert_eq!(lines(&Event::Started { step: "a".into(), resumed: true }), ["step a: done before"]);
+    }
+}

@@ -1,0 +1,217 @@
+//! A machine of a script.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hardware::Backing;
+use judge::boot::boot_judgement;
+use judge::kernel_report::{KernelReport, scan};
+use judge::{Blame, Outcome};
+use kernel::Kernel;
+use machine::connections::Place;
+use machine::{BootFailure, Booted, Connections, Spec, TimeoutScale, Vmm};
+use protocol::ToAgent;
+use protocol::job::Order;
+use script::{ErrorName, Trouble};
+
+use super::heard::Heard;
+use super::pump::Pump;
+use super::wire::Plugs;
+use crate::backend::store;
+use crate::source::VmmSource;
+
+/// A machine of a script.
+#[derive(Debug)]
+pub(super) struct Guest {
+    /// The number of its Kernel in the experiment.
+    pub(super) subject: u32,
+    spec: Spec,
+    kernel: Arc<Kernel>,
+    pub(super) timeouts: TimeoutScale,
+    /// Nothing while it is between two boots.
+    pump: Mutex<Option<Pump>>,
+    pub(super) heard: Arc<Heard>,
+    numbers: AtomicU32,
+    /// Where programs begin.
+    pub(super) directory: String,
+    pub(super) plugs: Plugs,
+}
+
+/// Disks that outlive a boot: a machine that restarts has those that it had.
+#[derive(Debug, Default)]
+struct Disks(Mutex<BTreeMap<Place, OwnedFd>>);
+
+impl Disks {
+    /// The disk at this place, which is made when it is asked for first.
+    fn open(&self, place: Place, bytes: u64) -> io::Result<OwnedFd> {
+        let mut disks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(disk) = disks.get(&place) {
+            return reopen(disk);
+        }
+        let disk = rustix::fs::memfd_create("disk", rustix::fs::MemfdFlags::CLOEXEC)?;
+        rustix::fs::ftruncate(&disk, bytes)?;
+        let opened = reopen(&disk)?;
+        disks.insert(place, disk);
+        Ok(opened)
+    }
+}
+
+/// A machine that ends must not move the place of another one in the file.
+fn reopen(disk: &OwnedFd) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", disk.as_raw_fd());
+    Ok(std::fs::File::options().read(true).write(true).open(path)?.into())
+}
+
+/// What a machine is made of.
+pub(super) struct Parts {
+    pub(super) spec: Spec,
+    pub(super) kernel: Arc<Kernel>,
+    pub(super) directory: String,
+    pub(super) plugs: Plugs,
+}
+
+impl Guest {
+    /// Starts a machine with the Kernel of this number: a clone, where there can be one and `may_be_clone`.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel does not come up, or the host cannot start it.
+    pub(super) fn start(
+        parts: Parts,
+        (subject, may_be_clone): (u32, bool),
+        interrupt: &AtomicBool,
+    ) -> Result<Self, Trouble> {
+        let Parts { spec, kernel, directory, plugs } = parts;
+        let timeouts = TimeoutScale::new(spec.engine);
+        let connections = connections(plugs.clone());
+        let guest = Self {
+            subject,
+            spec: Spec { connections, ..spec },
+            timeouts,
+            kernel,
+            pump: Mutex::default(),
+            heard: Arc::default(),
+            numbers: AtomicU32::new(1),
+            directory,
+            plugs,
+        };
+        guest.boot(may_be_clone, interrupt)?;
+        Ok(guest)
+    }
+
+    /// Starts it again: a boot with the disks that it had. What was left of it is gone.
+    pub(super) fn start_again(&self, interrupt: &AtomicBool) -> Result<(), Trouble> {
+        if let Some(pump) = self.pump().take() {
+            pump.cut_power();
+        }
+        self.heard.begin_again();
+        self.boot(false, interrupt)
+    }
+
+    /// Lets it power off.
+    pub(super) fn power_off(&self) {
+        if let Some(pump) = self.pump().take() {
+            pump.power_off();
+        }
+        self.heard.take(machine::Event::Ended(machine::Death::PoweredOff));
+    }
+
+    fn boot(&self, may_be_clone: bool, interrupt: &AtomicBool) -> Result<(), Trouble> {
+        let source = VmmSource::new(&self.spec, &self.kernel, store(), false).map_err(|error| host(&error))?;
+        let booted = match may_be_clone {
+            true => source.machine(interrupt, &mut |_| {}),
+            false => source.boot_one(interrupt, &mut |_| {}),
+        };
+        let Booted { machine, .. } = booted.map_err(|error| host(&error))?.map_err(|failure| of_boot(&failure))?;
+        *self.pump() = Some(Pump::start(machine, Arc::clone(&self.heard)));
+        self.configure(&|| interrupt.load(Ordering::Relaxed))
+    }
+
+    /// Gives its interfaces their addresses.
+    fn configure(&self, cancelled: &dyn Fn() -> bool) -> Result<(), Trouble> {
+        for interface in self.plugs.interfaces() {
+            self.order(Order::Interface(interface), cancelled)?;
+        }
+        Ok(())
+    }
+
+    fn pump(&self) -> MutexGuard<'_, Option<Pump>> {
+        self.pump.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn number(&self) -> u32 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(super) fn send(&self, message: ToAgent) -> Result<(), Trouble> {
+        match &*self.pump() {
+            Some(pump) => {
+                pump.send(message);
+                Ok(())
+            }
+            None => Err(is_off()),
+        }
+    }
+
+    /// Does something with the machine itself.
+    pub(super) fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Vmm) -> T + Send + 'static,
+    ) -> Result<T, Trouble> {
+        let pump = self.pump();
+        let done = pump.as_ref().ok_or_else(is_off)?.work(work);
+        done.ok_or_else(|| Trouble::broken(Blame::Kiln, "the thread of a machine is gone"))
+    }
+
+    /// What the kernel has reported of itself since this was asked last.
+    pub(super) fn new_reports(&self) -> Vec<KernelReport> {
+        let mut state = self.heard.lock();
+        let begin = std::mem::replace(&mut state.looked_through, state.log.len());
+        let lines: Vec<&str> = state.log.get(begin..).unwrap_or_default().iter().map(String::as_str).collect();
+        scan(&lines)
+    }
+
+    /// The reason for which a machine hangs, with what its processors do.
+    pub(super) fn examined(&self, text: &str) -> String {
+        let registers = self.work(Vmm::registers).unwrap_or_default();
+        let counter = registers.iter().find(|line| line.contains("IP=")).cloned();
+        counter.map_or_else(|| text.to_string(), |line| format!("{text}; {}", line.trim()))
+    }
+}
+
+/// What is behind the devices of a machine and stays when it restarts.
+fn connections(plugs: Plugs) -> Connections {
+    let disks = Disks::default();
+    Connections::new(move |place, backing| match backing {
+        Backing::Empty(bytes) => Some(disks.open(place, *bytes)),
+        Backing::Segment(name) => Some(plugs.attach(name)),
+        Backing::Lab(name) => Some(plugs.serial(name)),
+        _ => None,
+    })
+}
+
+fn is_off() -> Trouble {
+    Trouble::new(ErrorName::Stopped, "the machine is off")
+}
+
+fn host(error: &machine::Error) -> Trouble {
+    match error.is_usage() {
+        true => Trouble::new(ErrorName::Missing, error.to_string()),
+        false => Trouble::broken(Blame::Host, error.to_string()),
+    }
+}
+
+/// What a boot that failed means to a script.
+fn of_boot(failure: &BootFailure) -> Trouble {
+    let judgement = boot_judgement(failure);
+    let text = format!("the machine did not come up: {}", judgement.reason);
+    match judgement.outcome {
+        Outcome::Crash => Trouble::new(ErrorName::Crash, text),
+        Outcome::Hang => Trouble::new(ErrorName::Hang, text),
+        Outcome::Fail => Trouble::new(ErrorName::Report, text),
+        _ => Trouble::broken(judgement.blame.unwrap_or(Blame::Machine), text),
+    }
+}

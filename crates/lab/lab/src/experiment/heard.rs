@@ -1,0 +1,213 @@
+//! What was heard of a machine of a script, and how calls wait for it.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use console::{Death, printable};
+use machine::Event;
+use protocol::{End, FromAgent};
+
+/// Lines that are kept of the kernel log, and of the console.
+const LINES_MAX: usize = 20_000;
+
+/// Bytes that are kept of what a command writes.
+const OUTPUT_MAX: usize = 4 << 20;
+
+/// How often a call that waits looks whether it should stop.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// What was heard of a machine.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// The same, for whoever holds the lock.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// How it came to its end, if it did.
+    pub(super) death: Option<Death>,
+    /// Lines of the kernel log.
+    pub(super) log: Vec<String>,
+    /// Lines of the console.
+    pub(super) console: Vec<String>,
+    /// What became of orders: nothing wrong, or why not.
+    pub(super) answers: BTreeMap<u32, Option<String>>,
+    /// Commands by the number of the order that started them.
+    pub(super) jobs: BTreeMap<u32, Job>,
+    /// For how long the machine has said nothing although it could.
+    pub(super) silence: Duration,
+    /// Lines of the log in which no report of the kernel was found.
+    pub(super) looked_through: usize,
+}
+
+/// A command.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Job {
+    pub(super) output: Vec<u8>,
+    /// Nobody keeps what it writes.
+    pub(super) end: Option<End>,
+    pub(super) duration: Duration,
+}
+
+/// Why a wait has ended without what it waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// The time is over, and the machine answers.
+    Late,
+    /// The machine does not answer any more.
+    Silent(Duration),
+    /// It is no more.
+    Dead(Death),
+    /// The user wants to stop.
+    Cancelled,
+}
+
+/// How long a call waits.
+pub(super) struct Patience<'a> {
+    pub(super) deadline: Instant,
+    /// A machine that is silent for longer hangs; nothing where silence is what is expected.
+    pub(super) silence: Option<Duration>,
+    pub(super) is_cancelled: &'a dyn Fn() -> bool,
+}
+
+impl Heard {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in what the machine did.
+    pub(super) fn take(&self, event: Event) {
+        let mut state = self.lock();
+        state.take(event);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// For so long nothing came of a machine that had a CPU.
+    pub(super) fn silent_for(&self, silence: Duration) {
+        self.lock().silence = silence;
+        self.changed.notify_all();
+    }
+
+    /// It is another machine now, of which nothing was heard; what is kept of the last one stays.
+    pub(super) fn begin_again(&self) {
+        let mut state = self.lock();
+        (state.death, state.silence) = (None, Duration::ZERO);
+        for job in state.jobs.values_mut().filter(|job| job.end.is_none()) {
+            job.end = Some(End::NotStarted("its machine was restarted".to_string()));
+        }
+    }
+
+    /// Waits until `look` finds something.
+    pub(super) fn wait<T>(
+        &self,
+        patience: &Patience<'_>,
+        mut look: impl FnMut(&mut State) -> Option<T>,
+    ) -> Result<T, Failed> {
+        let mut state = self.lock();
+        loop {
+            if let Some(found) = look(&mut state) {
+                return Ok(found);
+            }
+            if let Some(death) = &state.death {
+                return Err(Failed::Dead(death.clone()));
+            }
+            if patience.silence.is_some_and(|limit| state.silence > limit) {
+                return Err(Failed::Silent(state.silence));
+            }
+            if Instant::now() >= patience.deadline {
+                return Err(Failed::Late);
+            }
+            if (patience.is_cancelled)() {
+                return Err(Failed::Cancelled);
+            }
+            let waited = self.changed.wait_timeout(state, INTERVAL);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl State {
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Console(line) => push(&mut self.console, printable(line.as_bytes())),
+            Event::Ended(death) => self.death = Some(death),
+            Event::Agent(message) => self.hear(message),
+            Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
+        }
+    }
+
+    fn hear(&mut self, message: FromAgent) {
+        match message {
+            FromAgent::Log(record) => {
+                record.text.lines().for_each(|line| push(&mut self.log, printable(line.as_bytes())));
+            }
+            FromAgent::Answer { number, trouble } => {
+                self.answers.insert(number, trouble);
+            }
+            FromAgent::JobOutput { job, bytes } => {
+                let output = &mut self.jobs.entry(job).or_default().output;
+                let room = OUTPUT_MAX.saturating_sub(output.len());
+                output.extend(bytes.into_iter().take(room));
+            }
+            FromAgent::JobEnded { job, end } => self.jobs.entry(job).or_default().end = Some(end),
+            _ => {}
+        }
+    }
+}
+
+fn push(lines: &mut Vec<String>, line: String) {
+    if lines.len() < LINES_MAX {
+        lines.push(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::KernelRecord;
+
+    fn soon(is_cancelled: &dyn Fn() -> bool) -> Patience<'_> {
+        Patience { deadline: Instant::now(), silence: Some(Duration::from_secs(9)), is_cancelled }
+    }
+
+    #[test]
+    fn what_is_waited_for_counts_before_what_went_wrong() {
+        let heard = Heard::default();
+        let end = FromAgent::JobEnded { job: 1, end: End::Exited(0) };
+        heard.take(Event::Agent(end));
+        heard.take(Event::Ended(Death::PoweredOff));
+        let job = |state: &mut State| state.jobs.get(&1).and_then(|job| job.end.clone());
+        assert_eq!(heard.wait(&soon(&|| false), job), Ok(End::Exited(0)));
+        let other = |state: &mut State| state.jobs.get(&2).cloned().map(drop);
+        assert_eq!(heard.wait(&soon(&|| false), other), Err(Failed::Dead(Death::PoweredOff)));
+    }
+
+    #[test]
+    fn a_wait_ends_when_the_machine_is_silent_late_or_not_wanted() {
+        let heard = Heard::default();
+        let nothing = |_: &mut State| None::<()>;
+        assert_eq!(heard.wait(&soon(&|| false), nothing), Err(Failed::Late));
+        let patient = Patience { deadline: Instant::now() + Duration::from_secs(600), ..soon(&|| true) };
+        assert_eq!(heard.wait(&patient, nothing), Err(Failed::Cancelled));
+        heard.silent_for(Duration::from_secs(10));
+        assert_eq!(heard.wait(&patient, nothing), Err(Failed::Silent(Duration::from_secs(10))));
+    }
+
+    #[test]
+    fn a_flood_is_bounded() {
+        let heard = Heard::default();
+        for sequence in 0..30_000 {
+            let record = KernelRecord { sequence, time_us: 0, level: 6, text: "x\ny".into() };
+            heard.take(Event::Agent(FromAgent::Log(record)));
+        }
+        for _ in 0..200 {
+            heard.take(Event::Agent(FromAgent::JobOutput { job: 7, bytes: vec![0; 32 * 1024] }));
+        }
+        let state = heard.lock();
+        assert_eq!((state.log.len(), state.jobs[&7].output.len()), (LINES_MAX, OUTPUT_MAX));
+    }
+}

@@ -1,0 +1,259 @@
+//! Calls that the agent answers: commands, files, modules, the kernel log.
+
+use std::time::Duration;
+
+use kernel::Kernel;
+use machine::Payload;
+use protocol::job::{Order, PIECE_MAX, Task};
+use protocol::{Command, End};
+use script::call::{GuestCall, JobCall, Place};
+use script::{Answer, CommandResult, ErrorName, Trouble};
+
+use super::guest::Guest;
+use super::heard::State;
+use super::laboratory::Calling;
+use super::order::{Ended, KILL, SOON, USUAL};
+
+/// Permissions of files that a script makes.
+const PERMISSIONS: u32 = 0o755;
+
+/// How often a command is repeated until it succeeds.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// Does what a script asks of the agent.
+pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Result<Answer, Trouble> {
+    let cancelled = calling.cancelled;
+    match call {
+        GuestCall::Run { command, timeout, input, env } => {
+            let input = input.clone().unwrap_or_default().into_bytes();
+            let ended = guest.run(shell(guest, command, env), input, timeout.unwrap_or(USUAL), cancelled)?;
+            result(ended)
+        }
+        GuestCall::Start { command, input, env } => {
+            let input = input.clone().unwrap_or_default().into_bytes();
+            let job = guest.begin(Task::Program(shell(guest, command, env)), input, cancelled)?;
+            Ok(Answer::Job(calling.new_job(job)))
+        }
+        GuestCall::Read { path } => guest.file(Task::Read { path: path.clone() }, Vec::new(), cancelled).map(Answer::Text),
+        GuestCall::Write { path, text } => write(guest, path, text.as_bytes(), cancelled),
+        GuestCall::Put { file, path } => {
+            let (name, content) = calling.file(file)?;
+            let place = path.clone().unwrap_or_else(|| format!("/tmp/{name}"));
+            write(guest, &place, &content, cancelled)
+        }
+        GuestCall::Get { path } => {
+            let content = guest.file(Task::Read { path: path.clone() }, Vec::new(), cancelled)?;
+            calling.keep(path, &content).map(|name| Answer::Text(name.into_bytes()))
+        }
+        GuestCall::Modprobe { module, params } => modprobe(guest, &calling.subject.kernel, module, (params, cancelled)),
+        GuestCall::Rmmod { module } => done(guest.order(Order::Unload { name: module.clone() }, cancelled)),
+        GuestCall::Sysctl { name, value } => sysctl(guest, name, value.as_ref(), cancelled),
+        GuestCall::Log {} => {
+            let lines = guest.heard.lock().log.clone();
+            Ok(Answer::Lines(lines.into_iter().map(String::into_bytes).collect()))
+        }
+        GuestCall::WaitFor { pattern, place, timeout } => {
+            wait_for(guest, (pattern, *place), timeout.unwrap_or(SOON), cancelled)
+        }
+        GuestCall::Reboot { .. } => {
+            // The machine ends with it, so the answer is its end.
+            let ended = guest.order(Order::Restart, cancelled).err();
+            match ended.map(|trouble| trouble.name) {
+                Some(ErrorName::Reboot) | None => guest.start_again(calling.interrupt).map(|()| Answer::Done),
+                Some(_) => Err(guest.order(Order::Restart, cancelled).err().unwrap_or_else(|| {
+                    Trouble::new(ErrorName::Refused, "the kernel does not restart")
+                })),
+            }
+        }
+        GuestCall::Suspend { duration } => suspend(guest, duration.unwrap_or(Duration::from_secs(1)), cancelled),
+        GuestCall::Stop {} => {
+            guest.power_off();
+            Ok(Answer::Done)
+        }
+    }
+}
+
+/// Does what a script asks of a command.
+pub(super) fn of_job(guest: &Guest, job: u32, call: &JobCall, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
+    match call {
+        JobCall::Wait { timeout } => result(guest.end_of(job, timeout.unwrap_or(USUAL), cancelled)?),
+        JobCall::Kill { signal } => {
+            let signal = signal.map_or(Ok(KILL), i32::try_from);
+            let signal = signal.map_err(|_| Trouble::new(ErrorName::Refused, "there is no such signal"))?;
+            done(guest.order(Order::Signal { job, signal }, cancelled))
+        }
+        JobCall::Output {} => {
+            let state = guest.heard.lock();
+            Ok(Answer::Text(state.jobs.get(&job).map(|job| job.output.clone()).unwrap_or_default()))
+        }
+    }
+}
+
+fn done(ordered: Result<u32, Trouble>) -> Result<Answer, Trouble> {
+    ordered.map(|_| Answer::Done)
+}
+
+/// A command for the shell of the root, or busybox's.
+fn shell(guest: &Guest, command: &str, environment: &std::collections::BTreeMap<String, String>) -> Command {
+    let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
+    let environment = environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    Command { directory: guest.directory.clone(), environment, ..Command::new(argv) }
+}
+
+fn result(ended: Ended) -> Result<Answer, Trouble> {
+    let Ended { output, end, duration } = ended;
+    let result = CommandResult { output, duration, ..CommandResult::default() };
+    Ok(Answer::Command(match end {
+        End::Exited(status) => CommandResult { status: Some(status), ..result },
+        End::Signalled(signal) => CommandResult { signal: Some(signal), ..result },
+        End::NotStarted(why) => return Err(Trouble::new(ErrorName::Stopped, why)),
+        End::TimedOut { .. } => {
+            return Err(Trouble::broken(judge::Blame::Kiln, "the agent sets no limit for commands of a script"));
+        }
+    }))
+}
+
+/// Writes a file in as many pieces as it takes.
+fn write(guest: &Guest, path: &str, content: &[u8], cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
+    put(guest, (path, false), content, cancelled).map(|()| Answer::Done)
+}
+
+fn put(
+    guest: &Guest,
+    (path, for_agent): (&str, bool),
+    content: &[u8],
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(), Trouble> {
+    let mut append = false;
+    let mut pieces = content.chunks(PIECE_MAX);
+    loop {
+        let piece = pieces.next();
+        if piece.is_none() && append {
+            return Ok(());
+        }
+        let task = Task::Write { path: path.to_string(), append, permissions: PERMISSIONS, for_agent };
+        guest.file(task, piece.unwrap_or_default().to_vec(), cancelled)?;
+        append = true;
+    }
+}
+
+/// Loads a module with all that it needs, out of the Kernel's own files.
+fn modprobe(
+    guest: &Guest,
+    kernel: &Kernel,
+    module: &str,
+    (parameters, cancelled): (&std::collections::BTreeMap<String, serde_json::Value>, &dyn Fn() -> bool),
+) -> Result<Answer, Trouble> {
+    use kernel::Presence;
+    match kernel.modules.presence(module) {
+        Presence::Builtin => return Ok(Answer::Done),
+        Presence::Loadable => {}
+        Presence::Absent | Presence::Unknown => {
+            return Err(Trouble::new(ErrorName::Missing, format!("the kernel has no module {module}")));
+        }
+    }
+    let damaged = |error: kernel::Error| Trouble::broken(judge::Blame::Host, error.to_string());
+    let modules = kernel.modules.closure(&[module]).map_err(damaged)?;
+    let last = modules.len().saturating_sub(1);
+    for (place, module) in modules.iter().enumerate() {
+        let path = Payload::module_path(&module.name);
+        put(guest, (&path, true), &module.read().map_err(damaged)?, cancelled)?;
+        let parameters = if place == last { words(parameters) } else { String::new() };
+        guest.order(Order::Load { path, parameters }, cancelled)?;
+    }
+    Ok(Answer::Done)
+}
+
+/// Parameters of a module as init_module(2) reads them.
+fn words(parameters: &std::collections::BTreeMap<String, serde_json::Value>) -> String {
+    let word = |(name, value): (&String, &serde_json::Value)| match value {
+        serde_json::Value::String(text) => format!("{name}=\"{text}\""),
+        serde_json::Value::Bool(is_set) => format!("{name}={}", u8::from(*is_set)),
+        value => format!("{name}={value}"),
+    };
+    parameters.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// sysctl(8): a dot stands between directories.
+fn sysctl(
+    guest: &Guest,
+    name: &str,
+    value: Option<&serde_json::Value>,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Answer, Trouble> {
+    let path = format!("/proc/sys/{}", name.replace('.', "/"));
+    if let Some(value) = value {
+        let text = match value {
+            serde_json::Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        write(guest, &path, text.as_bytes(), cancelled)?;
+    }
+    let text = guest.file(Task::Read { path }, Vec::new(), cancelled)?;
+    Ok(Answer::Text(text.trim_ascii().to_vec()))
+}
+
+fn wait_for(
+    guest: &Guest,
+    (pattern, place): (&str, Place),
+    limit: Duration,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Answer, Trouble> {
+    if place == Place::Command {
+        return wait_for_command(guest, pattern, limit, cancelled);
+    }
+    let lines = |state: &mut State| {
+        let lines = if place == Place::Log { &state.log } else { &state.console };
+        lines.iter().any(|line| line.contains(pattern)).then_some(())
+    };
+    let found = guest.heard.wait(&guest.patience(limit, cancelled), lines);
+    found.map(|()| Answer::Done).map_err(|failed| match guest.trouble(failed) {
+        Trouble { name: ErrorName::Timeout, .. } => not_seen(pattern, limit),
+        trouble => trouble,
+    })
+}
+
+fn not_seen(pattern: &str, limit: Duration) -> Trouble {
+    Trouble::new(ErrorName::Timeout, format!("{pattern:?} was not seen within {} s", limit.as_secs_f64()))
+}
+
+fn wait_for_command(
+    guest: &Guest,
+    command: &str,
+    limit: Duration,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Answer, Trouble> {
+    let deadline = std::time::Instant::now() + guest.timeouts.stretch(limit);
+    loop {
+        let left = deadline.saturating_duration_since(std::time::Instant::now());
+        let environment = std::collections::BTreeMap::new();
+        let ended = guest.run(shell(guest, command, &environment), Vec::new(), left.max(SOON), cancelled)?;
+        if ended.end == End::Exited(0) {
+            return result(ended);
+        }
+        if left.is_zero() || cancelled() {
+            let text = format!("the command did not succeed within {} s: {command}", limit.as_secs_f64());
+            return Err(Trouble::new(ErrorName::Timeout, text));
+        }
+        std::thread::sleep(INTERVAL);
+    }
+}
+
+/// Suspends to memory; the machine is woken from outside: Documentation/admin-guide/pm/sleep-states.rst.
+fn suspend(guest: &Guest, time: Duration, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
+    let path = "/sys/power/state".to_string();
+    let task = Task::Write { path, append: false, permissions: PERMISSIONS, for_agent: true };
+    let job = guest.begin(task, b"mem".to_vec(), cancelled)?;
+    std::thread::sleep(time);
+    let woken = guest.work(|machine| machine.execute("system_wakeup", &serde_json::json!({})))?;
+    let ended = guest.end_of(job, SOON, cancelled)?;
+    match (woken, ended.end) {
+        (Ok(_), End::Exited(0)) => Ok(Answer::Done),
+        (_, End::Exited(number)) if number != 0 => {
+            let why = std::io::Error::from_raw_os_error(number);
+            Err(Trouble::new(ErrorName::Refused, format!("suspending: {why}")))
+        }
+        (Err(why), _) => Err(Trouble::new(ErrorName::Refused, format!("it did not sleep: {why}"))),
+        (Ok(_), end) => Err(Trouble::new(ErrorName::Stopped, format!("suspending ended with {end:?}"))),
+    }
+}

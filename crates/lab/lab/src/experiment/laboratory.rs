@@ -1,0 +1,301 @@
+//! What a script asks goes to a machine, a command or a segment of its step.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use judge::Blame;
+use kernel::Kernel;
+use protocol::Need;
+use script::call::{Call, LabCall, MachineId, Request, SegmentCall};
+use script::describe::{LabFile, MachineDescription, SegmentDescription};
+use script::folder::Folder;
+use script::{Answer, Bench, ErrorName, Trouble};
+
+use super::describe::Making;
+use super::guest::Guest;
+use super::wire::{Wire, of_segment};
+use super::{inside, outside};
+use crate::backend::{Backend, Waiting};
+use crate::request::MachineRequest;
+
+/// Files that an experiment can keep.
+const FILES_MAX: u32 = 1000;
+
+/// A Kernel that an experiment runs on.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// The Kernel.
+    pub kernel: Arc<Kernel>,
+}
+
+/// Where an experiment finds its machines: on this host.
+pub struct Laboratory<'a> {
+    setting: Setting<'a>,
+    inventory: Mutex<Inventory>,
+    /// Files that were kept.
+    files: AtomicU32,
+}
+
+/// What a step has.
+#[derive(Debug, Default)]
+struct Inventory {
+    guests: BTreeMap<MachineId, Arc<Guest>>,
+    wires: BTreeMap<u32, Arc<Wire>>,
+    /// Machines by their commands, and the numbers of those there.
+    jobs: BTreeMap<u32, (MachineId, u32)>,
+    last: u32,
+}
+
+impl Inventory {
+    fn number(&mut self) -> u32 {
+        self.last += 1;
+        self.last
+    }
+}
+
+/// A call on its way to a machine.
+pub(super) struct Calling<'a> {
+    pub(super) laboratory: &'a Laboratory<'a>,
+    pub(super) subject: &'a Subject,
+    pub(super) interrupt: &'a AtomicBool,
+    pub(super) cancelled: &'a dyn Fn() -> bool,
+    machine: MachineId,
+}
+
+impl std::fmt::Debug for Laboratory<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Laboratory").field("folder", &self.setting.folder).finish_non_exhaustive()
+    }
+}
+
+/// What a laboratory is made of.
+pub struct Setting<'a> {
+    /// Where Kernels and roots come from.
+    pub backend: &'a dyn Backend,
+    /// The Kernels, in the order in which the user named them.
+    pub subjects: Vec<Subject>,
+    /// What the user fixed about all machines.
+    pub machine: MachineRequest,
+    /// What the experiment needs, in each of its machines.
+    pub needs: Vec<Need<String>>,
+    /// The experiment's folder.
+    pub folder: Folder,
+    /// Where files go that it keeps.
+    pub results: PathBuf,
+    /// What chance is drawn from.
+    pub seed: u64,
+    /// The user wants to stop.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl std::fmt::Debug for Setting<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setting").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Laboratory<'a> {
+    /// A laboratory without machines.
+    #[must_use]
+    pub fn new(setting: Setting<'a>) -> Self {
+        Self { setting, inventory: Mutex::default(), files: AtomicU32::new(0) }
+    }
+
+    fn inventory(&self) -> MutexGuard<'_, Inventory> {
+        self.inventory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.setting.interrupt.load(Ordering::Relaxed)
+    }
+
+    fn guest(&self, machine: MachineId) -> Result<Arc<Guest>, Trouble> {
+        let guest = self.inventory().guests.get(&machine).cloned();
+        guest.ok_or_else(|| Trouble::broken(Blame::Kiln, "the machine of a call is not there"))
+    }
+
+    fn wire(&self, segment: u32) -> Result<Arc<Wire>, Trouble> {
+        let wire = self.inventory().wires.get(&segment).cloned();
+        wire.ok_or_else(|| Trouble::broken(Blame::Kiln, "the segment of a call is not there"))
+    }
+
+    fn perform(&self, call: &Call) -> Result<Answer, Trouble> {
+        match call {
+            Call::Lab(LabCall::Machine(wanted)) => self.machine(wanted),
+            Call::Lab(LabCall::Segment(wanted)) => self.segment(wanted),
+            Call::Lab(LabCall::Sleep { time }) => {
+                let end = std::time::Instant::now() + *time;
+                while std::time::Instant::now() < end && !self.cancelled() {
+                    let left = end.saturating_duration_since(std::time::Instant::now());
+                    std::thread::sleep(left.min(INTERVAL));
+                }
+                Ok(Answer::Done)
+            }
+            Call::Guest { machine, call } => {
+                self.on(*machine, |guest, calling| inside::call(guest, call, calling))
+            }
+            Call::Machine { machine, call } => {
+                self.on(*machine, |guest, calling| outside::call(guest, call, calling))
+            }
+            Call::Job { job, call } => {
+                let found = self.inventory().jobs.get(job).copied();
+                let (machine, number) =
+                    found.ok_or_else(|| Trouble::broken(Blame::Kiln, "the command of a call is not there"))?;
+                self.on(machine, |guest, calling| inside::of_job(guest, number, call, calling.cancelled))
+            }
+            Call::Segment { segment, call } => self.of_segment(*segment, call),
+        }
+    }
+
+    /// Does something with a machine.
+    fn on(
+        &self,
+        machine: MachineId,
+        work: impl FnOnce(&Guest, &Calling<'_>) -> Result<Answer, Trouble>,
+    ) -> Result<Answer, Trouble> {
+        let guest = self.guest(machine)?;
+        let subject = self.subject(guest.subject)?;
+        let cancelled = || self.cancelled();
+        let interrupt = self.setting.interrupt;
+        work(&guest, &Calling { laboratory: self, subject, interrupt, cancelled: &cancelled, machine })
+    }
+
+    fn subject(&self, number: u32) -> Result<&Subject, Trouble> {
+        let subject = self.setting.subjects.get(number as usize);
+        subject.ok_or_else(|| Trouble::new(ErrorName::Missing, "the experiment has no such kernel"))
+    }
+
+    fn machine(&self, wanted: &MachineDescription) -> Result<Answer, Trouble> {
+        let (number, wires) = {
+            let mut inventory = self.inventory();
+            (inventory.number(), inventory.wires.clone())
+        };
+        let subject = wanted.kernel.unwrap_or_default();
+        let making = Making {
+            backend: self.setting.backend,
+            waiting: Waiting { interrupt: self.setting.interrupt, progress: &mut |_| {} },
+            subject: self.subject(subject)?,
+            machine: &self.setting.machine,
+            needs: &self.setting.needs,
+            folders: (self.setting.folder.path(), &self.setting.results),
+        };
+        let parts = making.parts(wanted, number, &wires)?;
+        let guest = Guest::start(parts, (subject, wanted.clone.unwrap_or(true)), self.setting.interrupt)?;
+        self.inventory().guests.insert(number, Arc::new(guest));
+        Ok(Answer::Machine(number))
+    }
+
+    fn segment(&self, wanted: &SegmentDescription) -> Result<Answer, Trouble> {
+        let mut inventory = self.inventory();
+        let number = inventory.number();
+        let seed = wanted.seed.unwrap_or(self.setting.seed);
+        let wire = Wire::new(format!("segment-{number}"), seed, wanted.network.as_deref(), &wanted.impairment)?;
+        inventory.wires.insert(number, Arc::new(wire));
+        Ok(Answer::Segment(number))
+    }
+
+    fn of_segment(&self, segment: u32, call: &SegmentCall) -> Result<Answer, Trouble> {
+        let wire = self.wire(segment)?;
+        match call {
+            SegmentCall::Impair { sender, receiver, impairment } => {
+                wire.impair((*sender, *receiver), impairment).map(|()| Answer::Done)
+            }
+            SegmentCall::Cut { a, b } => wire.cut(*a, *b).map(|()| Answer::Done),
+            SegmentCall::Heal {} => wire.heal().map(|()| Answer::Done),
+            SegmentCall::Statistics {} => wire.statistics().map(Answer::Plain),
+            SegmentCall::Capture {} => {
+                let recorded = wire.segment.recorded().map_err(|error| of_segment(&error))?;
+                self.keep("frames.pcapng", &recorded).map(|name| Answer::Text(name.into_bytes()))
+            }
+        }
+    }
+
+    /// A place for a file that the experiment keeps; its name there, and its path.
+    fn new_file(&self, name: &str) -> Result<(String, PathBuf), Trouble> {
+        let number = self.files.fetch_add(1, Ordering::Relaxed);
+        if number >= FILES_MAX {
+            let text = format!("an experiment keeps at most {FILES_MAX} files");
+            return Err(Trouble::new(ErrorName::Refused, text));
+        }
+        let base = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
+        let name = format!("{number}-{}", judge::run::file_name(&base));
+        let path = self.setting.results.join(&name);
+        Ok((name, path))
+    }
+
+    /// Keeps a file with the results.
+    fn keep(&self, name: &str, content: &[u8]) -> Result<String, Trouble> {
+        let (name, path) = self.new_file(name)?;
+        let failed = |error: std::io::Error| Trouble::broken(Blame::Host, format!("{}: {error}", path.display()));
+        std::fs::create_dir_all(&self.setting.results).and_then(|()| std::fs::write(&path, content)).map_err(failed)?;
+        Ok(name)
+    }
+}
+
+impl Calling<'_> {
+    /// The number by which the script knows a command of this machine.
+    pub(super) fn new_job(&self, job: u32) -> u32 {
+        let mut inventory = self.laboratory.inventory();
+        let number = inventory.number();
+        inventory.jobs.insert(number, (self.machine, job));
+        number
+    }
+
+    /// A file of the experiment, and its name.
+    pub(super) fn file(&self, file: &LabFile) -> Result<(String, Vec<u8>), Trouble> {
+        let missing = |why: String| Trouble::new(ErrorName::Missing, why);
+        let path = self.laboratory.setting.folder.file(&file.path).map_err(|error| missing(error.to_string()))?;
+        let content = std::fs::read(&path).map_err(|error| missing(format!("{}: {error}", file.path)))?;
+        Ok((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), content))
+    }
+
+    /// Keeps a file of the machine with the results; gives its name there.
+    pub(super) fn keep(&self, path: &str, content: &[u8]) -> Result<String, Trouble> {
+        self.laboratory.keep(path, content)
+    }
+
+    /// A place for a file that is kept.
+    pub(super) fn new_file(&self, name: &str) -> Result<(String, PathBuf), Trouble> {
+        self.laboratory.new_file(name)
+    }
+}
+
+/// How often a script that sleeps looks whether it should stop.
+const INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
+
+impl Bench for Laboratory<'_> {
+    fn call(&self, request: &Request) -> Result<Answer, Trouble> {
+        let answer = self.perform(&request.call)?;
+        self.reports(&request.allow)?;
+        Ok(answer)
+    }
+
+    fn end_step(&self, _step: &str) -> Result<(), Trouble> {
+        let reported = self.reports(&[]);
+        let ended = std::mem::take(&mut *self.inventory());
+        self.inventory().last = ended.last;
+        // Machines go before the segments that they are on.
+        drop(ended.guests);
+        reported
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled()
+    }
+}
+
+impl Laboratory<'_> {
+    /// A defect that a kernel has reported since this was asked last, unless the script expects one.
+    fn reports(&self, allow: &[ErrorName]) -> Result<(), Trouble> {
+        let guests: Vec<Arc<Guest>> = self.inventory().guests.values().cloned().collect();
+        let reports: Vec<_> = guests.iter().flat_map(|guest| guest.new_reports()).collect();
+        match reports.first() {
+            Some(first) if !allow.contains(&ErrorName::Report) => {
+                Err(Trouble::new(ErrorName::Report, first.title.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+}

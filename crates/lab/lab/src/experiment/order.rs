@@ -1,0 +1,152 @@
+//! What the agent is asked for a script, and what becomes of it.
+
+use std::time::{Duration, Instant};
+
+use console::Death;
+use judge::Blame;
+use protocol::job::{Order, PIECE_MAX, Task};
+use protocol::{Command, End, ToAgent};
+use script::{ErrorName, Trouble};
+
+use super::guest::Guest;
+use super::heard::{Failed, Patience};
+
+/// How long the agent may take for what it does at once, and for a file, on an idle host without emulation.
+pub(super) const SOON: Duration = Duration::from_secs(30);
+
+/// How long a command may take whose script does not say it.
+pub(super) const USUAL: Duration = Duration::from_secs(600);
+
+/// What a shell gives as its standard output and error, at most, in bytes.
+const OUTPUT_MAX: u64 = 4 << 20;
+
+/// SIGKILL of signal(7).
+pub(super) const KILL: i32 = 9;
+
+/// How a command ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) output: Vec<u8>,
+    pub(super) end: End,
+    pub(super) duration: Duration,
+}
+
+impl Guest {
+    /// Has the agent do something that it answers at once.
+    pub(super) fn order(&self, order: Order, cancelled: &dyn Fn() -> bool) -> Result<u32, Trouble> {
+        let number = self.number();
+        self.send(ToAgent::Do { number, order })?;
+        let patience = self.patience(SOON, cancelled);
+        let answer = self.heard.wait(&patience, |state| state.answers.remove(&number));
+        match answer.map_err(|failed| self.trouble(failed))? {
+            None => Ok(number),
+            Some(why) => Err(Trouble::new(ErrorName::Refused, why)),
+        }
+    }
+
+    /// Starts a command or a file; gives its number.
+    pub(super) fn begin(&self, task: Task, input: Vec<u8>, cancelled: &dyn Fn() -> bool) -> Result<u32, Trouble> {
+        if input.len() > PIECE_MAX {
+            let text = format!("the standard input of a command has at most {} KiB", PIECE_MAX >> 10);
+            return Err(Trouble::new(ErrorName::Refused, text));
+        }
+        self.order(Order::Start { task, input, output_max: OUTPUT_MAX }, cancelled)
+    }
+
+    /// Waits for the end of a command. One that takes too long is still there afterwards.
+    pub(super) fn end_of(
+        &self,
+        job: u32,
+        limit: Duration,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Ended, Trouble> {
+        let began = Instant::now();
+        let patience = self.patience(limit, cancelled);
+        let ended = self.heard.wait(&patience, |state| {
+            let found = state.jobs.get(&job)?;
+            Some((found.output.clone(), found.end.clone()?))
+        });
+        let (output, end) = ended.map_err(|failed| match failed {
+            Failed::Late => {
+                let text = format!("the command did not end within {} s", limit.as_secs_f64());
+                Trouble::new(ErrorName::Timeout, text)
+            }
+            failed => self.trouble(failed),
+        })?;
+        Ok(Ended { output, end, duration: began.elapsed() })
+    }
+
+    /// Runs a command to its end, and ends it when its time is over.
+    pub(super) fn run(
+        &self,
+        command: Command,
+        input: Vec<u8>,
+        limit: Duration,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Ended, Trouble> {
+        let job = self.begin(Task::Program(command), input, cancelled)?;
+        let ended = self.end_of(job, limit, cancelled);
+        if ended.as_ref().is_err_and(|trouble| trouble.name == ErrorName::Timeout) {
+            // What it leaves behind would disturb what comes next.
+            self.order(Order::Signal { job, signal: KILL }, cancelled)?;
+        }
+        ended
+    }
+
+    /// Reads a file, or writes one; an error of the file is one of the kernel's answers.
+    pub(super) fn file(&self, task: Task, input: Vec<u8>, cancelled: &dyn Fn() -> bool) -> Result<Vec<u8>, Trouble> {
+        let path = match &task {
+            Task::Read { path } | Task::Write { path, .. } => path.clone(),
+            Task::Program(_) => String::new(),
+        };
+        let job = self.begin(task, input, cancelled)?;
+        let ended = self.end_of(job, SOON, cancelled)?;
+        match ended.end {
+            End::Exited(0) => Ok(ended.output),
+            End::Exited(number) => {
+                let why = std::io::Error::from_raw_os_error(number);
+                Err(Trouble::new(ErrorName::Refused, format!("{path}: {why}")))
+            }
+            End::Signalled(signal) => {
+                Err(Trouble::new(ErrorName::Signal, format!("{path}: signal {signal} ended it")))
+            }
+            End::NotStarted(why) => Err(Trouble::new(ErrorName::Stopped, why)),
+            End::TimedOut { .. } => Err(Trouble::broken(Blame::Kiln, "a file has no limit of its own")),
+        }
+    }
+
+    pub(super) fn patience<'a>(&self, limit: Duration, is_cancelled: &'a dyn Fn() -> bool) -> Patience<'a> {
+        let deadline = Instant::now() + self.timeouts.stretch(limit);
+        Patience { deadline, silence: Some(self.timeouts.stretch(SILENCE)), is_cancelled }
+    }
+
+    /// What a wait that failed means to a script.
+    pub(super) fn trouble(&self, failed: Failed) -> Trouble {
+        match failed {
+            Failed::Late => Trouble::new(ErrorName::Timeout, "the agent takes too long, and answers"),
+            Failed::Silent(silence) => {
+                let text = format!("the machine has not answered for {} s", silence.as_secs());
+                Trouble::new(ErrorName::Hang, self.examined(&text))
+            }
+            Failed::Dead(death) => of_death(death),
+            Failed::Cancelled => Trouble::new(ErrorName::Stopped, "the experiment is interrupted"),
+        }
+    }
+}
+
+/// A machine that is silent for longer does not answer, on an idle host without emulation.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// What the end of a machine means to a script.
+pub(super) fn of_death(death: Death) -> Trouble {
+    match death {
+        Death::Panic(title) => Trouble::new(ErrorName::Crash, title),
+        Death::AgentDied(why) => Trouble::broken(Blame::Case, format!("the agent was ended: {why}")),
+        Death::Reset | Death::Restarted => Trouble::new(ErrorName::Reboot, "the machine restarted"),
+        Death::PoweredOff => Trouble::new(ErrorName::Stopped, "the machine is off"),
+        Death::Fault(signal) => {
+            Trouble::new(ErrorName::Crash, format!("the kernel was ended by signal {signal}"))
+        }
+        Death::Broken(why) => Trouble::broken(Blame::Machine, why),
+    }
+}

@@ -1,0 +1,28 @@
+//! An experiment on Kernels.
+
+use std::path::PathBuf;
+
+use script::Mode;
+use serde::{Deserialize, Serialize};
+
+use super::{KernelRequest, MachineRequest, Version};
+
+/// An experiment: a folder with a lab script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExperimentRequest {
+    /// Its version.
+    pub version: Version<1>,
+    /// The folder.
+    pub folder: PathBuf,
+    /// The Kernels, in the order in which the script has them.
+    pub kernels: Vec<KernelRequest>,
+    /// What chance is drawn from.
+    #[serde(default, with = "judge::json::seed")]
+    pub seed: u64,
+    /// How much of it.
+    #[serde(default)]
+    pub mode: Mode,
+    /// What is fixed about all its machines.
+    #[serde(default)]
+    pub machine: MachineRequest,
+}
