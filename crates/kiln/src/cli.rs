@@ -14,6 +14,7 @@ use crate::units;
 
 mod again;
 mod bisect;
+mod exp;
 mod help;
 mod machine;
 mod measure;
@@ -21,6 +22,7 @@ mod policy;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
+pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
 pub(crate) use machine::{MachineOptions, RootOptions};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
@@ -68,6 +70,9 @@ pub(crate) enum Verb {
     /// Measure what small operations cost on a kernel
     #[command(after_help = help::MEASURE)]
     Measure(Measure),
+    /// Run experiments: lab scripts with machines, disks, networks and loads
+    #[command(after_help = help::EXP)]
+    Exp(Box<Exp>),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
     /// List the kernels that you can name: cached, built, installed and offered by apt

@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept
@@ -16,6 +16,7 @@ mod cases;
 mod cli;
 mod compare;
 mod doctor;
+mod exp;
 mod failure;
 mod figures;
 mod find;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Verb::Bisect(args) => bisect::bisect(args, color),
         Verb::Compare(args) => compare::compare(args, color),
         Verb::Measure(args) => measure::measure(args, color),
+        Verb::Exp(args) => exp::exp(args),
         Verb::Cases(args) => cases::cases(args),
         Verb::Kernels(args) => kernels::kernels(args, color),
         Verb::Shell(args) => shell::shell(args),

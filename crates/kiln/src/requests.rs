@@ -1,11 +1,14 @@
 //! From the command line to requests.
 
+use std::path::Path;
+
 use hardware::{Device, Hardware};
 use kernel::{Arch, Locator};
 use lab::request::{
-    BuildOptions, KernelRequest, KunitRequest, MachineRequest, MeasureRequest, ProgramRequest, RunPolicy,
-    RunRequest, Selection, ShellRequest, Version,
+    BuildOptions, ExperimentRequest, KernelRequest, KunitRequest, MachineRequest, MeasureRequest,
+    ProgramRequest, RunPolicy, RunRequest, Selection, ShellRequest, Version,
 };
+use script::Mode;
 
 use crate::cli;
 
@@ -120,6 +123,20 @@ impl cli::MachineOptions {
     fn hardware(&self) -> Hardware {
         let disks = self.disk.iter().cloned().map(Device::Disk);
         Hardware { devices: disks.chain(self.device.iter().cloned()).collect() }
+    }
+}
+
+impl cli::ExpRun {
+    /// What is asked of the experiment in this folder.
+    pub(crate) fn request(&self, folder: &Path) -> ExperimentRequest {
+        ExperimentRequest {
+            version: Version,
+            folder: folder.to_path_buf(),
+            kernels: self.kernel.iter().map(|kernel| self.build.kernel(kernel)).collect(),
+            seed: self.seed,
+            mode: if self.short { Mode::Short } else { Mode::Full },
+            machine: self.root.add_to(self.machine.request()),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::message::Command;
+use crate::command::Command;
 
 /// Longest content in one message, in bytes; more comes in pieces.
 pub const PIECE_MAX: usize = 32 * 1024;
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_piece_fits_into_a_frame() {
         let mut encoder = Encoder::default();
-        let path = "x".repeat(crate::message::TEXT_MAX);
+        let path = "x".repeat(4096);
         let task = Task::Write { path, append: true, permissions: 0o644, for_agent: false };
         let order = Order::Start { task, input: vec![0xff; PIECE_MAX], output_max: u64::MAX };
         let sent = encoder.encode(&ToAgent::Do { number: u32::MAX, order }).expect("plain data");

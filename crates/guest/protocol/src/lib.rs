@@ -1,6 +1,7 @@
 //! The messages between machine and agent: the one crate that both sides share.
 //!
 //! * [`catalogue`]: which cases and operations there are
+//! * [`command`]: a program, as it is started
 //! * [`devices`]: what drives the devices of a machine
 //! * [`job`]: what a lab script has the agent do
 //! * [`message`]: what is said, in both directions
@@ -14,6 +15,7 @@
 //! * [`window`]: how programs come into a machine that is up
 
 pub mod catalogue;
+pub mod command;
 pub mod devices;
 pub mod frame;
 pub mod job;
@@ -26,9 +28,10 @@ pub mod root;
 pub mod waiting;
 pub mod window;
 
+pub use command::Command;
 pub use frame::{Decoded, Decoder, Encoder};
 pub use message::{
-    Command, Counts, End, FromAgent, KernelRecord, Leftover, Report, ReportKind, RunRequest, ToAgent, Work,
+    Counts, End, FromAgent, KernelRecord, Leftover, Report, ReportKind, RunRequest, ToAgent, Work,
 };
 pub use need::Need;
 pub use root::RootMount;

@@ -145,6 +145,17 @@ pub(super) const PRUNE: &str = "\
 kiln removes packages, builds, their work files and unpacked sources, the least recently used first, until the rest is \
 no larger than --keep. It keeps what a running kiln uses. Everything can be fetched or built again.";
 
+/// Below the help of `kiln exp`.
+pub(super) const EXP: &str = "\
+Examples:
+  kiln exp                                             experiments in ./experiments and the data directories
+  kiln exp new my-question                             a folder with a script that runs at once
+  kiln exp check experiments/my-question               without booting anything
+  kiln exp run my-question --kernel deb:latest-cloud
+  kiln exp run ./lossy --kernel ~/linux --kernel deb:latest-cloud --short
+
+docs/scripts.md describes the language. Exit codes are those of kiln run.";
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

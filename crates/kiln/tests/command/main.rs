@@ -47,6 +47,7 @@ mod deaths;
 mod devices;
 mod endings;
 mod environment;
+mod experiments;
 mod formats;
 mod kernels;
 mod killed;

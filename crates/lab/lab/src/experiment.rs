@@ -1,23 +1,28 @@
 //! Where lab scripts find their machines: real ones, of this host.
 //!
 //! * [`laboratory`]: what is asked goes to a machine, a command or a segment of a step
-//! * [`guest`]: a machine of a script, and the commands that run in it; [`pump`]: the thread that listens to it; [`heard`]: what
-//!   was heard of it
+//! * [`guest`]: a machine of a script, and the commands that run in it; [`pump`]: the thread that listens to it; [`transcript`]: what it
+//!   has said
 //! * [`order`]: what the agent is asked, and what becomes of it
 //! * [`inside`]: calls that the agent answers; [`outside`]: calls that the machine itself does
+//! * [`calling`]: what belongs to a call; [`kept`]: files that stay
 //! * [`wire`]: segments; [`describe`]: from what a script writes to a machine
-//! * [`carry_out`]: an experiment from its folder to its Run
+//! * [`carry_out`]: an experiment from its request to its Run; [`catalogue`]: which experiments there are
 
+mod calling;
 pub mod carry_out;
+pub mod catalogue;
 mod describe;
 mod guest;
-mod heard;
 mod inside;
+mod kept;
 mod laboratory;
 mod order;
 mod outside;
 mod pump;
+mod transcript;
 mod wire;
 
+pub use calling::Subject;
 pub use carry_out::{Carried, PreparedExperiment};
-pub use laboratory::{Laboratory, Setting, Subject};
+pub use laboratory::{Laboratory, Setting};

@@ -12,6 +12,7 @@
 //! * [`options`]: how a plan is run
 //! * [`runner`]: boots, runs, judges
 //! * [`shell`]: a shell in a machine
+//! * [`experiment`]: machines for lab scripts
 //! * [`kunit`]: boots a kernel that runs tests of its own
 //! * [`decode`]: lines of source for the lines of back traces
 //! * [`bundle`]: a Run as files that reproduce it without kiln
@@ -22,6 +23,7 @@ pub mod bundle;
 mod commands;
 pub mod decode;
 pub mod event;
+pub mod experiment;
 pub mod jobs;
 pub mod kunit;
 mod observe;

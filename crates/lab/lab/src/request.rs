@@ -2,11 +2,13 @@
 //!
 //! * [`kernel`]: a Kernel, and how it is built; [`machine`]: its machine
 //! * [`run`]: cases on a Kernel; [`policy`]: how often, and how far apart
+//! * [`experiment`]: a lab script on Kernels
 //! * [`kunit`]: the tests that a kernel runs while it boots
 //! * [`measure`](mod@measure): what operations cost
 //! * [`shell`]: a shell in a machine; [`kept`]: a Run that was kept, once more or as a bundle
 //! * [`words`]: the call of kiln that asks the same, for people
 
+pub mod experiment;
 pub mod kept;
 pub mod kernel;
 pub mod kunit;
@@ -20,6 +22,7 @@ pub mod words;
 
 use serde::{Deserialize, Serialize};
 
+pub use experiment::ExperimentRequest;
 pub use kept::{BundleRequest, KeptRequest, ReplayRequest};
 pub use kernel::{BuildOptions, KernelRequest, may_be_built};
 pub use kunit::KunitRequest;

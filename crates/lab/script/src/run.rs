@@ -167,7 +167,8 @@ impl Run<'_, '_> {
         let name = &step.registered.name;
         let ended = self.record(Event::Started { step: name.clone(), resumed: false }).and_then(|()| {
             let done = self.execute(step, values);
-            let unseen = self.session.bench.end_step(name).map_err(|trouble| unplaced(Stop::trouble(trouble)));
+            let unseen =
+                self.session.bench.end_step(name).map_err(|trouble| unplaced(Stop::trouble(trouble)));
             done.and_then(|value| unseen.map(|()| value))
         });
         let (outcome, reason) = match &ended {

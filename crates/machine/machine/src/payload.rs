@@ -30,7 +30,7 @@ pub struct Payload {
     agent_files: Vec<(String, Vec<u8>)>,
     links: Vec<(String, String)>,
     root: Option<(RootMount, Vec<Module>)>,
-    device_modules: Vec<Module>,
+    boot_modules: Vec<Module>,
     disks: u32,
 }
 
@@ -113,9 +113,14 @@ impl Payload {
         self.root = Some((RootMount { modules: paths, ..mount }, modules));
     }
 
-    /// Has the agent load the modules that drive the machine's devices, in this order.
-    pub fn devices(&mut self, modules: Vec<Module>) {
-        self.device_modules = modules;
+    /// Has the agent load modules before anything else, such as those that drive the machine's devices: each after those that
+    /// it needs.
+    pub fn load_at_boot(&mut self, modules: Vec<Module>) {
+        for module in modules {
+            if !self.boot_modules.iter().any(|known| known.name == module.name) {
+                self.boot_modules.push(module);
+            }
+        }
     }
 
     /// Has the agent wait for so many disks.
@@ -180,12 +185,12 @@ impl Payload {
         let mut archive = agent();
         let of_root = self.root.iter().flat_map(|(_, modules)| modules);
         let mut shipped = BTreeSet::new();
-        for module in self.device_modules.iter().chain(of_root) {
+        for module in self.boot_modules.iter().chain(of_root) {
             if shipped.insert(&module.name) {
                 archive.file(&Self::module_path(&module.name), module.read()?, 0o644);
             }
         }
-        if !self.device_modules.is_empty() || self.disks > 0 {
+        if !self.boot_modules.is_empty() || self.disks > 0 {
             archive.file(devices::DESCRIPTION, encoded(self.devices_description().encode())?, 0o600);
         }
         let Some((mount, _)) = &self.root else { return Ok(archive) };
@@ -194,7 +199,7 @@ impl Payload {
     }
 
     fn devices_description(&self) -> Devices {
-        let modules = self.device_modules.iter().map(|module| Self::module_path(&module.name));
+        let modules = self.boot_modules.iter().map(|module| Self::module_path(&module.name));
         Devices { modules: modules.collect(), disks: self.disks }
     }
 

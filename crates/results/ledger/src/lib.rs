@@ -31,6 +31,15 @@
 //!     bisection.json      what was concluded, with report.html and mail.txt
 //! ```
 //!
+//! and a folder for each run of an experiment, `.unfinished-` until it has concluded something:
+//!
+//! ```text
+//! dock-2026-11-20T10-07-31Z/
+//!     journal.jsonl       every step, so that an interrupted run goes on from there
+//!     result.json         what was concluded
+//!     0-frames.pcapng     files that the script keeps
+//! ```
+//!
 //! Beside the folders of the sessions, `durations.json` says how long each case took lately and `sizes.json` what each
 //! session takes. Sessions, measurements and bisections are each kept within a [`Budget`]. Every document is complete
 //! or not there; what has been written stays when kiln is killed.
@@ -38,6 +47,7 @@
 mod budget;
 mod document;
 mod durations;
+mod experiments;
 mod figures;
 mod journal;
 mod past;
@@ -48,6 +58,7 @@ mod wanted;
 
 pub use budget::{Budget, Hold};
 pub use durations::Durations;
+pub use experiments::{ExperimentFolder, ExperimentResult, experiments_root, results_of};
 pub use figures::{COMPARISON, Figures, MEASUREMENT, REQUEST, figures_root, measurement};
 pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};

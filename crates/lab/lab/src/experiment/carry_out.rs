@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use judge::{Blame, Judgement, Outcome, Run};
 use kernel::Kernel;
+use machine::TimeoutScale;
 use protocol::Need;
 use script::folder::Folder;
 use script::show::shown;
-use script::{Event, Experiment, FileStore, KernelInfo, Limits, Setup, Verdict};
+use script::{Event, Experiment, FileStore, KernelInfo, Limits, Problem, Setup, Verdict};
 
-use super::laboratory::{Laboratory, Setting, Subject};
+use super::calling::Subject;
+use super::laboratory::{Laboratory, Setting};
 use crate::prepare::{Context, Error};
 use crate::request::ExperimentRequest;
 
@@ -65,6 +67,7 @@ impl PreparedExperiment {
             kernels: subjects.iter().map(|subject| info(&subject.kernel)).collect(),
             seed: request.seed,
             mode: request.mode,
+            inputs: vec![serde_json::to_string(&request.machine).unwrap_or_default()],
             limits: Limits::default(),
         };
         Ok(Self { request: request.clone(), experiment, folder, subjects, needs, setup })
@@ -101,6 +104,8 @@ impl PreparedExperiment {
         on_line: &mut (dyn FnMut(&str) + Send),
     ) -> Result<Carried, Error> {
         let mut store = FileStore::open(journal).map_err(|error| Error::Usage(error.to_string()))?;
+        let limit = self.limit()?;
+        let deadline = Instant::now() + limit;
         let laboratory = Laboratory::new(Setting {
             backend: context.backend,
             subjects: self.subjects.clone(),
@@ -109,14 +114,31 @@ impl PreparedExperiment {
             folder: self.folder.clone(),
             results: results.to_path_buf(),
             seed: self.request.seed,
+            deadline,
             interrupt: context.waiting.interrupt,
         });
         let listener = Lines { on_line: Mutex::new((on_line, String::new())) };
         let start = Instant::now();
-        let verdict = self.experiment.run(&self.setup, &laboratory, &mut store, &listener);
+        let mut verdict = self.experiment.run(&self.setup, &laboratory, &mut store, &listener);
+        if Instant::now() >= deadline && verdict.outcome != Outcome::Pass {
+            let text = format!("the experiment did not end within its time, {} s here", limit.as_secs());
+            verdict = Verdict {
+                outcome: Outcome::Hang,
+                blame: None,
+                ..Verdict::broken(Blame::Case, Problem::new(text))
+            };
+        }
         let (_, output) = listener.on_line.into_inner().unwrap_or_else(PoisonError::into_inner);
         let run = self.run_of(&verdict, output, start.elapsed());
         Ok(Carried { verdict, run })
+    }
+
+    /// The time of the experiment, as it is for machines like these.
+    fn limit(&self) -> Result<Duration, Error> {
+        let first =
+            self.subjects.first().map(|subject| self.request.machine.engine(&subject.kernel)).transpose()?;
+        let usual = self.experiment.metadata().time;
+        Ok(first.map_or(usual, |engine| TimeoutScale::new(engine).stretch(usual)))
     }
 
     fn run_of(&self, verdict: &Verdict, output: String, duration: Duration) -> Run {
@@ -125,9 +147,11 @@ impl PreparedExperiment {
             Outcome::Broken => Judgement::broken(verdict.blame.unwrap_or(Blame::Case), reason),
             outcome => Judgement::new(outcome, reason),
         };
-        let evidence: Vec<String> = verdict.problem.iter().flat_map(|problem| {
-            problem.to_string().lines().map(str::to_string).collect::<Vec<_>>()
-        }).collect();
+        let evidence: Vec<String> = verdict
+            .problem
+            .iter()
+            .flat_map(|problem| problem.to_string().lines().map(str::to_string).collect::<Vec<_>>())
+            .collect();
         let run = judgement.with(&evidence).run_of(&self.name(), &self.experiment.metadata().question, 0);
         Run { output, duration, seed: self.request.seed, ..run }
     }
@@ -167,7 +191,8 @@ fn lines(event: &Event) -> Vec<String> {
         Event::Started { step, resumed: false } => vec![format!("step {step}")],
         Event::Metric { name, value } => vec![format!("  {name} = {value}")],
         Event::Finding { text, values } => {
-            let values: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {}", cell(value))).collect();
+            let values: Vec<String> =
+                values.iter().map(|(key, value)| format!("{key} = {}", cell(value))).collect();
             let separator = if values.is_empty() { "" } else { ": " };
             vec![format!("  {text}{separator}{}", values.join(", "))]
         }
@@ -216,7 +241,8 @@ mod tests {
     #[test]
     fn what_is_recorded_can_be_read() {
         let rows = vec![vec![json!("none"), json!(2048)], vec![json!("intel"), json!(0)]];
-        let table = Event::Table { name: "isolation".into(), columns: vec!["iommu".into(), "bytes".into()], rows };
+        let table =
+            Event::Table { name: "isolation".into(), columns: vec!["iommu".into(), "bytes".into()], rows };
         assert_eq!(lines(&table), ["  isolation", "    iommu  bytes", "    none   2048", "    intel  0"]);
         let values = json!({ "port": 1 }).as_object().cloned().unwrap_or_default();
         let finding = Event::Finding { text: "lost".into(), values };

@@ -12,8 +12,9 @@ use protocol::Need;
 use script::describe::MachineDescription;
 use script::{ErrorName, Trouble};
 
+use super::calling::Subject;
 use super::guest::Parts;
-use super::laboratory::Subject;
+
 use super::wire::{Plugs, Wire};
 use crate::backend::{Backend, Waiting};
 use crate::plan::{Plan, directory};
@@ -58,7 +59,8 @@ impl Making<'_> {
         let (mut devices, mut plugs) = (Vec::new(), Plugs::default());
         for (place, nic) in wanted.nics.iter().enumerate() {
             let wire = wires.get(&nic.segment);
-            let wire = wire.ok_or_else(|| Trouble::new(ErrorName::Missing, "the segment of an interface is gone"))?;
+            let wire =
+                wire.ok_or_else(|| Trouble::new(ErrorName::Missing, "the segment of an interface is gone"))?;
             let (station, mut interface) = wire.station(number, nic.address.as_deref())?;
             // Clones of one template begin with the same addresses, and get their own when they wake.
             let mac = Mac::of_number(place);
@@ -84,9 +86,10 @@ impl Making<'_> {
             devices.push(Device::Acpi(hardware::firmware::AcpiTable { table: compiled }));
         }
         let root = match &wanted.root {
-            Some(text) => Some(text.parse().map_err(|error: root::Error| {
-                Trouble::new(ErrorName::Refused, error.to_string())
-            })?),
+            Some(text) => Some(
+                text.parse()
+                    .map_err(|error: root::Error| Trouble::new(ErrorName::Refused, error.to_string()))?,
+            ),
             None => self.machine.root.clone(),
         };
         Ok(MachineRequest {
@@ -142,7 +145,8 @@ fn compiled(source: &Path, folder: &Path) -> Result<PathBuf, Trouble> {
         return Ok(target);
     }
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let error = said.lines().find(|line| line.contains("Error")).unwrap_or("it does not compile").trim().to_string();
+    let error =
+        said.lines().find(|line| line.contains("Error")).unwrap_or("it does not compile").trim().to_string();
     Err(Trouble::new(ErrorName::Refused, format!("{}: {error}", source.display())))
 }
 

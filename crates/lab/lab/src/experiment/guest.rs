@@ -17,8 +17,8 @@ use protocol::ToAgent;
 use protocol::job::Order;
 use script::{ErrorName, Trouble};
 
-use super::heard::Heard;
 use super::pump::Pump;
+use super::transcript::Transcript;
 use super::wire::Plugs;
 use crate::backend::store;
 use crate::source::VmmSource;
@@ -33,7 +33,7 @@ pub(super) struct Guest {
     pub(super) timeouts: TimeoutScale,
     /// Nothing while it is between two boots.
     pump: Mutex<Option<Pump>>,
-    pub(super) heard: Arc<Heard>,
+    pub(super) transcript: Arc<Transcript>,
     numbers: AtomicU32,
     /// Where programs begin.
     pub(super) directory: String,
@@ -93,7 +93,7 @@ impl Guest {
             timeouts,
             kernel,
             pump: Mutex::default(),
-            heard: Arc::default(),
+            transcript: Arc::default(),
             numbers: AtomicU32::new(1),
             directory,
             plugs,
@@ -107,7 +107,7 @@ impl Guest {
         if let Some(pump) = self.pump().take() {
             pump.cut_power();
         }
-        self.heard.begin_again();
+        self.transcript.begin_again();
         self.boot(false, interrupt)
     }
 
@@ -116,17 +116,19 @@ impl Guest {
         if let Some(pump) = self.pump().take() {
             pump.power_off();
         }
-        self.heard.take(machine::Event::Ended(machine::Death::PoweredOff));
+        self.transcript.take(machine::Event::Ended(machine::Death::PoweredOff));
     }
 
     fn boot(&self, may_be_clone: bool, interrupt: &AtomicBool) -> Result<(), Trouble> {
-        let source = VmmSource::new(&self.spec, &self.kernel, store(), false).map_err(|error| host(&error))?;
+        let source =
+            VmmSource::new(&self.spec, &self.kernel, store(), false).map_err(|error| host(&error))?;
         let booted = match may_be_clone {
             true => source.machine(interrupt, &mut |_| {}),
             false => source.boot_one(interrupt, &mut |_| {}),
         };
-        let Booted { machine, .. } = booted.map_err(|error| host(&error))?.map_err(|failure| of_boot(&failure))?;
-        *self.pump() = Some(Pump::start(machine, Arc::clone(&self.heard)));
+        let Booted { machine, .. } =
+            booted.map_err(|error| host(&error))?.map_err(|failure| of_boot(&failure))?;
+        *self.pump() = Some(Pump::start(machine, Arc::clone(&self.transcript)));
         self.configure(&|| interrupt.load(Ordering::Relaxed))
     }
 
@@ -168,9 +170,11 @@ impl Guest {
 
     /// What the kernel has reported of itself since this was asked last.
     pub(super) fn new_reports(&self) -> Vec<KernelReport> {
-        let mut state = self.heard.lock();
-        let begin = std::mem::replace(&mut state.looked_through, state.log.len());
-        let lines: Vec<&str> = state.log.get(begin..).unwrap_or_default().iter().map(String::as_str).collect();
+        let mut state = self.transcript.lock();
+        let end = state.log.len();
+        let begin = std::mem::replace(&mut state.looked_through, end);
+        let lines: Vec<&str> =
+            state.log.get(begin..).unwrap_or_default().iter().map(String::as_str).collect();
         scan(&lines)
     }
 

@@ -1,17 +1,21 @@
 //! Calls that the agent answers: commands, files, modules, the kernel log.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
-use kernel::Kernel;
+use judge::Blame;
+use kernel::{Kernel, Presence};
 use machine::Payload;
 use protocol::job::{Order, PIECE_MAX, Task};
 use protocol::{Command, End};
 use script::call::{GuestCall, JobCall, Place};
 use script::{Answer, CommandResult, ErrorName, Trouble};
+use serde_json::{Value, json};
 
+use super::calling::Calling;
 use super::guest::Guest;
-use super::heard::State;
-use super::laboratory::Calling;
+use super::transcript::State;
+
 use super::order::{Ended, KILL, SOON, USUAL};
 
 /// Permissions of files that a script makes.
@@ -32,9 +36,11 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
         GuestCall::Start { command, input, env } => {
             let input = input.clone().unwrap_or_default().into_bytes();
             let job = guest.begin(Task::Program(shell(guest, command, env)), input, cancelled)?;
-            Ok(Answer::Job(calling.new_job(job)))
+            Ok(Answer::Job(job))
         }
-        GuestCall::Read { path } => guest.file(Task::Read { path: path.clone() }, Vec::new(), cancelled).map(Answer::Text),
+        GuestCall::Read { path } => {
+            guest.file(Task::Read { path: path.clone() }, Vec::new(), cancelled).map(Answer::Text)
+        }
         GuestCall::Write { path, text } => write(guest, path, text.as_bytes(), cancelled),
         GuestCall::Put { file, path } => {
             let (name, content) = calling.file(file)?;
@@ -43,13 +49,15 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
         }
         GuestCall::Get { path } => {
             let content = guest.file(Task::Read { path: path.clone() }, Vec::new(), cancelled)?;
-            calling.keep(path, &content).map(|name| Answer::Text(name.into_bytes()))
+            calling.kept.keep(path, &content).map(|name| Answer::Text(name.into_bytes()))
         }
-        GuestCall::Modprobe { module, params } => modprobe(guest, &calling.subject.kernel, module, (params, cancelled)),
+        GuestCall::Modprobe { module, params } => {
+            modprobe(guest, &calling.subject.kernel, module, (params, cancelled))
+        }
         GuestCall::Rmmod { module } => done(guest.order(Order::Unload { name: module.clone() }, cancelled)),
         GuestCall::Sysctl { name, value } => sysctl(guest, name, value.as_ref(), cancelled),
         GuestCall::Log {} => {
-            let lines = guest.heard.lock().log.clone();
+            let lines = guest.transcript.lock().log.clone();
             Ok(Answer::Lines(lines.into_iter().map(String::into_bytes).collect()))
         }
         GuestCall::WaitFor { pattern, place, timeout } => {
@@ -57,15 +65,14 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
         }
         GuestCall::Reboot { .. } => {
             // The machine ends with it, so the answer is its end.
-            let ended = guest.order(Order::Restart, cancelled).err();
-            match ended.map(|trouble| trouble.name) {
-                Some(ErrorName::Reboot) | None => guest.start_again(calling.interrupt).map(|()| Answer::Done),
-                Some(_) => Err(guest.order(Order::Restart, cancelled).err().unwrap_or_else(|| {
-                    Trouble::new(ErrorName::Refused, "the kernel does not restart")
-                })),
+            match guest.order(Order::Restart, cancelled) {
+                Err(trouble) if trouble.name != ErrorName::Reboot => Err(trouble),
+                _ => guest.start_again(calling.interrupt).map(|()| Answer::Done),
             }
         }
-        GuestCall::Suspend { duration } => suspend(guest, duration.unwrap_or(Duration::from_secs(1)), cancelled),
+        GuestCall::Suspend { duration } => {
+            suspend(guest, duration.unwrap_or(Duration::from_secs(1)), cancelled)
+        }
         GuestCall::Stop {} => {
             guest.power_off();
             Ok(Answer::Done)
@@ -74,7 +81,12 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
 }
 
 /// Does what a script asks of a command.
-pub(super) fn of_job(guest: &Guest, job: u32, call: &JobCall, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
+pub(super) fn of_job(
+    guest: &Guest,
+    job: u32,
+    call: &JobCall,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<Answer, Trouble> {
     match call {
         JobCall::Wait { timeout } => result(guest.end_of(job, timeout.unwrap_or(USUAL), cancelled)?),
         JobCall::Kill { signal } => {
@@ -83,7 +95,7 @@ pub(super) fn of_job(guest: &Guest, job: u32, call: &JobCall, cancelled: &dyn Fn
             done(guest.order(Order::Signal { job, signal }, cancelled))
         }
         JobCall::Output {} => {
-            let state = guest.heard.lock();
+            let state = guest.transcript.lock();
             Ok(Answer::Text(state.jobs.get(&job).map(|job| job.output.clone()).unwrap_or_default()))
         }
     }
@@ -94,7 +106,7 @@ fn done(ordered: Result<u32, Trouble>) -> Result<Answer, Trouble> {
 }
 
 /// A command for the shell of the root, or busybox's.
-fn shell(guest: &Guest, command: &str, environment: &std::collections::BTreeMap<String, String>) -> Command {
+fn shell(guest: &Guest, command: &str, environment: &BTreeMap<String, String>) -> Command {
     let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
     let environment = environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     Command { directory: guest.directory.clone(), environment, ..Command::new(argv) }
@@ -108,7 +120,7 @@ fn result(ended: Ended) -> Result<Answer, Trouble> {
         End::Signalled(signal) => CommandResult { signal: Some(signal), ..result },
         End::NotStarted(why) => return Err(Trouble::new(ErrorName::Stopped, why)),
         End::TimedOut { .. } => {
-            return Err(Trouble::broken(judge::Blame::Kiln, "the agent sets no limit for commands of a script"));
+            return Err(Trouble::broken(Blame::Kiln, "the agent sets no limit for commands of a script"));
         }
     }))
 }
@@ -142,17 +154,16 @@ fn modprobe(
     guest: &Guest,
     kernel: &Kernel,
     module: &str,
-    (parameters, cancelled): (&std::collections::BTreeMap<String, serde_json::Value>, &dyn Fn() -> bool),
+    (parameters, cancelled): (&BTreeMap<String, Value>, &dyn Fn() -> bool),
 ) -> Result<Answer, Trouble> {
-    use kernel::Presence;
     match kernel.modules.presence(module) {
-        Presence::Builtin => return Ok(Answer::Done),
+        Presence::BuiltIn => return Ok(Answer::Done),
         Presence::Loadable => {}
         Presence::Absent | Presence::Unknown => {
             return Err(Trouble::new(ErrorName::Missing, format!("the kernel has no module {module}")));
         }
     }
-    let damaged = |error: kernel::Error| Trouble::broken(judge::Blame::Host, error.to_string());
+    let damaged = |error: kernel::Error| Trouble::broken(Blame::Host, error.to_string());
     let modules = kernel.modules.closure(&[module]).map_err(damaged)?;
     let last = modules.len().saturating_sub(1);
     for (place, module) in modules.iter().enumerate() {
@@ -165,10 +176,10 @@ fn modprobe(
 }
 
 /// Parameters of a module as init_module(2) reads them.
-fn words(parameters: &std::collections::BTreeMap<String, serde_json::Value>) -> String {
-    let word = |(name, value): (&String, &serde_json::Value)| match value {
-        serde_json::Value::String(text) => format!("{name}=\"{text}\""),
-        serde_json::Value::Bool(is_set) => format!("{name}={}", u8::from(*is_set)),
+fn words(parameters: &BTreeMap<String, Value>) -> String {
+    let word = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => format!("{name}=\"{text}\""),
+        Value::Bool(is_set) => format!("{name}={}", u8::from(*is_set)),
         value => format!("{name}={value}"),
     };
     parameters.iter().map(word).collect::<Vec<_>>().join(" ")
@@ -178,13 +189,13 @@ fn words(parameters: &std::collections::BTreeMap<String, serde_json::Value>) -> 
 fn sysctl(
     guest: &Guest,
     name: &str,
-    value: Option<&serde_json::Value>,
+    value: Option<&Value>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Answer, Trouble> {
     let path = format!("/proc/sys/{}", name.replace('.', "/"));
     if let Some(value) = value {
         let text = match value {
-            serde_json::Value::String(text) => text.clone(),
+            Value::String(text) => text.clone(),
             value => value.to_string(),
         };
         write(guest, &path, text.as_bytes(), cancelled)?;
@@ -206,7 +217,7 @@ fn wait_for(
         let lines = if place == Place::Log { &state.log } else { &state.console };
         lines.iter().any(|line| line.contains(pattern)).then_some(())
     };
-    let found = guest.heard.wait(&guest.patience(limit, cancelled), lines);
+    let found = guest.transcript.wait(&guest.limits(limit, cancelled), lines);
     found.map(|()| Answer::Done).map_err(|failed| match guest.trouble(failed) {
         Trouble { name: ErrorName::Timeout, .. } => not_seen(pattern, limit),
         trouble => trouble,
@@ -223,10 +234,10 @@ fn wait_for_command(
     limit: Duration,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Answer, Trouble> {
-    let deadline = std::time::Instant::now() + guest.timeouts.stretch(limit);
+    let deadline = Instant::now() + guest.timeouts.stretch(limit);
     loop {
-        let left = deadline.saturating_duration_since(std::time::Instant::now());
-        let environment = std::collections::BTreeMap::new();
+        let left = deadline.saturating_duration_since(Instant::now());
+        let environment = BTreeMap::new();
         let ended = guest.run(shell(guest, command, &environment), Vec::new(), left.max(SOON), cancelled)?;
         if ended.end == End::Exited(0) {
             return result(ended);
@@ -245,7 +256,7 @@ fn suspend(guest: &Guest, time: Duration, cancelled: &dyn Fn() -> bool) -> Resul
     let task = Task::Write { path, append: false, permissions: PERMISSIONS, for_agent: true };
     let job = guest.begin(task, b"mem".to_vec(), cancelled)?;
     std::thread::sleep(time);
-    let woken = guest.work(|machine| machine.execute("system_wakeup", &serde_json::json!({})))?;
+    let woken = guest.work(|machine| machine.execute("system_wakeup", &json!({})))?;
     let ended = guest.end_of(job, SOON, cancelled)?;
     match (woken, ended.end) {
         (Ok(_), End::Exited(0)) => Ok(Answer::Done),

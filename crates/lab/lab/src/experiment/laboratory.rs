@@ -1,41 +1,33 @@
 //! What a script asks goes to a machine, a command or a segment of its step.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use judge::Blame;
-use kernel::Kernel;
 use protocol::Need;
-use script::call::{Call, LabCall, MachineId, Request, SegmentCall};
-use script::describe::{LabFile, MachineDescription, SegmentDescription};
+use script::call::{Call, LabCall, Request, SegmentCall};
+use script::describe::{MachineDescription, SegmentDescription};
 use script::folder::Folder;
+use script::id::MachineId;
 use script::{Answer, Bench, ErrorName, Trouble};
 
+use super::calling::{Calling, Subject};
 use super::describe::Making;
 use super::guest::Guest;
+use super::kept::Kept;
 use super::wire::{Wire, of_segment};
 use super::{inside, outside};
 use crate::backend::{Backend, Waiting};
 use crate::request::MachineRequest;
 
-/// Files that an experiment can keep.
-const FILES_MAX: u32 = 1000;
-
-/// A Kernel that an experiment runs on.
-#[derive(Debug, Clone)]
-pub struct Subject {
-    /// The Kernel.
-    pub kernel: Arc<Kernel>,
-}
-
 /// Where an experiment finds its machines: on this host.
 pub struct Laboratory<'a> {
     setting: Setting<'a>,
+    kept: Kept,
     inventory: Mutex<Inventory>,
-    /// Files that were kept.
-    files: AtomicU32,
 }
 
 /// What a step has.
@@ -53,15 +45,6 @@ impl Inventory {
         self.last += 1;
         self.last
     }
-}
-
-/// A call on its way to a machine.
-pub(super) struct Calling<'a> {
-    pub(super) laboratory: &'a Laboratory<'a>,
-    pub(super) subject: &'a Subject,
-    pub(super) interrupt: &'a AtomicBool,
-    pub(super) cancelled: &'a dyn Fn() -> bool,
-    machine: MachineId,
 }
 
 impl std::fmt::Debug for Laboratory<'_> {
@@ -86,6 +69,8 @@ pub struct Setting<'a> {
     pub results: PathBuf,
     /// What chance is drawn from.
     pub seed: u64,
+    /// When the time of the experiment is over.
+    pub deadline: Instant,
     /// The user wants to stop.
     pub interrupt: &'a AtomicBool,
 }
@@ -100,7 +85,8 @@ impl<'a> Laboratory<'a> {
     /// A laboratory without machines.
     #[must_use]
     pub fn new(setting: Setting<'a>) -> Self {
-        Self { setting, inventory: Mutex::default(), files: AtomicU32::new(0) }
+        let kept = Kept::new(setting.results.clone());
+        Self { setting, kept, inventory: Mutex::default() }
     }
 
     fn inventory(&self) -> MutexGuard<'_, Inventory> {
@@ -108,7 +94,7 @@ impl<'a> Laboratory<'a> {
     }
 
     fn cancelled(&self) -> bool {
-        self.setting.interrupt.load(Ordering::Relaxed)
+        self.setting.interrupt.load(Ordering::Relaxed) || Instant::now() >= self.setting.deadline
     }
 
     fn guest(&self, machine: MachineId) -> Result<Arc<Guest>, Trouble> {
@@ -126,9 +112,9 @@ impl<'a> Laboratory<'a> {
             Call::Lab(LabCall::Machine(wanted)) => self.machine(wanted),
             Call::Lab(LabCall::Segment(wanted)) => self.segment(wanted),
             Call::Lab(LabCall::Sleep { time }) => {
-                let end = std::time::Instant::now() + *time;
-                while std::time::Instant::now() < end && !self.cancelled() {
-                    let left = end.saturating_duration_since(std::time::Instant::now());
+                let end = Instant::now() + *time;
+                while Instant::now() < end && !self.cancelled() {
+                    let left = end.saturating_duration_since(Instant::now());
                     std::thread::sleep(left.min(INTERVAL));
                 }
                 Ok(Answer::Done)
@@ -141,8 +127,8 @@ impl<'a> Laboratory<'a> {
             }
             Call::Job { job, call } => {
                 let found = self.inventory().jobs.get(job).copied();
-                let (machine, number) =
-                    found.ok_or_else(|| Trouble::broken(Blame::Kiln, "the command of a call is not there"))?;
+                let (machine, number) = found
+                    .ok_or_else(|| Trouble::broken(Blame::Kiln, "the command of a call is not there"))?;
                 self.on(machine, |guest, calling| inside::of_job(guest, number, call, calling.cancelled))
             }
             Call::Segment { segment, call } => self.of_segment(*segment, call),
@@ -158,8 +144,20 @@ impl<'a> Laboratory<'a> {
         let guest = self.guest(machine)?;
         let subject = self.subject(guest.subject)?;
         let cancelled = || self.cancelled();
-        let interrupt = self.setting.interrupt;
-        work(&guest, &Calling { laboratory: self, subject, interrupt, cancelled: &cancelled, machine })
+        let Setting { folder, interrupt, .. } = &self.setting;
+        let calling = Calling { subject, folder, kept: &self.kept, interrupt, cancelled: &cancelled };
+        Ok(match work(&guest, &calling)? {
+            Answer::Job(job) => Answer::Job(self.new_job(machine, job)),
+            answer => answer,
+        })
+    }
+
+    /// The number by which the script knows a command of a machine.
+    fn new_job(&self, machine: MachineId, job: u32) -> u32 {
+        let mut inventory = self.inventory();
+        let number = inventory.number();
+        inventory.jobs.insert(number, (machine, job));
+        number
     }
 
     fn subject(&self, number: u32) -> Result<&Subject, Trouble> {
@@ -179,7 +177,7 @@ impl<'a> Laboratory<'a> {
             subject: self.subject(subject)?,
             machine: &self.setting.machine,
             needs: &self.setting.needs,
-            folders: (self.setting.folder.path(), &self.setting.results),
+            folders: (self.setting.folder.path(), &self.kept.folder),
         };
         let parts = making.parts(wanted, number, &wires)?;
         let guest = Guest::start(parts, (subject, wanted.clone.unwrap_or(true)), self.setting.interrupt)?;
@@ -191,7 +189,8 @@ impl<'a> Laboratory<'a> {
         let mut inventory = self.inventory();
         let number = inventory.number();
         let seed = wanted.seed.unwrap_or(self.setting.seed);
-        let wire = Wire::new(format!("segment-{number}"), seed, wanted.network.as_deref(), &wanted.impairment)?;
+        let wire =
+            Wire::new(format!("segment-{number}"), seed, wanted.network.as_deref(), &wanted.impairment)?;
         inventory.wires.insert(number, Arc::new(wire));
         Ok(Answer::Segment(number))
     }
@@ -207,69 +206,22 @@ impl<'a> Laboratory<'a> {
             SegmentCall::Statistics {} => wire.statistics().map(Answer::Plain),
             SegmentCall::Capture {} => {
                 let recorded = wire.segment.recorded().map_err(|error| of_segment(&error))?;
-                self.keep("frames.pcapng", &recorded).map(|name| Answer::Text(name.into_bytes()))
+                self.kept.keep("frames.pcapng", &recorded).map(|name| Answer::Text(name.into_bytes()))
             }
         }
-    }
-
-    /// A place for a file that the experiment keeps; its name there, and its path.
-    fn new_file(&self, name: &str) -> Result<(String, PathBuf), Trouble> {
-        let number = self.files.fetch_add(1, Ordering::Relaxed);
-        if number >= FILES_MAX {
-            let text = format!("an experiment keeps at most {FILES_MAX} files");
-            return Err(Trouble::new(ErrorName::Refused, text));
-        }
-        let base = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
-        let name = format!("{number}-{}", judge::run::file_name(&base));
-        let path = self.setting.results.join(&name);
-        Ok((name, path))
-    }
-
-    /// Keeps a file with the results.
-    fn keep(&self, name: &str, content: &[u8]) -> Result<String, Trouble> {
-        let (name, path) = self.new_file(name)?;
-        let failed = |error: std::io::Error| Trouble::broken(Blame::Host, format!("{}: {error}", path.display()));
-        std::fs::create_dir_all(&self.setting.results).and_then(|()| std::fs::write(&path, content)).map_err(failed)?;
-        Ok(name)
-    }
-}
-
-impl Calling<'_> {
-    /// The number by which the script knows a command of this machine.
-    pub(super) fn new_job(&self, job: u32) -> u32 {
-        let mut inventory = self.laboratory.inventory();
-        let number = inventory.number();
-        inventory.jobs.insert(number, (self.machine, job));
-        number
-    }
-
-    /// A file of the experiment, and its name.
-    pub(super) fn file(&self, file: &LabFile) -> Result<(String, Vec<u8>), Trouble> {
-        let missing = |why: String| Trouble::new(ErrorName::Missing, why);
-        let path = self.laboratory.setting.folder.file(&file.path).map_err(|error| missing(error.to_string()))?;
-        let content = std::fs::read(&path).map_err(|error| missing(format!("{}: {error}", file.path)))?;
-        Ok((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), content))
-    }
-
-    /// Keeps a file of the machine with the results; gives its name there.
-    pub(super) fn keep(&self, path: &str, content: &[u8]) -> Result<String, Trouble> {
-        self.laboratory.keep(path, content)
-    }
-
-    /// A place for a file that is kept.
-    pub(super) fn new_file(&self, name: &str) -> Result<(String, PathBuf), Trouble> {
-        self.laboratory.new_file(name)
     }
 }
 
 /// How often a script that sleeps looks whether it should stop.
-const INTERVAL: std::time::Duration = std::time::Duration::from_millis(100);
+const INTERVAL: Duration = Duration::from_millis(100);
 
 impl Bench for Laboratory<'_> {
     fn call(&self, request: &Request) -> Result<Answer, Trouble> {
-        let answer = self.perform(&request.call)?;
-        self.reports(&request.allow)?;
-        Ok(answer)
+        let answer = self.perform(&request.call);
+        let reported = self.reports(&request.allow);
+        // What went wrong first is the cause, and reports of a kernel that died belong to that.
+        let answer = answer?;
+        reported.map(|()| answer)
     }
 
     fn end_step(&self, _step: &str) -> Result<(), Trouble> {

@@ -9,7 +9,7 @@ use protocol::{Command, End, ToAgent};
 use script::{ErrorName, Trouble};
 
 use super::guest::Guest;
-use super::heard::{Failed, Patience};
+use super::transcript::{Failed, WaitLimits};
 
 /// How long the agent may take for what it does at once, and for a file, on an idle host without emulation.
 pub(super) const SOON: Duration = Duration::from_secs(30);
@@ -36,8 +36,8 @@ impl Guest {
     pub(super) fn order(&self, order: Order, cancelled: &dyn Fn() -> bool) -> Result<u32, Trouble> {
         let number = self.number();
         self.send(ToAgent::Do { number, order })?;
-        let patience = self.patience(SOON, cancelled);
-        let answer = self.heard.wait(&patience, |state| state.answers.remove(&number));
+        let limits = self.limits(SOON, cancelled);
+        let answer = self.transcript.wait(&limits, |state| state.answers.remove(&number));
         match answer.map_err(|failed| self.trouble(failed))? {
             None => Ok(number),
             Some(why) => Err(Trouble::new(ErrorName::Refused, why)),
@@ -45,7 +45,12 @@ impl Guest {
     }
 
     /// Starts a command or a file; gives its number.
-    pub(super) fn begin(&self, task: Task, input: Vec<u8>, cancelled: &dyn Fn() -> bool) -> Result<u32, Trouble> {
+    pub(super) fn begin(
+        &self,
+        task: Task,
+        input: Vec<u8>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<u32, Trouble> {
         if input.len() > PIECE_MAX {
             let text = format!("the standard input of a command has at most {} KiB", PIECE_MAX >> 10);
             return Err(Trouble::new(ErrorName::Refused, text));
@@ -61,8 +66,8 @@ impl Guest {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Ended, Trouble> {
         let began = Instant::now();
-        let patience = self.patience(limit, cancelled);
-        let ended = self.heard.wait(&patience, |state| {
+        let limits = self.limits(limit, cancelled);
+        let ended = self.transcript.wait(&limits, |state| {
             let found = state.jobs.get(&job)?;
             Some((found.output.clone(), found.end.clone()?))
         });
@@ -94,7 +99,12 @@ impl Guest {
     }
 
     /// Reads a file, or writes one; an error of the file is one of the kernel's answers.
-    pub(super) fn file(&self, task: Task, input: Vec<u8>, cancelled: &dyn Fn() -> bool) -> Result<Vec<u8>, Trouble> {
+    pub(super) fn file(
+        &self,
+        task: Task,
+        input: Vec<u8>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, Trouble> {
         let path = match &task {
             Task::Read { path } | Task::Write { path, .. } => path.clone(),
             Task::Program(_) => String::new(),
@@ -115,9 +125,9 @@ impl Guest {
         }
     }
 
-    pub(super) fn patience<'a>(&self, limit: Duration, is_cancelled: &'a dyn Fn() -> bool) -> Patience<'a> {
+    pub(super) fn limits<'a>(&self, limit: Duration, is_cancelled: &'a dyn Fn() -> bool) -> WaitLimits<'a> {
         let deadline = Instant::now() + self.timeouts.stretch(limit);
-        Patience { deadline, silence: Some(self.timeouts.stretch(SILENCE)), is_cancelled }
+        WaitLimits { deadline, silence: Some(self.timeouts.stretch(SILENCE)), is_cancelled }
     }
 
     /// What a wait that failed means to a script.

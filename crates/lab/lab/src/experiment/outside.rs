@@ -7,8 +7,8 @@ use script::call::MachineCall;
 use script::{Answer, ErrorName, Trouble};
 use serde_json::{Value, json};
 
+use super::calling::Calling;
 use super::guest::Guest;
-use super::laboratory::Calling;
 
 /// How long a guest may take to let a device go.
 const UNPLUG_LIMIT: Duration = Duration::from_secs(30);
@@ -27,7 +27,7 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         }
         MachineCall::Plug { device } => plug(guest, device),
         MachineCall::Unplug { device } => unplug(guest, device, calling.cancelled),
-        MachineCall::Nmi {} => refused(guest.work(|machine| machine.interrupt())?),
+        MachineCall::Nmi {} => refused(guest.work(machine::Vmm::interrupt)?),
         MachineCall::Registers {} => {
             let lines = guest.work(machine::Vmm::registers)?;
             Ok(Answer::Plain(json!(lines)))
@@ -36,7 +36,7 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         MachineCall::Resume {} => refused(guest.work(|machine| machine.hold(false))?),
         MachineCall::PowerCut { .. } => guest.start_again(calling.interrupt).map(|()| Answer::Done),
         MachineCall::Dump {} => {
-            let (name, path) = calling.new_file("memory.vmcore")?;
+            let (name, path) = calling.kept.place("memory.vmcore")?;
             refused(guest.work(move |machine| machine.dump(&path))?)?;
             Ok(Answer::Text(name.into_bytes()))
         }
@@ -63,7 +63,8 @@ fn plug(guest: &Guest, text: &str) -> Result<Answer, Trouble> {
     let wrong = |error: hardware::Error| Trouble::new(ErrorName::Refused, error.to_string());
     let device: Device = text.parse().map_err(wrong)?;
     if !device.backings().is_empty() {
-        let text = format!("{text} has something of this host behind it: give it to the machine from the start");
+        let text =
+            format!("{text} has something of this host behind it: give it to the machine from the start");
         return Err(Trouble::new(ErrorName::Refused, text));
     }
     let words = hardware::Hardware::new(vec![device]).map_err(wrong)?.arguments(&[]);
@@ -117,7 +118,8 @@ fn memory(guest: &Guest, address: u64, length: u32) -> Result<Answer, Trouble> {
     let arguments = json!({ "command-line": format!("xp /{length}xb {address:#x}") });
     let answer = monitor(guest, "human-monitor-command", arguments)?;
     let text = answer.as_str().unwrap_or_default();
-    let bytes = text.lines().filter_map(|line| Some(line.split_once(": ")?.1)).flat_map(str::split_whitespace);
+    let bytes =
+        text.lines().filter_map(|line| Some(line.split_once(": ")?.1)).flat_map(str::split_whitespace);
     let byte = |word: &str| u8::from_str_radix(word.trim_start_matches("0x"), 16).ok();
     let bytes: Vec<u8> = bytes.filter_map(byte).collect();
     if bytes.len() as u64 == u64::from(length) {
@@ -133,7 +135,8 @@ mod tests {
     #[test]
     fn words_become_properties() {
         let found = properties("e1000,id=n,bus=slot0,addr=1,multifunction=on");
-        let wanted = json!({ "driver": "e1000", "id": "n", "bus": "slot0", "addr": 1, "multifunction": true });
+        let wanted =
+            json!({ "driver": "e1000", "id": "n", "bus": "slot0", "addr": 1, "multifunction": true });
         assert_eq!(found, wanted);
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use machine::{Event, Machine, Vmm};
 use protocol::ToAgent;
 
-use super::heard::Heard;
+use super::transcript::Transcript;
 
 /// How long an order may lie before the thread sees it.
 const INTERVAL: Duration = Duration::from_millis(4);
@@ -22,7 +22,9 @@ type Work = Box<dyn FnOnce(&mut Vmm) + Send>;
 enum Order {
     Work(Work),
     /// The machine goes: with its power, or by its own leave.
-    End { powers_off: bool },
+    End {
+        powers_off: bool,
+    },
 }
 
 /// A machine, and the thread that listens to it.
@@ -38,10 +40,10 @@ impl std::fmt::Debug for Pump {
 }
 
 impl Pump {
-    /// Listens to `machine`; what it says goes to `heard`.
-    pub(super) fn start(machine: Vmm, heard: Arc<Heard>) -> Self {
+    /// Listens to `machine`; what it says goes to `transcript`.
+    pub(super) fn start(machine: Vmm, transcript: Arc<Transcript>) -> Self {
         let (orders, received) = channel();
-        let thread = std::thread::spawn(move || listen(machine, &heard, &received));
+        let thread = std::thread::spawn(move || listen(machine, &transcript, &received));
         Self { orders, thread: Some(thread) }
     }
 
@@ -51,7 +53,10 @@ impl Pump {
     }
 
     /// Does something with the machine and gives what came of it; nothing if the thread is gone.
-    pub(super) fn work<T: Send + 'static>(&self, work: impl FnOnce(&mut Vmm) -> T + Send + 'static) -> Option<T> {
+    pub(super) fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Vmm) -> T + Send + 'static,
+    ) -> Option<T> {
         let (sender, answer) = channel();
         // Whoever waits for the answer is still there.
         self.order(Order::Work(Box::new(move |machine| drop(sender.send(work(machine))))));
@@ -82,28 +87,31 @@ impl Drop for Pump {
     }
 }
 
-fn listen(mut machine: Vmm, heard: &Heard, orders: &Receiver<Order>) {
+fn listen(mut machine: Vmm, transcript: &Transcript, orders: &Receiver<Order>) {
     let mut silence = Silence::begin(&mut machine);
     let mut is_over = false;
     loop {
         // A machine that is over says nothing, but what is known of it may be asked for.
-        let order = if is_over { orders.recv().map_err(|_| TryRecvError::Disconnected) } else { orders.try_recv() };
+        let order =
+            if is_over { orders.recv().map_err(|_| TryRecvError::Disconnected) } else { orders.try_recv() };
         match order {
             Ok(Order::Work(work)) => {
                 work(&mut machine);
                 continue;
             }
             Ok(Order::End { powers_off: true }) => return Box::new(machine).stop(),
-            Ok(Order::End { powers_off: false }) | Err(TryRecvError::Disconnected) => return machine.cut_power(),
+            Ok(Order::End { powers_off: false }) | Err(TryRecvError::Disconnected) => {
+                return machine.cut_power();
+            }
             Err(TryRecvError::Empty) => {}
         }
         match machine.next(Instant::now() + INTERVAL) {
-            Event::Quiet => silence.look(&mut machine, heard),
+            Event::Quiet => silence.look(&mut machine, transcript),
             event => {
                 is_over = matches!(event, Event::Ended(_));
                 silence = Silence::begin(&mut machine);
-                heard.silent_for(Duration::ZERO);
-                heard.take(event);
+                transcript.silent_for(Duration::ZERO);
+                transcript.take(event);
             }
         }
     }
@@ -121,13 +129,13 @@ impl Silence {
         Self { since: Instant::now(), waited: machine.waited(), asked: Duration::ZERO }
     }
 
-    fn look(&mut self, machine: &mut Vmm, heard: &Heard) {
+    fn look(&mut self, machine: &mut Vmm, transcript: &Transcript) {
         let waited = machine.waited().saturating_sub(self.waited);
         let silence = self.since.elapsed().saturating_sub(waited);
         if silence >= self.asked + PING_AFTER {
             self.asked = silence;
             machine.send(&ToAgent::Ping { nonce: 0 });
-            heard.silent_for(silence);
+            transcript.silent_for(silence);
         }
     }
 }

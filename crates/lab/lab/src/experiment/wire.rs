@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use protocol::job::Interface;
-use script::call::segment::Impairment;
+use script::describe::Impairment;
 use script::{ErrorName, Trouble};
 use segment::{Cause, Direction, Network, Segment, Settings, Station};
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ impl Wire {
         let segment = Segment::new(&settings).map_err(|error| of_segment(&error))?;
         let impairment = translated(impairment)?;
         for station in &settings.stations {
-            let sent = segment.impair(Direction::From(&station.name), impairment);
+            let sent = segment.impair(Direction::From(&station.name), impairment.clone());
             sent.map_err(|error| of_segment(&error))?;
         }
         Ok(Self { segment, network: settings.network, stations: settings.stations, taken: Mutex::default() })
@@ -78,7 +78,11 @@ impl Wire {
     }
 
     /// A place for a machine: the one with this address, or the next that is free.
-    pub(super) fn station(&self, machine: u32, address: Option<&str>) -> Result<(String, Interface), Trouble> {
+    pub(super) fn station(
+        &self,
+        machine: u32,
+        address: Option<&str>,
+    ) -> Result<(String, Interface), Trouble> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = address.map(|text| self.read_address(text)).transpose()?;
         let is_wanted = |(place, station): &(usize, &Station)| match wanted {
@@ -90,7 +94,10 @@ impl Wire {
         let (place, station) = found.ok_or_else(|| match (address, self.stations.last()) {
             (Some(text), Some(last)) => {
                 let first = self.network.switch();
-                refused(format!("{text} is no place on the segment: its addresses are those after {first} up to {}", last.address))
+                refused(format!(
+                    "{text} is no place on the segment: its addresses are those after {first} up to {}",
+                    last.address
+                ))
             }
             _ => refused("the segment is full".to_string()),
         })?;
@@ -104,7 +111,8 @@ impl Wire {
     }
 
     fn read_address(&self, text: &str) -> Result<Ipv4Addr, Trouble> {
-        let wrong = || Trouble::new(ErrorName::Refused, format!("{text:?} is not an address such as 10.77.0.2"));
+        let wrong =
+            || Trouble::new(ErrorName::Refused, format!("{text:?} is not an address such as 10.77.0.2"));
         text.parse().map_err(|_| wrong())
     }
 
@@ -124,13 +132,14 @@ impl Wire {
     ) -> Result<(), Trouble> {
         let impairment = translated(impairment)?;
         let apply = |direction: Direction<'_>| {
-            self.segment.impair(direction, impairment).map_err(|error| of_segment(&error))
+            self.segment.impair(direction, impairment.clone()).map_err(|error| of_segment(&error))
         };
         match (sender, receiver) {
-            (Some(sender), Some(receiver)) => self.pairs(Some(sender), Some(receiver), &mut |from, to| {
-                apply(Direction::Between { from, to })
-            }),
-            (None, Some(receiver)) => self.of(Some(receiver)).iter().try_for_each(|name| apply(Direction::To(name))),
+            (Some(sender), Some(receiver)) => self
+                .pairs(Some(sender), Some(receiver), &mut |from, to| apply(Direction::Between { from, to })),
+            (None, Some(receiver)) => {
+                self.of(Some(receiver)).iter().try_for_each(|name| apply(Direction::To(name)))
+            }
             (sender, None) => self.of(sender).iter().try_for_each(|name| apply(Direction::From(name))),
         }
     }
@@ -140,7 +149,10 @@ impl Wire {
         match (a, b) {
             (Some(a), Some(b)) => {
                 let mut cut = |from: &str, to: &str| {
-                    self.segment.cut_between(from, to).and_then(|()| self.segment.cut_between(to, from)).map_err(|error| of_segment(&error))
+                    self.segment
+                        .cut_between(from, to)
+                        .and_then(|()| self.segment.cut_between(to, from))
+                        .map_err(|error| of_segment(&error))
                 };
                 self.pairs(Some(a), Some(b), &mut cut)
             }
@@ -254,5 +266,8 @@ impl Plugs {
 }
 
 fn no_port(name: &str) -> Trouble {
-    Trouble::new(ErrorName::Missing, format!("the machine has no serial port {name:?}: give it serial,name={name}"))
+    Trouble::new(
+        ErrorName::Missing,
+        format!("the machine has no serial port {name:?}: give it serial,name={name}"),
+    )
 }

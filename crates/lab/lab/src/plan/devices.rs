@@ -36,7 +36,7 @@ impl Plan {
             }
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.payload.devices(kernel.modules.closure(&names)?);
+        self.payload.load_at_boot(kernel.modules.closure(&names)?);
         Ok(None)
     }
 }

@@ -31,6 +31,30 @@ impl Plan {
         Ok(self)
     }
 
+    /// A machine that runs nothing of its own gets what `needs` ask for, modules loaded; or says what is missing.
+    ///
+    /// # Errors
+    ///
+    /// When a module's files are damaged.
+    pub fn give_needs(
+        &mut self,
+        kernel: &Kernel,
+        needs: &[Need<String>],
+        fixed: Fixed,
+    ) -> Result<Option<String>, machine::Error> {
+        let borrowed: Vec<_> = needs.iter().map(Need::borrowed).collect();
+        self.grow(&borrowed, fixed);
+        let missing = borrowed.iter().find_map(|&need| self.lacks(kernel, need));
+        if missing.is_some() {
+            return Ok(missing);
+        }
+        let names = borrowed.iter().flat_map(|&need| modules_of(need));
+        let loadable: Vec<&str> =
+            names.filter(|name| kernel.modules.presence(name) == Presence::Loadable).collect();
+        self.payload.load_at_boot(kernel.modules.closure(&loadable)?);
+        Ok(None)
+    }
+
     /// Makes the machine large enough, as far as the user did not fix it.
     pub(super) fn grow(&mut self, needs: &[Need<&str>], fixed: Fixed) {
         for need in needs {

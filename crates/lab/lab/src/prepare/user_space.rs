@@ -5,6 +5,7 @@ use std::sync::Arc;
 use root::Root;
 
 use super::Context;
+use crate::backend::{Backend, Waiting};
 use crate::request::MachineRequest;
 
 /// Finds the root that was asked for, and makes it if need be.
@@ -16,6 +17,19 @@ pub(crate) fn find(
     machine: &MachineRequest,
     context: &mut Context<'_>,
 ) -> Result<Option<Arc<Root>>, root::Error> {
-    let find = |locator| context.backend.root(locator, &mut context.waiting).map(Arc::new);
+    of(machine, context.backend, &mut context.waiting)
+}
+
+/// The same where there is only a backend.
+///
+/// # Errors
+///
+/// As for [`find`].
+pub(crate) fn of(
+    machine: &MachineRequest,
+    backend: &dyn Backend,
+    waiting: &mut Waiting<'_>,
+) -> Result<Option<Arc<Root>>, root::Error> {
+    let find = |locator| backend.root(locator, waiting).map(Arc::new);
     machine.root.as_ref().map(find).transpose()
 }

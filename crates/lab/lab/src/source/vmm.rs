@@ -44,7 +44,7 @@ impl Source for VmmSource<'_> {
         interrupt: &AtomicBool,
         on_event: &mut dyn FnMut(BootEvent<'_>),
     ) -> Result<Result<Up, BootFailure>, Error> {
-        Ok(self.booted(interrupt, on_event)?.map(Up::from))
+        Ok(self.boot_one(interrupt, on_event)?.map(Up::from))
     }
 
     fn template<'s>(
@@ -77,12 +77,19 @@ impl VmmSource<'_> {
                 earlier.for_each(|line| on_event(BootEvent::Console(line)));
                 template.booted(None, interrupt)
             }
-            Err(BootFailure { trouble: BootTrouble::Unclonable(_), .. }) => self.booted(interrupt, on_event),
+            Err(BootFailure { trouble: BootTrouble::Unclonable(_), .. }) => {
+                self.boot_one(interrupt, on_event)
+            }
             Err(failure) => Ok(Err(failure)),
         }
     }
 
-    fn booted(
+    /// A machine that boots, whether it could be a clone or not.
+    ///
+    /// # Errors
+    ///
+    /// As for [`VmmSource::machine`].
+    pub fn boot_one(
         &self,
         interrupt: &AtomicBool,
         on_event: &mut dyn FnMut(BootEvent<'_>),

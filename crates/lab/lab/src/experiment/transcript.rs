@@ -1,4 +1,4 @@
-//! What was heard of a machine of a script, and how calls wait for it.
+//! What a machine of a script has said, and how calls wait for it.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,14 +17,14 @@ const OUTPUT_MAX: usize = 4 << 20;
 /// How often a call that waits looks whether it should stop.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What was heard of a machine.
+/// What a machine has said.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct Transcript {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// The same, for whoever holds the lock.
+/// The same, behind its lock.
 #[derive(Debug, Default)]
 pub(super) struct State {
     /// How it came to its end, if it did.
@@ -46,10 +46,9 @@ pub(super) struct State {
 /// A command.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Job {
+    /// What it wrote, as far as it is kept.
     pub(super) output: Vec<u8>,
-    /// Nobody keeps what it writes.
     pub(super) end: Option<End>,
-    pub(super) duration: Duration,
 }
 
 /// Why a wait has ended without what it waited for.
@@ -66,14 +65,14 @@ pub(super) enum Failed {
 }
 
 /// How long a call waits.
-pub(super) struct Patience<'a> {
+pub(super) struct WaitLimits<'a> {
     pub(super) deadline: Instant,
     /// A machine that is silent for longer hangs; nothing where silence is what is expected.
     pub(super) silence: Option<Duration>,
     pub(super) is_cancelled: &'a dyn Fn() -> bool,
 }
 
-impl Heard {
+impl Transcript {
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,7 +91,7 @@ impl Heard {
         self.changed.notify_all();
     }
 
-    /// It is another machine now, of which nothing was heard; what is kept of the last one stays.
+    /// It is another machine now, which has said nothing; what is kept of the last one stays.
     pub(super) fn begin_again(&self) {
         let mut state = self.lock();
         (state.death, state.silence) = (None, Duration::ZERO);
@@ -104,7 +103,7 @@ impl Heard {
     /// Waits until `look` finds something.
     pub(super) fn wait<T>(
         &self,
-        patience: &Patience<'_>,
+        limits: &WaitLimits<'_>,
         mut look: impl FnMut(&mut State) -> Option<T>,
     ) -> Result<T, Failed> {
         let mut state = self.lock();
@@ -115,13 +114,13 @@ impl Heard {
             if let Some(death) = &state.death {
                 return Err(Failed::Dead(death.clone()));
             }
-            if patience.silence.is_some_and(|limit| state.silence > limit) {
+            if limits.silence.is_some_and(|limit| state.silence > limit) {
                 return Err(Failed::Silent(state.silence));
             }
-            if Instant::now() >= patience.deadline {
+            if Instant::now() >= limits.deadline {
                 return Err(Failed::Late);
             }
-            if (patience.is_cancelled)() {
+            if (limits.is_cancelled)() {
                 return Err(Failed::Cancelled);
             }
             let waited = self.changed.wait_timeout(state, INTERVAL);
@@ -170,44 +169,44 @@ mod tests {
     use super::*;
     use protocol::KernelRecord;
 
-    fn soon(is_cancelled: &dyn Fn() -> bool) -> Patience<'_> {
-        Patience { deadline: Instant::now(), silence: Some(Duration::from_secs(9)), is_cancelled }
+    fn soon(is_cancelled: &dyn Fn() -> bool) -> WaitLimits<'_> {
+        WaitLimits { deadline: Instant::now(), silence: Some(Duration::from_secs(9)), is_cancelled }
     }
 
     #[test]
     fn what_is_waited_for_counts_before_what_went_wrong() {
-        let heard = Heard::default();
+        let transcript = Transcript::default();
         let end = FromAgent::JobEnded { job: 1, end: End::Exited(0) };
-        heard.take(Event::Agent(end));
-        heard.take(Event::Ended(Death::PoweredOff));
+        transcript.take(Event::Agent(end));
+        transcript.take(Event::Ended(Death::PoweredOff));
         let job = |state: &mut State| state.jobs.get(&1).and_then(|job| job.end.clone());
-        assert_eq!(heard.wait(&soon(&|| false), job), Ok(End::Exited(0)));
+        assert_eq!(transcript.wait(&soon(&|| false), job), Ok(End::Exited(0)));
         let other = |state: &mut State| state.jobs.get(&2).cloned().map(drop);
-        assert_eq!(heard.wait(&soon(&|| false), other), Err(Failed::Dead(Death::PoweredOff)));
+        assert_eq!(transcript.wait(&soon(&|| false), other), Err(Failed::Dead(Death::PoweredOff)));
     }
 
     #[test]
     fn a_wait_ends_when_the_machine_is_silent_late_or_not_wanted() {
-        let heard = Heard::default();
+        let transcript = Transcript::default();
         let nothing = |_: &mut State| None::<()>;
-        assert_eq!(heard.wait(&soon(&|| false), nothing), Err(Failed::Late));
-        let patient = Patience { deadline: Instant::now() + Duration::from_secs(600), ..soon(&|| true) };
-        assert_eq!(heard.wait(&patient, nothing), Err(Failed::Cancelled));
-        heard.silent_for(Duration::from_secs(10));
-        assert_eq!(heard.wait(&patient, nothing), Err(Failed::Silent(Duration::from_secs(10))));
+        assert_eq!(transcript.wait(&soon(&|| false), nothing), Err(Failed::Late));
+        let patient = WaitLimits { deadline: Instant::now() + Duration::from_secs(600), ..soon(&|| true) };
+        assert_eq!(transcript.wait(&patient, nothing), Err(Failed::Cancelled));
+        transcript.silent_for(Duration::from_secs(10));
+        assert_eq!(transcript.wait(&patient, nothing), Err(Failed::Silent(Duration::from_secs(10))));
     }
 
     #[test]
     fn a_flood_is_bounded() {
-        let heard = Heard::default();
+        let transcript = Transcript::default();
         for sequence in 0..30_000 {
             let record = KernelRecord { sequence, time_us: 0, level: 6, text: "x\ny".into() };
-            heard.take(Event::Agent(FromAgent::Log(record)));
+            transcript.take(Event::Agent(FromAgent::Log(record)));
         }
         for _ in 0..200 {
-            heard.take(Event::Agent(FromAgent::JobOutput { job: 7, bytes: vec![0; 32 * 1024] }));
+            transcript.take(Event::Agent(FromAgent::JobOutput { job: 7, bytes: vec![0; 32 * 1024] }));
         }
-        let state = heard.lock();
+        let state = transcript.lock();
         assert_eq!((state.log.len(), state.jobs[&7].output.len()), (LINES_MAX, OUTPUT_MAX));
     }
 }

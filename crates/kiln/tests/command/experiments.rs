@@ -1,0 +1,234 @@
+//! Experiments: lab scripts with machines, disks and segments.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ledger::ExperimentResult;
+use rustix::process::Signal;
+
+use crate::support::{BUILD, Call, Done, KERNEL, Place, processes, until};
+
+/// A stock kernel with drivers for more than clouds have.
+const COMPLETE: &str = "deb:6.1.0-56-amd64";
+
+/// The page about the language.
+const PAGE: &str = include_str!("../../../../docs/scripts.md");
+
+/// How a script begins.
+const BEGIN: &str = "experiment(question = \"why?\", time = \"5m\")\n";
+
+/// A folder with this script.
+fn folder(place: &Place, script: &str) -> PathBuf {
+    let folder = place.path().join("it");
+    fs::create_dir_all(&folder).expect("writable");
+    fs::write(folder.join("experiment.star"), script).expect("writable");
+    folder
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("paths of tests are UTF-8")
+}
+
+fn call(place: &Place, folder: &Path, more: &[&str]) -> Call {
+    place.kiln([&["exp", "run", text(folder), "--json", "--kernel"][..], more].concat())
+}
+
+#[track_caller]
+fn result(done: &Done) -> ExperimentResult {
+    serde_json::from_str(&done.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", done.stdout, done.stderr))
+}
+
+/// The steps of a script, run; gives what it recorded.
+#[track_caller]
+fn passes(place: &Place, kernel: &str, steps: &str) -> String {
+    let folder = folder(place, &format!("{BEGIN}{steps}"));
+    let result = result(&call(place, &folder, &[kernel]).run_within(BUILD));
+    assert_eq!(result.run.outcome, judge::Outcome::Pass, "{:#?}", result.run);
+    result.run.output
+}
+
+#[test]
+fn the_example_of_the_book_runs() {
+    let place = Place::new();
+    let (_, example) = PAGE.split_once("```python\n").expect("an example");
+    let (example, _) = example.split_once("```").expect("its end");
+    let folder = folder(&place, example);
+    let checked = place.kiln(["exp", "check", text(&folder)]).run().expect(0);
+    assert!(checked.stdout.contains("nothing is wrong"), "{}", checked.stdout);
+    let result = result(&call(&place, &folder, &[KERNEL]).run_within(BUILD).expect(0));
+    assert!(result.run.output.contains("throughput = "), "{}", result.run.output);
+}
+
+#[test]
+fn a_new_experiment_runs_at_once_and_is_listed() {
+    let place = Place::new();
+    let path = place.path().join("experiments/mine");
+    place.kiln(["exp", "new", text(&path)]).run().expect(0).says("kiln exp run");
+    let again = place.kiln(["exp", "new", text(&path)]).run().expect(2);
+    assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+    place.kiln(["exp", "run", text(&path), "--kernel", KERNEL]).run().expect(0).says("pass    mine on deb:");
+    let shown = place.kiln(["exp", "show", text(&path)]).run().expect(0);
+    shown.says("Does a file that was synced survive").says("pass").says("sync = ");
+}
+
+/// Machines of one template on a segment: each with an address of its own, a cable that can be cut, and an end of its own.
+#[test]
+fn machines_on_a_segment_reach_each_other_until_it_is_cut() {
+    let place = Place::new();
+    let steps = r#"
+def talk(lab):
+    wire = lab.segment(delay = "1ms")
+    a = lab.machine(nics = [wire.nic()])
+    b = lab.machine(nics = [wire.nic("10.77.0.9")])
+    a.run("ping -c 1 10.77.0.9 && ping -c 1 10.77.0.1")
+    wire.cut(a, b)
+    expect(a.run("ping -c 1 -W 1 10.77.0.9", allow = ["exit"]).status == 1, "nothing passes")
+    wire.heal()
+    a.run("ping -c 1 10.77.0.9")
+    wire.impair(sender = a, loss = 1)
+    expect(a.run("ping -c 1 -W 1 10.77.0.9", allow = ["exit"]).status == 1, "all is lost")
+    expect(wire.statistics()["10.77.0.2"]["lost"] > 0, "it is counted")
+    note(wire.capture())
+    ended = b.run("echo c > /proc/sysrq-trigger", allow = ["crash"])
+    expect(ended.error == "crash", "a machine dies alone")
+    expect(a.run("echo alive").output == "alive\n", "the other one lives")
+
+step(talk)
+"#;
+    let output = passes(&place, KERNEL, steps);
+    assert!(output.contains("frames.pcapng"), "{output}");
+}
+
+/// What a script can do to a machine from inside and from outside.
+#[test]
+fn a_script_has_files_modules_devices_and_the_power_in_its_hand() {
+    let place = Place::new();
+    let steps = r#"
+def received(lab, m):
+    line = ""
+    for _ in range(600):
+        line += m.receive("line")
+        if line.endswith("\n"):
+            break
+        lab.sleep("100ms")
+    return line
+
+def inside(lab):
+    m = lab.machine(disks = ["16M,serial=d0", "16M,fail=read,bad-sector=0"], devices = ["slot,id=s0", "serial,name=line"])
+    m.write("/tmp/x", "text" * 10000)
+    expect(len(m.read("/tmp/x")) == 40000, "a file comes back")
+    m.put(lab.file("experiment.star"))
+    expect("def inside" in m.read("/tmp/experiment.star"), "so does one of the folder")
+    expect(m.read("/none", allow = ["refused"]) == None, "a file that is not there is refused")
+    note("kept " + m.get("/proc/version"))
+    m.modprobe("dummy", params = {"numdummies": 3})
+    expect(m.run("ls -d /sys/class/net/dummy*").output.count("dummy") == 3, "with its parameters")
+    m.rmmod("dummy")
+    m.sysctl("kernel.panic", 7)
+    expect(m.sysctl("kernel.panic") == "7", "a sysctl is what it was set to")
+    expect(m.run("dd if=/dev/vdb count=1", allow = ["exit"]).status == 1, "the disk fails")
+    job = m.start("echo ready; sleep 600")
+    m.wait_for("test -d /proc", where = "command")
+    job.kill()
+    expect(job.wait(allow = ["signal"]).signal == 9, "a command can be ended")
+    m.run("echo marked > /dev/kmsg")
+    m.wait_for("marked")
+    expect(m.run("sleep 100", timeout = "1ms", allow = ["timeout"]).error == "timeout", "a command has a limit")
+
+    m.plug("qemu:e1000,id=n0,bus=s0")
+    m.wait_for("grep -q 0x8086 /sys/bus/pci/devices/0000:01:00.0/vendor", where = "command", timeout = "60s")
+    m.unplug("n0")
+    expect(m.run("ls /sys/bus/pci/devices/0000:01:00.0", allow = ["exit"]).status != 0, "it is gone")
+    expect(m.qmp("query-status")["running"], "it runs")
+    m.pause()
+    m.resume()
+    expect(len(m.memory(0x1000, 16)) == 16 and len(m.registers()) > 0, "its memory can be read")
+    m.run("stty -F /dev/ttyS2 raw -echo && echo hello > /dev/ttyS2")
+    expect(received(lab, m) == "hello\n", "a serial port leads to the script")
+    reader = m.start("exec 3< /dev/ttyS2; touch /tmp/open; head -n 1 <&3")
+    m.wait_for("test -e /tmp/open", where = "command")
+    m.transmit("line", "answer\n")
+    expect(reader.wait().output == "answer\n", "and back")
+
+    m.run("echo kept | dd of=/dev/vda conv=sync,fsync")
+    m.reboot()
+    expect("kept" in m.run("dd if=/dev/vda count=1 2>/dev/null").output, "a disk outlives a restart")
+    m.power_cut()
+    expect("kept" in m.run("dd if=/dev/vda count=1 2>/dev/null").output, "and a power cut")
+    m.stop()
+    expect(m.run("true", allow = ["stopped"]).error == "stopped", "a machine that is off does nothing")
+
+step(inside)
+"#;
+    let output = passes(&place, COMPLETE, steps);
+    assert!(output.contains("kept 0-version"), "{output}");
+}
+
+/// The steps that are complete are not run again, and nothing is left of the killed one.
+#[test]
+fn a_killed_experiment_goes_on_after_its_last_complete_step() {
+    let place = Place::new();
+    let steps = r#"
+def first(lab):
+    note("ran " + lab.machine().run("uname -r").output.strip())
+    return 7
+
+def second(lab, number):
+    lab.machine().run("sleep 600", timeout = "600s")
+    metric("number", number)
+
+step(second, step(first))
+"#;
+    let begin = "experiment(question = \"why?\", time = \"30m\", measures = [metric_info(\"number\", unit = \"1\")])\n";
+    let folder = folder(&place, &format!("{begin}{steps}"));
+    let journal = || {
+        let entries = fs::read_dir(place.path().join("results")).into_iter().flatten().flatten();
+        let journals = entries.map(|entry| entry.path().join("journal.jsonl"));
+        journals.filter_map(|path| fs::read_to_string(path).ok()).collect::<String>()
+    };
+    let has_begun = || journal().contains("\"second\"").then_some(());
+    let results = place.path().join("results");
+    let start = || call(&place, &folder, &[KERNEL, "--results", text(&results)]).start();
+    let running = start();
+    until("the second step has begun", has_begun);
+    let all = processes::descendants(running.pid());
+    running.signal(Signal::KILL);
+    running.wait();
+    until("all of them are gone", || (!all.iter().any(processes::lives)).then_some(()));
+    // Only the second step is left, and it has another machine.
+    let running = start();
+    running.qemu();
+    running.signal(Signal::INT);
+    running.wait().expect(130);
+    assert_eq!(journal().matches("ran 6.1").count(), 1, "{}", journal());
+}
+
+#[test]
+fn what_is_wrong_with_a_script_is_one_message_at_its_line() {
+    let place = Place::new();
+    for (steps, code, words) in [
+        ("def f(lab):\n    lab.mashine()\nstep(f)\n", 3, "did you mean `machine`"),
+        ("def f(lab):\n    lab.machine(disks = [\"4X\"])\nstep(f)\n", 1, "disk has no option \\\"4X\\\""),
+        (
+            "def f(lab):\n    for x in range(16000000):\n        for y in range(16000000):\n            pass\nstep(f)\n",
+            3,
+            "a loop without end",
+        ),
+        ("def f(lab):\n    lab.file(\"../x\")\nstep(f)\n", 3, "../x"),
+        ("def f(lab):\n    lab.machine(devices = [\"sound\"])\nstep(f)\n", 4, "snd_hda_intel"),
+        ("def f(lab):\n    lab.machine().run(\"exit 3\")\nstep(f)\n", 1, "status 3"),
+    ] {
+        let folder = folder(&place, &format!("{BEGIN}{steps}"));
+        let done = call(&place, &folder, &[KERNEL]).run();
+        assert_eq!(done.code, Some(code), "{steps}: {}{}", done.stdout, done.stderr);
+        assert!(done.stdout.contains(words), "{words}: {}", done.stdout);
+        assert!(done.stdout.contains("experiment.star:"), "{}", done.stdout);
+    }
+    let wrong = folder(&place, "def f(:\n");
+    let done = call(&place, &wrong, &[KERNEL]).run().expect(2);
+    assert!(done.stderr.contains("experiment.star:1"), "{}", done.stderr);
+    assert_eq!(place.kiln(["exp", "check", text(&wrong)]).run().code, Some(2));
+    let none = place.kiln(["exp", "show", "no-such-experiment"]).run().expect(2);
+    assert!(none.stderr.contains("there is no experiment"), "{}", none.stderr);
+}
