@@ -9,7 +9,7 @@ USER_HOME := $(if $(SUDO_USER),$(shell getent passwd '$(SUDO_USER)' | cut -d: -f
 export PATH := $(PATH):$(USER_HOME)/.cargo/bin
 export RUSTUP_HOME ?= $(USER_HOME)/.rustup
 
-.PHONY: help try check bench proof fuzz configurations build install clean
+.PHONY: help try check bench proof fuzz configurations experiments build install clean
 
 help:
 	@echo 'make try      set up, build, boot a stock kernel, run the smoke suite, print the verdict'
@@ -20,6 +20,8 @@ help:
 	@echo 'make fuzz     each fuzz target for half an hour, for nights'
 	@echo 'make configurations'
 	@echo '              build what kiln build recommends from two sources and plant faults in it, for nights'
+	@echo 'make experiments'
+	@echo '              every experiment in full, on two kernels'
 	@echo 'make install  kiln, its manual pages and completions under PREFIX ($(PREFIX))'
 
 try:
@@ -47,6 +49,13 @@ configurations:
 	scripts/setup proof
 	cargo xtask configurations
 
+experiments: build
+	scripts/setup proof
+	$(KILN) exp | while read -r name rest; do \
+		$(KILN) exp run "experiments/$$name" --kernel deb:6.1.0-56-amd64 </dev/null || exit 1; \
+		$(KILN) exp run "experiments/$$name" --kernel deb:latest-amd64 </dev/null || exit 1; \
+	done
+
 build:
 	cargo build --release --locked --package kiln
 
@@ -55,6 +64,8 @@ install: build
 	rm -rf target/manual && $(KILN) manual target/manual
 	install -d '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 644 target/manual/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
+	install -d '$(DESTDIR)$(PREFIX)/share/kiln'
+	cp -r experiments '$(DESTDIR)$(PREFIX)/share/kiln/'
 	install -d '$(DESTDIR)$(PREFIX)/share/bash-completion/completions' \
 		'$(DESTDIR)$(PREFIX)/share/zsh/site-functions' '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d'
 	$(KILN) completions bash > '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/kiln'

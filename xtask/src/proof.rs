@@ -25,6 +25,10 @@ fn more_steps() -> Vec<Step> {
         Step::new("property tests, many cases", suite::run_many_cases),
         Step::new("fuzzing", || fuzz::all(FUZZ_SECONDS)),
         Step::new("benchmark", bench_beside_tests),
+        // They take as long as all others together: an interrupted proof resumes with the kernels that are left.
+        Step::new("LTP, Debian 12", || suite::run_ltp("debian_12")),
+        Step::new("LTP, cloud", || suite::run_ltp("the_cloud_kernel")),
+        Step::new("LTP, backported", || suite::run_ltp("the_backported_kernel")),
     ]
 }
 

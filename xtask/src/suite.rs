@@ -17,6 +17,9 @@ const MANY_CASES: &str = "2560";
 /// Tests that take too long even for `cargo xtask proof`.
 const CONFIGURATIONS: &str = "configurations::all_";
 
+/// How the names of tests begin that run LTP; the name of a kernel comes next.
+const LTP: &str = "ltp::ltp_on_";
+
 /// Builds all tests, and the programs that they call.
 pub(crate) fn build() -> Result<()> {
     succeed(&mut cargo(&["test", "--workspace", "--locked", "--no-run", "--quiet"]))
@@ -51,12 +54,23 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Tests marked `#[ignore]`: too long for every change.
+/// Tests marked `#[ignore]`: too long for every change. Those of LTP are steps of their own.
 pub(crate) fn run_long() -> Result<()> {
     if has_nextest() {
-        return nextest(&["--run-ignored", "only", "--filterset", &format!("not test(/^{CONFIGURATIONS}/)")]);
+        let filter = format!("not test(/^({CONFIGURATIONS}|{LTP})/)");
+        return nextest(&["--run-ignored", "only", "--filterset", &filter]);
     }
-    test(&["--workspace", "--no-fail-fast", "--tests", "--", "--ignored", "--skip", CONFIGURATIONS])
+    let skipped = ["--skip", CONFIGURATIONS, "--skip", LTP];
+    test(&[&["--workspace", "--no-fail-fast", "--tests", "--", "--ignored"][..], &skipped].concat())
+}
+
+/// The tests of LTP on one of the kernels: each takes more than half an hour.
+pub(crate) fn run_ltp(kernel: &str) -> Result<()> {
+    let name = format!("{LTP}{kernel}_");
+    if has_nextest() {
+        return nextest(&["--run-ignored", "only", "--filterset", &format!("test(/^{name}/)")]);
+    }
+    test(&["--package", "kiln", "--no-fail-fast", "--", "--ignored", &name])
 }
 
 /// Builds the configurations that users are advised to build, and plants faults in them.

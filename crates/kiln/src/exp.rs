@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use judge::exit::INTERRUPTED;
 use lab::HostBackend;
 use lab::experiment::catalogue::{self, Entry};
-use lab::experiment::{Carried, PreparedExperiment};
+use lab::experiment::{Carried, PreparedExperiment, Watching};
 use lab::prepare;
 use ledger::{ExperimentFolder, ExperimentResult, experiments_root, results_of};
 use script::{Experiment, Metadata};
@@ -144,20 +145,26 @@ fn run(args: &ExpRun) -> Result<u8> {
     let root = args.results.clone().unwrap_or_else(experiments_root);
     let kept = ExperimentFolder::open(&root, &prepared.name(), &prepared.identity(), args.fresh)
         .with_context(|| format!("{}; choose another with --results", root.display()))?;
-    let mut progress = Progress::new();
+    let progress = Mutex::new(Progress::new());
+    let progress = || progress.lock().unwrap_or_else(PoisonError::into_inner);
     let mut failed = None;
     if !args.json && kept.is_resumed {
         print("goes on after the steps that an earlier run has completed; --fresh begins again\n")?;
     }
     let mut on_line = |line: &str| {
         if !args.json {
+            // Its line goes before another is printed.
+            progress().clear();
             failed = failed.take().or(print(&format!("{line}\n")).err());
         }
     };
-    let waiting = lab::Waiting { interrupt: &interrupt, progress: &mut |news| progress.tell(news) };
+    let on_call = |text: &str| progress().show(text);
+    let waiting = lab::Waiting { interrupt: &interrupt, progress: &mut |news| progress().tell(news) };
     let context = prepare::Context { backend: &HostBackend, waiting };
-    let Carried { verdict, run } = prepared.run(&context, (&kept.journal(), kept.path()), &mut on_line)?;
-    drop(progress);
+    let watching = Watching { on_line: &mut on_line, on_call: &on_call };
+    let carried = prepared.run(&context, (&kept.journal(), kept.path()), watching);
+    progress().clear();
+    let Carried { verdict, run } = carried?;
     if let Some(error) = failed {
         return Err(error);
     }

@@ -142,7 +142,7 @@ impl cli::ExpRun {
 
 impl cli::RootOptions {
     /// A machine with this root.
-    fn add_to(&self, machine: MachineRequest) -> MachineRequest {
+    pub(crate) fn add_to(&self, machine: MachineRequest) -> MachineRequest {
         MachineRequest { root: self.root.clone(), ..machine }
     }
 }

@@ -66,7 +66,8 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    fn clear(&mut self) {
+    /// Takes the line away.
+    pub(crate) fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
             let _ = write!(self.out, "{CLEAR}");
         }

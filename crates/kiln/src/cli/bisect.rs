@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use kernel::Locator;
 use protocol::Need;
 
-use super::{BuildOptions, MachineOptions, OUTPUT};
+use super::{BuildOptions, MachineOptions, OUTPUT, RootOptions};
 use crate::units;
 
 /// Where the help lists what is walked.
@@ -123,4 +123,6 @@ pub(crate) struct Bisect {
     pub(crate) build: BuildOptions,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
+    #[command(flatten)]
+    pub(crate) root: RootOptions,
 }

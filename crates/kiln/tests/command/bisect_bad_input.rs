@@ -54,6 +54,8 @@ fn questions_that_are_none() {
         &["cannot be used with"],
     );
     refused(&place, &[RANGE, "--case", "no/such-case"], 2, &["no/such-case"]);
+    refused(&place, &[RANGE, "--case", "pipe/full", "--root", "debian"], 2, &["--root debian", "--exec"]);
+    refused(&place, &[RANGE, "--exec", "/bin/true", "--root", "host"], 2, &["--root host", "may change"]);
     refused(&place, &[RANGE, "--case", "pipe/*"], 2, &["pipe/*", "name one"]);
     refused(&place, &[RANGE, "--metric", "no/such-operation"], 2, &["no/such-operation"]);
     refused(&place, &[RANGE, "--metric", "poll/*"], 2, &["poll/*", "name one"]);

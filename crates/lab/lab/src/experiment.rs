@@ -24,5 +24,5 @@ mod transcript;
 mod wire;
 
 pub use calling::Subject;
-pub use carry_out::{Carried, PreparedExperiment};
+pub use carry_out::{Carried, PreparedExperiment, Watching};
 pub use laboratory::{Laboratory, Setting};

@@ -141,6 +141,7 @@ impl BisectRequest {
     ///
     /// When something is not there, or a pattern names more than one.
     pub fn check(&self) -> Result<(), Error> {
+        self.check_root()?;
         if let Question::Metric { name, .. } = &self.question {
             let named = operations(std::slice::from_ref(name)).map_err(lab::suites::Error::from)?;
             return is_one("--metric", name, named.len());
@@ -154,6 +155,19 @@ impl BisectRequest {
             Suite::External(suite) => suite.cases.len(),
         };
         is_one("--case", case, count)
+    }
+
+    /// Only programs run in a root, and one that changes meanwhile would be blamed on the kernel.
+    fn check_root(&self) -> Result<(), Error> {
+        let Some(root) = &self.machine.root else { return Ok(()) };
+        if !matches!(self.question, Question::Program(_)) {
+            return Err(Error::Usage(format!("--root {root}: only a program (--exec) runs in a root")));
+        }
+        if self.machine.shows_host_files() {
+            let text = format!("--root {root}: files of this host may change while kiln searches: use packages, a directory or an image");
+            return Err(Error::Usage(text));
+        }
+        Ok(())
     }
 
     /// The program that runs.

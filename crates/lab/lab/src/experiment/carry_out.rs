@@ -9,6 +9,7 @@ use judge::{Blame, Judgement, Outcome, Run};
 use kernel::Kernel;
 use machine::TimeoutScale;
 use protocol::Need;
+use script::call::{Call, GuestCall, LabCall, Request};
 use script::folder::Folder;
 use script::show::shown;
 use script::{Event, Experiment, FileStore, KernelInfo, Limits, Problem, Setup, Verdict};
@@ -30,6 +31,20 @@ pub struct PreparedExperiment {
     subjects: Vec<Subject>,
     needs: Vec<Need<String>>,
     setup: Setup,
+}
+
+/// Whoever looks on.
+pub struct Watching<'a> {
+    /// Gets what the script records, as lines.
+    pub on_line: &'a mut (dyn FnMut(&str) + Send),
+    /// Gets what it is about to do, as a line.
+    pub on_call: &'a (dyn Fn(&str) + Sync),
+}
+
+impl std::fmt::Debug for Watching<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watching").finish_non_exhaustive()
+    }
 }
 
 /// What came of an experiment.
@@ -91,8 +106,7 @@ impl PreparedExperiment {
         self.folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Runs it, from where the journal in `journal` ends; what it keeps goes to `results`. `on_line` gets what it records, as
-    /// lines for people.
+    /// Runs it, from where the journal in `journal` ends; what it keeps goes to `results`.
     ///
     /// # Errors
     ///
@@ -101,9 +115,11 @@ impl PreparedExperiment {
         &self,
         context: &Context<'_>,
         (journal, results): (&Path, &Path),
-        on_line: &mut (dyn FnMut(&str) + Send),
+        watching: Watching<'_>,
     ) -> Result<Carried, Error> {
         let mut store = FileStore::open(journal).map_err(|error| Error::Usage(error.to_string()))?;
+        let Watching { on_line, on_call } = watching;
+        let tell_call = |request: &Request| on_call(&about(request));
         let limit = self.limit()?;
         let deadline = Instant::now() + limit;
         let laboratory = Laboratory::new(Setting {
@@ -116,6 +132,7 @@ impl PreparedExperiment {
             seed: self.request.seed,
             deadline,
             interrupt: context.waiting.interrupt,
+            on_call: &tell_call,
         });
         let listener = Lines { on_line: Mutex::new((on_line, String::new())) };
         let start = Instant::now();
@@ -163,6 +180,21 @@ fn info(kernel: &Kernel) -> KernelInfo {
         release: kernel.release.clone().unwrap_or_default(),
         identity: kernel.identity(""),
     }
+}
+
+/// What a script is about to do, in a few words.
+fn about(request: &Request) -> String {
+    let what = match &request.call {
+        Call::Lab(LabCall::Machine(_)) => "starts a machine".to_string(),
+        Call::Lab(LabCall::Segment(_)) => "makes a segment".to_string(),
+        Call::Lab(LabCall::Sleep { .. }) => "sleeps".to_string(),
+        Call::Guest { machine, call: GuestCall::Run { command, .. } } => format!("machine {machine} runs {command}"),
+        Call::Guest { machine, .. } | Call::Machine { machine, .. } => format!("machine {machine}"),
+        Call::Job { .. } => "waits for a command".to_string(),
+        Call::Segment { .. } => "changes a segment".to_string(),
+    };
+    let at = &request.at;
+    format!("{} {}:{}: {}", request.step, at.file, at.line, shown(&what, WIDTH))
 }
 
 type OnLine<'a> = &'a mut (dyn FnMut(&str) + Send);

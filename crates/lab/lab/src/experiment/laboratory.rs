@@ -73,6 +73,8 @@ pub struct Setting<'a> {
     pub deadline: Instant,
     /// The user wants to stop.
     pub interrupt: &'a AtomicBool,
+    /// Gets each call before it is done.
+    pub on_call: &'a (dyn Fn(&Request) + Sync),
 }
 
 impl std::fmt::Debug for Setting<'_> {
@@ -217,6 +219,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 impl Bench for Laboratory<'_> {
     fn call(&self, request: &Request) -> Result<Answer, Trouble> {
+        (self.setting.on_call)(request);
         let answer = self.perform(&request.call);
         let reported = self.reports(&request.allow);
         // What went wrong first is the cause, and reports of a kernel that died belong to that.
