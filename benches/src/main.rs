@@ -16,6 +16,7 @@
 //! * [`mod@race`]: runs all in turns
 //! * [`clones`], [`memory`]: what a clone takes
 //! * [`reproducer`]: the loop of who edits a program and runs it
+//! * [`roots`]: what a user space costs
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -35,6 +36,7 @@ mod planted;
 mod promise;
 mod race;
 mod reproducer;
+mod roots;
 
 use std::process::ExitCode;
 
@@ -56,6 +58,9 @@ const TRIVIAL: &[&str] = &["--suite", "full", "--case", "process/no-child"];
 
 /// Asks for nothing but the figures of comparisons.
 const COMPARING: &str = "comparing";
+
+/// Asks for nothing but the figures of user spaces.
+const ROOTS: &str = "roots";
 
 fn main() -> ExitCode {
     match run() {
@@ -82,12 +87,20 @@ fn run() -> Result<bool> {
     let argument = std::env::args().nth(1);
     let running = match argument.as_deref() {
         Some(COMPARING) => true,
-        Some(text) => cases(&kiln, &plan, text.parse().context("usage: bench [ROUNDS|comparing]")?)?,
-        None => cases(&kiln, &plan, ROUNDS)?,
+        Some(ROOTS) => return user_spaces(&kiln, ROUNDS),
+        Some(text) => cases(&kiln, &plan, text.parse().context("usage: bench [ROUNDS|comparing|roots]")?)?,
+        None => cases(&kiln, &plan, ROUNDS)? & user_spaces(&kiln, ROUNDS)?,
     };
     let comparing = comparisons()?;
     println!("{}", host::describe(&plan, &load_before));
     Ok(running && comparing)
+}
+
+/// What programs in a user space take.
+fn user_spaces(kiln: &Kiln, rounds: usize) -> Result<bool> {
+    let (times, promises) = roots::measure(kiln, rounds)?;
+    println!("{times}\n{}", promise::table(&promises));
+    Ok(promises.iter().all(Promise::is_kept))
 }
 
 /// What a comparison of two kernels takes.

@@ -164,7 +164,9 @@ impl BisectRequest {
             return Err(Error::Usage(format!("--root {root}: only a program (--exec) runs in a root")));
         }
         if self.machine.shows_host_files() {
-            let text = format!("--root {root}: files of this host may change while kiln searches: use packages, a directory or an image");
+            let text = format!(
+                "--root {root}: files of this host may change while kiln searches: use packages, a directory or an image"
+            );
             return Err(Error::Usage(text));
         }
         Ok(())

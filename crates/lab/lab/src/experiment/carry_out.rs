@@ -188,7 +188,9 @@ fn about(request: &Request) -> String {
         Call::Lab(LabCall::Machine(_)) => "starts a machine".to_string(),
         Call::Lab(LabCall::Segment(_)) => "makes a segment".to_string(),
         Call::Lab(LabCall::Sleep { .. }) => "sleeps".to_string(),
-        Call::Guest { machine, call: GuestCall::Run { command, .. } } => format!("machine {machine} runs {command}"),
+        Call::Guest { machine, call: GuestCall::Run { command, .. } } => {
+            format!("machine {machine} runs {command}")
+        }
         Call::Guest { machine, .. } | Call::Machine { machine, .. } => format!("machine {machine}"),
         Call::Job { .. } => "waits for a command".to_string(),
         Call::Segment { .. } => "changes a segment".to_string(),
