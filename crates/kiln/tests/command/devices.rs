@@ -6,7 +6,7 @@ use std::path::Path;
 use judge::{Outcome, Run};
 
 use crate::support::bundle::says_the_same;
-use crate::support::{Done, KERNEL, Place, UML};
+use crate::support::{BUILD, Done, KERNEL, Place, UML};
 
 /// A stock kernel with drivers for more than clouds have.
 const COMPLETE: &str = "deb:6.1.0-56-amd64";
@@ -91,6 +91,15 @@ fn what_a_kernel_lacks_for_a_device_is_a_skip_before_the_boot() {
     assert_eq!(only_run(&done).reason, "the kernel has no module snd_hda_intel, which sound needs");
     let shell = place.kiln(["shell", KERNEL, "--device", "sound", "-c", "true"]).run().expect(2);
     assert!(shell.stderr.contains("snd_hda_intel"), "{}", shell.stderr);
+}
+
+/// The agent waits for all disks, and that of a root needs a driver as the others do.
+#[test]
+fn a_root_and_a_disk_of_another_bus_are_found() {
+    let place = Place::new();
+    let job = place.script("job", "test -b /dev/sda && ip -V");
+    let options = ["--root", "debian:iproute2", "--disk", "64M,bus=scsi"];
+    place.exec_on(COMPLETE, &job, &options).run_within(BUILD).expect(0);
 }
 
 #[test]

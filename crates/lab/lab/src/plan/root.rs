@@ -44,6 +44,8 @@ impl Plan {
         let loadable: Vec<&str> =
             names.into_iter().filter(|name| presence(name) == Presence::Loadable).collect();
         let modules = kernel.modules.closure(&loadable)?;
+        // The agent waits for all disks, also that of the root, before it mounts it.
+        self.payload.load_at_boot(modules.clone());
         self.payload.root(machine::root::mount(root, engine), modules);
         self.root = Some(Arc::clone(root));
         Ok(None)

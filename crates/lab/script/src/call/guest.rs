@@ -204,7 +204,7 @@ pub(crate) const METHODS: &[Signature] = &[
         parameters: &[],
         rest: None,
         gives: Gives::Lines,
-        about: "the kernel log since the boot",
+        about: "what the kernel has logged since the machine is there; `dmesg` has the boot",
     },
     Signature {
         name: "wait_for",
