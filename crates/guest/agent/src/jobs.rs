@@ -199,7 +199,10 @@ fn program(command: &Command) -> i32 {
 }
 
 fn read(path: &str) -> std::io::Result<()> {
-    std::io::copy(&mut File::open(path)?, &mut std::io::stdout()).map(drop)
+    let mut output = std::io::stdout();
+    std::io::copy(&mut File::open(path)?, &mut output)?;
+    // The child exits without running destructors, and standard output holds back what comes after the last line feed.
+    output.flush()
 }
 
 fn write(path: &str, append: bool, permissions: u32) -> std::io::Result<()> {

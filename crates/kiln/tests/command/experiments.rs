@@ -153,8 +153,9 @@ def received(lab, m):
 
 def inside(lab):
     m = lab.machine(disks = ["16M,serial=d0", "16M,fail=read,bad-sector=0"], devices = ["slot,id=s0", "serial,name=line"])
-    m.write("/tmp/x", "text" * 10000)
-    expect(len(m.read("/tmp/x")) == 40000, "a file comes back")
+    text = "text" * 10000 + "\nno line feed at its end"
+    m.write("/tmp/x", text)
+    expect(m.read("/tmp/x") == text, "a file comes back")
     m.put(lab.file("experiment.star"))
     expect("def inside" in m.read("/tmp/experiment.star"), "so does one of the folder")
     expect(m.read("/none", allow = ["refused"]) == None, "a file that is not there is refused")
