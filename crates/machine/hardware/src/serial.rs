@@ -63,7 +63,8 @@ impl Serial {
         vec![Backing::Lab(self.name.clone())]
     }
 
-    /// Linux numbers ports by their place, so these come after kiln's own; out of files nobody is at the other end.
+    /// Linux gives the third and the fourth port of a PC numbers after kiln's own. QEMU's ACPI table lists any other port
+    /// before the console, whose number it takes then. Out of files nobody is at the other end.
     pub(crate) fn arguments(&self, places: &[Place]) -> Vec<String> {
         let Self { name, port, irq } = self;
         let chardev = match places {
