@@ -1,8 +1,8 @@
 //! What a user can get wrong: one clear message, the right exit code, and nothing left behind.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::support::{KERNEL, Place, UML, kernel};
+use crate::support::{KERNEL, Place, UML, kernel, text};
 
 /// A call that is refused with these words; `lines` is the most that the message may take.
 #[track_caller]
@@ -27,10 +27,6 @@ fn check(place: &Place, message: &str, words: &[&str]) {
 /// The image of the test kernel.
 fn image() -> PathBuf {
     kernel().image
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("paths of tests are UTF-8")
 }
 
 #[test]

@@ -1,24 +1,11 @@
 //! Machines with more than every machine has: disks, interfaces, IOMMUs, NUMA nodes, firmware.
 
 use std::fs;
-use std::path::Path;
 
-use judge::{Outcome, Run};
+use judge::Outcome;
 
 use crate::support::bundle::says_the_same;
-use crate::support::{BUILD, Done, KERNEL, Place, UML};
-
-/// A stock kernel with drivers for more than clouds have.
-const COMPLETE: &str = "deb:6.1.0-56-amd64";
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("paths of tests are UTF-8")
-}
-
-#[track_caller]
-fn only_run(done: &Done) -> Run {
-    done.finished().into_iter().next().expect("one case ran")
-}
+use crate::support::{BUILD, COMPLETE, KERNEL, Place, UML, text};
 
 /// Drivers are loaded and disks found before the program starts, in clones, too.
 #[test]
@@ -42,7 +29,7 @@ fn disks_of_many_buses_are_there_when_a_program_starts() {
         options.extend(["--device", device]);
     }
     let done = place.exec_on(COMPLETE, &job, &options).run().expect(0);
-    assert_eq!(only_run(&done).outcome, Outcome::Pass);
+    assert_eq!(done.only_run().outcome, Outcome::Pass);
     assert!(!done.stdout.contains("cloned"), "it is a clone: {}", done.stdout);
 }
 
@@ -76,7 +63,7 @@ fn a_disk_fails_as_it_was_told_to_and_its_writes_are_logged() {
         (format!("file={},writes={}", text(&kept), text(&log)), format!("image={}", text(&image)));
     let options = ["--disk", "64M,fail=read,bad-sector=2048", "--disk", &kept_disk, "--disk", &image_disk];
     let done = place.exec(&job, &options).run().expect(0).says("stays");
-    assert_eq!(only_run(&done).outcome, Outcome::Pass);
+    assert_eq!(done.only_run().outcome, Outcome::Pass);
     assert!(fs::read(&kept).expect("readable").starts_with(b"new\n"), "what is written to a file stays");
     assert!(fs::read(&image).expect("readable").starts_with(b"xxxx"), "an image stays as it is");
     // The magic number of dm-log-writes: drivers/md/dm-log-writes.c.
@@ -88,7 +75,7 @@ fn what_a_kernel_lacks_for_a_device_is_a_skip_before_the_boot() {
     let place = Place::new();
     let job = place.script("job", "exit 1");
     let done = place.exec(&job, &["--device", "sound"]).run().expect(4);
-    assert_eq!(only_run(&done).reason, "the kernel has no module snd_hda_intel, which sound needs");
+    assert_eq!(done.only_run().reason, "the kernel has no module snd_hda_intel, which sound needs");
     let shell = place.kiln(["shell", KERNEL, "--device", "sound", "-c", "true"]).run().expect(2);
     assert!(shell.stderr.contains("snd_hda_intel"), "{}", shell.stderr);
 }

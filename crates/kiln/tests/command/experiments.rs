@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 use ledger::ExperimentResult;
 use rustix::process::Signal;
 
-use crate::support::{BUILD, Call, Done, KERNEL, Place, processes, until};
-
-/// A stock kernel with drivers for more than clouds have.
-const COMPLETE: &str = "deb:6.1.0-56-amd64";
+use crate::support::{BUILD, COMPLETE, Call, Done, KERNEL, Place, processes, text, until};
 
 /// The page about the language.
 const PAGE: &str = include_str!("../../../../docs/scripts.md");
@@ -23,10 +20,6 @@ fn folder(place: &Place, script: &str) -> PathBuf {
     fs::create_dir_all(&folder).expect("writable");
     fs::write(folder.join("experiment.star"), script).expect("writable");
     folder
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("paths of tests are UTF-8")
 }
 
 fn call(place: &Place, folder: &Path, more: &[&str]) -> Call {

@@ -5,18 +5,15 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use judge::{Blame, Outcome, Run};
+use judge::{Blame, Outcome};
 use machine::program::Program;
 use rustix::process::Signal;
 
 use crate::support::bundle::says_the_same;
-use crate::support::{BUILD, Call, Done, KERNEL, Place, UML, processes, until};
+use crate::support::{BUILD, COMPLETE, Call, KERNEL, Place, UML, processes, text, until};
 
 /// A root that several tests share: it is made once.
 const DEBIAN: &str = "debian:iproute2";
-
-/// A stock kernel that can read directories of the host; the one of the other tests is for clouds and cannot.
-const WITH_9P: &str = "deb:6.1.0-56-amd64";
 
 /// A program of the host in a root on the stock kernel.
 fn in_root(place: &Place, root: &str, program: &Path) -> Call {
@@ -41,15 +38,6 @@ fn with_busybox(place: &Place) -> PathBuf {
     root
 }
 
-fn text(path: &Path) -> &str {
-    path.to_str().expect("paths of tests are UTF-8")
-}
-
-#[track_caller]
-fn only_run(done: &Done) -> Run {
-    done.finished().into_iter().next().expect("one case ran")
-}
-
 #[test]
 fn programs_of_packages_run_on_a_stock_kernel() {
     let place = Place::new();
@@ -70,7 +58,7 @@ fn programs_of_packages_run_on_a_stock_kernel() {
     for place in [&place, &Place::new()] {
         let job = bash(place, "job", body);
         let done = in_root(place, DEBIAN, &job).run_within(BUILD).expect(0).says("root debian:iproute2");
-        let run = only_run(&done);
+        let run = done.only_run();
         assert_eq!(run.outcome, Outcome::Pass, "{run:?}");
         assert!(run.reports.iter().any(|report| report.text.contains("from the root")), "{run:?}");
         assert!(run.notes.is_empty(), "nothing is left behind: {run:?}");
@@ -119,7 +107,7 @@ fn a_directory_is_a_root_and_keeps_what_is_in_it() {
 #[test]
 fn the_files_of_this_host_are_a_root() {
     let release = fs::read_to_string("/usr/lib/os-release").expect("every Debian has it");
-    for (kernel, filesystem) in [(WITH_9P, "9p"), (UML, "hostfs")] {
+    for (kernel, filesystem) in [(COMPLETE, "9p"), (UML, "hostfs")] {
         let place = Place::new();
         let kept = place.path().join("kept");
         fs::create_dir(&kept).expect("writable");
@@ -135,7 +123,7 @@ fn the_files_of_this_host_are_a_root() {
         let root = format!("host:{}", text(&kept));
         let call = place.exec_on(kernel, &job, &["--root", &root, "--", release.trim_end(), text(&kept)]);
         let done = call.from("/usr/lib").run_within(BUILD).expect(0);
-        let run = only_run(&done);
+        let run = done.only_run();
         assert!(run.notes.is_empty(), "nothing is left behind: {run:?}");
         assert_eq!(fs::read_to_string(kept.join("file")).expect("kept"), "kept\n");
         assert_eq!(fs::read_to_string("/usr/lib/os-release").expect("readable"), release);
@@ -147,7 +135,7 @@ fn the_files_of_this_host_are_a_root() {
 fn the_files_of_this_host_are_not_handed_over() {
     let place = Place::new();
     let job = place.script("job", "exit 1");
-    place.exec_on(WITH_9P, &job, &["--root", "host"]).run_within(BUILD).expect(1);
+    place.exec_on(COMPLETE, &job, &["--root", "host"]).run_within(BUILD).expect(1);
     let archive = place.path().join("bug.tar");
     let packed = place.kiln(["bundle", "last", "-o", text(&archive)]).run().expect(2);
     assert!(packed.stderr.contains("a bundle cannot hold the files of this host"), "{}", packed.stderr);
@@ -169,7 +157,7 @@ fn an_image_is_a_root_in_user_mode_linux_too() {
     let place = Place::new();
     let job = bash(&place, "job", "ip -V; touch /usr/bin/written");
     let done = place.exec_on(UML, &job, &["--root", DEBIAN]).run_within(BUILD).expect(0);
-    assert!(only_run(&done).output.starts_with("ip utility"));
+    assert!(done.only_run().output.starts_with("ip utility"));
 }
 
 /// Whatever its links say, the agent finds its own files, and what goes wrong is the case's.
@@ -188,7 +176,7 @@ fn a_hostile_root_breaks_its_cases_and_no_verdict() {
     }
     let job = place.script("job", "exit 0");
     let done = in_root(&place, text(&root), &job).run().expect(3);
-    let run = only_run(&done);
+    let run = done.only_run();
     assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)), "{run:?}");
     assert!(run.reason.contains("the root cannot be used"), "{}", run.reason);
 }
@@ -200,13 +188,13 @@ fn what_a_root_lacks_is_named() {
     let python = place.file("job.py", "#!/usr/bin/python3\nprint('hello')\n");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&python, executable).expect("it is ours");
-    let run = only_run(&in_root(&place, text(&root), &python).run().expect(3));
+    let run = in_root(&place, text(&root), &python).run().expect(3).only_run();
     assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)), "{run:?}");
     assert!(run.reason.contains("/usr/bin/python3"), "{}", run.reason);
     let place = Place::new();
     let job = place.script("job", "exit 0");
     let needs = place.exec(&job, &["--root", text(&root), "--need", "program=fio"]).run().expect(4);
-    assert_eq!(only_run(&needs).outcome, Outcome::Skip);
+    assert_eq!(needs.only_run().outcome, Outcome::Skip);
 }
 
 #[test]
@@ -225,7 +213,7 @@ fn an_image_is_a_root_unless_it_is_damaged() {
     fs::write(&image, damaged.collect::<Vec<u8>>()).expect("writable");
     let place = Place::new();
     let job = place.script("job", "exit 0");
-    let run = only_run(&in_root(&place, text(&image), &job).run().expect(3));
+    let run = in_root(&place, text(&image), &job).run().expect(3).only_run();
     assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)), "{run:?}");
 }
 
@@ -251,7 +239,7 @@ fn roots_that_are_none() {
     }
     let lacking = in_root(&place, "host", &job).run().expect(4);
     let reason = "the kernel has no module 9pnet_virtio, which --root host needs";
-    assert_eq!(only_run(&lacking).reason, reason);
+    assert_eq!(lacking.only_run().reason, reason);
     let own = place.kiln(["run", KERNEL, "--case", "pipe/*", "--root", text(&empty)]).run().expect(2);
     assert!(own.stderr.contains("no effect on kiln's own cases"), "{}", own.stderr);
 }

@@ -31,6 +31,9 @@ use tempfile::TempDir;
 /// The kernel of all tests: stock, small, everything modular.
 pub(crate) const KERNEL: &str = "deb:6.1.0-56-cloud-amd64";
 
+/// A stock kernel with drivers for more than clouds have, and 9p.
+pub(crate) const COMPLETE: &str = "deb:6.1.0-56-amd64";
+
 /// The kernel that is a program: Debian's package `user-mode-linux`.
 pub(crate) const UML: &str = "/usr/bin/linux.uml";
 
@@ -145,7 +148,7 @@ impl Place {
 
     /// `kiln run kernel --exec program --no-retry` with more arguments: how a program ends shows the first time.
     pub(crate) fn exec_on(&self, kernel: &str, program: &Path, more: &[&str]) -> Call {
-        let program = program.to_str().expect("paths of tests are UTF-8");
+        let program = text(program);
         let first = ["run", kernel, "--no-retry", "--exec", program];
         self.kiln(first.into_iter().chain(more.iter().copied()))
     }
@@ -155,6 +158,11 @@ impl Drop for Place {
     fn drop(&mut self) {
         self.directory.disable_cleanup(std::thread::panicking());
     }
+}
+
+/// A path as an argument.
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().expect("paths of tests are UTF-8")
 }
 
 /// The packages, shared by all tests and kept from run to run; with them templates of the last few machines, so
@@ -346,6 +354,12 @@ impl Done {
     pub(crate) fn finished(&self) -> Vec<Run> {
         let run = |event| if let Event::Finished(run) = event { Some(*run) } else { None };
         self.events().into_iter().filter_map(run).collect()
+    }
+
+    /// The Run of the only case.
+    #[track_caller]
+    pub(crate) fn only_run(&self) -> Run {
+        self.finished().into_iter().next().expect("one case ran")
     }
 
     /// The document of a case, or else of the boot.
