@@ -51,13 +51,19 @@ impl Floor {
 }
 
 /// kiln's command line with the floor's initramfs. Console, control and monitor are there as they are with
-/// kiln, but nobody listens, which makes the floor lower rather than higher.
+/// kiln, but nobody listens, and memory is QEMU's own, which makes the floor lower rather than higher.
 fn take_over(command: &str, initramfs: &str) -> Result<String> {
-    let mut command = command.replace("-initrd /proc/self/fd/3", &format!("-initrd {initramfs}"));
+    let mut command = command
+        .replace("-initrd /proc/self/fd/3", &format!("-initrd {initramfs}"))
+        .replace("memory-backend-file,id=memory", "memory-backend-ram,id=memory")
+        .replace(",mem-path=/proc/self/fd/9,share=on", "");
     for (name, descriptor) in [("console", 4), ("control", 5), ("qmp", 6)] {
         command = command.replace(&format!("socket,id={name},fd={descriptor}"), &format!("null,id={name}"));
     }
-    ensure!(!command.contains("fd="), "kiln's command line has another form: {command}");
+    ensure!(
+        !command.contains("fd=") && !command.contains("/fd/"),
+        "kiln's command line has another form: {command}"
+    );
     ensure!(command.contains(initramfs), "kiln's command line names no initramfs: {command}");
     Ok(command)
 }
@@ -68,4 +74,21 @@ fn start(command: &str) -> Result<()> {
     let status = status.context("sh")?;
     ensure!(status.success(), "QEMU ended with {status}: {command}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_kiln_is_left_on_the_command_line() {
+        let socket = |name, number| format!("-chardev socket,id={name},fd={number}");
+        let sockets = [socket("console", 4), socket("control", 5), socket("qmp", 6)].join(" ");
+        let memory = "-object memory-backend-file,id=memory,size=1024M,mem-path=/proc/self/fd/9,share=on";
+        let command = format!("qemu {memory} -kernel k -initrd /proc/self/fd/3 {sockets}");
+        let expected = "qemu -object memory-backend-ram,id=memory,size=1024M -kernel k -initrd /i \
+            -chardev null,id=console -chardev null,id=control -chardev null,id=qmp";
+        assert_eq!(take_over(&command, "/i").unwrap(), expected);
+        assert!(take_over(&format!("{command} -drive file=/proc/self/fd/7"), "/i").is_err());
+    }
 }
