@@ -197,6 +197,26 @@ step(inside)
 }
 
 /// The steps that are complete are not run again, and nothing is left of the killed one.
+/// Its serial ports take 4 KiB at once.
+#[test]
+fn user_mode_linux_is_a_machine_for_scripts() {
+    let place = Place::new();
+    let steps = r#"
+def files(lab):
+    m = lab.machine()
+    m.write("/tmp/large", "0123456789" * 2000)
+    expect(m.run("wc -c < /tmp/large").output.strip() == "20000", "all of the file is there")
+    expect(m.read("/tmp/large") == "0123456789" * 2000, "and comes back")
+    expect(m.run("cat", input = "x" * 1024).output == "x" * 1024, "so does what a command reads")
+    long = [m.run("cat", input = "x" * 1025, allow = ["refused"]), m.run("echo " + "x" * 1024, allow = ["refused"])]
+    expect([each.error for each in long] == ["refused"] * 2, "more is refused")
+    expect(m.run("echo alive").output == "alive\n", "and the machine lives")
+
+step(files)
+"#;
+    passes(&place, "uml:deb", steps);
+}
+
 #[test]
 fn a_killed_experiment_goes_on_after_its_last_complete_step() {
     let place = Place::new();

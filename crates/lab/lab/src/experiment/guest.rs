@@ -12,9 +12,9 @@ use judge::kernel_report::{KernelReport, scan};
 use judge::{Blame, Outcome};
 use kernel::Kernel;
 use machine::connections::Place;
-use machine::{BootFailure, Booted, Connections, Spec, TimeoutScale, Vmm};
+use machine::{BootFailure, Booted, Connections, Engine, Spec, TimeoutScale, Vmm};
 use protocol::ToAgent;
-use protocol::job::Order;
+use protocol::job::{Order, PIECE_MAX};
 use script::{ErrorName, Trouble};
 
 use super::pump::Pump;
@@ -142,6 +142,15 @@ impl Guest {
 
     fn pump(&self) -> MutexGuard<'_, Option<Pump>> {
         self.pump.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Longest content in one message, in bytes. User-Mode Linux never reads a serial port again once 4 KiB wait there:
+    /// `line_unthrottle` of its `line.c` does not switch on again what `line_throttle` switches off.
+    pub(super) fn piece_max(&self) -> usize {
+        match self.spec.engine {
+            Engine::Qemu(_) => PIECE_MAX,
+            Engine::Uml => 1024,
+        }
     }
 
     pub(super) fn number(&self) -> u32 {

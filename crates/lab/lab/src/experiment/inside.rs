@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use judge::Blame;
 use kernel::{Kernel, Presence};
 use machine::Payload;
-use protocol::job::{Order, PIECE_MAX, Task};
+use protocol::job::{Order, Task};
 use protocol::{Command, End};
 use script::call::{GuestCall, JobCall, Place};
 use script::{Answer, CommandResult, ErrorName, Trouble};
@@ -137,7 +137,7 @@ fn put(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), Trouble> {
     let mut append = false;
-    let mut pieces = content.chunks(PIECE_MAX);
+    let mut pieces = content.chunks(guest.piece_max());
     loop {
         let piece = pieces.next();
         if piece.is_none() && append {

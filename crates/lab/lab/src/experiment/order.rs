@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use console::Death;
 use judge::Blame;
-use protocol::job::{Order, PIECE_MAX, Task};
+use protocol::job::{Order, Task};
 use protocol::{Command, End, ToAgent};
 use script::{ErrorName, Trouble};
 
@@ -22,6 +22,17 @@ const OUTPUT_MAX: u64 = 4 << 20;
 
 /// SIGKILL of signal(7).
 pub(super) const KILL: i32 = 9;
+
+/// What a task takes of a message, about, in bytes.
+fn length(task: &Task) -> usize {
+    match task {
+        Task::Program(command) => {
+            let environment = command.environment.iter().map(|(name, value)| name.len() + value.len());
+            command.argv.iter().map(String::len).chain(environment).sum()
+        }
+        Task::Read { path } | Task::Write { path, .. } => path.len(),
+    }
+}
 
 /// How a command ended.
 #[derive(Debug)]
@@ -51,8 +62,9 @@ impl Guest {
         input: Vec<u8>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<u32, Trouble> {
-        if input.len() > PIECE_MAX {
-            let text = format!("the standard input of a command has at most {} KiB", PIECE_MAX >> 10);
+        let longest = self.piece_max();
+        if input.len().max(length(&task)) > longest {
+            let text = format!("a command has at most {} KiB, and so has its standard input", longest >> 10);
             return Err(Trouble::new(ErrorName::Refused, text));
         }
         self.order(Order::Start { task, input, output_max: OUTPUT_MAX }, cancelled)
