@@ -127,14 +127,21 @@ fn show(name: &str, json: bool) -> Result<u8> {
     Ok(0)
 }
 
+/// Shows what is wrong with an experiment, or its plan.
 fn check(folder: &Path) -> Result<u8> {
-    let problems = script::check(folder);
-    let text: String = problems.iter().map(|problem| format!("{problem}\n")).collect();
-    match problems.is_empty() {
-        true => print(&format!("{}: nothing is wrong with it\n", folder.display()))?,
-        false => print(&text)?,
+    let mut problems = script::check(folder);
+    if problems.is_empty() {
+        match Experiment::open(folder).and_then(|experiment| experiment.plan()) {
+            Ok(steps) => {
+                print(&format!("{}: nothing is wrong with it\n", folder.display()))?;
+                print(&format!("{:<10} {}\n", "steps", report::safe(&steps.join(", "))))?;
+                return Ok(0);
+            }
+            Err(problem) => problems.push(problem),
+        }
     }
-    Ok(if problems.is_empty() { 0 } else { USAGE })
+    print(&problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())?;
+    Ok(USAGE)
 }
 
 fn run(args: &ExpRun) -> Result<u8> {

@@ -36,7 +36,7 @@ pub(crate) enum ExpVerb {
         /// Its name, for a folder in experiments/, or a path
         name: String,
     },
-    /// Check the script of an experiment without booting anything
+    /// Check the script of an experiment and show its steps, without booting anything
     Check {
         /// Its name, or its folder
         name: String,

@@ -9,6 +9,8 @@ use crate::answer::{Answer, CommandResult, bounded};
 use crate::call::{self, Call, LabCall, Request};
 use crate::context::{Context, Scene};
 use crate::data::{Data, Object, ObjectKind};
+use crate::event::Event;
+use crate::limits::Limits;
 use crate::signature::{Gives, Signature};
 use crate::source::Position;
 use crate::stop::Stop;
@@ -33,10 +35,10 @@ pub(crate) fn ask(
     count(scene, context, &call)?;
     let (step, branch) = (scene.name.to_owned(), scene.branch.clone());
     let request = Request { call, allow, at, step, branch };
-    let reply = Reply { scene, gives: signature.gives, limit: context.session.limits.text_bytes };
+    let reply = Reply { scene, gives: signature.gives, limits: context.session.limits };
     match context.session.bench.call(&request) {
         Ok(answer) => reply.answer(answer, &request.allow),
-        Err(trouble) => reply.trouble(trouble, &request.allow),
+        Err(trouble) => reply.trouble(trouble, &request),
     }
 }
 
@@ -63,7 +65,7 @@ fn count(scene: &Scene<'_>, context: &Context<'_>, call: &Call) -> Result<(), St
 struct Reply<'r> {
     scene: &'r Scene<'r>,
     gives: Gives,
-    limit: usize,
+    limits: &'r Limits,
 }
 
 impl Reply<'_> {
@@ -79,7 +81,7 @@ impl Reply<'_> {
                 Ok(self.object(ObjectKind::Segment, id))
             }
             (Gives::Object(ObjectKind::Job), Answer::Job(id)) => Ok(self.object(ObjectKind::Job, id)),
-            (Gives::Text, Answer::Text(text)) => Ok(Data::Text(bounded(&text, self.limit))),
+            (Gives::Text, Answer::Text(text)) => Ok(Data::Text(bounded(&text, self.limits.text_bytes))),
             (Gives::Lines, Answer::Lines(lines)) => Ok(self.lines(&lines)),
             (Gives::Plain, Answer::Plain(value)) => self.plain(&value),
             (_, answer) => Err(Stop::broken(
@@ -89,13 +91,17 @@ impl Reply<'_> {
         }
     }
 
-    fn trouble(&self, trouble: Trouble, allow: &[ErrorName]) -> Result<Data, Stop> {
-        let is_allowed = trouble.name != ErrorName::Broken && allow.contains(&trouble.name);
-        match self.gives {
-            Gives::Outcome if is_allowed => Ok(self.result(&CommandResult::default(), Some(trouble.name))),
-            _ if is_allowed => Ok(Data::None),
-            _ => Err(Stop::trouble(trouble)),
+    /// An error that is allowed is in the result. Where there is none, a note has the reason, or nobody would see it.
+    fn trouble(&self, trouble: Trouble, request: &Request) -> Result<Data, Stop> {
+        if trouble.name == ErrorName::Broken || !request.allow.contains(&trouble.name) {
+            return Err(Stop::trouble(trouble));
         }
+        if matches!(self.gives, Gives::Outcome) {
+            return Ok(self.result(&CommandResult::default(), Some(&trouble)));
+        }
+        let text = format!("{}: {} is allowed: {}", request.at, trouble.name, trouble.text);
+        self.scene.keep(Event::Note { text }, self.limits)?;
+        Ok(Data::None)
     }
 
     /// A command that went wrong in a way that is not allowed stops the script.
@@ -108,22 +114,26 @@ impl Reply<'_> {
                 return Err(Stop::broken(Blame::Kiln, "a command has neither a status nor a signal"));
             }
         };
-        if allow.contains(&name) {
-            return Ok(self.result(result, Some(name)));
-        }
         let said = last_line(&result.output).map(|line| format!(": {line}")).unwrap_or_default();
-        Err(Stop::trouble(Trouble::new(name, format!("{how}{said}"))))
+        let trouble = Trouble::new(name, format!("{how}{said}"));
+        if allow.contains(&name) {
+            Ok(self.result(result, Some(&trouble)))
+        } else {
+            Err(Stop::trouble(trouble))
+        }
     }
 
-    fn result(&self, result: &CommandResult, error: Option<ErrorName>) -> Data {
+    fn result(&self, result: &CommandResult, allowed: Option<&Trouble>) -> Data {
+        let text = |text: &[u8]| Data::Text(bounded(text, self.limits.text_bytes));
         let number = |number: Option<i32>| number.map_or(Data::None, |number| Data::Int(number.into()));
         let field = |name: &str, data| (name.to_owned(), data);
         Data::Struct(vec![
-            field("output", Data::Text(bounded(&result.output, self.limit))),
+            field("output", text(&result.output)),
             field("status", number(result.status)),
             field("signal", number(result.signal)),
             field("duration", Data::Float(result.duration.as_secs_f64())),
-            field("error", error.map_or(Data::None, |name| Data::Text(name.name().to_owned()))),
+            field("error", allowed.map_or(Data::None, |trouble| text(trouble.name.name().as_bytes()))),
+            field("reason", allowed.map_or(Data::None, |trouble| text(trouble.text.as_bytes()))),
         ])
     }
 
@@ -132,7 +142,7 @@ impl Reply<'_> {
     }
 
     fn lines(&self, lines: &[Vec<u8>]) -> Data {
-        let mut left = self.limit;
+        let mut left = self.limits.text_bytes;
         let mut kept = Vec::new();
         for line in lines.iter().take(ITEMS) {
             let line = bounded(line, left);
@@ -147,7 +157,7 @@ impl Reply<'_> {
 
     fn plain(&self, value: &Value) -> Result<Data, Stop> {
         let bytes = serde_json::to_vec(value).map_or(usize::MAX, |json| json.len());
-        if bytes > self.limit {
+        if bytes > self.limits.text_bytes {
             return Err(Stop::limit(format!(
                 "the answer has {} KiB, more than a script may hold",
                 bytes / 1024

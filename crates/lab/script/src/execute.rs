@@ -1,7 +1,9 @@
 //! Evaluation of a part of a script, within its limits.
 
 use std::collections::HashMap;
+use std::thread;
 
+use judge::Blame;
 use starlark::codemap::FileSpanRef;
 use starlark::environment::{FrozenModule, Module};
 use starlark::eval::{BeforeStmtFuncDyn, Evaluator, ReturnFileLoader};
@@ -17,6 +19,17 @@ use crate::value::{alloc, data};
 /// Bytes of stack for each byte of values. The interpreter follows what is nested with its stack: less than 768 bytes for a
 /// tuple in a tuple, which takes 24.
 const STACK_FOR_VALUES: usize = 32;
+
+/// Runs `act` in a thread whose stack is large enough for what is nested in a script.
+pub(crate) fn in_thread<T: Send>(limits: &Limits, act: impl FnOnce() -> T + Send) -> Result<T, Stop> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("script".to_owned()).stack_size(stack(limits));
+        let thread = thread
+            .spawn_scoped(scope, act)
+            .map_err(|error| Stop::broken(Blame::Host, format!("the script cannot be started: {error}")))?;
+        thread.join().map_err(|_| Stop::broken(Blame::Kiln, "kiln failed while it ran the script"))
+    })
+}
 
 /// Bytes of the stack of a thread that evaluates. It takes memory only as far as it is used.
 pub(crate) fn stack(limits: &Limits) -> usize {

@@ -58,6 +58,7 @@ mod native;
 mod nearest;
 mod nesting;
 mod parallel;
+mod plan;
 pub mod problem;
 mod random;
 mod recorded;

@@ -1,7 +1,6 @@
 //! A run of a script: its steps one after the other, from the journal as far as they are complete there.
 
 use std::cell::RefCell;
-use std::thread;
 
 use judge::{Blame, Outcome};
 use serde_json::Value as Json;
@@ -11,7 +10,7 @@ use crate::bench::Bench;
 use crate::context::{Context, Counts, Phase, Record, Registered, Scene, Session};
 use crate::data::{Data, ObjectKind};
 use crate::event::{Event, Listener};
-use crate::execute::{call, stack};
+use crate::execute::{call, in_thread};
 use crate::experiment::Experiment;
 use crate::failure::Failure;
 use crate::journal::{Journal, Replay, Store};
@@ -34,19 +33,8 @@ impl Experiment {
         journal: &mut (dyn Store + Send),
         listener: &(dyn Listener + Sync),
     ) -> Verdict {
-        // The interpreter uses the stack for what is nested in a script.
         let run = move || self.run_here(setup, bench, journal, listener);
-        let ended = thread::scope(|scope| {
-            let thread = thread::Builder::new().name("script".to_owned()).stack_size(stack(&setup.limits));
-            thread.spawn_scoped(scope, run).map(thread::ScopedJoinHandle::join)
-        });
-        match ended {
-            Ok(Ok(verdict)) => verdict,
-            Ok(Err(_)) => Verdict::broken(Blame::Kiln, Problem::new("kiln failed while it ran the script")),
-            Err(error) => {
-                Verdict::broken(Blame::Host, Problem::new(format!("the script cannot be started: {error}")))
-            }
-        }
+        in_thread(&setup.limits, run).unwrap_or_else(|stop| verdict(unplaced(stop), None))
     }
 
     fn run_here(
@@ -62,7 +50,14 @@ impl Experiment {
             Err(error) => return Verdict::broken(Blame::Host, Problem::new(error.to_string())),
         };
         let chronicle = Chronicle { journal: RefCell::new(journal), listener };
-        let session = Session {
+        let session = self.session(setup, bench);
+        let run = Run { session: &session, chronicle: &chronicle };
+        run.all(self, setup, replay)
+    }
+
+    /// What all parts of a run have in common.
+    pub(crate) fn session<'s>(&'s self, setup: &'s Setup, bench: &'s dyn Bench) -> Session<'s> {
+        Session {
             bench,
             metadata: self.metadata(),
             files: &self.files,
@@ -71,9 +66,7 @@ impl Experiment {
             seed: setup.seed,
             lab: setup.lab(),
             method,
-        };
-        let run = Run { session: &session, chronicle: &chronicle };
-        run.all(self, setup, replay)
+        }
     }
 }
 
@@ -94,7 +87,7 @@ impl Record for Chronicle<'_, '_> {
 }
 
 /// What went wrong at no place of the script.
-fn unplaced(stop: Stop) -> Failure {
+pub(crate) fn unplaced(stop: Stop) -> Failure {
     Failure { outcome: stop.outcome, blame: stop.blame, problem: Problem::new(stop.text) }
 }
 

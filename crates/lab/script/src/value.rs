@@ -27,6 +27,10 @@ use crate::{call, local};
 const WIDTH: usize = 80;
 const VALUES: usize = 8;
 
+/// Types of variables that say nothing to a person. The interpreter does not show what is in a variable of which a
+/// function in the function makes use.
+const HIDDEN: [&str; 2] = ["function", "value_captured"];
+
 /// Lists in lists.
 const DEPTH: usize = 32;
 
@@ -286,7 +290,7 @@ fn at_hand(stop: Stop, eval: &Evaluator<'_, '_, '_>) -> starlark::Error {
     let variables = eval.local_variables().into_iter().filter(|(name, _)| !name.starts_with('_'));
     let variables = variables.filter_map(|(name, value)| {
         let is_lab = ObjectValue::from_value(value).is_some_and(|it| it.0.kind == ObjectKind::Lab);
-        let is_data = value.get_type() != "function" && !is_lab;
+        let is_data = !HIDDEN.contains(&value.get_type()) && !is_lab;
         is_data.then(|| (name, shown(&short(value), WIDTH)))
     });
     let values = if stop.values.is_empty() { variables.take(VALUES).collect() } else { stop.values.clone() };
@@ -303,9 +307,17 @@ fn short(value: Value<'_>) -> String {
     match items {
         Some(items) if items.len() <= VALUES => {
             let items: Vec<String> = items.iter().map(|item| shallow(*item)).collect();
-            format!("[{}]", items.join(", "))
+            return format!("[{}]", items.join(", "));
         }
-        _ => shallow(value),
+        _ => {}
+    }
+    match StructRef::from_value(value) {
+        Some(fields) => {
+            let fields = fields.iter().take(VALUES);
+            let fields = fields.map(|(name, value)| format!("{} = {}", name.as_str(), shallow(value)));
+            format!("struct({})", fields.collect::<Vec<_>>().join(", "))
+        }
+        None => shallow(value),
     }
 }
 

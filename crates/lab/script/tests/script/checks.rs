@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use script::check;
+use script::{Experiment, check};
 
 use crate::fake::BEGIN;
 
@@ -52,6 +52,21 @@ def check(lab):
         "check",
         said(&[("experiment.star", &script), ("helper.star", "def greet(lab):\n    pass\nVALUE = {}\n")])
     );
+}
+
+#[test]
+fn the_plan_names_the_steps_or_what_is_wrong_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = |steps: &str| {
+        let script = format!("{BEGIN}\ndef f(lab, x = 0):\n    lab.machine()\n{steps}");
+        fs::write(folder.path().join("experiment.star"), script).unwrap();
+        Experiment::open(folder.path()).unwrap().plan()
+    };
+    assert_eq!(plan("[step(f, x, name = \"f %d\" % x) for x in range(3)]\n").unwrap(), ["f 0", "f 1", "f 2"]);
+    let twice = plan("step(f)\nstep(f, 1)\n").unwrap_err().to_string();
+    assert!(twice.contains("there is a step f already") && twice.starts_with("experiment.star:"), "{twice}");
+    assert!(plan("").unwrap_err().text.contains("no step"));
+    assert!(plan("[step(f, 1 // 0)]\n").is_err());
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn each_error_has_its_outcome_and_can_be_allowed() {
         assert_eq!(outcome, error.outcome(), "{name}");
         said.push(text);
         let allowed = format!(
-            "m = lab.machine()\nr = m.run({command:?}, allow = [{name:?}])\nexpect(r.error == {name:?}, r.error)"
+            "m = lab.machine()\nr = m.run({command:?}, allow = [{name:?}])\nexpect(r.error == {name:?} and r.reason, r.error)"
         );
         assert_eq!(ended(&allowed).0, Outcome::Pass, "{name}: {}", ended(&allowed).2);
         let other = if name == "exit" { "signal" } else { "exit" };
@@ -57,8 +57,19 @@ fn a_call_that_gives_no_result_gives_none_for_an_error_that_is_allowed() {
     let ran =
         run_step("m = lab.machine()\nexpect(m.read(\"/none\", allow = [\"refused\"]) == None, \"none\")");
     assert_eq!(ran.verdict.outcome, Outcome::Pass, "{}", ran.said());
+    let [note] = &ran.notes()[..] else { panic!("{:?}", ran.notes()) };
+    assert!(note.starts_with("experiment.star:"), "{note}");
+    assert!(note.ends_with("refused is allowed: /none: No such file or directory"), "{note}");
     assert_eq!(ended("lab.machine().read(\"/none\")").0, Outcome::Fail);
     assert_eq!(ended("lab.machine().wait_for(\"never\")").0, Outcome::Hang);
+}
+
+#[test]
+fn variables_are_shown_as_people_write_them() {
+    let (_, _, text) =
+        ended("s = struct(a = 1, b = [2])\nx = 5\ng = lambda: x\ny = 6\nexpect(g() == y, \"five\")");
+    let shown: Vec<&str> = text.lines().filter_map(|line| line.trim_start().strip_prefix("| ")).collect();
+    assert_eq!(shown, ["^", "s = struct(a = 1, b = list of 1)", "y = 6"], "{text}");
 }
 
 /// Mistakes, each the last line of a step.
