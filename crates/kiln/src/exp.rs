@@ -1,31 +1,24 @@
 //! `kiln exp`: experiments.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+mod run;
 
-use anyhow::{Context, Result};
-use judge::exit::INTERRUPTED;
-use lab::HostBackend;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
 use lab::experiment::catalogue::{self, Entry};
-use lab::experiment::{Carried, PreparedExperiment, Watching};
-use lab::prepare;
-use ledger::{ExperimentFolder, ExperimentResult, experiments_root, results_of};
+use ledger::{experiments_root, results_of};
 use script::{Experiment, Metadata};
 use serde_json::json;
 
-use crate::cli::{Exp, ExpRun, ExpVerb};
+use crate::cli::{Exp, ExpVerb};
 use crate::failure::{USAGE, WrongUsage};
-use crate::find::preparing;
 use crate::listeners::standard_output;
-use crate::signals;
-use crate::terminal::Progress;
 
 /// Lists, shows, makes, checks or runs experiments and gives the exit code.
 pub(crate) fn exp(args: &Exp) -> Result<u8> {
     match &args.verb {
         None => list(args.json),
-        Some(ExpVerb::Run(run)) => self::run(run),
+        Some(ExpVerb::Run(args)) => run::run(args, &folder(&args.name)?),
         Some(ExpVerb::Show { name, json }) => show(name, *json || args.json),
         Some(ExpVerb::New { name }) => {
             let folder = catalogue::new(name).map_err(WrongUsage)?;
@@ -142,64 +135,4 @@ fn check(folder: &Path) -> Result<u8> {
     }
     print(&problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())?;
     Ok(USAGE)
-}
-
-fn run(args: &ExpRun) -> Result<u8> {
-    let folder = folder(&args.name)?;
-    let request = args.request(&folder);
-    let interrupt = signals::interrupt_flag().context("signals")?;
-    let prepared = preparing(&interrupt, |context| PreparedExperiment::new(&request, context))?;
-    let root = args.results.clone().unwrap_or_else(experiments_root);
-    let kept = ExperimentFolder::open(&root, &prepared.name(), &prepared.identity(), args.fresh)
-        .with_context(|| format!("{}; choose another with --results", root.display()))?;
-    let progress = Mutex::new(Progress::new());
-    let progress = || progress.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut failed = None;
-    if !args.json && kept.is_resumed {
-        print("goes on after the steps that an earlier run has completed; --fresh begins again\n")?;
-    }
-    let mut on_line = |line: &str| {
-        if !args.json {
-            // Its line goes before another is printed.
-            progress().clear();
-            failed = failed.take().or(print(&format!("{line}\n")).err());
-        }
-    };
-    let on_call = |text: &str| progress().show(text);
-    let waiting = lab::Waiting { interrupt: &interrupt, progress: &mut |news| progress().tell(news) };
-    let context = prepare::Context { backend: &HostBackend, waiting };
-    let watching = Watching { on_line: &mut on_line, on_call: &on_call };
-    let carried = prepared.run(&context, (&kept.journal(), kept.path()), watching);
-    progress().clear();
-    let Carried { verdict, run } = carried?;
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    let kernels = prepared.kernels().into_iter().map(kernel::Kernel::exact_locator).collect();
-    let ended = jiff::Timestamp::now();
-    let result = ExperimentResult { name: prepared.name(), ended, request, kernels, run };
-    let is_interrupted = interrupt.load(Ordering::Relaxed);
-    let path = kept.finish(&result, verdict.is_final() && !is_interrupted)?;
-    let text = match args.json {
-        true => format!("{}\n", serde_json::to_string(&result)?),
-        false => conclusion(&result, &path),
-    };
-    print(&text)?;
-    Ok(if is_interrupted { INTERRUPTED } else { result.run.outcome.exit_code() })
-}
-
-/// The last lines.
-fn conclusion(result: &ExperimentResult, path: &Path) -> String {
-    let ExperimentResult { name, run, kernels, .. } = result;
-    let by = run.blame.map(|blame| format!(", by {}", blame.name())).unwrap_or_default();
-    let mut text = format!("{:<8}{name} on {}{by}", run.outcome.name(), kernels.join(", "));
-    if !run.reason.is_empty() {
-        text.push_str(&format!(": {}", report::safe(&run.reason)));
-    }
-    text.push('\n');
-    for line in &run.evidence {
-        text.push_str(&format!("        {}\n", report::safe(line)));
-    }
-    text.push_str(&format!("{:.1} s; results in {}\n", run.duration.as_secs_f64(), path.display()));
-    text
 }

@@ -48,7 +48,7 @@ pub(crate) enum ExpVerb {
 pub(crate) struct ExpRun {
     /// The name of the experiment, or its folder
     pub(crate) name: String,
-    /// A kernel, as for `kiln run`; once for each kernel, in the order in which the script has them
+    /// A kernel, as for `kiln run`; given more than once, the experiment runs on each, and compares them
     #[arg(long, value_name = "KERNEL", required = true)]
     pub(crate) kernel: Vec<Locator>,
     /// Run the short form
@@ -60,7 +60,7 @@ pub(crate) struct ExpRun {
     /// Begin again: do not go on where an interrupted run stopped
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Print the result as one JSON document
+    /// Print the result of each run as a line of JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/experiments]

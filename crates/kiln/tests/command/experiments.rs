@@ -197,6 +197,30 @@ step(inside)
 }
 
 /// The steps that are complete are not run again, and nothing is left of the killed one.
+#[test]
+fn an_experiment_runs_on_each_kernel_and_compares_them() {
+    let place = Place::new();
+    let steps = "def f(lab):\n    metric(\"letters\", len(lab.machine().run(\"uname -r\").output.strip()))\nstep(f)\n";
+    let measures = "measures = [metric_info(\"letters\", unit = \"1\")]";
+    let script = |more: &str| format!("experiment(question = \"why?\", {measures}{more})\n{steps}");
+    let each = folder(&place, &script(""));
+    let done =
+        place.kiln(["exp", "run", text(&each), "--kernel", KERNEL, "--kernel", COMPLETE]).run().expect(0);
+    let last: Vec<Vec<&str>> =
+        done.stdout.lines().rev().take(4).map(|line| line.split_whitespace().collect()).collect();
+    let [metric, outcome, head, title] = &last[..] else { panic!("{}", done.stdout) };
+    assert_eq!(title.join(" "), "all kernels");
+    assert_eq!(head.join(" "), format!("unit {KERNEL} {COMPLETE}"));
+    assert_eq!(outcome.join(" "), "outcome pass pass");
+    assert_eq!(metric.join(" "), "letters 1 20 14", "the lengths of 6.1.0-56-cloud-amd64 and 6.1.0-56-amd64");
+
+    let both = folder(&place, &script(", kernels = 2"));
+    let done = place.kiln(["exp", "run", text(&both), "--kernel", KERNEL]).run().expect(2);
+    assert!(done.stderr.contains("takes 2 kernels at once"), "{}", done.stderr);
+    let done = call(&place, &both, &[KERNEL, "--kernel", COMPLETE]).run().expect(0);
+    assert_eq!(result(&done).figures.len(), 1, "{}", done.stdout);
+}
+
 /// Its serial ports take 4 KiB at once.
 #[test]
 fn user_mode_linux_is_a_machine_for_scripts() {

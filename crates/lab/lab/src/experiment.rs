@@ -7,7 +7,8 @@
 //! * [`inside`]: calls that the agent answers; [`outside`]: calls that the machine itself does
 //! * [`calling`]: what belongs to a call; [`kept`]: files that stay
 //! * [`wire`]: segments; [`describe`]: from what a script writes to a machine
-//! * [`carry_out`]: an experiment from its request to its Run; [`catalogue`]: which experiments there are
+//! * [`carry_out`]: an experiment from its request to its Run; [`lines`]: what a person reads of it
+//! * [`catalogue`]: which experiments there are
 
 mod calling;
 pub mod carry_out;
@@ -17,6 +18,7 @@ mod guest;
 mod inside;
 mod kept;
 mod laboratory;
+pub mod lines;
 mod order;
 mod outside;
 mod pump;

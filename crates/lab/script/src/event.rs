@@ -4,6 +4,15 @@ use judge::Outcome;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// A value of a metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The name of a metric that the experiment declares.
+    pub name: String,
+    /// The value, in the unit of the metric.
+    pub value: f64,
+}
+
 /// Something that a script records or that happens to it.
 ///
 /// Texts are as the script has them, often from a guest: whoever shows them escapes them, as [`crate::show`] does.
@@ -18,12 +27,7 @@ pub enum Event {
         resumed: bool,
     },
     /// A figure.
-    Metric {
-        /// The name of a metric that the experiment declares.
-        name: String,
-        /// Its value.
-        value: f64,
-    },
+    Metric(Figure),
     /// Something that was found.
     Finding {
         /// In words.

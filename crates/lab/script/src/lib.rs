@@ -80,7 +80,7 @@ pub use answer::{Answer, CommandResult};
 pub use bench::Bench;
 pub use call::{Call, Request};
 pub use check::check;
-pub use event::{Event, Listener};
+pub use event::{Event, Figure, Listener};
 pub use experiment::Experiment;
 pub use journal::{FileStore, Store};
 pub use limits::Limits;

@@ -23,7 +23,7 @@ pub struct Metadata {
     /// What it needs, in the words of a case.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// How many kernels it takes at least.
+    /// How many kernels a run takes.
     #[serde(default = "one")]
     pub kernels: u32,
     /// How long it may take.

@@ -6,7 +6,7 @@ use starlark::values::Value;
 
 use crate::condition::condition;
 use crate::context::{Context, Passed};
-use crate::event::Event;
+use crate::event::{Event, Figure};
 use crate::local::RECORDS;
 use crate::native::{arguments, misfit};
 use crate::nearest::suggestion;
@@ -56,7 +56,7 @@ fn metric(context: &Context<'_>, fields: &Map<String, Json>) -> Result<Event, St
     }
     let value = fields.get("value").and_then(Json::as_f64).filter(|value| value.is_finite());
     let value = value.ok_or_else(|| Stop::usage(format!("{name} is not a finite number")))?;
-    Ok(Event::Metric { name, value })
+    Ok(Event::Metric(Figure { name, value }))
 }
 
 fn finding(mut fields: Map<String, Json>) -> Event {

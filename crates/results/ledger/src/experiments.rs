@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use judge::Run;
 use lab::event::stamp;
 use lab::request::ExperimentRequest;
+use script::Figure;
 use serde::{Deserialize, Serialize};
 
 use crate::document;
@@ -40,7 +41,7 @@ pub struct ExperimentFolder {
 }
 
 /// What came of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperimentResult {
     /// The experiment.
     pub name: String,
@@ -52,6 +53,9 @@ pub struct ExperimentResult {
     pub kernels: Vec<String>,
     /// What came of it.
     pub run: Run,
+    /// Values of metrics, in the order in which the script records them.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
 }
 
 impl ExperimentFolder {
@@ -140,7 +144,8 @@ mod tests {
         };
         let run = Run { outcome, ..Run::unstarted() };
         let (name, kernels) = ("dock".to_string(), vec!["deb:x".to_string()]);
-        ExperimentResult { name, ended: jiff::Timestamp::UNIX_EPOCH, request, kernels, run }
+        let figures = vec![Figure { name: "left".to_string(), value: 2.5 }];
+        ExperimentResult { name, ended: jiff::Timestamp::UNIX_EPOCH, request, kernels, run, figures }
     }
 
     #[test]

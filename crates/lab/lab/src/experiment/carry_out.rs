@@ -1,6 +1,5 @@
 //! An experiment from its request to its Run.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,14 +11,15 @@ use protocol::Need;
 use script::call::{Call, GuestCall, LabCall, Request};
 use script::folder::Folder;
 use script::show::shown;
-use script::{Event, Experiment, FileStore, KernelInfo, Limits, Problem, Setup, Verdict};
+use script::{Event, Experiment, Figure, FileStore, KernelInfo, Limits, Metadata, Problem, Setup, Verdict};
 
 use super::calling::Subject;
 use super::laboratory::{Laboratory, Setting};
+use super::lines::lines;
 use crate::prepare::{Context, Error};
 use crate::request::ExperimentRequest;
 
-/// Widest text of a value in a table.
+/// Widest text about a call.
 const WIDTH: usize = 60;
 
 /// An experiment whose Kernels were found.
@@ -54,25 +54,35 @@ pub struct Carried {
     pub verdict: Verdict,
     /// The same as the Run of a case.
     pub run: Run,
+    /// Values of metrics, in the order in which the script records them.
+    pub figures: Vec<Figure>,
 }
 
 impl PreparedExperiment {
-    /// Reads the experiment and finds its Kernels.
+    /// The runs that are asked for: as many as the Kernels make, if each takes as many as the experiment says.
     ///
     /// # Errors
     ///
-    /// When there is something wrong with the script, a Kernel is missing, or there are too few of them.
-    pub fn new(request: &ExperimentRequest, context: &mut Context<'_>) -> Result<Self, Error> {
-        let usage = |problem: script::Problem| Error::Usage(problem.to_string());
-        let experiment = Experiment::open(&request.folder).map_err(usage)?;
+    /// When there is something wrong with the script, a Kernel is missing, or the last run gets too few of them.
+    pub fn all(request: &ExperimentRequest, context: &mut Context<'_>) -> Result<Vec<Self>, Error> {
+        let kernels = open(request)?.metadata().kernels as usize;
+        let given = request.kernels.len();
+        if !given.is_multiple_of(kernels) {
+            let text =
+                format!("the experiment takes {kernels} kernels at once: {given} are too few or too many");
+            return Err(Error::Usage(text));
+        }
+        let runs = request.kernels.chunks(kernels);
+        let runs = runs.map(|kernels| ExperimentRequest { kernels: kernels.to_vec(), ..request.clone() });
+        runs.map(|request| Self::new(request, context)).collect()
+    }
+
+    fn new(request: ExperimentRequest, context: &mut Context<'_>) -> Result<Self, Error> {
+        let experiment = open(&request)?;
         let folder = Folder::open(&request.folder).map_err(|error| Error::Usage(error.to_string()))?;
         let metadata = experiment.metadata();
         let needs: Result<Vec<Need<String>>, _> = metadata.needs.iter().map(|need| need.parse()).collect();
         let needs = needs.map_err(|error: protocol::need::WrongNeed| Error::Usage(error.to_string()))?;
-        if request.kernels.len() < metadata.kernels as usize {
-            let text = format!("the experiment takes {} kernels: give --kernel so often", metadata.kernels);
-            return Err(Error::Usage(text));
-        }
         let mut subjects = Vec::new();
         for kernel in &request.kernels {
             let kernel = context.backend.kernel(kernel, &mut context.waiting)?;
@@ -85,7 +95,19 @@ impl PreparedExperiment {
             inputs: vec![serde_json::to_string(&request.machine).unwrap_or_default()],
             limits: Limits::default(),
         };
-        Ok(Self { request: request.clone(), experiment, folder, subjects, needs, setup })
+        Ok(Self { request, experiment, folder, subjects, needs, setup })
+    }
+
+    /// What is asked.
+    #[must_use]
+    pub fn request(&self) -> &ExperimentRequest {
+        &self.request
+    }
+
+    /// What the experiment says about itself.
+    #[must_use]
+    pub fn metadata(&self) -> &Metadata {
+        self.experiment.metadata()
     }
 
     /// What a journal of it belongs to.
@@ -134,7 +156,7 @@ impl PreparedExperiment {
             interrupt: context.waiting.interrupt,
             on_call: &tell_call,
         });
-        let listener = Lines { on_line: Mutex::new((on_line, String::new())) };
+        let listener = Recorder(Mutex::new(Recorded { on_line, output: String::new(), figures: Vec::new() }));
         let start = Instant::now();
         let mut verdict = self.experiment.run(&self.setup, &laboratory, &mut store, &listener);
         if Instant::now() >= deadline && verdict.outcome != Outcome::Pass {
@@ -145,9 +167,10 @@ impl PreparedExperiment {
                 ..Verdict::broken(Blame::Case, Problem::new(text))
             };
         }
-        let (_, output) = listener.on_line.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Recorded { output, figures, .. } =
+            listener.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let run = self.run_of(&verdict, output, start.elapsed());
-        Ok(Carried { verdict, run })
+        Ok(Carried { verdict, run, figures })
     }
 
     /// The time of the experiment, as it is for machines like these.
@@ -172,6 +195,10 @@ impl PreparedExperiment {
         let run = judgement.with(&evidence).run_of(&self.name(), &self.experiment.metadata().question, 0);
         Run { output, duration, seed: self.request.seed, ..run }
     }
+}
+
+fn open(request: &ExperimentRequest) -> Result<Experiment, Error> {
+    Experiment::open(&request.folder).map_err(|problem| Error::Usage(problem.to_string()))
 }
 
 fn info(kernel: &Kernel) -> KernelInfo {
@@ -199,88 +226,26 @@ fn about(request: &Request) -> String {
     format!("{} {}:{}: {}", request.step, at.file, at.line, shown(&what, WIDTH))
 }
 
-type OnLine<'a> = &'a mut (dyn FnMut(&str) + Send);
-
-/// Turns what a script records into lines.
-struct Lines<'a> {
-    on_line: Mutex<(OnLine<'a>, String)>,
+/// What the script has recorded.
+struct Recorded<'a> {
+    on_line: &'a mut (dyn FnMut(&str) + Send),
+    output: String,
+    figures: Vec<Figure>,
 }
 
-impl script::Listener for Lines<'_> {
+/// Keeps what a script records, and shows it.
+struct Recorder<'a>(Mutex<Recorded<'a>>);
+
+impl script::Listener for Recorder<'_> {
     fn event(&self, event: &Event) {
-        let mut guard = self.on_line.lock().unwrap_or_else(PoisonError::into_inner);
-        let (on_line, all) = &mut *guard;
+        let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Event::Metric(figure) = event {
+            recorded.figures.push(figure.clone());
+        }
         for line in lines(event) {
-            on_line(&line);
-            all.push_str(&line);
-            all.push('\n');
+            (recorded.on_line)(&line);
+            recorded.output.push_str(&line);
+            recorded.output.push('\n');
         }
-    }
-}
-
-/// What a person reads of an event.
-fn lines(event: &Event) -> Vec<String> {
-    match event {
-        Event::Started { step, resumed: true } => vec![format!("step {step}: done before")],
-        Event::Started { step, resumed: false } => vec![format!("step {step}")],
-        Event::Metric { name, value } => vec![format!("  {name} = {value}")],
-        Event::Finding { text, values } => {
-            let values: Vec<String> =
-                values.iter().map(|(key, value)| format!("{key} = {}", cell(value))).collect();
-            let separator = if values.is_empty() { "" } else { ": " };
-            vec![format!("  {text}{separator}{}", values.join(", "))]
-        }
-        Event::Table { name, columns, rows } => table(name, columns, rows),
-        Event::Note { text } => vec![format!("  note: {text}")],
-        Event::Ended { outcome, reason, step } => match reason {
-            Some(reason) => vec![format!("  {}: {reason}", outcome.name())],
-            None if *outcome == Outcome::Pass => Vec::new(),
-            None => vec![format!("  {step}: {}", outcome.name())],
-        },
-    }
-}
-
-fn cell(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => shown(text, WIDTH),
-        value => shown(&value.to_string(), WIDTH),
-    }
-}
-
-/// A table with columns as wide as what is in them.
-fn table(name: &str, columns: &[String], rows: &[Vec<serde_json::Value>]) -> Vec<String> {
-    let head: Vec<String> = columns.iter().map(|column| shown(column, WIDTH)).collect();
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
-    let width = |place: usize| {
-        let all = std::iter::once(&head).chain(&rows).filter_map(|row| row.get(place));
-        all.map(|text| text.chars().count()).max().unwrap_or_default()
-    };
-    let line = |row: &Vec<String>| {
-        let mut text = String::from("   ");
-        for (place, cell) in row.iter().enumerate() {
-            // Writing to a string cannot fail.
-            let _ = write!(text, " {cell:<width$} ", width = width(place));
-        }
-        text.trim_end().to_string()
-    };
-    let title = format!("  {}", shown(name, WIDTH));
-    std::iter::once(title).chain(std::iter::once(&head).chain(&rows).map(line)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn what_is_recorded_can_be_read() {
-        let rows = vec![vec![json!("none"), json!(2048)], vec![json!("intel"), json!(0)]];
-        let table =
-            Event::Table { name: "isolation".into(), columns: vec!["iommu".into(), "bytes".into()], rows };
-        assert_eq!(lines(&table), ["  isolation", "    iommu  bytes", "    none   2048", "    intel  0"]);
-        let values = json!({ "port": 1 }).as_object().cloned().unwrap_or_default();
-        let finding = Event::Finding { text: "lost".into(), values };
-        assert_eq!(lines(&finding), ["  lost: port = 1"]);
-        assert_eq!(lines(&Event::Started { step: "a".into(), resumed: true }), ["step a: done before"]);
     }
 }

@@ -14,7 +14,7 @@ pub struct ExperimentRequest {
     pub version: Version<1>,
     /// The folder.
     pub folder: PathBuf,
-    /// The Kernels, in the order in which the script has them.
+    /// The Kernels of all its runs, in the order in which the script has them.
     pub kernels: Vec<KernelRequest>,
     /// What chance is drawn from.
     #[serde(default, with = "judge::json::seed")]

@@ -23,7 +23,7 @@ step(check)
     assert_eq!(ran.verdict.outcome, Outcome::Pass, "{}", ran.said());
     assert_eq!(ran.notes(), ["aaa", "b", "cc", "aaa,b,cc"]);
     let speeds = ran.events.iter().filter_map(|event| match event {
-        Event::Metric { value, .. } => Some(*value),
+        Event::Metric(figure) => Some(figure.value),
         _ => None,
     });
     assert_eq!(speeds.collect::<Vec<_>>(), [3.0, 1.0, 2.0]);
