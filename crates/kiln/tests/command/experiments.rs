@@ -66,7 +66,8 @@ fn a_new_experiment_runs_at_once_and_is_listed() {
 }
 
 /// Experiments that come with kiln, and the kernels that their short forms run on.
-const SHIPPED: [(&str, &str); 3] = [("dock", COMPLETE), ("iommu", COMPLETE), ("namespaces", KERNEL)];
+const SHIPPED: [(&str, &str); 4] =
+    [("dock", COMPLETE), ("hypervisor", KERNEL), ("iommu", COMPLETE), ("namespaces", KERNEL)];
 
 fn runs_in_short(name: &str) {
     let place = Place::new();
@@ -81,6 +82,11 @@ fn runs_in_short(name: &str) {
 #[test]
 fn the_docking_station_comes_up_in_short() {
     runs_in_short("dock");
+}
+
+#[test]
+fn a_program_is_a_hypervisor_in_short() {
+    runs_in_short("hypervisor");
 }
 
 #[test]
