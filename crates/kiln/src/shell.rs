@@ -23,18 +23,22 @@ use judge::exit::INTERRUPTED;
 const LEAVE: u8 = b'x';
 const ESCAPE: u8 = 1;
 
+/// The command for a script that is piped or redirected into kiln: it needs no terminal.
+const SCRIPT: &str = "exec /bin/sh";
+
 /// Runs a shell and gives the exit code.
 #[expect(clippy::print_stderr, reason = "this is the command line")]
 pub(crate) fn shell(args: &ShellVerb) -> Result<u8> {
     let request = args.request();
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let input = if request.command.is_some() { input()? } else { None };
+    let input = input(request.command.is_some())?;
+    let command = request.command.as_deref().or_else(|| input.is_some().then_some(SCRIPT));
     let prepared = preparing(&interrupt, |context| PreparedShell::new(&request, context))?;
     let prepared = match input {
         Some(input) => prepared.with_input(input),
         None => prepared,
     };
-    match (open(&prepared, &interrupt)?, &request.command) {
+    match (open(&prepared, &interrupt)?, command) {
         (Ok(shell), Some(command)) => one_command(shell, command, &interrupt),
         (Ok(shell), None) => {
             if io::stdin().is_terminal() {
@@ -46,12 +50,16 @@ pub(crate) fn shell(args: &ShellVerb) -> Result<u8> {
     }
 }
 
-/// What is piped or redirected into the command.
+/// What is piped or redirected into the command; without one, it is a script.
 #[expect(clippy::print_stderr, reason = "this is the command line")]
-fn input() -> Result<Option<Vec<u8>>> {
+fn input(has_command: bool) -> Result<Option<Vec<u8>>> {
     match Input::read()? {
         Input::Bytes(bytes) => Ok(Some(bytes)),
+        // A shell whose input has ended ends at once.
+        Input::Nothing if !has_command && !io::stdin().is_terminal() => Ok(Some(Vec::new())),
         Input::Nothing => Ok(None),
+        // Somebody types into it.
+        Input::Silent if !has_command => Ok(None),
         Input::Silent => {
             eprintln!("kiln: standard input is a pipe with nothing in it yet: the command does not get it");
             Ok(None)

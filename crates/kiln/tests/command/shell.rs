@@ -25,6 +25,21 @@ fn a_command_gets_what_is_piped_or_redirected_into_kiln() {
 }
 
 #[test]
+fn a_script_that_is_piped_or_redirected_into_a_shell_runs_to_its_end() {
+    let place = Place::new();
+    let script =
+        place.file("script", "uname -s\ncat <<END\nheld\nEND\nif true; then\n  exit 7\nfi\necho never\n");
+    let with = |how: &str| place.kiln(["shell", KERNEL]).through(&["sh", "-c", how, "sh"]).run();
+    let redirected = with(&format!("exec \"$@\" < {}", script.display())).expect(7);
+    assert_eq!(redirected.stdout, "Linux\nheld\n");
+    assert_eq!(redirected.stderr, "kiln: exit status 7 is the command's\n");
+    let piped = with("echo 'echo piped' | (sleep 1; exec \"$@\")").expect(0);
+    assert_eq!(piped.stdout, "piped\n");
+    // What has no input ends at once.
+    with("exec \"$@\" < /dev/null").expect(0);
+}
+
+#[test]
 fn a_parameter_that_the_kernel_of_a_shell_does_not_know_is_named() {
     let place = Place::new();
     let shell = || place.kiln(["shell", KERNEL, "-c", "echo hi", "--append", "frobnicate=1"]);
