@@ -14,29 +14,6 @@ const HEAD: &str = "\
 Written by `cargo xtask manual` from kiln's own `--help`.
 ";
 
-const VERBS: &[&str] = &[
-    "run",
-    "build",
-    "kunit",
-    "replay",
-    "bundle",
-    "bisect",
-    "compare",
-    "measure",
-    "exp",
-    "exp run",
-    "exp show",
-    "exp new",
-    "exp check",
-    "cases",
-    "kernels",
-    "kernels prune",
-    "shell",
-    "doctor",
-    "completions",
-    "manual",
-];
-
 /// Writes the page anew.
 pub(crate) fn write() -> Result<()> {
     succeed(&mut cargo(&["build", "--locked", "--quiet", "--package", "kiln"]))?;
@@ -53,20 +30,45 @@ pub(crate) fn check() -> Result<()> {
 }
 
 fn page() -> Result<String> {
-    let mut page = format!("{HEAD}\n## kiln\n\n```text\n{}```\n", help(&["--help"])?);
-    for verb in VERBS {
-        write!(
-            page,
-            "\n## kiln {verb}\n\n```text\n{}```\n",
-            help(&verb.split(' ').chain(["--help"]).collect::<Vec<_>>())?
-        )?;
-    }
+    let mut page = HEAD.to_string();
+    add(&mut page, &["kiln"])?;
     Ok(page)
 }
 
+/// Adds a command and those below it.
+fn add(page: &mut String, command: &[&str]) -> Result<()> {
+    let text = help(&command[1..])?;
+    write!(page, "\n## {}\n\n```text\n{text}```\n", command.join(" "))?;
+    for below in commands(&text) {
+        add(page, &[command, &[below]].concat())?;
+    }
+    Ok(())
+}
+
+/// The commands that a help text lists.
+fn commands(text: &str) -> impl Iterator<Item = &str> {
+    let list =
+        text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = list.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    names.filter(|name| !name.is_empty() && *name != "help")
+}
+
 fn help(arguments: &[&str]) -> Result<String> {
-    let mut kiln = program("target/debug/kiln", arguments);
+    let mut kiln = program("target/debug/kiln", &[arguments, &["--help"]].concat());
     // Lines are as long on every terminal.
     let text = output(kiln.env("COLUMNS", "100").env("NO_COLOR", "1"))?;
     Ok(text.lines().map(|line| line.trim_end().to_string() + "\n").collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_found_in_the_help() {
+        let text = "It does.\n\nUsage: kiln [COMMAND]\n\nCommands:\n  run   Run\n        more of it\n  exp   Experiments\n  help  Print\n\n\
+                    Options:\n  -h, --help  Print\n";
+        assert_eq!(commands(text).collect::<Vec<_>>(), ["run", "exp"]);
+        assert_eq!(commands("Usage: kiln run\n").count(), 0);
+    }
 }
