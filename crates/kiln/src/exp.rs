@@ -122,17 +122,16 @@ fn show(name: &str, json: bool) -> Result<u8> {
 
 /// Shows what is wrong with an experiment, or its plan.
 fn check(folder: &Path) -> Result<u8> {
-    let mut problems = script::check(folder);
-    if problems.is_empty() {
-        match Experiment::open(folder).and_then(|experiment| experiment.plan()) {
-            Ok(steps) => {
-                print(&format!("{}: nothing is wrong with it\n", folder.display()))?;
-                print(&format!("{:<10} {}\n", "steps", report::safe(&steps.join(", "))))?;
-                return Ok(0);
-            }
-            Err(problem) => problems.push(problem),
+    match script::check(folder) {
+        Ok(steps) => {
+            let steps = steps.join(", ");
+            print(&format!("{}: nothing is wrong with it\n", folder.display()))?;
+            print(&format!("{:<10} {}\n", "steps", report::safe(&steps)))?;
+            Ok(0)
+        }
+        Err(problems) => {
+            print(&problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())?;
+            Ok(USAGE)
         }
     }
-    print(&problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())?;
-    Ok(USAGE)
 }

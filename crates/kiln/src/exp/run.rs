@@ -125,8 +125,7 @@ fn compared(about: &Metadata, results: &[ExperimentResult]) -> String {
         [Value::from(&*metric.name), Value::from(&*metric.unit)].into_iter().chain(values).collect()
     });
     let rows: Vec<Vec<Value>> = std::iter::once(outcomes).chain(metrics).collect();
-    let lines = lines::table("all kernels", &columns, &rows);
-    lines.iter().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect()
+    lines::table("all kernels", &columns, &rows).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// What a run has recorded of a metric: its value, or how many it has.

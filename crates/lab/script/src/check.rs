@@ -15,13 +15,15 @@ mod uses;
 /// Problems of one experiment that are reported.
 const PROBLEMS: usize = 100;
 
-/// What is wrong with the experiment of a folder: nothing of it is run.
-#[must_use]
-pub fn check(folder: &Path) -> Vec<Problem> {
-    match Experiment::open(folder) {
-        Ok(experiment) => experiment.check(),
-        Err(problem) => vec![problem],
-    }
+/// The plan of the experiment of a folder, the names of its steps: none of them is run.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn check(folder: &Path) -> Result<Vec<String>, Vec<Problem>> {
+    let experiment = Experiment::open(folder).map_err(|problem| vec![problem])?;
+    let problems = experiment.check();
+    if problems.is_empty() { experiment.plan().map_err(|problem| vec![problem]) } else { Err(problems) }
 }
 
 /// What is wrong with a script by itself: what it loads is not read.

@@ -28,7 +28,9 @@ pub(super) fn lines(event: &Event) -> Vec<String> {
             let separator = if values.is_empty() { "" } else { ": " };
             block("  ", &format!("{text}{separator}{}", values.join(", ")))
         }
-        Event::Table { name, columns, rows } => table(name, columns, rows),
+        Event::Table { name, columns, rows } => {
+            table(name, columns, rows).iter().map(|line| format!("  {line}")).collect()
+        }
         Event::Note { text } => block("  note: ", text),
         Event::Ended { outcome, reason, step } => match reason {
             Some(reason) => block(&format!("  {}: ", outcome.name()), reason),
@@ -81,15 +83,14 @@ pub fn table(name: &str, columns: &[String], rows: &[Vec<Value>]) -> Vec<String>
         all.map(|text| text.chars().count()).max().unwrap_or_default()
     };
     let line = |row: &Vec<String>| {
-        let mut text = String::from("   ");
+        let mut text = String::from(" ");
         for (place, cell) in row.iter().enumerate() {
             // Writing to a string cannot fail.
             let _ = write!(text, " {cell:<width$} ", width = width(place));
         }
         text.trim_end().to_string()
     };
-    let title = format!("  {}", shown(name, WIDTH));
-    std::iter::once(title).chain(std::iter::once(&head).chain(&rows).map(line)).collect()
+    std::iter::once(shown(name, WIDTH)).chain(std::iter::once(&head).chain(&rows).map(line)).collect()
 }
 
 #[cfg(test)]
