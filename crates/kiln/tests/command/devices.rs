@@ -54,6 +54,9 @@ fn a_disk_fails_as_it_was_told_to_and_its_writes_are_logged() {
         read_sector() { dd if=$1 of=/dev/null bs=512 count=1 skip=$2 iflag=direct; }
         read_sector /dev/vda 0
         ! read_sector /dev/vda 2048
+        ! read_sector /dev/vda 2048
+        ! read_sector /dev/vdd 2048
+        read_sector /dev/vdd 2048
         for disk in vdb vdc; do
             test $(dd if=/dev/$disk bs=1 count=1 2>/dev/null) = x
             echo new | dd of=/dev/$disk conv=fsync
@@ -61,7 +64,9 @@ fn a_disk_fails_as_it_was_told_to_and_its_writes_are_logged() {
     let job = place.script("job", body);
     let (kept_disk, image_disk) =
         (format!("file={},writes={}", text(&kept), text(&log)), format!("image={}", text(&image)));
-    let options = ["--disk", "64M,fail=read,bad-sector=2048", "--disk", &kept_disk, "--disk", &image_disk];
+    let bad = "64M,fail=read,bad-sector=2048";
+    let disks = [bad, &kept_disk, &image_disk, &format!("{bad},once")];
+    let options: Vec<&str> = disks.into_iter().flat_map(|disk| ["--disk", disk]).collect();
     let done = place.exec(&job, &options).run().expect(0).says("stays");
     assert_eq!(done.only_run().outcome, Outcome::Pass);
     assert!(fs::read(&kept).expect("readable").starts_with(b"new\n"), "what is written to a file stays");

@@ -25,7 +25,7 @@ pub use faults::Faults;
 pub(crate) const NAME: &str = "disk";
 
 /// Its options; the first part without a key is its size.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "size",
     "image",
     "file",
@@ -39,6 +39,7 @@ const KEYS: [&str; 14] = [
     "rate",
     "fail",
     "bad-sector",
+    "once",
     "writes",
 ];
 

@@ -72,7 +72,8 @@ impl Layers<'_> {
     fn failing(&self, below: Value) -> Value {
         let Some(fail) = self.disk.faults.fail else { return below };
         // EIO is 5.
-        let mut error = json!({ "event": "none", "iotype": fail.name(), "errno": 5, "once": false });
+        let mut error =
+            json!({ "event": "none", "iotype": fail.name(), "errno": 5, "once": self.disk.faults.once });
         if let Some(sector) = self.disk.faults.sector {
             error["sector"] = json!(sector);
         }
@@ -103,7 +104,7 @@ mod tests {
             plain,
             r#"-blockdev {"driver":"raw","file":{"driver":"file","filename":"/a","locking":"off","read-only":false},"node-name":"disk0-top","read-only":false}"#
         );
-        let all = line("image=/i,iops=10,fail=read,bad-sector=2048,writes=/w", &["/a", "/o", "/w"]);
+        let all = line("image=/i,iops=10,fail=read,bad-sector=2048,once,writes=/w", &["/a", "/o", "/w"]);
         let order = [
             "throttle-group,id=disk0-limits,x-iops-total=10",
             "throttle",
@@ -116,6 +117,7 @@ mod tests {
             rest = rest.split_once(layer).unwrap_or_else(|| panic!("{layer} in {all}")).1;
         }
         assert!(all.contains(r#""sector":2048"#) && all.contains(r#""iotype":"read""#), "{all}");
+        assert!(all.contains(r#""once":true"#), "{all}");
     }
 
     #[test]

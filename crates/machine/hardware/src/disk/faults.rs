@@ -25,6 +25,8 @@ pub struct Faults {
     pub fail: Option<Failing>,
     /// Only those that touch the sector with this number, of 512 bytes, fail.
     pub sector: Option<u64>,
+    /// Only the first of them does.
+    pub once: bool,
     /// All writes are logged here, as the kernel's dm-log-writes does: Documentation/admin-guide/device-mapper/log-writes.rst.
     pub writes: Option<PathBuf>,
 }
@@ -53,6 +55,7 @@ impl Faults {
             rate: words.read("rate", "bytes in a second, such as 10M", size::bytes)?,
             fail: words.one_of("fail", "read, write, flush or discard")?,
             sector: words.one_of("bad-sector", "the number of a sector")?,
+            once: words.flag("once")?,
             writes: words.text("writes").map(PathBuf::from),
         })
     }
@@ -63,11 +66,15 @@ impl Faults {
             .option("rate", self.rate.map(size::text))
             .option("fail", self.fail)
             .option("bad-sector", self.sector)
+            .flag("once", self.once)
             .option("writes", self.writes.as_ref().map(|path| path.display()))
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
         match (self.sector, self.fail) {
+            (None, None) if self.once => {
+                Err(Error::Conflict("disk: `once` is for a disk that fails: add fail=read".to_string()))
+            }
             (Some(_), None | Some(Failing::Flush)) => Err(Error::Conflict(
                 "disk: a sector can fail only to be read, written or discarded".to_string(),
             )),
@@ -113,13 +120,22 @@ mod tests {
     pub(in crate::disk) fn any_faults() -> impl Strategy<Value = Faults> {
         let fail = prop::option::of((prop::sample::select(ALL.to_vec()), prop::option::of(any::<u64>())));
         let rates = (prop::option::of(1..=IOPS_MAX), prop::option::of(1..=1_u64 << 40));
-        (rates, fail, prop::option::of("/[a-z]{1,8}")).prop_map(|((iops, rate), fail, writes)| Faults {
+        let writes = prop::option::of("/[a-z]{1,8}");
+        (rates, fail, any::<bool>(), writes).prop_map(|((iops, rate), fail, once, writes)| Faults {
             iops,
             rate,
             fail: fail.map(|(fail, _)| fail),
             sector: fail.filter(|(fail, _)| *fail != Failing::Flush).and_then(|(_, sector)| sector),
+            once: once && fail.is_some(),
             writes: writes.map(PathBuf::from),
         })
+    }
+
+    #[test]
+    fn a_disk_that_fails_once_fails_at_something() {
+        let faults = Faults { once: true, ..Faults::default() };
+        assert!(faults.check().is_err());
+        assert_eq!(Faults { fail: Some(Failing::Flush), ..faults }.check(), Ok(()));
     }
 
     #[test]
