@@ -1,5 +1,7 @@
 //! From what was seen of a boot to an Outcome.
 
+use std::time::Duration;
+
 use console::{BootFailure, BootTrouble, ConsoleSupport};
 
 use crate::case::Judgement;
@@ -34,6 +36,25 @@ pub fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
     let judgement = Judgement::new(Outcome::Fail, &first.title).with(&first.lines);
     let run = judgement.run_of(BOOT, "the kernel boots without reporting a defect", boot);
     Some(Run { is_boot: true, kernel_reports: reports, ..run })
+}
+
+/// The Run of a boot that took `took` by the host's clock. The guest's clock is the host's under TCG, and a jump of it looks like
+/// a CPU that was stuck: for longer than its machine has run, no CPU can be.
+#[must_use]
+pub fn by_host_clock(run: Run, took: Duration) -> Run {
+    let stuck = run.kernel_reports.iter().find_map(stuck_for);
+    let Some(stuck) = stuck.filter(|stuck| *stuck > took) else { return run };
+    let (stuck, took) = (stuck.as_secs(), took.as_secs_f64());
+    let reason = format!(
+        "a CPU stuck for {stuck} s in a boot that took {took:.1} s: the clock of the host has jumped"
+    );
+    Run { outcome: Outcome::Broken, blame: Some(Blame::Host), accused: None, reason, ..run }
+}
+
+/// How long a CPU was stuck by the words of the kernel: kernel/watchdog.c.
+fn stuck_for(report: &KernelReport) -> Option<Duration> {
+    let seconds = |line: &String| line.split_once("stuck for ")?.1.split_once("s!")?.0.parse().ok();
+    report.lines.iter().find_map(seconds).map(Duration::from_secs)
 }
 
 /// The Run of a machine that did not come up.
@@ -122,6 +143,19 @@ mod tests {
             ["[    0.5] PCI: x", "[    1.5] tsc: Refined TSC clocksource calibration: 2499.998 MHz"];
         let run = fails(BootTrouble::Hang { lines: 2, seconds: 9 }, &console);
         assert_eq!(run.evidence, console[..1]);
+    }
+
+    #[test]
+    fn a_cpu_cannot_be_stuck_for_longer_than_its_machine_runs() {
+        let lines = ["[   72.3] watchdog: BUG: soft lockup - CPU#0 stuck for 70s! [swapper/0:1]".to_string()];
+        let boot = |seconds| by_host_clock(booted_badly(1, &lines).unwrap(), Duration::from_secs(seconds));
+        let jumped = boot(7);
+        assert_eq!((jumped.outcome, jumped.blame), (Outcome::Broken, Some(Blame::Host)));
+        assert_eq!(
+            jumped.reason,
+            "a CPU stuck for 70 s in a boot that took 7.0 s: the clock of the host has jumped"
+        );
+        assert_eq!(boot(73).outcome, Outcome::Fail);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use machine::{BootFailure, BootTrouble};
 
 use super::GivenUp;
-use judge::boot::{booted_badly, did_not_boot};
+use judge::boot::{booted_badly, by_host_clock, did_not_boot};
 use judge::parameters::unknown_note;
 
 use super::conclude::without_machine;
@@ -231,6 +231,8 @@ fn boot<T>(
             Ok(up) => {
                 let (release, took, earlier) = about(&up);
                 let kept = earlier.is_some();
+                // How long an earlier run's boot took is not kept.
+                let ran = if kept { Duration::MAX } else { took };
                 for line in earlier.into_iter().flatten() {
                     emit(News::Event(boot_event(BootEvent::Console(&line), boot, &mut lines)));
                 }
@@ -239,7 +241,8 @@ fn boot<T>(
                 if boot == 1 {
                     let unknown = unknown_note(lines.iter().map(String::as_str), &context.parameters);
                     unknown.into_iter().for_each(|text| emit(note(text)));
-                    booted_badly(boot, &lines).into_iter().for_each(|run| emit(News::Boot(Box::new(run))));
+                    let badly = booted_badly(boot, &lines).map(|run| by_host_clock(run, ran));
+                    badly.into_iter().for_each(|run| emit(News::Boot(Box::new(run))));
                 }
                 return Ok(Booted::Up(boot, up));
             }
