@@ -75,11 +75,11 @@ impl Kiln {
         self.run(arguments)
     }
 
-    /// A run that is only looked at.
-    pub(crate) fn quiet(&self, arguments: &[&str]) -> Command {
+    /// A run that writes its events as JSON, with what programs write.
+    pub(crate) fn events(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(arguments);
-        command.arg("--results").arg(self.results.path());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(["-v", "--format", "json"]).arg("--results").arg(self.results.path());
+        command.stdin(Stdio::null()).stderr(Stdio::null());
         command
     }
 

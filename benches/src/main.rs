@@ -59,6 +59,9 @@ const TRIVIAL: &[&str] = &["--suite", "full", "--case", "process/no-child"];
 /// Asks for nothing but the figures of comparisons.
 const COMPARING: &str = "comparing";
 
+/// Asks for nothing but what clones take in memory.
+const MEMORY: &str = "memory";
+
 /// Asks for nothing but the figures of user spaces.
 const ROOTS: &str = "roots";
 
@@ -87,13 +90,21 @@ fn run() -> Result<bool> {
     let argument = std::env::args().nth(1);
     let running = match argument.as_deref() {
         Some(COMPARING) => true,
+        Some(MEMORY) => return memory(&kiln),
         Some(ROOTS) => return user_spaces(&kiln, ROUNDS),
-        Some(text) => cases(&kiln, &plan, text.parse().context("usage: bench [ROUNDS|comparing|roots]")?)?,
-        None => cases(&kiln, &plan, ROUNDS)? & user_spaces(&kiln, ROUNDS)?,
+        Some(text) => cases(&kiln, &plan, text.parse().context("usage: bench [ROUNDS|comparing|memory|roots]")?)?,
+        None => cases(&kiln, &plan, ROUNDS)? & memory(&kiln)? & user_spaces(&kiln, ROUNDS)?,
     };
     let comparing = comparisons()?;
     println!("{}", host::describe(&plan, &load_before));
     Ok(running && comparing)
+}
+
+/// What clones take in memory.
+fn memory(kiln: &Kiln) -> Result<bool> {
+    let promises = Memory::measure(kiln)?.promises();
+    println!("{}", promise::table(&promises));
+    Ok(promises.iter().all(Promise::is_kept))
 }
 
 /// What programs in a user space take.
@@ -137,7 +148,6 @@ fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
     let [ground, case, case_kept, edited, suite, clones, clones_kept, hasty, in_qemu, as_uml, kept] = &racers;
     let cloned = clones::measure(kiln.locator(), TRIVIAL[3])?;
     let smoke = kiln.plan(&[])?;
-    let memory = Memory::measure(kiln, TRIVIAL)?;
     let mib = 1024.0 * 1024.0;
     let promises = [
         Promise::ratio(case, ground, Some(1.3)),
@@ -148,8 +158,6 @@ fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
         Promise::ratio(clones_kept, suite, None),
         Promise::ratio(clones_kept, hasty, None),
         Promise::plain("a clone, start to first result / cold boot", cloned.ratio(), Some(0.125)),
-        Promise::plain("memory of one more clone / of a booted machine", memory.ratio(), Some(0.2)),
-        Promise::size("memory of one more clone", memory.clone, None),
         Promise::plain("cases a minute, each in a clone", 60.0 * smoke.cases / clones_kept.best(), None),
         Promise::ratio(as_uml, in_qemu, None),
         Promise::seconds(kept, 1.0),

@@ -1,92 +1,112 @@
-//! What a clone takes in memory, seen from outside while kiln works.
+//! What clones take in memory: ten that do nothing at the same time, beside ten machines that were booted.
 
-use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command};
-use std::thread::sleep;
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
 
 use anyhow::{Context, Result, ensure};
+use tempfile::tempdir;
 
+use crate::compiler::compile;
 use crate::kiln::Kiln;
+use crate::promise::Promise;
 
-/// Clones at a time where there are more than one.
-const JOBS: &str = "5";
+/// Machines at the same time.
+const MACHINES: u32 = 10;
+
+/// Says that it runs, and stays. Its limit is an hour.
+const SOURCE: &str = "int main(void) { write(1, \"up\\n\", 3); pause(); }\n";
+const LIMIT: [&str; 2] = ["--case-timeout", "1h"];
 
 /// Memory in MiB.
 pub(crate) struct Memory {
-    /// A machine that was booted.
     booted: f64,
-    /// One more clone.
-    pub(crate) clone: f64,
+    cloned: f64,
+    one: f64,
 }
 
 impl Memory {
-    /// Runs `case` in a booted machine, and in one and several clones at a time.
-    pub(crate) fn measure(kiln: &Kiln, case: &[&str]) -> Result<Self> {
-        let peaks = |more: &[&str]| Peaks::watch(kiln.quiet(&[case, more].concat()));
-        let (_, booted) = peaks(&["--isolation", "suite"])?.of_most()?;
-        // The machine that they are cloned from is booted here.
-        peaks(&[])?;
-        let one = peaks(&["--repeat", "30", "-j", "1"])?.of_one()?;
-        let (count, several) = peaks(&["--repeat", "100", "-j", JOBS])?.of_most()?;
-        ensure!(count > 1, "no two clones were seen at a time");
-        Ok(Self { booted, clone: (several - one) / f64::from(count - 1) })
+    /// Looks at machines of which each runs a program that sleeps.
+    pub(crate) fn measure(kiln: &Kiln) -> Result<Self> {
+        let directory = tempdir()?;
+        let program = compile(directory.path(), "0", SOURCE, &["-static", "-w"])?;
+        for number in 1..MACHINES {
+            std::fs::copy(&program, directory.path().join(number.to_string()))?;
+        }
+        let suite = ["--suite", directory.path().to_str().context("a path that is text")?];
+        let run = |more: &[&str]| kiln.events(&[&suite[..], &LIMIT, more].concat());
+        let (all, first) = (MACHINES.to_string(), ["--case", "0"]);
+        // The machine that all clones are of is kept from here on.
+        mib_of(vec![run(&first)], 1)?;
+        let boots = (0..MACHINES).map(|_| run(&[&first[..], &["--isolation", "suite"]].concat()));
+        let booted = mib_of(boots.collect(), MACHINES)?;
+        let cloned = mib_of(vec![run(&["--jobs", &all])], MACHINES)?;
+        Ok(Self { booted, cloned, one: mib_of(vec![run(&first)], 1)? })
     }
 
-    /// One more clone against a booted machine.
-    pub(crate) fn ratio(&self) -> f64 {
-        self.clone / self.booted
-    }
-}
-
-/// How often the machines are looked at.
-const INTERVAL: Duration = Duration::from_millis(10);
-
-/// The most memory that so many machines took together at any time, in KiB: each page that several share counts once
-/// (`Pss` of proc_pid_smaps(5)). The next clone may start before the last has ended, whatever the number of jobs.
-#[derive(Default)]
-struct Peaks(BTreeMap<u32, u64>);
-
-impl Peaks {
-    /// Watches the machines of `kiln` to its end.
-    fn watch(mut kiln: Command) -> Result<Self> {
-        let mut kiln = kiln.spawn().context("kiln")?;
-        let mut peaks = Self::default();
-        let status = loop {
-            peaks.see(&machines_kib(&kiln));
-            match kiln.try_wait()? {
-                Some(status) => break status,
-                None => sleep(INTERVAL),
-            }
-        };
-        ensure!(status.success(), "kiln ended with {status}");
-        Ok(peaks)
-    }
-
-    fn see(&mut self, machines: &[u64]) {
-        let Some(count) = u32::try_from(machines.len()).ok().filter(|&count| count > 0) else { return };
-        let peak = self.0.entry(count).or_default();
-        *peak = machines.iter().sum::<u64>().max(*peak);
-    }
-
-    /// What a machine takes alone, in MiB.
-    fn of_one(&self) -> Result<f64> {
-        self.0.get(&1).map(|&kib| mib(kib)).context("no machine was seen alone")
-    }
-
-    /// The most machines that were seen, and what they take in MiB.
-    fn of_most(&self) -> Result<(u32, f64)> {
-        self.0.last_key_value().map(|(&count, &kib)| (count, mib(kib))).context("no machine was seen")
+    /// What is promised of them.
+    pub(crate) fn promises(&self) -> [Promise; 2] {
+        let one_more = (self.cloned - self.one) / f64::from(MACHINES - 1);
+        let ratio = self.cloned / self.booted;
+        [
+            Promise::plain("memory of ten clones / of ten booted machines", ratio, Some(0.3)),
+            Promise::size("memory of one more clone", one_more, None),
+        ]
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "less than a TiB")]
-fn mib(kib: u64) -> f64 {
-    kib as f64 / 1024.0
+/// What the machines of these take together as soon as so many programs run: each page that several share counts once
+/// (`Pss` of proc_pid_smaps(5)).
+fn mib_of(commands: Vec<Command>, programs: u32) -> Result<f64> {
+    let mut kilns = Kilns(Vec::new());
+    let (up, ups) = channel();
+    for mut command in commands {
+        let mut kiln = command.stdout(Stdio::piped()).spawn().context("kiln")?;
+        let events = kiln.stdout.take().context("its output is a pipe")?;
+        kilns.0.push(kiln);
+        let up = up.clone();
+        std::thread::spawn(move || tell(BufReader::new(events), &up));
+    }
+    drop(up);
+    for _ in 0..programs {
+        ups.recv().context("kiln ended before its programs ran")?;
+    }
+    let machines: Vec<u64> = kilns.0.iter().flat_map(machines_kib).collect();
+    ensure!(machines.len() == programs as usize, "{} machines run {programs} programs", machines.len());
+    #[expect(clippy::cast_precision_loss, reason = "less than a TiB")]
+    let kib = machines.iter().sum::<u64>() as f64;
+    Ok(kib / 1024.0)
 }
 
-/// What each machine takes: they are children of one of its threads.
+/// Says so for each event that is a program's output.
+fn tell(events: impl BufRead, up: &Sender<()>) {
+    for line in events.lines().map_while(Result::ok) {
+        if is_output(&line) && up.send(()).is_err() {
+            return;
+        }
+    }
+}
+
+fn is_output(line: &str) -> bool {
+    let event = serde_json::from_str::<serde_json::Value>(line).unwrap_or_default();
+    event["event"] == "output"
+}
+
+/// Calls of kiln, which end with this, and their machines with them.
+struct Kilns(Vec<Child>);
+
+impl Drop for Kilns {
+    fn drop(&mut self) {
+        for kiln in &mut self.0 {
+            // It may have ended by itself.
+            let _ = kiln.kill();
+            let _ = kiln.wait();
+        }
+    }
+}
+
+/// What each machine takes: they are children of one of kiln's threads.
 fn machines_kib(kiln: &Child) -> Vec<u64> {
     let threads = std::fs::read_dir(format!("/proc/{}/task", kiln.id())).into_iter().flatten().flatten();
     let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
@@ -98,21 +118,4 @@ fn pss_kib(id: &str) -> Option<u64> {
     let text = std::fs::read_to_string(Path::new("/proc").join(id).join("smaps_rollup")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     line.trim().trim_end_matches(" kB").parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_most_of_each_number_of_machines_is_kept() {
-        let mut peaks = Peaks::default();
-        for machines in [&[][..], &[1024], &[2048, 1024], &[512], &[1024, 1024]] {
-            peaks.see(machines);
-        }
-        assert!((peaks.of_one().unwrap() - 1.0).abs() < 1e-9);
-        let (count, several) = peaks.of_most().unwrap();
-        assert!(count == 2 && (several - 3.0).abs() < 1e-9);
-        assert!(Peaks::default().of_most().is_err());
-    }
 }
