@@ -24,7 +24,7 @@ pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
-pub(crate) use machine::{MachineOptions, RootOptions};
+pub(crate) use machine::{MachineOptions, UserSpaceOptions};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
 
@@ -123,7 +123,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
     #[command(flatten)]
-    pub(crate) root: RootOptions,
+    pub(crate) user_space: UserSpaceOptions,
     /// Keep the memory of a kernel that crashes or hangs in QEMU: cases/NAME.vmcore with the results
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) dump: bool,
@@ -305,7 +305,7 @@ pub(crate) struct ShellVerb {
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
     #[command(flatten)]
-    pub(crate) root: RootOptions,
+    pub(crate) user_space: UserSpaceOptions,
 }
 
 /// `kiln doctor`.

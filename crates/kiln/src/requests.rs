@@ -29,7 +29,7 @@ impl cli::Run {
             needs: self.need.clone(),
             case_limit: self.case_timeout,
             policy: self.policy.request(),
-            machine: self.root.add_to(self.machine.request()),
+            machine: self.user_space.add_to(self.machine.request()),
             dump: self.dump,
         }
     }
@@ -67,7 +67,7 @@ impl cli::ShellVerb {
             version: Version,
             kernel: self.build.kernel(&self.kernel),
             command: self.command.clone(),
-            machine: self.root.add_to(self.machine.request()),
+            machine: self.user_space.add_to(self.machine.request()),
         }
     }
 }
@@ -113,6 +113,7 @@ impl cli::MachineOptions {
             accel: self.accel.into(),
             hardware: self.hardware(),
             root: None,
+            services: false,
             boot_limit: self.timeout,
         }
     }
@@ -135,15 +136,15 @@ impl cli::ExpRun {
             kernels: self.kernel.iter().map(|kernel| self.build.kernel(kernel)).collect(),
             seed: self.seed,
             mode: if self.short { Mode::Short } else { Mode::Full },
-            machine: self.root.add_to(self.machine.request()),
+            machine: self.user_space.add_to(self.machine.request()),
         }
     }
 }
 
-impl cli::RootOptions {
-    /// A machine with this root.
+impl cli::UserSpaceOptions {
+    /// A machine with this user space.
     pub(crate) fn add_to(&self, machine: MachineRequest) -> MachineRequest {
-        MachineRequest { root: self.root.clone(), ..machine }
+        MachineRequest { root: self.root.root.clone(), services: self.systemd, ..machine }
     }
 }
 

@@ -25,8 +25,8 @@ use crate::{interface, launch, root, work};
 const JOBS_MAX: usize = 256;
 
 /// What a shell gives for a program that cannot be executed, and for one that is not there: sh(1).
-const NOT_EXECUTABLE: i32 = 126;
-const NOT_FOUND: i32 = 127;
+pub(crate) const NOT_EXECUTABLE: i32 = 126;
+pub(crate) const NOT_FOUND: i32 = 127;
 
 /// All jobs that have not ended.
 #[derive(Debug, Default)]
@@ -64,6 +64,9 @@ impl Jobs {
     fn start(&mut self, number: u32, task: &Task, input: &[u8], output_max: u64) -> Result<(), String> {
         if self.0.len() >= JOBS_MAX {
             return Err(format!("more than {JOBS_MAX} commands at a time"));
+        }
+        if let Some(why) = root::lost_services() {
+            return Err(format!("the root cannot be used: {why}"));
         }
         let (pid, pipe) = spawn(task, input).map_err(|error| error.to_string())?;
         let left = usize::try_from(output_max).unwrap_or(usize::MAX);

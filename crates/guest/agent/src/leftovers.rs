@@ -9,6 +9,7 @@ use rustix::process::{WaitOptions, wait};
 use rustix::time::Timespec;
 
 use crate::processes::{self, kill_all};
+use crate::root;
 
 /// The directory in which every case starts.
 pub(crate) const TMP: &str = "/tmp";
@@ -40,7 +41,9 @@ pub(crate) fn remove(removed: Vec<Leftover>, mounts_before: &[String]) -> Vec<Le
     let mut all = removed;
     all.extend(remove_processes());
     all.extend(remove_mounts(mounts_before));
-    if let Err(error) = empty_tmp() {
+    if !root::has_services()
+        && let Err(error) = empty_tmp()
+    {
         all.push(stuck(TMP.to_string(), format!("cannot be emptied: {}", harness::check::describe(error))));
     }
     bounded(all)
@@ -64,9 +67,10 @@ fn stuck(name: String, why: String) -> Leftover {
     Leftover { name, stuck: Some(why) }
 }
 
-/// A process can fork while the others are killed, so this goes on until nobody is left.
+/// A process can fork while the others are killed, so this goes on until nobody is left. The services of a root stay, and
+/// with them what a program has left to their init.
 pub(crate) fn remove_processes() -> Vec<Leftover> {
-    if !has_children() {
+    if root::has_services() || !has_children() {
         return Vec::new();
     }
     let names = || processes::all().into_iter().map(|process| format!("process {process}"));

@@ -11,7 +11,7 @@
 //! * [`standalone`]: a run without a host beside the machine, reported as [`text`]
 //! * [`foreground`]: a case that a person runs in a shell
 //! * [`mounts`]: what an init mounts; [`environment`]: what else programs expect of a machine; [`wake`] gives a clone a clock and random numbers of its own
-//! * [`root`]: a user space that programs see instead of the agent's files; [`inside`]: files in it
+//! * [`root`]: a user space that programs see instead of the agent's files; [`inside`]: files in it; [`services`]: its init
 //! * [`window`]: makes the files that the host sends to a machine that is up
 //! * [`system`]: facts of the running kernel, and the end of the machine
 
@@ -31,6 +31,7 @@ mod port;
 mod processes;
 mod results;
 mod root;
+mod services;
 mod session;
 mod settle;
 mod shell;

@@ -9,6 +9,7 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use harness::check::{Checked, broken, describe};
 use harness::modules::load;
@@ -21,6 +22,7 @@ use rustix::thread::UnshareFlags;
 
 use crate::environment::FILES;
 use crate::inside::Inside;
+use crate::services::Services;
 
 /// Where its files and the memory over them are mounted.
 const LOWER: &str = "/kiln/lower";
@@ -32,6 +34,9 @@ const AGENT: &str = "/run/kiln/agent";
 /// Links in the root: each path, and where it leads.
 const LINKS: [(&str, &str); 2] = [("/usr/local/bin/kiln-report", AGENT), ("/usr/local/bin/kiln-case", AGENT)];
 
+/// Why a root cannot be used whose services are gone.
+const LOST: &str = "its init has ended, and with it all of its programs";
+
 /// What became of the root of this machine; nothing where it has none.
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
@@ -39,15 +44,15 @@ static STATE: Mutex<Option<State>> = Mutex::new(None);
 enum State {
     /// It is mounted once the machine is one of its own.
     Waiting(RootMount),
-    /// It is there.
-    Ready,
+    /// It is there, and its services if it was to start them.
+    Ready(Option<Services>),
     /// It cannot be used, and why.
     Unusable(String),
 }
 
 impl State {
-    fn of(made: Result<(), String>) -> Self {
-        made.map_or_else(Self::Unusable, |()| Self::Ready)
+    fn of(made: Result<Option<Services>, String>) -> Self {
+        made.map_or_else(Self::Unusable, Self::Ready)
     }
 }
 
@@ -85,11 +90,28 @@ pub(crate) fn path_inside(path: &str) -> Option<&str> {
 /// Makes a file in the root. What goes wrong is reported by the programs that need the root.
 pub(crate) fn make_file(make: impl FnOnce(&Inside) -> std::io::Result<()>) {
     let mut state = state();
-    if matches!(*state, Some(State::Ready)) {
-        let made =
-            inside().and_then(|inside| make(&inside).map_err(|error| format!("copying programs: {error}")));
-        *state = Some(State::of(made));
+    let make = |inside: Inside| make(&inside).map_err(|error| format!("copying programs: {error}"));
+    if matches!(*state, Some(State::Ready(_)))
+        && let Err(why) = inside().and_then(make)
+    {
+        *state = Some(State::Unusable(why));
     }
+}
+
+/// Whether it runs services, which take care of what programs leave behind.
+pub(crate) fn has_services() -> bool {
+    matches!(*state(), Some(State::Ready(Some(_))))
+}
+
+/// Says so if its init has ended, with which all programs end; later ones cannot use the root.
+pub(crate) fn lost_services() -> Option<&'static str> {
+    let mut state = state();
+    let Some(State::Ready(Some(services))) = &*state else { return None };
+    if !services.have_ended() {
+        return None;
+    }
+    *state = Some(State::Unusable(LOST.to_string()));
+    Some(LOST)
 }
 
 fn inside() -> Result<Inside, String> {
@@ -102,9 +124,10 @@ pub(crate) fn enter() -> Checked {
         None => Ok(()),
         Some(State::Waiting(_)) => broken("the root is not mounted yet"),
         Some(State::Unusable(why)) => broken(&format!("the root cannot be used: {why}")),
-        Some(State::Ready) => {
-            switch().or_else(|error| broken(&format!("entering the root: {}", describe(error))))
-        }
+        Some(State::Ready(services)) => services
+            .as_ref()
+            .map_or_else(switch, Services::enter)
+            .or_else(|error| broken(&format!("entering the root: {}", describe(error)))),
     }
 }
 
@@ -121,7 +144,7 @@ fn load_all(modules: &[String]) -> Result<(), String> {
     modules.iter().try_for_each(|module| load(Path::new(module)).map_err(|stop| stop.0.text))
 }
 
-fn make(root: &RootMount) -> Result<(), String> {
+fn make(root: &RootMount) -> Result<Option<Services>, String> {
     let (source, options) = (source(&root.lower)?, c_string(&root.lower.options)?);
     let filesystem = root.lower.filesystem.as_str();
     mounted(LOWER, || mount(&source, LOWER, filesystem, MountFlags::RDONLY, options.as_c_str()))?;
@@ -133,7 +156,9 @@ fn make(root: &RootMount) -> Result<(), String> {
     let layers = c_string(&format!("lowerdir={LOWER},upperdir={upper},workdir={work}"))?;
     mounted(VIEW, || mount("overlay", VIEW, "overlay", MountFlags::empty(), layers.as_c_str()))?;
     furnish()?;
-    root.writable.iter().try_for_each(|(place, mount)| mount_in_root(place, mount))
+    root.writable.iter().try_for_each(|(place, mount)| mount_in_root(place, mount))?;
+    let limit = root.services_ms.map(Duration::from_millis);
+    limit.map(|limit| Services::start(switch, limit)).transpose()
 }
 
 /// What mount(2) calls the source of a file system.

@@ -8,11 +8,11 @@ use protocol::message::TEXT_MAX;
 use protocol::results::{PAGE_SIZE, Page};
 use protocol::{End, FromAgent, Leftover, ReportKind, RunRequest, ToAgent, Work};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, wait};
 
 use crate::session::Session;
 use crate::system::{power_off, taint};
-use crate::{launch, leftovers, processes, results, settle};
+use crate::{launch, leftovers, processes, results, root, settle};
 
 /// How long a clean-up may take.
 const CLEANUP_LIMIT: Duration = Duration::from_secs(10);
@@ -79,6 +79,9 @@ fn execute(
     let until = Until { run: Some(request.run), ..Until::over(Duration::from_millis(request.limit_ms)) };
     let main = launch::Task::Main(request);
     let end = supervise(session, request, until, || launch::start(&main, page, file));
+    if let Some(why) = root::lost_services() {
+        page.report(ReportKind::Broken, &format!("the root cannot be used: {why}"));
+    }
     let processes = leftovers::remove_processes();
     // Anyone in the case could cut the file off, and reading a page beyond its end would be our death.
     if let Err(error) = rustix::fs::ftruncate(file, PAGE_SIZE as u64) {
@@ -112,12 +115,22 @@ fn supervise(
     let mut output = Output { run: request.run, pipe: std::fs::File::from(pipe), open: true, left };
     let end = follow(session, pid, &mut output, until).unwrap_or_else(|| {
         let stacks = processes::stacks();
-        processes::kill_all();
+        kill(pid);
         let killed = follow(session, pid, &mut output, Until::over(KILL_PATIENCE)).is_some();
         End::TimedOut { stacks, killed }
     });
     output.drain(session);
     end
+}
+
+/// Kills a program whose time is over, and all that it may have left behind.
+fn kill(pid: Pid) {
+    if root::has_services() {
+        // It leads a session, in which most of its processes are; if nobody is left there, all the better.
+        let _ = kill_process_group(pid, Signal::KILL);
+    } else {
+        processes::kill_all();
+    }
 }
 
 /// Waits for the end of `pid`; nothing if it is over first.

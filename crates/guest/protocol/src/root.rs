@@ -33,6 +33,8 @@ pub struct RootMount {
     pub writable: Vec<(String, Mount)>,
     /// Only a machine of its own mounts it: QEMU does not clone one that has mounted a directory of the host.
     pub late: bool,
+    /// The root's own init runs its services, which it must have started after this time, in milliseconds.
+    pub services_ms: Option<u64>,
 }
 
 /// A file system for mount(2).
@@ -92,6 +94,7 @@ mod tests {
             lower,
             writable: vec![("/srv".into(), shared)],
             late: true,
+            services_ms: Some(1),
         };
         assert_eq!(RootMount::decode(&mount.encode().expect("plain data")), Ok(mount));
         assert!(RootMount::decode(b"\xff").is_err());

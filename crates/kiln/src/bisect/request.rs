@@ -27,7 +27,7 @@ impl Bisect {
                 fresh: self.fresh,
             },
             build: self.build.request(),
-            machine: self.root.add_to(self.machine.request()),
+            machine: self.user_space.add_to(self.machine.request()),
         })
     }
 

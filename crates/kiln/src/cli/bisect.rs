@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use kernel::Locator;
 use protocol::Need;
 
-use super::{BuildOptions, MachineOptions, OUTPUT, RootOptions};
+use super::{BuildOptions, MachineOptions, OUTPUT, UserSpaceOptions};
 use crate::units;
 
 /// Where the help lists what is walked.
@@ -124,5 +124,5 @@ pub(crate) struct Bisect {
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
     #[command(flatten)]
-    pub(crate) root: RootOptions,
+    pub(crate) user_space: UserSpaceOptions,
 }

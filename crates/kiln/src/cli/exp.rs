@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use kernel::Locator;
 
-use super::{BuildOptions, MachineOptions, OUTPUT, RootOptions};
+use super::{BuildOptions, MachineOptions, OUTPUT, UserSpaceOptions};
 
 /// `kiln exp`.
 #[derive(Debug, Args)]
@@ -71,5 +71,5 @@ pub(crate) struct ExpRun {
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
     #[command(flatten)]
-    pub(crate) root: RootOptions,
+    pub(crate) user_space: UserSpaceOptions,
 }

@@ -49,6 +49,17 @@ pub(crate) struct RootOptions {
     pub(crate) root: Option<RootLocator>,
 }
 
+/// The user space of programs, and what runs in it besides.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Machine")]
+pub(crate) struct UserSpaceOptions {
+    #[command(flatten)]
+    pub(crate) root: RootOptions,
+    /// Start the systemd of the root before anything else, with its services
+    #[arg(long, requires = "root")]
+    pub(crate) systemd: bool,
+}
+
 /// Names of [`AccelChoice`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AccelName {

@@ -62,6 +62,7 @@ mod planted_cost;
 mod replay;
 mod room;
 mod roots;
+mod services;
 mod shell;
 mod sources;
 mod suites;

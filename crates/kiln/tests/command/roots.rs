@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use judge::{Blame, Outcome};
-use machine::program::Program;
 use rustix::process::Signal;
 
 use crate::support::bundle::says_the_same;
@@ -25,17 +24,6 @@ fn bash(place: &Place, name: &str, body: &str) -> PathBuf {
     let path = place.script(name, "");
     fs::write(&path, format!("#!/bin/bash\nset -e\n{body}\n")).expect("writable");
     path
-}
-
-/// A root directory with nothing in it but a shell.
-fn with_busybox(place: &Place) -> PathBuf {
-    let root = place.path().join("root");
-    let busybox = Program::find("busybox").expect("scripts/setup installs it");
-    fs::create_dir_all(root.join("usr/bin")).expect("writable");
-    fs::copy(busybox, root.join("usr/bin/busybox")).expect("writable");
-    symlink("busybox", root.join("usr/bin/sh")).expect("writable");
-    symlink("usr/bin", root.join("bin")).expect("writable");
-    root
 }
 
 #[test]
@@ -71,7 +59,7 @@ fn programs_of_packages_run_on_a_stock_kernel() {
 #[test]
 fn a_failure_in_a_root_is_handed_over() {
     let place = Place::new();
-    let root = with_busybox(&place);
+    let root = place.root_with_busybox();
     let job = place.script("job", "busybox test -e /usr/bin/busybox && exit 9");
     let done = in_root(&place, text(&root), &job).run().expect(9);
     says_the_same(&place, &done, "job");
@@ -92,7 +80,7 @@ fn suites_run_in_a_root() {
 #[test]
 fn a_directory_is_a_root_and_keeps_what_is_in_it() {
     let place = Place::new();
-    let root = with_busybox(&place);
+    let root = place.root_with_busybox();
     fs::create_dir(root.join("etc")).expect("writable");
     fs::write(root.join("etc/hosts"), "mine").expect("writable");
     let job = place.script("job", "[ \"$(busybox cat /etc/hosts)\" = mine ] && [ -e /etc/passwd ]");
@@ -164,7 +152,7 @@ fn an_image_is_a_root_in_user_mode_linux_too() {
 #[test]
 fn a_hostile_root_breaks_its_cases_and_no_verdict() {
     let place = Place::new();
-    let root = with_busybox(&place);
+    let root = place.root_with_busybox();
     for (link, target) in [
         ("tmp", "/proc"),
         ("run", "../../../../kiln"),
@@ -184,7 +172,7 @@ fn a_hostile_root_breaks_its_cases_and_no_verdict() {
 #[test]
 fn what_a_root_lacks_is_named() {
     let place = Place::new();
-    let root = with_busybox(&place);
+    let root = place.root_with_busybox();
     let python = place.file("job.py", "#!/usr/bin/python3\nprint('hello')\n");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&python, executable).expect("it is ours");
@@ -200,7 +188,7 @@ fn what_a_root_lacks_is_named() {
 #[test]
 fn an_image_is_a_root_unless_it_is_damaged() {
     let place = Place::new();
-    let (root, image) = (with_busybox(&place), place.path().join("root.ext4"));
+    let (root, image) = (place.root_with_busybox(), place.path().join("root.ext4"));
     let arguments = ["-q", "-t", "ext4", "-d", text(&root), text(&image), "16M"];
     let made = Command::new("mke2fs").args(arguments).status();
     assert!(made.is_ok_and(|status| status.success()));

@@ -18,6 +18,8 @@ pub struct MachineDescription {
     pub memory: Option<u64>,
     /// The user space, a locator of a root.
     pub root: Option<String>,
+    /// Whether the systemd of the user space runs its services.
+    pub systemd: Option<bool>,
     /// Kernel parameters after kiln's own.
     pub append: Option<String>,
     /// Disks, as on the command line: `4G,bus=nvme`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use kernel::Module;
 use protocol::RootMount;
@@ -111,6 +112,13 @@ impl Payload {
     pub fn root(&mut self, mount: RootMount, modules: Vec<Module>) {
         let paths = modules.iter().map(|module| Self::module_path(&module.name)).collect();
         self.root = Some((RootMount { modules: paths, ..mount }, modules));
+    }
+
+    /// Has the agent start the services of the root, within this time.
+    pub fn services(&mut self, limit: Duration) {
+        if let Some((mount, _)) = &mut self.root {
+            mount.services_ms = Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+        }
     }
 
     /// Has the agent load modules before anything else, such as those that drive the machine's devices: each after those that

@@ -61,7 +61,7 @@ pub fn mount(root: &Root, engine: Engine) -> RootMount {
             (share(engine, "/", TAG, "loose"), writable.collect(), true)
         }
     };
-    RootMount { modules: Vec::new(), lower, writable, late }
+    RootMount { modules: Vec::new(), lower, writable, late, services_ms: None }
 }
 
 /// A directory of this host. QEMU passes it on under a tag; what changes on this host meanwhile shows late with the cache

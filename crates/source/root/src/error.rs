@@ -46,6 +46,9 @@ pub enum Error {
         /// The whole text.
         locator: String,
     },
+    /// There is no root whose init could run.
+    #[error("systemd needs a root of its own: name debian:systemd-sysv, a directory or an image")]
+    NoInit,
     /// What programs should write to is no directory.
     #[error("{locator}: {path}: {reason}: name directories of this host to which programs may write")]
     NoDirectory {
@@ -152,6 +155,7 @@ impl Error {
                 | Self::NotFound { .. }
                 | Self::NotAnImage { .. }
                 | Self::NotARoot { .. }
+                | Self::NoInit
                 | Self::HostLocator { .. }
                 | Self::NoDirectory { .. }
                 | Self::NoSuchPackage { .. }

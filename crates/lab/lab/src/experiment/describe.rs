@@ -98,6 +98,7 @@ impl Making<'_> {
             append: self.machine.append.iter().cloned().chain(wanted.append.clone()).collect(),
             hardware: Hardware::new(devices).map_err(refused)?,
             root,
+            services: wanted.systemd.unwrap_or(self.machine.services),
             ..self.machine.clone()
         })
     }

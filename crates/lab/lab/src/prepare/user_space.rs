@@ -30,6 +30,9 @@ pub(crate) fn of(
     backend: &dyn Backend,
     waiting: &mut Waiting<'_>,
 ) -> Result<Option<Arc<Root>>, root::Error> {
+    if machine.services && (machine.root.is_none() || machine.shows_host_files()) {
+        return Err(root::Error::NoInit);
+    }
     let find = |locator| backend.root(locator, waiting).map(Arc::new);
     machine.root.as_ref().map(find).transpose()
 }

@@ -17,6 +17,9 @@ const BOOT_LIMIT: Duration = Duration::from_secs(15);
 /// Silence of a boot on the bare, idle host after which it has failed.
 const SILENCE_LIMIT: Duration = Duration::from_secs(6);
 
+/// Time for the init of a root to start its services on the bare, idle host: half of it is enough for Debian's systemd.
+const SERVICES_LIMIT: Duration = Duration::from_secs(10);
+
 /// What LTP's tests expect to have passed since the boot: some set the clock of a time namespace back by 10 s, and the
 /// kernel refuses a negative time.
 const LTP_AGING: Duration = Duration::from_secs(11);
@@ -38,6 +41,9 @@ pub struct MachineRequest {
     pub hardware: Hardware,
     /// The user space in which programs run, instead of the agent's own.
     pub root: Option<RootLocator>,
+    /// The root's own init runs its services.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub services: bool,
     /// Time limit of a boot.
     #[serde(default, with = "judge::json::optional_seconds")]
     pub boot_limit: Option<Duration>,
@@ -79,13 +85,18 @@ impl MachineRequest {
         let mut payload = plan.payload.clone();
         payload.disks(self.disks(plan));
         let limit = |usual| self.boot_limit.unwrap_or_else(|| timeouts.stretch(usual));
+        // What comes of a slow or silent init is for the agent to say: it is not the kernel's boot.
+        let services = if self.services { limit(SERVICES_LIMIT) } else { Duration::ZERO };
+        if self.services {
+            payload.services(services);
+        }
         Spec {
             memory_mib: plan.memory_mib,
             cpus: plan.cpus,
             append: self.append.join(" "),
             engine,
-            boot_limit: limit(BOOT_LIMIT),
-            silence_limit: limit(SILENCE_LIMIT),
+            boot_limit: limit(BOOT_LIMIT) + services,
+            silence_limit: limit(SILENCE_LIMIT) + services,
             aging: if is_ltp { LTP_AGING } else { Duration::ZERO },
             disk_mib: plan.disk_mib,
             hardware: self.hardware.clone(),

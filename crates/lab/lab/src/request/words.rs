@@ -108,6 +108,7 @@ impl Words {
             }
         }
         self.each("--root", &machine.root);
+        self.flag("--systemd", machine.services);
         self.time("--timeout", machine.boot_limit);
     }
 

@@ -34,6 +34,7 @@ pub(crate) const METHODS: &[Signature] = &[
             optional("cpus", Kind::Count),
             optional("memory", Kind::Size),
             optional("root", Kind::Text),
+            optional("systemd", Kind::Flag),
             optional("append", Kind::Text),
             optional("disks", Kind::List(&Kind::Text)),
             optional("nics", Kind::List(&Kind::Described(&["nic"]))),

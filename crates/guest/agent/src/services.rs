@@ -1,0 +1,152 @@
+//! The root's own init, which runs services: systemd as process 1 of a PID namespace, pid_namespaces(7).
+//!
+//! The agent stays outside as process 1 of the machine. systemd takes its machine for a container and says when it has
+//! started all that it should: <https://systemd.io/CONTAINER_INTERFACE>, sd_notify(3).
+
+use std::os::unix::net::UnixDatagram;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use harness::check::describe;
+use harness::child::{Child, child, exit, fork};
+use harness::plain::plain;
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
+
+use crate::jobs::{NOT_EXECUTABLE, NOT_FOUND};
+use crate::launch::unblock_signals;
+use crate::work::end_of;
+
+/// The init of a root.
+const INIT: &str = "/sbin/init";
+
+/// systemd in a container takes what a kernel's command line would say from its arguments: kernel-command-line(7). The
+/// console belongs to the agent's shell.
+const ARGUMENTS: [&str; 2] = ["systemd.getty_auto=no", "systemd.mask=console-getty.service"];
+
+/// Where it says that it has started.
+const NOTIFY: &str = "/run/kiln/notify";
+
+/// How often the agent looks whether it still runs.
+const PERIOD: Duration = Duration::from_millis(200);
+
+/// An init that has started its services.
+#[derive(Debug)]
+pub(crate) struct Services {
+    /// The mount namespace that its services see.
+    mounts: OwnedFd,
+    /// The agent's own PID namespace, for the time after its end.
+    outside: OwnedFd,
+}
+
+impl Services {
+    /// Starts the init of the root that `enter` puts at `/`, and waits until it has started its services. Processes that this
+    /// process forks from then on are in its PID namespace.
+    pub(crate) fn start(enter: impl FnOnce() -> Result<(), Errno>, limit: Duration) -> Result<Self, String> {
+        let outside = named("/proc/self/ns/pid").map_err(|error| format!("/proc/self/ns/pid: {error}"))?;
+        let notify = UnixDatagram::bind(NOTIFY).map_err(|error| format!("{NOTIFY}: {error}"))?;
+        // SAFETY: a PID namespace is for children; the memory and the files of this process stay as they are.
+        let moved = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) };
+        moved.map_err(|error| format!("a PID namespace: {}", describe(error)))?;
+        let started = begin(enter).and_then(|init| {
+            wait_for(init, &notify, limit)?;
+            let mounts = named(&format!("/proc/{}/ns/mnt", init.as_raw_nonzero()));
+            mounts.map_err(|error| format!("its mounts: {error}"))
+        });
+        match started {
+            Ok(mounts) => Ok(Self { mounts, outside }),
+            Err(why) => {
+                leave(&outside);
+                Err(why)
+            }
+        }
+    }
+
+    /// Puts what services see at `/` of this process.
+    pub(crate) fn enter(&self) -> Result<(), Errno> {
+        move_into_link_name_space(self.mounts.as_fd(), Some(LinkNameSpaceType::Mount))
+    }
+
+    /// Whether the init has ended, and with it all processes of its namespace; later ones are then in the agent's own.
+    pub(crate) fn have_ended(&self) -> bool {
+        // The namespace takes no process any more, also while the last ones end: pid_namespaces(7).
+        let have_ended = child(|| Ok(())).and_then(Child::wait).is_err();
+        if have_ended {
+            leave(&self.outside);
+        }
+        have_ended
+    }
+}
+
+fn leave(outside: &OwnedFd) {
+    // If it fails, the next fork does.
+    let _ = move_into_link_name_space(outside.as_fd(), Some(LinkNameSpaceType::ProcessID));
+}
+
+fn named(path: &str) -> Result<OwnedFd, Errno> {
+    open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+}
+
+fn begin(enter: impl FnOnce() -> Result<(), Errno>) -> Result<Pid, String> {
+    match fork() {
+        Ok(Some(init)) => Ok(init),
+        Ok(None) => exit(become_init(enter)),
+        Err(error) => Err(format!("fork: {}", describe(error))),
+    }
+}
+
+/// Gives an exit status, if it returns.
+fn become_init(enter: impl FnOnce() -> Result<(), Errno>) -> i32 {
+    unblock_signals();
+    // That of the agent shows other numbers for processes.
+    let entered = enter().and_then(|()| mount("proc", "/proc", "proc", MountFlags::empty(), c""));
+    if entered.is_err() {
+        return NOT_EXECUTABLE;
+    }
+    let variables = [("container", "kiln"), ("NOTIFY_SOCKET", NOTIFY), ("TERM", "linux")];
+    let error = Command::new(INIT).args(ARGUMENTS).env_clear().envs(variables).exec();
+    if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
+}
+
+/// Waits until the init says that it is ready.
+fn wait_for(init: Pid, notify: &UnixDatagram, limit: Duration) -> Result<(), String> {
+    let end = Instant::now() + limit;
+    notify.set_read_timeout(Some(PERIOD)).map_err(|error| format!("{NOTIFY}: {error}"))?;
+    let mut buffer = [0; 4096];
+    while Instant::now() < end {
+        let length = notify.recv(&mut buffer).unwrap_or(0);
+        if is_ready(&buffer[..length]) {
+            return Ok(());
+        }
+        if let Ok(Some((_, status))) = waitpid(Some(init), WaitOptions::NOHANG) {
+            return Err(match status.exit_status() {
+                Some(NOT_FOUND) => format!("it has no {INIT}, which Debian's package systemd-sysv brings"),
+                _ => format!("its {INIT} ended with {}", plain(&end_of(status))),
+            });
+        }
+    }
+    // It ends, or the machine does.
+    let _ = kill_process(init, Signal::KILL);
+    Err(format!("its {INIT} did not say within {} s that its services are started", limit.as_secs()))
+}
+
+/// Whether a message of sd_notify(3) says so.
+fn is_ready(message: &[u8]) -> bool {
+    message.split(|&byte| byte == b'\n').any(|line| line == b"READY=1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_line_of_its_own_says_ready() {
+        assert!(is_ready(b"READY=1") && is_ready(b"STATUS=up\nREADY=1\nMAINPID=1"));
+        assert!(!is_ready(b"") && !is_ready(b"STATUS=READY=1") && !is_ready(b"READY=10\nREADY=0"));
+    }
+}
