@@ -19,6 +19,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
 
 use crate::session::Session;
 use crate::system::restart;
+use crate::wake::set_clock;
 use crate::{interface, launch, root, work};
 
 /// Jobs at a time.
@@ -56,6 +57,7 @@ impl Jobs {
             Order::Load { path, parameters } => load_with(Path::new(&path), &parameters).map_err(text),
             Order::Unload { name } => unload(&name).map_err(describe_error),
             Order::Interface(interface) => interface::configure(&interface),
+            Order::Clock { now_us } => set_clock(now_us).map_err(describe_error),
             Order::Restart => restart().map_err(describe_error),
         };
         session.send(&FromAgent::Answer { number, trouble: done.err() });

@@ -26,7 +26,8 @@ pub(crate) fn renew(now_us: u64, entropy: Option<[u8; 32]>) -> Vec<String> {
     [clock, random].into_iter().filter_map(Result::err).collect()
 }
 
-fn set_clock(now_us: u64) -> Result<(), Errno> {
+/// Sets the real-time clock to microseconds since the epoch.
+pub(crate) fn set_clock(now_us: u64) -> Result<(), Errno> {
     let seconds = i64::try_from(now_us / 1_000_000).map_err(|_| Errno::INVAL)?;
     let nanoseconds = i64::try_from(now_us % 1_000_000 * 1000).map_err(|_| Errno::INVAL)?;
     clock_settime(ClockId::Realtime, Timespec { tv_sec: seconds, tv_nsec: nanoseconds })

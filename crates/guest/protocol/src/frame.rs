@@ -81,7 +81,7 @@ pub enum Decoded<T> {
 }
 
 /// Reads frames from bytes as they arrive.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Decoder {
     key: u64,
     sequence: u64,

@@ -41,6 +41,11 @@ pub enum Order {
     },
     /// Give an interface its addresses, and switch it on.
     Interface(Interface),
+    /// Set the real-time clock: clock_settime(2).
+    Clock {
+        /// Microseconds since the epoch.
+        now_us: u64,
+    },
     /// Restart: reboot(2).
     Restart,
 }

@@ -202,6 +202,47 @@ step(inside)
     assert!(output.contains("kept 0-version"), "{output}");
 }
 
+/// Memory, disks and commands are as they were; the conversation with the agent goes on from there.
+#[test]
+fn a_machine_goes_back_to_where_it_was() {
+    let steps = r#"
+def block(m):
+    return m.run("dd if=/dev/vda iflag=direct count=1 2>/dev/null").output
+
+def back(lab):
+    m = lab.machine(disks = ["16M"])
+    m.write("/tmp/x", "before")
+    m.run("echo before | dd of=/dev/vda conv=sync,fsync")
+    waits = m.start("while test ! -e /tmp/go; do sleep 0.1; done; echo went")
+    m.snapshot()
+    for time in ["2038-01-19T03:14:00", "1999-12-31T23:59:00"]:
+        m.set_clock(time)
+        expect(m.run("date +%Y-%m-%dT%H").output.strip() == time[:13], "the clock is what it was set to")
+        m.write("/tmp/x", "after")
+        m.run("echo after | dd of=/dev/vda conv=sync,fsync")
+        later = m.start("sleep 1000")
+        m.write("/tmp/go", "")
+        expect("went" in waits.wait().output, "it ends")
+        m.restore()
+        expect(m.read("/tmp/x") == "before" and block(m).startswith("before"), "memory and disks are as they were")
+        expect(m.run("date +%Y").output.strip() not in ["2038", "1999"], "and the clock")
+        expect(later.wait(allow = ["stopped"]).error == "stopped", "what was started later has never been")
+    m.write("/tmp/go", "")
+    expect(waits.wait().output == "went\n", "what was running runs again")
+    expect(m.restore(name = "none", allow = ["refused"]).error == "refused", "there is no such snapshot")
+    m.reboot()
+    expect(m.restore(allow = ["refused"]).error == "refused", "another machine has none")
+    expect(m.set_clock("noon", allow = ["refused"]).error == "refused", "that is no time")
+
+step(back)
+"#;
+    passes(&Place::new(), KERNEL, steps);
+    let steps =
+        "def it(lab):\n    m = lab.machine()\n    note(m.snapshot(allow = [\"refused\"]).reason)\nstep(it)\n";
+    let refused = passes(&Place::new(), "uml:deb", steps);
+    assert!(refused.contains("User-Mode Linux cannot be paused"), "{refused}");
+}
+
 /// The steps that are complete are not run again, and nothing is left of the killed one.
 #[test]
 fn an_experiment_runs_on_each_kernel_and_compares_them() {

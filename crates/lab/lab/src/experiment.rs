@@ -6,6 +6,7 @@
 //! * [`order`]: what the agent is asked, and what becomes of it
 //! * [`inside`]: calls that the agent answers; [`outside`]: calls that the machine itself does
 //! * [`calling`]: what belongs to a call; [`kept`]: files that stay
+//! * [`snapshot`]: a machine is put back to where it was; [`disks`]: what it has written
 //! * [`wire`]: segments; [`describe`]: from what a script writes to a machine
 //! * [`carry_out`]: an experiment from its request to its Run; [`lines`]: what a person reads of it
 //! * [`catalogue`]: which experiments there are
@@ -14,6 +15,7 @@ mod calling;
 pub mod carry_out;
 pub mod catalogue;
 mod describe;
+mod disks;
 mod guest;
 mod inside;
 mod kept;
@@ -22,6 +24,7 @@ pub mod lines;
 mod order;
 mod outside;
 mod pump;
+mod snapshot;
 mod transcript;
 mod wire;
 

@@ -52,7 +52,7 @@ pub use payload::Payload;
 pub use spec::Spec;
 pub use template::Template;
 pub use timeout::{Life, TimeoutScale};
-pub use vmm::{Booted, Built, Programs, Starting, Vmm};
+pub use vmm::{Booted, Built, Programs, Snapshot, Starting, Vmm};
 
 /// The agent: a static program, `/init` of every machine.
 pub static AGENT: &[u8] = include_bytes!(env!("KILN_AGENT"));

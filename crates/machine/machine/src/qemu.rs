@@ -2,11 +2,13 @@
 //!
 //! * [`args`]: its command line
 //! * [`monitor`]: what it is asked, and says of itself; [`qmp`] is the form of that
+//! * [`snapshot`]: its state, kept and restored
 //! * [`symbol`]: the names of functions
 
 mod args;
 mod monitor;
 mod qmp;
+mod snapshot;
 mod symbol;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -130,6 +132,18 @@ impl Driver for Qemu {
 
     fn hold(&mut self, is_held: bool) -> Result<(), String> {
         self.monitor.hold(is_held)
+    }
+
+    fn is_held(&self) -> bool {
+        self.monitor.is_held()
+    }
+
+    fn save_snapshot(&mut self, name: &str) -> Result<(), String> {
+        snapshot::save(&mut self.monitor, name)
+    }
+
+    fn load_snapshot(&mut self, name: &str) -> Result<(), String> {
+        snapshot::load(&mut self.monitor, name)
     }
 
     fn blocks_clones(&mut self) -> Option<String> {

@@ -10,6 +10,7 @@
 //! * [`own`]: what makes a machine one of its own
 //! * [`start`], [`process`]: the process
 //! * [`readers`]: what comes out of it
+//! * [`snapshot`]: a machine is put back to where it was
 //! * [`traces`]: what its kernel prints when it is provoked
 //!
 //! What QEMU and UML do each in their own way is a [`Driver`].
@@ -25,6 +26,7 @@ mod pauses;
 pub(crate) mod process;
 pub(crate) mod process_tree;
 mod readers;
+mod snapshot;
 pub(crate) mod start;
 mod traces;
 mod waiting;
@@ -51,6 +53,7 @@ use waiting::Waiting;
 pub use boot::{Booted, Starting};
 pub use built::{Built, Programs};
 pub(crate) use cloning::{Frames, Frozen};
+pub use snapshot::Snapshot;
 pub(crate) use traces::Provocation;
 
 /// Sockets whose end is waited for: console, control port.
@@ -100,6 +103,21 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
     /// Stops all CPUs, or lets them go on; the machine is not over.
     fn hold(&mut self, _is_held: bool) -> Result<(), String> {
         Err("User-Mode Linux cannot be paused: use a kernel for QEMU".to_string())
+    }
+
+    /// Whether all CPUs are stopped on purpose.
+    fn is_held(&self) -> bool {
+        false
+    }
+
+    /// Keeps the state of a machine that is held, in its program.
+    fn save_snapshot(&mut self, _name: &str) -> Result<(), String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
+
+    /// Restores it.
+    fn load_snapshot(&mut self, _name: &str) -> Result<(), String> {
+        Err(CANNOT_BE_CLONED.to_string())
     }
 
     /// Stops the machine and writes the state of its devices.

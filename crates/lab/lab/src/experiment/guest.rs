@@ -1,8 +1,6 @@
 //! A machine of a script.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,13 +9,14 @@ use judge::boot::boot_judgement;
 use judge::kernel_report::{KernelReport, scan};
 use judge::{Blame, Outcome};
 use kernel::Kernel;
-use machine::connections::Place;
 use machine::{BootFailure, Booted, Connections, Engine, Spec, TimeoutScale, Vmm};
 use protocol::ToAgent;
 use protocol::job::{Order, PIECE_MAX};
 use script::{ErrorName, Trouble};
 
+use super::disks::Disks;
 use super::pump::Pump;
+use super::snapshot::Snapshot;
 use super::transcript::Transcript;
 use super::wire::Plugs;
 use crate::backend::store;
@@ -28,7 +27,7 @@ use crate::source::VmmSource;
 pub(super) struct Guest {
     /// The number of its Kernel in the experiment.
     pub(super) subject: u32,
-    spec: Spec,
+    pub(super) spec: Spec,
     kernel: Arc<Kernel>,
     pub(super) timeouts: TimeoutScale,
     /// Nothing while it is between two boots.
@@ -38,31 +37,8 @@ pub(super) struct Guest {
     /// Where programs begin.
     pub(super) directory: String,
     pub(super) plugs: Plugs,
-}
-
-/// Disks that outlive a boot: a machine that restarts has those that it had.
-#[derive(Debug, Default)]
-struct Disks(Mutex<BTreeMap<Place, OwnedFd>>);
-
-impl Disks {
-    /// The disk at this place, which is made when it is asked for first.
-    fn open(&self, place: Place, bytes: u64) -> io::Result<OwnedFd> {
-        let mut disks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(disk) = disks.get(&place) {
-            return reopen(disk);
-        }
-        let disk = rustix::fs::memfd_create("disk", rustix::fs::MemfdFlags::CLOEXEC)?;
-        rustix::fs::ftruncate(&disk, bytes)?;
-        let opened = reopen(&disk)?;
-        disks.insert(place, disk);
-        Ok(opened)
-    }
-}
-
-/// A machine that ends must not move the place of another one in the file.
-fn reopen(disk: &OwnedFd) -> io::Result<OwnedFd> {
-    let path = format!("/proc/self/fd/{}", disk.as_raw_fd());
-    Ok(std::fs::File::options().read(true).write(true).open(path)?.into())
+    pub(super) disks: Arc<Disks>,
+    pub(super) snapshots: Mutex<BTreeMap<String, Arc<Snapshot>>>,
 }
 
 /// What a machine is made of.
@@ -86,9 +62,12 @@ impl Guest {
     ) -> Result<Self, Trouble> {
         let Parts { spec, kernel, directory, plugs } = parts;
         let timeouts = TimeoutScale::new(spec.engine);
-        let connections = connections(plugs.clone());
+        let disks = Arc::<Disks>::default();
+        let connections = connections(plugs.clone(), Arc::clone(&disks));
         let guest = Self {
             subject,
+            disks,
+            snapshots: Mutex::default(),
             spec: Spec { connections, ..spec },
             timeouts,
             kernel,
@@ -108,6 +87,7 @@ impl Guest {
             pump.cut_power();
         }
         self.transcript.begin_again();
+        self.forget_snapshots();
         self.boot(false, interrupt)
     }
 
@@ -196,8 +176,7 @@ impl Guest {
 }
 
 /// What is behind the devices of a machine and stays when it restarts.
-fn connections(plugs: Plugs) -> Connections {
-    let disks = Disks::default();
+fn connections(plugs: Plugs, disks: Arc<Disks>) -> Connections {
     Connections::new(move |place, backing| match backing {
         Backing::Empty(bytes) => Some(disks.open(place, *bytes)),
         Backing::Segment(name) => Some(plugs.attach(name)),

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use jiff::civil;
+use jiff::tz::TimeZone;
 use judge::Blame;
 use kernel::{Kernel, Presence};
 use machine::Payload;
@@ -56,6 +58,7 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
         }
         GuestCall::Rmmod { module } => done(guest.order(Order::Unload { name: module.clone() }, cancelled)),
         GuestCall::Sysctl { name, value } => sysctl(guest, name, value.as_ref(), cancelled),
+        GuestCall::SetClock { time } => set_clock(guest, time, cancelled),
         GuestCall::Log {} => {
             let lines = guest.transcript.lock().log.clone();
             Ok(Answer::Lines(lines.into_iter().map(String::into_bytes).collect()))
@@ -96,7 +99,7 @@ pub(super) fn of_job(
         }
         JobCall::Output {} => {
             let state = guest.transcript.lock();
-            Ok(Answer::Text(state.jobs.get(&job).map(|job| job.output.clone()).unwrap_or_default()))
+            Ok(Answer::Text(state.commands.jobs.get(&job).map(|job| job.output.clone()).unwrap_or_default()))
         }
     }
 }
@@ -202,6 +205,16 @@ fn sysctl(
     }
     let text = guest.file(Task::Read { path }, Vec::new(), cancelled)?;
     Ok(Answer::Text(text.trim_ascii().to_vec()))
+}
+
+fn set_clock(guest: &Guest, time: &str, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
+    let parsed = time.parse::<civil::DateTime>().ok().and_then(|time| time.to_zoned(TimeZone::UTC).ok());
+    let since = parsed.and_then(|time| u64::try_from(time.timestamp().as_microsecond()).ok());
+    let now_us = since.ok_or_else(|| {
+        let text = format!("{time:?} is no time since 1970: write it as 2038-01-19T03:14:00, in UTC");
+        Trouble::new(ErrorName::Refused, text)
+    })?;
+    done(guest.order(Order::Clock { now_us }, cancelled))
 }
 
 fn wait_for(

@@ -48,7 +48,7 @@ impl Guest {
         let number = self.number();
         self.send(ToAgent::Do { number, order })?;
         let limits = self.limits(SOON, cancelled);
-        let answer = self.transcript.wait(&limits, |state| state.answers.remove(&number));
+        let answer = self.transcript.wait(&limits, |state| state.commands.answers.remove(&number));
         match answer.map_err(|failed| self.trouble(failed))? {
             None => Ok(number),
             Some(why) => Err(Trouble::new(ErrorName::Refused, why)),
@@ -67,7 +67,10 @@ impl Guest {
             let text = format!("a command has at most {} KiB, and so has its standard input", longest >> 10);
             return Err(Trouble::new(ErrorName::Refused, text));
         }
-        self.order(Order::Start { task, input, output_max: OUTPUT_MAX }, cancelled)
+        let job = self.order(Order::Start { task, input, output_max: OUTPUT_MAX }, cancelled)?;
+        // One that has said nothing yet ends with its machine, too.
+        self.transcript.lock().commands.jobs.entry(job).or_default();
+        Ok(job)
     }
 
     /// Waits for the end of a command. One that takes too long is still there afterwards.
@@ -80,7 +83,7 @@ impl Guest {
         let began = Instant::now();
         let limits = self.limits(limit, cancelled);
         let ended = self.transcript.wait(&limits, |state| {
-            let found = state.jobs.get(&job)?;
+            let found = state.commands.jobs.get(&job)?;
             Some((found.output.clone(), found.end.clone()?))
         });
         let (output, end) = ended.map_err(|failed| match failed {

@@ -16,6 +16,9 @@ const UNPLUG_LIMIT: Duration = Duration::from_secs(30);
 /// How often is looked whether it has.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// The name of a snapshot whose script gives it none.
+const USUAL_NAME: &str = "snapshot";
+
 /// Most bytes of memory that are read at once.
 const MEMORY_MAX: u32 = 4096;
 
@@ -35,6 +38,8 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         MachineCall::Pause {} => refused(guest.work(|machine| machine.hold(true))?),
         MachineCall::Resume {} => refused(guest.work(|machine| machine.hold(false))?),
         MachineCall::PowerCut { .. } => guest.start_again(calling.interrupt).map(|()| Answer::Done),
+        MachineCall::Snapshot { name } => guest.save_snapshot(name.as_deref().unwrap_or(USUAL_NAME)),
+        MachineCall::Restore { name } => guest.load_snapshot(name.as_deref().unwrap_or(USUAL_NAME)),
         MachineCall::Dump {} => {
             let (name, path) = calling.kept.place("memory.vmcore")?;
             refused(guest.work(move |machine| machine.dump(&path))?)?;

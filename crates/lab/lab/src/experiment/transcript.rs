@@ -33,14 +33,21 @@ pub(super) struct State {
     pub(super) log: Vec<String>,
     /// Lines of the console.
     pub(super) console: Vec<String>,
-    /// What became of orders: nothing wrong, or why not.
-    pub(super) answers: BTreeMap<u32, Option<String>>,
-    /// Commands by the number of the order that started them.
-    pub(super) jobs: BTreeMap<u32, Job>,
+    /// What the agent was asked.
+    pub(super) commands: Commands,
     /// For how long the machine has said nothing although it could.
     pub(super) silence: Duration,
     /// Lines of the log in which no report of the kernel was found.
     pub(super) looked_through: usize,
+}
+
+/// What the agent was asked, and what became of it.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Commands {
+    /// What became of orders: nothing wrong, or why not.
+    pub(super) answers: BTreeMap<u32, Option<String>>,
+    /// Commands by the number of the order that started them.
+    pub(super) jobs: BTreeMap<u32, Job>,
 }
 
 /// A command.
@@ -95,9 +102,17 @@ impl Transcript {
     pub(super) fn begin_again(&self) {
         let mut state = self.lock();
         (state.death, state.silence) = (None, Duration::ZERO);
-        for job in state.jobs.values_mut().filter(|job| job.end.is_none()) {
-            job.end = Some(End::NotStarted("its machine was restarted".to_string()));
-        }
+        state.commands.end_all("its machine was restarted");
+    }
+
+    /// It is where it was when it had these commands; later ones have never been.
+    pub(super) fn put_back(&self, commands: &Commands) {
+        let mut state = self.lock();
+        (state.death, state.silence) = (None, Duration::ZERO);
+        state.commands.end_all("its machine was restored from before it was started");
+        let Commands { answers, jobs } = commands.clone();
+        state.commands.answers = answers;
+        state.commands.jobs.extend(jobs);
     }
 
     /// Waits until `look` finds something.
@@ -129,6 +144,14 @@ impl Transcript {
     }
 }
 
+impl Commands {
+    fn end_all(&mut self, why: &str) {
+        for job in self.jobs.values_mut().filter(|job| job.end.is_none()) {
+            job.end = Some(End::NotStarted(why.to_string()));
+        }
+    }
+}
+
 impl State {
     fn take(&mut self, event: Event) {
         match event {
@@ -145,14 +168,14 @@ impl State {
                 record.text.lines().for_each(|line| push(&mut self.log, printable(line.as_bytes())));
             }
             FromAgent::Answer { number, trouble } => {
-                self.answers.insert(number, trouble);
+                self.commands.answers.insert(number, trouble);
             }
             FromAgent::JobOutput { job, bytes } => {
-                let output = &mut self.jobs.entry(job).or_default().output;
+                let output = &mut self.commands.jobs.entry(job).or_default().output;
                 let room = OUTPUT_MAX.saturating_sub(output.len());
                 output.extend(bytes.into_iter().take(room));
             }
-            FromAgent::JobEnded { job, end } => self.jobs.entry(job).or_default().end = Some(end),
+            FromAgent::JobEnded { job, end } => self.commands.jobs.entry(job).or_default().end = Some(end),
             _ => {}
         }
     }
@@ -179,9 +202,9 @@ mod tests {
         let end = FromAgent::JobEnded { job: 1, end: End::Exited(0) };
         transcript.take(Event::Agent(end));
         transcript.take(Event::Ended(Death::PoweredOff));
-        let job = |state: &mut State| state.jobs.get(&1).and_then(|job| job.end.clone());
+        let job = |state: &mut State| state.commands.jobs.get(&1).and_then(|job| job.end.clone());
         assert_eq!(transcript.wait(&soon(&|| false), job), Ok(End::Exited(0)));
-        let other = |state: &mut State| state.jobs.get(&2).cloned().map(drop);
+        let other = |state: &mut State| state.commands.jobs.get(&2).cloned().map(drop);
         assert_eq!(transcript.wait(&soon(&|| false), other), Err(Failed::Dead(Death::PoweredOff)));
     }
 
@@ -207,6 +230,6 @@ mod tests {
             transcript.take(Event::Agent(FromAgent::JobOutput { job: 7, bytes: vec![0; 32 * 1024] }));
         }
         let state = transcript.lock();
-        assert_eq!((state.log.len(), state.jobs[&7].output.len()), (LINES_MAX, OUTPUT_MAX));
+        assert_eq!((state.log.len(), state.commands.jobs[&7].output.len()), (LINES_MAX, OUTPUT_MAX));
     }
 }

@@ -84,6 +84,11 @@ pub enum GuestCall {
         #[serde(default)]
         value: Option<serde_json::Value>,
     },
+    /// Set the real-time clock.
+    SetClock {
+        /// The time of day in UTC, as ISO 8601 writes it.
+        time: String,
+    },
     /// The lines of the kernel log.
     Log {},
     /// Wait for a line, or until a command succeeds.
@@ -198,6 +203,13 @@ pub(crate) const METHODS: &[Signature] = &[
         rest: None,
         gives: Gives::Text,
         about: "reads a sysctl, or sets it and gives what it was set to",
+    },
+    Signature {
+        name: "set_clock",
+        parameters: &[required("time", Kind::Text), ALLOW],
+        rest: None,
+        gives: Gives::Outcome,
+        about: "sets the real-time clock of the guest to a time in UTC, such as 2038-01-19T03:14:00",
     },
     Signature {
         name: "log",

@@ -44,6 +44,18 @@ pub enum MachineCall {
         #[serde(default, with = "judge::json::optional_seconds")]
         timeout: Option<Duration>,
     },
+    /// Keep the state of the machine, in memory.
+    Snapshot {
+        /// Its name; there is a usual one.
+        #[serde(default)]
+        name: Option<String>,
+    },
+    /// Put the machine back into a state that was kept.
+    Restore {
+        /// Its name; there is a usual one.
+        #[serde(default)]
+        name: Option<String>,
+    },
     /// Keep the memory with the Run.
     Dump {},
     /// Read physical memory.
@@ -106,6 +118,20 @@ pub(crate) const METHODS: &[Signature] = &[
         rest: None,
         gives: Gives::Outcome,
         about: "takes the power away, and starts the machine again",
+    },
+    Signature {
+        name: "snapshot",
+        parameters: &[optional("name", Kind::Text), ALLOW],
+        rest: None,
+        gives: Gives::Outcome,
+        about: "keeps the state of the machine, memory, devices and empty disks",
+    },
+    Signature {
+        name: "restore",
+        parameters: &[optional("name", Kind::Text), ALLOW],
+        rest: None,
+        gives: Gives::Outcome,
+        about: "puts the machine back into that state",
     },
     Signature {
         name: "dump",

@@ -13,7 +13,7 @@ const PAGE: &str = include_str!("../../../../../docs/scripts.md");
 const ALL: &str = r#"
 def check(lab):
     wire = lab.segment(loss = 0.1, delay = "5ms", rate = "1M", seed = 3, network = "10.77.0.0/24")
-    m = lab.machine(kernel = lab.kernels[0], cpus = 2, memory = "1G", root = "debian:fio", append = "quiet",
+    m = lab.machine(kernel = lab.kernels[0], cpus = 2, memory = "1G", root = "debian:fio", systemd = True, append = "quiet",
                     disks = ["4G,bus=nvme,sector=4096"], nics = [wire.nic("10.77.0.2"), wire.nic()],
                     devices = ["edu", "iommu,intel"], acpi = [lab.file("dock.asl")], clone = False)
     result = m.run("echo hi", timeout = "5s", input = "x", env = {"A": "b"}, allow = ["exit"])
@@ -30,6 +30,7 @@ def check(lab):
     m.rmmod("edu")
     note(m.sysctl("kernel.panic"))
     m.sysctl("kernel.panic", 1)
+    m.set_clock("2038-01-19T03:14:00")
     note(",".join(m.log()))
     m.wait_for("eth0: link", timeout = 5)
     m.wait_for("login:", where = "console")
@@ -44,6 +45,9 @@ def check(lab):
     m.pause()
     m.resume()
     m.power_cut()
+    m.snapshot()
+    m.snapshot(name = "later")
+    m.restore(name = "later")
     note(m.dump())
     note(str(len(m.memory(0x1000, 16))))
     m.transmit("dock", "d")

@@ -136,6 +136,11 @@ impl Monitor {
         self.execute(if is_held { "stop" } else { "cont" }, &json!({})).map(drop)
     }
 
+    /// Whether the guest is stopped on purpose.
+    pub(super) fn is_held(&self) -> bool {
+        self.is_held.load(Ordering::Relaxed)
+    }
+
     /// Why the state of the devices can never be written, if QEMU knows.
     pub(super) fn blocks_clones(&mut self) -> Option<String> {
         let progress = self.execute("query-migrate", &json!({})).ok()?;
@@ -146,9 +151,7 @@ impl Monitor {
     /// Stops the guest and writes the state of its devices.
     pub(super) fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {
         self.execute("migrate-set-capabilities", &ignore_shared())?;
-        self.number(TIMEOUT, |socket, number| {
-            qmp::execute_with(socket, number, ("getfd", &json!({ "fdname": STATE })), state)
-        })?;
+        self.execute_with(("getfd", &json!({ "fdname": STATE })), state)?;
         self.execute("migrate", &json!({ "uri": format!("fd:{STATE}") }))?;
         let deadline = Instant::now() + SAVE_PATIENCE;
         while Instant::now() < deadline {
@@ -176,6 +179,11 @@ impl Monitor {
     /// Executes a command and waits for its answer.
     pub(super) fn execute(&mut self, command: &str, arguments: &Value) -> Answer {
         self.number(TIMEOUT, |socket, number| qmp::execute(socket, number, command, arguments))
+    }
+
+    /// Executes a command with a descriptor that it needs.
+    pub(super) fn execute_with(&mut self, command: (&str, &Value), descriptor: BorrowedFd<'_>) -> Answer {
+        self.number(TIMEOUT, |socket, number| qmp::execute_with(socket, number, command, descriptor))
     }
 
     /// Sends something with a number of its own and waits for the answer.

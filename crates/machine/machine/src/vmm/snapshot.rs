@@ -1,0 +1,56 @@
+//! A machine is put back to where it was.
+
+use std::time::{Duration, Instant};
+
+use protocol::{Decoder, Encoder};
+
+use super::Vmm;
+
+/// What a machine has written and nobody has read yet is there after this time.
+const ON_THE_WAY: Duration = Duration::from_millis(100);
+
+/// How far the conversation with the agent was when a machine's state was kept.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    encoder: Encoder,
+    decoder: Decoder,
+}
+
+impl Vmm {
+    /// Keeps the state of a machine that is held, under a name; one of the same name is replaced.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be kept: some devices have a state that QEMU does not write.
+    pub fn save_snapshot(&mut self, name: &str) -> Result<Snapshot, String> {
+        self.driver.save_snapshot(name)?;
+        Ok(Snapshot { encoder: self.encoder, decoder: self.decoder.clone() })
+    }
+
+    /// Puts a machine that is held back into the state that is kept under a name.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be restored.
+    pub fn load_snapshot(&mut self, name: &str, snapshot: &Snapshot) -> Result<(), String> {
+        self.driver.load_snapshot(name)?;
+        (self.encoder, self.decoder) = (snapshot.encoder, snapshot.decoder.clone());
+        Ok(())
+    }
+
+    /// Does something while no CPU runs; all that the machine has written is among its events. One that was held stays so.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be held, or the error of `work`.
+    pub fn while_held<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
+        let was_held = self.driver.is_held();
+        self.driver.hold(true)?;
+        while self.wait(Instant::now() + ON_THE_WAY) {}
+        let done = work(self);
+        if !was_held {
+            self.driver.hold(false)?;
+        }
+        done
+    }
+}
