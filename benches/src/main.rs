@@ -14,9 +14,9 @@
 //!
 //! * [`mod@floor`]: makes the floor
 //! * [`mod@race`]: runs all in turns
-//! * [`clones`], [`memory`]: what a clone takes
+//! * [`clones`], [`mod@memory`]: what a clone takes
 //! * [`reproducer`]: the loop of who edits a program and runs it
-//! * [`roots`]: what a user space costs
+//! * [`roots`]: what a user space costs; [`mod@wires`]: what a segment costs
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -37,6 +37,7 @@ mod promise;
 mod race;
 mod reproducer;
 mod roots;
+mod wires;
 
 use std::process::ExitCode;
 
@@ -65,6 +66,9 @@ const MEMORY: &str = "memory";
 /// Asks for nothing but the figures of user spaces.
 const ROOTS: &str = "roots";
 
+/// Asks for nothing but the figures of segments.
+const WIRES: &str = "wires";
+
 fn main() -> ExitCode {
     match run() {
         Ok(true) => ExitCode::SUCCESS,
@@ -91,9 +95,17 @@ fn run() -> Result<bool> {
     let running = match argument.as_deref() {
         Some(COMPARING) => true,
         Some(MEMORY) => return memory(&kiln),
+        Some(WIRES) => return wires(&kiln, ROUNDS),
         Some(ROOTS) => return user_spaces(&kiln, ROUNDS),
-        Some(text) => cases(&kiln, &plan, text.parse().context("usage: bench [ROUNDS|comparing|memory|roots]")?)?,
-        None => cases(&kiln, &plan, ROUNDS)? & memory(&kiln)? & user_spaces(&kiln, ROUNDS)?,
+        Some(text) => {
+            cases(&kiln, &plan, text.parse().context("usage: bench [ROUNDS|comparing|memory|roots|wires]")?)?
+        }
+        None => {
+            cases(&kiln, &plan, ROUNDS)?
+                & memory(&kiln)?
+                & user_spaces(&kiln, ROUNDS)?
+                & wires(&kiln, ROUNDS)?
+        }
     };
     let comparing = comparisons()?;
     println!("{}", host::describe(&plan, &load_before));
@@ -111,6 +123,13 @@ fn memory(kiln: &Kiln) -> Result<bool> {
 fn user_spaces(kiln: &Kiln, rounds: usize) -> Result<bool> {
     let (times, promises) = roots::measure(kiln, rounds)?;
     println!("{times}\n{}", promise::table(&promises));
+    Ok(promises.iter().all(Promise::is_kept))
+}
+
+/// What two machines have of a segment between them.
+fn wires(kiln: &Kiln, rounds: usize) -> Result<bool> {
+    let (speeds, promises) = wires::measure(kiln.locator(), rounds)?;
+    println!("{speeds}\n{}", promise::table(&promises));
     Ok(promises.iter().all(Promise::is_kept))
 }
 
