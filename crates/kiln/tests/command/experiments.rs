@@ -326,6 +326,32 @@ step(second, step(first))
     assert_eq!(journal().matches("ran 6.1").count(), 1, "{}", journal());
 }
 
+/// It was the user, not the kernel, who ended the command: the next call must not find that it failed.
+#[test]
+fn an_interrupted_experiment_concludes_nothing() {
+    let place = Place::new();
+    let steps = r#"
+def waits(lab):
+    m = lab.machine()
+    note("it waits")
+    m.run("sleep 600", timeout = "600s")
+
+step(waits)
+"#;
+    let folder = folder(&place, &format!("{BEGIN}{steps}"));
+    let results = place.path().join("results");
+    let journal = || {
+        let run = fs::read_dir(&results).ok()?.flatten().next()?;
+        fs::read_to_string(run.path().join("journal.jsonl")).ok()
+    };
+    let running = call(&place, &folder, &["uml:deb", "--results", text(&results)]).start();
+    until("it waits", || journal()?.contains("it waits").then_some(()));
+    running.signal(Signal::INT);
+    running.wait().expect(130);
+    let journal = journal().expect("it is kept");
+    assert!(!journal.contains("concluded"), "{journal}");
+}
+
 #[test]
 fn what_is_wrong_with_a_script_is_one_message_at_its_line() {
     let place = Place::new();

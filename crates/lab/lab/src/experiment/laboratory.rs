@@ -95,8 +95,12 @@ impl<'a> Laboratory<'a> {
         self.inventory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn is_interrupted(&self) -> bool {
+        self.setting.interrupt.load(Ordering::Relaxed)
+    }
+
     fn cancelled(&self) -> bool {
-        self.setting.interrupt.load(Ordering::Relaxed) || Instant::now() >= self.setting.deadline
+        self.is_interrupted() || Instant::now() >= self.setting.deadline
     }
 
     fn guest(&self, machine: MachineId) -> Result<Arc<Guest>, Trouble> {
@@ -221,6 +225,10 @@ impl Bench for Laboratory<'_> {
     fn call(&self, request: &Request) -> Result<Answer, Trouble> {
         (self.setting.on_call)(request);
         let answer = self.perform(&request.call);
+        // Whatever came of it then: the user did it, not the kernel, and the next run asks again.
+        if self.is_interrupted() {
+            return Err(Trouble::broken(Blame::Host, "the experiment is interrupted"));
+        }
         let reported = self.reports(&request.allow);
         // What went wrong first is the cause, and reports of a kernel that died belong to that.
         let answer = answer?;

@@ -154,7 +154,7 @@ impl Guest {
                 Trouble::new(ErrorName::Hang, self.examined(&text))
             }
             Failed::Dead(death) => of_death(death),
-            Failed::Cancelled => Trouble::new(ErrorName::Stopped, "the experiment is interrupted"),
+            Failed::Cancelled => Trouble::new(ErrorName::Stopped, "the experiment is stopped"),
         }
     }
 }
