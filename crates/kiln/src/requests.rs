@@ -137,6 +137,7 @@ impl cli::ExpRun {
             seed: self.seed,
             mode: if self.short { Mode::Short } else { Mode::Full },
             machine: self.user_space.add_to(self.machine.request()),
+            no_clones: self.no_clones,
         }
     }
 }
@@ -172,10 +173,12 @@ impl cli::Policy {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use clap::Parser;
     use lab::Request;
 
-    use crate::cli::{Cli, Verb};
+    use crate::cli::{Cli, ExpVerb, Verb};
 
     fn request(words: &[String]) -> Request {
         let words = std::iter::once("kiln").chain(words.iter().map(String::as_str));
@@ -183,6 +186,24 @@ mod tests {
             Verb::Run(args) => Request::Run(Box::new(args.request())),
             Verb::Kunit(args) => Request::Kunit(Box::new(args.request())),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_words_of_an_experiment_ask_the_same() {
+        let asked = |words: &[String]| {
+            let words = std::iter::once("kiln").chain(words.iter().map(String::as_str));
+            let Verb::Exp(exp) = Cli::try_parse_from(words).unwrap().verb else { panic!("an experiment") };
+            let Some(ExpVerb::Run(args)) = exp.verb else { panic!("a run") };
+            args.request(Path::new(&args.name))
+        };
+        for line in [
+            "exp run ./dock --kernel ~/linux --kernel deb:latest",
+            "exp run ./dock --kernel ~/linux --config tiny --arch um --make W=1 --short --seed 7 --no-clones --cpus 2 \
+             --memory 2G --append 'quiet splash' --root debian:fio",
+        ] {
+            let typed = asked(&shlex::split(line).unwrap());
+            assert_eq!(asked(&typed.words()), typed, "{line}");
         }
     }
 

@@ -57,6 +57,9 @@ pub(crate) struct ExpRun {
     /// What chance is drawn from
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub(crate) seed: u64,
+    /// Boot every machine: none is a clone of one that was booted before
+    #[arg(long)]
+    pub(crate) no_clones: bool,
     /// Begin again: do not go on where an interrupted run stopped
     #[arg(long)]
     pub(crate) fresh: bool,

@@ -153,6 +153,7 @@ mod tests {
             seed: 1,
             mode: Mode::Full,
             machine: MachineRequest::default(),
+            no_clones: false,
         };
         let figure = |&(name, value): &(&str, f64)| Figure { name: name.to_string(), value };
         ExperimentResult {

@@ -141,6 +141,7 @@ mod tests {
             seed: 1,
             mode: script::Mode::Full,
             machine: MachineRequest::default(),
+            no_clones: false,
         };
         let run = Run { outcome, ..Run::unstarted() };
         let (name, kernels) = ("dock".to_string(), vec!["deb:x".to_string()]);

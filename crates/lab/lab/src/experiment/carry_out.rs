@@ -92,7 +92,10 @@ impl PreparedExperiment {
             kernels: subjects.iter().map(|subject| info(&subject.kernel)).collect(),
             seed: request.seed,
             mode: request.mode,
-            inputs: vec![serde_json::to_string(&request.machine).unwrap_or_default()],
+            inputs: vec![
+                serde_json::to_string(&request.machine).unwrap_or_default(),
+                request.no_clones.to_string(),
+            ],
             limits: Limits::default(),
         };
         Ok(Self { request, experiment, folder, subjects, needs, setup })
@@ -148,6 +151,7 @@ impl PreparedExperiment {
             backend: context.backend,
             subjects: self.subjects.clone(),
             machine: self.request.machine.clone(),
+            no_clones: self.request.no_clones,
             needs: self.needs.clone(),
             folder: self.folder.clone(),
             results: results.to_path_buf(),

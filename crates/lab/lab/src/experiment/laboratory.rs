@@ -61,6 +61,8 @@ pub struct Setting<'a> {
     pub subjects: Vec<Subject>,
     /// What the user fixed about all machines.
     pub machine: MachineRequest,
+    /// All machines boot.
+    pub no_clones: bool,
     /// What the experiment needs, in each of its machines.
     pub needs: Vec<Need<String>>,
     /// The experiment's folder.
@@ -186,7 +188,8 @@ impl<'a> Laboratory<'a> {
             folders: (self.setting.folder.path(), &self.kept.folder),
         };
         let parts = making.parts(wanted, number, &wires)?;
-        let guest = Guest::start(parts, (subject, wanted.clone.unwrap_or(true)), self.setting.interrupt)?;
+        let may_be_clone = wanted.clone.unwrap_or(true) && !self.setting.no_clones;
+        let guest = Guest::start(parts, (subject, may_be_clone), self.setting.interrupt)?;
         self.inventory().guests.insert(number, Arc::new(guest));
         Ok(Answer::Machine(number))
     }

@@ -25,4 +25,7 @@ pub struct ExperimentRequest {
     /// What is fixed about all its machines.
     #[serde(default)]
     pub machine: MachineRequest,
+    /// All its machines boot: none is a clone, whatever the script says.
+    #[serde(default)]
+    pub no_clones: bool,
 }

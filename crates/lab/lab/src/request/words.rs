@@ -5,10 +5,11 @@ use std::time::Duration;
 use ::machine::AccelChoice;
 use hardware::Device;
 use kernel::Arch;
+use script::Mode;
 
 use super::{
-    BuildOptions, FiguresRequest, KernelRequest, KunitRequest, MachineRequest, MeasureRequest,
-    ProgramRequest, RunPolicy, RunRequest, Selection, TimedRequest,
+    BuildOptions, ExperimentRequest, FiguresRequest, KernelRequest, KunitRequest, MachineRequest,
+    MeasureRequest, ProgramRequest, RunPolicy, RunRequest, Selection, TimedRequest,
 };
 use crate::options::Isolation;
 use crate::suites::select;
@@ -208,6 +209,23 @@ impl MeasureRequest {
         if let Some(program) = &self.program {
             words.selection(&Selection::Program(program.clone()));
         }
+        words.finish()
+    }
+}
+
+impl ExperimentRequest {
+    /// The arguments by which kiln is asked the same.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Words::new("exp", "run");
+        words.about(&self.folder.display());
+        words.each("--kernel", self.kernels.iter().map(|kernel| &kernel.locator));
+        words.flag("--short", self.mode == Mode::Short);
+        words.option("--seed", &self.seed);
+        words.flag("--no-clones", self.no_clones);
+        // All are built alike.
+        self.kernels.first().into_iter().for_each(|kernel| words.build(&kernel.build));
+        words.machine(&self.machine);
         words.finish()
     }
 }
