@@ -38,7 +38,7 @@ fn print(text: &str) -> Result<()> {
 }
 
 /// The folder of an experiment; a name that is none is wrong usage.
-fn folder(name: &str) -> Result<PathBuf> {
+pub(crate) fn folder(name: &str) -> Result<PathBuf> {
     Ok(catalogue::find(name).map_err(WrongUsage)?)
 }
 
@@ -78,8 +78,7 @@ fn line_of_json(entry: &Entry) -> String {
 fn show(name: &str, json: bool) -> Result<u8> {
     let folder = folder(name)?;
     let experiment = Experiment::open(&folder).map_err(|problem| WrongUsage(problem.to_string()))?;
-    let title = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-    let title = title.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let title = catalogue::name_of(&folder);
     let found = results_of(&experiments_root(), &title);
     let about = experiment.metadata();
     if json {

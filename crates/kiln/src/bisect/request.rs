@@ -1,12 +1,15 @@
 //! From the command line to what a bisection is asked.
 
 use anyhow::Result;
-use bisect::{AxisRequest, BisectRequest, Question, SearchRequest};
+use bisect::{AxisRequest, BisectRequest, ExperimentChoice, Question, SearchRequest};
 use kernel::Locator;
+use lab::experiment::catalogue::name_of;
 use lab::request::{ProgramRequest, Selection, Version};
+use script::Mode;
 
 use super::range::Range;
 use crate::cli::Bisect;
+use crate::exp::folder;
 use crate::failure::WrongUsage;
 
 impl Bisect {
@@ -15,7 +18,7 @@ impl Bisect {
         Ok(BisectRequest {
             version: Version,
             axis: self.axis()?,
-            question: self.question(),
+            question: self.question()?,
             cases: self.cases(),
             case_limit: self.case_timeout,
             search: SearchRequest {
@@ -95,25 +98,31 @@ impl Bisect {
     }
 
     /// What is asked of each kernel.
-    fn question(&self) -> Question {
+    fn question(&self) -> Result<Question> {
+        if let Some(name) = &self.exp {
+            let folder = folder(name)?;
+            let mode = if self.short { Mode::Short } else { Mode::Full };
+            return Ok(Question::Experiment(ExperimentChoice { name: name_of(&folder), folder, mode }));
+        }
         if let Some(name) = &self.metric {
-            return Question::Metric { name: name.clone(), worse_by: self.worse_by, timed: self.timed };
+            let (name, worse_by, timed) = (name.clone(), self.worse_by, self.timed);
+            return Ok(Question::Metric { name, worse_by, timed });
         }
         if let Some(text) = &self.log {
-            return Question::Log(text.clone());
+            return Ok(Question::Log(text.clone()));
         }
         if self.builds {
-            return Question::Build;
+            return Ok(Question::Build);
         }
         if self.boot {
-            return Question::Boot;
+            return Ok(Question::Boot);
         }
-        match (&self.exec, &self.case) {
+        Ok(match (&self.exec, &self.case) {
             (Some(path), _) => {
                 Question::Program(path.file_name().unwrap_or_default().to_string_lossy().into_owned())
             }
             (None, case) => Question::Case(case.clone().unwrap_or_default()),
-        }
+        })
     }
 
     /// What runs there.
@@ -189,6 +198,7 @@ mod tests {
             "bisect git:~/linux@v6.11..v6.12 --path fs/ext4 --first-parent --metric fs/open --timed --worse-by 2%",
             "bisect --series a.mbox --base git:linux@HEAD --build --make KCFLAGS=-Werror --fixed",
             "bisect host --params good:quiet 'bad:preempt=full' --log WARNING --case-timeout 5s --confidence 90%",
+            "bisect deb:latest --params good: bad:quiet --exp ../../experiments/dock --short --cpus 2",
             "bisect ./linux --config-good tiny --config-bad tiny,debug --exec ./it --need 'module loop' --fresh -- -x",
         ] {
             let words = std::iter::once("kiln".to_string()).chain(shlex::split(line).unwrap());

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use bisect::{BisectRequest, Bisection, StateReport};
+use bisect::{BisectRequest, Bisection, Question, StateReport};
 use lab::request::KeptRequest;
 
 use super::private::private;
@@ -73,8 +73,15 @@ impl Results<'_> {
     }
 }
 
+/// Why there is no bundle of an experiment.
+const NO_BUNDLE: &str =
+    "there is no bundle, since only kiln runs an experiment: send its folder with the mail";
+
 /// Packs a Run in which the failure shows, if the ledger has one; where that cannot be done, why not.
 fn bundle(bisection: &Bisection, output: &Path) -> (Option<PathBuf>, Option<String>) {
+    if matches!(bisection.question, Question::Experiment(_)) {
+        return (None, Some(NO_BUNDLE.to_string()));
+    }
     let states = bisection.proof.iter().filter_map(|check| check.state.as_ref());
     let ends = [&bisection.first.state, &bisection.last.state];
     let Some(run) = states.chain(ends).find_map(run_of) else { return (None, None) };

@@ -22,7 +22,7 @@ const SEARCH: &str = "Search";
 
 /// `kiln bisect`.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("question").args(["case", "exec", "metric", "boot", "builds", "log"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("question").args(["case", "exec", "exp", "metric", "boot", "builds", "log"]).required(true).multiple(true))]
 #[command(group = ArgGroup::new("what").args(["range", "series"]).required(true))]
 pub(crate) struct Bisect {
     /// The good end, two dots, and the bad end: deb:FIRST..deb:LAST for packages, git:TREE@FIRST..LAST for commits; or one
@@ -58,25 +58,31 @@ pub(crate) struct Bisect {
     #[arg(long, value_name = "CASE", conflicts_with_all = ["exec", "metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) case: Option<String>,
     /// The suite of the case, as for kiln run
-    #[arg(long, value_name = "SUITE", default_value = "full", requires = "case", conflicts_with_all = ["exec", "metric", "boot", "builds"], help_heading = QUESTION)]
+    #[arg(long, value_name = "SUITE", default_value = "full", requires = "case", conflicts_with_all = ["exec", "exp", "metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) suite: String,
     /// Does this program of the host fail? Exit status 125 means "cannot be tested"; arguments come after --
     #[arg(long, value_name = "PATH", conflicts_with_all = ["metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) exec: Option<PathBuf>,
     /// Arguments for the program
-    #[arg(last = true, requires = "exec", conflicts_with_all = ["case", "metric", "boot", "builds"], value_name = "ARGUMENT")]
+    #[arg(last = true, requires = "exec", conflicts_with_all = ["case", "exp", "metric", "boot", "builds"], value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
     /// What the program needs, such as disk=512M,cpus=2,module=kvm,program=fio; may be given more than once
-    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "exec", conflicts_with_all = ["case", "metric", "boot", "builds"], help_heading = QUESTION)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "exec", conflicts_with_all = ["case", "exp", "metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) need: Vec<Need<String>>,
+    /// Does this experiment fail? Its name, or its folder, as for kiln exp run
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["case", "exec", "metric", "boot", "builds", "log", "case_timeout", "root"], help_heading = QUESTION)]
+    pub(crate) exp: Option<String>,
+    /// With --exp: run the short form
+    #[arg(long, requires = "exp", conflicts_with_all = ["case", "exec", "metric", "boot", "builds", "log"], help_heading = QUESTION)]
+    pub(crate) short: bool,
     /// Is this operation of kiln measure closer to its cost at the bad end?
     #[arg(long, value_name = "OPERATION", conflicts_with_all = ["boot", "builds", "log"], help_heading = QUESTION)]
     pub(crate) metric: Option<String>,
     /// With --metric: is it worse than at the good end by this much, such as 1%?
-    #[arg(long, value_name = "PERCENT", requires = "metric", conflicts_with_all = ["case", "exec", "boot", "builds", "log"], value_parser = units::percent, help_heading = QUESTION)]
+    #[arg(long, value_name = "PERCENT", requires = "metric", conflicts_with_all = ["case", "exec", "exp", "boot", "builds", "log"], value_parser = units::percent, help_heading = QUESTION)]
     pub(crate) worse_by: Option<f64>,
     /// With --metric: measure time instead of counting instructions
-    #[arg(long, requires = "metric", conflicts_with_all = ["case", "exec", "boot", "builds", "log"], help_heading = QUESTION)]
+    #[arg(long, requires = "metric", conflicts_with_all = ["case", "exec", "exp", "boot", "builds", "log"], help_heading = QUESTION)]
     pub(crate) timed: bool,
     /// Does the kernel fail to come up?
     #[arg(long, conflicts_with = "builds", help_heading = QUESTION)]

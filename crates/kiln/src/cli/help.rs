@@ -89,11 +89,12 @@ Examples:
   kiln bisect ~/linux --config-good a.config --config-bad b.config --boot           options
   kiln bisect --series topic.mbx --base git:~/linux@v6.12 --build                   patches
   kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --fixed --exec ./reproducer    which change fixed it?
+  kiln bisect git:~/linux@v6.11..v6.12 --exp ./lossy --short                        an experiment
 
 kiln first verifies both ends. For an intermittent failure it searches with probabilities: the next test is the one that \
 reveals most for its cost, and the search ends at --confidence. kiln then proves the change: it tests the state just \
-before it, the state with it, and the last end with it reverted if the revert applies. Each test is a session of kiln run \
-that you can replay; the same command resumes an interrupted search, even after SIGKILL.
+before it, the state with it, and the last end with it reverted if the revert applies. Each test of a case or \
+program is a session of kiln run that you can replay; the same command resumes an interrupted search, even after SIGKILL.
 Exit codes: 0 found, 2 wrong usage or ends, 3 no verdict, such as several suspects, or one that a check contradicts, \
 130 interrupted.";
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use judge::Summary;
 use judge::exit::INTERRUPTED;
 use lab::HostBackend;
-use lab::experiment::{Carried, PreparedExperiment, Watching, lines};
+use lab::experiment::{PreparedExperiment, Watching, lines};
 use lab::prepare;
 use ledger::{ExperimentFolder, ExperimentResult, experiments_root};
 use script::Metadata;
@@ -28,7 +28,7 @@ pub(super) fn run(args: &ExpRun, folder: &Path) -> Result<u8> {
     let (mut results, mut summary) = (Vec::new(), Summary::default());
     for run in &runs {
         if runs.len() > 1 && !args.json {
-            print(&format!("on {}:\n", locators(run).join(", ")))?;
+            print(&format!("on {}:\n", run.locators().join(", ")))?;
         }
         let result = run_one(args, run, &interrupt)?;
         if interrupt.load(Ordering::Relaxed) {
@@ -41,11 +41,6 @@ pub(super) fn run(args: &ExpRun, folder: &Path) -> Result<u8> {
         print(&compared(first.metadata(), &results))?;
     }
     Ok(summary.exit_code())
-}
-
-/// The exact names of its kernels.
-fn locators(run: &PreparedExperiment) -> Vec<String> {
-    run.kernels().into_iter().map(kernel::Kernel::exact_locator).collect()
 }
 
 /// Carries out one run, shows what it records, and keeps the result.
@@ -72,20 +67,14 @@ fn run_one(args: &ExpRun, run: &PreparedExperiment, interrupt: &AtomicBool) -> R
     let watching = Watching { on_line: &mut on_line, on_call: &on_call };
     let carried = run.run(&context, (&kept.journal(), kept.path()), watching);
     progress().clear();
-    let Carried { verdict, run: done, figures } = carried?;
+    let carried = carried?;
     if let Some(error) = failed {
         return Err(error);
     }
-    let result = ExperimentResult {
-        name: run.name(),
-        ended: jiff::Timestamp::now(),
-        request: run.request().clone(),
-        kernels: locators(run),
-        run: done,
-        figures,
-    };
     let is_interrupted = interrupt.load(Ordering::Relaxed);
-    let path = kept.finish(&result, verdict.is_final() && !is_interrupted)?;
+    let is_final = carried.verdict.is_final() && !is_interrupted;
+    let result = ExperimentResult::new(run, carried);
+    let path = kept.finish(&result, is_final)?;
     print(&match (args.json, is_interrupted) {
         (true, _) => format!("{}\n", serde_json::to_string(&result)?),
         (false, true) => "interrupted; the same call goes on after the last complete step\n".to_string(),

@@ -24,6 +24,7 @@
 //! * [`bisect_packages`]: the first bad package
 //! * [`bisect_settings`]: parameters and options that did it, alone and together, always and now and then
 //! * [`bisect_built`]: commits and patches
+//! * [`bisect_experiments`]: experiments that are asked
 //! * [`bisect_stopped`]: a search that is stopped goes on
 //! * [`bisect_bad_input`]: bisections that cannot be
 //! * [`notes`]: what a build reports beside its result
@@ -35,6 +36,7 @@
 mod bad_input;
 mod bisect_bad_input;
 mod bisect_built;
+mod bisect_experiments;
 mod bisect_packages;
 mod bisect_settings;
 mod bisect_stopped;

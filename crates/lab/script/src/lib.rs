@@ -15,7 +15,7 @@
 //! * [`bench`](mod@bench): where its machines are; [`call`]: what it asks of them; [`describe`]: what they are made of;
 //!   [`id`]: which one of them
 //! * [`answer`]: what they answer; [`trouble`]: what goes wrong, by the name by which a script allows it
-//! * `signature`, `kind`, `local`, `nearest`: the functions and methods of the language, and arguments that do not fit;
+//! * `signature`, `kind`, `local`, [`nearest`]: the functions and methods of the language, and arguments that do not fit;
 //!   [`reference`](mod@reference): all of them as a table
 //!
 //! How it runs:
@@ -55,7 +55,7 @@ mod load;
 mod local;
 pub mod metadata;
 mod native;
-mod nearest;
+pub mod nearest;
 mod nesting;
 mod parallel;
 mod plan;

@@ -9,6 +9,7 @@ use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use kernel::PartsHash;
 use rustix::fs::{Mode, OFlags};
 
 use crate::error::Error;
@@ -193,6 +194,23 @@ impl Folder {
             return Err(error(&path, "is too large to be shipped into a machine"));
         }
         Ok(content)
+    }
+
+    /// A hash that changes with anything that is shipped.
+    ///
+    /// # Errors
+    ///
+    /// When something of it cannot be read.
+    pub fn identity(&self) -> Result<String, Error> {
+        let mut hash = PartsHash::default();
+        for (path, entry) in self.entries() {
+            hash.part(path);
+            hash.part(format!("{entry:?}"));
+            if entry.is_file() {
+                hash.part(self.read(path)?);
+            }
+        }
+        Ok(hash.finish())
     }
 }
 

@@ -14,7 +14,7 @@ use verdict::{Alarms, BootRuns, Nested, Price};
 
 use crate::answer::Answer;
 use crate::axis::Axis;
-use crate::bisection::StateReport;
+use crate::bisection::{Evidence, StateReport};
 use crate::error::Error;
 use crate::event::{Progress, Purpose};
 use crate::point::Point;
@@ -53,10 +53,10 @@ pub(crate) struct Wanted {
 }
 
 impl Kept {
-    /// Names of the sessions that it is made of.
+    /// What shows it.
     #[must_use]
-    pub fn sessions(&self) -> &[String] {
-        &self.tested.evidence.sessions
+    pub fn evidence(&self) -> &Evidence {
+        &self.tested.evidence
     }
 }
 

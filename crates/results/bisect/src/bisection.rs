@@ -91,6 +91,9 @@ pub struct Evidence {
     /// Names of the sessions that the ledger has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<String>,
+    /// Names of the folders of an experiment's runs, below `runs` in that of the bisection.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
     /// The command that does it once more, ready to be pasted.
     #[serde(default)]
     pub command: String,
@@ -120,6 +123,7 @@ impl Evidence {
     pub fn add(&mut self, other: Self, better: bool) {
         self.release = other.release.or_else(|| self.release.take());
         self.sessions.extend(other.sessions);
+        self.runs.extend(other.runs);
         if better || self.run.is_none() {
             self.run = other.run.or_else(|| self.run.take());
             self.command = other.command;

@@ -9,15 +9,15 @@ use ledger::{Budget, Journal, REQUEST};
 use crate::asking::Kept;
 use crate::axis::Axis;
 use crate::axis::open::{Walked, open};
-use crate::bisection::{Bisection, Conclusion};
+use crate::bisection::{Bisection, Conclusion, Evidence, StateReport};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::event::Progress;
 use crate::identity;
-use crate::point::Point;
 use crate::procedure::{Parts, bisect};
 use crate::request::BisectRequest;
 use crate::settings::Settings;
+use crate::tester::experiments;
 use crate::tester::kernels::KernelTester;
 
 /// A search that can begin: both ends and all candidates are known.
@@ -87,12 +87,13 @@ impl<'a> Opened<'a> {
         let name = identity::name(request, axis.as_ref(), kernel.as_deref())?;
         let (mut journal, mut kept) = Journal::open::<Kept>(&environment.bisections.join(name))?;
         journal.keep(REQUEST, request)?;
+        let directory = journal.directory().to_owned();
         if request.search.fresh {
             journal.clear()?;
             kept.clear();
+            experiments::forget(&directory)?;
         }
-        let counted: Vec<String> = kept.iter().flat_map(|kept| kept.sessions().to_vec()).collect();
-        let directory = journal.directory().to_owned();
+        let counted: Vec<&Evidence> = kept.iter().map(Kept::evidence).collect();
         let mut tester = KernelTester::new(request, environment, directory, &counted)?;
         // The journal of this one is open, so it stays.
         let room = Budget::Bisections.make_room(&environment.bisections);
@@ -101,29 +102,19 @@ impl<'a> Opened<'a> {
         let settings = Settings { confidence: search.confidence, fixed: search.fixed, tries: search.tries };
         let parts = Parts { tester: &mut tester, journal: &mut journal, kept, emit };
         let bisection = bisect(axis.as_mut(), &request.question, &settings, parts)?;
-        let reproduce = reproduce(axis.as_mut(), &tester, &bisection)?;
+        let reproduce = reproduce(&bisection);
         let notes = notes.into_iter().chain(bisection.notes).collect();
         Ok(Done { bisection: Bisection { notes, reproduce, ..bisection }, journal })
     }
 }
 
 /// The commands that show both sides of what was found, or else both ends.
-fn reproduce(
-    axis: &mut dyn Axis,
-    tester: &KernelTester<'_>,
-    bisection: &Bisection,
-) -> Result<Vec<String>, Error> {
-    let sides = match &bisection.conclusion {
+fn reproduce(bisection: &Bisection) -> Vec<String> {
+    let sides: Vec<&StateReport> = match &bisection.conclusion {
         Conclusion::Culprits { .. } => {
-            let checked = bisection.proof.iter().take(2).filter_map(|check| check.state.as_ref());
-            checked.map(|state| state.point.clone()).collect()
+            bisection.proof.iter().take(2).filter_map(|check| check.state.as_ref()).collect()
         }
-        _ => vec![Point::First, Point::Last],
+        _ => vec![&bisection.first.state, &bisection.last.state],
     };
-    let mut commands = Vec::new();
-    for point in sides {
-        let subject = axis.subject(&point)?;
-        commands.extend(subject.map(|subject| tester.command(&subject)));
-    }
-    Ok(commands)
+    sides.into_iter().map(|state| state.evidence.command.clone()).collect()
 }

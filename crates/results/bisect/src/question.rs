@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use verdict::Alarms;
 
+use crate::experiment::ExperimentChoice;
+
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -13,6 +15,8 @@ pub enum Question {
     Case(String),
     /// Does the user's own program fail?
     Program(String),
+    /// Does this experiment fail?
+    Experiment(ExperimentChoice),
     /// Does the kernel come up?
     Boot,
     /// Does the log hold this text?
@@ -50,7 +54,9 @@ impl Question {
         match self {
             Self::Build | Self::Metric { timed: false, .. } => Alarms::None,
             Self::Metric { timed: true, .. } => Alarms::Noise,
-            Self::Case(_) | Self::Program(_) | Self::Boot | Self::Log(_) => Alarms::Rare,
+            Self::Case(_) | Self::Program(_) | Self::Experiment(_) | Self::Boot | Self::Log(_) => {
+                Alarms::Rare
+            }
         }
     }
 }
@@ -59,8 +65,9 @@ impl Question {
 impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Case(name) => write!(f, "the failure of {name}"),
-            Self::Program(name) => write!(f, "the failure of {name}"),
+            Self::Case(name) | Self::Program(name) | Self::Experiment(ExperimentChoice { name, .. }) => {
+                write!(f, "the failure of {name}")
+            }
             Self::Boot => f.write_str("the failure to boot"),
             Self::Log(text) => write!(f, "{text:?} in the log"),
             Self::Build => f.write_str("the failure to build"),

@@ -2,12 +2,13 @@
 //!
 //! * [`kernels`]: with Kernels in machines, in [`shares`] side by side; [`context`]: what all tests share
 //! * [`requests`] that make tests; [`failure`]: why a test did not come to its end
-//! * [`builds`]; [`runs`] of cases, counted by [`tally`] with the [`boot_log`]; [`figures`] that are measured
+//! * [`builds`]; [`runs`] of cases, counted by [`tally`] with the [`boot_log`]; [`experiments`]; [`figures`] that are measured
 //! * [`sessions`] that are kept; [`parameters`] that a kernel does not know
 
 mod boot_log;
 mod builds;
 mod context;
+pub(crate) mod experiments;
 mod failure;
 mod figures;
 pub(crate) mod kernels;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use judge::Run;
 use lab::event::stamp;
+use lab::experiment::{Carried, PreparedExperiment};
 use lab::request::ExperimentRequest;
 use script::Figure;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ pub fn experiments_root() -> PathBuf {
 pub struct ExperimentFolder {
     root: PathBuf,
     name: String,
+    /// By its name and its identity.
+    known_by: String,
     path: PathBuf,
     /// An earlier run has left it.
     pub is_resumed: bool,
@@ -58,6 +61,22 @@ pub struct ExperimentResult {
     pub figures: Vec<Figure>,
 }
 
+impl ExperimentResult {
+    /// What came of a run that ends now.
+    #[must_use]
+    pub fn new(prepared: &PreparedExperiment, carried: Carried) -> Self {
+        let Carried { run, figures, .. } = carried;
+        Self {
+            name: prepared.name(),
+            ended: jiff::Timestamp::now(),
+            request: prepared.request().clone(),
+            kernels: prepared.locators(),
+            run,
+            figures,
+        }
+    }
+}
+
 impl ExperimentFolder {
     /// The folder of the experiment called `name` whose run has this identity; `fresh` forgets an earlier one.
     ///
@@ -65,14 +84,14 @@ impl ExperimentFolder {
     ///
     /// When it cannot be made.
     pub fn open(root: &Path, name: &str, identity: &str, fresh: bool) -> io::Result<Self> {
-        let short: String = identity.chars().take(16).collect();
-        let path = root.join(format!("{UNFINISHED}{name}-{short}"));
+        let known_by = known_by(name, identity);
+        let path = root.join(format!("{UNFINISHED}{known_by}"));
         if fresh && path.exists() {
             fs::remove_dir_all(&path)?;
         }
         let is_resumed = path.exists();
         fs::create_dir_all(&path)?;
-        Ok(Self { root: root.to_path_buf(), name: name.to_string(), path, is_resumed })
+        Ok(Self { root: root.to_path_buf(), name: name.to_string(), known_by, path, is_resumed })
     }
 
     /// Where it is.
@@ -93,18 +112,69 @@ impl ExperimentFolder {
     ///
     /// When it cannot be written.
     pub fn finish(self, result: &ExperimentResult, is_final: bool) -> io::Result<PathBuf> {
+        let base = format!("{}-{}", self.name, stamp(result.ended));
+        self.end(result, is_final, &base)
+    }
+
+    /// The same for one of many runs: by its identity, [`kept_runs`] finds it again.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn keep(self, result: &ExperimentResult, is_final: bool) -> io::Result<PathBuf> {
+        let base = self.known_by.clone();
+        self.end(result, is_final, &base)
+    }
+
+    fn end(self, result: &ExperimentResult, is_final: bool, base: &str) -> io::Result<PathBuf> {
         document::write(&self.path.join(RESULT), result)?;
         if !is_final {
             return Ok(self.path);
         }
-        let base = format!("{}-{}", self.name, stamp(result.ended));
-        let names =
-            std::iter::once(base.clone()).chain((2..PAST_MAX).map(|number| format!("{base}-{number}")));
-        let free = names.map(|name| self.root.join(name)).find(|path| !path.exists());
-        let free = free.ok_or_else(|| io::Error::other("too many runs at once"))?;
-        fs::rename(&self.path, &free)?;
-        Ok(free)
+        for path in numbered(base).map(|name| self.root.join(name)) {
+            match fs::rename(&self.path, &path) {
+                Ok(()) => return Ok(path),
+                // Another run has the name, which may have ended just now.
+                Err(error) if is_taken(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other("too many runs at once"))
     }
+}
+
+/// What a run is known by.
+fn known_by(name: &str, identity: &str) -> String {
+    let short: String = identity.chars().take(16).collect();
+    format!("{name}-{short}")
+}
+
+/// The name, and those that the next of that name get.
+fn numbered(base: &str) -> impl Iterator<Item = String> {
+    std::iter::once(base.to_string()).chain((2..PAST_MAX).map(move |number| format!("{base}-{number}")))
+}
+
+/// Whether there is a folder of that name already, with something in it.
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
+}
+
+/// What came of the runs with this identity that were kept, with the names of their folders.
+pub fn kept_runs(
+    root: &Path,
+    name: &str,
+    identity: &str,
+) -> impl Iterator<Item = (String, ExperimentResult)> {
+    let known_by = known_by(name, identity);
+    let names: Vec<String> = numbered(&known_by).take_while(|name| root.join(name).exists()).collect();
+    names.into_iter().filter_map(|name| read(&root.join(&name)).map(|result| (name, result)))
+}
+
+/// The result in the folder of a run.
+fn read(folder: &Path) -> Option<ExperimentResult> {
+    let file = folder.join(RESULT);
+    (file.metadata().ok()?.len() <= RESULT_MAX).then_some(())?;
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
 /// What came of earlier runs of the experiment called `name`, the latest first.
@@ -116,12 +186,7 @@ pub fn results_of(root: &Path, name: &str) -> Vec<ExperimentResult> {
             .and_then(|file| file.to_str())
             .is_some_and(|file| file.starts_with(&format!("{name}-")))
     };
-    let read = |path: PathBuf| -> Option<ExperimentResult> {
-        let file = path.join(RESULT);
-        (file.metadata().ok()?.len() <= RESULT_MAX).then_some(())?;
-        serde_json::from_slice(&fs::read(file).ok()?).ok()
-    };
-    let found = entries.filter(is_of).take(PAST_MAX).filter_map(read);
+    let found = entries.filter(is_of).take(PAST_MAX).filter_map(|folder| read(&folder));
     let mut found: Vec<ExperimentResult> = found.filter(|result| result.name == name).collect();
     found.sort_by_key(|result| std::cmp::Reverse(result.ended));
     found
@@ -165,5 +230,22 @@ mod tests {
         assert!(ended.exists() && again.exists() && ended != again);
         assert_eq!(results_of(root.path(), "dock"), [result(Outcome::Pass), result(Outcome::Pass)]);
         assert!(results_of(root.path(), "doc").is_empty());
+    }
+
+    #[test]
+    fn runs_that_are_kept_are_found_by_their_identity() {
+        let root = tempfile::tempdir().unwrap();
+        let keep = |identity: &str, outcome, is_final| {
+            let folder = ExperimentFolder::open(root.path(), "dock", identity, false).unwrap();
+            folder.keep(&result(outcome), is_final).unwrap();
+        };
+        keep("0123", Outcome::Fail, true);
+        keep("0123", Outcome::Pass, true);
+        keep("0123", Outcome::Broken, false);
+        keep("4567", Outcome::Pass, true);
+        let found: Vec<_> = kept_runs(root.path(), "dock", "0123").collect();
+        let expected = [("dock-0123", Outcome::Fail), ("dock-0123-2", Outcome::Pass)];
+        assert_eq!(found, expected.map(|(name, outcome)| (name.to_string(), result(outcome))));
+        assert_eq!(kept_runs(root.path(), "dock", "89ab").count(), 0);
     }
 }

@@ -29,6 +29,7 @@
 //!     request.json        what was asked
 //!     journal.jsonl       every answer, so that the same command goes on from there
 //!     bisection.json      what was concluded, with report.html and mail.txt
+//!     runs/               runs of the experiment that is asked, each as below
 //! ```
 //!
 //! and a folder for each run of an experiment, `.unfinished-` until it has concluded something:
@@ -58,7 +59,7 @@ mod wanted;
 
 pub use budget::{Budget, Hold};
 pub use durations::Durations;
-pub use experiments::{ExperimentFolder, ExperimentResult, experiments_root, results_of};
+pub use experiments::{ExperimentFolder, ExperimentResult, experiments_root, kept_runs, results_of};
 pub use figures::{COMPARISON, Figures, MEASUREMENT, REQUEST, figures_root, measurement};
 pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};

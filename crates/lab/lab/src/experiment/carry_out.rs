@@ -14,6 +14,7 @@ use script::show::shown;
 use script::{Event, Experiment, Figure, FileStore, KernelInfo, Limits, Metadata, Problem, Setup, Verdict};
 
 use super::calling::Subject;
+use super::catalogue::name_of;
 use super::laboratory::{Laboratory, Setting};
 use super::lines::lines;
 use crate::prepare::{Context, Error};
@@ -119,16 +120,16 @@ impl PreparedExperiment {
         self.experiment.identity(&self.setup)
     }
 
-    /// The Kernels.
+    /// The Kernels, by locators by which the very same are found later.
     #[must_use]
-    pub fn kernels(&self) -> Vec<&Kernel> {
-        self.subjects.iter().map(|subject| &*subject.kernel).collect()
+    pub fn locators(&self) -> Vec<String> {
+        self.subjects.iter().map(|subject| subject.kernel.exact_locator()).collect()
     }
 
     /// The name of the experiment: that of its folder.
     #[must_use]
     pub fn name(&self) -> String {
-        self.folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned()
+        name_of(self.folder.path())
     }
 
     /// Runs it, from where the journal in `journal` ends; what it keeps goes to `results`.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use script::folder::SCRIPT;
+use script::nearest::suggestion;
 use script::{Experiment, Metadata, Problem};
 
 /// Where experiments are below the current directory, and below those for data.
@@ -62,7 +63,7 @@ pub fn all() -> Vec<Entry> {
 ///
 /// # Errors
 ///
-/// When there is none, with what there is.
+/// When there is none, with what was probably meant or what there is.
 pub fn find(name: &str) -> Result<PathBuf, String> {
     let path = Path::new(name);
     if path.join(SCRIPT).is_file() {
@@ -78,10 +79,18 @@ pub fn find(name: &str) -> Result<PathBuf, String> {
             Err(format!("there is no experiment {name}, and no other: `kiln exp new {name}`"))
         }
         None => {
-            let names: Vec<&str> = all.iter().map(|entry| entry.name.as_str()).collect();
-            Err(format!("there is no experiment {name:?}: there are {}", names.join(", ")))
+            let names = all.iter().map(|entry| entry.name.as_str());
+            Err(format!("there is no experiment {name:?}: {}", suggestion(name, names)))
         }
     }
+}
+
+/// The name of the experiment in a folder: that of the folder, wherever the path to it begins.
+#[must_use]
+pub fn name_of(folder: &Path) -> String {
+    let real = folder.canonicalize();
+    let name = real.as_deref().unwrap_or(folder).file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 /// Makes an experiment that runs at once.

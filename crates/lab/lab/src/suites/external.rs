@@ -89,13 +89,7 @@ impl External {
     /// When something of it cannot be read.
     pub fn identity(&self) -> Result<String, Error> {
         let mut hash = PartsHash::default();
-        for (path, entry) in self.folder.entries() {
-            hash.part(path);
-            hash.part(format!("{entry:?}"));
-            if entry.is_file() {
-                hash.part(self.folder.read(path)?);
-            }
-        }
+        hash.part(self.folder.identity()?);
         hash.part(&self.metadata);
         // How long tests go on, for one.
         self.cases.iter().flat_map(|case| &case.command.environment).for_each(|(name, value)| {

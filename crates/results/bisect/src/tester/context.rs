@@ -9,6 +9,7 @@ use kernel::{Kernel, News, PartsHash};
 use lab::request::words::call;
 use lab::{Waiting, prepare};
 
+use super::requests::FIRST_SEED;
 use super::sessions::Sessions;
 use super::{Test, requests};
 use crate::axis::Subject;
@@ -39,10 +40,16 @@ pub(super) struct Ready<'t> {
 impl Context<'_> {
     /// The command that shows what a subject does.
     pub(super) fn command(&self, subject: &Subject) -> String {
+        self.command_with(subject, FIRST_SEED)
+    }
+
+    /// The same, where the chance of an experiment is drawn from this seed.
+    pub(super) fn command_with(&self, subject: &Subject, seed: u64) -> String {
         let subject = &self.with_file(subject);
         call(&match &self.request.question {
             Question::Build => requests::build(subject).words(),
             Question::Metric { .. } => requests::measure(self.request, subject, 1).words(),
+            Question::Experiment(choice) => requests::experiment(self.request, choice, subject, seed).words(),
             _ => requests::run(self.request, subject, 1).words(),
         })
     }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::builds::{self, Builds};
 use super::context::{Context, Ready};
+use super::experiments::Trial;
 use super::runs::Runs;
 use super::sessions::Sessions;
 use super::shares::{Share, in_shares, side_by_side};
 use super::{Test, Tested, Tester, figures};
-use crate::axis::Subject;
 use crate::bisection::Evidence;
 use crate::environment::Environment;
 use crate::error::Error;
@@ -24,7 +24,7 @@ pub(crate) struct KernelTester<'a> {
 }
 
 impl<'a> KernelTester<'a> {
-    /// One that has seen nothing yet; of the sessions `counted`, the Runs were counted already.
+    /// One that has seen nothing yet; the Runs that are behind `counted` were counted already.
     ///
     /// # Errors
     ///
@@ -33,18 +33,14 @@ impl<'a> KernelTester<'a> {
         request: &'a BisectRequest,
         environment: &'a Environment<'a>,
         directory: PathBuf,
-        counted: &[String],
+        counted: &[&Evidence],
     ) -> Result<Self, Error> {
         let mut runs = Runs::new(request);
-        runs.exclude(counted);
-        let sessions = Sessions::new(&environment.sessions, counted)?;
+        counted.iter().for_each(|evidence| runs.exclude(evidence));
+        let sessions: Vec<String> = counted.iter().flat_map(|evidence| evidence.sessions.clone()).collect();
+        let sessions = Sessions::new(&environment.sessions, &sessions)?;
         let context = Context { request, environment, sessions, directory };
         Ok(Self { context, builds: Builds::default(), runs })
-    }
-
-    /// The command that shows what a subject does.
-    pub(crate) fn command(&self, subject: &Subject) -> String {
-        self.context.command(subject)
     }
 
     fn answer(
@@ -54,14 +50,19 @@ impl<'a> KernelTester<'a> {
         emit: &mut dyn FnMut(Progress),
     ) -> Result<Tested, Error> {
         let share = Share { boot: ready.test.boot, times: ready.test.times, jobs };
-        let tested = match self.context.request.question {
+        let tested = match &self.context.request.question {
             Question::Build => Ok(builds::built(&self.context, ready)),
-            Question::Metric { .. } => {
-                in_shares(share, emit, |part, emit| figures::measure(&self.context, ready, part, emit))
-            }
+            Question::Metric { .. } => in_shares(share, emit, |part, tell| {
+                figures::measure(&self.context, ready, part, &mut |progress| tell(progress))
+            }),
             // They boot each time.
-            Question::Boot | Question::Log(_) => in_shares(share, emit, |part, emit| {
-                self.runs.run(&self.context, ready, Share { times: part.times, jobs: 1, ..share }, emit)
+            Question::Boot | Question::Log(_) => in_shares(share, emit, |part, tell| {
+                let share = Share { times: part.times, jobs: 1, ..share };
+                self.runs.run(&self.context, ready, share, &mut |progress| tell(progress))
+            }),
+            Question::Experiment(choice) => in_shares(share, emit, |part, tell| {
+                let trial = Trial { context: &self.context, ready, choice, which: &self.runs };
+                trial.runs(part, tell)
             }),
             Question::Case(_) | Question::Program(_) => self.runs.run(&self.context, ready, share, emit),
         };
@@ -84,7 +85,9 @@ impl Tester for KernelTester<'_> {
         let (numbers, ready): (Vec<usize>, Vec<Ready<'_>>) = ready.into_iter().unzip();
         let answers = match ready.as_slice() {
             [one] => vec![self.answer(one, self.jobs(), emit)],
-            several => side_by_side(several, emit, |one, emit| self.answer(one, 1, emit)),
+            several => {
+                side_by_side(several, emit, |one, tell| self.answer(one, 1, &mut |progress| tell(progress)))
+            }
         };
         let mut all: Vec<(usize, Tested)> = missing
             .iter()
@@ -95,7 +98,7 @@ impl Tester for KernelTester<'_> {
         }
         all.sort_by_key(|(number, _)| *number);
         let all: Vec<Tested> = all.into_iter().map(|(_, tested)| tested).collect();
-        all.iter().for_each(|tested| self.runs.exclude(&tested.evidence.sessions));
+        all.iter().for_each(|tested| self.runs.exclude(&tested.evidence));
         Ok(all)
     }
 

@@ -2,17 +2,21 @@
 
 use lab::Isolation;
 use lab::request::{
-    FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, RunPolicy, RunRequest, Selection,
-    TimedRequest, Version,
+    ExperimentRequest, FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, RunPolicy, RunRequest,
+    Selection, TimedRequest, Version,
 };
 use lab::suites::select::DEFAULT;
 
 use crate::axis::Subject;
+use crate::experiment::ExperimentChoice;
 use crate::question::Question;
 use crate::request::BisectRequest;
 
 /// What runs where only the boot is of interest.
 const TRIVIAL: &str = "process/exit-status";
+
+/// The seed of the first run of an experiment.
+pub(super) const FIRST_SEED: u64 = 1;
 
 /// A run of a subject, `times` times.
 pub(super) fn run(request: &BisectRequest, subject: &Subject, times: u32) -> RunRequest {
@@ -21,7 +25,7 @@ pub(super) fn run(request: &BisectRequest, subject: &Subject, times: u32) -> Run
             RunPolicy { repeat: Some(times), ..RunPolicy::default() }
         }
         // A clone does not boot.
-        Question::Boot | Question::Log(_) | Question::Build => {
+        Question::Boot | Question::Log(_) | Question::Build | Question::Experiment(_) => {
             RunPolicy { isolation: Isolation::Suite, no_retry: true, ..RunPolicy::default() }
         }
     };
@@ -51,6 +55,25 @@ pub(super) fn measure(request: &BisectRequest, subject: &Subject, boots: u32) ->
         program: None,
         figures,
         machine: machine(request, subject),
+    }
+}
+
+/// A run of an experiment on a subject, whose chance is drawn from this seed.
+pub(super) fn experiment(
+    request: &BisectRequest,
+    choice: &ExperimentChoice,
+    subject: &Subject,
+    seed: u64,
+) -> ExperimentRequest {
+    ExperimentRequest {
+        version: Version,
+        folder: choice.folder.clone(),
+        kernels: vec![build(subject)],
+        seed,
+        mode: choice.mode,
+        machine: machine(request, subject),
+        // Clones would share a boot, and what is decided there.
+        no_clones: true,
     }
 }
 

@@ -32,7 +32,7 @@ const REUSED_MAX: u32 = 50;
 pub(super) struct Runs {
     /// How the failure looks that is searched for, once it was seen.
     way: Option<Way>,
-    /// Sessions whose Runs were counted already.
+    /// Sessions, and folders of an experiment's runs, that were counted already.
     counted: HashSet<String>,
     /// What the case says about itself whose Runs in other sessions count.
     about: Option<String>,
@@ -73,15 +73,25 @@ impl Runs {
         Self { way: None, counted: HashSet::new(), about: about(request) }
     }
 
-    /// From now on, the Runs of these sessions were counted.
-    pub(super) fn exclude(&mut self, sessions: &[String]) {
-        self.counted.extend(sessions.iter().cloned());
+    /// From now on, the Runs that are behind this were counted.
+    pub(super) fn exclude(&mut self, evidence: &Evidence) {
+        self.counted.extend(evidence.sessions.iter().chain(&evidence.runs).cloned());
+    }
+
+    /// Whether the Runs of a session, or that of a folder, were counted already.
+    pub(super) fn is_counted(&self, name: &str) -> bool {
+        self.counted.contains(name)
     }
 
     /// From now on, only failures like this one count.
     pub(super) fn look_for(&mut self, evidence: &Evidence) {
         let run = evidence.run.as_ref().filter(|run| run.outcome.is_failure());
         self.way = run.map(|run| Way::of(run.outcome, &run.reason));
+    }
+
+    /// Counts Runs that answer a question.
+    pub(super) fn tally<'t>(&'t self, question: &'t Question) -> Tally<'t> {
+        Tally::new(question, self.way.as_ref())
     }
 
     /// Runs the case or the program so often.
@@ -92,7 +102,7 @@ impl Runs {
         share: Share,
         emit: &mut dyn FnMut(Progress),
     ) -> Result<Tested, Error> {
-        let mut tally = Tally::new(&context.request.question, self.way.as_ref());
+        let mut tally = self.tally(&context.request.question);
         let (mut spent, mut unknown) = (Spent::default(), Vec::new());
         while tally.runs() < share.times && !tally.is_over() {
             let missing = Share { times: share.times - tally.runs(), ..share };
@@ -172,7 +182,7 @@ impl Runs {
                     && before.cases.contains(case)
                     && boot_of(&before) == boot
             });
-            if !is_like || self.counted.contains(&past.name()) {
+            if !is_like || self.is_counted(&past.name()) {
                 continue;
             }
             if let Some(run) = past.run(case).ok().filter(|run| run.about == about) {

@@ -27,18 +27,21 @@ pub(super) struct Part {
     pub(super) times: u32,
 }
 
+/// Gets what happens, from any thread.
+pub(super) type Tell<'t> = dyn Fn(Progress) + Sync + 't;
+
 /// Does something with each of several, side by side; what is told meanwhile is emit in one place.
 pub(super) fn side_by_side<T: Sync>(
     several: &[T],
     emit: &mut dyn FnMut(Progress),
-    test: impl Fn(&T, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
+    test: impl Fn(&T, &Tell<'_>) -> Result<Tested, Error> + Sync,
 ) -> Vec<Result<Tested, Error>> {
     let (sender, receiver) = channel();
     let test = &test;
     std::thread::scope(|scope| {
         let start = |one| {
             let sender = sender.clone();
-            scope.spawn(move || test(one, &mut |progress| drop(sender.send(progress))))
+            scope.spawn(move || test(one, &|progress| drop(sender.send(progress))))
         };
         let threads: Vec<_> = several.iter().map(start).collect();
         drop(sender);
@@ -52,9 +55,9 @@ pub(super) fn side_by_side<T: Sync>(
 pub(super) fn in_shares(
     share: Share,
     emit: &mut dyn FnMut(Progress),
-    make: impl Fn(Part, &mut dyn FnMut(Progress)) -> Result<Tested, Error> + Sync,
+    make: impl Fn(Part, &Tell<'_>) -> Result<Tested, Error> + Sync,
 ) -> Result<Tested, Error> {
-    let parts = side_by_side(&parts(share), emit, |part, emit| make(*part, emit));
+    let parts = side_by_side(&parts(share), emit, |part, tell| make(*part, tell));
     let joined = parts.into_iter().reduce(|whole, part| Ok(joined(whole?, part?)));
     joined.unwrap_or_else(|| Err(Error::Broken("a test has no part".to_string())))
 }
@@ -146,14 +149,14 @@ mod tests {
     #[test]
     fn the_part_that_shows_it_stands_for_all() {
         let runs = |bad, good| Answer::Runs { bad, good };
-        let make = |made: Part, _: &mut dyn FnMut(Progress)| match made.times {
+        let make = |made: Part, _: &Tell<'_>| match made.times {
             2 => Ok(part(runs(0, 2), "hidden")),
             _ => Ok(part(runs(1, 0), "shown")),
         };
         let whole =
             in_shares(Share { boot: 0, times: 3, jobs: 2 }, &mut |_| (), make).expect("both were made");
         assert_eq!((whole.answer, &whole.evidence.lines[..]), (runs(1, 2), &["shown".to_string()][..]));
-        let fails = |_: Part, _: &mut dyn FnMut(Progress)| Err(Error::Interrupted);
+        let fails = |_: Part, _: &Tell<'_>| Err(Error::Interrupted);
         assert!(matches!(
             in_shares(Share { boot: 0, times: 3, jobs: 2 }, &mut |_| (), fails),
             Err(Error::Interrupted)

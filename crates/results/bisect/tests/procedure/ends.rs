@@ -85,7 +85,7 @@ fn what_was_learnt_before_the_tester_broke_is_kept() {
         other => panic!("{other:?}"),
     }
     let (_journal, kept) = Journal::open::<Kept>(world.folder()).unwrap();
-    let sessions: Vec<&String> = kept.iter().flat_map(Kept::sessions).collect();
+    let sessions: Vec<&String> = kept.iter().flat_map(|kept| &kept.evidence().sessions).collect();
     assert_eq!(sessions.len(), 4);
     assert_eq!(sessions[0], "Last/0");
 }

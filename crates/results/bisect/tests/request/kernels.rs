@@ -9,10 +9,10 @@ use kernel::{Arch, Locator};
 use crate::fake::{Does, World, asks, culprits, request};
 
 /// Images `/kernels/0`, `/kernels/1` ...: each has one change more.
-struct Images(Vec<Candidate>);
+pub(crate) struct Images(Vec<Candidate>);
 
 impl Images {
-    fn with(changes: usize) -> Self {
+    pub(crate) fn with(changes: usize) -> Self {
         let named = |number| Candidate { name: format!("change {number}"), ..Candidate::default() };
         Self((1..=changes).map(named).collect())
     }

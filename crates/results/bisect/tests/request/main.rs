@@ -6,6 +6,7 @@
     reason = "clippy takes only the test functions themselves for tests"
 )]
 
+mod experiments;
 mod fake;
 mod kernels;
 mod machines;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bisect::{Bisection, Question};
+use bisect::{Bisection, ExperimentChoice, Question};
 
 use super::functions::changed;
 use super::sides::{Sides, sides};
@@ -30,7 +30,7 @@ pub(super) fn wanted(bisection: &Bisection) -> BTreeSet<String> {
 fn of_question(question: &Question) -> BTreeSet<String> {
     let text = match question {
         Question::Case(text) | Question::Program(text) | Question::Log(text) => text,
-        Question::Metric { name, .. } => name,
+        Question::Metric { name, .. } | Question::Experiment(ExperimentChoice { name, .. }) => name,
         Question::Boot | Question::Build => return BTreeSet::new(),
     };
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
@@ -136,6 +136,9 @@ mod tests {
         assert_eq!(of(Question::Program("xfs-reflink-race.c".into())), ["race", "reflink", "xfs"]);
         let metric = |name: &str| Question::Metric { name: name.into(), worse_by: None, timed: false };
         assert_eq!(of(metric("poll/epoll-wait-100")), ["epoll", "poll", "wait"]);
+        let (folder, mode) = ("/srv/x".into(), script::Mode::Full);
+        let choice = ExperimentChoice { name: "usb-dock".into(), folder, mode };
+        assert_eq!(of(Question::Experiment(choice)), ["dock", "usb"]);
         assert_eq!(of(Question::Log("BUG: in EVENTPOLL".into())), ["bug", "eventpoll"]);
         assert_eq!(of(Question::Case("100-46135 is".into())), [""; 0]);
         assert_eq!(of(Question::Boot), of(Question::Build));

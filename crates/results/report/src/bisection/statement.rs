@@ -1,6 +1,6 @@
 //! Statements about a bisection, for terminals, pages and mails.
 
-use bisect::{Bisection, Check, Checked, Conclusion, Kind, Question, StateReport};
+use bisect::{Bisection, Check, Checked, Conclusion, ExperimentChoice, Kind, Question, StateReport};
 use measure::Unit;
 use measure::quantile::median;
 use verdict::Alarms;
@@ -262,7 +262,9 @@ pub(super) fn steps(bisection: &Bisection) -> [String; 2] {
 /// What went wrong, as a headline: `fs/overlay-rename fails`.
 pub(super) fn symptom(question: &Question) -> String {
     let text = match question {
-        Question::Case(name) | Question::Program(name) => format!("{name} fails"),
+        Question::Case(name)
+        | Question::Program(name)
+        | Question::Experiment(ExperimentChoice { name, .. }) => format!("{name} fails"),
         Question::Boot => "the kernel does not boot".to_owned(),
         Question::Log(text) => format!("the log has \"{text}\""),
         Question::Build => "the kernel does not build".to_owned(),

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use bisect::{AxisRequest, BisectRequest, Bisection, Conclusion, Question};
+use bisect::{AxisRequest, BisectRequest, Bisection, Conclusion, ExperimentChoice, Question};
 use lab::request::words::call;
 use lab::request::{ProgramRequest, Selection};
 use proptest::prelude::*;
 use report::bisection::{Private, html, json, mail, text};
+use script::Mode;
 use unicode_width::UnicodeWidthStr;
 
 use crate::bisections::{
@@ -368,7 +369,13 @@ fn naming(path: &str) -> Vec<BisectRequest> {
     passed.cases = program("./it.sh", path);
     let mut suite = plain();
     suite.cases = Some(Selection::Suite { suite: path.into(), patterns: Vec::new() });
-    vec![request(path), built, set, made, run, passed, suite]
+    let mut asked = plain();
+    asked.question = Question::Experiment(experiment(path));
+    vec![request(path), built, set, made, run, passed, suite, asked]
+}
+
+fn experiment(folder: &str) -> ExperimentChoice {
+    ExperimentChoice { name: "dock".to_owned(), folder: folder.into(), mode: Mode::Full }
 }
 
 /// A bisection that speaks of a path wherever it can.
@@ -383,11 +390,12 @@ fn speaking_of(path: &str, bisection: Bisection) -> Bisection {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
     #[test]
-    fn no_path_of_the_user_is_in_the_draft(parts in proptest::collection::vec("[a-zA-Z0-9 _.,:@'$-]{1,12}", 1..5), of in 0..7_usize) {
+    fn no_path_of_the_user_is_in_the_draft(parts in proptest::collection::vec("[a-zA-Z0-9 _.,:@'$-]{1,12}", 1..5), of in 0..8_usize) {
         let path = format!("/srv-ada/{}/end", parts.join("/"));
         let private = Private::of(&naming(&path)[of]);
-        for bisection in all() {
-            let draft = written(|out| mail(&speaking_of(&path, bisection), None, &private, out));
+        let asked = Bisection { question: Question::Experiment(experiment(&path)), ..fixed() };
+        for bisection in all().into_iter().map(|bisection| speaking_of(&path, bisection)).chain([asked]) {
+            let draft = written(|out| mail(&bisection, None, &private, out));
             prop_assert!(!draft.contains("srv-ada"), "{path:?} in {draft}");
         }
     }

@@ -1,6 +1,6 @@
 //! The paths of the host that a request names.
 
-use bisect::{AxisRequest, BisectRequest};
+use bisect::{AxisRequest, BisectRequest, Question};
 use lab::request::Selection;
 use serde_json::Value;
 
@@ -45,6 +45,9 @@ fn places(request: &BisectRequest) -> Vec<String> {
             places.extend(first.iter().chain(last).cloned());
         }
         AxisRequest::Packages { .. } => {}
+    }
+    if let Question::Experiment(experiment) = &request.question {
+        places.push(text(&experiment.folder));
     }
     match &request.cases {
         Some(Selection::Program(program)) => places.push(text(&program.path)),
