@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hardware::{Backing, Hardware};
+use hardware::Backing;
 use kernel::{Kernel, Store};
 use protocol::measure::Order;
 
@@ -166,7 +166,7 @@ impl<'a> Built<'a> {
         let (identity, line) = (self.kernel.identity(&self.spec.parameters()), self.command_line());
         let Spec { disk_mib, aging, root, .. } = self.spec;
         let root = root.as_ref().map(|root| root.identity.clone()).unwrap_or_default();
-        let files = fingerprints(&self.spec.hardware);
+        let files = fingerprints(self.spec);
         let description =
             [identity, line, disk_mib.to_string(), format!("{aging:?} {programs:?}"), root, files];
         TemplateEntry::new(store, &description, &self.program, &self.initramfs(programs))
@@ -248,11 +248,13 @@ fn check_devices(spec: &Spec) -> Result<(), Error> {
     Ok(())
 }
 
-/// What changes when a file behind a device does: a template has read some of it.
-fn fingerprints(hardware: &Hardware) -> String {
-    let backings = hardware.backings().concat();
+/// What changes when a file behind a device does, or the image of the root, which may be made again with other files where
+/// the same packages are installed: a template has read some of it.
+fn fingerprints(spec: &Spec) -> String {
+    let backings = spec.hardware.backings().concat();
     let read = backings
         .iter()
         .filter_map(|backing| if let Backing::Read(path) = backing { Some(path) } else { None });
-    read.map(|path| fingerprint(path)).collect::<Vec<_>>().join("\n")
+    let all = read.chain(spec.image().map(|image| &image.path));
+    all.map(|path| fingerprint(path)).collect::<Vec<_>>().join("\n")
 }
