@@ -24,7 +24,7 @@ pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
-pub(crate) use machine::{MachineOptions, UserSpaceOptions};
+pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
 

@@ -40,7 +40,7 @@ impl Compare {
             figures: self.figures.request(),
             why: self.why,
             allowed: self.fail_on.is_finite().then_some(self.fail_on),
-            machine: self.machine.request(),
+            machine: self.root.add_to(self.machine.request()),
         })
     }
 
@@ -119,6 +119,7 @@ mod tests {
             "compare host --params quiet 'nosmt mitigations=off' --timed --seed 7 --budget 90s --min-effect 2%",
             "compare host --exec-a ./old --exec-b ./new --need 'module loop' -- -x 'a b'",
             "compare git:linux@v6.12 git:linux@v6.13 --exec ./it --arch x86_64 --timed --exclude-disturbed -- -x",
+            "compare host --exec-a ./old --exec-b ./new --root debian:fio",
         ] {
             let typed = request(&shlex::split(line).unwrap()).unwrap();
             assert_eq!(request(&typed.words()).unwrap(), typed, "{line}");

@@ -55,7 +55,7 @@ impl cli::Measure {
             kernel: self.build.kernel(&self.kernel),
             program: self.exec.as_deref().map(|path| self.figures.program(path)),
             figures: self.figures.request(),
-            machine: self.machine.request(),
+            machine: self.root.add_to(self.machine.request()),
         }
     }
 }
@@ -142,10 +142,17 @@ impl cli::ExpRun {
     }
 }
 
+impl cli::RootOptions {
+    /// A machine with this root.
+    pub(crate) fn add_to(&self, machine: MachineRequest) -> MachineRequest {
+        MachineRequest { root: self.root.clone(), ..machine }
+    }
+}
+
 impl cli::UserSpaceOptions {
     /// A machine with this user space.
     pub(crate) fn add_to(&self, machine: MachineRequest) -> MachineRequest {
-        MachineRequest { root: self.root.root.clone(), services: self.systemd, ..machine }
+        MachineRequest { services: self.systemd, ..self.root.add_to(machine) }
     }
 }
 

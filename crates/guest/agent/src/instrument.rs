@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use protocol::FromAgent;
 use protocol::measure::INSTRUMENT;
 
+use crate::root;
 use crate::session::Session;
 use crate::system::hello;
 
@@ -15,7 +16,7 @@ pub(crate) fn is_there() -> bool {
 }
 
 /// Runs the instrument, which stops the machine by itself when it is done; `began` is the time-stamp counter when
-/// user space did.
+/// user space did. If there is a root, the instrument is told so by a second argument: what keeps programs from it.
 pub(crate) fn run(session: &mut Session, began: u64, trouble: &[String]) {
     session.send(&hello());
     for text in trouble {
@@ -23,8 +24,12 @@ pub(crate) fn run(session: &mut Session, began: u64, trouble: &[String]) {
     }
     // Messages of this process would wake the host in the middle of a measurement.
     session.drain();
-    let instrument = Command::new(INSTRUMENT).arg(began.to_string()).stdin(Stdio::null()).output();
-    let text = match instrument {
+    let mut instrument = Command::new(INSTRUMENT);
+    instrument.arg(began.to_string());
+    if let Some(hindrance) = root::hindrance() {
+        instrument.arg(hindrance);
+    }
+    let text = match instrument.stdin(Stdio::null()).output() {
         Ok(output) => format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim()),
         Err(error) => error.to_string(),
     };

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use harness::check::{Checked, Stop, broken, describe, skip};
 use harness::child::{Child, child, conclude, exit, fork};
+use harness::execute::not_executed;
 use harness::modules::{is_shown, load};
 use harness::needs::missing;
 use harness::page;
@@ -181,19 +182,5 @@ fn run_program(command: &Command) -> Checked {
     }
     let variables = command.environment.iter().map(|(name, value)| (name, value));
     let error = std::process::Command::new(program).args(arguments).envs(variables).exec();
-    broken(&format!("cannot execute {program}: {}", why_not(program, &error)))
-}
-
-/// Why a program was not executed: the kernel reports a missing interpreter as it does a missing program.
-fn why_not(program: &str, error: &std::io::Error) -> String {
-    let is_there = error.kind() == std::io::ErrorKind::NotFound && Path::new(program).is_file();
-    let first = is_there.then(|| std::fs::read(program).unwrap_or_default());
-    match first.as_deref().map(|content| content.strip_prefix(b"#!")) {
-        None => error.to_string(),
-        Some(None) => "there is no dynamic loader for it".to_string(),
-        Some(Some(line)) => {
-            let line = String::from_utf8_lossy(&line[..line.len().min(256)]).into_owned();
-            format!("there is no {}", line.split_whitespace().next().unwrap_or_default())
-        }
-    }
+    not_executed(program, &error)
 }

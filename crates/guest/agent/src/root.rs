@@ -11,14 +11,13 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use harness::check::{Checked, broken, describe};
+use harness::check::{Checked, describe};
 use harness::modules::load;
+use harness::storage::enter_root;
 use protocol::RootMount;
 use protocol::root::{DESCRIPTION, LAYER, Mount, SERIAL, SHARED, Source, VIEW};
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, mount, mount_bind, mount_bind_recursive, mount_move};
-use rustix::process::{chdir, chroot};
-use rustix::thread::UnshareFlags;
+use rustix::mount::{MountFlags, mount, mount_bind, mount_bind_recursive};
 
 use crate::environment::FILES;
 use crate::inside::Inside;
@@ -118,26 +117,22 @@ fn inside() -> Result<Inside, String> {
     Inside::open(Path::new(VIEW)).map_err(|error| format!("{VIEW}: {error}"))
 }
 
-/// Puts the root at `/` of this process, which must be single-threaded; nothing happens in a machine without one.
-pub(crate) fn enter() -> Checked {
-    match &*state() {
-        None => Ok(()),
-        Some(State::Waiting(_)) => broken("the root is not mounted yet"),
-        Some(State::Unusable(why)) => broken(&format!("the root cannot be used: {why}")),
-        Some(State::Ready(services)) => services
-            .as_ref()
-            .map_or_else(switch, Services::enter)
-            .or_else(|error| broken(&format!("entering the root: {}", describe(error)))),
-    }
+/// What keeps programs from the root: an empty text if nothing does, and nothing in a machine without one.
+pub(crate) fn hindrance() -> Option<String> {
+    Some(match state().as_ref()? {
+        State::Waiting(_) => "the root is not mounted yet".to_string(),
+        State::Unusable(why) => format!("the root cannot be used: {why}"),
+        State::Ready(_) => String::new(),
+    })
 }
 
-fn switch() -> Result<(), Errno> {
-    // SAFETY: the process has one thread, which shares no file system state with another.
-    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS)? };
-    chdir(VIEW)?;
-    mount_move(".", "/")?;
-    chroot(".")?;
-    chdir("/")
+/// Puts the root at `/` of this process, which must be single-threaded; nothing happens in a machine without one.
+pub(crate) fn enter() -> Checked {
+    let Some(hindrance) = hindrance() else { return Ok(()) };
+    match &*state() {
+        Some(State::Ready(Some(services))) => services.enter(),
+        _ => enter_root(VIEW, &hindrance),
+    }
 }
 
 fn load_all(modules: &[String]) -> Result<(), String> {
@@ -158,7 +153,7 @@ fn make(root: &RootMount) -> Result<Option<Services>, String> {
     furnish()?;
     root.writable.iter().try_for_each(|(place, mount)| mount_in_root(place, mount))?;
     let limit = root.services_ms.map(Duration::from_millis);
-    limit.map(|limit| Services::start(switch, limit)).transpose()
+    limit.map(Services::start).transpose()
 }
 
 /// What mount(2) calls the source of a file system.

@@ -8,9 +8,11 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use harness::check::describe;
+use harness::check::{Checked, broken, describe};
 use harness::child::{Child, child, exit, fork};
 use harness::plain::plain;
+use harness::storage::enter_root;
+use protocol::root::VIEW;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -45,15 +47,15 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    /// Starts the init of the root that `enter` puts at `/`, and waits until it has started its services. Processes that this
-    /// process forks from then on are in its PID namespace.
-    pub(crate) fn start(enter: impl FnOnce() -> Result<(), Errno>, limit: Duration) -> Result<Self, String> {
+    /// Starts the init of the root, and waits until it has started its services. Processes that this process forks from then on
+    /// are in its PID namespace.
+    pub(crate) fn start(limit: Duration) -> Result<Self, String> {
         let outside = named("/proc/self/ns/pid").map_err(|error| format!("/proc/self/ns/pid: {error}"))?;
         let notify = UnixDatagram::bind(NOTIFY).map_err(|error| format!("{NOTIFY}: {error}"))?;
         // SAFETY: a PID namespace is for children; the memory and the files of this process stay as they are.
         let moved = unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWPID) };
         moved.map_err(|error| format!("a PID namespace: {}", describe(error)))?;
-        let started = begin(enter).and_then(|init| {
+        let started = begin().and_then(|init| {
             wait_for(init, &notify, limit)?;
             let mounts = named(&format!("/proc/{}/ns/mnt", init.as_raw_nonzero()));
             mounts.map_err(|error| format!("its mounts: {error}"))
@@ -68,8 +70,9 @@ impl Services {
     }
 
     /// Puts what services see at `/` of this process.
-    pub(crate) fn enter(&self) -> Result<(), Errno> {
+    pub(crate) fn enter(&self) -> Checked {
         move_into_link_name_space(self.mounts.as_fd(), Some(LinkNameSpaceType::Mount))
+            .or_else(|error| broken(&format!("entering the root: {}", describe(error))))
     }
 
     /// Whether the init has ended, and with it all processes of its namespace; later ones are then in the agent's own.
@@ -92,20 +95,20 @@ fn named(path: &str) -> Result<OwnedFd, Errno> {
     open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
 }
 
-fn begin(enter: impl FnOnce() -> Result<(), Errno>) -> Result<Pid, String> {
+fn begin() -> Result<Pid, String> {
     match fork() {
         Ok(Some(init)) => Ok(init),
-        Ok(None) => exit(become_init(enter)),
+        Ok(None) => exit(become_init()),
         Err(error) => Err(format!("fork: {}", describe(error))),
     }
 }
 
 /// Gives an exit status, if it returns.
-fn become_init(enter: impl FnOnce() -> Result<(), Errno>) -> i32 {
+fn become_init() -> i32 {
     unblock_signals();
     // That of the agent shows other numbers for processes.
-    let entered = enter().and_then(|()| mount("proc", "/proc", "proc", MountFlags::empty(), c""));
-    if entered.is_err() {
+    let mount_proc = || mount("proc", "/proc", "proc", MountFlags::empty(), c"");
+    if enter_root(VIEW, "").is_err() || mount_proc().is_err() {
         return NOT_EXECUTABLE;
     }
     let variables = [("container", "kiln"), ("NOTIFY_SOCKET", NOTIFY), ("TERM", "linux")];

@@ -2,7 +2,7 @@
 //!
 //! * [`check`]: how a body checks and reports; [`mod@plain`]: values in a report
 //! * [`page`]: the results page from inside a process
-//! * [`child`]: processes that a case makes
+//! * [`child`]: processes that a case makes; [`execute`]: programs that cannot be executed
 //! * [`sys`]: raw system calls, for those that no library wraps
 //! * [`storage`]: mounts, loop devices, tools of the host
 //! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`]: what else a body
@@ -14,6 +14,7 @@ pub mod bpf;
 pub mod check;
 pub mod child;
 mod errno;
+pub mod execute;
 pub mod io_uring;
 pub mod keys;
 pub mod loopback;

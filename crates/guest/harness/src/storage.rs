@@ -7,10 +7,11 @@ use std::process::Command;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, MountPropagationFlags, mount_change};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount_change, mount_move};
+use rustix::process::{chdir, chroot};
 use rustix::thread::UnshareFlags;
 
-use crate::check::{Checked, broken};
+use crate::check::{Checked, broken, describe};
 use crate::sys::{ioctl, unshare};
 
 /// Makes mkfs.xfs accept sizes that it otherwise leaves to its own test suite.
@@ -50,6 +51,25 @@ pub fn own_mounts() -> Checked {
 /// As the manual page says.
 pub fn private_mounts() -> Result<(), Errno> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+}
+
+/// Puts what is mounted at `root` at `/` of this process, in a mount namespace of its own, as switch_root(8) does.
+///
+/// # Errors
+///
+/// What the agent knows to be a `hindrance`, unless that is empty; and when the kernel refuses it.
+pub fn enter_root(root: &str, hindrance: &str) -> Checked {
+    if !hindrance.is_empty() {
+        return broken(hindrance);
+    }
+    let switch = || {
+        unshare(UnshareFlags::NEWNS)?;
+        chdir(root)?;
+        mount_move(".", "/")?;
+        chroot(".")?;
+        chdir("/")
+    };
+    switch().or_else(|error: Errno| broken(&format!("entering the root: {}", describe(error))))
 }
 
 /// mount(2), on a directory that is made if need be.

@@ -7,14 +7,18 @@ use micro::EXIT_AT_ONCE;
 use protocol::{catalogue, measure};
 
 fn main() -> ExitCode {
-    let first = std::env::args_os().nth(1).unwrap_or_default();
+    let mut arguments = std::env::args_os().skip(1);
+    let first = arguments.next().unwrap_or_default();
     if first.as_encoded_bytes() == EXIT_AT_ONCE.to_bytes() {
         return ExitCode::SUCCESS;
     }
     let done = match first.to_str() {
         Some(catalogue::ARGUMENT) => write_catalogue(),
-        // The agent says when user space began.
-        began => micro::program::run(began.and_then(|text| text.parse().ok()).unwrap_or(0)),
+        // The agent says when user space began, and of a root what keeps programs from it.
+        began => {
+            let hindrance = arguments.next().map(|text| text.to_string_lossy().into_owned());
+            micro::program::run(began.and_then(|text| text.parse().ok()).unwrap_or(0), hindrance.as_deref())
+        }
     };
     done.map_or_else(|why| complain(&why), |()| ExitCode::SUCCESS)
 }

@@ -8,9 +8,10 @@ use harness::check::{Checked, Stop, broken, describe, skip};
 use harness::child::{exit, fork};
 use harness::needs::missing;
 use harness::plain::plain;
-use harness::storage::{mount, own_mounts};
+use harness::storage::{enter_root, mount, own_mounts};
 use harness::sys::time_stamp;
 use protocol::measure::{Answer, Clock, Order, decode, encode};
+use protocol::root::VIEW;
 use protocol::{Report, ReportKind, Work};
 use rustix::io::{Errno, retry_on_intr, write};
 use rustix::mount::MountFlags;
@@ -29,12 +30,13 @@ const GRID: Duration = Duration::from_millis(40);
 const SETTLE_SECONDS: i64 = 5;
 
 /// Prepares, stops the machine to be cloned unless there is an order already, does what is ordered, and stops the
-/// machine for good. It gets the time-stamp counter of the moment when user space began.
+/// machine for good. It gets the time-stamp counter of the moment when user space began, and if there is a root, what keeps
+/// programs from it: an empty text if nothing does.
 ///
 /// # Errors
 ///
 /// What kept it from that, when there is no host to tell it to.
-pub fn run(began: u64) -> Result<(), String> {
+pub fn run(began: u64, root: Option<&str>) -> Result<(), String> {
     port::open().map_err(|error| format!("no I/O ports: {}", describe(error)))?;
     let mut exchange = Exchange::open().map_err(|error| format!("no shared memory: {error}"))?;
     let trouble = prepare::all();
@@ -48,7 +50,7 @@ pub fn run(began: u64) -> Result<(), String> {
         exchange.answer(&Answer::Trouble(text));
     }
     match exchange.order() {
-        Some(Ok(order)) => obey(&order, began, &mut exchange),
+        Some(Ok(order)) => obey(&order, (began, root), &mut exchange),
         Some(Err(error)) => exchange.answer(&Answer::Trouble(format!("the order: {error}"))),
         None => exchange.answer(&Answer::Trouble("there is no order".to_string())),
     }
@@ -57,7 +59,7 @@ pub fn run(began: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn obey(order: &Order, began: u64, exchange: &mut Exchange) {
+fn obey(order: &Order, (began, root): (u64, Option<&str>), exchange: &mut Exchange) {
     if let Clock::Instructions { shift } = order.clock {
         exchange.answer(&Answer::Booted(began >> shift));
     }
@@ -65,7 +67,7 @@ fn obey(order: &Order, began: u64, exchange: &mut Exchange) {
         exchange.answer(&Answer::Begun(job));
         wait_for_grid();
         let lost = |text| Answer::NotMeasured { job, report: Report { kind: ReportKind::Broken, text } };
-        exchange.answer(&in_child(job, work, order.clock).unwrap_or_else(lost));
+        exchange.answer(&in_child(|| measure(job, work, order.clock, root)).unwrap_or_else(lost));
         marks::job_done();
     }
     if order.symbols {
@@ -73,14 +75,13 @@ fn obey(order: &Order, began: u64, exchange: &mut Exchange) {
     }
 }
 
-/// Does a job in a process of its own; gives its answer, or why there is none.
-fn in_child(job: u32, work: &Work, clock: Clock) -> Result<Answer, String> {
+/// Does the work of a job in a process of its own; gives its answer, or why there is none.
+fn in_child(work: impl FnOnce() -> Answer) -> Result<Answer, String> {
     let failed = |error: Errno| describe(error);
     let (mut reader, writer) = pipe().map(|(reader, writer)| (File::from(reader), writer)).map_err(failed)?;
     let Some(child) = fork().map_err(failed)? else {
         drop(reader);
-        let sent = encode(&measure(job, work, clock))
-            .is_ok_and(|bytes| retry_on_intr(|| write(&writer, &bytes)).is_ok());
+        let sent = encode(&work()).is_ok_and(|bytes| retry_on_intr(|| write(&writer, &bytes)).is_ok());
         exit(i32::from(!sent))
     };
     drop(writer);
@@ -97,19 +98,22 @@ fn in_child(job: u32, work: &Work, clock: Clock) -> Result<Answer, String> {
     decode(&bytes).map_err(|error| error.to_string())
 }
 
-fn measure(job: u32, work: &Work, clock: Clock) -> Answer {
+fn measure(job: u32, work: &Work, clock: Clock, root: Option<&str>) -> Answer {
     let mut meter = Meter::new(clock);
-    match begin().and_then(|()| perform(work, &mut meter)) {
+    match begin(root).and_then(|()| perform(work, &mut meter)) {
         Ok(()) => Answer::Measured { job, samples: meter.into_samples() },
         Err(Stop(report)) => Answer::NotMeasured { job, report },
     }
 }
 
-/// Mounts and a directory of its own, and an end in any case.
-fn begin() -> Checked {
+/// Mounts and a directory of its own, in the root if there is one, and an end in any case.
+fn begin(root: Option<&str>) -> Checked {
     // SAFETY: sets the timer of this process.
     unsafe { libc::alarm(u32::try_from(LIMIT.as_secs()).unwrap_or(u32::MAX)) };
-    own_mounts()?;
+    match root {
+        None => own_mounts()?,
+        Some(hindrance) => enter_root(VIEW, hindrance)?,
+    }
     mount("tmp", "/tmp", "tmpfs", MountFlags::empty(), "")?;
     Ok(rustix::process::chdir("/tmp")?)
 }

@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use harness::check::{Checked, fail, program_failed, skip};
+use harness::execute::not_executed;
 use harness::needs::missing;
 use protocol::Command;
 
@@ -19,7 +20,9 @@ pub(super) fn measure(command: &Command, meter: &mut Meter) -> Checked {
         started.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(started)
     };
-    meter.around(prepare, std::process::Command::status, |_, status| {
+    let run =
+        |started: &mut std::process::Command| started.status().or_else(|error| not_executed(program, &error));
+    meter.around(prepare, run, |_, status| {
         if status.success() { Ok(()) } else { program_failed(&format!("the program ended with {status}")) }
     })
 }

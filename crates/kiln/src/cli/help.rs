@@ -105,6 +105,7 @@ Examples:
   kiln compare git:~/linux@HEAD~1 git:~/linux@HEAD --metric 'syscall/*' --why
   kiln compare deb:latest-cloud --params 'mitigations=auto' 'mitigations=off'
   kiln compare deb:latest-cloud --exec-a ./old --exec-b ./new -- --loops 100
+  kiln compare deb:latest-cloud ~/linux --root debian:sqlite3 --exec ./job.sh
   kiln compare deb:6.1.0-47-cloud-amd64 deb:6.1.0-56-cloud-amd64 --timed --budget 20m --min-effect 2%
 
 Without --timed, figures are exact: executed instructions of each operation, the same on any host under any load. \
@@ -120,6 +121,7 @@ Examples:
   kiln measure deb:latest-cloud                      all operations of the suite micro, in instructions
   kiln measure ~/linux --metric 'process/*' --json
   kiln measure deb:latest-cloud --exec ./workload -- --loops 100
+  kiln measure deb:latest-cloud --root debian:sqlite3 --exec ./job.sh
   kiln measure deb:latest-cloud --calibrate          how precise timed comparisons are on this host";
 
 /// Below the help of `kiln shell`.

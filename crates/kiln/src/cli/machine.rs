@@ -44,7 +44,7 @@ fn disk(text: &str) -> Result<Disk, hardware::Error> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct RootOptions {
-    /// Run programs in this user space: debian:PACKAGE,... (debian/SUITE:...), host (host:DIRECTORY,... to write there), a root directory, or an image of a file system
+    /// Run programs in this user space: debian:PACKAGE,... (debian/SUITE:...), a root directory, an image of a file system, or, except to measure or bisect, host (host:DIRECTORY,... to write there)
     #[arg(long, value_name = "ROOT")]
     pub(crate) root: Option<RootLocator>,
 }

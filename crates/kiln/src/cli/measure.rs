@@ -9,7 +9,7 @@ use compare::request::MEASURED;
 use kernel::Locator;
 use protocol::Need;
 
-use super::{BuildOptions, MachineOptions, OUTPUT};
+use super::{BuildOptions, MachineOptions, OUTPUT, RootOptions};
 use crate::units;
 
 /// Where the help lists what is measured, and how.
@@ -48,6 +48,8 @@ pub(crate) struct Compare {
     pub(crate) build: BuildOptions,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
+    #[command(flatten)]
+    pub(crate) root: RootOptions,
 }
 
 /// A side of a comparison.
@@ -88,6 +90,8 @@ pub(crate) struct Measure {
     pub(crate) build: BuildOptions,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
+    #[command(flatten)]
+    pub(crate) root: RootOptions,
 }
 
 /// What is measured, how, and what is printed.

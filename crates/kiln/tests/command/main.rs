@@ -20,6 +20,7 @@
 //! * [`measured`]: figures that are kept and compared later
 //! * [`measure`]: what operations cost, how that is told, and what happens to QEMU and kiln meanwhile
 //! * [`compare`]: kernels, parameters and programs beside each other
+//! * [`measured_roots`]: programs that are measured in a user space
 //! * [`planted_cost`]: a kernel that is slower by a known amount
 //! * [`bisect_packages`]: the first bad package
 //! * [`bisect_settings`]: parameters and options that did it, alone and together, always and now and then
@@ -58,6 +59,7 @@ mod liars;
 mod ltp;
 mod measure;
 mod measured;
+mod measured_roots;
 mod needs;
 mod notes;
 mod planted_cost;

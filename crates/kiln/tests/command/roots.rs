@@ -1,7 +1,6 @@
 //! User spaces for programs: Debian's packages, this host's files, directories and images.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,10 +8,8 @@ use judge::{Blame, Outcome};
 use rustix::process::Signal;
 
 use crate::support::bundle::says_the_same;
+use crate::support::root::{DEBIAN, hostile, with_busybox};
 use crate::support::{BUILD, COMPLETE, Call, KERNEL, Place, UML, processes, text, until};
-
-/// A root that several tests share: it is made once.
-const DEBIAN: &str = "debian:iproute2";
 
 /// A program of the host in a root on the stock kernel.
 fn in_root(place: &Place, root: &str, program: &Path) -> Call {
@@ -59,7 +56,7 @@ fn programs_of_packages_run_on_a_stock_kernel() {
 #[test]
 fn a_failure_in_a_root_is_handed_over() {
     let place = Place::new();
-    let root = place.root_with_busybox();
+    let root = with_busybox(&place);
     let job = place.script("job", "busybox test -e /usr/bin/busybox && exit 9");
     let done = in_root(&place, text(&root), &job).run().expect(9);
     says_the_same(&place, &done, "job");
@@ -80,7 +77,7 @@ fn suites_run_in_a_root() {
 #[test]
 fn a_directory_is_a_root_and_keeps_what_is_in_it() {
     let place = Place::new();
-    let root = place.root_with_busybox();
+    let root = with_busybox(&place);
     fs::create_dir(root.join("etc")).expect("writable");
     fs::write(root.join("etc/hosts"), "mine").expect("writable");
     let job = place.script("job", "[ \"$(busybox cat /etc/hosts)\" = mine ] && [ -e /etc/passwd ]");
@@ -152,16 +149,7 @@ fn an_image_is_a_root_in_user_mode_linux_too() {
 #[test]
 fn a_hostile_root_breaks_its_cases_and_no_verdict() {
     let place = Place::new();
-    let root = place.root_with_busybox();
-    for (link, target) in [
-        ("tmp", "/proc"),
-        ("run", "../../../../kiln"),
-        ("usr/local", "/loop"),
-        ("loop", "loop"),
-        ("etc", "/dev"),
-    ] {
-        symlink(target, root.join(link)).expect("writable");
-    }
+    let root = hostile(&place);
     let job = place.script("job", "exit 0");
     let done = in_root(&place, text(&root), &job).run().expect(3);
     let run = done.only_run();
@@ -172,7 +160,7 @@ fn a_hostile_root_breaks_its_cases_and_no_verdict() {
 #[test]
 fn what_a_root_lacks_is_named() {
     let place = Place::new();
-    let root = place.root_with_busybox();
+    let root = with_busybox(&place);
     let python = place.file("job.py", "#!/usr/bin/python3\nprint('hello')\n");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&python, executable).expect("it is ours");
@@ -188,7 +176,7 @@ fn what_a_root_lacks_is_named() {
 #[test]
 fn an_image_is_a_root_unless_it_is_damaged() {
     let place = Place::new();
-    let (root, image) = (place.root_with_busybox(), place.path().join("root.ext4"));
+    let (root, image) = (with_busybox(&place), place.path().join("root.ext4"));
     let arguments = ["-q", "-t", "ext4", "-d", text(&root), text(&image), "16M"];
     let made = Command::new("mke2fs").args(arguments).status();
     assert!(made.is_ok_and(|status| status.success()));

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use judge::{Blame, Outcome, Run};
 
+use crate::support::root::with_busybox;
 use crate::support::{BUILD, Call, KERNEL, Place, UML, text};
 
 /// A root directory with busybox, and this as its init.
 fn with_init(place: &Place, init: &Path) -> PathBuf {
-    let root = place.root_with_busybox();
+    let root = with_busybox(place);
     fs::create_dir(root.join("sbin")).expect("writable");
     fs::copy(init, root.join("sbin/init")).expect("writable");
     root
@@ -48,7 +49,7 @@ fn breaks(run: &Run, why: &str) {
 #[test]
 fn an_init_that_fails_breaks_its_cases_and_no_verdict() {
     let place = Place::new();
-    let bare = place.root_with_busybox();
+    let bare = with_busybox(&place);
     let run = job(&place, UML, &bare, "exit 0", &[]).run().expect(3).only_run();
     breaks(&run, "it has no /sbin/init, which Debian's package systemd-sysv brings");
 

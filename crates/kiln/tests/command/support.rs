@@ -5,7 +5,7 @@
 //! * [`image`]: images that are no kernels
 //! * [`processes`]: who is still there; [`load`]: a host that has much else to do
 //! * [`small_room`]: a disk that is soon full
-//! * [`source`]: trees that only look like a kernel
+//! * [`source`]: trees that only look like a kernel; [`root`]: user spaces
 //! * [`terminal`]: a person before a terminal
 
 pub(crate) mod bundle;
@@ -15,6 +15,7 @@ pub(crate) mod load;
 pub(crate) mod module;
 pub(crate) mod planted;
 pub(crate) mod processes;
+pub(crate) mod root;
 pub(crate) mod small_room;
 pub(crate) mod source;
 pub(crate) mod terminal;

@@ -11,7 +11,6 @@ use protocol::catalogue::Operation;
 use protocol::{Command, Need, Work};
 
 use crate::plan::{Fixed, Plan};
-use crate::scripts;
 use crate::suites::select::MICRO;
 use crate::user_program::{self, UserProgram};
 
@@ -61,7 +60,7 @@ impl Jobs {
     ///
     /// When it cannot be read or is no program, or a module's files are damaged.
     pub fn of_program(kernel: &Kernel, user: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
-        let program = scripts::load(user.path)?;
+        let program = user.load(fixed.has_root)?;
         let needs = user.needs();
         let mut plan = Plan::empty("program", &needs, fixed);
         // The same path for all takes as many instructions.

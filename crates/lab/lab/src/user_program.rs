@@ -36,6 +36,19 @@ impl<'a> UserProgram<'a> {
         Command::new([vec![place], self.arguments.to_vec()].concat())
     }
 
+    /// Its file, with what it needs of this host.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is no program.
+    pub(crate) fn load(&self, has_root: bool) -> Result<Program, machine::Error> {
+        match has_root {
+            // Its interpreter and libraries are those of the root.
+            true => Ok(Program { content: read(self.path)?, libraries: Vec::new() }),
+            false => scripts::load(self.path),
+        }
+    }
+
     /// What it needs, as plans take it.
     pub(crate) fn needs(&self) -> Vec<Need<&'a str>> {
         self.needs.iter().map(Need::borrowed).collect()
@@ -54,11 +67,7 @@ impl Plan {
     ///
     /// When it cannot be read or is no program, or a module's files are damaged.
     pub fn for_program(kernel: &Kernel, user: UserProgram<'_>, fixed: Fixed) -> Result<Self, machine::Error> {
-        let program = match fixed.has_root {
-            // Its interpreter and libraries are those of the root.
-            true => Program { content: read(user.path)?, libraries: Vec::new() },
-            false => scripts::load(user.path)?,
-        };
+        let program = user.load(fixed.has_root)?;
         let name = user.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let place = place(&name);
         let mut plan = Self::empty(&name, &[], fixed);

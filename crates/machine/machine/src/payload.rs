@@ -33,6 +33,8 @@ pub struct Payload {
     root: Option<(RootMount, Vec<Module>)>,
     boot_modules: Vec<Module>,
     disks: u32,
+    /// What the instrument of a machine that measures loads first, one path in a line.
+    instrument: Option<String>,
 }
 
 /// What of a payload a case needs.
@@ -138,9 +140,7 @@ impl Payload {
 
     /// Ships the instrument of a machine that measures; it loads these modules first, by their paths in this order.
     pub fn instrument(&mut self, modules: &[String]) {
-        let program = Program { content: MICRO.to_vec(), libraries: Vec::new() };
-        self.program(program, INSTRUMENT);
-        self.file(MODULES, modules.join("\n"));
+        self.instrument = Some(modules.join("\n"));
     }
 
     /// Where the module called `name` is in the machine.
@@ -159,7 +159,8 @@ impl Payload {
         let programs = self.programs.iter().chain(&self.tools);
         let programs: u64 = programs.map(|(program, _)| of_program(program)).sum();
         let folders: u64 = self.folders.iter().map(|(folder, _)| folder.size()).sum();
-        programs + folders + self.libraries.iter().map(of_host).sum::<u64>()
+        let instrument = self.instrument.as_ref().map_or(0, |_| MICRO.len() as u64);
+        programs + folders + instrument + self.libraries.iter().map(of_host).sum::<u64>()
     }
 
     /// Whether there is nothing besides the agent.
@@ -173,6 +174,7 @@ impl Payload {
             && self.files.is_empty()
             && self.agent_files.is_empty()
             && self.links.is_empty()
+            && self.instrument.is_none()
     }
 
     /// The initramfs with the agent and all of this.
@@ -254,6 +256,10 @@ impl Payload {
         }
         for (place, content) in &self.agent_files {
             archive.file(place, content.clone(), 0o644);
+        }
+        if let Some(modules) = &self.instrument {
+            archive.file(INSTRUMENT, MICRO, 0o755);
+            archive.file(MODULES, modules.clone(), 0o644);
         }
         for (place, target) in &self.links {
             archive.link(&self.place(place), target);

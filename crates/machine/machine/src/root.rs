@@ -1,13 +1,17 @@
-//! How a machine has a root: as a disk, or as directories of this host.
+//! How a machine has a root: as a disk, as memory, or as directories of this host.
 
 use protocol::RootMount;
 use protocol::root::{Mount, Source};
-use root::{Files, Root};
+use root::{Files, Medium, Root};
 
 use crate::engine::Engine;
 
 /// Modules behind a disk of QEMU's.
 pub const DISK_MODULES: [&str; 2] = ["virtio_pci", "virtio_blk"];
+
+/// Modules behind an image that is memory of QEMU's, and where the kernel has it then.
+const MEMORY_MODULES: [&str; 3] = ["virtio_pci", "virtio_pmem", "nd_pmem"];
+const MEMORY: &str = "/dev/pmem0";
 
 /// Modules behind directories of this host in QEMU: Documentation/filesystems/9p.rst.
 const SHARE_MODULES: [&str; 3] = ["virtio_pci", "9pnet_virtio", "9p"];
@@ -30,7 +34,10 @@ pub(crate) fn tag_of(number: usize) -> String {
 #[must_use]
 pub fn modules(root: &Root, engine: Engine) -> Vec<&'static str> {
     let below: &[&str] = match (&root.files, engine) {
-        (Files::Image(_), Engine::Qemu(_)) => &DISK_MODULES,
+        (Files::Image(image), Engine::Qemu(_)) => match image.medium {
+            Medium::Disk => &DISK_MODULES,
+            Medium::Memory => &MEMORY_MODULES,
+        },
         (Files::Image(_), Engine::Uml) => &[],
         (Files::Host(_), Engine::Qemu(_)) => &SHARE_MODULES,
         (Files::Host(_), Engine::Uml) => &["hostfs"],
@@ -44,9 +51,10 @@ pub fn modules(root: &Root, engine: Engine) -> Vec<&'static str> {
 pub fn mount(root: &Root, engine: Engine) -> RootMount {
     let (lower, writable, late) = match &root.files {
         Files::Image(image) => {
-            let source = match engine {
-                Engine::Qemu(_) => Source::Disk,
-                Engine::Uml => Source::Name(UML_DISK.to_string()),
+            let source = match (engine, image.medium) {
+                (Engine::Qemu(_), Medium::Disk) => Source::Disk,
+                (Engine::Qemu(_), Medium::Memory) => Source::Name(MEMORY.to_string()),
+                (Engine::Uml, _) => Source::Name(UML_DISK.to_string()),
             };
             let (filesystem, options) = (image.filesystem.name(), image.filesystem.options());
             let mount = Mount { source, filesystem: filesystem.to_string(), options: options.to_string() };
@@ -85,14 +93,18 @@ mod tests {
     use crate::accel::Accel;
     use root::{Filesystem, HostFiles, Image};
 
+    fn image(medium: Medium) -> Root {
+        let (path, filesystem) = ("/image".into(), Filesystem::Ext4);
+        root(Files::Image(Image { path, filesystem, size: 0, medium, lease: None }))
+    }
+
     fn root(files: Files) -> Root {
         Root { locator: "x".into(), provenance: "x".into(), identity: "1".into(), files }
     }
 
     #[test]
     fn a_template_holds_an_image_and_no_directory_of_this_host() {
-        let image = Image { path: "/image".into(), filesystem: Filesystem::Ext4, lease: None };
-        let image = root(Files::Image(image));
+        let image = image(Medium::Disk);
         let host = root(Files::Host(HostFiles { writable: vec!["/srv".into()] }));
         let qemu = Engine::Qemu(Accel::Tcg);
         assert_eq!(modules(&image, qemu), ["virtio_pci", "virtio_blk", "ext4", "overlay"]);
@@ -107,5 +119,13 @@ mod tests {
         assert_eq!((place.as_str(), &writable.source), ("/srv", &Source::Name("kiln-writable-0".into())));
         let [(_, writable)] = &mount(&host, Engine::Uml).writable[..] else { panic!("one") };
         assert_eq!((writable.filesystem.as_str(), writable.options.as_str()), ("hostfs", "/srv"));
+    }
+
+    #[test]
+    fn an_image_in_memory_is_no_disk() {
+        let (image, qemu) = (image(Medium::Memory), Engine::Qemu(Accel::Tcg));
+        assert_eq!(modules(&image, qemu), ["virtio_pci", "virtio_pmem", "nd_pmem", "ext4", "overlay"]);
+        let mounted = mount(&image, qemu);
+        assert_eq!((mounted.lower.source, mounted.late), (Source::Name("/dev/pmem0".into()), false));
     }
 }

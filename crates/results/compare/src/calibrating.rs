@@ -44,7 +44,7 @@ pub fn calibrate(
     let figures = request.figures();
     figures.check()?;
     let listener = Listener::new(on_event);
-    let found = environment.find(request.sides(), &listener)?;
+    let found = environment.find(request.sides(), &request.machine, &listener)?;
     let candidates = candidates(&found, &figures, &request.machine)?;
     environment.check_place(&listener)?;
     let design = design(&figures, &request.timed);

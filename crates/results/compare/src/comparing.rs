@@ -39,7 +39,7 @@ pub fn compare(
     request.check()?;
     let listener = Listener::new(on_event);
     let mut earlier = Earlier::read(request, &environment.measurements)?;
-    let found = environment.find(request.sides.to_measure(), &listener)?;
+    let found = environment.find(request.sides.to_measure(), &request.machine, &listener)?;
     let mut candidates = candidates(&found, &request.figures, &request.machine)?;
     earlier.name_programs(&mut candidates);
     earlier.check(&candidates, environment.backend)?;

@@ -9,6 +9,7 @@ use kernel::News;
 use lab::event::stamp;
 use lab::prepare::measure::{Found, Side, find};
 use lab::prepare::{self, Context};
+use lab::request::MachineRequest;
 use lab::{Backend, Waiting};
 use ledger::{Budget, Figures, REQUEST};
 use measure::{Candidate, Counting, Failure, Measurement, Profiling};
@@ -65,15 +66,16 @@ impl<'a> Listener<'a> {
 }
 
 impl Environment<'_> {
-    /// Finds or builds the Kernels.
+    /// Finds or builds the Kernels, and the root of the machine.
     pub(crate) fn find(
         &self,
         sides: Vec<Side>,
+        machine: &MachineRequest,
         listener: &Listener<'_>,
     ) -> Result<Vec<Found>, prepare::Error> {
         let mut on_news = |news: News<'_>| listener.preparing(news);
         let waiting = Waiting { interrupt: self.interrupt, progress: &mut on_news };
-        find(sides, &mut Context { backend: self.backend, waiting })
+        find(sides, machine, &mut Context { backend: self.backend, waiting })
     }
 
     /// What was measured, unless the user wants to stop: then it may be incomplete, or no error of anybody.

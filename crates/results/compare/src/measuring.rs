@@ -36,7 +36,7 @@ pub fn measure(
 ) -> Result<Measured, Error> {
     request.figures.check()?;
     let listener = Listener::new(on_event);
-    let found = environment.find(vec![Side::of(request)], &listener)?;
+    let found = environment.find(vec![Side::of(request)], &request.machine, &listener)?;
     let candidates = candidates(&found, &request.figures, &request.machine)?;
     environment.check_place(&listener)?;
     let measured = match &request.figures.timed {

@@ -34,6 +34,22 @@ pub enum Error {
         /// As it was typed.
         path: PathBuf,
     },
+    /// An image that cannot become memory.
+    #[error(
+        "{path}: a machine that measures has the image in its memory, which comes in pieces of 2 MiB: `truncate -s %2M {path}` makes it a multiple of that"
+    )]
+    Unaligned {
+        /// Where it is.
+        path: PathBuf,
+    },
+    /// Files of this host, in a machine that measures.
+    #[error(
+        "root {locator}: figures would depend on when this host answers for its files, and on what is in them: measure with packages, a directory or an image"
+    )]
+    HostFiles {
+        /// The locator.
+        locator: String,
+    },
     /// A directory in which no program is.
     #[error("{path}: not a root directory: it has neither bin nor usr/bin")]
     NotARoot {
@@ -154,6 +170,8 @@ impl Error {
                 | Self::DebianLocator { .. }
                 | Self::NotFound { .. }
                 | Self::NotAnImage { .. }
+                | Self::Unaligned { .. }
+                | Self::HostFiles { .. }
                 | Self::NotARoot { .. }
                 | Self::NoInit
                 | Self::HostLocator { .. }

@@ -8,14 +8,15 @@ use kernel::{Context, Store};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::{Files, Filesystem, Image, Root};
+use crate::image::pad;
+use crate::{Files, Filesystem, Image, Medium, Root};
 
 /// The image of an entry.
 const IMAGE: &str = "image";
 /// What is known of it.
 const RECORD: &str = "root.json";
 /// Changed when images are made in another way; older ones are then made anew.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// What is kept beside an image.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,10 +28,10 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Of an entry whose image has been made.
+    /// Of an entry whose image has been made, and gets its last size now.
     pub(crate) fn write(entry: &Path, provenance: String) -> Result<(), Error> {
         let image = image_of(entry);
-        let size = image.metadata().map_err(Error::io("find", &image))?.len();
+        let size = pad(&image)?;
         let filesystem = Filesystem::of(&image).map_err(Error::io("read", &image))?;
         let filesystem = filesystem.ok_or(Error::NotAnImage { path: image })?;
         let record = Self { format: FORMAT, provenance, size, filesystem };
@@ -54,10 +55,11 @@ pub(crate) fn open(identity: &str, locator: &str, context: &Context<'_>) -> Opti
     let record: Record = read_json(&entry.join(RECORD))?;
     let path = image_of(&entry);
     let is_whole = record.format == FORMAT && path.metadata().ok()?.len() == record.size;
+    let Record { provenance, filesystem, size, .. } = record;
     is_whole.then(|| Root {
         locator: locator.to_owned(),
-        provenance: record.provenance,
+        provenance,
         identity: identity.to_owned(),
-        files: Files::Image(Image { path, filesystem: record.filesystem, lease }),
+        files: Files::Image(Image { path, filesystem, size, medium: Medium::Disk, lease }),
     })
 }

@@ -21,7 +21,7 @@ pub use debian::MMDEBSTRAP;
 pub use error::Error;
 pub use filesystem::Filesystem;
 pub use host_files::HostFiles;
-pub use image::{Image, MKFS};
+pub use image::{Image, MKFS, Medium};
 pub use locator::RootLocator;
 pub use resolve::resolve;
 
@@ -41,13 +41,26 @@ pub struct Root {
 /// Where the files of a root are.
 #[derive(Debug, Clone)]
 pub enum Files {
-    /// In an image, which machines read as a disk.
+    /// In an image.
     Image(Image),
     /// On this host: machines see them as they are at that time.
     Host(HostFiles),
 }
 
 impl Root {
+    /// The same for a machine that measures: its image is memory, since a disk answers when the host does.
+    ///
+    /// # Errors
+    ///
+    /// When it has no image, or one that cannot become memory.
+    pub fn in_memory(self) -> Result<Self, Error> {
+        let files = match self.files {
+            Files::Image(image) => Files::Image(image.in_memory()?),
+            Files::Host(_) => return Err(Error::HostFiles { locator: self.locator }),
+        };
+        Ok(Self { files, ..self })
+    }
+
     /// Its image, if it has one.
     #[must_use]
     pub fn image(&self) -> Option<&Image> {

@@ -1,5 +1,6 @@
 //! The way from a locator to a Root.
 
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -8,7 +9,7 @@ use kernel::{Context, PartsHash};
 
 use crate::error::Error;
 use crate::locator::{RootLocator, below_home};
-use crate::{Files, Filesystem, Image, Root, debian, directory, host_files};
+use crate::{Files, Filesystem, Image, Medium, Root, debian, directory, host_files};
 
 /// Finds the Root that a locator names, and makes it if need be.
 ///
@@ -35,15 +36,15 @@ fn from_path(path: &Path, typed: &str, context: &mut Context<'_>) -> Result<Root
     }
     let filesystem = Filesystem::of(&found).map_err(Error::io("read", path))?;
     let filesystem = filesystem.ok_or_else(|| Error::NotAnImage { path: path.to_owned() })?;
-    let identity = stamp(&found).map_err(Error::io("find", path))?;
+    let facts = found.metadata().map_err(Error::io("find", path))?;
+    let (identity, size) = (stamp(&found, &facts), facts.len());
     let provenance = format!("{filesystem} image {typed}");
-    let files = Files::Image(Image { path: found, filesystem, lease: None });
+    let files = Files::Image(Image { path: found, filesystem, size, medium: Medium::Disk, lease: None });
     Ok(Root { locator: typed.to_owned(), provenance, identity, files })
 }
 
 /// Changes with the file. To read gigabytes would take longer than the boot.
-fn stamp(path: &Path) -> io::Result<String> {
-    let found = path.metadata()?;
+fn stamp(path: &Path, found: &Metadata) -> String {
     let mut hash = PartsHash::default();
     hash.part(path.as_os_str().as_encoded_bytes());
     for number in [found.dev(), found.ino(), found.size()] {
@@ -52,5 +53,5 @@ fn stamp(path: &Path) -> io::Result<String> {
     for time in [found.mtime(), found.mtime_nsec(), found.ctime(), found.ctime_nsec()] {
         hash.part(time.to_le_bytes());
     }
-    Ok(hash.finish())
+    hash.finish()
 }

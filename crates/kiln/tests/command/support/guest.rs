@@ -1,11 +1,7 @@
 //! Programs that are run inside the guest.
 
-use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use machine::program::Program;
 
 use super::Place;
 
@@ -14,7 +10,7 @@ impl Place {
     pub(crate) fn script(&self, name: &str, body: &str) -> PathBuf {
         let path = self.file(name, format!("#!/bin/sh\n{body}\n"));
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&path, executable).expect("it is ours");
+        std::fs::set_permissions(&path, executable).expect("it is ours");
         path
     }
 
@@ -28,17 +24,6 @@ impl Place {
         let text = format!("{HEAD}{before}\nint main(int argc, char **argv) {{\n{body}\nreturn 0;\n}}\n");
         let source = self.file(&format!("{name}.c"), text);
         self.compiled(name, &source, options)
-    }
-
-    /// A root directory with nothing in it but a shell.
-    pub(crate) fn root_with_busybox(&self) -> PathBuf {
-        let root = self.path().join("root");
-        let busybox = Program::find("busybox").expect("scripts/setup installs it");
-        fs::create_dir_all(root.join("usr/bin")).expect("writable");
-        fs::copy(busybox, root.join("usr/bin/busybox")).expect("writable");
-        symlink("busybox", root.join("usr/bin/sh")).expect("writable");
-        symlink("usr/bin", root.join("bin")).expect("writable");
-        root
     }
 
     /// A static program out of `tests/programs`.

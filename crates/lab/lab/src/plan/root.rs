@@ -67,14 +67,20 @@ mod tests {
     use crate::plan::{Fixed, fixture};
     use crate::user_program::UserProgram;
     use machine::Accel;
-    use root::{Filesystem, Image};
+    use root::{Filesystem, Image, Medium};
 
     fn root() -> Arc<Root> {
         Arc::new(Root {
             locator: "debian".into(),
             provenance: "Debian".into(),
             identity: "1".into(),
-            files: Files::Image(Image { path: "/image".into(), filesystem: Filesystem::Erofs, lease: None }),
+            files: Files::Image(Image {
+                path: "/image".into(),
+                filesystem: Filesystem::Erofs,
+                size: 2 << 20,
+                medium: Medium::Disk,
+                lease: None,
+            }),
         })
     }
 

@@ -1,10 +1,13 @@
 //! From requests to Kernels that are measured.
 
-use ::measure::{Candidate, Subject};
-use kernel::Kernel;
-use machine::{Accel, AccelChoice, Engine, Spec, Timing};
+use std::sync::Arc;
 
-use super::{Context, Error};
+use ::measure::{Candidate, Subject};
+use kernel::{Kernel, News};
+use machine::{Accel, AccelChoice, Engine, Spec, Timing};
+use root::Root;
+
+use super::{Context, Error, user_space};
 use crate::jobs::Jobs;
 use crate::plan::{Plan, uncountable};
 use crate::request::machine::describe;
@@ -29,7 +32,15 @@ pub struct Side {
 pub struct Found {
     side: Side,
     kernel: Kernel,
+    /// The user space in which its program runs, if it is not the agent's own; that of all sides.
+    root: Option<Arc<Root>>,
 }
+
+/// Operations need nothing but the agent.
+const ROOT_OF_OPERATIONS: &str = "--root has no effect on the suite of operations: use it with --exec";
+
+/// Digits of a root's hash that are shown.
+const SHOWN: usize = 16;
 
 impl Side {
     /// The only side of a measurement.
@@ -40,14 +51,29 @@ impl Side {
     }
 }
 
-/// Finds the Kernels, one after the other: some may have to be built.
+/// Finds the root of the machine and the Kernels, one after the other: some may have to be built, which takes longer than
+/// to make a root.
 ///
 /// # Errors
 ///
-/// When there is none, or it does not build.
-pub fn find(sides: Vec<Side>, context: &mut Context<'_>) -> Result<Vec<Found>, Error> {
-    let mut find_it =
-        |side: Side| Ok(Found { kernel: context.backend.kernel(&side.kernel, &mut context.waiting)?, side });
+/// When there is none, or it does not build, or nothing can be measured in the root.
+pub fn find(
+    sides: Vec<Side>,
+    machine: &MachineRequest,
+    context: &mut Context<'_>,
+) -> Result<Vec<Found>, Error> {
+    if machine.root.is_some() && sides.iter().any(|side| side.program.is_none()) {
+        return Err(Error::Usage(ROOT_OF_OPERATIONS.to_string()));
+    }
+    let root = user_space::find_in_memory(machine, context)?;
+    if let Some(root) = &root {
+        let note = format!("root {}: {}", root.locator, root.provenance);
+        (context.waiting.progress)(News::Note(&note));
+    }
+    let mut find_it = |side: Side| {
+        let kernel = context.backend.kernel(&side.kernel, &mut context.waiting)?;
+        Ok(Found { side, kernel, root: root.clone() })
+    };
     sides.into_iter().map(&mut find_it).collect()
 }
 
@@ -78,7 +104,7 @@ pub fn candidates<'a>(
 }
 
 fn candidate<'a>(
-    Found { side, kernel }: &'a Found,
+    Found { side, kernel, root }: &'a Found,
     figures: &FiguresRequest,
     machine: &MachineRequest,
 ) -> Result<Candidate<'a>, Error> {
@@ -92,8 +118,12 @@ fn candidate<'a>(
             Jobs::of_operations(&wanted, kernel, fixed)?
         }
     };
-    let lacking = plan.give_devices(kernel, engine, &machine.hardware)?;
-    if let Some(why) = lacking {
+    let lacks_device = plan.give_devices(kernel, engine, &machine.hardware)?;
+    let lacks_root = match root {
+        Some(root) => plan.give_root(kernel, engine, root)?,
+        None => None,
+    };
+    if let Some(why) = lacks_device.or(lacks_root) {
         return Err(Error::Usage(why));
     }
     if !is_timed {
@@ -154,6 +184,13 @@ fn subject(side: &Side, kernel: &Kernel, spec: &Spec) -> Subject {
         release: kernel.release.clone().unwrap_or_default(),
         identity: kernel.identity(&parameters),
         parameters,
-        machine: describe(std::slice::from_ref(spec)),
+        machine: exactly(spec),
     }
+}
+
+/// The machine in words, with the hash of its root: figures in another one are of another machine.
+fn exactly(spec: &Spec) -> String {
+    let root = spec.root.as_ref().map(|root| root.identity.chars().take(SHOWN).collect::<String>());
+    let root = root.map(|hash| format!(", hash of the root {hash}")).unwrap_or_default();
+    format!("{}{root}", describe(std::slice::from_ref(spec)))
 }

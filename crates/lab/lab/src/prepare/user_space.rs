@@ -20,6 +20,19 @@ pub(crate) fn find(
     of(machine, context.backend, &mut context.waiting)
 }
 
+/// The same for a machine that measures.
+///
+/// # Errors
+///
+/// As for [`find`], and when nothing can be measured in it.
+pub(crate) fn find_in_memory(
+    machine: &MachineRequest,
+    context: &mut Context<'_>,
+) -> Result<Option<Arc<Root>>, root::Error> {
+    let found = find(machine, context)?.map(Arc::unwrap_or_clone);
+    found.map(|root| root.in_memory().map(Arc::new)).transpose()
+}
+
 /// The same where there is only a backend.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use ::machine::{AccelChoice, Connections, Engine, Error, Spec, TimeoutScale};
 use hardware::{Device, Hardware};
 use judge::Dialect;
 use kernel::Kernel;
-use root::RootLocator;
+use root::{Medium, RootLocator};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Fixed, Plan};
@@ -110,14 +110,16 @@ impl MachineRequest {
 }
 
 impl MachineRequest {
-    /// How many disks the agent waits for: nothing unless the user asked for one.
+    /// How many disks the agent waits for: nothing unless the user asked for one, or the root is memory, whose driver looks
+    /// for it later, too.
     fn disks(&self, plan: &Plan) -> u32 {
         let is_disk = |device: &&Device| matches!(device, Device::Disk(_));
+        let image = plan.root.as_ref().and_then(|root| root.image());
         match self.hardware.devices.iter().filter(is_disk).count() {
-            0 => 0,
+            0 if image.is_none_or(|image| image.medium == Medium::Disk) => 0,
             count => {
-                let root = plan.root.as_ref().is_some_and(|root| root.image().is_some());
-                u32::try_from(count).unwrap_or(u32::MAX) + u32::from(plan.disk_mib > 0) + u32::from(root)
+                let others = u32::from(plan.disk_mib > 0) + u32::from(image.is_some());
+                u32::try_from(count).unwrap_or(u32::MAX).saturating_add(others)
             }
         }
     }

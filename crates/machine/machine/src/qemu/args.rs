@@ -6,7 +6,7 @@ use hardware::{Arguments, Backing, Place};
 use protocol::measure::EXCHANGE_SIZE;
 use protocol::root::SERIAL;
 use protocol::window::WINDOW_SIZE;
-use root::{Files, HostFiles};
+use root::{Files, HostFiles, Image, Medium};
 
 use super::files;
 use crate::accel::Accel;
@@ -35,7 +35,10 @@ pub(super) fn arguments(
         serial_port("control", numbers.control),
         self::monitor(monitor),
         numbers.disk.map(|number| disk(&inherited(number))).unwrap_or_default(),
-        numbers.root.map(|number| root(&inherited(number))).unwrap_or_default(),
+        spec.image()
+            .zip(numbers.root)
+            .map(|(image, number)| root(image, &inherited(number)))
+            .unwrap_or_default(),
         shares(spec),
         devices,
         spec.timing.map(Timing::arguments).unwrap_or_default(),
@@ -58,7 +61,7 @@ pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
         file(files::CONSOLE),
         file(files::CONTROL),
         if spec.disk_mib > 0 { disk(files::DISK) } else { Vec::new() },
-        if spec.image().is_some() { root(files::ROOT) } else { Vec::new() },
+        spec.image().map(|image| root(image, files::ROOT)).unwrap_or_default(),
         devices,
         ending(spec),
     ]
@@ -100,24 +103,30 @@ fn processor(spec: &Spec, accel: Accel) -> Vec<String> {
     strings(["-cpu", model, "-smp", &format!("{}{words}", spec.cpus)])
 }
 
-/// The place for the memory that a measuring machine shares: QEMU wants gigabytes, since it aligns them.
-const EXCHANGE_MIB: u64 = 1024;
+/// QEMU aligns memory beside the guest's own to gigabytes.
+const ALIGNMENT_MIB: u64 = 1024;
 
 /// Places for memory that is plugged in.
 const MEMORY_SLOTS: u32 = 16;
 
 fn size(spec: &Spec) -> Vec<String> {
     let mib = spec.memory_mib;
-    let exchange = spec.timing.map(|_| EXCHANGE_MIB);
+    let beside = spec.timing.map(|_| ALIGNMENT_MIB + root_mib(spec));
     let more = spec.hardware.more_memory().map(|bytes| bytes >> 20);
-    match (exchange, more) {
+    match (beside, more) {
         (None, None) => strings(["-m", &format!("{mib}M")]),
-        (Some(exchange), None) => strings(["-m", &format!("{mib}M,slots=1,maxmem={}M", mib + exchange)]),
-        (exchange, Some(more)) => {
-            let most = mib + exchange.unwrap_or_default() + more;
+        (Some(beside), None) => strings(["-m", &format!("{mib}M,slots=1,maxmem={}M", mib + beside)]),
+        (beside, Some(more)) => {
+            let most = mib + beside.unwrap_or_default() + more;
             strings(["-m", &format!("{mib}M,slots={MEMORY_SLOTS},maxmem={most}M")])
         }
     }
+}
+
+/// What a root in memory takes of it.
+fn root_mib(spec: &Spec) -> u64 {
+    let image = spec.image().filter(|image| image.medium == Medium::Memory);
+    image.map_or(0, |image| (image.size >> 20).next_multiple_of(ALIGNMENT_MIB))
 }
 
 /// It lies in a file, where it can be read when the machine has gone, and which clones map privately; only the state of the
@@ -188,10 +197,21 @@ fn disk(file: &str) -> Vec<String> {
 }
 
 /// Others read the image too, and nobody writes to it.
-fn root(file: &str) -> Vec<String> {
-    let drive = format!("file={file},format=raw,if=none,id=root,readonly=on,file.locking=off");
-    let device = format!("virtio-blk-pci,drive=root,serial={SERIAL}");
-    strings(["-drive", &drive, "-device", &device])
+fn root(image: &Image, file: &str) -> Vec<String> {
+    match image.medium {
+        Medium::Disk => {
+            let drive = format!("file={file},format=raw,if=none,id=root,readonly=on,file.locking=off");
+            let device = format!("virtio-blk-pci,drive=root,serial={SERIAL}");
+            strings(["-drive", &drive, "-device", &device])
+        }
+        // Shared, it is no part of the state that is migrated.
+        Medium::Memory => {
+            let size = image.size;
+            let memory =
+                format!("memory-backend-file,id=root,size={size},mem-path={file},readonly=on,share=on");
+            strings(["-object", &memory, "-device", "virtio-pmem-pci,memdev=root"])
+        }
+    }
 }
 
 /// Directories of this host, if the root is that: all of it to read, and some to write to.
@@ -258,7 +278,7 @@ mod tests {
     use crate::engine::Engine;
     use crate::payload::Payload;
     use hardware::Hardware;
-    use root::Root;
+    use root::{Filesystem, Root};
     use std::sync::Arc;
     use std::time::Duration;
 
@@ -349,20 +369,38 @@ mod tests {
         assert!(!of(Origin::Clone { memory: 8, state: 3, window: None }).contains("window"));
     }
 
+    fn with_root(files: Files) -> Spec {
+        let root = Root { locator: "x".into(), provenance: String::new(), identity: String::new(), files };
+        Spec { root: Some(Arc::new(root)), ..spec() }
+    }
+
+    fn with_image(medium: Medium) -> Spec {
+        let (path, filesystem) = ("/image".into(), Filesystem::Erofs);
+        with_root(Files::Image(Image { path, filesystem, size: 1026 << 20, medium, lease: None }))
+    }
+
     #[test]
     fn a_root_is_read_and_never_written() {
-        let numbers = Numbers { root: Some(9), ..Numbers::example(false, false) };
-        let line = arguments(&spec(), Accel::Tcg, Path::new("x"), &numbers, 6).join(" ");
+        let numbers = |measures| Numbers { root: Some(9), ..Numbers::example(false, measures) };
+        let line = |spec: &Spec, measures| {
+            arguments(spec, Accel::Tcg, Path::new("x"), &numbers(measures), 6).join(" ")
+        };
+        let disk = line(&with_image(Medium::Disk), false);
         let root = "-drive file=/proc/self/fd/9,format=raw,if=none,id=root,readonly=on,file.locking=off \
                     -device virtio-blk-pci,drive=root,serial=kiln-root";
-        assert!(line.contains(root), "{line}");
+        assert!(disk.contains(root), "{disk}");
+        let measuring = Spec { timing: Some(Timing::Host), ..with_image(Medium::Memory) };
+        let memory = line(&measuring, true);
+        let root = "-object memory-backend-file,id=root,size=1075838976,mem-path=/proc/self/fd/9,readonly=on,share=on \
+                    -device virtio-pmem-pci,memdev=root";
+        assert!(memory.contains(root) && memory.contains("-m 512M,slots=1,maxmem=3584M"), "{memory}");
+        assert!(!memory.contains("virtio-blk"), "{memory}");
     }
 
     #[test]
     fn directories_of_this_host_are_read_unless_they_are_named() {
         let files = Files::Host(HostFiles { writable: vec!["/srv/a,b".into()] });
-        let root = Root { locator: "host".into(), provenance: String::new(), identity: String::new(), files };
-        let spec = Spec { root: Some(Arc::new(root)), ..spec() };
+        let spec = with_root(files);
         let line = arguments(&spec, Accel::Tcg, Path::new("x"), &Numbers::example(false, false), 6).join(" ");
         let common = "security_model=none,multidevs=remap";
         for words in [

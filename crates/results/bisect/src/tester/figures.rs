@@ -66,7 +66,8 @@ fn measurement(
     let before = u64::from(ready.test.boot) + u64::from(part.before);
     request.figures.first_seed = request.figures.first_seed.saturating_add(before);
     let sides = vec![Side::of(&request)];
-    let found = context.preparing(emit, |context| find(sides, context)).map_err(Error::from)?;
+    let found =
+        context.preparing(emit, |context| find(sides, &request.machine, context)).map_err(Error::from)?;
     let candidates = candidates(&found, &request.figures, &request.machine).map_err(Error::from)?;
     let mut unknown = Vec::new();
     let mut progress = |progress: measure::Progress| match progress {

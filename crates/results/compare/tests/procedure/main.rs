@@ -10,4 +10,5 @@ mod calibrate;
 mod counted;
 mod earlier;
 mod fake;
+mod roots;
 mod timed;
