@@ -85,7 +85,7 @@ const MISTAKES: &[&str] = &[
     "m = lab.machine()\nm.run(\"a\", \"b\")",
     "m = lab.machine()\nm.run(1)",
     "m = lab.machine()\nm.run(\"a\", allow = [\"crahs\"])",
-    "m = lab.machine()\nm.restore(m)",
+    "m = lab.machine()\nm.rewind(m)",
     "m = lab.machine()\nm.write(\"/x\", m)",
     "m = lab.machine()\nm.put(\"file\")",
     "lab.file(\"../x\")",
