@@ -8,8 +8,16 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What guests run stands at addresses that never change, and needs no library.
-const STATIC: &str = "-Ctarget-feature=+crt-static\x1f-Crelocation-model=static\x1f-Cforce-unwind-tables=no";
+/// What guests run stands at addresses that never change, needs no library, and is never unwound.
+const STATIC: [&str; 4] = [
+    "-Ctarget-feature=+crt-static",
+    "-Crelocation-model=static",
+    NO_UNWINDING,
+    "-Clink-arg=-Wl,--no-eh-frame-hdr",
+];
+
+/// The script for the linker that leaves out what unwinding needs.
+const LINKER_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/no-unwind.ld");
 
 /// Values of rustc's `opt-level`: for what each machine or bundle holds a copy of; for what the guest waits for, or
 /// whose own instructions are counted with those of the kernel.
@@ -19,8 +27,7 @@ const FAST: &str = "3";
 /// Its profile in `Cargo.toml`.
 const PROFILE: &str = "carried";
 
-/// What QEMU and UML load.
-const DYNAMIC: &str = "-Cforce-unwind-tables=no";
+const NO_UNWINDING: &str = "-Cforce-unwind-tables=no";
 
 fn main() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
@@ -31,6 +38,7 @@ fn main() {
         "crates/machine/console/src",
         "plugin",
         "preload",
+        "crates/machine/machine/no-unwind.ld",
         "Cargo.lock",
         "Cargo.toml",
     ] {
@@ -58,22 +66,26 @@ struct Build {
     opt_level: &'static str,
     /// `--bins` or `--lib`.
     what: &'static str,
-    flags: &'static str,
+    /// For rustc, as cargo takes them.
+    flags: String,
 }
 
 /// The static programs of a package.
 fn program(package: &'static str, opt_level: &'static str) -> Build {
-    Build { package, opt_level, what: "--bins", flags: STATIC }
+    let script = format!("-Clink-arg=-Wl,-T,{LINKER_SCRIPT}");
+    let flags = STATIC.into_iter().chain([script.as_str()]).collect::<Vec<_>>().join("\x1f");
+    Build { package, opt_level, what: "--bins", flags }
 }
 
+/// What QEMU and UML load.
 fn library(package: &'static str, opt_level: &'static str) -> Build {
-    Build { package, opt_level, what: "--lib", flags: DYNAMIC }
+    Build { package, opt_level, what: "--lib", flags: NO_UNWINDING.to_string() }
 }
 
 impl Build {
     /// Gives the directory of what came out.
     fn build(&self, top: &Path) -> PathBuf {
-        let Self { package, opt_level, what, flags } = *self;
+        let Self { package, opt_level, what, ref flags } = *self;
         let target = std::env::var("TARGET").expect("cargo sets TARGET");
         let directory = target_directory().join(PROFILE);
         let status = Command::new(std::env::var_os("CARGO").expect("cargo sets CARGO"))
