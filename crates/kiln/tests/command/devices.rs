@@ -3,6 +3,7 @@
 use std::fs;
 
 use judge::Outcome;
+use rustix::process::Signal;
 
 use crate::support::bundle::says_the_same;
 use crate::support::{BUILD, COMPLETE, KERNEL, Place, UML, text};
@@ -125,6 +126,48 @@ fn an_iommu_translates_for_what_is_behind_it() {
     );
     let options = ["--device", "iommu,intel,virtio", "--append", "intel_iommu=on", "--disk", "16M"];
     place.exec(&job, &options).run().expect(0);
+}
+
+/// Each machine has a TPM of its own, clones with the state of the template's.
+#[test]
+fn a_tpm_answers() {
+    let place = Place::new();
+    let body = "set -e
+        test -c /dev/tpm0
+        test $(cat /sys/class/tpm/tpm0/tpm_version_major) = 2
+        test $(cat /sys/class/tpm/tpm0/pcr-sha256/0 | wc -c) = 65
+        test $(cat /sys/class/tpm/tpm0/pcr-sha256/16) = $(printf '%064d' 0)
+        exit 9";
+    let job = place.script("job", body);
+    for device in ["tpm", "tpm,interface=tis"] {
+        let done = place.exec(&job, &["--device", device]).run().expect(9);
+        assert!(!done.stdout.contains("cloned"), "it is a clone: {}", done.stdout);
+    }
+    let bundle = place.kiln(["bundle", "last", "-o", text(&place.path().join("b.tar"))]).run().expect(2);
+    assert!(bundle.stderr.contains("a bundle cannot hold a TPM"), "{}", bundle.stderr);
+}
+
+#[test]
+fn a_tpm_does_not_outlive_a_kiln_that_is_killed() {
+    let place = Place::new();
+    let job = place.script("job", "sleep 1000");
+    let running = place.exec(&job, &["--device", "tpm"]).start();
+    assert!(running.program("swtpm") > 0 && running.qemu() > 0);
+    running.signal(Signal::KILL);
+    // Waits for all that it started.
+    assert_eq!(running.wait().code, None);
+}
+
+#[test]
+fn without_swtpm_there_is_no_tpm() {
+    let place = Place::new();
+    let bin = place.path().join("bin");
+    fs::create_dir(&bin).expect("writable");
+    let qemu = host::find_program("qemu-system-x86_64").expect("installed");
+    std::os::unix::fs::symlink(qemu, bin.join("qemu-system-x86_64")).expect("writable");
+    let job = place.script("job", "exit 0");
+    let done = place.exec(&job, &["--device", "tpm"]).env("PATH", text(&bin)).run().expect(2);
+    assert!(done.stderr.contains("swtpm is not installed: apt-get install swtpm"), "{}", done.stderr);
 }
 
 /// All of the machine is in the bundle.

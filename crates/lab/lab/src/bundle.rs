@@ -53,6 +53,9 @@ pub enum Error {
         /// Its path.
         path: String,
     },
+    /// A TPM is a program beside QEMU, which the script of a bundle does not start.
+    #[error("a bundle cannot hold a TPM: run it without --device tpm")]
+    Tpm,
     /// There is nothing to reproduce.
     #[error("{case} was never run, so there is nothing to reproduce: {why}")]
     Skipped {
@@ -79,7 +82,7 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Uml | Self::HostFiles | Self::WrittenFile { .. } | Self::Skipped { .. } => true,
+            Self::Uml | Self::HostFiles | Self::Tpm | Self::WrittenFile { .. } | Self::Skipped { .. } => true,
             Self::Machine(error) => error.is_usage(),
             Self::Image { .. } => false,
         }

@@ -21,6 +21,19 @@ pub enum Backing {
     Segment(String),
     /// A stream to the lab, by this name.
     Lab(String),
+    /// The control connection of a new TPM.
+    Tpm,
+}
+
+impl Backing {
+    /// Whether it is in a file where nothing runs beside QEMU.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        match self {
+            Self::Empty(_) | Self::Read(_) | Self::Write(_) | Self::New(_) | Self::Copy(_) => true,
+            Self::Content(_) | Self::Segment(_) | Self::Lab(_) | Self::Tpm => false,
+        }
+    }
 }
 
 /// Where a machine finds a backing.

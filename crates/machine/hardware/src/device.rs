@@ -16,6 +16,7 @@ use crate::part::Part;
 use crate::serial::{self, Serial};
 use crate::slot::{self, Slot};
 use crate::topology::{self, Hotplug, Node, Topology};
+use crate::tpm::{self, Tpm};
 
 /// What comes before words that are QEMU's own.
 const QEMU: &str = "qemu:";
@@ -24,12 +25,13 @@ const QEMU: &str = "qemu:";
 const QEMU_MAX: usize = 4096;
 
 /// Names of those with options of their own.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     disk::NAME,
     nic::NAME,
     iommu::NAME,
     slot::NAME,
     serial::NAME,
+    tpm::NAME,
     topology::NAME,
     topology::NODE,
     topology::HOTPLUG,
@@ -52,6 +54,8 @@ pub enum Device {
     Slot(Slot),
     /// A further serial port.
     Serial(Serial),
+    /// A TPM.
+    Tpm(Tpm),
     /// How CPUs are arranged.
     Topology(Topology),
     /// A NUMA node.
@@ -79,6 +83,7 @@ impl Device {
             Self::Nic(nic) => nic.needs(),
             Self::Iommu(iommu) => iommu.needs(),
             Self::Slot(slot) => slot.needs(),
+            Self::Tpm(tpm) => tpm.needs(),
             Self::Node(_) => vec![Need::Config("NUMA".to_string())],
             Self::Hotplug(hotplug) => {
                 let memory = hotplug.memory.map(|_| Need::Config("MEMORY_HOTPLUG".to_string()));
@@ -100,6 +105,7 @@ impl Device {
             Self::Disk(disk) => disk.backings(),
             Self::Nic(nic) => nic.backings(),
             Self::Serial(serial) => serial.backings(),
+            Self::Tpm(_) => Tpm::backings(),
             Self::Uefi(firmware) => firmware.backings(),
             Self::Acpi(table) => table.backings(),
             Self::Iommu(_)
@@ -134,6 +140,7 @@ impl FromStr for Device {
             iommu::NAME => Iommu::read(options).map(Self::Iommu),
             slot::NAME => Slot::read(options).map(Self::Slot),
             serial::NAME => Serial::read(options).map(Self::Serial),
+            tpm::NAME => Tpm::read(options).map(Self::Tpm),
             topology::NAME => Topology::read(options).map(Self::Topology),
             topology::NODE => Node::read(options).map(Self::Node),
             topology::HOTPLUG => Hotplug::read(options).map(Self::Hotplug),
@@ -164,6 +171,7 @@ impl fmt::Display for Device {
             Self::Iommu(iommu) => (iommu::NAME, iommu.text()),
             Self::Slot(slot) => (slot::NAME, slot.text()),
             Self::Serial(serial) => (serial::NAME, serial.text()),
+            Self::Tpm(tpm) => (tpm::NAME, tpm.text()),
             Self::Topology(topology) => (topology::NAME, topology.text()),
             Self::Node(node) => (topology::NODE, node.text()),
             Self::Hotplug(hotplug) => (topology::HOTPLUG, hotplug.text()),
@@ -183,13 +191,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const EXAMPLES: [&str; 15] = [
+    const EXAMPLES: [&str; 17] = [
         "disk,size=4G,bus=nvme",
         "nic,outside",
         "iommu,kind=intel",
         "slot,id=dock",
         "slot",
         "serial,name=dock",
+        "tpm",
+        "tpm,interface=tis",
         "topology,sockets=2",
         "node,cpus=0-1,memory=512M",
         "hotplug,memory=4G",
@@ -224,8 +234,8 @@ mod tests {
         let error = "floppy".parse::<Device>().unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no device \"floppy\": the devices are disk, nic, iommu, slot, serial, topology, node, hotplug, uefi, \
-             acpi, rtc, balloon, rng, watchdog, sound, display, gpu, usb, vsock, edu, testdev; for one of QEMU's write \
+            "there is no device \"floppy\": the devices are disk, nic, iommu, slot, serial, tpm, topology, node, hotplug, \
+             uefi, acpi, rtc, balloon, rng, watchdog, sound, display, gpu, usb, vsock, edu, testdev; for one of QEMU's write \
              qemu:NAME,..."
         );
         assert!("edu,a=b".parse::<Device>().is_err() && "qemu:".parse::<Device>().is_err());

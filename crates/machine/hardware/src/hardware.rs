@@ -210,8 +210,9 @@ impl Hardware {
 type Is = fn(&Device) -> bool;
 
 /// What a machine has once.
-const ONCE: [(&str, Is); 5] = [
+const ONCE: [(&str, Is); 6] = [
     ("iommu", |device| matches!(device, Device::Iommu(_))),
+    ("tpm", |device| matches!(device, Device::Tpm(_))),
     ("topology", |device| matches!(device, Device::Topology(_))),
     ("hotplug", |device| matches!(device, Device::Hotplug(_))),
     ("uefi", |device| matches!(device, Device::Uefi(_))),
@@ -247,6 +248,7 @@ impl Written {
             Device::Iommu(iommu) => iommu.arguments(),
             Device::Slot(slot) => slot.arguments(self.next("slot")),
             Device::Serial(serial) => serial.arguments(places),
+            Device::Tpm(tpm) => tpm.arguments(places),
             Device::Uefi(_) => Firmware::arguments(places),
             Device::Acpi(_) => AcpiTable::arguments(places),
             Device::Rtc(rtc) => rtc.arguments(),

@@ -1,7 +1,7 @@
 //! What a machine has besides CPUs, memory and kiln's own ports: one typed description of it.
 //!
 //! * [`device`]: one thing that a machine has, and how users write it
-//! * [`disk`], [`nic`], [`iommu`], [`slot`], [`serial`]: those with options of their own
+//! * [`disk`], [`nic`], [`iommu`], [`slot`], [`serial`], [`tpm`]: those with options of their own
 //! * [`part`]: those with none or few
 //! * [`topology`]: sockets and NUMA nodes; [`firmware`]: what runs before the kernel
 //! * [`backing`]: what of this host is behind a device; [`overlay`]: writes to an image that go elsewhere
@@ -24,6 +24,7 @@ pub mod serial;
 pub mod size;
 pub mod slot;
 pub mod topology;
+pub mod tpm;
 mod words;
 
 pub use backing::{Backing, Place};

@@ -83,6 +83,9 @@ pub enum Error {
         /// What is missing.
         file: &'static str,
     },
+    /// There is no program for a TPM.
+    #[error("--device tpm: swtpm is not installed: apt-get install swtpm")]
+    NoSwtpm,
     /// A program cannot be shipped.
     #[error("{program}: {why}")]
     Program {
@@ -122,6 +125,7 @@ impl Error {
             | Self::Device { .. }
             | Self::UmlDevice { .. }
             | Self::NoHostFile { .. }
+            | Self::NoSwtpm
             | Self::Program { .. } => true,
             Self::Kernel(error) => error.is_usage(),
             Self::NoQemu(_)

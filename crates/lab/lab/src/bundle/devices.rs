@@ -9,7 +9,7 @@ use super::{Error, File, read};
 ///
 /// # Errors
 ///
-/// When one cannot be read, or machines write to it.
+/// When one cannot be read, machines write to it, or there is a TPM.
 pub(super) fn files(hardware: &Hardware) -> Result<Vec<File>, Error> {
     let content = |(name, backing): (String, Backing)| match backing {
         Backing::Read(path) | Backing::Copy(path) => {
@@ -18,8 +18,11 @@ pub(super) fn files(hardware: &Hardware) -> Result<Vec<File>, Error> {
         Backing::Write(path) | Backing::New(path) => {
             Some(Err(Error::WrittenFile { path: path.display().to_string() }))
         }
-        Backing::Empty(_) | Backing::Content(_) | Backing::Segment(_) | Backing::Lab(_) => None,
+        _ => None,
     };
+    if hardware.backings().concat().contains(&Backing::Tpm) {
+        return Err(Error::Tpm);
+    }
     named(hardware).filter_map(content).collect()
 }
 
@@ -32,9 +35,7 @@ pub(super) fn commands(hardware: &Hardware) -> String {
         Backing::Read(_) | Backing::Copy(_) => {
             Some(format!("cp -- \"$here/{name}\" {name} || fail 'no room for {name}'\n"))
         }
-        Backing::Write(_) | Backing::New(_) | Backing::Content(_) | Backing::Segment(_) | Backing::Lab(_) => {
-            None
-        }
+        _ => None,
     };
     named(hardware).filter_map(command).collect()
 }
@@ -43,10 +44,7 @@ pub(super) fn commands(hardware: &Hardware) -> String {
 fn named(hardware: &Hardware) -> impl Iterator<Item = (String, Backing)> {
     let devices = hardware.backings().into_iter().enumerate();
     devices.flat_map(|(number, backings)| {
-        let is_file = |backing: &Backing| {
-            !matches!(backing, Backing::Content(_) | Backing::Segment(_) | Backing::Lab(_))
-        };
-        let files = backings.into_iter().filter(is_file).enumerate();
+        let files = backings.into_iter().filter(Backing::is_file).enumerate();
         files.map(move |(file, backing)| (device(number, file), backing))
     })
 }
@@ -68,6 +66,7 @@ mod tests {
         );
         assert_eq!(files(&of("disk,1G")).unwrap(), []);
         assert!(commands(&of("disk,1G")).starts_with("dd if=/dev/null of=device0-0 bs=1 seek=1073741824 "));
+        assert!(matches!(files(&of("tpm")), Err(Error::Tpm)));
         assert!(matches!(files(&of("disk,file=/x")), Err(Error::WrittenFile { path }) if path == "/x"));
     }
 }

@@ -71,10 +71,7 @@ pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
 /// Where what is behind devices is in the current folder; an overlay is needless there, for the image is a copy.
 fn places_of_files(backings: &[Vec<Backing>]) -> Vec<Vec<Place>> {
     let of = |(device, backings): (usize, &Vec<Backing>)| {
-        let is_file = |backing: &&Backing| {
-            !matches!(backing, Backing::Content(_) | Backing::Segment(_) | Backing::Lab(_))
-        };
-        let names = backings.iter().filter(is_file).enumerate();
+        let names = backings.iter().filter(|backing| backing.is_file()).enumerate();
         names.map(|(number, _)| Place::File(files::device(device, number))).collect()
     };
     backings.iter().enumerate().map(of).collect()

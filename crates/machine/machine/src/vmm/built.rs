@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use hardware::Backing;
+use hardware::{Backing, Device};
 use kernel::{Kernel, Store};
 use protocol::measure::Order;
 
 use super::boot::Starting;
-use super::launch::{self, Numbers, Origin, quote};
+use super::launch::{self, Numbers, Origin, quote, tpm};
 use super::own::Own;
 use super::start::{self, Files};
 use crate::connections::Connections;
@@ -243,6 +243,9 @@ fn check_devices(spec: &Spec) -> Result<(), Error> {
         }
         if let Some(file) = device.host_file().filter(|file| !Path::new(file).exists()) {
             return Err(Error::NoHostFile { device: device.to_string(), file });
+        }
+        if matches!(device, Device::Tpm(_)) {
+            tpm::locate()?;
         }
     }
     Ok(())

@@ -1,4 +1,8 @@
 //! What a machine's program is started with.
+//!
+//! * [`tpm`]: the program behind a TPM
+
+pub(super) mod tpm;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -224,6 +228,7 @@ pub(crate) fn open(backing: &Backing) -> Result<OwnedFd, Error> {
         // Nobody is at the other end.
         Backing::Segment(_) => return Ok(datagrams()?.1),
         Backing::Lab(_) => return Ok(socket_pair()?.1.into()),
+        Backing::Tpm => return tpm::start(),
     };
     opened.map(OwnedFd::from).map_err(|source| of_device(&name, source))
 }
