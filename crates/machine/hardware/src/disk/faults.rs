@@ -17,7 +17,7 @@ const IOPS_MAX: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Faults {
-    /// Most requests in a second. Each then takes at least its share of a second.
+    /// Most requests in a second. One that follows another then waits for its share of it; one after a pause does not.
     pub iops: Option<u64>,
     /// Most bytes in a second.
     pub rate: Option<u64>,
