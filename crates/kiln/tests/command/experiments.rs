@@ -1,6 +1,8 @@
 //! Experiments: lab scripts with machines, disks and segments.
 
 use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 use ledger::ExperimentResult;
@@ -134,6 +136,33 @@ step(talk)
 "#;
     let output = passes(&place, KERNEL, steps);
     assert!(output.contains("frames.pcapng"), "{output}");
+}
+
+/// A listener on the loopback interface of this host is reached from a segment with a way out, and from no other.
+#[test]
+fn a_segment_has_a_way_out_when_it_is_asked_for() {
+    let place = Place::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = listener.local_addr().expect("it is bound").port();
+    std::thread::spawn(move || {
+        listener.incoming().flatten().try_for_each(|mut peer| peer.write_all(b"hello\n"))
+    });
+    let steps = r#"
+def talk(lab):
+    inside, outside = lab.segment(), lab.segment(outside = True, network = "10.78.0.0/24")
+    a = lab.machine(nics = [inside.nic()])
+    b = lab.machine(nics = [outside.nic()])
+    c = lab.machine(nics = [outside.nic()])
+    ask = "nc -w 5 %s PORT < /dev/null"
+    expect(b.run(ask % "10.78.0.254").output == "hello\n", "the host is there")
+    expect(c.run("ping -c 1 10.78.0.2 && " + ask % "10.78.0.254").output.endswith("hello\n"), "for each machine")
+    expect(outside.statistics()["10.78.0.254"]["sent"]["frames"] > 0, "the gateway is a station")
+    for address in ["10.77.0.254", "10.78.0.254"]:
+        expect(a.run(ask % address, allow = ["exit"]).status == 1, "no way out")
+
+step(talk)
+"#;
+    passes(&place, KERNEL, &steps.replace("PORT", &port.to_string()));
 }
 
 /// What a script can do to a machine from inside and from outside.

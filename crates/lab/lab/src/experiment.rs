@@ -7,7 +7,7 @@
 //! * [`inside`]: calls that the agent answers; [`outside`]: calls that the machine itself does
 //! * [`calling`]: what belongs to a call; [`kept`]: files that stay
 //! * [`snapshot`]: a machine is put back to where it was; [`disks`]: what it has written
-//! * [`wire`]: segments; [`describe`]: from what a script writes to a machine
+//! * [`wire`]: segments; [`way_out`]: of a segment; [`describe`]: from what a script writes to a machine
 //! * [`carry_out`]: an experiment from its request to its Run; [`lines`]: what a person reads of it
 //! * [`catalogue`]: which experiments there are
 
@@ -26,6 +26,7 @@ mod outside;
 mod pump;
 mod snapshot;
 mod transcript;
+mod way_out;
 mod wire;
 
 pub use calling::Subject;

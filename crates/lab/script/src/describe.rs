@@ -42,6 +42,8 @@ pub struct SegmentDescription {
     pub seed: Option<u64>,
     /// Its addresses, such as 10.77.0.0/24.
     pub network: Option<String>,
+    /// Whether machines reach what this host reaches.
+    pub outside: bool,
     /// What happens to frames in both directions.
     #[serde(flatten)]
     pub impairment: Impairment,

@@ -13,6 +13,7 @@
 //! * [`template`]: a booted machine that others are cloned from
 //! * [`instrument`]: a machine that measures
 //! * [`TimeoutScale`], [`Life`]: how long things may take here and now
+//! * [`gateway`]: a way out of a segment
 //! * [`host`]: what this host has
 
 pub mod accel;
@@ -21,6 +22,7 @@ pub mod connections;
 pub mod engine;
 pub mod error;
 pub mod folder;
+pub mod gateway;
 pub mod host;
 pub mod initramfs;
 pub mod instrument;
@@ -47,6 +49,7 @@ pub use console::{Death, Facts};
 pub use engine::Engine;
 pub use error::{BootFailure, BootTrouble, ConsoleSupport, Error};
 pub use folder::Folder;
+pub use gateway::Gateway;
 pub use instrument::{Measuring, SHIFT, Step, Timing, Watch};
 pub use payload::Payload;
 pub use spec::Spec;

@@ -12,7 +12,6 @@ mod snapshot;
 mod symbol;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::SyncSender;
@@ -26,7 +25,7 @@ use crate::accel::Accel;
 use crate::error::Error;
 use crate::spec::Spec;
 use crate::vmm::launch::{Launch, Numbers, Origin, Parts, quote};
-use crate::vmm::process::{Exit, Process};
+use crate::vmm::process::{Exit, Process, end_with_kiln};
 use crate::vmm::start::Files;
 use crate::vmm::{Driver, Provocation, Raw};
 use monitor::Monitor;
@@ -80,10 +79,8 @@ pub(crate) fn launch(
 ) -> Result<Launch, Error> {
     let (mut monitor, its_monitor) = Monitor::new(events.clone())?;
     let mut command = command(spec, accel, files, &parts.numbers(), its_monitor.as_raw_fd());
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
-    let parent = std::process::id();
-    // SAFETY: between fork and exec only system calls are made and nothing is allocated.
-    unsafe { command.pre_exec(move || ::host::die_with_parent(parent)) };
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    end_with_kiln(&mut command);
     if let Origin::Clone { state, .. } = parts.numbers().origin {
         monitor.load(state).map_err(|source| Error::host("monitor", source))?;
     }

@@ -67,6 +67,13 @@ impl Network {
         Ipv4Addr::from_bits(self.address.to_bits().saturating_add(1))
     }
 
+    /// The `number`-th address from the end, from 0, that an interface may have, if the network has so many.
+    #[must_use]
+    pub fn from_end(self, number: u32) -> Option<Ipv4Addr> {
+        let bits = self.broadcast().to_bits().checked_sub(number)?.checked_sub(1)?;
+        Some(Ipv4Addr::from_bits(bits)).filter(|address| self.has_interface(*address))
+    }
+
     /// The `number`-th address of a machine, from 0, if the network has so many.
     #[must_use]
     pub fn machine(self, number: u32) -> Option<Ipv4Addr> {
@@ -322,6 +329,8 @@ mod tests {
         assert_eq!(network.broadcast(), Ipv4Addr::new(192, 168, 7, 255));
         assert!(network.has_interface(Ipv4Addr::new(192, 168, 5, 0)));
         assert!(!network.has_interface(network.broadcast()));
+        assert_eq!(network.from_end(1), Some(Ipv4Addr::new(192, 168, 7, 253)));
+        assert_eq!(network.from_end(1022), None);
         for text in ["", "10.0.0.0", "10.0.0.1/24", "10.0.0.0/7", "10.0.0.0/31", "10.0.0/24", "10.0.0.0/-1"] {
             assert!(text.parse::<Network>().is_err(), "{text}");
         }

@@ -61,6 +61,8 @@ pub(crate) struct Switch {
     forged: Forged,
     frame_max: usize,
     answers: Option<Answers>,
+    /// The port of who forwards packets out of the segment, if that is a station.
+    router: Option<usize>,
     /// From each port, to each port, and between each two.
     links: Vec<Link>,
     held: Held<(Step, Way)>,
@@ -83,6 +85,7 @@ impl Switch {
             forged: settings.forged,
             frame_max: settings.frame_max(),
             answers: settings.answers.then(|| Answers::new(settings)),
+            router: settings.stations.iter().position(|station| Some(station.address) == settings.router),
             links: from.chain(to).chain(between).collect(),
             held: Held::default(),
             statistics: names().map(PortStatistics::new).collect(),
@@ -205,18 +208,19 @@ impl Switch {
     fn forward(&mut self, from: usize, frame: &[u8], now: &mut Moment<'_>) {
         let (Some(destination), Some(source)) = (Mac::destination(frame), Mac::source(frame)) else { return };
         self.table.learn(source, from);
-        if destination.is_group() || destination == Mac::SWITCH {
-            self.answer(from, frame, now);
-        }
+        let may_be_for_switch = destination.is_group() || destination == Mac::SWITCH;
+        let is_answered = may_be_for_switch && self.answer(from, frame, now);
         if destination == Mac::SWITCH {
             return;
         }
+        // The router may serve DHCP, too, with addresses of its own choice.
+        let deaf = self.router.filter(|_| is_answered);
         let port = if destination.is_group() { None } else { self.table.port(destination) };
         match port {
             Some(to) if to == from => {}
             Some(to) => self.cross(from, to, frame, now),
             None => {
-                for to in (0..self.ports()).filter(|to| *to != from) {
+                for to in (0..self.ports()).filter(|to| *to != from && Some(*to) != deaf) {
                     if now.outlet.is_attached(to) {
                         self.cross(from, to, frame, now);
                     }
@@ -229,13 +233,14 @@ impl Switch {
         self.enter(Way::Between(from, to), Step::Leave { from, to }, frame, now);
     }
 
-    /// Answers a frame that may be for the switch.
-    fn answer(&mut self, from: usize, frame: &[u8], now: &mut Moment<'_>) {
-        let answer = self.answers.as_mut().and_then(|answers| answers.answer(from, frame));
-        if let Some(answer) = answer {
-            let step = Step::Deliver { from: self.ports(), to: from };
-            self.enter(Way::To(from), step, &answer, now);
-        }
+    /// Answers a frame that may be for the switch; gives whether it was.
+    fn answer(&mut self, from: usize, frame: &[u8], now: &mut Moment<'_>) -> bool {
+        let Some(answer) = self.answers.as_mut().and_then(|answers| answers.answer(from, frame)) else {
+            return false;
+        };
+        let step = Step::Deliver { from: self.ports(), to: from };
+        self.enter(Way::To(from), step, &answer, now);
+        true
     }
 
     fn deliver(&mut self, from: usize, to: usize, frame: &[u8], now: &mut Moment<'_>) {

@@ -279,6 +279,18 @@ fn a_machine_gets_its_address_and_finds_the_others() {
     assert!(a.receive().ends_with(&[10, 77, 0, 3]));
 }
 
+#[test]
+fn a_router_does_not_hear_what_the_switch_answers() {
+    let router = Some(settings().stations[1].address);
+    let (_segment, [a, b, c]) = three(&Settings { router, ..settings() });
+    let discover = message(0, &[53, 1, 1, 255]);
+    a.send(&discover);
+    assert_eq!(c.receive(), discover);
+    let next = frame(Mac::BROADCAST, 0, b"next");
+    a.send(&next);
+    assert_eq!(b.receive(), next);
+}
+
 /// Descriptors of this process that are sockets or eventfds, and its threads of segments.
 fn leftovers() -> (usize, usize) {
     let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();

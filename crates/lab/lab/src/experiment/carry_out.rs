@@ -9,6 +9,7 @@ use kernel::Kernel;
 use machine::TimeoutScale;
 use protocol::Need;
 use script::call::{Call, GuestCall, LabCall, Request};
+use script::describe::SegmentDescription;
 use script::folder::Folder;
 use script::show::shown;
 use script::{Event, Experiment, Figure, FileStore, KernelInfo, Limits, Metadata, Problem, Setup, Verdict};
@@ -218,6 +219,9 @@ fn info(kernel: &Kernel) -> KernelInfo {
 fn about(request: &Request) -> String {
     let what = match &request.call {
         Call::Lab(LabCall::Machine(_)) => "starts a machine".to_string(),
+        Call::Lab(LabCall::Segment(SegmentDescription { outside: true, .. })) => {
+            "makes a segment from which machines reach all that this host reaches".to_string()
+        }
         Call::Lab(LabCall::Segment(_)) => "makes a segment".to_string(),
         Call::Lab(LabCall::Sleep { .. }) => "sleeps".to_string(),
         Call::Guest { machine, call: GuestCall::Run { command, .. } } => {

@@ -198,8 +198,7 @@ impl<'a> Laboratory<'a> {
         let mut inventory = self.inventory();
         let number = inventory.number();
         let seed = wanted.seed.unwrap_or(self.setting.seed);
-        let wire =
-            Wire::new(format!("segment-{number}"), seed, wanted.network.as_deref(), &wanted.impairment)?;
+        let wire = Wire::new(number, seed, wanted)?;
         inventory.wires.insert(number, Arc::new(wire));
         Ok(Answer::Segment(number))
     }

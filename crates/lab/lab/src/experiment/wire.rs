@@ -11,10 +11,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use protocol::job::Interface;
-use script::describe::Impairment;
+use script::describe::{Impairment, SegmentDescription};
 use script::{ErrorName, Trouble};
 use segment::{Cause, Direction, Network, Segment, Settings, Station};
 use serde_json::{Value, json};
+
+use super::way_out::{self, WayOut};
 
 /// Places on a segment of a script.
 const STATIONS: usize = 32;
@@ -28,33 +30,46 @@ pub(super) struct Wire {
     pub(super) segment: Segment,
     network: Network,
     stations: Vec<Station>,
-    /// Machines by the place of their station.
+    /// Machines by the place of their station. The way out has the number of the segment.
     taken: Mutex<BTreeMap<usize, u32>>,
+    way_out: Option<WayOut>,
 }
 
 impl Wire {
-    pub(super) fn new(
-        name: String,
-        seed: u64,
-        network: Option<&str>,
-        impairment: &Impairment,
-    ) -> Result<Self, Trouble> {
+    /// The segment with this number, which is that of no machine.
+    pub(super) fn new(number: u32, seed: u64, wanted: &SegmentDescription) -> Result<Self, Trouble> {
         let wrong = |error: segment::SettingsError| Trouble::new(ErrorName::Refused, error.to_string());
-        let mut settings = Settings::new(name, seed);
-        settings.network = network.unwrap_or(NETWORK).parse().map_err(wrong)?;
+        let mut settings = Settings::new(format!("segment-{number}"), seed);
+        settings.network = wanted.network.as_deref().unwrap_or(NETWORK).parse().map_err(wrong)?;
         for number in 0..STATIONS {
             // A small network is full before.
             if settings.add(format!("station-{number}")).is_err() {
                 break;
             }
         }
+        let mut taken = BTreeMap::new();
+        if wanted.outside {
+            taken.insert(way_out::make_room(&mut settings)?, number);
+        }
         let segment = Segment::new(&settings).map_err(|error| of_segment(&error))?;
-        let impairment = translated(impairment)?;
+        let open = || {
+            let cable = segment.attach(way_out::STATION).map_err(|error| of_segment(&error))?;
+            WayOut::open(cable, settings.network)
+        };
+        let way_out = wanted.outside.then(open).transpose()?;
+        let impairment = translated(&wanted.impairment)?;
         for station in &settings.stations {
             let sent = segment.impair(Direction::From(&station.name), impairment.clone());
             sent.map_err(|error| of_segment(&error))?;
         }
-        Ok(Self { segment, network: settings.network, stations: settings.stations, taken: Mutex::default() })
+        let Settings { network, stations, .. } = settings;
+        Ok(Self { segment, network, stations, taken: Mutex::new(taken), way_out })
+    }
+
+    /// The stations for machines; that of the way out is the last one.
+    fn places(&self) -> &[Station] {
+        let count = self.stations.len() - usize::from(self.way_out.is_some());
+        &self.stations[..count]
     }
 
     /// Frames and bytes of each station that a machine has, and what became of them.
@@ -89,9 +104,9 @@ impl Wire {
             Some(address) => station.address == address,
             None => !taken.contains_key(place),
         };
-        let found = self.stations.iter().enumerate().find(is_wanted);
+        let found = self.places().iter().enumerate().find(is_wanted);
         let refused = |text: String| Trouble::new(ErrorName::Refused, text);
-        let (place, station) = found.ok_or_else(|| match (address, self.stations.last()) {
+        let (place, station) = found.ok_or_else(|| match (address, self.places().last()) {
             (Some(text), Some(last)) => {
                 let first = self.network.switch();
                 refused(format!(
@@ -105,8 +120,9 @@ impl Wire {
             return Err(refused(format!("two machines have the address {}", station.address)));
         }
         let address = Some((station.address.octets(), self.network.prefix));
+        let gateway = self.way_out.as_ref().map(|way_out| way_out.gateway().octets());
         // Where it is found is a matter of the machine.
-        let interface = Interface { found_by: [0; 6], mac: station.mac.0, address, gateway: None };
+        let interface = Interface { found_by: [0; 6], mac: station.mac.0, address, gateway };
         Ok((station.name.clone(), interface))
     }
 

@@ -52,6 +52,7 @@ pub(crate) const METHODS: &[Signature] = &[
         parameters: &[
             optional("seed", Kind::Count),
             optional("network", Kind::Text),
+            optional("outside", Kind::Flag),
             optional("delay", Kind::Time),
             optional("jitter", Kind::Time),
             optional("loss", Kind::Share),

@@ -12,7 +12,8 @@ const PAGE: &str = include_str!("../../../../../docs/scripts.md");
 /// Uses every method of every object.
 const ALL: &str = r#"
 def check(lab):
-    wire = lab.segment(loss = 0.1, delay = "5ms", rate = "1M", seed = 3, network = "10.77.0.0/24")
+    wire = lab.segment(loss = 0.1, delay = "5ms", rate = "1M", seed = 3, network = "10.77.0.0/24",
+                       outside = True)
     m = lab.machine(kernel = lab.kernels[0], cpus = 2, memory = "1G", root = "debian:fio", systemd = True, append = "quiet",
                     disks = ["4G,bus=nvme,sector=4096"], nics = [wire.nic("10.77.0.2"), wire.nic()],
                     devices = ["edu", "iommu,intel"], acpi = [lab.file("dock.asl")], clone = False)

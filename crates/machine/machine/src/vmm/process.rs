@@ -33,7 +33,7 @@ pub(crate) struct Exit {
 
 impl Process {
     /// Starts `command`, which must end with this thread, with `inherited` open; its end is told to `events`.
-    pub(super) fn start(
+    pub(crate) fn start(
         command: Command,
         inherited: Vec<OwnedFd>,
         events: SyncSender<Raw>,
@@ -55,6 +55,13 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Makes the program of `command` die with the thread that starts it. A terminal's Ctrl-C is not for it.
+pub(crate) fn end_with_kiln(command: &mut Command) {
+    let parent = std::process::id();
+    // SAFETY: between fork and exec only system calls are made and nothing is allocated.
+    unsafe { command.process_group(0).pre_exec(move || ::host::die_with_parent(parent)) };
 }
 
 /// The life of the thread that owns the program.

@@ -1,7 +1,6 @@
 //! The TPM of a machine: swtpm(8), a program beside QEMU.
 
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
@@ -10,6 +9,7 @@ use ::host::find_program;
 
 use super::{in_memory, socket_pair};
 use crate::error::Error;
+use crate::vmm::process::end_with_kiln;
 
 /// Finds the program in the user's PATH.
 pub(in crate::vmm) fn locate() -> Result<PathBuf, Error> {
@@ -32,10 +32,8 @@ fn command(program: &Path, control: OwnedFd, state: OwnedFd) -> Command {
     let mut command = Command::new(program);
     let words = ["socket", "--tpm2", "--terminate", "--ctrl", "type=unixio,clientfd=0", "--tpmstate"];
     command.args(words).arg("backend-uri=file:///proc/self/fd/1");
-    command.stdin(control).stdout(state).stderr(Stdio::null()).process_group(0);
-    let parent = std::process::id();
-    // SAFETY: between fork and exec only system calls are made and nothing is allocated.
-    unsafe { command.pre_exec(move || ::host::die_with_parent(parent)) };
+    command.stdin(control).stdout(state).stderr(Stdio::null());
+    end_with_kiln(&mut command);
     command
 }
 
