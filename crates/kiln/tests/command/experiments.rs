@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use ledger::ExperimentResult;
 use rustix::process::Signal;
 
-use crate::support::{BUILD, COMPLETE, Call, Done, KERNEL, Place, processes, text, until};
+use crate::support::{BUILD, COMPLETE, Call, Done, KERNEL, Place, text, until};
 
 /// The page about the language.
 const PAGE: &str = include_str!("../../../../docs/scripts.md");
@@ -272,7 +272,6 @@ step(back)
     assert!(refused.contains("User-Mode Linux cannot be paused"), "{refused}");
 }
 
-/// The steps that are complete are not run again, and nothing is left of the killed one.
 #[test]
 fn an_experiment_runs_on_each_kernel_and_compares_them() {
     let place = Place::new();
@@ -315,44 +314,6 @@ def files(lab):
 step(files)
 "#;
     passes(&place, "uml:deb", steps);
-}
-
-#[test]
-fn a_killed_experiment_goes_on_after_its_last_complete_step() {
-    let place = Place::new();
-    let steps = r#"
-def first(lab):
-    note("ran " + lab.machine().run("uname -r").output.strip())
-    return 7
-
-def second(lab, number):
-    lab.machine().run("sleep 600", timeout = "600s")
-    metric("number", number)
-
-step(second, step(first))
-"#;
-    let begin = "experiment(question = \"why?\", time = \"30m\", measures = [metric_info(\"number\", unit = \"1\")])\n";
-    let folder = folder(&place, &format!("{begin}{steps}"));
-    let journal = || {
-        let entries = fs::read_dir(place.path().join("results")).into_iter().flatten().flatten();
-        let journals = entries.map(|entry| entry.path().join("journal.jsonl"));
-        journals.filter_map(|path| fs::read_to_string(path).ok()).collect::<String>()
-    };
-    let has_begun = || journal().contains("\"second\"").then_some(());
-    let results = place.path().join("results");
-    let start = || call(&place, &folder, &[KERNEL, "--results", text(&results)]).start();
-    let running = start();
-    until("the second step has begun", has_begun);
-    let all = processes::descendants(running.pid());
-    running.signal(Signal::KILL);
-    running.wait();
-    until("all of them are gone", || (!all.iter().any(processes::lives)).then_some(()));
-    // Only the second step is left, and it has another machine.
-    let running = start();
-    running.qemu();
-    running.signal(Signal::INT);
-    running.wait().expect(130);
-    assert_eq!(journal().matches("ran 6.1").count(), 1, "{}", journal());
 }
 
 /// It was the user, not the kernel, who ended the command: the next call must not find that it failed.

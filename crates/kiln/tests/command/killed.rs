@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 
+use crate::support::stopping::half;
 use crate::support::{BUILD, Call, KERNEL, Place, Running, until};
 
 /// Kills the call as soon as `is_time` comes, and makes it again; gives what it had left behind.
@@ -15,20 +16,6 @@ fn survives(call: &dyn Fn() -> Call, is_time: impl Fn(&Running), code: i32) {
     // Waits for all that it started.
     assert_eq!(running.wait().code, None);
     call().run_within(BUILD).expect(code);
-}
-
-/// Names below a folder by which something is on its way in.
-fn half(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        if name.starts_with("tmp-") || name.starts_with(".kiln-part-") || name.ends_with(".part") {
-            found.push(path);
-        } else if path.is_dir() && !path.is_symlink() {
-            found.extend(half(&path));
-        }
-    }
-    found
 }
 
 /// Waits until something below a folder, whose name has this in it, is on its way in.

@@ -16,6 +16,7 @@
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit; [`configurations`]: those of `--config`
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln; [`killed`]: while it does something else
+//! * [`stopped_roots`], [`stopped_experiments`]: kiln ends while it makes a root or runs an experiment
 //! * [`uml`]: kernels that are programs of the host; [`kvm`]: KVM in a machine that emulates it
 //! * [`measured`]: figures that are kept and compared later
 //! * [`measure`]: what operations cost, how that is told, and what happens to QEMU and kiln meanwhile
@@ -69,6 +70,8 @@ mod roots;
 mod services;
 mod shell;
 mod sources;
+mod stopped_experiments;
+mod stopped_roots;
 mod suites;
 mod support;
 mod survival;

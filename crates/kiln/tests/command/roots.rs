@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use judge::{Blame, Outcome};
-use rustix::process::Signal;
 
 use crate::support::bundle::says_the_same;
 use crate::support::root::{DEBIAN, hostile, with_busybox};
-use crate::support::{BUILD, COMPLETE, Call, KERNEL, Place, UML, processes, text, until};
+use crate::support::{BUILD, COMPLETE, Call, KERNEL, Place, UML, text};
 
 /// A program of the host in a root on the stock kernel.
 fn in_root(place: &Place, root: &str, program: &Path) -> Call {
@@ -218,29 +217,4 @@ fn roots_that_are_none() {
     assert_eq!(lacking.only_run().reason, reason);
     let own = place.kiln(["run", KERNEL, "--case", "pipe/*", "--root", text(&empty)]).run().expect(2);
     assert!(own.stderr.contains("no effect on kiln's own cases"), "{}", own.stderr);
-}
-
-#[test]
-fn a_root_in_the_making_dies_with_kiln() {
-    let place = Place::new();
-    let cache = place.templates();
-    let job = place.script("job", "exit 0");
-    let call = || in_root(&place, "debian", &job).env("XDG_CACHE_HOME", text(&cache));
-    for signal in [Signal::KILL, Signal::INT] {
-        let running = call().start();
-        let all = until("mmdebstrap has begun", || {
-            let all = processes::descendants(running.pid());
-            processes::any_runs(&all, "mmdebstrap").then_some(all)
-        });
-        running.signal(signal);
-        let done = running.wait();
-        assert!(signal == Signal::KILL || done.code == Some(130), "{}", done.stderr);
-        until("all of them are gone", || (!all.iter().any(processes::lives)).then_some(()));
-        let mounts = fs::read_to_string("/proc/self/mounts").expect("Linux");
-        assert!(!mounts.contains(text(place.path())), "{mounts}");
-        let roots = cache.join("kiln/roots");
-        let made = fs::read_dir(roots).expect("it was begun").flatten().map(|entry| entry.file_name());
-        let made: Vec<_> = made.filter_map(|name| name.into_string().ok()).collect();
-        assert!(made.iter().all(|name| name.starts_with("tmp-") || name == ".lock"), "{made:?}");
-    }
 }

@@ -4,12 +4,14 @@
 //! * [`planted`]: kernel modules that do harm; [`module`]: modules that are built
 //! * [`image`]: images that are no kernels
 //! * [`processes`]: who is still there; [`load`]: a host that has much else to do
+//! * [`stopping`]: calls that are ended in the middle; [`held`]: programs of the host that wait there
 //! * [`small_room`]: a disk that is soon full
 //! * [`source`]: trees that only look like a kernel; [`root`]: user spaces
 //! * [`terminal`]: a person before a terminal
 
 pub(crate) mod bundle;
 pub(crate) mod guest;
+pub(crate) mod held;
 pub(crate) mod image;
 pub(crate) mod load;
 pub(crate) mod module;
@@ -18,6 +20,7 @@ pub(crate) mod processes;
 pub(crate) mod root;
 pub(crate) mod small_room;
 pub(crate) mod source;
+pub(crate) mod stopping;
 pub(crate) mod terminal;
 
 use std::path::{Path, PathBuf};
