@@ -43,6 +43,20 @@ fn a_machine_that_cannot_be_cloned_boots() {
     place.exec_on(COMPLETE, &job, &disk).run().expect(0).says("non-migratable device").says("nvme");
 }
 
+/// Wherever it is, the console keeps its number.
+#[test]
+fn a_further_serial_port_comes_after_kilns_own() {
+    let place = Place::new();
+    let port =
+        |number: u32, address: &str| format!("grep '^{number}: uart:16550A port:00000{address}' $ports");
+    let ports = [(0, "3F8"), (1, "2F8"), (2, "2C0")].map(|(number, address)| port(number, address));
+    let body = format!("set -e\nports=/proc/tty/driver/serial\ncat $ports\n{}", ports.join("\n"));
+    let job = place.script("job", &body);
+    for kernel in [KERNEL, COMPLETE] {
+        place.exec_on(kernel, &job, &["--device", "serial,name=far,port=0x2c0,irq=10"]).run().expect(0);
+    }
+}
+
 #[test]
 fn a_disk_fails_as_it_was_told_to_and_its_writes_are_logged() {
     let place = Place::new();

@@ -247,7 +247,7 @@ impl Written {
             Device::Nic(nic) => nic.arguments(self.next("nic"), places, self.virtio),
             Device::Iommu(iommu) => iommu.arguments(),
             Device::Slot(slot) => slot.arguments(self.next("slot")),
-            Device::Serial(serial) => serial.arguments(places),
+            Device::Serial(serial) => serial.arguments(self.next("serial"), places),
             Device::Tpm(tpm) => tpm.arguments(places),
             Device::Uefi(_) => Firmware::arguments(places),
             Device::Acpi(_) => AcpiTable::arguments(places),

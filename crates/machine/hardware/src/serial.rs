@@ -16,6 +16,9 @@ const KEYS: [&str; 3] = ["name", "port", "irq"];
 const PORT: u16 = 0x3e8;
 const IRQ: u8 = 4;
 
+/// Console and control port, which have the first numbers.
+const OWN_PORTS: usize = 2;
+
 /// A serial port besides console and control port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Serial {
@@ -63,15 +66,15 @@ impl Serial {
         vec![Backing::Lab(self.name.clone())]
     }
 
-    /// Linux gives the third and the fourth port of a PC numbers after kiln's own. QEMU's ACPI table lists any other port
-    /// before the console, whose number it takes then. Out of files nobody is at the other end.
-    pub(crate) fn arguments(&self, places: &[Place]) -> Vec<String> {
+    /// The arguments of the port with this number. Out of files nobody is at the other end.
+    pub(crate) fn arguments(&self, number: usize, places: &[Place]) -> Vec<String> {
         let Self { name, port, irq } = self;
         let chardev = match places {
             [Place::Descriptor(socket)] => format!("socket,id=serial-{name},fd={socket}"),
             _ => format!("null,id=serial-{name}"),
         };
-        let device = format!("isa-serial,chardev=serial-{name},iobase={port:#x},irq={irq}");
+        let index = OWN_PORTS + number;
+        let device = format!("isa-serial,chardev=serial-{name},index={index},iobase={port:#x},irq={irq}");
         ["-chardev", &chardev, "-device", &device].map(str::to_string).to_vec()
     }
 }
@@ -95,11 +98,13 @@ mod tests {
         {
             assert!(Serial::read(wrong).is_err(), "{wrong}");
         }
-        let line =
-            Serial::read("name=dock,port=0x2c0,irq=10").unwrap().arguments(&[Place::Descriptor(9)]).join(" ");
+        let line = Serial::read("name=dock,port=0x2c0,irq=10")
+            .unwrap()
+            .arguments(1, &[Place::Descriptor(9)])
+            .join(" ");
         assert_eq!(
             line,
-            "-chardev socket,id=serial-dock,fd=9 -device isa-serial,chardev=serial-dock,iobase=0x2c0,irq=10"
+            "-chardev socket,id=serial-dock,fd=9 -device isa-serial,chardev=serial-dock,index=3,iobase=0x2c0,irq=10"
         );
     }
 }

@@ -31,8 +31,6 @@ pub(super) fn arguments(
         memory(spec, &numbers.origin),
         first,
         numbers.origin.initramfs().map(inherited).map(|file| boot(spec, &image, &file)).unwrap_or_default(),
-        serial_port("console", numbers.console),
-        serial_port("control", numbers.control),
         self::monitor(monitor),
         numbers.disk.map(|number| disk(&inherited(number))).unwrap_or_default(),
         spec.image()
@@ -41,6 +39,7 @@ pub(super) fn arguments(
             .unwrap_or_default(),
         shares(spec),
         devices,
+        serial_ports(&socket(numbers.control), &socket(numbers.console)),
         spec.timing.map(Timing::arguments).unwrap_or_default(),
         numbers.instrument.map(instrument).unwrap_or_default(),
         ending(spec),
@@ -50,7 +49,7 @@ pub(super) fn arguments(
 
 /// The same machine out of files in the current folder, with nobody beside it: both ports go to files.
 pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
-    let file = |name: &str| strings(["-serial", &format!("file:{name}")]);
+    let file = |name: &str| format!("file,path={name}");
     let Arguments { first, devices } = spec.hardware.arguments(&places_of_files(&spec.hardware.backings()));
     [
         machine(accel),
@@ -58,11 +57,10 @@ pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
         size(spec),
         first,
         boot(spec, files::IMAGE, files::INITRAMFS),
-        file(files::CONSOLE),
-        file(files::CONTROL),
         if spec.disk_mib > 0 { disk(files::DISK) } else { Vec::new() },
         spec.image().map(|image| root(image, files::ROOT)).unwrap_or_default(),
         devices,
+        serial_ports(&file(files::CONTROL), &file(files::CONSOLE)),
         ending(spec),
     ]
     .concat()
@@ -178,9 +176,19 @@ fn boot(spec: &Spec, image: &str, initramfs: &str) -> Vec<String> {
     strings(["-kernel", image, "-initrd", initramfs, "-append", &spec.parameters()])
 }
 
-fn serial_port(name: &str, descriptor: i32) -> Vec<String> {
-    let socket = format!("socket,id={name},fd={descriptor}");
-    strings(["-chardev", &socket, "-serial", &format!("chardev:{name}")])
+/// Linux gives ports numbers in the order of QEMU's ACPI table, which lists the last one first: so the console is `ttyS0`,
+/// whatever other ports there are.
+fn serial_ports(control: &str, console: &str) -> Vec<String> {
+    [serial_port("control", control, 1), serial_port("console", console, 0)].concat()
+}
+
+fn serial_port(name: &str, end: &str, index: u32) -> Vec<String> {
+    let device = format!("isa-serial,chardev={name},index={index}");
+    strings(["-chardev", &format!("{end},id={name}"), "-device", &device])
+}
+
+fn socket(descriptor: i32) -> String {
+    format!("socket,fd={descriptor}")
 }
 
 fn monitor(descriptor: i32) -> Vec<String> {
@@ -310,9 +318,9 @@ mod tests {
              -object memory-backend-file,id=memory,size=512M,mem-path=/proc/self/fd/9,share=on -kernel /boot/vmlinuz -initrd /proc/self/fd/3 \
              -append console=ttyS0 earlyprintk=ttyS0 panic=-1 random.trust_cpu=on sysrq_always_enabled \
              unknown_nmi_panic no_timer_check quiet \
-             -chardev socket,id=console,fd=4 -serial chardev:console \
-             -chardev socket,id=control,fd=5 -serial chardev:control \
-             -chardev socket,id=qmp,fd=6 -mon chardev=qmp,mode=control -no-reboot"
+             -chardev socket,id=qmp,fd=6 -mon chardev=qmp,mode=control \
+             -chardev socket,fd=5,id=control -device isa-serial,chardev=control,index=1 \
+             -chardev socket,fd=4,id=console -device isa-serial,chardev=console,index=0 -no-reboot"
         );
     }
 
@@ -332,9 +340,7 @@ mod tests {
         let of_files = from_files(&spec, Accel::Tcg);
         let kept = |line: &[String]| -> Vec<String> {
             let differs = |word: &str| {
-                ["fd", "file", "chardev", "-serial", "-mon", "initramfs"]
-                    .iter()
-                    .any(|part| word.contains(part))
+                ["fd", "file", "chardev", "-mon", "initramfs"].iter().any(|part| word.contains(part))
             };
             line.iter().filter(|word| !differs(word)).cloned().collect()
         };
@@ -342,7 +348,9 @@ mod tests {
         let line = of_files.join(" ");
         assert!(
             line.contains("-initrd initramfs.cpio ")
-                && line.contains("-serial file:console -serial file:control"),
+                && line.contains(
+                    "-chardev file,path=console,id=console -device isa-serial,chardev=console,index=0"
+                ),
             "{line}"
         );
         assert!(line.contains("-drive file=disk,format=raw"), "{line}");
