@@ -66,17 +66,11 @@ impl Hardware {
                 return conflict(format!("a machine has one {name}"));
             }
         }
-        let names = self.devices.iter().filter_map(|device| match device {
-            Device::Serial(serial) => Some(&serial.name),
-            Device::Slot(slot) => slot.id.as_ref(),
-            _ => None,
-        });
-        let mut seen: Vec<&String> = Vec::new();
-        for name in names {
-            if seen.contains(&name) {
-                return conflict(format!("two devices are called {name}"));
-            }
-            seen.push(name);
+        if let Some(name) = twice(self.ports()) {
+            return conflict(format!("two serial ports are called {name}"));
+        }
+        if let Some(name) = twice(self.ids()) {
+            return conflict(format!("two devices are called {name}"));
         }
         let count = self.nodes().len();
         let wrong = |node: &&topology::Node| !node.distances.is_empty() && node.distances.len() != count;
@@ -84,6 +78,25 @@ impl Hardware {
             return conflict("node: distances are those to all nodes, in their order".to_string());
         }
         Ok(())
+    }
+
+    /// Names of its serial ports.
+    fn ports(&self) -> Vec<String> {
+        let name = |device: &Device| match device {
+            Device::Serial(serial) => Some(serial.name.clone()),
+            _ => None,
+        };
+        self.devices.iter().filter_map(name).collect()
+    }
+
+    /// Names by which QEMU knows its devices, the user's and those that kiln gives.
+    fn ids(&self) -> Vec<String> {
+        let Arguments { first, devices } = self.arguments(&[]);
+        let words = [first, devices].concat();
+        let devices = words.windows(2).filter(|pair| pair[0] == "-device").map(|pair| &pair[1]);
+        let id =
+            |words: &String| Some(words.split(',').find_map(|word| word.strip_prefix("id="))?.to_string());
+        devices.filter_map(id).collect()
     }
 
     /// Its NUMA nodes.
@@ -205,6 +218,12 @@ impl Hardware {
         };
         if self.devices.iter().any(is_behind) { ",disable-legacy=on,iommu_platform=on" } else { "" }
     }
+}
+
+/// The first name that is there again.
+fn twice(mut names: Vec<String>) -> Option<String> {
+    names.sort();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone())
 }
 
 type Is = fn(&Device) -> bool;
@@ -344,12 +363,20 @@ mod tests {
     fn what_cannot_be_together_is_an_error() {
         for (devices, error) in [
             (&["iommu,intel", "iommu,amd"][..], "a machine has one iommu"),
-            (&["slot,id=a", "serial,name=a"], "two devices are called a"),
+            (&["slot,id=a", "slot,id=a"], "two devices are called a"),
+            (&["slot,id=disk0", "disk,1G"], "two devices are called disk0"),
+            (&["slot,id=a", "qemu:e1000,id=a"], "two devices are called a"),
+            (&["serial,name=a", "serial,name=a"], "two serial ports are called a"),
             (&["node,memory=1G,distances=10:20"], "node: distances are those to all nodes, in their order"),
             (&["edu"; 65], "a machine has at most 64 devices"),
         ] {
             assert_eq!(hardware(devices).unwrap_err().to_string(), error);
         }
+    }
+
+    #[test]
+    fn a_serial_port_has_a_name_of_another_kind() {
+        assert!(hardware(&["slot,id=a", "serial,name=a"]).is_ok());
     }
 
     #[test]

@@ -14,6 +14,36 @@ const KEYS: [&str; 5] = ["id", "bridge", "buses", "power", "address"];
 /// The last number of a bus on a PCI domain.
 const BUSES_MAX: u32 = 255;
 
+/// Properties of root ports and bridges: `-device pcie-root-port,help`, and those of every device in QEMU's object model. The
+/// bus behind a slot has its name, and is a property of it, too.
+const PROPERTIES: [&str; 25] = [
+    "acpi-index",
+    "addr",
+    "aer_log_max",
+    "bus-reserve",
+    "chassis",
+    "disable-acs",
+    "failover_pair_id",
+    "hotplug",
+    "hotpluggable",
+    "hotplugged",
+    "io-reserve",
+    "mem-reserve",
+    "msi",
+    "multifunction",
+    "parent_bus",
+    "port",
+    "power_controller_present",
+    "pref32-reserve",
+    "pref64-reserve",
+    "realized",
+    "rombar",
+    "romfile",
+    "romsize",
+    "slot",
+    "type",
+];
+
 /// A PCI Express root port, or a bridge to conventional PCI.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -39,8 +69,14 @@ impl Slot {
     pub fn read(text: &str) -> Result<Self, Error> {
         let words = Words::new(NAME, &parts(text), &KEYS)?;
         let count = |text: &str| text.parse().ok().filter(|count| (1..=BUSES_MAX).contains(count));
+        let id = words.read("id", "a name of letters, digits and dashes", name)?;
+        if let Some(id) = id.as_ref().filter(|id| is_property(id)) {
+            return Err(Error::Conflict(format!(
+                "slot: id={id} is what QEMU calls a property of slots: choose another name, such as my-{id}"
+            )));
+        }
         Ok(Self {
-            id: words.read("id", "a name of letters, digits and dashes", name)?,
+            id,
             bridge: words.flag("bridge")?,
             buses: words.read("buses", "a number from 1 to 255", count)?,
             power: words.flag("power")?,
@@ -92,6 +128,11 @@ pub(crate) fn name(text: &str) -> Option<String> {
     (is_first && is_plain).then(|| text.to_string())
 }
 
+/// Whether the device has something of this name already; QEMU's experimental and old properties begin alike.
+fn is_property(name: &str) -> bool {
+    PROPERTIES.contains(&name) || ["x-", "legacy-"].iter().any(|begin| name.starts_with(begin))
+}
+
 fn address(text: &str) -> Option<u8> {
     let number =
         text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |hex| u8::from_str_radix(hex, 16).ok());
@@ -109,6 +150,10 @@ mod tests {
         }
         for wrong in ["id=1", "id=a b", "buses=0", "buses=256", "address=0x20", "address=0", "bridge=yes"] {
             assert!(Slot::read(wrong).is_err(), "{wrong}");
+        }
+        for taken in ["port", "parent_bus", "x-width", "legacy-addr"] {
+            let error = Slot::read(&format!("id={taken}")).unwrap_err().to_string();
+            assert!(error.contains(&format!("choose another name, such as my-{taken}")), "{error}");
         }
         assert_eq!(
             Slot::read("id=dock,buses=4,address=0x10").unwrap().arguments(1).join(" "),
