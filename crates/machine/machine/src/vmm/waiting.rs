@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 
 use super::process_tree::{process_tree, threads};
 
-/// How often is looked at most. A busy host lets a thread wait for a tenth of that at a time.
+/// How often is looked at most. The host counts how long a thread has waited only when it has got a CPU, which takes it
+/// seconds if its priority is low.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// The sum over all that was seen so far.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    threads: HashMap<u32, Times>,
+    threads: HashMap<u32, Thread>,
     looked: Instant,
     total: Duration,
 }
@@ -22,6 +23,16 @@ pub(super) struct Waiting {
 struct Times {
     on_cpu: Duration,
     waited: Duration,
+}
+
+/// A thread at a look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Thread {
+    counted: Times,
+    /// It has a CPU or waits for one.
+    is_runnable: bool,
+    /// How long it has waited since the host last counted.
+    uncounted: Duration,
 }
 
 impl Waiting {
@@ -34,22 +45,50 @@ impl Waiting {
         let passed = self.looked.elapsed();
         if passed >= INTERVAL {
             self.looked = Instant::now();
-            self.take(passed, times(process));
+            self.take(passed, threads_of(process));
         }
         self.total
     }
 
-    /// Takes in what is counted now; `passed` is the time since the last look.
-    fn take(&mut self, passed: Duration, now: HashMap<u32, Times>) {
+    /// Takes in what is there now; `passed` is the time since the last look.
+    fn take(&mut self, passed: Duration, mut now: HashMap<u32, Thread>) {
         let mut all = Times::default();
-        for (thread, now) in &now {
-            let before = self.threads.get(thread).copied().unwrap_or_default();
-            all.on_cpu += now.on_cpu.saturating_sub(before.on_cpu);
-            all.waited += now.waited.saturating_sub(before.waited);
+        for (id, thread) in &mut now {
+            let before = self.threads.get(id).copied().unwrap_or_default();
+            let new = thread.since(before, passed);
+            all.on_cpu += new.on_cpu;
+            all.waited += new.waited;
         }
         self.threads = now;
         self.total += all.share_of(passed);
     }
+}
+
+impl Thread {
+    /// What is new since another look. A thread that was runnable then, and for which nothing was counted, has waited since:
+    /// it cannot have slept without a CPU.
+    fn since(&mut self, before: Self, passed: Duration) -> Times {
+        if before.is_runnable && self.is_runnable && self.counted == before.counted {
+            self.uncounted = before.uncounted + passed;
+            return Times { on_cpu: Duration::ZERO, waited: passed };
+        }
+        let waited = self.counted.waited.saturating_sub(before.counted.waited);
+        Times {
+            on_cpu: self.counted.on_cpu.saturating_sub(before.counted.on_cpu),
+            waited: waited.saturating_sub(before.uncounted),
+        }
+    }
+
+    fn read(process: u32, task: u32) -> Option<Self> {
+        let read = |file: &str| read_to_string(format!("/proc/{process}/task/{task}/{file}")).ok();
+        let is_runnable = is_runnable(&read("stat")?);
+        Some(Self { counted: Times::read(&read("schedstat")?)?, is_runnable, uncounted: Duration::ZERO })
+    }
+}
+
+/// By the state in proc_pid_stat(5), behind a name that may hold anything.
+fn is_runnable(stat: &str) -> bool {
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('R'))
 }
 
 impl Times {
@@ -68,14 +107,10 @@ impl Times {
     }
 }
 
-fn times(process: u32) -> HashMap<u32, Times> {
+fn threads_of(process: u32) -> HashMap<u32, Thread> {
     let all =
         process_tree(process).into_iter().flat_map(|id| threads(id).into_iter().map(move |task| (id, task)));
-    let read = |(id, task)| {
-        let text = read_to_string(format!("/proc/{id}/task/{task}/schedstat")).ok()?;
-        Some((task, Times::read(&text)?))
-    };
-    all.filter_map(read).collect()
+    all.filter_map(|(id, task)| Some((task, Thread::read(id, task)?))).collect()
 }
 
 #[cfg(test)]
@@ -87,10 +122,14 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    fn seen(threads: &[(u32, u64, u64)]) -> HashMap<u32, Times> {
-        let times =
-            |&(id, on_cpu, waited): &(u32, u64, u64)| (id, Times { on_cpu: ms(on_cpu), waited: ms(waited) });
-        threads.iter().map(times).collect()
+    fn thread(is_runnable: bool, on_cpu: u64, waited: u64) -> Thread {
+        let counted = Times { on_cpu: ms(on_cpu), waited: ms(waited) };
+        Thread { counted, is_runnable, uncounted: Duration::ZERO }
+    }
+
+    /// Threads that sleep while they are looked at.
+    fn seen(threads: &[(u32, u64, u64)]) -> HashMap<u32, Thread> {
+        threads.iter().map(|&(id, on_cpu, waited)| (id, thread(false, on_cpu, waited))).collect()
     }
 
     /// What two looks find that are a second apart.
@@ -123,16 +162,38 @@ mod tests {
         assert_eq!(waited(&[(1, 0, 0), (2, 900, 900)], &[(1, 100, 200), (3, 10, 10)]), ms(210));
     }
 
+    /// At idle priority beside a full load.
+    #[test]
+    fn a_thread_that_waits_for_seconds_has_waited_before_the_host_counts_it() {
+        let mut waiting = Waiting { threads: HashMap::from([(1, thread(true, 100, 0))]), ..Waiting::new() };
+        for _ in 0..5 {
+            waiting.take(ms(1000), HashMap::from([(1, thread(true, 100, 0))]));
+        }
+        assert_eq!(waiting.total, ms(5000));
+        waiting.take(ms(1000), HashMap::from([(1, thread(true, 200, 5900))]));
+        assert_eq!(waiting.total, ms(5900), "nothing counts twice");
+        waiting.take(ms(1000), HashMap::from([(1, thread(false, 300, 6000))]));
+        assert_eq!(waiting.total, ms(6000));
+        waiting.take(ms(1000), HashMap::from([(1, thread(true, 300, 6000))]));
+        assert_eq!(waiting.total, ms(6000), "it has just woken up");
+    }
+
+    #[test]
+    fn a_thread_is_runnable_by_its_state_and_not_by_its_name() {
+        assert!(is_runnable("7 (a) S) R 1 7"));
+        assert!(!is_runnable("7 (a) R) S 1 7") && !is_runnable(""));
+    }
+
     #[test]
     fn the_host_counts_for_this_very_process() {
         let own = std::process::id();
-        assert!(!crate::host::counts_waiting() || times(own).contains_key(&own));
+        assert!(!crate::host::counts_waiting() || threads_of(own).contains_key(&own));
     }
 
     proptest! {
         #[test]
         fn any_text_is_read_without_panic(text: String) {
-            let _ = Times::read(&text);
+            let _ = (Times::read(&text), is_runnable(&text));
         }
 
         #[test]
