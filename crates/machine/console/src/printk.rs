@@ -48,6 +48,29 @@ pub fn find_cut(text: &str) -> Option<usize> {
     text.match_indices('[').map(|(at, _)| at).find(|&at| at > 0 && is_stamp(at))
 }
 
+/// A text of `/dev/kmsg` as the kernel meant it: there, a backslash and each byte that is not printable ASCII is `\x` and two
+/// digits (Documentation/ABI/testing/dev-kmsg).
+#[must_use]
+pub fn unescaped(text: &str) -> Vec<u8> {
+    let mut parts = text.split("\\x");
+    let mut out = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.split_at_checked(2).and_then(|(digits, rest)| Some((byte(digits)?, rest))) {
+            Some((byte, rest)) => {
+                out.push(byte);
+                out.extend(rest.as_bytes());
+            }
+            None => out.extend([b"\\x", part.as_bytes()].concat()),
+        }
+    }
+    out
+}
+
+fn byte(digits: &str) -> Option<u8> {
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_hex.then(|| u8::from_str_radix(digits, 16).ok())?
+}
+
 /// What follows a level, as `dmesg --raw` and pstore show it.
 fn level(line: &str) -> Option<&str> {
     let (number, rest) = line.strip_prefix('<')?.split_once('>')?;
@@ -127,7 +150,21 @@ mod tests {
         assert_eq!(find_cut("a [1.5] b [x] c"), None);
     }
 
+    #[test]
+    fn what_the_kernel_escaped_is_as_it_was() {
+        let text = |escaped| String::from_utf8_lossy(&unescaped(escaped)).into_owned();
+        assert_eq!(text(r"C:\x5cx0a is \xc3\xa4 \x1b[0m"), "C:\\x0a is ä \x1b[0m");
+        for plain in ["", "no escape", r"\x", r"\x+1", r"\x5", r"\xg0", r"\xä"] {
+            assert_eq!(text(plain), plain);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn any_text_is_unescaped(text in "(\\\\x|[0-9a-fx]|.){0,20}") {
+            prop_assert!(unescaped(&text).len() <= text.len());
+        }
+
         #[test]
         fn any_line_is_read(line in "(<[0-9]{0,4}>)?(\\[[ 0-9.TC]{0,9}\\]){0,3}.{0,20}") {
             let read = read(&line);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use console::printk::unescaped;
 use console::{Death, printable};
 use machine::Event;
 use protocol::{End, FromAgent};
@@ -165,7 +166,7 @@ impl State {
     fn hear(&mut self, message: FromAgent) {
         match message {
             FromAgent::Log(record) => {
-                record.text.lines().for_each(|line| push(&mut self.log, printable(line.as_bytes())));
+                record.text.lines().for_each(|line| push(&mut self.log, printable(&unescaped(line))));
             }
             FromAgent::Answer { number, trouble } => {
                 self.commands.answers.insert(number, trouble);
@@ -217,6 +218,15 @@ mod tests {
         assert_eq!(transcript.wait(&patient, nothing), Err(Failed::Cancelled));
         transcript.silent_for(Duration::from_secs(10));
         assert_eq!(transcript.wait(&patient, nothing), Err(Failed::Silent(Duration::from_secs(10))));
+    }
+
+    #[test]
+    fn the_log_is_as_the_kernel_meant_it_and_harmless() {
+        let transcript = Transcript::default();
+        let text = r"a \x5c b \x1b[31m".to_string();
+        let record = KernelRecord { sequence: 1, time_us: 0, level: 6, text };
+        transcript.take(Event::Agent(FromAgent::Log(record)));
+        assert_eq!(transcript.lock().log, ["a \\ b \u{fffd}[31m"]);
     }
 
     #[test]
