@@ -316,6 +316,25 @@ step(files)
     passes(&place, "uml:deb", steps);
 }
 
+/// What a complete step found belongs to the programs that it ran.
+#[test]
+fn an_experiment_whose_folder_was_changed_begins_again() {
+    let place = Place::new();
+    let steps =
+        "def first(lab):\n    note(\"ran\")\ndef second(lab):\n    1 // 0\nstep(first)\nstep(second)\n";
+    let folder = folder(&place, &format!("{BEGIN}{steps}"));
+    let goes_on = || {
+        let done = place.kiln(["exp", "run", text(&folder), "--kernel", "uml:deb"]).run().expect(3);
+        done.stdout.contains("goes on after the steps")
+    };
+    assert!(!goes_on() && goes_on());
+    for program in ["int main(void) { return 0; }", "int main(void) { return 1; }"] {
+        fs::write(folder.join("guest.c"), program).expect("writable");
+        assert!(!goes_on(), "it is another experiment with {program}");
+        assert!(goes_on());
+    }
+}
+
 /// It was the user, not the kernel, who ended the command: the next call must not find that it failed.
 #[test]
 fn an_interrupted_experiment_concludes_nothing() {

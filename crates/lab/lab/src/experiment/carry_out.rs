@@ -95,6 +95,7 @@ impl PreparedExperiment {
             seed: request.seed,
             mode: request.mode,
             inputs: vec![
+                machine::Folder::survey(folder.path())?.identity()?,
                 serde_json::to_string(&request.machine).unwrap_or_default(),
                 request.no_clones.to_string(),
             ],
