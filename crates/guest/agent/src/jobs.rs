@@ -16,9 +16,10 @@ use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
+use rustix::system::RebootCommand;
 
 use crate::session::Session;
-use crate::system::restart;
+use crate::system::{load_kernel, restart};
 use crate::wake::set_clock;
 use crate::{interface, launch, root, work};
 
@@ -58,7 +59,9 @@ impl Jobs {
             Order::Unload { name } => unload(&name).map_err(describe_error),
             Order::Interface(interface) => interface::configure(&interface),
             Order::Clock { now_us } => set_clock(now_us).map_err(describe_error),
-            Order::Restart => restart().map_err(describe_error),
+            Order::Restart => restart(RebootCommand::Restart).map_err(describe_error),
+            Order::LoadKernel { parameters } => load_kernel(&parameters).map_err(|error| error.to_string()),
+            Order::Kexec => restart(RebootCommand::Kexec).map_err(describe_error),
         };
         session.send(&FromAgent::Answer { number, trouble: done.err() });
     }

@@ -1,7 +1,11 @@
-//! The running kernel: what it is, its taint, and the end of the machine.
+//! The running kernel: what it is, its taint, what comes after it, and the end of the machine.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
 
 use harness::needs::cpus;
 use protocol::FromAgent;
+use protocol::job::{KEXEC_IMAGE, KEXEC_INITRAMFS};
 use rustix::io::Errno;
 use rustix::system::{RebootCommand, reboot};
 use rustix::time::Timespec;
@@ -38,13 +42,39 @@ pub(crate) fn taint() -> u64 {
         .unwrap_or(0)
 }
 
-/// Restarts the machine at once, as a reset button would; what is not on a disk is lost.
+/// Restarts the machine at once, as a reset button would, or goes over to the kernel that is loaded; what is not on a disk
+/// is lost.
 ///
 /// # Errors
 ///
 /// When the kernel refuses.
-pub(crate) fn restart() -> Result<(), Errno> {
-    reboot(RebootCommand::Restart)
+pub(crate) fn restart(how: RebootCommand) -> Result<(), Errno> {
+    reboot(how)
+}
+
+/// Loads the kernel that a restart may go over to; its `parameters` end with a zero byte.
+///
+/// # Errors
+///
+/// When the kernel refuses.
+pub(crate) fn load_kernel(parameters: &str) -> std::io::Result<()> {
+    let (image, initramfs) = (take(KEXEC_IMAGE), take(KEXEC_INITRAMFS));
+    let (image, initramfs) = (image?, initramfs?);
+    let (image, initramfs) = (image.as_raw_fd(), initramfs.as_raw_fd());
+    let (length, parameters) = (parameters.len(), parameters.as_ptr());
+    // SAFETY: the kernel reads two open files and `length` bytes, which outlive the call.
+    match unsafe { libc::syscall(libc::SYS_kexec_file_load, image, initramfs, length, parameters, 0) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// Opens a file that is needed once, and takes memory until then.
+fn take(path: &str) -> std::io::Result<File> {
+    let file = File::open(path);
+    // One that is not there cannot be removed either.
+    let _ = std::fs::remove_file(path);
+    file
 }
 
 /// Ends the machine.

@@ -7,6 +7,12 @@ use crate::command::Command;
 /// Longest content in one message, in bytes; more comes in pieces.
 pub const PIECE_MAX: usize = 32 * 1024;
 
+/// Where the agent finds the kernel that [`Order::LoadKernel`] loads.
+pub const KEXEC_IMAGE: &str = "/kexec/image";
+
+/// Where it finds the initramfs of that.
+pub const KEXEC_INITRAMFS: &str = "/kexec/initramfs";
+
 /// A request, whose answer is [`crate::FromAgent::Answer`] with the same number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
@@ -48,6 +54,13 @@ pub enum Order {
     },
     /// Restart: reboot(2).
     Restart,
+    /// Load the kernel of [`KEXEC_IMAGE`] with [`KEXEC_INITRAMFS`], and remove both files: kexec_file_load(2).
+    LoadKernel {
+        /// Its command line, which ends with a zero byte.
+        parameters: String,
+    },
+    /// Go over to the kernel that is loaded; it is answered only if that fails.
+    Kexec,
 }
 
 /// What a job does. All but a module is for programs, so paths are those of the root, if the machine has one.

@@ -17,26 +17,26 @@ const PAGE: &str = include_str!("../../../../docs/scripts.md");
 const BEGIN: &str = "experiment(question = \"why?\", time = \"5m\")\n";
 
 /// A folder with this script.
-fn folder(place: &Place, script: &str) -> PathBuf {
+pub(crate) fn folder(place: &Place, script: &str) -> PathBuf {
     let folder = place.path().join("it");
     fs::create_dir_all(&folder).expect("writable");
     fs::write(folder.join("experiment.star"), script).expect("writable");
     folder
 }
 
-fn call(place: &Place, folder: &Path, more: &[&str]) -> Call {
+pub(crate) fn call(place: &Place, folder: &Path, more: &[&str]) -> Call {
     place.kiln([&["exp", "run", text(folder), "--json", "--kernel"][..], more].concat())
 }
 
 #[track_caller]
-fn result(done: &Done) -> ExperimentResult {
+pub(crate) fn result(done: &Done) -> ExperimentResult {
     serde_json::from_str(&done.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}{}", done.stdout, done.stderr))
 }
 
 /// The steps of a script, run; gives what it recorded.
 #[track_caller]
-fn passes(place: &Place, kernel: &str, steps: &str) -> String {
+pub(crate) fn passes(place: &Place, kernel: &str, steps: &str) -> String {
     let folder = folder(place, &format!("{BEGIN}{steps}"));
     let result = result(&call(place, &folder, &[kernel]).run_within(BUILD));
     assert_eq!(result.run.outcome, judge::Outcome::Pass, "{:#?}", result.run);

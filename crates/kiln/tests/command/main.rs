@@ -54,6 +54,7 @@ mod environment;
 mod experiments;
 mod formats;
 mod kernels;
+mod kexec;
 mod killed;
 mod kvm;
 mod liars;

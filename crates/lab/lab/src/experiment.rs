@@ -5,7 +5,8 @@
 //!   has said
 //! * [`order`]: what the agent is asked, and what becomes of it
 //! * [`inside`]: calls that the agent answers; [`outside`]: calls that the machine itself does
-//! * [`calling`]: what belongs to a call; [`kept`]: files that stay
+//! * [`calling`]: what belongs to a call; [`setting`]: what a laboratory is made of; [`kept`]: files that stay
+//! * [`kexec`]: a machine goes over to another kernel
 //! * [`snapshot`]: a machine is put back to where it was; [`disks`]: what it has written
 //! * [`wire`]: segments; [`way_out`]: of a segment; [`describe`]: from what a script writes to a machine
 //! * [`carry_out`]: an experiment from its request to its Run; [`lines`]: what a person reads of it
@@ -19,16 +20,18 @@ mod disks;
 mod guest;
 mod inside;
 mod kept;
+mod kexec;
 mod laboratory;
 pub mod lines;
 mod order;
 mod outside;
 mod pump;
+mod setting;
 mod snapshot;
 mod transcript;
 mod way_out;
 mod wire;
 
-pub use calling::Subject;
 pub use carry_out::{Carried, PreparedExperiment, Watching};
-pub use laboratory::{Laboratory, Setting};
+pub use laboratory::Laboratory;
+pub use setting::{Setting, Subject};

@@ -55,7 +55,7 @@ pub use payload::Payload;
 pub use spec::Spec;
 pub use template::Template;
 pub use timeout::{Life, TimeoutScale};
-pub use vmm::{Booted, Built, Programs, Snapshot, Starting, Vmm};
+pub use vmm::{Booted, Built, Programs, Snapshot, Starting, Successor, Vmm};
 
 /// The agent: a static program, `/init` of every machine.
 pub static AGENT: &[u8] = include_bytes!(env!("KILN_AGENT"));

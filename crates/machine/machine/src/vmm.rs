@@ -6,6 +6,7 @@
 //! * [`outside`]: what is done to it from outside
 //! * [`pauses`]: how long kiln itself was stopped
 //! * [`dump`]: its memory, kept
+//! * [`kexec`]: it goes over to another kernel
 //! * [`launch`]: what a program is started with
 //! * [`own`]: what makes a machine one of its own
 //! * [`start`], [`process`]: the process
@@ -19,6 +20,7 @@ mod boot;
 mod built;
 mod cloning;
 mod dump;
+mod kexec;
 pub(crate) mod launch;
 mod outside;
 pub(crate) mod own;
@@ -32,6 +34,7 @@ mod traces;
 mod waiting;
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::Write;
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
@@ -53,6 +56,7 @@ use waiting::Waiting;
 pub use boot::{Booted, Starting};
 pub use built::{Built, Programs};
 pub(crate) use cloning::{Frames, Frozen};
+pub use kexec::Successor;
 pub use snapshot::Snapshot;
 pub(crate) use traces::Provocation;
 
@@ -156,6 +160,8 @@ pub struct Vmm {
     waiting: Waiting,
     pauses: PauseDetector,
     dumps: Option<Dumps>,
+    /// Through which files come.
+    window: Option<File>,
     driver: Box<dyn Driver>,
     screen: Option<Box<dyn Write + Send>>,
     events: Receiver<Raw>,
@@ -193,6 +199,7 @@ impl Vmm {
             waiting: Waiting::new(),
             pauses: PauseDetector::new(Instant::now()),
             dumps: None,
+            window: None,
             driver,
             screen: None,
             events,

@@ -35,12 +35,18 @@ impl Window {
 
     /// One that holds these files; nothing if they do not fit.
     pub(crate) fn holding(files: &Archive) -> Result<Option<Self>, Error> {
+        let file = Self::empty()?.file;
+        Self::filled(file, files)
+    }
+
+    /// The one in `file`, which holds these files from now on; nothing if they do not fit.
+    pub(crate) fn filled(file: File, files: &Archive) -> Result<Option<Self>, Error> {
         let layout = Layout::of(files).map_err(|error| failed(std::io::Error::other(error)))?;
         if layout.extent.total > WINDOW_SIZE {
             return Ok(None);
         }
         let (count, parts) = (files.entries().len(), files.parts().clone());
-        let window = Self { count, parts, ..Self::empty()? };
+        let window = Self { file, count, parts };
         let write =
             |bytes: &[u8], place: usize| window.file.write_all_at(bytes, place as u64).map_err(failed);
         write(&layout.extent.header(), 0)?;

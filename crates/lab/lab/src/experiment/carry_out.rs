@@ -14,10 +14,10 @@ use script::folder::Folder;
 use script::show::shown;
 use script::{Event, Experiment, Figure, FileStore, KernelInfo, Limits, Metadata, Problem, Setup, Verdict};
 
-use super::calling::Subject;
 use super::catalogue::name_of;
-use super::laboratory::{Laboratory, Setting};
+use super::laboratory::Laboratory;
 use super::lines::lines;
+use super::setting::{Setting, Subject};
 use crate::prepare::{Context, Error};
 use crate::request::ExperimentRequest;
 

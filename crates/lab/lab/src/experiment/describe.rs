@@ -7,16 +7,14 @@ use std::sync::Arc;
 
 use hardware::nic::{Link, Mac};
 use hardware::{Device, Disk, Hardware, Nic};
-use machine::{Engine, Spec};
-use protocol::Need;
+use machine::Spec;
 use script::describe::MachineDescription;
 use script::{ErrorName, Trouble};
 
-use super::calling::Subject;
 use super::guest::Parts;
-
+use super::setting::{Setting, Subject};
 use super::wire::{Plugs, Wire};
-use crate::backend::{Backend, Waiting};
+use crate::backend::Waiting;
 use crate::plan::{Plan, directory};
 use crate::prepare::user_space;
 use crate::request::MachineRequest;
@@ -24,30 +22,24 @@ use crate::userland;
 
 /// What a machine is made with.
 pub(super) struct Making<'a> {
-    pub(super) backend: &'a dyn Backend,
-    pub(super) waiting: Waiting<'a>,
+    pub(super) setting: &'a Setting<'a>,
     pub(super) subject: &'a Subject,
-    /// What the user fixed about all machines.
-    pub(super) machine: &'a MachineRequest,
-    /// What the experiment needs, in each of its machines.
-    pub(super) needs: &'a [Need<String>],
-    /// The experiment's folder, and one for what is made of it.
-    pub(super) folders: (&'a Path, &'a Path),
+    /// Where goes what is made of the experiment's files.
+    pub(super) folder: &'a Path,
 }
 
 impl Making<'_> {
     /// A machine as a script describes it, with the number that it will have.
     pub(super) fn parts(
-        mut self,
+        &self,
         wanted: &MachineDescription,
         number: u32,
         wires: &BTreeMap<u32, Arc<Wire>>,
     ) -> Result<Parts, Trouble> {
         let (nics, plugs) = self.interfaces(wanted, number, wires)?;
         let request = self.request(wanted, nics)?;
-        let engine = request.engine(&self.subject.kernel).map_err(|error| missing(&error))?;
-        let (spec, directory) = self.spec(&request, engine)?;
-        Ok(Parts { spec, kernel: Arc::clone(&self.subject.kernel), directory, plugs })
+        let (spec, directory) = self.spec(&request)?;
+        Ok(Parts { request, spec, kernel: Arc::clone(&self.subject.kernel), directory, plugs })
     }
 
     fn interfaces(
@@ -72,6 +64,7 @@ impl Making<'_> {
     }
 
     fn request(&self, wanted: &MachineDescription, nics: Vec<Device>) -> Result<MachineRequest, Trouble> {
+        let fixed = &self.setting.machine;
         let refused = |error: hardware::Error| Trouble::new(ErrorName::Refused, error.to_string());
         let mut devices = Vec::new();
         for disk in &wanted.disks {
@@ -82,7 +75,7 @@ impl Making<'_> {
             devices.push(device.parse().map_err(refused)?);
         }
         for table in &wanted.acpi {
-            let compiled = compiled(&self.folders.0.join(&table.path), self.folders.1)?;
+            let compiled = compiled(&self.setting.folder.path().join(&table.path), self.folder)?;
             devices.push(Device::Acpi(hardware::firmware::AcpiTable { table: compiled }));
         }
         let root = match &wanted.root {
@@ -90,28 +83,31 @@ impl Making<'_> {
                 text.parse()
                     .map_err(|error: root::Error| Trouble::new(ErrorName::Refused, error.to_string()))?,
             ),
-            None => self.machine.root.clone(),
+            None => fixed.root.clone(),
         };
         Ok(MachineRequest {
-            memory_mib: wanted.memory.map(|bytes| bytes.div_ceil(1 << 20)).or(self.machine.memory_mib),
-            cpus: wanted.cpus.or(self.machine.cpus),
-            append: self.machine.append.iter().cloned().chain(wanted.append.clone()).collect(),
+            memory_mib: wanted.memory.map(|bytes| bytes.div_ceil(1 << 20)).or(fixed.memory_mib),
+            cpus: wanted.cpus.or(fixed.cpus),
+            append: fixed.append.iter().cloned().chain(wanted.append.clone()).collect(),
             hardware: Hardware::new(devices).map_err(refused)?,
             root,
-            services: wanted.systemd.unwrap_or(self.machine.services),
-            ..self.machine.clone()
+            services: wanted.systemd.unwrap_or(fixed.services),
+            ..fixed.clone()
         })
     }
 
-    fn spec(&mut self, request: &MachineRequest, engine: Engine) -> Result<(Spec, String), Trouble> {
+    /// The machine that is asked for, and where programs begin in it.
+    pub(super) fn spec(&self, request: &MachineRequest) -> Result<(Spec, String), Trouble> {
         let kernel = &self.subject.kernel;
+        let engine = request.engine(kernel).map_err(|error| missing(&error))?;
         let fixed = request.fixed(engine, None).map_err(|error| missing(&error))?;
         let mut plan = Plan::nothing("experiment", fixed);
         let lacking = plan.give_devices(kernel, engine, &request.hardware).map_err(|error| broken(&error))?;
         lacking.map_or(Ok(()), |why| Err(Trouble::new(ErrorName::Missing, why)))?;
-        let lacking = plan.give_needs(kernel, self.needs, fixed).map_err(|error| broken(&error))?;
+        let lacking = plan.give_needs(kernel, &self.setting.needs, fixed).map_err(|error| broken(&error))?;
         lacking.map_or(Ok(()), |why| Err(Trouble::new(ErrorName::Missing, why)))?;
-        let root = user_space::of(request, self.backend, &mut self.waiting)
+        let mut waiting = Waiting { interrupt: self.setting.interrupt, progress: &mut |_| {} };
+        let root = user_space::of(request, self.setting.backend, &mut waiting)
             .map_err(|error| Trouble::new(ErrorName::Missing, error.to_string()))?;
         let mut begin = String::new();
         match &root {

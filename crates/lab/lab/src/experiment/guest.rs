@@ -20,13 +20,16 @@ use super::snapshot::Snapshot;
 use super::transcript::Transcript;
 use super::wire::Plugs;
 use crate::backend::store;
+use crate::request::MachineRequest;
 use crate::source::VmmSource;
 
 /// A machine of a script.
 #[derive(Debug)]
 pub(super) struct Guest {
-    /// The number of its Kernel in the experiment.
-    pub(super) subject: u32,
+    /// The number of the Kernel that it boots in the experiment, and of the one that runs.
+    subject: u32,
+    running: AtomicU32,
+    pub(super) request: MachineRequest,
     pub(super) spec: Spec,
     kernel: Arc<Kernel>,
     pub(super) timeouts: TimeoutScale,
@@ -43,6 +46,7 @@ pub(super) struct Guest {
 
 /// What a machine is made of.
 pub(super) struct Parts {
+    pub(super) request: MachineRequest,
     pub(super) spec: Spec,
     pub(super) kernel: Arc<Kernel>,
     pub(super) directory: String,
@@ -60,12 +64,14 @@ impl Guest {
         (subject, may_be_clone): (u32, bool),
         interrupt: &AtomicBool,
     ) -> Result<Self, Trouble> {
-        let Parts { spec, kernel, directory, plugs } = parts;
+        let Parts { request, spec, kernel, directory, plugs } = parts;
         let timeouts = TimeoutScale::new(spec.engine);
         let disks = Arc::<Disks>::default();
         let connections = connections(plugs.clone(), Arc::clone(&disks));
         let guest = Self {
             subject,
+            running: AtomicU32::new(subject),
+            request,
             disks,
             snapshots: Mutex::default(),
             spec: Spec { connections, ..spec },
@@ -108,8 +114,25 @@ impl Guest {
         };
         let Booted { machine, .. } =
             booted.map_err(|error| host(&error))?.map_err(|failure| of_boot(&failure))?;
+        self.listen(machine, self.subject, interrupt)
+    }
+
+    /// Goes on with a machine whose agent has said hello, in the Kernel of this number.
+    pub(super) fn listen(&self, machine: Vmm, subject: u32, interrupt: &AtomicBool) -> Result<(), Trouble> {
+        self.running.store(subject, Ordering::Relaxed);
         *self.pump() = Some(Pump::start(machine, Arc::clone(&self.transcript)));
         self.configure(&|| interrupt.load(Ordering::Relaxed))
+    }
+
+    /// The number of the Kernel that runs in it.
+    pub(super) fn subject(&self) -> u32 {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// Gives the machine out, to which nobody listens then.
+    pub(super) fn hand_over(&self) -> Result<Vmm, Trouble> {
+        let pump = self.pump().take().ok_or_else(is_off)?;
+        pump.into_machine().ok_or_else(is_gone)
     }
 
     /// Gives its interfaces their addresses.
@@ -154,7 +177,7 @@ impl Guest {
     ) -> Result<T, Trouble> {
         let pump = self.pump();
         let done = pump.as_ref().ok_or_else(is_off)?.work(work);
-        done.ok_or_else(|| Trouble::broken(Blame::Kiln, "the thread of a machine is gone"))
+        done.ok_or_else(is_gone)
     }
 
     /// What the kernel has reported of itself since this was asked last.
@@ -189,7 +212,12 @@ fn is_off() -> Trouble {
     Trouble::new(ErrorName::Stopped, "the machine is off")
 }
 
-fn host(error: &machine::Error) -> Trouble {
+fn is_gone() -> Trouble {
+    Trouble::broken(Blame::Kiln, "the thread of a machine is gone")
+}
+
+/// What an error of the host means to a script.
+pub(super) fn host(error: &machine::Error) -> Trouble {
     match error.is_usage() {
         true => Trouble::new(ErrorName::Missing, error.to_string()),
         false => Trouble::broken(Blame::Host, error.to_string()),
@@ -197,7 +225,7 @@ fn host(error: &machine::Error) -> Trouble {
 }
 
 /// What a boot that failed means to a script.
-fn of_boot(failure: &BootFailure) -> Trouble {
+pub(super) fn of_boot(failure: &BootFailure) -> Trouble {
     let judgement = boot_judgement(failure);
     let text = format!("the machine did not come up: {}", judgement.reason);
     match judgement.outcome {

@@ -16,12 +16,9 @@ use serde_json::{Value, json};
 
 use super::calling::Calling;
 use super::guest::Guest;
+use super::kexec;
+use super::order::{Ended, KILL, PERMISSIONS, SOON, USUAL};
 use super::transcript::State;
-
-use super::order::{Ended, KILL, SOON, USUAL};
-
-/// Permissions of files that a script makes.
-const PERMISSIONS: u32 = 0o755;
 
 /// How often a command is repeated until it succeeds.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -70,8 +67,11 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
             // The machine ends with it, so the answer is its end.
             match guest.order(Order::Restart, cancelled) {
                 Err(trouble) if trouble.name != ErrorName::Reboot => Err(trouble),
-                _ => guest.start_again(calling.interrupt).map(|()| Answer::Done),
+                _ => guest.start_again(calling.setting.interrupt).map(|()| Answer::Done),
             }
+        }
+        GuestCall::Kexec { kernel, append, timeout } => {
+            kexec::call(guest, (*kernel, append.as_deref(), *timeout), calling)
         }
         GuestCall::Suspend { duration } => {
             suspend(guest, duration.unwrap_or(Duration::from_secs(1)), cancelled)
@@ -128,28 +128,9 @@ fn result(ended: Ended) -> Result<Answer, Trouble> {
     }))
 }
 
-/// Writes a file in as many pieces as it takes.
+/// Writes a file for programs.
 fn write(guest: &Guest, path: &str, content: &[u8], cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
-    put(guest, (path, false), content, cancelled).map(|()| Answer::Done)
-}
-
-fn put(
-    guest: &Guest,
-    (path, for_agent): (&str, bool),
-    content: &[u8],
-    cancelled: &dyn Fn() -> bool,
-) -> Result<(), Trouble> {
-    let mut append = false;
-    let mut pieces = content.chunks(guest.piece_max());
-    loop {
-        let piece = pieces.next();
-        if piece.is_none() && append {
-            return Ok(());
-        }
-        let task = Task::Write { path: path.to_string(), append, permissions: PERMISSIONS, for_agent };
-        guest.file(task, piece.unwrap_or_default().to_vec(), cancelled)?;
-        append = true;
-    }
+    guest.put((path, false), content, cancelled).map(|()| Answer::Done)
 }
 
 /// Loads a module with all that it needs, out of the Kernel's own files.
@@ -171,7 +152,7 @@ fn modprobe(
     let last = modules.len().saturating_sub(1);
     for (place, module) in modules.iter().enumerate() {
         let path = Payload::module_path(&module.name);
-        put(guest, (&path, true), &module.read().map_err(damaged)?, cancelled)?;
+        guest.put((&path, true), &module.read().map_err(damaged)?, cancelled)?;
         let parameters = if place == last { words(parameters) } else { String::new() };
         guest.order(Order::Load { path, parameters }, cancelled)?;
     }

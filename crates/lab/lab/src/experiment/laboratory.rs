@@ -1,27 +1,23 @@
 //! What a script asks goes to a machine, a command or a segment of its step.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use judge::Blame;
-use protocol::Need;
 use script::call::{Call, LabCall, Request, SegmentCall};
 use script::describe::{MachineDescription, SegmentDescription};
-use script::folder::Folder;
 use script::id::MachineId;
 use script::{Answer, Bench, ErrorName, Trouble};
 
-use super::calling::{Calling, Subject};
+use super::calling::Calling;
 use super::describe::Making;
 use super::guest::Guest;
 use super::kept::Kept;
+use super::setting::Setting;
 use super::wire::{Wire, of_segment};
 use super::{inside, outside};
-use crate::backend::{Backend, Waiting};
-use crate::request::MachineRequest;
 
 /// Where an experiment finds its machines: on this host.
 pub struct Laboratory<'a> {
@@ -50,38 +46,6 @@ impl Inventory {
 impl std::fmt::Debug for Laboratory<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Laboratory").field("folder", &self.setting.folder).finish_non_exhaustive()
-    }
-}
-
-/// What a laboratory is made of.
-pub struct Setting<'a> {
-    /// Where Kernels and roots come from.
-    pub backend: &'a dyn Backend,
-    /// The Kernels, in the order in which the user named them.
-    pub subjects: Vec<Subject>,
-    /// What the user fixed about all machines.
-    pub machine: MachineRequest,
-    /// All machines boot.
-    pub no_clones: bool,
-    /// What the experiment needs, in each of its machines.
-    pub needs: Vec<Need<String>>,
-    /// The experiment's folder.
-    pub folder: Folder,
-    /// Where files go that it keeps.
-    pub results: PathBuf,
-    /// What chance is drawn from.
-    pub seed: u64,
-    /// When the time of the experiment is over.
-    pub deadline: Instant,
-    /// The user wants to stop.
-    pub interrupt: &'a AtomicBool,
-    /// Gets each call before it is done.
-    pub on_call: &'a (dyn Fn(&Request) + Sync),
-}
-
-impl std::fmt::Debug for Setting<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Setting").field("folder", &self.folder).finish_non_exhaustive()
     }
 }
 
@@ -150,10 +114,9 @@ impl<'a> Laboratory<'a> {
         work: impl FnOnce(&Guest, &Calling<'_>) -> Result<Answer, Trouble>,
     ) -> Result<Answer, Trouble> {
         let guest = self.guest(machine)?;
-        let subject = self.subject(guest.subject)?;
+        let subject = self.setting.subject(guest.subject())?;
         let cancelled = || self.cancelled();
-        let Setting { folder, interrupt, .. } = &self.setting;
-        let calling = Calling { subject, folder, kept: &self.kept, interrupt, cancelled: &cancelled };
+        let calling = Calling { setting: &self.setting, subject, kept: &self.kept, cancelled: &cancelled };
         Ok(match work(&guest, &calling)? {
             Answer::Job(job) => Answer::Job(self.new_job(machine, job)),
             answer => answer,
@@ -168,11 +131,6 @@ impl<'a> Laboratory<'a> {
         number
     }
 
-    fn subject(&self, number: u32) -> Result<&Subject, Trouble> {
-        let subject = self.setting.subjects.get(number as usize);
-        subject.ok_or_else(|| Trouble::new(ErrorName::Missing, "the experiment has no such kernel"))
-    }
-
     fn machine(&self, wanted: &MachineDescription) -> Result<Answer, Trouble> {
         let (number, wires) = {
             let mut inventory = self.inventory();
@@ -180,12 +138,9 @@ impl<'a> Laboratory<'a> {
         };
         let subject = wanted.kernel.unwrap_or_default();
         let making = Making {
-            backend: self.setting.backend,
-            waiting: Waiting { interrupt: self.setting.interrupt, progress: &mut |_| {} },
-            subject: self.subject(subject)?,
-            machine: &self.setting.machine,
-            needs: &self.setting.needs,
-            folders: (self.setting.folder.path(), &self.kept.folder),
+            setting: &self.setting,
+            subject: self.setting.subject(subject)?,
+            folder: &self.kept.folder,
         };
         let parts = making.parts(wanted, number, &wires)?;
         let may_be_clone = wanted.clone.unwrap_or(true) && !self.setting.no_clones;

@@ -23,6 +23,9 @@ const OUTPUT_MAX: u64 = 4 << 20;
 /// SIGKILL of signal(7).
 pub(super) const KILL: i32 = 9;
 
+/// Permissions of files that a script makes.
+pub(super) const PERMISSIONS: u32 = 0o755;
+
 /// What a task takes of a message, about, in bytes.
 fn length(task: &Task) -> usize {
     match task {
@@ -137,6 +140,26 @@ impl Guest {
             }
             End::NotStarted(why) => Err(Trouble::new(ErrorName::Stopped, why)),
             End::TimedOut { .. } => Err(Trouble::broken(Blame::Kiln, "a file has no limit of its own")),
+        }
+    }
+
+    /// Writes a file in as many pieces as it takes.
+    pub(super) fn put(
+        &self,
+        (path, for_agent): (&str, bool),
+        content: &[u8],
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), Trouble> {
+        let mut append = false;
+        let mut pieces = content.chunks(self.piece_max());
+        loop {
+            let piece = pieces.next();
+            if piece.is_none() && append {
+                return Ok(());
+            }
+            let task = Task::Write { path: path.to_string(), append, permissions: PERMISSIONS, for_agent };
+            self.file(task, piece.unwrap_or_default().to_vec(), cancelled)?;
+            append = true;
         }
     }
 

@@ -37,7 +37,7 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         }
         MachineCall::Pause {} => refused(guest.work(|machine| machine.hold(true))?),
         MachineCall::Resume {} => refused(guest.work(|machine| machine.hold(false))?),
-        MachineCall::PowerCut { .. } => guest.start_again(calling.interrupt).map(|()| Answer::Done),
+        MachineCall::PowerCut { .. } => guest.start_again(calling.setting.interrupt).map(|()| Answer::Done),
         MachineCall::Snapshot { name } => guest.save_snapshot(name.as_deref().unwrap_or(USUAL_NAME)),
         MachineCall::Restore { name } => guest.load_snapshot(name.as_deref().unwrap_or(USUAL_NAME)),
         MachineCall::Dump {} => {

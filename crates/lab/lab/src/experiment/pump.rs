@@ -25,12 +25,14 @@ enum Order {
     End {
         powers_off: bool,
     },
+    /// Somebody else listens to it from now on.
+    HandOver,
 }
 
 /// A machine, and the thread that listens to it.
 pub(super) struct Pump {
     orders: Sender<Order>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Option<Vmm>>>,
 }
 
 impl std::fmt::Debug for Pump {
@@ -73,6 +75,13 @@ impl Pump {
         self.order(Order::End { powers_off: true });
     }
 
+    /// Gives the machine out, which has been heard up to now; nothing if the thread is gone.
+    pub(super) fn into_machine(mut self) -> Option<Vmm> {
+        self.order(Order::HandOver);
+        // A panic of the thread was reported when it happened.
+        self.thread.take()?.join().ok()?
+    }
+
     fn order(&self, order: Order) {
         // A thread that is gone has no machine to do it with.
         let _ = self.orders.send(order);
@@ -87,7 +96,18 @@ impl Drop for Pump {
     }
 }
 
-fn listen(mut machine: Vmm, transcript: &Transcript, orders: &Receiver<Order>) {
+/// Takes in what the machine has said up to now.
+pub(super) fn hear(machine: &mut Vmm, transcript: &Transcript) {
+    loop {
+        match machine.next(Instant::now()) {
+            Event::Quiet => return,
+            event => transcript.take(event),
+        }
+    }
+}
+
+/// Listens until the machine has gone, or is handed over.
+fn listen(mut machine: Vmm, transcript: &Transcript, orders: &Receiver<Order>) -> Option<Vmm> {
     let mut silence = Silence::begin(&mut machine);
     let mut is_over = false;
     loop {
@@ -99,9 +119,17 @@ fn listen(mut machine: Vmm, transcript: &Transcript, orders: &Receiver<Order>) {
                 work(&mut machine);
                 continue;
             }
-            Ok(Order::End { powers_off: true }) => return Box::new(machine).stop(),
+            Ok(Order::End { powers_off: true }) => {
+                Box::new(machine).stop();
+                return None;
+            }
             Ok(Order::End { powers_off: false }) | Err(TryRecvError::Disconnected) => {
-                return machine.cut_power();
+                machine.cut_power();
+                return None;
+            }
+            Ok(Order::HandOver) => {
+                hear(&mut machine, transcript);
+                return Some(machine);
             }
             Err(TryRecvError::Empty) => {}
         }

@@ -1,16 +1,15 @@
 //! A machine is put back to where it was.
 
 use std::sync::{Arc, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use hardware::Device;
 use hardware::disk::Content;
-use machine::{Event, Machine, Vmm};
 use script::{Answer, ErrorName, Trouble};
 
 use super::disks::Disks;
 use super::guest::Guest;
-use super::transcript::{Commands, Transcript};
+use super::pump::hear;
+use super::transcript::Commands;
 
 /// Longest name of a snapshot.
 const NAME_MAX: usize = 64;
@@ -79,16 +78,6 @@ impl Guest {
         let lasts = |device: &&Device| matches!(device, Device::Disk(disk) if !disk.readonly && !matches!(disk.content, Content::Empty(_)));
         let found = self.spec.hardware.devices.iter().find(lasts)?;
         Some(format!("{found} cannot be put back: only empty disks can, and those that are not written to"))
-    }
-}
-
-/// Takes in what the machine has said up to now.
-fn hear(machine: &mut Vmm, transcript: &Transcript) {
-    loop {
-        match machine.next(Instant::now()) {
-            Event::Quiet => return,
-            event => transcript.take(event),
-        }
     }
 }
 

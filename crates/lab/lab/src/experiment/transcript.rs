@@ -36,6 +36,8 @@ pub(super) struct State {
     pub(super) console: Vec<String>,
     /// What the agent was asked.
     pub(super) commands: Commands,
+    /// What became of the files in its window.
+    pub(super) unpacked: Option<Result<(), String>>,
     /// For how long the machine has said nothing although it could.
     pub(super) silence: Duration,
     /// Lines of the log in which no report of the kernel was found.
@@ -171,6 +173,7 @@ impl State {
             FromAgent::Answer { number, trouble } => {
                 self.commands.answers.insert(number, trouble);
             }
+            FromAgent::Unpacked { trouble } => self.unpacked = Some(trouble.map_or(Ok(()), Err)),
             FromAgent::JobOutput { job, bytes } => {
                 let output = &mut self.commands.jobs.entry(job).or_default().output;
                 let room = OUTPUT_MAX.saturating_sub(output.len());

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::data::ObjectKind;
+use crate::id::KernelIndex;
 use crate::kind::Kind;
 use crate::signature::{ALLOW, Gives, Signature, optional, required};
 
@@ -104,6 +105,18 @@ pub enum GuestCall {
     },
     /// Restart, and wait for the agent.
     Reboot {
+        /// How long it may take.
+        #[serde(default, with = "judge::json::optional_seconds")]
+        timeout: Option<Duration>,
+    },
+    /// Go over to another kernel, and wait for the agent.
+    Kexec {
+        /// Which; the one that runs if it is not set.
+        #[serde(default)]
+        kernel: Option<KernelIndex>,
+        /// Parameters in place of those that the machine was described with.
+        #[serde(default)]
+        append: Option<String>,
         /// How long it may take.
         #[serde(default, with = "judge::json::optional_seconds")]
         timeout: Option<Duration>,
@@ -236,6 +249,18 @@ pub(crate) const METHODS: &[Signature] = &[
         rest: None,
         gives: Gives::Outcome,
         about: "restarts the machine and waits for its agent",
+    },
+    Signature {
+        name: "kexec",
+        parameters: &[
+            optional("kernel", Kind::Object(ObjectKind::Kernel)),
+            optional("append", Kind::Text),
+            optional("timeout", Kind::Time),
+            ALLOW,
+        ],
+        rest: None,
+        gives: Gives::Outcome,
+        about: "goes over to another kernel, or to its own again, by kexec, and waits for its agent",
     },
     Signature {
         name: "suspend",

@@ -37,6 +37,7 @@ def check(lab):
     m.wait_for("login:", where = "console")
     m.wait_for("test -e /x", where = "command")
     m.reboot(timeout = "1m")
+    m.kexec(kernel = lab.kernels[0], append = "quiet", timeout = "1m")
     m.suspend("5s")
     note(str(m.qmp("query-status", verbose = True)["return"]["running"]))
     m.plug("edu")

@@ -70,7 +70,7 @@ pub(crate) enum Origin<F> {
 }
 
 impl<F> Origin<F> {
-    fn as_ref(&self) -> Origin<&F> {
+    pub(crate) fn as_ref(&self) -> Origin<&F> {
         match self {
             Self::Boot { initramfs, memory, window } => {
                 Origin::Boot { initramfs, memory: memory.as_ref(), window: window.as_ref() }
@@ -98,6 +98,13 @@ impl<F> Origin<F> {
             Self::Clone { memory, state, window } => [Some(memory), Some(state), window],
         };
         all.into_iter().flatten()
+    }
+
+    /// The window through which programs come, if there is one.
+    pub(crate) fn window(self) -> Option<F> {
+        match self {
+            Self::Boot { window, .. } | Self::Clone { window, .. } => window,
+        }
     }
 
     /// What it boots from, if it does.

@@ -34,6 +34,8 @@ impl Vmm {
     /// Why it cannot be restored.
     pub fn load_snapshot(&mut self, name: &str, snapshot: &Snapshot) -> Result<(), String> {
         self.driver.load_snapshot(name)?;
+        // Its memory is a copy now, into which nothing of the file comes.
+        self.window = None;
         (self.encoder, self.decoder) = (snapshot.encoder, snapshot.decoder.clone());
         Ok(())
     }

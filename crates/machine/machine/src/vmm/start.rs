@@ -1,5 +1,6 @@
 //! Starts the program of a machine.
 
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -61,6 +62,8 @@ pub(crate) fn start(
     let (console, its_console) = port(WRITE_LIMIT)?;
     launch::hold_much(&its_console);
     let (control, its_control) = port(WRITE_LIMIT)?;
+    let window = origin.as_ref().window().map(OwnedFd::try_clone).transpose();
+    let window = window.map_err(|source| Error::host("the window for programs", source))?;
     let parts = Parts {
         console: its_console.into(),
         control: its_control.into(),
@@ -81,6 +84,7 @@ pub(crate) fn start(
     readers::read_port(copy(&console)?, sender.clone(), Raw::Console);
     readers::read_port(copy(&control)?, sender, Raw::Control);
     let machine = Vmm::new(process, launch.driver, events, console, control);
+    let machine = Vmm { window: window.map(File::from), ..machine };
     let machine = match &spec.dumps {
         Some(folder) => machine.dump_into(folder, spec.memory_mib),
         None => machine,
