@@ -1,24 +1,35 @@
-//! The text of a condition that did not hold.
+//! The text of a condition.
 
 use starlark::codemap::FileSpan;
-use starlark_syntax::syntax::ast::{ArgumentP, AstExpr, AstNoPayload, Expr};
+use starlark_syntax::syntax::ast::{AstExpr, AstNoPayload};
 use starlark_syntax::syntax::uniplate::Visit;
 
-use crate::rewrite::bytes;
+use crate::expectation::{Comparison, first_argument};
 use crate::show::shown;
+use crate::source::bytes;
 use crate::syntax::Files;
 
 /// Characters of a condition that are shown.
 const WIDTH: usize = 200;
 
-/// The first argument of the call that is evaluated here, as the user wrote it.
-pub(crate) fn condition(files: &Files, call: &FileSpan) -> Option<String> {
+/// A condition as the user wrote it.
+pub(crate) struct Condition {
+    pub(crate) text: String,
+    /// Both sides, if it compares.
+    pub(crate) sides: Option<[String; 2]>,
+}
+
+/// The condition of the call that is evaluated here.
+pub(crate) fn condition(files: &Files, call: &FileSpan) -> Option<Condition> {
     let file = files.get(call.filename())?;
     let start = file.original(call.span).start;
     let argument = search(&Visit::Stmt(file.statement()), start)?;
-    let text = file.source.text.get(bytes(argument.span))?;
-    let words: Vec<&str> = text.split_whitespace().collect();
-    Some(shown(&words.join(" "), WIDTH))
+    let written = |expression: &AstExpr| {
+        let text = file.source.text.get(bytes(expression.span)).unwrap_or_default();
+        shown(&text.split_whitespace().collect::<Vec<_>>().join(" "), WIDTH)
+    };
+    let sides = Comparison::of(argument).map(|it| [it.left, it.right].map(written));
+    Some(Condition { text: written(argument), sides })
 }
 
 fn search<'a>(tree: &Visit<'a, AstNoPayload>, start: usize) -> Option<&'a AstExpr> {
@@ -34,16 +45,4 @@ fn search<'a>(tree: &Visit<'a, AstNoPayload>, start: usize) -> Option<&'a AstExp
         }
     });
     found
-}
-
-fn first_argument(expression: &AstExpr, start: usize) -> Option<&AstExpr> {
-    let Expr::Call(function, arguments) = &expression.node else { return None };
-    let is_name = matches!(function.node, Expr::Identifier(_));
-    if bytes(expression.span).start != start || !is_name {
-        return None;
-    }
-    match &arguments.args.first()?.node {
-        ArgumentP::Positional(value) | ArgumentP::Named(_, value) => Some(value),
-        _ => None,
-    }
 }

@@ -7,9 +7,8 @@ use sha2::{Digest, Sha256};
 use crate::folder::{Folder, SCRIPT};
 use crate::metadata::Metadata;
 use crate::problem::Problem;
-use crate::rewrite::bytes;
 use crate::setup::Setup;
-use crate::source::Source;
+use crate::source::{Source, bytes};
 use crate::syntax::{Files, Parsed};
 
 /// Files of a script.

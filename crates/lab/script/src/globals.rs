@@ -6,6 +6,7 @@ use starlark::environment::{Globals, GlobalsBuilder, LibraryExtension};
 use starlark::eval::Evaluator;
 use starlark::values::Value;
 
+use crate::comparison;
 use crate::context::{Context, Passed, Phase};
 use crate::counting;
 use crate::data::{Data, Described};
@@ -48,6 +49,7 @@ fn functions() -> Vec<(&'static str, Act)> {
         vec![(EXPERIMENT.name, experiment), (METRIC_INFO.name, described), (STEP, step), (BRANCH, branch)];
     functions.extend(RECORDS.iter().map(|signature| (signature.name, recorded as Act)));
     functions.extend(counting::FUNCTIONS);
+    functions.push(comparison::FUNCTION);
     functions
 }
 

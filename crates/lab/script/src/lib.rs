@@ -8,7 +8,7 @@
 //! * [`experiment`]: a folder with a script, and its [`metadata`], which is read without running it
 //! * [`folder`]: all that a script can read of the host; [`source`]: a file of it, and places in it
 //! * [`check`](mod@check): what is wrong with a script, without running it
-//! * `dialect`, `nesting`, `rewrite`, `syntax`: from text to a tree that counts what it does; `literal`: values of the tree
+//! * `dialect`, `nesting`, `expectation`, `rewrite`, `syntax`: from text to a tree that counts what it does; `literal`: values of the tree
 //!
 //! What it asks for:
 //!
@@ -24,7 +24,7 @@
 //! * [`journal`]: what a run leaves to the next one; [`verdict`]: what it concludes
 //! * `load`, `execute`: evaluation; `context`: what is evaluated; `parallel`, `barrier`: branches; `random`: chance
 //! * `value`, `data`: values, inside and outside of the interpreter
-//! * `globals`, `steps`, `recorded`, `condition`, `json`, `counting`: the functions; `native`, `ask`: the methods
+//! * `globals`, `steps`, `recorded`, `condition`, `comparison`, `json`, `counting`: the functions; `native`, `ask`: the methods
 //! * [`problem`]: an error that points to the script; `stop`, `failure`: on the way to it; [`show`]: text of a stranger
 
 pub mod answer;
@@ -33,6 +33,7 @@ mod barrier;
 pub mod bench;
 pub mod call;
 pub mod check;
+mod comparison;
 mod condition;
 mod context;
 mod counting;
@@ -41,6 +42,7 @@ pub mod describe;
 mod dialect;
 pub mod event;
 mod execute;
+mod expectation;
 pub mod experiment;
 mod failure;
 pub mod folder;

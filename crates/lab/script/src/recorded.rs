@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json};
 use starlark::eval::Evaluator;
 use starlark::values::Value;
 
+use crate::comparison::Unequal;
 use crate::condition::condition;
 use crate::context::{Context, Passed};
 use crate::event::{Event, Figure};
@@ -93,15 +94,20 @@ fn expect<'v>(
     };
     let fields = signature.bind(&shape).map_err(misfit)?;
     let named = passed.named.iter().find(|(name, _)| name == "condition").map(|(_, value)| value);
-    let holds = passed.positional.first().or(named).is_some_and(|value| value.to_bool());
-    if holds {
+    let value = passed.positional.first().or(named).copied();
+    if value.is_some_and(Value::to_bool) {
         return Ok(Value::new_none());
     }
     let place = eval.call_stack_top_location();
     let said = text(&fields, "text");
-    let text = match place.and_then(|span| condition(context.session.files, &span)) {
-        Some(condition) => format!("expected: {said}; this does not hold: {condition}"),
-        None => format!("expected: {said}"),
+    let Some(condition) = place.and_then(|span| condition(context.session.files, &span)) else {
+        return Err(Stop::unexpected(format!("expected: {said}")));
     };
-    Err(Stop::unexpected(text))
+    let found = value.and_then(Unequal::from_value).map(|it| it.sides.clone());
+    let sides =
+        condition.sides.zip(found).into_iter().flat_map(|(sides, found)| sides.into_iter().zip(found));
+    // What a literal is need not be said.
+    let values = sides.filter(|(side, found)| side != found).collect();
+    let text = format!("expected: {said}; this does not hold: {}", condition.text);
+    Err(Stop { values, ..Stop::unexpected(text) })
 }

@@ -4,9 +4,11 @@
 //! counted, and each of its elements is a chance to look at the memory. A multiplication can make a long text of a short
 //! one at once, and a shift a long number, so their operands are looked at; `*` and `<<` are replaced in the tree.
 
-use starlark_syntax::codemap::{Pos, Span};
 use starlark_syntax::syntax::ast::{AssignOp, AstExpr, AstNoPayload, AstStmt, Clause, Expr, ForClause, Stmt};
 use starlark_syntax::syntax::uniplate::Visit;
+
+use crate::expectation::{Comparison, condition_of};
+use crate::source::bytes;
 
 /// The beginning of names that a script may not use.
 pub(crate) const RESERVED: &str = "_kiln_";
@@ -29,10 +31,15 @@ pub(crate) const SHIFT: &str = "_kiln_shift";
 /// Looks at a number and by how much it is shifted, and gives the latter.
 pub(crate) const SHIFT_BY: &str = "_kiln_shift_by";
 
+/// Compares, and keeps both sides if the comparison does not hold.
+pub(crate) const COMPARED: &str = "_kiln_compared";
+
 /// Text that is put into a source.
 #[derive(Debug, Clone)]
 struct Insertion {
     at: usize,
+    /// Bytes of the source in whose place it stands.
+    replaces: usize,
     text: String,
 }
 
@@ -54,7 +61,7 @@ impl Rewritten {
         for insertion in &insertions {
             out.push_str(text.get(done..insertion.at).unwrap_or_default());
             out.push_str(&insertion.text);
-            done = insertion.at;
+            done = insertion.at + insertion.replaces;
         }
         out.push_str(text.get(done..).unwrap_or_default());
         Self { text: out, insertions }
@@ -71,16 +78,10 @@ impl Rewritten {
             if offset < start + insertion.text.len() {
                 return insertion.at;
             }
-            added += insertion.text.len();
+            added += insertion.text.len() - insertion.replaces;
         }
         offset.saturating_sub(added)
     }
-}
-
-/// The bytes of something.
-pub(crate) fn bytes(span: Span) -> std::ops::Range<usize> {
-    let offset = |pos: Pos| usize::try_from(pos.get()).unwrap_or(usize::MAX);
-    offset(span.begin())..offset(span.end())
 }
 
 fn in_statement(statement: &AstStmt, text: &str, out: &mut Vec<Insertion>) {
@@ -99,11 +100,11 @@ fn in_statement(statement: &AstStmt, text: &str, out: &mut Vec<Insertion>) {
 fn in_child(child: &Visit<'_, AstNoPayload>, text: &str, out: &mut Vec<Insertion>) {
     match child {
         Visit::Stmt(statement) => in_statement(statement, text, out),
-        Visit::Expr(expression) => in_expression(expression, out),
+        Visit::Expr(expression) => in_expression(expression, text, out),
     }
 }
 
-fn in_expression(expression: &AstExpr, out: &mut Vec<Insertion>) {
+fn in_expression(expression: &AstExpr, text: &str, out: &mut Vec<Insertion>) {
     match &expression.node {
         Expr::ListComprehension(element, first, rest) => {
             wrap_element(element, out);
@@ -113,9 +114,9 @@ fn in_expression(expression: &AstExpr, out: &mut Vec<Insertion>) {
             wrap_element(&entry.0, out);
             count(first, rest, out);
         }
-        _ => {}
+        _ => condition_of(expression).into_iter().for_each(|condition| compare(condition, text, out)),
     }
-    expression.visit_expr(|child| in_expression(child, out));
+    expression.visit_expr(|child| in_expression(child, text, out));
 }
 
 fn count(first: &ForClause, rest: &[Clause], out: &mut Vec<Insertion>) {
@@ -126,6 +127,16 @@ fn count(first: &ForClause, rest: &[Clause], out: &mut Vec<Insertion>) {
     for clause in std::iter::once(first).chain(more) {
         wrap(&clause.over, &format!("{OVER}("), out);
     }
+}
+
+/// A comma of the same length takes the place of the operator.
+fn compare(condition: &AstExpr, text: &str, out: &mut Vec<Insertion>) {
+    let Some(comparison) = Comparison::of(condition) else { return };
+    let Some(at) = comparison.operator_at(text) else { return };
+    let Comparison { operator, .. } = comparison;
+    wrap(condition, &format!("{COMPARED}(\"{operator}\", "), out);
+    let replaces = operator.len();
+    out.push(Insertion { at, replaces, text: format!("{:<replaces$}", ",") });
 }
 
 /// The brackets of a tuple are not in its span, so its first element is wrapped.
@@ -142,6 +153,6 @@ fn wrap(expression: &AstExpr, before: &str, out: &mut Vec<Insertion>) {
         return;
     }
     let bytes = bytes(expression.span);
-    out.push(Insertion { at: bytes.start, text: before.to_owned() });
-    out.push(Insertion { at: bytes.end, text: ")".to_owned() });
+    out.push(Insertion { at: bytes.start, replaces: 0, text: before.to_owned() });
+    out.push(Insertion { at: bytes.end, replaces: 0, text: ")".to_owned() });
 }

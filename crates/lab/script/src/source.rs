@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use starlark_syntax::codemap::{Pos, Span};
 
 use crate::show::shown;
 
@@ -70,6 +71,12 @@ impl Source {
         let offset = offset.min(self.text.len());
         (0..=offset).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or(0)
     }
+}
+
+/// The bytes of a part of the tree.
+pub(crate) fn bytes(span: Span) -> std::ops::Range<usize> {
+    let offset = |pos: Pos| usize::try_from(pos.get()).unwrap_or(usize::MAX);
+    offset(span.begin())..offset(span.end())
 }
 
 #[cfg(test)]

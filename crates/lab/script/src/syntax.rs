@@ -10,8 +10,8 @@ use starlark_syntax::syntax::module::AstModuleFields;
 
 use crate::dialect::dialect;
 use crate::problem::Problem;
-use crate::rewrite::{RESERVED, Rewritten, SHIFT, TIMES, bytes};
-use crate::source::{Position, SOURCE_BYTES, Source};
+use crate::rewrite::{RESERVED, Rewritten, SHIFT, TIMES};
+use crate::source::{Position, SOURCE_BYTES, Source, bytes};
 
 /// A file that was parsed.
 #[derive(Debug, Clone)]

@@ -285,16 +285,23 @@ fn passed<'v>(args: &Arguments<'v, '_>, heap: &'v Heap) -> starlark::Result<Pass
     Ok(Passed { positional: positional.unwrap_or_default(), named: named.unwrap_or_default() })
 }
 
-/// An error, with the variables at hand.
+/// An error, with the variables at hand after the values that it has already.
 fn at_hand(stop: Stop, eval: &Evaluator<'_, '_, '_>) -> starlark::Error {
-    let variables = eval.local_variables().into_iter().filter(|(name, _)| !name.starts_with('_'));
+    let known = |name: &String| stop.values.iter().any(|(value, _)| value == name);
+    let variables =
+        eval.local_variables().into_iter().filter(|(name, _)| !name.starts_with('_') && !known(name));
     let variables = variables.filter_map(|(name, value)| {
         let is_lab = ObjectValue::from_value(value).is_some_and(|it| it.0.kind == ObjectKind::Lab);
         let is_data = !HIDDEN.contains(&value.get_type()) && !is_lab;
-        is_data.then(|| (name, shown(&short(value), WIDTH)))
+        is_data.then(|| (name, seen(value)))
     });
-    let values = if stop.values.is_empty() { variables.take(VALUES).collect() } else { stop.values.clone() };
+    let values = stop.values.iter().cloned().chain(variables).take(VALUES).collect();
     starlark::Error::new_native(Stop { values, ..stop })
+}
+
+/// A value as people see it.
+pub(crate) fn seen(value: Value<'_>) -> String {
+    shown(&short(value), WIDTH)
 }
 
 /// A value for people: a list in a list is not put into words.

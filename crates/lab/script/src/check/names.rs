@@ -9,7 +9,7 @@ use crate::globals::globals;
 use crate::metadata::statements;
 use crate::nearest::nearest;
 use crate::problem::Problem;
-use crate::rewrite::bytes;
+use crate::source::bytes;
 use crate::syntax::{Files, Parsed};
 
 /// What the analysis of the interpreter calls a name that nothing has.

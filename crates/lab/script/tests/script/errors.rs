@@ -69,7 +69,36 @@ fn variables_are_shown_as_people_write_them() {
     let (_, _, text) =
         ended("s = struct(a = 1, b = [2])\nx = 5\ng = lambda: x\ny = 6\nexpect(g() == y, \"five\")");
     let shown: Vec<&str> = text.lines().filter_map(|line| line.trim_start().strip_prefix("| ")).collect();
-    assert_eq!(shown, ["^", "s = struct(a = 1, b = list of 1)", "y = 6"], "{text}");
+    assert_eq!(shown, ["^", "g() = 5", "y = 6", "s = struct(a = 1, b = list of 1)"], "{text}");
+}
+
+/// Whatever the sides are, they are evaluated once.
+#[test]
+fn a_comparison_that_does_not_hold_shows_both_sides() {
+    for (condition, sides) in [
+        ("len(\"abc\") == 4", &["len(\"abc\") = 3"][..]),
+        ("(1 + 1) * 2 != 2 << 1", &["(1 + 1) * 2 = 4", "2 << 1 = 4"]),
+        ("list([1])   <\n  [0]", &["list([1]) = [1]"]),
+        ("(\"a\" + \"\\n\\x1b\") >= (\"b\")", &["\"a\" + \"\\n\\x1b\" = \"a\\n\\u{1b}\""]),
+        (
+            "{}.setdefault(\"a\", \"x\" * 200) == \"\"",
+            &[concat!("{}.setdefault(\"a\", \"x\" * 200) = \"", "x")],
+        ),
+        ("1 == 1 and 2 == 3", &[]),
+        ("1 == # here\n 2", &[]),
+    ] {
+        let (outcome, _, text) = ended(&format!("expect({condition}, \"so\")"));
+        assert_eq!(outcome, Outcome::Fail, "{text}");
+        let shown: Vec<&str> =
+            text.lines().filter_map(|line| line.trim_start().strip_prefix("| ")).skip(1).collect();
+        assert_eq!(shown.len(), sides.len(), "{text}");
+        assert!(shown.iter().zip(sides).all(|(shown, side)| shown.starts_with(side)), "{text}");
+    }
+    for condition in ["1 == 1", "1 != \"a\"", "1 < 2", "2 <= 2", "[2] > [1]", "2 >= 2", "len([1]) == 1"] {
+        assert_eq!(ended(&format!("expect({condition}, \"so\")")).0, Outcome::Pass, "{condition}");
+    }
+    let (outcome, blame, text) = ended("expect(1 < \"a\", \"so\")");
+    assert_eq!((outcome, blame), (Outcome::Broken, Some(Blame::Case)), "{text}");
 }
 
 /// Mistakes, each the last line of a step.

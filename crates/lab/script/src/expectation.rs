@@ -1,0 +1,59 @@
+//! The condition of an `expect`, as it is in the tree.
+//!
+//! A condition is evaluated before `expect` is called. So that both sides of a comparison are known when it does not hold, it
+//! becomes the call of a function that keeps them.
+
+use starlark_syntax::syntax::ast::{ArgumentP, AstExpr, BinOp, Expr};
+
+use crate::source::bytes;
+
+/// The words of a comparison.
+pub(crate) struct Comparison<'a> {
+    pub(crate) left: &'a AstExpr,
+    pub(crate) operator: &'static str,
+    pub(crate) right: &'a AstExpr,
+}
+
+impl<'a> Comparison<'a> {
+    /// The comparison that a condition is.
+    pub(crate) fn of(condition: &'a AstExpr) -> Option<Self> {
+        let Expr::Op(left, operator, right) = &condition.node else { return None };
+        let operator = match operator {
+            BinOp::Equal => "==",
+            BinOp::NotEqual => "!=",
+            BinOp::Less => "<",
+            BinOp::LessOrEqual => "<=",
+            BinOp::Greater => ">",
+            BinOp::GreaterOrEqual => ">=",
+            _ => return None,
+        };
+        Some(Self { left, operator, right })
+    }
+
+    /// Where its operator begins; nothing if a comment stands beside it.
+    pub(crate) fn operator_at(&self, text: &str) -> Option<usize> {
+        let start = bytes(self.left.span).end;
+        let between = text.get(start..bytes(self.right.span).start).filter(|text| !text.contains('#'))?;
+        Some(start + between.find(self.operator)?)
+    }
+}
+
+/// The condition, if this is a call of `expect`.
+pub(crate) fn condition_of(expression: &AstExpr) -> Option<&AstExpr> {
+    let Expr::Call(function, _) = &expression.node else { return None };
+    let is_expect = matches!(&function.node, Expr::Identifier(name) if name.node.ident == "expect");
+    is_expect.then(|| first_argument(expression, bytes(expression.span).start)).flatten()
+}
+
+/// The first argument of a call that begins here.
+pub(crate) fn first_argument(expression: &AstExpr, start: usize) -> Option<&AstExpr> {
+    let Expr::Call(function, arguments) = &expression.node else { return None };
+    let is_name = matches!(function.node, Expr::Identifier(_));
+    if bytes(expression.span).start != start || !is_name {
+        return None;
+    }
+    match &arguments.args.first()?.node {
+        ArgumentP::Positional(value) | ArgumentP::Named(_, value) => Some(value),
+        _ => None,
+    }
+}
