@@ -40,6 +40,8 @@ def over(lab):
     m = lab.machine()
     m.kexec(kernel = lab.kernels[1])
     expect(m.run("uname -r").output.strip() == lab.kernels[1].release, "it is the other kernel")
+    m.modprobe("dummy")
+    expect("dummy" in m.read("/proc/modules"), "with modules of its own")
     m.reboot()
     expect(m.run("uname -r").output.strip() == lab.kernels[0].release, "firmware starts the first one")
 

@@ -281,6 +281,8 @@ fn agent() -> Archive {
     let mut archive = Archive::default();
     archive.device("/dev/console", 5, 1);
     archive.file("/init", AGENT, 0o755);
+    // Modules come into machines that began without one, too.
+    archive.directory("/lib/modules");
     archive.link("/bin/kiln-report", "/init");
     archive.link("/bin/kiln-case", "/init");
     archive
