@@ -6,7 +6,7 @@ use protocol::waiting::{FOREGROUND, decode};
 use protocol::{Counts, End, RunRequest, Work};
 use rustix::process::{WaitOptions, waitpid};
 
-use crate::{launch, results, work};
+use crate::{launch, processes, results};
 use harness::child::{exit, fork};
 
 const USAGE: &str = "usage: kiln-case [NAME]    without a name: the case that is at hand";
@@ -68,7 +68,7 @@ fn wanted(arguments: &[String]) -> Result<RunRequest, String> {
 fn in_child(body: impl FnOnce() -> i32) -> Result<End, String> {
     let Some(pid) = fork().map_err(|error| format!("fork: {error}"))? else { exit(body()) };
     match waitpid(Some(pid), WaitOptions::empty()) {
-        Ok(Some((_, status))) => Ok(work::end_of(status)),
+        Ok(Some((_, status))) => Ok(processes::end_of(status)),
         other => Err(format!("waiting for the case: {other:?}")),
     }
 }

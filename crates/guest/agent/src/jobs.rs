@@ -18,17 +18,14 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
 use rustix::system::RebootCommand;
 
+use crate::processes::{NOT_EXECUTABLE, NOT_FOUND, end_of, unblock_signals};
 use crate::session::Session;
 use crate::system::{load_kernel, restart};
 use crate::wake::set_clock;
-use crate::{interface, launch, root, work};
+use crate::{interface, root};
 
 /// Jobs at a time.
 const JOBS_MAX: usize = 256;
-
-/// What a shell gives for a program that cannot be executed, and for one that is not there: sh(1).
-pub(crate) const NOT_EXECUTABLE: i32 = 126;
-pub(crate) const NOT_FOUND: i32 = 127;
 
 /// All jobs that have not ended.
 #[derive(Debug, Default)]
@@ -100,7 +97,7 @@ impl Jobs {
             let Some(place) = self.0.iter().position(|job| job.pid == pid) else { continue };
             let mut job = self.0.swap_remove(place);
             job.drain(session);
-            session.send(&FromAgent::JobEnded { job: job.number, end: work::end_of(status) });
+            session.send(&FromAgent::JobEnded { job: job.number, end: end_of(status) });
         }
     }
 }
@@ -186,7 +183,7 @@ fn in_child(task: &Task, input: &OwnedFd, output: OwnedFd) -> i32 {
 /// A session and standard streams of its own; the signals of a fresh process.
 fn isolate(input: &OwnedFd, output: OwnedFd) -> Result<(), Errno> {
     rustix::process::setsid()?;
-    launch::unblock_signals();
+    unblock_signals();
     rustix::stdio::dup2_stdin(input)?;
     rustix::stdio::dup2_stdout(&output)?;
     rustix::stdio::dup2_stderr(&output)?;

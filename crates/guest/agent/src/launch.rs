@@ -20,6 +20,7 @@ use rustix::process::Pid;
 
 use crate::environment::list_modules;
 use crate::leftovers::TMP;
+use crate::processes::unblock_signals;
 use crate::{results, root};
 
 /// The number under which programs of a case inherit the results page.
@@ -107,15 +108,6 @@ fn pass_on(file: &OwnedFd) -> Result<(), Errno> {
     match unsafe { libc::dup2(file.as_raw_fd(), RESULTS_DESCRIPTOR) } {
         ..0 => Err(harness::child::last_error()),
         _ => Ok(()),
-    }
-}
-
-pub(crate) fn unblock_signals() {
-    // SAFETY: the set is a local that sigemptyset initialises.
-    unsafe {
-        let mut none = std::mem::zeroed();
-        libc::sigemptyset(&raw mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
     }
 }
 

@@ -1,7 +1,13 @@
 //! The processes of user space.
 
+use protocol::End;
 use protocol::message::TEXT_MAX;
 use protocol::results::cut;
+use rustix::process::WaitStatus;
+
+/// What a shell gives for a program that cannot be executed, and for one that is not there: sh(1).
+pub(crate) const NOT_EXECUTABLE: i32 = 126;
+pub(crate) const NOT_FOUND: i32 = 127;
 
 /// Living processes of user space other than this one: `ID (NAME)`.
 pub(crate) fn all() -> Vec<String> {
@@ -24,6 +30,24 @@ pub(crate) fn kill_all() {
     // From process 1 the special number -1 means everyone else: kill(2). Nobody else is no error.
     // SAFETY: no memory is involved.
     unsafe { libc::kill(-1, libc::SIGKILL) };
+}
+
+/// Lets a new process have the signals that this one waits for.
+pub(crate) fn unblock_signals() {
+    // SAFETY: the set is a local that sigemptyset initialises.
+    unsafe {
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+}
+
+/// How a process ended, from its wait status.
+pub(crate) fn end_of(status: WaitStatus) -> End {
+    match status.terminating_signal() {
+        Some(signal) => End::Signalled(signal),
+        None => End::Exited(status.exit_status().unwrap_or(-1)),
+    }
 }
 
 /// State and kernel stack of every process of user space: proc_pid_stack(5), proc_pid_wchan(5).

@@ -20,9 +20,7 @@ use rustix::mount::{MountFlags, mount};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
-use crate::jobs::{NOT_EXECUTABLE, NOT_FOUND};
-use crate::launch::unblock_signals;
-use crate::work::end_of;
+use crate::processes::{NOT_EXECUTABLE, NOT_FOUND, end_of, unblock_signals};
 
 /// The init of a root.
 const INIT: &str = "/sbin/init";

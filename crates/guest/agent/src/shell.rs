@@ -10,7 +10,7 @@ use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsi
 
 use crate::session::Session;
 use crate::system::power_off;
-use crate::{launch, processes, root, work};
+use crate::{processes, root, work};
 use harness::child::{exit, fork};
 
 const CONSOLE: &str = "/dev/ttyS0";
@@ -98,7 +98,7 @@ fn in_child(shell: &Command, term: &str, console: &OwnedFd) -> i32 {
         let _ = rustix::io::write(console, format!("{}\n", stop.0.text).as_bytes());
         return 126;
     }
-    launch::unblock_signals();
+    processes::unblock_signals();
     let program = if Path::new(program).exists() { program } else { SHELL };
     let error = std::process::Command::new(program)
         .args(arguments)

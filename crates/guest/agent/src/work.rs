@@ -8,7 +8,7 @@ use protocol::message::TEXT_MAX;
 use protocol::results::{PAGE_SIZE, Page};
 use protocol::{End, FromAgent, Leftover, ReportKind, RunRequest, ToAgent, Work};
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process_group, wait};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
 
 use crate::session::Session;
 use crate::system::{power_off, taint};
@@ -161,18 +161,10 @@ pub(crate) fn reap(pid: Pid) -> Option<End> {
     let mut end = None;
     while let Ok(Some((ended, status))) = wait(WaitOptions::NOHANG) {
         if ended == pid {
-            end = Some(end_of(status));
+            end = Some(processes::end_of(status));
         }
     }
     end
-}
-
-/// How a process ended, from its wait status.
-pub(crate) fn end_of(status: WaitStatus) -> End {
-    match status.terminating_signal() {
-        Some(signal) => End::Signalled(signal),
-        None => End::Exited(status.exit_status().unwrap_or(-1)),
-    }
 }
 
 /// What a run writes.

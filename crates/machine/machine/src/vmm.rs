@@ -14,11 +14,12 @@
 //! * [`snapshot`]: a machine is put back to where it was
 //! * [`traces`]: what its kernel prints when it is provoked
 //!
-//! What QEMU and UML do each in their own way is a [`Driver`].
+//! What QEMU and UML do each in their own way is a [`driver`].
 
 mod boot;
 mod built;
 mod cloning;
+mod driver;
 mod dump;
 mod kexec;
 pub(crate) mod launch;
@@ -36,7 +37,6 @@ mod waiting;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -44,7 +44,6 @@ use std::time::{Duration, Instant};
 
 use console::Console;
 use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
-use serde_json::Value;
 
 use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
@@ -56,6 +55,7 @@ use waiting::Waiting;
 pub use boot::{Booted, Starting};
 pub use built::{Built, Programs};
 pub(crate) use cloning::{Frames, Frozen};
+pub(crate) use driver::Driver;
 pub use kexec::Successor;
 pub use snapshot::Snapshot;
 pub(crate) use traces::Provocation;
@@ -74,70 +74,6 @@ const POWER_OFF_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a panic may go on printing.
 const PANIC_PATIENCE: Duration = Duration::from_secs(3);
-
-/// What machines say that nobody knows how to clone.
-const CANNOT_BE_CLONED: &str = "it cannot be cloned";
-
-/// What QEMU and UML do each in their own way.
-pub(crate) trait Driver: std::fmt::Debug + Send {
-    /// Why the machine is no more, from what was on its console and how its program ended.
-    fn death(&mut self, console: &Console, exit: &Exit) -> Death;
-
-    /// Whether a clone has gone on where its template stopped, waiting for it until `deadline`; the error says
-    /// why it never will.
-    fn runs_by(&mut self, _deadline: Instant) -> Result<bool, String> {
-        Err(CANNOT_BE_CLONED.to_string())
-    }
-
-    /// Has a clone go on whose template had stopped itself.
-    fn resume(&mut self, _deadline: Instant) -> Result<(), String> {
-        Err(CANNOT_BE_CLONED.to_string())
-    }
-
-    /// Why its state can never be written, as far as is known at its start.
-    fn blocks_clones(&mut self) -> Option<String> {
-        None
-    }
-
-    /// Executes a command of the machine's monitor.
-    fn execute(&mut self, _command: &str, _arguments: &Value) -> Result<Value, String> {
-        Err("User-Mode Linux has no such monitor: use a kernel for QEMU".to_string())
-    }
-
-    /// Stops all CPUs, or lets them go on; the machine is not over.
-    fn hold(&mut self, _is_held: bool) -> Result<(), String> {
-        Err("User-Mode Linux cannot be paused: use a kernel for QEMU".to_string())
-    }
-
-    /// Whether all CPUs are stopped on purpose.
-    fn is_held(&self) -> bool {
-        false
-    }
-
-    /// Keeps the state of a machine that is held, in its program.
-    fn save_snapshot(&mut self, _name: &str) -> Result<(), String> {
-        Err(CANNOT_BE_CLONED.to_string())
-    }
-
-    /// Restores it.
-    fn load_snapshot(&mut self, _name: &str) -> Result<(), String> {
-        Err(CANNOT_BE_CLONED.to_string())
-    }
-
-    /// Stops the machine and writes the state of its devices.
-    fn save(&mut self, _state: BorrowedFd<'_>) -> Result<(), String> {
-        Err(CANNOT_BE_CLONED.to_string())
-    }
-
-    /// The state of a machine that stopped answering.
-    fn examine(&mut self, process: &Process) -> Vec<String>;
-
-    /// Makes the kernel print back traces on the console; false where that cannot be done.
-    fn provoke(&mut self, how: Provocation) -> bool;
-
-    /// Writes the machine's memory into a file; the error says why it could not.
-    fn dump(&mut self, path: &Path) -> Result<(), String>;
-}
 
 /// Something that came out of the program.
 #[derive(Debug)]

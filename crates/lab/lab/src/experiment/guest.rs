@@ -1,6 +1,5 @@
 //! A machine of a script.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +15,7 @@ use script::{ErrorName, Trouble};
 
 use super::disks::Disks;
 use super::pump::Pump;
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshots, Surroundings};
 use super::transcript::Transcript;
 use super::wire::Plugs;
 use crate::backend::store;
@@ -41,7 +40,7 @@ pub(super) struct Guest {
     pub(super) directory: String,
     pub(super) plugs: Plugs,
     pub(super) disks: Arc<Disks>,
-    pub(super) snapshots: Mutex<BTreeMap<String, Arc<Snapshot>>>,
+    pub(super) snapshots: Snapshots,
 }
 
 /// What a machine is made of.
@@ -73,7 +72,7 @@ impl Guest {
             running: AtomicU32::new(subject),
             request,
             disks,
-            snapshots: Mutex::default(),
+            snapshots: Snapshots::default(),
             spec: Spec { connections, ..spec },
             timeouts,
             kernel,
@@ -93,7 +92,7 @@ impl Guest {
             pump.cut_power();
         }
         self.transcript.begin_again();
-        self.forget_snapshots();
+        self.snapshots.forget();
         self.boot(false, interrupt)
     }
 
@@ -154,6 +153,11 @@ impl Guest {
             Engine::Qemu(_) => PIECE_MAX,
             Engine::Uml => 1024,
         }
+    }
+
+    /// What it is beside its program.
+    pub(super) fn surroundings(&self) -> Surroundings {
+        Surroundings { transcript: Arc::clone(&self.transcript), disks: Arc::clone(&self.disks) }
     }
 
     pub(super) fn number(&self) -> u32 {

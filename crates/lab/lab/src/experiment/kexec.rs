@@ -98,7 +98,7 @@ impl Guest {
         let interrupt = calling.setting.interrupt;
         let machine = self.hand_over()?;
         self.transcript.begin_again();
-        self.forget_snapshots();
+        self.snapshots.forget();
         let starting = successor.start_in(machine, self.number()).map_err(|error| host(&error))?;
         let booted = starting.wait_for_hello(interrupt, &mut |line| {
             self.transcript.take(Event::Console(line.to_string()));

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::calling::Calling;
 use super::guest::Guest;
+use super::snapshot::{self, Snapshot, cannot_be_restored};
 
 /// How long a guest may take to let a device go.
 const UNPLUG_LIMIT: Duration = Duration::from_secs(30);
@@ -38,8 +39,8 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         MachineCall::Pause {} => refused(guest.work(|machine| machine.hold(true))?),
         MachineCall::Resume {} => refused(guest.work(|machine| machine.hold(false))?),
         MachineCall::PowerCut { .. } => guest.start_again(calling.setting.interrupt).map(|()| Answer::Done),
-        MachineCall::Snapshot { name } => guest.save_snapshot(name.as_deref().unwrap_or(USUAL_NAME)),
-        MachineCall::Restore { name } => guest.load_snapshot(name.as_deref().unwrap_or(USUAL_NAME)),
+        MachineCall::Snapshot { name } => save_snapshot(guest, name.as_deref().unwrap_or(USUAL_NAME)),
+        MachineCall::Restore { name } => load_snapshot(guest, name.as_deref().unwrap_or(USUAL_NAME)),
         MachineCall::Dump {} => {
             let (name, path) = calling.kept.place("memory.vmcore")?;
             refused(guest.work(move |machine| machine.dump(&path))?)?;
@@ -50,6 +51,25 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         MachineCall::Transmit { port, text } => {
             guest.plugs.transmit(port, text.as_bytes()).map(|()| Answer::Done)
         }
+    }
+}
+
+fn save_snapshot(guest: &Guest, name: &str) -> Result<Answer, Trouble> {
+    let fits = snapshot::check(name).and_then(|()| cannot_be_restored(&guest.spec).map_or(Ok(()), Err));
+    refused(fits)?;
+    let (own_name, of) = (name.to_string(), guest.surroundings());
+    let saved = guest.work(move |machine| Snapshot::save(machine, &own_name, &of))?;
+    refused(saved.map(|saved| guest.snapshots.keep(name, saved)))
+}
+
+fn load_snapshot(guest: &Guest, name: &str) -> Result<Answer, Trouble> {
+    let (own_name, of) = (name.to_string(), guest.surroundings());
+    let load = |snapshot: std::sync::Arc<Snapshot>| {
+        guest.work(move |machine| snapshot.load(machine, &own_name, &of))
+    };
+    match guest.snapshots.get(name).map(load) {
+        Ok(loaded) => refused(loaded?),
+        Err(why) => refused(Err::<(), String>(why)),
     }
 }
 

@@ -1,18 +1,22 @@
 //! A machine is put back to where it was.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hardware::Device;
 use hardware::disk::Content;
-use script::{Answer, ErrorName, Trouble};
+use machine::{Spec, Vmm};
 
 use super::disks::Disks;
-use super::guest::Guest;
 use super::pump::hear;
-use super::transcript::Commands;
+use super::transcript::{Commands, Transcript};
 
 /// Longest name of a snapshot.
 const NAME_MAX: usize = 64;
+
+/// The snapshots of a machine, by their names.
+#[derive(Debug, Default)]
+pub(super) struct Snapshots(Mutex<BTreeMap<String, Arc<Snapshot>>>);
 
 /// What belongs to the state of a machine and is not in its program.
 #[derive(Debug)]
@@ -22,73 +26,82 @@ pub(super) struct Snapshot {
     commands: Commands,
 }
 
-impl Guest {
-    /// Keeps the state of the machine under a name.
-    pub(super) fn save_snapshot(&self, name: &str) -> Result<Answer, Trouble> {
-        check(name)?;
-        if let Some(why) = self.cannot_be_restored() {
-            return Err(refused(why));
-        }
-        let (name_in_machine, disks, transcript) =
-            (name.to_string(), Arc::clone(&self.disks), Arc::clone(&self.transcript));
-        let saved = self.work(move |machine| {
-            machine.while_held(|machine| {
-                hear(machine, &transcript);
-                let conversation = machine.save_snapshot(&name_in_machine)?;
-                let disks = disks.copy().map_err(|error| error.to_string())?;
-                Ok(Snapshot { conversation, disks, commands: transcript.lock().commands.clone() })
-            })
-        })?;
-        self.snapshots().insert(name.to_string(), Arc::new(saved.map_err(refused)?));
-        Ok(Answer::Done)
+/// What a machine is, beside its program.
+#[derive(Debug, Clone)]
+pub(super) struct Surroundings {
+    pub(super) transcript: Arc<Transcript>,
+    pub(super) disks: Arc<Disks>,
+}
+
+impl Snapshots {
+    pub(super) fn keep(&self, name: &str, snapshot: Snapshot) {
+        self.lock().insert(name.to_string(), Arc::new(snapshot));
     }
 
-    /// Puts the machine back into the state that is kept under a name.
-    pub(super) fn load_snapshot(&self, name: &str) -> Result<Answer, Trouble> {
-        let found = self.snapshots().get(name).cloned();
-        let snapshot = found.ok_or_else(|| refused(format!("the machine has no snapshot {name:?}")))?;
-        let (name, disks, transcript) =
-            (name.to_string(), Arc::clone(&self.disks), Arc::clone(&self.transcript));
-        let restored = self.work(move |machine| {
-            machine.while_held(|machine| {
-                hear(machine, &transcript);
-                disks.put_back(&snapshot.disks).map_err(|error| error.to_string())?;
-                machine.load_snapshot(&name, &snapshot.conversation)?;
-                transcript.put_back(&snapshot.commands);
-                Ok(())
-            })
-        })?;
-        restored.map(|()| Answer::Done).map_err(refused)
+    /// The one of this name.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub(super) fn get(&self, name: &str) -> Result<Arc<Snapshot>, String> {
+        self.lock().get(name).cloned().ok_or_else(|| format!("the machine has no snapshot {name:?}"))
     }
 
     /// A machine that is started again is another program, which keeps none.
-    pub(super) fn forget_snapshots(&self) {
-        self.snapshots().clear();
+    pub(super) fn forget(&self) {
+        self.lock().clear();
     }
 
-    fn snapshots(&self) -> MutexGuard<'_, std::collections::BTreeMap<String, Arc<Snapshot>>> {
-        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What of the machine is neither in its program nor on its empty disks.
-    fn cannot_be_restored(&self) -> Option<String> {
-        if self.spec.disk_mib > 0 {
-            return Some("the disk that the experiment needs cannot be put back: use disks =".to_string());
-        }
-        let lasts = |device: &&Device| matches!(device, Device::Disk(disk) if !disk.readonly && !matches!(disk.content, Content::Empty(_)));
-        let found = self.spec.hardware.devices.iter().find(lasts)?;
-        Some(format!("{found} cannot be put back: only empty disks can, and those that are not written to"))
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Snapshot>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn check(name: &str) -> Result<(), Trouble> {
+impl Snapshot {
+    /// Keeps the state of a machine under a name.
+    pub(super) fn save(machine: &mut Vmm, name: &str, of: &Surroundings) -> Result<Self, String> {
+        machine.while_held(|machine| {
+            hear(machine, &of.transcript);
+            let conversation = machine.save_snapshot(name)?;
+            let disks = of.disks.copy().map_err(|error| error.to_string())?;
+            Ok(Self { conversation, disks, commands: of.transcript.lock().commands.clone() })
+        })
+    }
+
+    /// Puts the machine back into the state that is kept under a name.
+    pub(super) fn load(&self, machine: &mut Vmm, name: &str, of: &Surroundings) -> Result<(), String> {
+        machine.while_held(|machine| {
+            hear(machine, &of.transcript);
+            of.disks.put_back(&self.disks).map_err(|error| error.to_string())?;
+            machine.load_snapshot(name, &self.conversation)?;
+            of.transcript.put_back(&self.commands);
+            Ok(())
+        })
+    }
+}
+
+/// What of a machine is neither in its program nor on its empty disks.
+pub(super) fn cannot_be_restored(spec: &Spec) -> Option<String> {
+    if spec.disk_mib > 0 {
+        return Some("the disk that the experiment needs cannot be put back: use disks =".to_string());
+    }
+    let lasts = |device: &&Device| match device {
+        Device::Disk(disk) => !disk.readonly && !matches!(disk.content, Content::Empty(_)),
+        _ => false,
+    };
+    let found = spec.hardware.devices.iter().find(lasts)?;
+    Some(format!("{found} cannot be put back: only empty disks can, and those that are not written to"))
+}
+
+/// Whether a name can be that of a snapshot.
+///
+/// # Errors
+///
+/// Why not.
+pub(super) fn check(name: &str) -> Result<(), String> {
     let is_fine = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if (1..=NAME_MAX).contains(&name.len()) && name.chars().all(is_fine) {
         return Ok(());
     }
-    Err(refused(format!("{name:?} is no name of a snapshot: use up to {NAME_MAX} letters, digits, - and _")))
-}
-
-fn refused(why: String) -> Trouble {
-    Trouble::new(ErrorName::Refused, why)
+    Err(format!("{name:?} is no name of a snapshot: use up to {NAME_MAX} letters, digits, - and _"))
 }

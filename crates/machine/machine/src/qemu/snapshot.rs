@@ -22,7 +22,7 @@ const DESCRIPTORS: u64 = 1;
 const JOB: &str = "snapshot";
 
 /// How long that may take; a fraction of a second for each 100 MiB that the guest uses on an idle host.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How often is looked whether it is done.
 const INTERVAL: Duration = Duration::from_millis(5);
@@ -65,7 +65,7 @@ fn add_file(monitor: &mut Monitor) -> Result<(), String> {
 fn job(monitor: &mut Monitor, command: &str, mut arguments: Value) -> Result<(), String> {
     arguments["job-id"] = json!(JOB);
     monitor.execute(command, &arguments)?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while Instant::now() < deadline {
         let jobs = monitor.execute("query-jobs", &json!({}))?;
         let own = jobs.as_array().and_then(|jobs| jobs.iter().find(|job| job["id"] == JOB));
@@ -76,5 +76,5 @@ fn job(monitor: &mut Monitor, command: &str, mut arguments: Value) -> Result<(),
         }
         std::thread::sleep(INTERVAL);
     }
-    Err(format!("its {command} did not end within {} s", PATIENCE.as_secs()))
+    Err(format!("its {command} did not end within {} s", TIMEOUT.as_secs()))
 }

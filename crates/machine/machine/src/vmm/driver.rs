@@ -1,0 +1,76 @@
+//! What QEMU and UML do each in their own way.
+
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::time::Instant;
+
+use console::Console;
+use serde_json::Value;
+
+use super::Provocation;
+use super::process::{Exit, Process};
+use crate::Death;
+
+/// What machines say that nobody knows how to clone.
+const CANNOT_BE_CLONED: &str = "it cannot be cloned";
+
+/// What QEMU and UML do each in their own way.
+pub(crate) trait Driver: std::fmt::Debug + Send {
+    /// Why the machine is no more, from what was on its console and how its program ended.
+    fn death(&mut self, console: &Console, exit: &Exit) -> Death;
+
+    /// Whether a clone has gone on where its template stopped, waiting for it until `deadline`; the error says
+    /// why it never will.
+    fn runs_by(&mut self, _deadline: Instant) -> Result<bool, String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
+
+    /// Has a clone go on whose template had stopped itself.
+    fn resume(&mut self, _deadline: Instant) -> Result<(), String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
+
+    /// Why its state can never be written, as far as is known at its start.
+    fn blocks_clones(&mut self) -> Option<String> {
+        None
+    }
+
+    /// Executes a command of the machine's monitor.
+    fn execute(&mut self, _command: &str, _arguments: &Value) -> Result<Value, String> {
+        Err("User-Mode Linux has no such monitor: use a kernel for QEMU".to_string())
+    }
+
+    /// Stops all CPUs, or lets them go on; the machine is not over.
+    fn hold(&mut self, _is_held: bool) -> Result<(), String> {
+        Err("User-Mode Linux cannot be paused: use a kernel for QEMU".to_string())
+    }
+
+    /// Whether all CPUs are stopped on purpose.
+    fn is_held(&self) -> bool {
+        false
+    }
+
+    /// Keeps the state of a machine that is held, in its program.
+    fn save_snapshot(&mut self, _name: &str) -> Result<(), String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
+
+    /// Restores it.
+    fn load_snapshot(&mut self, _name: &str) -> Result<(), String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
+
+    /// Stops the machine and writes the state of its devices.
+    fn save(&mut self, _state: BorrowedFd<'_>) -> Result<(), String> {
+        Err(CANNOT_BE_CLONED.to_string())
+    }
+
+    /// The state of a machine that stopped answering.
+    fn examine(&mut self, process: &Process) -> Vec<String>;
+
+    /// Makes the kernel print back traces on the console; false where that cannot be done.
+    fn provoke(&mut self, how: Provocation) -> bool;
+
+    /// Writes the machine's memory into a file; the error says why it could not.
+    fn dump(&mut self, path: &Path) -> Result<(), String>;
+}
