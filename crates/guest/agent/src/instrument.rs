@@ -16,7 +16,7 @@ pub(crate) fn is_there() -> bool {
 }
 
 /// Runs the instrument, which stops the machine by itself when it is done; `began` is the time-stamp counter when
-/// user space did. If there is a root, the instrument is told so by a second argument: what keeps programs from it.
+/// user space did. If there is a root, a second argument says what keeps programs from it.
 pub(crate) fn run(session: &mut Session, began: u64, trouble: &[String]) {
     session.send(&hello());
     for text in trouble {

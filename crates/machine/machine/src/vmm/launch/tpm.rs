@@ -27,7 +27,7 @@ pub(in crate::vmm) fn start() -> Result<OwnedFd, Error> {
     started.map(|()| qemu.into()).map_err(|source| Error::host("starting swtpm", source))
 }
 
-/// It is told what to do through its standard input. Its state is in memory, and so gone with it.
+/// QEMU controls it through its standard input. Its state is in memory, and so gone with it.
 fn command(program: &Path, control: OwnedFd, state: OwnedFd) -> Command {
     let mut command = Command::new(program);
     let words = ["socket", "--tpm2", "--terminate", "--ctrl", "type=unixio,clientfd=0", "--tpmstate"];
