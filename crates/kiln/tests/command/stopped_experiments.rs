@@ -11,7 +11,8 @@ use crate::support::root::with_busybox;
 use crate::support::stopping::{SIGNALS, half, stop, with_own_temporary};
 use crate::support::{BUILD, Call, KERNEL, Place, Running, text, until};
 
-/// Two steps. The second one says when it is time, and ends with a program of the folder, which takes as long as it likes.
+/// Two steps. The second one says when it is time, and ends with a machine whose root is yet to be made, which takes as long as
+/// the program of this host that makes it.
 const SCRIPT: &str = r#"
 experiment(question = "why?", time = "60m", measures = [metric_info("number", unit = "1")])
 
@@ -23,8 +24,7 @@ def second(lab, number):
     BEFORE
     note("it is time")
     NOW
-    m.put(lab.file("rest"))
-    m.run("sh /tmp/rest", timeout = "30m")
+    lab.machine(root = "ROOT")
     metric("number", number)
 
 step(second, step(first))
@@ -42,7 +42,7 @@ const BOOTS: Phase =
     Phase { script: ("", "m = lab.machine(clone = False)"), is_time: |running| assert!(running.qemu() > 0) };
 const IS_CLONED: Phase =
     Phase { script: ("", "m = lab.machine()"), is_time: |running| assert!(running.qemu() > 0) };
-const RUNS: Phase = Phase { script: ("m = lab.machine()", ""), is_time: |_| () };
+const RUNS: Phase = Phase { script: ("m = lab.machine()\n    m.start(\"sleep 3600\")", ""), is_time: |_| () };
 const WRITES: Phase = Phase {
     script: ("m = lab.machine()", "m.write(\"/tmp/x\", \"0123456789abcdef\" * (1 << 15))"),
     is_time: |_| (),
@@ -83,9 +83,8 @@ impl Trial {
         Self { place, folder }
     }
 
-    /// The script ends with this, and the program of that name waits.
-    fn call(&self, rest: &str, held: &str, more: &[&str]) -> Call {
-        fs::write(self.folder.join("rest"), rest).expect("writable");
+    /// The program of this name waits.
+    fn call(&self, held: &str, more: &[&str]) -> Call {
         let results = self.place.path().join("results");
         let first = ["exp", "run", text(&self.folder), "--results", text(&results), "--kernel", KERNEL];
         let call = self.place.kiln([&first[..], more].concat());
@@ -108,11 +107,11 @@ impl Trial {
 #[track_caller]
 fn survives(phase: &Phase, signal: Signal) {
     let trial = Trial::new(phase.script);
-    let running = trial.call("sleep 3600", "mkfs.erofs", &[]).start();
+    let running = trial.call("mkfs.erofs", &[]).start();
     trial.await_record("it is time", 1);
     (phase.is_time)(&running);
     stop(&trial.place, running, signal);
-    let done = trial.call("exit 0", "", &[]).run_within(BUILD).expect(0);
+    let done = trial.call("", &[]).run_within(BUILD).expect(0);
     let done = done.says("goes on after the steps").says("number = 7");
     assert_eq!(trial.journal().matches("first on").count(), 1, "{}", done.stdout);
     assert_eq!(half(&trial.place.path().join("results")), [""; 0].map(PathBuf::from));
@@ -161,7 +160,7 @@ fn while_a_user_space_is_made_for_a_machine() {
 #[test]
 fn while_runs_are_compared() {
     let trial = Trial::new(RUNS.script);
-    let call = || trial.call("exit 0", "", &["--kernel", "uml:deb"]);
+    let call = || trial.call("", &["--kernel", "uml:deb"]);
     let running = call().start();
     trial.await_record("concluded", 2);
     kill_if_alive(running.pid());
