@@ -16,11 +16,11 @@ use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
-use rustix::system::RebootCommand;
+use rustix::system::{RebootCommand, reboot};
 
-use crate::processes::{NOT_EXECUTABLE, NOT_FOUND, end_of, unblock_signals};
+use crate::processes::{NOT_EXECUTABLE, NOT_FOUND, end_of, status_of, unblock_signals};
 use crate::session::Session;
-use crate::system::{load_kernel, restart};
+use crate::system::load_kernel;
 use crate::wake::set_clock;
 use crate::{interface, root};
 
@@ -56,9 +56,9 @@ impl Jobs {
             Order::Unload { name } => unload(&name).map_err(describe_error),
             Order::Interface(interface) => interface::configure(&interface),
             Order::Clock { now_us } => set_clock(now_us).map_err(describe_error),
-            Order::Restart => restart(RebootCommand::Restart).map_err(describe_error),
+            Order::Restart => reboot(RebootCommand::Restart).map_err(describe_error),
             Order::LoadKernel { parameters } => load_kernel(&parameters).map_err(|error| error.to_string()),
-            Order::Kexec => restart(RebootCommand::Kexec).map_err(describe_error),
+            Order::Kexec => reboot(RebootCommand::Kexec).map_err(describe_error),
         };
         session.send(&FromAgent::Answer { number, trouble: done.err() });
     }
@@ -68,7 +68,7 @@ impl Jobs {
             return Err(format!("more than {JOBS_MAX} commands at a time"));
         }
         if let Some(why) = root::lost_services() {
-            return Err(format!("the root cannot be used: {why}"));
+            return Err(why);
         }
         let (pid, pipe) = spawn(task, input).map_err(|error| error.to_string())?;
         let left = usize::try_from(output_max).unwrap_or(usize::MAX);
@@ -200,7 +200,7 @@ fn program(command: &Command) -> i32 {
         std::process::Command::new(program).args(arguments).envs(variables).current_dir(directory).exec();
     // The script shows what a job wrote.
     let _ = writeln!(std::io::stdout(), "{program}: {error}");
-    if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
+    status_of(&error)
 }
 
 fn read(path: &str) -> std::io::Result<()> {

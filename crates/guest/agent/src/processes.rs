@@ -32,6 +32,11 @@ pub(crate) fn kill_all() {
     unsafe { libc::kill(-1, libc::SIGKILL) };
 }
 
+/// What a shell gives for a program that was not executed.
+pub(crate) fn status_of(error: &std::io::Error) -> i32 {
+    if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
+}
+
 /// Lets a new process have the signals that this one waits for.
 pub(crate) fn unblock_signals() {
     // SAFETY: the set is a local that sigemptyset initialises.

@@ -102,15 +102,16 @@ pub(crate) fn has_services() -> bool {
     matches!(*state(), Some(State::Ready(Some(_))))
 }
 
-/// Says so if its init has ended, with which all programs end; later ones cannot use the root.
-pub(crate) fn lost_services() -> Option<&'static str> {
+/// What keeps later programs from the root, if its init has ended since this was asked last, and with it all programs.
+pub(crate) fn lost_services() -> Option<String> {
     let mut state = state();
     let Some(State::Ready(Some(services))) = &*state else { return None };
     if !services.have_ended() {
         return None;
     }
     *state = Some(State::Unusable(LOST.to_string()));
-    Some(LOST)
+    drop(state);
+    hindrance()
 }
 
 fn inside() -> Result<Inside, String> {

@@ -20,7 +20,7 @@ use rustix::mount::{MountFlags, mount};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
-use crate::processes::{NOT_EXECUTABLE, NOT_FOUND, end_of, unblock_signals};
+use crate::processes::{NOT_EXECUTABLE, NOT_FOUND, end_of, status_of, unblock_signals};
 
 /// The init of a root.
 const INIT: &str = "/sbin/init";
@@ -111,7 +111,7 @@ fn become_init() -> i32 {
     }
     let variables = [("container", "kiln"), ("NOTIFY_SOCKET", NOTIFY), ("TERM", "linux")];
     let error = Command::new(INIT).args(ARGUMENTS).env_clear().envs(variables).exec();
-    if error.kind() == std::io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
+    status_of(&error)
 }
 
 /// Waits until the init says that it is ready.

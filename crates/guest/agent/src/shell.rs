@@ -89,14 +89,14 @@ fn in_child(shell: &Command, term: &str, console: &OwnedFd) -> i32 {
         .and_then(|()| rustix::stdio::dup2_stdin(console))
         .and_then(|()| rustix::stdio::dup2_stdout(console))
         .and_then(|()| rustix::stdio::dup2_stderr(console));
-    let Some((program, arguments)) = shell.argv.split_first() else { return 127 };
+    let Some((program, arguments)) = shell.argv.split_first() else { return processes::NOT_FOUND };
     if taken.is_err() {
-        return 126;
+        return processes::NOT_EXECUTABLE;
     }
     if let Err(stop) = root::enter() {
         // There is nobody else whom it could be shown to.
         let _ = rustix::io::write(console, format!("{}\n", stop.0.text).as_bytes());
-        return 126;
+        return processes::NOT_EXECUTABLE;
     }
     processes::unblock_signals();
     let program = if Path::new(program).exists() { program } else { SHELL };
@@ -106,8 +106,7 @@ fn in_child(shell: &Command, term: &str, console: &OwnedFd) -> i32 {
         .env("PS1", "\\w # ")
         .current_dir(first_directory([&shell.directory, HOME]))
         .exec();
-    // 126 and 127 are what a shell gives for these: sh(1).
-    if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 }
+    processes::status_of(&error)
 }
 
 /// The first of these that is there.

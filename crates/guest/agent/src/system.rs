@@ -6,7 +6,6 @@ use std::os::fd::AsRawFd;
 use harness::needs::cpus;
 use protocol::FromAgent;
 use protocol::job::{KEXEC_IMAGE, KEXEC_INITRAMFS};
-use rustix::io::Errno;
 use rustix::system::{RebootCommand, reboot};
 use rustix::time::Timespec;
 
@@ -42,17 +41,7 @@ pub(crate) fn taint() -> u64 {
         .unwrap_or(0)
 }
 
-/// Restarts the machine at once, as a reset button would, or goes over to the kernel that is loaded; what is not on a disk
-/// is lost.
-///
-/// # Errors
-///
-/// When the kernel refuses.
-pub(crate) fn restart(how: RebootCommand) -> Result<(), Errno> {
-    reboot(how)
-}
-
-/// Loads the kernel that a restart may go over to; its `parameters` end with a zero byte.
+/// Loads the kernel that reboot(2) may go over to; its `parameters` end with a zero byte.
 ///
 /// # Errors
 ///

@@ -80,7 +80,7 @@ fn execute(
     let main = launch::Task::Main(request);
     let end = supervise(session, request, until, || launch::start(&main, page, file));
     if let Some(why) = root::lost_services() {
-        page.report(ReportKind::Broken, &format!("the root cannot be used: {why}"));
+        page.report(ReportKind::Broken, &why);
     }
     let processes = leftovers::remove_processes();
     // Anyone in the case could cut the file off, and reading a page beyond its end would be our death.

@@ -63,14 +63,9 @@ fn save_snapshot(guest: &Guest, name: &str) -> Result<Answer, Trouble> {
 }
 
 fn load_snapshot(guest: &Guest, name: &str) -> Result<Answer, Trouble> {
+    let snapshot = guest.snapshots.get(name).map_err(|why| Trouble::new(ErrorName::Refused, why))?;
     let (own_name, of) = (name.to_string(), guest.surroundings());
-    let load = |snapshot: std::sync::Arc<Snapshot>| {
-        guest.work(move |machine| snapshot.load(machine, &own_name, &of))
-    };
-    match guest.snapshots.get(name).map(load) {
-        Ok(loaded) => refused(loaded?),
-        Err(why) => refused(Err::<(), String>(why)),
-    }
+    refused(guest.work(move |machine| snapshot.load(machine, &own_name, &of))?)
 }
 
 fn refused<T>(done: Result<T, String>) -> Result<Answer, Trouble> {

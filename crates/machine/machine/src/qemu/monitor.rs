@@ -93,7 +93,7 @@ impl Monitor {
 
     /// Has a clone take the state of its devices from this descriptor of QEMU's, and go on.
     pub(super) fn load(&mut self, state: i32) -> std::io::Result<()> {
-        self.send("migrate-set-capabilities", &ignore_shared())?;
+        self.send("migrate-set-capabilities", &ignore_shared(true))?;
         self.send("migrate-incoming", &json!({ "uri": format!("fd:{state}") }))
     }
 
@@ -150,7 +150,7 @@ impl Monitor {
 
     /// Stops the guest and writes the state of its devices.
     pub(super) fn save(&mut self, state: BorrowedFd<'_>) -> Result<(), String> {
-        self.execute("migrate-set-capabilities", &ignore_shared())?;
+        self.execute("migrate-set-capabilities", &ignore_shared(true))?;
         self.execute_with(("getfd", &json!({ "fdname": STATE })), state)?;
         self.execute("migrate", &json!({ "uri": format!("fd:{STATE}") }))?;
         let deadline = Instant::now() + SAVE_PATIENCE;
@@ -227,9 +227,9 @@ impl Monitor {
     }
 }
 
-/// Memory that is shared with the template is not migrated: QEMU's docs/devel/migration.
-fn ignore_shared() -> Value {
-    json!({ "capabilities": [{ "capability": "x-ignore-shared", "state": true }] })
+/// Whether memory that is shared with the template is left out of what is migrated: QEMU's docs/devel/migration.
+pub(super) fn ignore_shared(is_ignored: bool) -> Value {
+    json!({ "capabilities": [{ "capability": "x-ignore-shared", "state": is_ignored }] })
 }
 
 fn complaint(error: RecvTimeoutError) -> &'static str {

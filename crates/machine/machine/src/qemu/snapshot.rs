@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hardware::overlay;
 use serde_json::{Value, json};
 
-use super::monitor::Monitor;
+use super::monitor::{Monitor, ignore_shared};
 use crate::vmm::launch::in_memory;
 
 /// How QEMU calls the file with the snapshots.
@@ -35,9 +35,7 @@ pub(super) fn save(monitor: &mut Monitor, name: &str) -> Result<(), String> {
     } else {
         add_file(monitor)?;
     }
-    // What clones share with their template would be left out.
-    let all = json!({ "capabilities": [{ "capability": "x-ignore-shared", "state": false }] });
-    monitor.execute("migrate-set-capabilities", &all)?;
+    monitor.execute("migrate-set-capabilities", &ignore_shared(false))?;
     job(monitor, "snapshot-save", json!({ "tag": name, "vmstate": NODE, "devices": [NODE] }))
 }
 
