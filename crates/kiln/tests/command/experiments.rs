@@ -231,6 +231,22 @@ step(inside)
     assert!(output.contains("kept 0-version"), "{output}");
 }
 
+#[test]
+fn a_restart_ends_within_the_time_of_the_script() {
+    let steps = r#"
+def restarts(lab):
+    m = lab.machine()
+    note(m.reboot(timeout = "1ms", allow = ["hang"]).reason)
+    expect(m.power_cut(timeout = "1ms", allow = ["hang"]).error == "hang", "so is power that comes back")
+    m.power_cut(timeout = "10m")
+    m.run("true")
+
+step(restarts)
+"#;
+    let late = passes(&Place::new(), "uml:deb", steps);
+    assert!(late.contains("did not reach user space within 0 s; timeout = gives it more time"), "{late}");
+}
+
 /// Memory, disks and commands are as they were; the conversation with the agent goes on from there.
 #[test]
 fn a_machine_goes_back_to_where_it_was() {

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use hardware::Backing;
 use judge::boot::boot_judgement;
 use judge::kernel_report::{KernelReport, scan};
 use judge::{Blame, Outcome};
 use kernel::Kernel;
-use machine::{BootFailure, Booted, Connections, Engine, Spec, TimeoutScale, Vmm};
+use machine::{BootFailure, BootTrouble, Booted, Connections, Engine, Spec, TimeoutScale, Vmm};
 use protocol::ToAgent;
 use protocol::job::{Order, PIECE_MAX};
 use script::{ErrorName, Trouble};
@@ -82,18 +83,23 @@ impl Guest {
             directory,
             plugs,
         };
-        guest.boot(may_be_clone, interrupt)?;
+        guest.boot(None, may_be_clone, interrupt)?;
         Ok(guest)
     }
 
-    /// Starts it again: a boot with the disks that it had. What was left of it is gone.
-    pub(super) fn start_again(&self, interrupt: &AtomicBool) -> Result<(), Trouble> {
+    /// Starts it again: a boot with the disks that it had, within `timeout` if the script sets one. What was left of it
+    /// is gone.
+    pub(super) fn start_again(
+        &self,
+        timeout: Option<Duration>,
+        interrupt: &AtomicBool,
+    ) -> Result<(), Trouble> {
         if let Some(pump) = self.pump().take() {
             pump.cut_power();
         }
         self.transcript.begin_again();
         self.snapshots.forget();
-        self.boot(false, interrupt)
+        self.boot(timeout, false, interrupt)
     }
 
     /// Lets it power off.
@@ -104,16 +110,27 @@ impl Guest {
         self.transcript.take(machine::Event::Ended(machine::Death::PoweredOff));
     }
 
-    fn boot(&self, may_be_clone: bool, interrupt: &AtomicBool) -> Result<(), Trouble> {
-        let source =
-            VmmSource::new(&self.spec, &self.kernel, store(), false).map_err(|error| host(&error))?;
+    fn boot(
+        &self,
+        timeout: Option<Duration>,
+        may_be_clone: bool,
+        interrupt: &AtomicBool,
+    ) -> Result<(), Trouble> {
+        let limited = timeout.map(|timeout| self.within(timeout, self.spec.clone()));
+        let spec = limited.as_ref().unwrap_or(&self.spec);
+        let source = VmmSource::new(spec, &self.kernel, store(), false).map_err(|error| host(&error))?;
         let booted = match may_be_clone {
             true => source.machine(interrupt, &mut |_| {}),
             false => source.boot_one(interrupt, &mut |_| {}),
         };
         let Booted { machine, .. } =
-            booted.map_err(|error| host(&error))?.map_err(|failure| of_boot(&failure))?;
+            booted.map_err(|error| host(&error))?.map_err(|failure| of_boot(failure, timeout))?;
         self.listen(machine, self.subject, interrupt)
+    }
+
+    /// The same with the time that a script gives the boot.
+    pub(super) fn within(&self, timeout: Duration, spec: Spec) -> Spec {
+        Spec { boot_limit: self.timeouts.stretch(timeout), ..spec }
     }
 
     /// Goes on with a machine whose agent has said hello, in the Kernel of this number.
@@ -228,9 +245,12 @@ pub(super) fn host(error: &machine::Error) -> Trouble {
     }
 }
 
-/// What a boot that failed means to a script.
-pub(super) fn of_boot(failure: &BootFailure) -> Trouble {
-    let judgement = boot_judgement(failure);
+/// What a boot that failed means to a script, which may have set its `timeout`.
+pub(super) fn of_boot(mut failure: BootFailure, timeout: Option<Duration>) -> Trouble {
+    if let (BootTrouble::Late { remedy, .. }, Some(_)) = (&mut failure.trouble, timeout) {
+        *remedy = "timeout =";
+    }
+    let judgement = boot_judgement(&failure);
     let text = format!("the machine did not come up: {}", judgement.reason);
     match judgement.outcome {
         Outcome::Crash => Trouble::new(ErrorName::Crash, text),

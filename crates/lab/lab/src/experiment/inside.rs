@@ -63,11 +63,11 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
         GuestCall::WaitFor { pattern, place, timeout } => {
             wait_for(guest, (pattern, *place), timeout.unwrap_or(SOON), cancelled)
         }
-        GuestCall::Reboot { .. } => {
+        GuestCall::Reboot { timeout } => {
             // The machine ends with it, so the answer is its end.
             match guest.order(Order::Restart, cancelled) {
                 Err(trouble) if trouble.name != ErrorName::Reboot => Err(trouble),
-                _ => guest.start_again(calling.setting.interrupt).map(|()| Answer::Done),
+                _ => guest.start_again(*timeout, calling.setting.interrupt).map(|()| Answer::Done),
             }
         }
         GuestCall::Kexec { kernel, append, timeout } => {

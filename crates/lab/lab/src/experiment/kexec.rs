@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kernel::Kernel;
-use machine::{Booted, Engine, Event, Spec, Successor};
+use machine::{Booted, Engine, Event, Successor};
 use protocol::ToAgent;
 use script::id::KernelIndex;
 use script::{Answer, ErrorName, Trouble};
@@ -31,11 +31,13 @@ pub(super) fn call(
     if spec.engine != guest.spec.engine {
         return Err(Trouble::new(ErrorName::Refused, "a kernel for QEMU cannot go over to User-Mode Linux"));
     }
-    let limit = timeout.map_or(spec.boot_limit, |timeout| guest.timeouts.stretch(timeout));
-    let spec = Spec { boot_limit: limit, ..spec };
+    let spec = match timeout {
+        Some(timeout) => guest.within(timeout, spec),
+        None => spec,
+    };
     let successor = Successor::new(&spec, &subject.kernel).map_err(|error| host(&error))?;
     guest.load(&successor, calling.cancelled)?;
-    guest.go_over(&successor, number, calling)?;
+    guest.go_over(&successor, (number, timeout), calling)?;
     Ok(Answer::Done)
 }
 
@@ -92,7 +94,7 @@ impl Guest {
     fn go_over(
         &self,
         successor: &Successor<'_>,
-        number: KernelIndex,
+        (number, timeout): (KernelIndex, Option<Duration>),
         calling: &Calling<'_>,
     ) -> Result<(), Trouble> {
         let interrupt = calling.setting.interrupt;
@@ -103,7 +105,7 @@ impl Guest {
         let booted = starting.wait_for_hello(interrupt, &mut |line| {
             self.transcript.take(Event::Console(line.to_string()));
         });
-        let Booted { machine, .. } = booted.map_err(|failure| of_boot(&failure))?;
+        let Booted { machine, .. } = booted.map_err(|failure| of_boot(failure, timeout))?;
         self.listen(machine, number, interrupt)
     }
 }

@@ -38,7 +38,9 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         }
         MachineCall::Pause {} => refused(guest.work(|machine| machine.hold(true))?),
         MachineCall::Resume {} => refused(guest.work(|machine| machine.hold(false))?),
-        MachineCall::PowerCut { .. } => guest.start_again(calling.setting.interrupt).map(|()| Answer::Done),
+        MachineCall::PowerCut { timeout } => {
+            guest.start_again(*timeout, calling.setting.interrupt).map(|()| Answer::Done)
+        }
         MachineCall::Snapshot { name } => save_snapshot(guest, name.as_deref().unwrap_or(USUAL_NAME)),
         MachineCall::Restore { name } => load_snapshot(guest, name.as_deref().unwrap_or(USUAL_NAME)),
         MachineCall::Dump {} => {
