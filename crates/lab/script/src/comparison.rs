@@ -20,6 +20,8 @@ pub(crate) const FUNCTION: (&str, Act) = (COMPARED, compared);
 /// What stands for the value of a comparison that does not hold.
 #[derive(Debug, ProvidesStaticType, NoSerialize, Allocative)]
 pub(crate) struct Unequal {
+    /// Its number in the condition, from 0 and from left to right.
+    pub(crate) number: usize,
     /// Its sides, for people.
     pub(crate) sides: [String; 2],
 }
@@ -46,13 +48,14 @@ fn compared<'v>(
     passed: &Passed<'v>,
     eval: &mut Evaluator<'v, '_, '_>,
 ) -> Result<Value<'v>, Stop> {
-    let [operator, left, right] = passed.positional[..] else {
+    let [number, operator, left, right] = passed.positional[..] else {
         return Err(Stop::broken(judge::Blame::Kiln, "kiln misread a comparison"));
     };
+    let number = number.unpack_i32().and_then(|number| usize::try_from(number).ok()).unwrap_or_default();
     let holds = holds(operator.unpack_str().unwrap_or_default(), left, right);
     match holds.map_err(|error| Stop::usage(error.without_diagnostic().to_string()))? {
         true => Ok(Value::new_bool(true)),
-        false => Ok(eval.heap().alloc_simple(Unequal { sides: [left, right].map(seen) })),
+        false => Ok(eval.heap().alloc_simple(Unequal { number, sides: [left, right].map(seen) })),
     }
 }
 
@@ -64,6 +67,8 @@ fn holds<'v>(operator: &str, left: Value<'v>, right: Value<'v>) -> starlark::Res
         "<" => order(Ordering::is_lt),
         "<=" => order(Ordering::is_le),
         ">" => order(Ordering::is_gt),
+        "in" => right.is_in(left),
+        "not in" => Ok(!right.is_in(left)?),
         _ => order(Ordering::is_ge),
     }
 }

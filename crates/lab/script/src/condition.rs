@@ -15,8 +15,8 @@ const WIDTH: usize = 200;
 /// A condition as the user wrote it.
 pub(crate) struct Condition {
     pub(crate) text: String,
-    /// Both sides, if it compares.
-    pub(crate) sides: Option<[String; 2]>,
+    /// Both sides of each comparison.
+    pub(crate) sides: Vec<[String; 2]>,
 }
 
 /// The condition of the call that is evaluated here.
@@ -28,7 +28,7 @@ pub(crate) fn condition(files: &Files, call: &FileSpan) -> Option<Condition> {
         let text = file.source.text.get(bytes(expression.span)).unwrap_or_default();
         shown(&text.split_whitespace().collect::<Vec<_>>().join(" "), WIDTH)
     };
-    let sides = Comparison::of(argument).map(|it| [it.left, it.right].map(written));
+    let sides = Comparison::all(argument).iter().map(|(_, it)| [it.left, it.right].map(written)).collect();
     Some(Condition { text: written(argument), sides })
 }
 

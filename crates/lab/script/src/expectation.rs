@@ -1,7 +1,8 @@
 //! The condition of an `expect`, as it is in the tree.
 //!
-//! A condition is evaluated before `expect` is called. So that both sides of a comparison are known when it does not hold, it
-//! becomes the call of a function that keeps them.
+//! A condition is evaluated before `expect` is called. So that both sides of a comparison are known when it does not hold, each
+//! comparison in it becomes the call of a function that keeps them: `and` and `or` then give what that function gave for the one
+//! that decides.
 
 use starlark_syntax::syntax::ast::{ArgumentP, AstExpr, BinOp, Expr};
 
@@ -15,9 +16,21 @@ pub(crate) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// The comparison that a condition is.
-    pub(crate) fn of(condition: &'a AstExpr) -> Option<Self> {
-        let Expr::Op(left, operator, right) = &condition.node else { return None };
+    /// The comparisons of a condition, from left to right.
+    pub(crate) fn all(condition: &'a AstExpr) -> Vec<(&'a AstExpr, Self)> {
+        match &condition.node {
+            Expr::Op(left, BinOp::And | BinOp::Or, right) => {
+                [left, right].into_iter().flat_map(|side| Self::all(side)).collect()
+            }
+            Expr::Op(left, operator, right) => Self::new(left, *operator, right)
+                .map(|comparison| (condition, comparison))
+                .into_iter()
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn new(left: &'a AstExpr, operator: BinOp, right: &'a AstExpr) -> Option<Self> {
         let operator = match operator {
             BinOp::Equal => "==",
             BinOp::NotEqual => "!=",
@@ -25,6 +38,8 @@ impl<'a> Comparison<'a> {
             BinOp::LessOrEqual => "<=",
             BinOp::Greater => ">",
             BinOp::GreaterOrEqual => ">=",
+            BinOp::In => "in",
+            BinOp::NotIn => "not in",
             _ => return None,
         };
         Some(Self { left, operator, right })

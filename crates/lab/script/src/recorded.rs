@@ -5,7 +5,7 @@ use starlark::eval::Evaluator;
 use starlark::values::Value;
 
 use crate::comparison::Unequal;
-use crate::condition::condition;
+use crate::condition::{Condition, condition};
 use crate::context::{Context, Passed};
 use crate::event::{Event, Figure};
 use crate::local::RECORDS;
@@ -103,11 +103,14 @@ fn expect<'v>(
     let Some(condition) = place.and_then(|span| condition(context.session.files, &span)) else {
         return Err(Stop::unexpected(format!("expected: {said}")));
     };
-    let found = value.and_then(Unequal::from_value).map(|it| it.sides.clone());
-    let sides =
-        condition.sides.zip(found).into_iter().flat_map(|(sides, found)| sides.into_iter().zip(found));
-    // What a literal is need not be said.
-    let values = sides.filter(|(side, found)| side != found).collect();
     let text = format!("expected: {said}; this does not hold: {}", condition.text);
+    let values =
+        value.and_then(Unequal::from_value).map(|unequal| sides(condition, unequal)).unwrap_or_default();
     Err(Stop { values, ..Stop::unexpected(text) })
+}
+
+/// The sides of the comparison that does not hold. What a literal is need not be said.
+fn sides(condition: Condition, unequal: &Unequal) -> Vec<(String, String)> {
+    let written = condition.sides.into_iter().nth(unequal.number).into_iter().flatten();
+    written.zip(unequal.sides.iter().cloned()).filter(|(side, found)| side != found).collect()
 }

@@ -114,7 +114,12 @@ fn in_expression(expression: &AstExpr, text: &str, out: &mut Vec<Insertion>) {
             wrap_element(&entry.0, out);
             count(first, rest, out);
         }
-        _ => condition_of(expression).into_iter().for_each(|condition| compare(condition, text, out)),
+        _ => {
+            let comparisons = condition_of(expression).map(Comparison::all).unwrap_or_default();
+            for (number, (whole, comparison)) in comparisons.iter().enumerate() {
+                compare((number, whole), comparison, text, out);
+            }
+        }
     }
     expression.visit_expr(|child| in_expression(child, text, out));
 }
@@ -130,11 +135,15 @@ fn count(first: &ForClause, rest: &[Clause], out: &mut Vec<Insertion>) {
 }
 
 /// A comma of the same length takes the place of the operator.
-fn compare(condition: &AstExpr, text: &str, out: &mut Vec<Insertion>) {
-    let Some(comparison) = Comparison::of(condition) else { return };
+fn compare(
+    (number, whole): (usize, &AstExpr),
+    comparison: &Comparison<'_>,
+    text: &str,
+    out: &mut Vec<Insertion>,
+) {
     let Some(at) = comparison.operator_at(text) else { return };
     let Comparison { operator, .. } = comparison;
-    wrap(condition, &format!("{COMPARED}(\"{operator}\", "), out);
+    wrap(whole, &format!("{COMPARED}({number}, \"{operator}\", "), out);
     let replaces = operator.len();
     out.push(Insertion { at, replaces, text: format!("{:<replaces$}", ",") });
 }

@@ -84,7 +84,10 @@ fn a_comparison_that_does_not_hold_shows_both_sides() {
             "{}.setdefault(\"a\", \"x\" * 200) == \"\"",
             &[concat!("{}.setdefault(\"a\", \"x\" * 200) = \"", "x")],
         ),
-        ("1 == 1 and 2 == 3", &[]),
+        ("1 == 1 and 1 + 1 == 3", &["1 + 1 = 2"]),
+        ("(1 + 1 == 3) or (len(\"a\") > 1 or 2 + 2 not in [4])", &["2 + 2 = 4"]),
+        ("\"a\" + \"b\" in \"b\" and fail(\"no\")", &["\"a\" + \"b\" = \"ab\""]),
+        ("not (1 == 1)", &[]),
         ("1 == # here\n 2", &[]),
     ] {
         let (outcome, _, text) = ended(&format!("expect({condition}, \"so\")"));
@@ -94,7 +97,16 @@ fn a_comparison_that_does_not_hold_shows_both_sides() {
         assert_eq!(shown.len(), sides.len(), "{text}");
         assert!(shown.iter().zip(sides).all(|(shown, side)| shown.starts_with(side)), "{text}");
     }
-    for condition in ["1 == 1", "1 != \"a\"", "1 < 2", "2 <= 2", "[2] > [1]", "2 >= 2", "len([1]) == 1"] {
+    for condition in [
+        "1 == 1",
+        "1 != \"a\"",
+        "1 < 2",
+        "2 <= 2",
+        "[2] > [1]",
+        "2 >= 2",
+        "1 in [1]",
+        "1 == 2 or 1 not in []",
+    ] {
         assert_eq!(ended(&format!("expect({condition}, \"so\")")).0, Outcome::Pass, "{condition}");
     }
     let (outcome, blame, text) = ended("expect(1 < \"a\", \"so\")");
