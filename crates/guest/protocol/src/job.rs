@@ -8,10 +8,10 @@ use crate::command::Command;
 pub const PIECE_MAX: usize = 32 * 1024;
 
 /// Where the agent finds the kernel that [`Order::LoadKernel`] loads.
-pub const KEXEC_IMAGE: &str = "/kexec/image";
+pub const KEXEC_IMAGE: &str = "/kexec-image";
 
 /// Where it finds the initramfs of that.
-pub const KEXEC_INITRAMFS: &str = "/kexec/initramfs";
+pub const KEXEC_INITRAMFS: &str = "/kexec-initramfs";
 
 /// A request, whose answer is [`crate::FromAgent::Answer`] with the same number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

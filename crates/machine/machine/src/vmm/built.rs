@@ -73,10 +73,14 @@ impl<'a> Built<'a> {
             Engine::Qemu(_) => QemuProgram::locate()?,
             Engine::Uml => kernel.image.clone(),
         };
-        // What measures is to find everything where it was in the boot before.
-        let may_come_later = matches!((spec.engine, spec.timing), (Engine::Qemu(_), None));
-        let window = if may_come_later { Window::holding(&files)?.map(Arc::new) } else { None };
-        Ok(Self { spec, kernel, boot, files, window, program })
+        let built = Self { spec, kernel, boot, files, window: None, program };
+        let window = built.may_have_window().then(|| Window::holding(&built.files)).transpose()?;
+        Ok(Self { window: window.flatten().map(Arc::new), ..built })
+    }
+
+    /// What measures is to find everything where it was in the boot before.
+    fn may_have_window(&self) -> bool {
+        matches!((self.spec.engine, self.spec.timing), (Engine::Qemu(_), None))
     }
 
     /// Size of the initramfs in bytes.
@@ -208,10 +212,9 @@ impl<'a> Built<'a> {
     ) -> Result<Starting<'a>, Error> {
         let initramfs = launch::in_memory("initramfs", &self.initramfs(programs))?;
         let memory = self.memory()?;
-        let window = match programs {
-            Programs::Inside => None,
-            Programs::Later => Some(Window::empty()?.descriptor()?),
-        };
+        // One whose programs are inside needs it for kexec.
+        let window = self.may_have_window().then(Window::empty).transpose()?;
+        let window = window.as_ref().map(Window::descriptor).transpose()?;
         let descriptor = memory.as_ref().map(Memory::descriptor).transpose()?;
         let origin = Origin::Boot { initramfs, memory: descriptor, window };
         let start = Instant::now();
