@@ -2,11 +2,12 @@
 //! there are: openat2(2).
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use protocol::root::PROGRAMS;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, symlinkat};
 use rustix::io::Errno;
 
@@ -42,7 +43,8 @@ impl Inside {
         unless_there(symlinkat(target, &above, name))
     }
 
-    /// A file with this content and these permissions, unless something is there already.
+    /// A file with this content and these permissions, unless something is there already. Nothing else may be in the place of
+    /// a user's program: it would run instead.
     pub(crate) fn write_absent(&self, path: &str, content: &[u8], permissions: u32) -> io::Result<()> {
         let (above, name) = self.above(path)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -51,6 +53,10 @@ impl Inside {
                 let mut file = File::from(file);
                 file.write_all(content)?;
                 Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(permissions & 0o777))?)
+            }
+            Err(Errno::EXIST) if path.starts_with(PROGRAMS) && !self.holds(path, content) => {
+                let text = format!("the root has another {path}: give your program another name");
+                Err(io::Error::new(io::ErrorKind::AlreadyExists, text))
             }
             Err(error) => unless_there(Err(error)),
         }
@@ -88,6 +94,16 @@ impl Inside {
             return Err(Errno::INVAL.into());
         }
         Ok((self.directory(above)?, name))
+    }
+
+    /// Whether this is a file with this content.
+    fn holds(&self, path: &str, content: &[u8]) -> bool {
+        // A pipe would wait for a writer.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = openat2(&self.0, path, flags, Mode::empty(), ResolveFlags::IN_ROOT);
+        let mut found = Vec::new();
+        let read = file.map(|file| File::from(file).take(content.len() as u64 + 1).read_to_end(&mut found));
+        matches!(read, Ok(Ok(_))) && found == content
     }
 
     fn resolve(&self, path: &str) -> io::Result<OwnedFd> {
@@ -148,6 +164,24 @@ mod tests {
         let path = scratch.path().join("root/a/b/file");
         assert_eq!(fs::read(&path).unwrap(), b"first");
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn no_other_file_is_in_the_place_of_a_program() {
+        let (scratch, inside) = hostile();
+        let place = format!("{PROGRAMS}/job");
+        inside.write_absent(&place, b"first", 0o755).unwrap();
+        inside.write_absent(&place, b"first", 0o755).unwrap();
+        for other in [&b"first, and more"[..], b"fir", b""] {
+            let error = inside.write_absent(&place, other, 0o755).unwrap_err().to_string();
+            assert_eq!(error, "the root has another /usr/local/bin/job: give your program another name");
+        }
+        let path = scratch.path().join("root/usr/local/bin");
+        for (name, target) in [("link", "/usr/local/bin/job"), ("loop", "loop"), ("directory", "/")] {
+            symlink(target, path.join(name)).unwrap();
+            let written = inside.write_absent(&format!("{PROGRAMS}/{name}"), b"first", 0o755);
+            assert_eq!(written.is_ok(), name == "link", "{name}: {written:?}");
+        }
     }
 
     #[test]

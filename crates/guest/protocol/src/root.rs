@@ -13,6 +13,9 @@ pub const DESCRIPTION: &str = "/kiln/root";
 /// without this prefix.
 pub const LAYER: &str = "/kiln/layer";
 
+/// The directory of the root in which a user's program is.
+pub const PROGRAMS: &str = "/usr/local/bin";
+
 /// Where the agent sees what programs see at `/`.
 pub const VIEW: &str = "/kiln/view";
 

@@ -87,6 +87,20 @@ fn a_directory_is_a_root_and_keeps_what_is_in_it() {
     assert!(!root.join("etc/passwd").exists() && !root.join("proc").exists());
 }
 
+/// It would run instead.
+#[test]
+fn a_root_may_not_have_another_program_in_the_place_of_the_users() {
+    let place = Place::new();
+    let root = with_busybox(&place);
+    let bin = root.join("usr/local/bin");
+    fs::create_dir_all(&bin).expect("writable");
+    fs::copy(root.join("bin/busybox"), bin.join("job")).expect("writable");
+    let job = place.script("job", "exit 0");
+    let run = in_root(&place, text(&root), &job).run().expect(3).only_run();
+    assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Case)), "{run:?}");
+    assert!(run.reason.contains("the root has another /usr/local/bin/job"), "{}", run.reason);
+}
+
 /// Programs begin where kiln does, and write to memory, but for a directory that is named.
 #[test]
 fn the_files_of_this_host_are_a_root() {

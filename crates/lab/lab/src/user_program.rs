@@ -7,14 +7,12 @@ use kernel::Kernel;
 use machine::payload::Wanted;
 use machine::program::{Program, interpreter, read};
 use machine::spec;
+use protocol::root::PROGRAMS;
 use protocol::{Command, Need, Work};
 
 use crate::plan::{Fixed, Item, Plan, tool_path};
 use crate::{scripts, userland};
 use judge::Dialect;
-
-/// Where it is in the machine.
-pub(crate) const PLACE: &str = "/usr/local/bin";
 
 /// Its time limit.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -57,7 +55,7 @@ impl<'a> UserProgram<'a> {
 
 /// Where a program of this name is in the machine.
 pub(crate) fn place(name: &str) -> String {
-    format!("{PLACE}/{name}")
+    format!("{PROGRAMS}/{name}")
 }
 
 impl Plan {
