@@ -9,6 +9,10 @@ use crate::kernel_report::{self, KernelReport, Kind};
 use crate::outcome::{Blame, Outcome};
 use crate::run::{BOOT, Run};
 
+/// The kernel counts how long a CPU is stuck from the last time that it looked, in a clone also before the machine was cloned: a fifth
+/// of its threshold (kernel/watchdog.c), 4 s unless the case sets another.
+const WATCHDOG_INTERVAL: Duration = Duration::from_secs(12);
+
 /// What a boot that failed concludes, and who is to blame if it concludes nothing.
 #[must_use]
 pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
@@ -38,15 +42,18 @@ pub fn booted_badly(boot: u32, lines: &[String]) -> Option<Run> {
     Some(Run { is_boot: true, kernel_reports: reports, ..run })
 }
 
-/// The Run of a boot that took `took` by the host's clock. The guest's clock is the host's under TCG, and a jump of it looks like
-/// a CPU that was stuck: for longer than its machine has run, no CPU can be.
+/// The Run on a machine that had run for `life` by the host's clock at its end. The guest's clock is the host's under TCG, and a
+/// jump of it, as when a laptop is suspended, looks like a CPU that was stuck: for longer than its machine has run, no CPU can
+/// be.
 #[must_use]
-pub fn by_host_clock(run: Run, took: Duration) -> Run {
-    let stuck = run.kernel_reports.iter().find_map(stuck_for);
-    let Some(stuck) = stuck.filter(|stuck| *stuck > took) else { return run };
-    let (stuck, took) = (stuck.as_secs(), took.as_secs_f64());
+pub fn by_host_clock(run: Run, life: Duration) -> Run {
+    let cause = run.kernel_reports.iter().find(|report| report.title == run.reason);
+    let Some(stuck) = cause.and_then(stuck_for).filter(|stuck| *stuck > life + WATCHDOG_INTERVAL) else {
+        return run;
+    };
+    let (stuck, life) = (stuck.as_secs(), life.as_secs_f64());
     let reason = format!(
-        "a CPU stuck for {stuck} s in a boot that took {took:.1} s: the clock of the host has jumped"
+        "a CPU stuck for {stuck} s in a machine that has run for {life:.1} s: the clock of the host has jumped"
     );
     Run { outcome: Outcome::Broken, blame: Some(Blame::Host), accused: None, reason, ..run }
 }
@@ -148,14 +155,18 @@ mod tests {
     #[test]
     fn a_cpu_cannot_be_stuck_for_longer_than_its_machine_runs() {
         let lines = ["[   72.3] watchdog: BUG: soft lockup - CPU#0 stuck for 70s! [swapper/0:1]".to_string()];
-        let boot = |seconds| by_host_clock(booted_badly(1, &lines).unwrap(), Duration::from_secs(seconds));
+        let badly = || booted_badly(1, &lines).unwrap();
+        let boot = |seconds| by_host_clock(badly(), Duration::from_secs(seconds));
         let jumped = boot(7);
         assert_eq!((jumped.outcome, jumped.blame), (Outcome::Broken, Some(Blame::Host)));
         assert_eq!(
             jumped.reason,
-            "a CPU stuck for 70 s in a boot that took 7.0 s: the clock of the host has jumped"
+            "a CPU stuck for 70 s in a machine that has run for 7.0 s: the clock of the host has jumped"
         );
         assert_eq!(boot(73).outcome, Outcome::Fail);
+        assert_eq!(boot(66).outcome, Outcome::Fail, "it was stuck before it was cloned");
+        let other = Run { reason: "KASAN: use-after-free in foo".to_string(), ..badly() };
+        assert_eq!(by_host_clock(other.clone(), Duration::ZERO), other, "this is not what it failed for");
     }
 
     #[test]

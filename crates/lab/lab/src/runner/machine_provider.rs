@@ -156,7 +156,7 @@ fn clone(
     let mut last = None;
     for _ in 0..ATTEMPTS {
         match template.clone_machine(&item.files, context.interrupt) {
-            Ok(Ok(up)) => return Ok(Fresh { machine: up.machine, boot, clone: context.next_clone() }),
+            Ok(Ok(up)) => return Ok(Fresh::new(up, boot, context.next_clone())),
             Ok(Err(BootFailure { trouble: BootTrouble::Interrupted, .. })) => {
                 return Err(Missing::GivenUp(GivenUp::Told));
             }
@@ -186,7 +186,7 @@ pub(super) fn boot_one(
     let start = |on_event: &mut dyn FnMut(BootEvent<'_>)| source.boot(context.interrupt, on_event);
     let facts = |up: &Up| (up.release.clone(), up.took, None);
     match boot(context, cases, (&start, &facts), emit)? {
-        Booted::Up(boot, up) => Ok(Fresh { machine: up.machine, boot, clone: 0 }),
+        Booted::Up(boot, up) => Ok(Fresh::new(up, boot, 0)),
         Booted::Unclonable(why) => {
             let error = std::io::Error::other(why);
             Err(GivenUp::Impossible(machine::Error::host("a boot that is not going to be cloned", error)))

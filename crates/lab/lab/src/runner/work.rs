@@ -2,7 +2,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Instant;
 
+use judge::boot::by_host_clock;
+use judge::run::Run;
 use machine::Machine;
 
 use super::conclude::conclude;
@@ -11,7 +14,7 @@ use crate::event::Event;
 use crate::observe::{Asked, RunEvent, observe};
 use crate::options::Options;
 use crate::plan::Item;
-use judge::run::Run;
+use crate::source::Up;
 
 /// What all who work in a session share.
 #[derive(Debug)]
@@ -31,6 +34,16 @@ pub(super) struct Fresh {
     pub(super) boot: u32,
     /// 0 for the booted machine itself.
     pub(super) clone: u32,
+    /// When its program was started.
+    began: Instant,
+}
+
+impl Fresh {
+    /// A machine that has just become ready.
+    pub(super) fn new(up: Up, boot: u32, clone: u32) -> Self {
+        let now = Instant::now();
+        Self { machine: up.machine, boot, clone, began: now.checked_sub(up.took).unwrap_or(now) }
+    }
 }
 
 impl<'a> Context<'a> {
@@ -82,6 +95,7 @@ impl<'a> Context<'a> {
         let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut hear)?;
         let spoiled = seen.spoiled;
         let (run, damaged) = conclude(item, boot, seen);
+        let run = by_host_clock(run, fresh.began.elapsed());
         Some((Run { clone, seed, ..run }, !spoiled && !damaged))
     }
 }

@@ -180,6 +180,16 @@ fn a_warning_fails_the_case_and_keeps_the_machine_an_oops_does_not() {
     assert!(oops.run("a/bad").kernel_reports.iter().all(|report| report.kind != Kind::Warning));
 }
 
+/// The host was suspended, or its clock was set.
+#[test]
+fn a_cpu_stuck_for_longer_than_its_machine_has_run_accuses_the_host() {
+    let stuck =
+        |run| vec![log("watchdog: BUG: soft lockup - CPU#0 stuck for 3600s! [swapper/0:1]"), passed(run)];
+    let story = ends(stuck, Outcome::Broken, Some(Blame::Host), 2);
+    let reason = &story.run("a/bad").reason;
+    assert!(reason.ends_with("s: the clock of the host has jumped"), "{reason}");
+}
+
 #[test]
 fn silence_is_a_hang_and_registers_and_back_traces_show_where() {
     let mut world = World::of(&[("a/silent", |_| vec![console("going to sleep")])]).impatient();
