@@ -22,9 +22,14 @@ const MEMORY: &str = "resource2";
 /// What a mapping is made of.
 const PAGE: usize = 4096;
 
-/// Whether the host can send files, which a kernel without PCI or one that is locked down does not allow.
+/// Whether the host can send files, which a kernel without PCI or one that is locked down does not allow. From here on the
+/// device answers.
 pub(crate) fn is_there() -> bool {
-    find().is_some_and(|path| Mapping::new(&path, PAGE).is_ok())
+    find().is_some_and(|path| {
+        // Not every firmware switches on what no driver asks for: Documentation/PCI/sysfs-pci.rst.
+        let _ = fs::write(path.with_file_name("enable"), "1");
+        Mapping::new(&path, PAGE).is_ok()
+    })
 }
 
 /// Makes files that lie in the window, by the ranges of their entries; the error is for people.

@@ -5,6 +5,7 @@ use std::fs;
 use judge::Outcome;
 use rustix::process::Signal;
 
+use crate::experiments::passes;
 use crate::support::bundle::says_the_same;
 use crate::support::{BUILD, COMPLETE, KERNEL, Place, UML, text};
 
@@ -129,6 +130,45 @@ fn a_kernel_starts_from_uefi() {
     let place = Place::new();
     let job = place.script("job", "test -d /sys/firmware/efi");
     place.exec(&job, &["--device", "uefi"]).run().expect(0);
+}
+
+/// In a clone, too, whose program comes by a device that no firmware has switched on.
+#[test]
+fn a_kernel_starts_without_a_bios() {
+    let place = Place::new();
+    let job = place.script("job", "grep -q SeaBIOS /sys/class/dmi/id/bios_vendor && exit 1 || exit 0");
+    assert_eq!(place.exec(&job, &["--device", "qboot"]).run().expect(0).only_run().clone, 1);
+    let both = place.exec(&job, &["--device", "qboot", "--device", "uefi"]).run().expect(2);
+    assert!(both.stderr.contains("a machine has one firmware"), "{}", both.stderr);
+}
+
+/// What is plugged in comes and goes while the machine runs: docs/devices.md.
+#[test]
+fn memory_comes_and_goes() {
+    let steps = r#"
+def total(m):
+    return int(m.run("grep MemTotal /proc/meminfo | tr -dc 0-9").output)
+
+def resize(m, bytes):
+    m.qmp("qom-set", path = "/machine/peripheral/more", property = "requested-size", value = bytes)
+
+def it(lab):
+    m = lab.machine(devices = ["hotplug,memory=1G", "slot,id=s0", "balloon"])
+    m.modprobe("virtio_mem")
+    before = total(m)
+    m.write("/sys/devices/system/memory/auto_online_blocks", "online_movable")
+    m.qmp("object-add", **{"qom-type": "memory-backend-ram", "id": "room", "size": 1 << 30})
+    m.plug("qemu:virtio-mem-pci,id=more,bus=s0,memdev=room")
+    resize(m, 256 << 20)
+    m.wait_for("test $(grep MemTotal /proc/meminfo | tr -dc 0-9) -ge %d" % (before + 250000), where = "command")
+    resize(m, 0)
+    m.wait_for("test $(grep MemTotal /proc/meminfo | tr -dc 0-9) -le %d" % before, where = "command")
+    m.qmp("balloon", value = 512 << 20)
+    m.wait_for("test $(grep MemTotal /proc/meminfo | tr -dc 0-9) -lt %d" % (before - 300000), where = "command")
+
+step(it)
+"#;
+    passes(&Place::new(), KERNEL, steps);
 }
 
 #[test]

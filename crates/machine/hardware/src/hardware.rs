@@ -11,6 +11,7 @@ use crate::disk::blocks;
 use crate::error::Error;
 use crate::firmware::{AcpiTable, Firmware};
 use crate::iommu::Kind;
+use crate::part;
 use crate::topology;
 
 /// Most devices of a machine: a bus has 32 places.
@@ -234,9 +235,17 @@ const ONCE: [(&str, Is); 6] = [
     ("tpm", |device| matches!(device, Device::Tpm(_))),
     ("topology", |device| matches!(device, Device::Topology(_))),
     ("hotplug", |device| matches!(device, Device::Hotplug(_))),
-    ("uefi", |device| matches!(device, Device::Uefi(_))),
+    ("firmware", is_firmware),
     ("rtc", |device| matches!(device, Device::Rtc(_))),
 ];
+
+fn is_firmware(device: &Device) -> bool {
+    match device {
+        Device::Uefi(_) => true,
+        Device::Part(part) => part.name() == part::QBOOT,
+        _ => false,
+    }
+}
 
 /// What is on the command line so far.
 struct Written {

@@ -20,7 +20,17 @@ struct Entry {
     about: &'static str,
 }
 
+/// What the least firmware is called.
+pub(crate) const QBOOT: &str = "qboot";
+
 const TABLE: &[Entry] = &[
+    Entry {
+        name: QBOOT,
+        arguments: &["-bios", "qboot.rom"],
+        needs: &[],
+        host: None,
+        about: "starts the kernel without the services of a BIOS: the least firmware that QEMU has",
+    },
     Entry {
         name: "balloon",
         arguments: &["-device", "virtio-balloon-pci,id=balloon,free-page-reporting=on@"],
