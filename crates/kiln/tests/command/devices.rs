@@ -91,6 +91,54 @@ fn a_disk_fails_as_it_was_told_to_and_its_writes_are_logged() {
     assert_eq!(fs::read(&log).expect("readable")[..8], 0x6a_7366_7773_6872_u64.to_le_bytes());
 }
 
+/// Lower bounds hold on a host of any speed. The requests of one large read would take 13 s one after the other, and overlap.
+#[test]
+fn requests_take_their_time_and_overlap() {
+    let place = Place::new();
+    let (image, file) = (place.path().join("image"), place.path().join("file"));
+    for disk in [&image, &file] {
+        fs::write(disk, vec![b'x'; 1 << 20]).expect("writable");
+    }
+    let body = "set -e
+        now() { read up idle < /proc/uptime; echo ${up%.*}${up#*.}; }
+        reads() { read count rest < /sys/block/vda/stat; echo $count; }
+        takes() {
+            least=$1; shift; start=$(now); \"$@\"; end=$(now)
+            echo \"$((end - start)) of at least $least: $*\"
+            test $((end - start + 1)) -ge $least
+        }
+        fails() { ! \"$@\"; }
+        read_sector() { dd if=$1 of=/dev/null bs=512 count=1 skip=$2 iflag=direct; }
+        write_sector() { echo new | dd of=$1 bs=512 conv=notrunc,fsync; }
+        before=$(reads); start=$(now)
+        takes 25 dd if=/dev/vda of=/dev/null bs=64M count=1 iflag=direct
+        count=$(($(reads) - before))
+        echo $count reads
+        test $count -ge 40
+        test $(($(now) - start)) -lt $((25 * count))
+        for disk in vdb sda; do
+            takes 25 read_sector /dev/$disk 0
+            test $(dd if=/dev/$disk bs=1 count=1) = x
+            takes 50 write_sector /dev/$disk
+            test $(dd if=/dev/$disk bs=1 count=3) = new
+        done
+        takes 25 fails read_sector /dev/vdc 2048
+        takes 25 read_sector /dev/vdc 0
+        test $(cat /sys/block/vdc/ro) = 1";
+    let job = place.script("job", body);
+    let run = |second: &str| {
+        let scsi = format!("image={},bus=scsi,latency=250ms", text(&image));
+        let bad = "64M,readonly,latency=250ms,fail=read,bad-sector=2048";
+        let disks = ["64M,latency=250ms", &format!("{second},latency=250ms"), &scsi, bad];
+        let options: Vec<&str> = disks.into_iter().flat_map(|disk| ["--disk", disk]).collect();
+        place.exec(&job, &options).run().expect(0)
+    };
+    let cloned = run(&format!("image={}", text(&image)));
+    assert!(!cloned.stdout.contains("cloned"), "it is a clone: {}", cloned.stdout);
+    run(&format!("file={}", text(&file))).says("stays");
+    assert!(fs::read(&file).expect("readable").starts_with(b"new\n"), "what is written to a file stays");
+}
+
 #[test]
 fn what_a_kernel_lacks_for_a_device_is_a_skip_before_the_boot() {
     let place = Place::new();
@@ -231,7 +279,7 @@ fn a_failure_on_a_disk_is_handed_over() {
     let image = place.file("image", vec![b'x'; 1 << 16]);
     let job = place
         .script("job", "test $(dd if=/dev/vdb bs=1 count=1 2>/dev/null) = x && echo a > /dev/vda && exit 9");
-    let options = ["--disk", "16M", "--disk", &format!("image={}", text(&image))];
+    let options = ["--disk", "16M,latency=10ms", "--disk", &format!("image={}", text(&image))];
     let done = place.exec(&job, &options).run().expect(9);
     says_the_same(&place, &done, "job");
     let written = place.exec(&job, &["--disk", "16M", "--disk", &format!("file={}", text(&image))]);
@@ -245,7 +293,7 @@ fn user_mode_linux_has_disks_and_nothing_else() {
     let place = Place::new();
     let job = place.script("job", "test $(cat /sys/block/ubdc/size) = 32768");
     place.exec_on(UML, &job, &["--disk", "16M"]).run().expect(0);
-    for device in [["--device", "nic"], ["--disk", "16M,bus=nvme"]] {
+    for device in [["--device", "nic"], ["--disk", "16M,bus=nvme"], ["--disk", "16M,latency=5ms"]] {
         let refused = place.exec_on(UML, &job, &device).run().expect(2);
         assert!(refused.stderr.contains("User-Mode Linux has only disks"), "{}", refused.stderr);
     }

@@ -1,7 +1,7 @@
 //! A disk: what is in it, how it is attached, and how it misbehaves.
 //!
 //! * [`bus`](mod@bus): the controllers that disks are attached to
-//! * [`faults`]: limits of its speed, errors, and a log of its writes
+//! * [`faults`]: the time that it takes, limits of its speed, errors, and a log of its writes
 //! * [`blocks`]: the layers of QEMU between the file and the device
 
 pub mod blocks;
@@ -25,7 +25,7 @@ pub use faults::Faults;
 pub(crate) const NAME: &str = "disk";
 
 /// Its options; the first part without a key is its size.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "size",
     "image",
     "file",
@@ -35,6 +35,7 @@ const KEYS: [&str; 15] = [
     "readonly",
     "writethrough",
     "shared",
+    "latency",
     "iops",
     "rate",
     "fail",
@@ -84,6 +85,16 @@ pub struct Disk {
     /// How it misbehaves.
     #[serde(default)]
     pub faults: Faults,
+}
+
+impl Content {
+    /// Its bytes; none if there is no such file, which is found when it is opened.
+    fn size(&self) -> u64 {
+        match self {
+            Self::Empty(bytes) => *bytes,
+            Self::Image(path) | Self::File(path) => path.metadata().map_or(0, |found| found.len()),
+        }
+    }
 }
 
 impl Disk {
@@ -181,8 +192,7 @@ impl Disk {
             Content::Empty(bytes) => vec![Backing::Empty(*bytes)],
             Content::Image(path) if self.readonly => vec![Backing::Read(path.clone())],
             Content::Image(path) => {
-                let size = path.metadata().map_or(0, |found| found.len());
-                vec![Backing::Read(path.clone()), Backing::Content(overlay::empty(size))]
+                vec![Backing::Read(path.clone()), Backing::Content(overlay::empty(self.content.size()))]
             }
             Content::File(path) if self.readonly => vec![Backing::Read(path.clone())],
             Content::File(path) => vec![Backing::Write(path.clone())],
@@ -254,6 +264,9 @@ mod tests {
             ("4X", "disk has no option \"4X\""),
             ("4G,sector=1000", "disk: a sector has 512 or 4096 bytes"),
             ("4G,shared", "disk: machines can share only a disk with file=PATH"),
+            ("4G,latency=5", "disk: latency=5 is wrong: write a time from 1us to 10s, such as 5ms"),
+            ("4G,latency=11s", "disk: latency=11s is wrong"),
+            ("4G,latency=5ms,fail=discard", "disk: with a latency, discards do nothing and cannot fail"),
             ("4G,serial=a b", "disk: a serial number has"),
             ("4G,bus=floppy", "disk: bus=floppy is wrong: write virtio, scsi, nvme, ahci or usb"),
             ("4G,bus=ahci,sector=4096", "disk: QEMU's SATA disks have sectors of 512 bytes"),

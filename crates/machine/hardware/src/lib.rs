@@ -5,7 +5,7 @@
 //! * [`part`]: those with none or few
 //! * [`topology`]: sockets and NUMA nodes; [`firmware`]: what runs before the kernel
 //! * [`backing`]: what of this host is behind a device; [`overlay`]: writes to an image that go elsewhere
-//! * [`words`], [`size`]: the form `NAME,KEY=VALUE`, and the units in it
+//! * [`words`], [`size`], [`time`]: the form `NAME,KEY=VALUE`, and the units in it
 //!
 //! Nothing here starts or opens anything: a description becomes arguments of QEMU, needs of the kernel, and a list of what
 //! has to be opened.
@@ -23,6 +23,7 @@ pub mod part;
 pub mod serial;
 pub mod size;
 pub mod slot;
+pub mod time;
 pub mod topology;
 pub mod tpm;
 mod words;

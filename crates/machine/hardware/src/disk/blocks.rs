@@ -1,6 +1,6 @@
 //! The layers of QEMU between the file and the device: docs/system/images.rst, qapi/block-core.json.
 //!
-//! From below: the file, its format or the overlay, the log of writes, errors, limits of speed.
+//! From below: the file, its format or the overlay, the log of writes, errors, the time of a request, limits of speed.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,8 @@ pub(crate) fn arguments(disk: &Disk, node: &str, places: &[Place]) -> Vec<String
     let Some(base) = layers.base() else { return Vec::new() };
     let logged = layers.logged(base);
     let failing = layers.failing(logged);
-    let mut top = layers.limited(failing);
+    let late = layers.late(failing);
+    let mut top = layers.limited(late);
     top["node-name"] = json!(format!("{node}-top"));
     arguments.extend(["-blockdev".to_string(), top.to_string()]);
     arguments
@@ -80,6 +81,25 @@ impl Layers<'_> {
         json!({ "driver": "blkdebug", "image": below, "inject-error": [error] })
     }
 
+    /// QEMU has no layer that waits. But a quorum answers when all of its children have answered, and an empty disk can take
+    /// its time. It must have no vote: with a disk that fails at once, it makes a quorum of two, which fails late. So the
+    /// layers below decide what is read, and whether a request succeeds.
+    fn late(&self, below: Value) -> Value {
+        let Some(latency) = self.disk.faults.latency else { return below };
+        // Children of a quorum have the same size.
+        let size = self.disk.content.size();
+        let quorum = |votes: u32, children: [Value; 2]| {
+            json!({ "driver": "quorum", "vote-threshold": votes, "children": children,
+                    "read-only": self.disk.readonly })
+        };
+        let nanoseconds = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
+        let waits = json!({ "driver": "null-co", "size": size, "latency-ns": nanoseconds });
+        let empty = json!({ "driver": "null-co", "size": size });
+        let fails = json!({ "driver": "blkdebug", "image": empty,
+                            "inject-error": [{ "event": "none", "errno": 5 }] });
+        quorum(1, [quorum(2, [waits, fails]), below])
+    }
+
     fn limited(&self, below: Value) -> Value {
         if self.limits().is_empty() {
             return below;
@@ -104,10 +124,15 @@ mod tests {
             plain,
             r#"-blockdev {"driver":"raw","file":{"driver":"file","filename":"/a","locking":"off","read-only":false},"node-name":"disk0-top","read-only":false}"#
         );
-        let all = line("image=/i,iops=10,fail=read,bad-sector=2048,once,writes=/w", &["/a", "/o", "/w"]);
+        let all = line(
+            "image=/i,latency=5ms,iops=10,fail=read,bad-sector=2048,once,writes=/w",
+            &["/a", "/o", "/w"],
+        );
         let order = [
             "throttle-group,id=disk0-limits,x-iops-total=10",
             "throttle",
+            r#""latency-ns":5000000"#,
+            r#""vote-threshold":2"#,
             "blkdebug",
             "blklogwrites",
             "qcow2",
@@ -118,6 +143,20 @@ mod tests {
         }
         assert!(all.contains(r#""sector":2048"#) && all.contains(r#""iotype":"read""#), "{all}");
         assert!(all.contains(r#""once":true"#), "{all}");
+    }
+
+    /// The sizes of all children are the same, or QEMU refuses the quorum.
+    #[test]
+    fn a_disk_that_takes_its_time_is_as_large_as_before() {
+        let image = tempfile::NamedTempFile::new().unwrap();
+        image.as_file().set_len(1000).unwrap();
+        let path = image.path().display();
+        for (text, size) in
+            [("64M,latency=1ms".to_string(), 64 << 20), (format!("file={path},latency=1ms"), 1000)]
+        {
+            assert_eq!(line(&text, &["/a"]).matches(&format!(r#""size":{size}"#)).count(), 2, "{text}");
+        }
+        assert_eq!(line("64M,latency=1ms,readonly", &["/a"]).matches(r#""read-only":true"#).count(), 4);
     }
 
     #[test]

@@ -1,22 +1,28 @@
-//! How a disk misbehaves: limits of its speed, errors, and a log of all that is written to it.
+//! How a disk misbehaves: the time that it takes, limits of its speed, errors, and a log of all that is written to it.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::size;
 use crate::words::{Words, Writer};
+use crate::{size, time};
 
 /// Most requests in a second that a limit can allow: QEMU's own bound is far above.
 const IOPS_MAX: u64 = 1_000_000_000;
+
+/// Longest time of a request: kernels give up on one that takes much longer, and a boot makes many.
+const LATENCY_MAX: Duration = Duration::from_secs(10);
 
 /// What a disk does besides its work.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Faults {
+    /// The least time that a request takes. Those that are made at the same time take it at the same time.
+    pub latency: Option<Duration>,
     /// Most requests in a second. One that follows another then waits for its share of it; one after a pause does not.
     pub iops: Option<u64>,
     /// Most bytes in a second.
@@ -50,7 +56,9 @@ const ALL: [Failing; 4] = [Failing::Read, Failing::Write, Failing::Flush, Failin
 impl Faults {
     pub(super) fn read(words: &Words) -> Result<Self, Error> {
         let count = |text: &str| text.parse().ok().filter(|count| (1..=IOPS_MAX).contains(count));
+        let latency = |text: &str| time::duration(text).filter(|latency| *latency <= LATENCY_MAX);
         Ok(Self {
+            latency: words.read("latency", "a time from 1us to 10s, such as 5ms", latency)?,
             iops: words.read("iops", "requests in a second, at least 1", count)?,
             rate: words.read("rate", "bytes in a second, such as 10M", size::bytes)?,
             fail: words.one_of("fail", "read, write, flush or discard")?,
@@ -62,6 +70,7 @@ impl Faults {
 
     pub(super) fn write(&self, writer: Writer) -> Writer {
         writer
+            .option("latency", self.latency.map(time::text))
             .option("iops", self.iops)
             .option("rate", self.rate.map(size::text))
             .option("fail", self.fail)
@@ -71,6 +80,13 @@ impl Faults {
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
+        // QEMU's quorum, which makes them wait, has no discards.
+        if self.latency.is_some() && self.fail == Some(Failing::Discard) {
+            return Err(Error::Conflict(
+                "disk: with a latency, discards do nothing and cannot fail: leave out one of both"
+                    .to_string(),
+            ));
+        }
         match (self.sector, self.fail) {
             (None, None) if self.once => {
                 Err(Error::Conflict("disk: `once` is for a disk that fails: add fail=read".to_string()))
@@ -119,16 +135,20 @@ mod tests {
 
     pub(in crate::disk) fn any_faults() -> impl Strategy<Value = Faults> {
         let fail = prop::option::of((prop::sample::select(ALL.to_vec()), prop::option::of(any::<u64>())));
+        let latency = prop::option::of((1..=10_000_000_u64).prop_map(Duration::from_micros));
         let rates = (prop::option::of(1..=IOPS_MAX), prop::option::of(1..=1_u64 << 40));
         let writes = prop::option::of("/[a-z]{1,8}");
-        (rates, fail, any::<bool>(), writes).prop_map(|((iops, rate), fail, once, writes)| Faults {
-            iops,
-            rate,
-            fail: fail.map(|(fail, _)| fail),
-            sector: fail.filter(|(fail, _)| *fail != Failing::Flush).and_then(|(_, sector)| sector),
-            once: once && fail.is_some(),
-            writes: writes.map(PathBuf::from),
-        })
+        (latency, rates, fail, any::<bool>(), writes).prop_map(
+            |(latency, (iops, rate), fail, once, writes)| Faults {
+                latency: latency.filter(|_| fail.is_none_or(|(fail, _)| fail != Failing::Discard)),
+                iops,
+                rate,
+                fail: fail.map(|(fail, _)| fail),
+                sector: fail.filter(|(fail, _)| *fail != Failing::Flush).and_then(|(_, sector)| sector),
+                once: once && fail.is_some(),
+                writes: writes.map(PathBuf::from),
+            },
+        )
     }
 
     #[test]
