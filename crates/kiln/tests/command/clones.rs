@@ -224,13 +224,13 @@ fn a_template_is_kept_and_a_damaged_one_is_replaced() {
             let size = std::fs::metadata(at.join("state")).expect("there").len();
             std::fs::write(at.join("state"), vec![0; usize::try_from(size).expect("small")]).expect("ours");
         }),
-        ("a memory that is too small", |at| open(at.join("memory")).set_len(64 << 20).expect("ours")),
+        ("a memory that is too small", |at| open(at.join("memory0")).set_len(64 << 20).expect("ours")),
         ("a memory of zeroes", |at| {
-            let memory = open(at.join("memory"));
+            let memory = open(at.join("memory0"));
             let size = memory.metadata().expect("ours").len();
             memory.set_len(0).and_then(|()| memory.set_len(size)).expect("ours");
         }),
-        ("no memory", |at| std::fs::remove_file(at.join("memory")).expect("ours")),
+        ("no memory", |at| std::fs::remove_file(at.join("memory0")).expect("ours")),
         ("a document that is none", |at| std::fs::write(at.join("template.json"), "{}").expect("ours")),
     ];
     for (what, damage) in damages {

@@ -3,6 +3,9 @@
 use std::fs;
 
 use judge::Outcome;
+use object::LittleEndian as Little;
+use object::elf::{FileHeader64, PT_LOAD, ProgramHeader64};
+use object::read::elf::{FileHeader, ProgramHeader};
 use rustix::process::Signal;
 
 use crate::experiments::passes;
@@ -158,19 +161,90 @@ fn a_root_and_a_disk_of_another_bus_are_found() {
     place.exec_on(COMPLETE, &job, &options).run_within(BUILD).expect(0);
 }
 
+/// Bytes of each of two nodes.
+const NODE: u64 = 256 << 20;
+
+/// Two nodes of this size, each with a CPU in a socket of its own: a kernel warns of nodes that share a cache.
+const NODES: [&str; 6] = [
+    "--device",
+    "topology,sockets=2",
+    "--device",
+    "node,cpus=0,memory=256M,distances=10:30",
+    "--device",
+    "node,cpus=1,memory=256M,distances=30:10",
+];
+
+/// The kernel describes the pages of a node in memory of that node, so that a clone without what its template has written there
+/// does not live long. The second time, the template comes out of the store.
 #[test]
-fn nodes_have_cpus_memory_and_distances() {
+fn nodes_have_cpus_memory_and_distances_in_clones() {
     let place = Place::new();
-    let body = "test \"$(cat /sys/devices/system/node/node0/distance)\" = '10 30'
-        test $(cat /sys/devices/system/node/node1/cpulist) = 1 && test $(nproc) = 2";
-    let job = place.script("job", &format!("{body} || exit 1"));
-    let options = [
-        "--device",
-        "node,cpus=0,memory=256M,distances=10:30",
-        "--device",
-        "node,cpus=1,memory=256M,distances=30:10",
-    ];
-    place.exec(&job, &options).run().expect(0).says("memory of NUMA nodes is not in one file");
+    let body = "set -e
+        cd /sys/devices/system/node
+        test \"$(cat node0/distance) $(cat node1/distance)\" = '10 30 30 10'
+        test $(cat node1/cpulist) = 1
+        test $(nproc) = 2
+        mount -t tmpfs -o size=90% none /mnt
+        free() { awk '/MemFree/ { print $4 }' $1/meminfo; }
+        for node in 0 1; do
+            before=$(free node$node)
+            taskset -c $node dd if=/dev/urandom of=/mnt/$node bs=1M count=64
+            taskset -c $node cp /mnt/$node /mnt/copy
+            cmp /mnt/$node /mnt/copy
+            rm /mnt/copy
+            echo node $node: $before, $(free node$node)
+            test $((before - $(free node$node))) -gt 60000
+        done
+        umount /mnt
+        exit 9";
+    let job = place.script("job", body);
+    let options = [&NODES[..], &["--device", "hotplug,memory=256M"]].concat();
+    let run = || {
+        let done = place.exec(&job, &options).run().expect(9);
+        assert!(!done.stdout.contains("cloned"), "it is a clone: {}", done.stdout);
+        done
+    };
+    says_the_same(&place, &run(), "job");
+    run();
+}
+
+#[test]
+fn a_dump_has_the_memory_of_all_nodes() {
+    let place = Place::new();
+    let marker = "written by the second node";
+    let body = format!(
+        "mount -t tmpfs none /mnt
+        taskset -c 1 sh -c 'yes \"{marker}\" | head -c 4194304 > /mnt/marker'
+        echo c > /proc/sysrq-trigger"
+    );
+    let job = place.script("job", &body);
+    let done = place.exec(&job, &[&NODES[..], &["--dump"]].concat()).run().expect(1);
+    let run = done.only_run();
+    assert_eq!(run.outcome, Outcome::Crash);
+    let path = run.notes.iter().find_map(|note| note.strip_prefix("memory dump: ")).expect("it was written");
+    let content = fs::read(path).expect("it is where the note says");
+    let core = FileHeader64::<Little>::parse(&*content).expect("an ELF file");
+    let segments = core.program_headers(Little, &*content).expect("they are in the file");
+    let lines = |segment: &ProgramHeader64<Little>| {
+        let (start, bytes) = (segment.p_paddr(Little), segment.data(Little, &*content).expect("in the file"));
+        let second = bytes.get(usize::try_from(NODE.saturating_sub(start)).expect("small")..);
+        second.map_or(0, |second| {
+            second.windows(marker.len()).filter(|bytes| *bytes == marker.as_bytes()).count()
+        })
+    };
+    let loaded = segments.iter().filter(|segment| segment.p_type(Little) == PT_LOAD);
+    let found: usize = loaded.map(lines).sum();
+    assert!(found > 100_000, "{found} lines");
+}
+
+#[test]
+fn what_a_kernel_does_not_print_is_read_from_the_memory_of_nodes() {
+    let place = Place::new();
+    let job = place.script("job", "exit 0");
+    let options = [&NODES[..], &["--append", "loglevel=0 rdinit=/nowhere"]].concat();
+    let done = place.exec(&job, &options).run().expect(1);
+    let reason = done.only_run().reason;
+    assert!(reason.starts_with("the kernel panicked: VFS: Unable to mount root fs"), "{reason}");
 }
 
 #[test]

@@ -17,6 +17,9 @@ use crate::topology;
 /// Most devices of a machine: a bus has 32 places.
 const DEVICES_MAX: usize = 64;
 
+/// How QEMU calls the memory of a machine without NUMA nodes.
+pub const WHOLE: &str = "memory";
+
 /// All that a machine has besides CPUs, memory and what every machine has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -127,6 +130,16 @@ impl Hardware {
         (!nodes.is_empty()).then(|| nodes.into_iter().map(|node| node.memory >> 20).sum())
     }
 
+    /// The parts of a memory of so many MiB: one for each node, or one that is called `memory`.
+    #[must_use]
+    pub fn memories(&self, mib: u64) -> Vec<topology::Memory> {
+        let nodes = self.nodes();
+        if nodes.is_empty() {
+            return vec![topology::Memory { id: WHOLE.to_string(), mib }];
+        }
+        topology::memories(&nodes)
+    }
+
     /// What follows the number of CPUs.
     #[must_use]
     pub fn cpu_words(&self, cpus: u32) -> String {
@@ -159,7 +172,6 @@ impl Hardware {
             Some(format!("what machines write to {} stays", path.display()))
         };
         let device = self.devices.iter().find_map(|device| match device {
-            Device::Node(_) => Some("memory of NUMA nodes is not in one file".to_string()),
             // Devices without a state that QEMU would write: hw/misc/edu.c, hw/misc/pci-testdev.c.
             Device::Part(part) if ["edu", "testdev"].contains(&part.name()) => {
                 Some(format!("QEMU does not save the state of {}", part.name()))
@@ -390,9 +402,11 @@ mod tests {
 
     #[test]
     fn what_is_not_cloned_and_not_handed_over_is_known() {
-        assert!(hardware(&["node,memory=1G"]).unwrap().uncloneable().is_some());
         assert!(hardware(&["edu"]).unwrap().uncloneable().is_some_and(|why| why.contains("edu")));
-        assert_eq!(hardware(&["disk,1G", "nic", "iommu,intel"]).unwrap().uncloneable(), None);
+        assert_eq!(
+            hardware(&["disk,1G", "nic", "iommu,intel", "node,memory=1G"]).unwrap().uncloneable(),
+            None
+        );
         let written =
             hardware(&["disk,file=/a", "disk,1G,writes=/b", "disk,image=/c", "disk,file=/d,readonly"])
                 .unwrap();

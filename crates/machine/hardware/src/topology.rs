@@ -108,17 +108,32 @@ impl Node {
     }
 }
 
-/// QEMU's arguments for nodes. Each has memory of its own, which is not in the file of the machine's memory.
+/// A part of a machine's memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Memory {
+    /// How QEMU calls it.
+    pub id: String,
+    /// Its size in MiB.
+    pub mib: u64,
+}
+
+/// The memory of each node.
+pub(crate) fn memories(nodes: &[&Node]) -> Vec<Memory> {
+    let of = |(number, node): (usize, &&Node)| Memory { id: memory_id(number), mib: node.memory >> 20 };
+    nodes.iter().enumerate().map(of).collect()
+}
+
+fn memory_id(node: usize) -> String {
+    format!("node{node}")
+}
+
+/// QEMU's arguments for nodes, of which each has memory of its own.
 pub(crate) fn nodes(nodes: &[&Node]) -> Vec<String> {
     let mut arguments = Vec::new();
     for (number, node) in nodes.iter().enumerate() {
         let cpus = node.cpus.map(|(first, last)| format!(",cpus={first}-{last}")).unwrap_or_default();
-        arguments.extend([
-            "-object".to_string(),
-            format!("memory-backend-memfd,id=node{number},size={}", node.memory),
-            "-numa".to_string(),
-            format!("node,nodeid={number},memdev=node{number}{cpus}"),
-        ]);
+        let memory = memory_id(number);
+        arguments.extend(["-numa".to_string(), format!("node,nodeid={number},memdev={memory}{cpus}")]);
     }
     for (from, node) in nodes.iter().enumerate() {
         for (to, distance) in node.distances.iter().enumerate() {
@@ -195,6 +210,8 @@ mod tests {
     fn nodes_have_memory_and_distances() {
         let [a, b] = ["cpus=0,memory=256M,distances=10:21", "cpus=1,memory=256M,distances=21:10"]
             .map(|text| Node::read(text).unwrap());
+        let ids = memories(&[&a, &b]).into_iter().map(|memory| (memory.id, memory.mib));
+        assert_eq!(ids.collect::<Vec<_>>(), [("node0".to_string(), 256), ("node1".to_string(), 256)]);
         let line = nodes(&[&a, &b]).join(" ");
         assert!(line.contains("-numa node,nodeid=1,memdev=node1,cpus=1-1"), "{line}");
         assert!(line.ends_with("-numa dist,src=1,dst=0,val=21 -numa dist,src=1,dst=1,val=10"), "{line}");

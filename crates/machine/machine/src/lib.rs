@@ -10,6 +10,7 @@
 //! * [`catalogue`]: the cases and operations that guests' programs hold
 //! * [`engine`]: QEMU or UML; [`accel`]: TCG or KVM; [`kvm`]: whether KVM works here
 //! * [`vmm`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
+//! * [`memory`]: the files that are its memory
 //! * [`template`]: a booted machine that others are cloned from
 //! * [`instrument`]: a machine that measures
 //! * [`TimeoutScale`], [`Life`]: how long things may take here and now
@@ -27,6 +28,7 @@ pub mod host;
 pub mod initramfs;
 pub mod instrument;
 pub mod kvm;
+mod memory;
 pub mod payload;
 pub mod program;
 pub mod qemu;

@@ -85,7 +85,7 @@ pub(crate) fn launch(
         monitor.load(state).map_err(|source| Error::host("monitor", source))?;
     }
     let memory = parts.memory()?;
-    let symbols = files.system_map.zip(memory).map(|(map, memory)| Symbols::new(map, memory));
+    let symbols = files.system_map.map(|map| Symbols::new(map, memory));
     let inherited = parts.into_inherited().into_iter().chain([its_monitor]).collect();
     Ok(Launch { command, inherited, driver: Box::new(Qemu { monitor, symbols }) })
 }

@@ -83,6 +83,11 @@ impl Spec {
         }
     }
 
+    /// Sizes of the parts of its memory in MiB.
+    pub(crate) fn memory_sizes(&self) -> Vec<u64> {
+        self.hardware.memories(self.memory_mib).into_iter().map(|memory| memory.mib).collect()
+    }
+
     /// The image of its root, if that is one.
     pub(crate) fn image(&self) -> Option<&Image> {
         self.root.as_ref()?.image()

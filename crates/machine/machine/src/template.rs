@@ -6,13 +6,12 @@
 //! * [`wake`]: from a clone's start to its first answer
 //! * [`unpack`]: programs come into a clone
 //! * [`measure`]: a clone that measures
-//! * [`memory`]: the file that is its memory; [`log`]: the kernel's log in it
+//! * [`log`]: the kernel's log in its memory
 //! * [`entry`]: a template in the store, between runs
 
 mod entry;
 mod log;
 mod measure;
-mod memory;
 mod unpack;
 mod wake;
 
@@ -25,6 +24,7 @@ use std::time::Duration;
 
 use crate::error::Error;
 use crate::instrument;
+use crate::memory::Memory;
 use crate::spec::Spec;
 use crate::vmm::launch::{Origin, inherited};
 use crate::vmm::start::{Files, start};
@@ -34,7 +34,6 @@ use crate::window::Window;
 pub use entry::TemplateEntry;
 pub(crate) use entry::fingerprint;
 pub(crate) use log::kernel_log;
-pub(crate) use memory::Memory;
 
 /// What the program of a clone is started with.
 #[derive(Debug, Clone)]
@@ -91,7 +90,7 @@ impl Template {
         let Body { spec, program, image, system_map, window } = &self.body;
         let files = Files { program, image, system_map: system_map.as_deref() };
         let window = window.as_ref().map(|window| window.descriptor()).transpose()?;
-        let origin = Origin::Clone { memory: self.memory.descriptor()?, state: self.state()?, window };
+        let origin = Origin::Clone { memory: self.memory.descriptors()?, state: self.state()?, window };
         let (machine, _) = start(spec, files, (origin, instrument))?;
         Ok(machine.after(self.frozen.frames))
     }

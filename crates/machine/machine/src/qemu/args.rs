@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use hardware::hardware::WHOLE;
+use hardware::topology::Memory;
 use hardware::{Arguments, Backing, Place};
 use protocol::measure::EXCHANGE_SIZE;
 use protocol::root::SERIAL;
@@ -24,13 +26,14 @@ pub(super) fn arguments(
     monitor: i32,
 ) -> Vec<String> {
     let image = image.display().to_string();
+    let initramfs = numbers.origin.initramfs().map(|&number| inherited(number));
     let Arguments { first, devices } = spec.hardware.arguments(&numbers.places());
     [
         machine(accel),
         processor(spec, accel),
         memory(spec, &numbers.origin),
         first,
-        numbers.origin.initramfs().map(inherited).map(|file| boot(spec, &image, &file)).unwrap_or_default(),
+        initramfs.map(|file| boot(spec, &image, &file)).unwrap_or_default(),
         self::monitor(monitor),
         numbers.disk.map(|number| disk(&inherited(number))).unwrap_or_default(),
         spec.image()
@@ -55,6 +58,7 @@ pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
         machine(accel),
         processor(spec, accel),
         size(spec),
+        backends(spec, &[], "on"),
         first,
         boot(spec, files::IMAGE, files::INITRAMFS),
         if spec.disk_mib > 0 { disk(files::DISK) } else { Vec::new() },
@@ -124,35 +128,32 @@ fn root_mib(spec: &Spec) -> u64 {
     image.map_or(0, |image| (image.size >> 20).next_multiple_of(ALIGNMENT_MIB))
 }
 
-/// It lies in a file, where it can be read when the machine has gone, and which clones map privately; only the state of the
+/// It lies in files, where it can be read when the machine has gone, and which clones map privately; only the state of the
 /// devices is migrated.
 fn memory(spec: &Spec, origin: &Origin<i32>) -> Vec<String> {
-    let size = size(spec);
-    let file = |number: i32, share: &str| {
-        let path = inherited(number);
-        let memory = spec.memory_mib;
-        strings([
-            "-machine",
-            "memory-backend=memory",
-            "-object",
-            &format!("memory-backend-file,id=memory,size={memory}M,mem-path={path},share={share}"),
-        ])
+    let (memory, window, share, state) = match origin {
+        Origin::Boot { memory, window, .. } => (memory, window, "on", Vec::new()),
+        Origin::Clone { memory, window, .. } => (memory, window, "off", incoming()),
     };
-    match origin {
-        Origin::Boot { memory, window, .. } => [
-            size,
-            memory.map(|number| file(number, "on")).unwrap_or_default(),
-            window.map(|file| self::window(file, "on")).unwrap_or_default(),
-        ]
-        .concat(),
-        Origin::Clone { memory, window, .. } => [
-            size,
-            file(*memory, "off"),
-            window.map(|file| self::window(file, "off")).unwrap_or_default(),
-            incoming(),
-        ]
-        .concat(),
-    }
+    let window = window.map(|file| self::window(file, share)).unwrap_or_default();
+    [size(spec), backends(spec, memory, share), window, state].concat()
+}
+
+/// The parts of the memory, in files if there are any. `-numa` names that of each node.
+fn backends(spec: &Spec, files: &[i32], share: &str) -> Vec<String> {
+    let backend = |(part, Memory { id, mib }): (usize, Memory)| {
+        let object = match files.get(part) {
+            Some(&file) => {
+                let path = inherited(file);
+                format!("memory-backend-file,id={id},size={mib}M,mem-path={path},share={share}")
+            }
+            None => format!("memory-backend-ram,id={id},size={mib}M"),
+        };
+        let whole =
+            if id == WHOLE { strings(["-machine", &format!("memory-backend={id}")]) } else { Vec::new() };
+        [whole, strings(["-object", &object])].concat()
+    };
+    spec.hardware.memories(spec.memory_mib).into_iter().enumerate().flat_map(backend).collect()
 }
 
 /// Memory of a PCI device, through which programs come. What clones write there is their own: it is shared only in
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn a_machine_out_of_files_is_the_same_machine() {
         let spec = Spec { disk_mib: 64, ..spec() };
-        let origin = Origin::Boot { initramfs: 3, memory: None, window: None };
+        let origin = Origin::Boot { initramfs: 3, memory: Vec::new(), window: None };
         let numbers = Numbers { origin, ..Numbers::example(true, false) };
         let of_kiln = arguments(&spec, Accel::Tcg, Path::new("vmlinuz"), &numbers, 6);
         let of_files = from_files(&spec, Accel::Tcg);
@@ -362,8 +363,8 @@ mod tests {
             let numbers = Numbers { origin, ..Numbers::example(false, false) };
             arguments(&spec(), Accel::Tcg, Path::new("x"), &numbers, 6).join(" ")
         };
-        let template = of(Origin::Boot { initramfs: 3, memory: Some(8), window: Some(9) });
-        let clone = of(Origin::Clone { memory: 8, state: 3, window: Some(9) });
+        let template = of(Origin::Boot { initramfs: 3, memory: vec![8], window: Some(9) });
+        let clone = of(Origin::Clone { memory: vec![8], state: 3, window: Some(9) });
         for (line, share) in [(template, "on"), (clone, "off")] {
             let window = format!(
                 "-object memory-backend-file,id=window,size=67108864,mem-path=/proc/self/fd/9,share={share} \
@@ -371,7 +372,24 @@ mod tests {
             );
             assert!(line.contains(&window), "{line}");
         }
-        assert!(!of(Origin::Clone { memory: 8, state: 3, window: None }).contains("window"));
+        assert!(!of(Origin::Clone { memory: vec![8], state: 3, window: None }).contains("window"));
+    }
+
+    #[test]
+    fn each_node_has_memory_of_its_own() {
+        let nodes = ["node,cpus=0,memory=256M", "node,cpus=1,memory=128M"].map(|text| text.parse().unwrap());
+        let spec = Spec { hardware: Hardware::new(nodes.to_vec()).unwrap(), memory_mib: 384, ..spec() };
+        let origin = Origin::Clone { memory: vec![8, 9], state: 3, window: None };
+        let numbers = Numbers { origin, ..Numbers::example(false, false) };
+        let clone = arguments(&spec, Accel::Tcg, Path::new("x"), &numbers, 6).join(" ");
+        for (part, mib) in [(0, 256), (1, 128)] {
+            let object = format!("id=node{part},size={mib}M");
+            let file = format!("mem-path=/proc/self/fd/{},share=off", 8 + part);
+            assert!(clone.contains(&format!("-object memory-backend-file,{object},{file} ")), "{clone}");
+            let files = from_files(&spec, Accel::Tcg).join(" ");
+            assert!(files.contains(&format!("-object memory-backend-ram,{object} ")), "{files}");
+        }
+        assert!(!clone.contains("memory-backend="), "{clone}");
     }
 
     fn with_root(files: Files) -> Spec {

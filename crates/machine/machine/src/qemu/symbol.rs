@@ -6,9 +6,9 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+
+use crate::memory::Memory;
 
 /// `linux_banner` of init/version.c.
 const BANNER: &[u8] = b"Linux version ";
@@ -23,7 +23,7 @@ const MAP_MAX: u64 = 64 << 20;
 #[derive(Debug)]
 pub(super) struct Symbols {
     map: PathBuf,
-    memory: File,
+    memory: Memory,
 }
 
 /// An address as a line of a map has it.
@@ -36,8 +36,8 @@ struct Entry<'a> {
 
 impl Symbols {
     /// Those of the kernel of this map in a machine with this memory.
-    pub(super) fn new(map: &Path, memory: OwnedFd) -> Self {
-        Self { map: map.to_path_buf(), memory: memory.into() }
+    pub(super) fn new(map: &Path, memory: Memory) -> Self {
+        Self { map: map.to_path_buf(), memory }
     }
 
     /// Lines of `info registers -a` with a name for each program counter of which it is certain. `physical` says where
@@ -85,11 +85,10 @@ impl Symbols {
 
     /// Where the kernel begins in memory, whose banner is so far behind that; nothing if there are two such places.
     fn base(&self, banner: u64) -> Option<u64> {
-        let size = self.memory.metadata().ok()?.len();
         let mut bytes = [0; BANNER.len()];
         let mut is_base =
             |base: &u64| self.memory.read_exact_at(&mut bytes, base + banner).is_ok() && bytes == *BANNER;
-        let last = size.checked_sub(banner)?;
+        let last = self.memory.length().checked_sub(banner)?;
         let mut bases = (0..last).step_by(ALIGNMENT as usize).filter(|base| is_base(base));
         bases.next().filter(|_| bases.next().is_none())
     }
@@ -113,6 +112,7 @@ fn counter(line: &str) -> Option<u64> {
 mod tests {
     use super::*;
     use std::io::Write;
+    use std::os::unix::fs::FileExt;
 
     const MAP: &str = "\
         0000000000000000 A fixed_percpu_data\n\
@@ -131,12 +131,11 @@ mod tests {
     fn symbols(bases: &[u64]) -> (Symbols, tempfile::NamedTempFile) {
         let mut map = tempfile::NamedTempFile::new().unwrap();
         map.write_all(MAP.as_bytes()).unwrap();
-        let memory = tempfile::tempfile().unwrap();
-        memory.set_len(64 << 20).unwrap();
+        let memory = Memory::new(&[64]).unwrap();
         for base in bases {
-            memory.write_all_at(b"Linux version 6.1.0", base + 0x20_0040).unwrap();
+            memory.files()[0].write_all_at(b"Linux version 6.1.0", base + 0x20_0040).unwrap();
         }
-        (Symbols::new(map.path(), memory.into()), map)
+        (Symbols::new(map.path(), memory), map)
     }
 
     /// What becomes of the program counter of processor 1 in a kernel that KASLR has shifted by `shift`.

@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use kernel::{Lock, PartsHash, Shelf, Store};
 use serde::{Deserialize, Serialize};
 
-use super::{About, Body, Memory, Template};
+use super::{About, Body, Template};
 use crate::error::Error;
+use crate::memory::{self, Memory};
 use crate::vmm::launch::inherited;
 use crate::vmm::{Frames, Frozen};
 
@@ -25,6 +26,11 @@ const KEPT: usize = 16;
 /// Longest text about a template, and longest table of symbols, in bytes.
 const ABOUT_MAX: u64 = 16 << 20;
 const SYMBOLS_MAX: u64 = 64 << 20;
+
+/// The file with a part of the memory.
+fn memory_name(part: usize) -> String {
+    format!("memory{part}")
+}
 
 /// How long another may be at work in the store, and how often is looked whether it still is.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
@@ -82,13 +88,14 @@ impl TemplateEntry {
         // What is open stays, also if it is removed now: the lease only tells that it is in use.
         let _lease = Store::lease(&entry).ok()?;
         let open = |name: &str| File::options().read(true).write(true).open(entry.join(name)).ok();
-        let (memory, state) = (open("memory")?, open("state")?);
+        let sizes = body.spec.memory_sizes();
+        let memory = (0..sizes.len()).map(|part| open(&memory_name(part))).collect::<Option<_>>();
+        let (memory, state) = (Memory::of(memory?), open("state")?);
         let text = File::open(entry.join("template.json")).ok()?;
         let document: Document = serde_json::from_reader(io::Read::take(text, ABOUT_MAX)).ok()?;
-        if state.metadata().ok()?.len() != document.state_size {
+        if state.metadata().ok()?.len() != document.state_size || !memory.is_of(&sizes) {
             return None;
         }
-        let memory = Memory::kept(memory, body.spec.memory_mib).ok()??;
         let frozen = Frozen { state, frames: document.frames };
         Some(Template::new(body, memory, frozen, document.about))
     }
@@ -149,7 +156,9 @@ fn lock_soon(shelf: &Shelf, is_given_up: &AtomicBool) -> Result<Option<Lock>, ke
 impl Template {
     fn write(&self, directory: &Path, is_given_up: &AtomicBool) -> io::Result<()> {
         std::fs::create_dir(directory)?;
-        self.memory.copy_to(&File::create_new(directory.join("memory"))?, is_given_up)?;
+        for (part, file) in self.memory.files().iter().enumerate() {
+            memory::copy(file, &File::create_new(directory.join(memory_name(part)))?, is_given_up)?;
+        }
         let mut state = File::open(inherited(self.frozen.state.as_raw_fd()))?;
         let state_size = io::copy(&mut state, &mut File::create_new(directory.join("state"))?)?;
         let document = Document { about: self.about.clone(), frames: self.frozen.frames, state_size };

@@ -9,8 +9,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::Memory;
-use super::memory::parts;
+use crate::memory::{Memory, parts};
 
 /// How the first text of every log begins: `linux_banner` of init/version.c.
 const FIRST: &[u8] = b"Linux version ";
@@ -35,7 +34,8 @@ const NUMBER: u64 = u64::MAX >> 2;
 /// The texts of the log, the first first; none if there is no log, or this host cannot read it. It takes as long as reading
 /// all of the memory, unless `interrupt` is set.
 pub(crate) fn kernel_log(memory: &Memory, interrupt: &AtomicBool) -> Vec<String> {
-    read(memory.file(), interrupt).unwrap_or_default()
+    let logs = memory.files().iter().map(|file| read(file, interrupt).unwrap_or_default());
+    logs.max_by_key(Vec::len).unwrap_or_default()
 }
 
 fn read(memory: &File, interrupt: &AtomicBool) -> io::Result<Vec<String>> {
@@ -137,6 +137,14 @@ mod tests {
             assert_eq!(read(&memory(at, &log), &NEVER).unwrap(), texts, "at {at}");
         }
         assert_eq!(read(&memory(4, &log), &NEVER).unwrap(), [""; 0], "a block stands in whole words");
+    }
+
+    #[test]
+    fn the_log_is_found_in_the_memory_of_any_node() {
+        let memory = Memory::new(&[64, 64]).unwrap();
+        memory.files()[1].write_all_at(&blocks(&["Linux version 6.1.0", "next"]), 4096).unwrap();
+        assert_eq!(kernel_log(&memory, &NEVER), ["Linux version 6.1.0", "next"]);
+        assert_eq!(kernel_log(&Memory::new(&[1, 1]).unwrap(), &NEVER), [""; 0]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) const MCONSOLE: &str = "/dev/shm/kiln/uml/machine/mconsole";
 /// All arguments after the program's name.
 pub(super) fn arguments(spec: &Spec, numbers: &Numbers) -> Vec<String> {
     let mut arguments = vec![format!("mem={}M", spec.memory_mib)];
-    arguments.extend(numbers.origin.initramfs().map(|number| format!("initrd={}", inherited(number))));
+    arguments.extend(numbers.origin.initramfs().map(|&number| format!("initrd={}", inherited(number))));
     arguments.extend([
         // The first console is the standard streams, the second serial port the control port.
         "con=null".to_string(),

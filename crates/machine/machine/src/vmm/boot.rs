@@ -14,8 +14,9 @@ use super::own::Own;
 use super::{CONSOLE_LINES, INTERRUPT_INTERVAL, Vmm};
 use crate::error::{BootFailure, BootTrouble, ConsoleSupport};
 use crate::instrument::{Channel, Measuring};
+use crate::memory::Memory;
 use crate::spec::Spec;
-use crate::template::{About, Body, Memory, Template};
+use crate::template::{About, Body, Template};
 use crate::{Event, Machine};
 
 /// The silence after which the memory of a machine is searched for a panic; it is searched again when the silence has

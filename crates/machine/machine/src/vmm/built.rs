@@ -18,8 +18,9 @@ use crate::error::{BootFailure, Error};
 use crate::host::QemuProgram;
 use crate::initramfs::Archive;
 use crate::instrument::{Channel, Exchange, Watch};
+use crate::memory::Memory;
 use crate::spec::Spec;
-use crate::template::{Body, Memory, Template, TemplateEntry, fingerprint};
+use crate::template::{Body, Template, TemplateEntry, fingerprint};
 use crate::window::Window;
 use crate::{qemu, required_config, uml};
 
@@ -107,7 +108,7 @@ impl<'a> Built<'a> {
     pub fn command_line(&self) -> String {
         let mut numbers = Numbers::example(self.spec.disk_mib > 0, self.spec.timing.is_some());
         numbers.root = self.spec.image().map(|_| EXAMPLE_ROOT);
-        let numbers = numbers.with_devices(&self.spec.hardware.backings());
+        let numbers = numbers.with_devices(&self.spec.hardware);
         quote(&match self.spec.engine {
             Engine::Qemu(accel) => qemu::example(self.spec, accel, self.files(), &numbers),
             Engine::Uml => uml::command(self.spec, &self.program, &numbers),
@@ -196,11 +197,8 @@ impl<'a> Built<'a> {
     /// What will be its memory. UML makes that itself.
     fn memory(&self) -> Result<Option<Memory>, Error> {
         match self.spec.engine {
-            Engine::Qemu(_) if self.spec.hardware.nodes().is_empty() => {
-                Memory::new(self.spec.memory_mib).map(Some)
-            }
-            // Nodes have memory of their own.
-            Engine::Qemu(_) | Engine::Uml => Ok(None),
+            Engine::Qemu(_) => Memory::new(&self.spec.memory_sizes()).map(Some),
+            Engine::Uml => Ok(None),
         }
     }
 
@@ -215,8 +213,8 @@ impl<'a> Built<'a> {
         // One whose programs are inside needs it for kexec.
         let window = self.may_have_window().then(Window::empty).transpose()?;
         let window = window.as_ref().map(Window::descriptor).transpose()?;
-        let descriptor = memory.as_ref().map(Memory::descriptor).transpose()?;
-        let origin = Origin::Boot { initramfs, memory: descriptor, window };
+        let files = memory.as_ref().map(Memory::descriptors).transpose()?.unwrap_or_default();
+        let origin = Origin::Boot { initramfs, memory: files, window };
         let start = Instant::now();
         let channel = self.spec.timing.map(|_| Channel::new(Exchange::new(order)?, Watch::No)).transpose()?;
         let (channel, files) = channel.unzip();

@@ -12,13 +12,14 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 
-use hardware::{Backing, Place};
+use hardware::{Backing, Hardware, Place};
 use rustix::fs::MemfdFlags;
 use rustix::net::{AddressFamily, SocketType, sockopt};
 
 use super::Driver;
 use crate::error::Error;
 use crate::instrument;
+use crate::memory::Memory;
 
 /// A program that is ready to be started.
 #[derive(Debug)]
@@ -60,22 +61,24 @@ pub(crate) struct Numbers {
 const EXAMPLE_DEVICES: i32 = 11;
 
 /// How a machine begins, and the files for it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum Origin<F> {
-    /// It boots. What it has in memory can be read where there is a file for that; others may be cloned from it, and look
+    /// It boots. What it has in memory can be read where there are files for that; others may be cloned from it, and look
     /// through a window.
-    Boot { initramfs: F, memory: Option<F>, window: Option<F> },
+    Boot { initramfs: F, memory: Vec<F>, window: Option<F> },
     /// It goes on where a template stopped, in a private copy of its memory.
-    Clone { memory: F, state: F, window: Option<F> },
+    Clone { memory: Vec<F>, state: F, window: Option<F> },
 }
 
 impl<F> Origin<F> {
     pub(crate) fn as_ref(&self) -> Origin<&F> {
         match self {
             Self::Boot { initramfs, memory, window } => {
-                Origin::Boot { initramfs, memory: memory.as_ref(), window: window.as_ref() }
+                Origin::Boot { initramfs, memory: memory.iter().collect(), window: window.as_ref() }
             }
-            Self::Clone { memory, state, window } => Origin::Clone { memory, state, window: window.as_ref() },
+            Self::Clone { memory, state, window } => {
+                Origin::Clone { memory: memory.iter().collect(), state, window: window.as_ref() }
+            }
         }
     }
 
@@ -83,32 +86,32 @@ impl<F> Origin<F> {
         match self {
             Self::Boot { initramfs, memory, window } => Origin::Boot {
                 initramfs: change(initramfs),
-                memory: memory.map(&change),
+                memory: memory.into_iter().map(&change).collect(),
                 window: window.map(change),
             },
-            Self::Clone { memory, state, window } => {
-                Origin::Clone { memory: change(memory), state: change(state), window: window.map(change) }
-            }
+            Self::Clone { memory, state, window } => Origin::Clone {
+                memory: memory.into_iter().map(&change).collect(),
+                state: change(state),
+                window: window.map(change),
+            },
         }
     }
 
     fn into_files(self) -> impl Iterator<Item = F> {
-        let all = match self {
-            Self::Boot { initramfs, memory, window } => [Some(initramfs), memory, window],
-            Self::Clone { memory, state, window } => [Some(memory), Some(state), window],
-        };
-        all.into_iter().flatten()
+        let (Self::Boot { initramfs: other, memory, window } | Self::Clone { memory, state: other, window }) =
+            self;
+        memory.into_iter().chain([other]).chain(window)
     }
 
     /// The window through which programs come, if there is one.
-    pub(crate) fn window(self) -> Option<F> {
+    pub(crate) fn window(&self) -> Option<&F> {
         match self {
-            Self::Boot { window, .. } | Self::Clone { window, .. } => window,
+            Self::Boot { window, .. } | Self::Clone { window, .. } => window.as_ref(),
         }
     }
 
     /// What it boots from, if it does.
-    pub(crate) fn initramfs(self) -> Option<F> {
+    pub(crate) fn initramfs(&self) -> Option<&F> {
         match self {
             Self::Boot { initramfs, .. } => Some(initramfs),
             Self::Clone { .. } => None,
@@ -133,14 +136,12 @@ impl Parts {
         }
     }
 
-    /// The file that is its memory, if there is one.
-    pub(crate) fn memory(&self) -> Result<Option<OwnedFd>, Error> {
-        let memory = match &self.origin {
-            Origin::Boot { memory, .. } => memory.as_ref(),
-            Origin::Clone { memory, .. } => Some(memory),
-        };
-        let copy = |memory: &OwnedFd| memory.try_clone().map_err(|source| Error::host("memory", source));
-        memory.map(copy).transpose()
+    /// What is its memory.
+    pub(crate) fn memory(&self) -> Result<Memory, Error> {
+        let (Origin::Boot { memory, .. } | Origin::Clone { memory, .. }) = &self.origin;
+        let copy = |file: &OwnedFd| file.try_clone().map(File::from);
+        let files = memory.iter().map(copy).collect::<Result<_, _>>();
+        files.map(Memory::of).map_err(|source| Error::host("memory", source))
     }
 
     pub(crate) fn into_inherited(self) -> Vec<OwnedFd> {
@@ -154,17 +155,20 @@ impl Parts {
 impl Numbers {
     /// Some, for a command line that is only shown.
     pub(crate) fn example(has_disk: bool, measures: bool) -> Self {
-        let origin = Origin::Boot { initramfs: 3, memory: Some(9), window: None };
+        let origin = Origin::Boot { initramfs: 3, memory: vec![9], window: None };
         let instrument = measures.then_some(instrument::Files { exchange: 8, plugin: None });
         let disk = has_disk.then_some(7);
         Self { console: 4, control: 5, disk, root: None, devices: Vec::new(), origin, instrument }
     }
 
-    /// The same with made-up numbers for what is behind these devices.
-    pub(crate) fn with_devices(self, backings: &[Vec<Backing>]) -> Self {
+    /// The same with made-up numbers for what is behind these devices, and for the memory of NUMA nodes.
+    pub(crate) fn with_devices(mut self, hardware: &Hardware) -> Self {
         let mut numbers = EXAMPLE_DEVICES..;
-        let devices = backings.iter().map(|files| numbers.by_ref().take(files.len()).collect()).collect();
-        Self { devices, ..self }
+        let files = hardware.backings().into_iter().map(|backings| backings.len());
+        self.devices = files.map(|count| numbers.by_ref().take(count).collect()).collect();
+        let (Origin::Boot { memory, .. } | Origin::Clone { memory, .. }) = &mut self.origin;
+        memory.extend(numbers.take(hardware.nodes().len().saturating_sub(memory.len())));
+        self
     }
 
     /// Where the machine finds what is behind its devices.

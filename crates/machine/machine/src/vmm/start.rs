@@ -62,7 +62,7 @@ pub(crate) fn start(
     let (console, its_console) = port(WRITE_LIMIT)?;
     launch::hold_much(&its_console);
     let (control, its_control) = port(WRITE_LIMIT)?;
-    let window = origin.as_ref().window().map(OwnedFd::try_clone).transpose();
+    let window = origin.window().map(OwnedFd::try_clone).transpose();
     let window = window.map_err(|source| Error::host("the window for programs", source))?;
     let parts = Parts {
         console: its_console.into(),
