@@ -202,6 +202,8 @@ def inside(lab):
     m.wait_for("marked")
     expect(m.run("sleep 100", timeout = "1ms", allow = ["timeout"]).error == "timeout", "a command has a limit")
 
+    refused = m.plug("balloon", allow = ["refused"])
+    expect(refused.error == "refused", "a clone shares the memory that a balloon frees")
     m.plug("qemu:e1000,id=n0,bus=s0")
     m.wait_for("grep -q 0x8086 /sys/bus/pci/devices/0000:01:00.0/vendor", where = "command", timeout = "60s")
     m.unplug("n0")

@@ -119,6 +119,16 @@ impl Device {
         }
     }
 
+    /// Whether it gives memory back to this host.
+    #[must_use]
+    pub fn is_balloon(&self) -> bool {
+        match self {
+            Self::Part(part) => part.name() == "balloon",
+            Self::Qemu(words) => words.starts_with("virtio-balloon"),
+            _ => false,
+        }
+    }
+
     /// A file of this host without which QEMU cannot have it, beside what is opened for it.
     #[must_use]
     pub fn host_file(&self) -> Option<&'static str> {
@@ -227,6 +237,13 @@ mod tests {
             let _ = text.parse::<Device>();
             let _ = format!("{},{text}", EXAMPLES[index]).parse::<Device>();
         }
+    }
+
+    #[test]
+    fn a_balloon_is_known_in_any_words() {
+        let is_balloon = |text: &str| text.parse::<Device>().unwrap().is_balloon();
+        assert!(is_balloon("balloon") && is_balloon("qemu:virtio-balloon-pci,deflate-on-oom=on"));
+        assert!(!is_balloon("rng") && !is_balloon("qemu:usb-kbd"));
     }
 
     #[test]

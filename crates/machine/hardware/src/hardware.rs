@@ -172,6 +172,11 @@ impl Hardware {
             Some(format!("what machines write to {} stays", path.display()))
         };
         let device = self.devices.iter().find_map(|device| match device {
+            // It frees pages of the file, also where that is mapped privately: `ram_block_discard_range()` of QEMU's
+            // softmmu/physmem.c.
+            device if device.is_balloon() => {
+                Some("what a balloon frees in a clone would be lost to its template".to_string())
+            }
             // Devices without a state that QEMU would write: hw/misc/edu.c, hw/misc/pci-testdev.c.
             Device::Part(part) if ["edu", "testdev"].contains(&part.name()) => {
                 Some(format!("QEMU does not save the state of {}", part.name()))
@@ -402,6 +407,7 @@ mod tests {
 
     #[test]
     fn what_is_not_cloned_and_not_handed_over_is_known() {
+        assert!(hardware(&["balloon"]).unwrap().uncloneable().is_some_and(|why| why.contains("balloon")));
         assert!(hardware(&["edu"]).unwrap().uncloneable().is_some_and(|why| why.contains("edu")));
         assert_eq!(
             hardware(&["disk,1G", "nic", "iommu,intel", "node,memory=1G"]).unwrap().uncloneable(),
