@@ -8,6 +8,8 @@ pub mod blocks;
 pub mod bus;
 pub mod faults;
 
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -90,9 +92,11 @@ pub struct Disk {
 impl Content {
     /// Its bytes; none if there is no such file, which is found when it is opened.
     fn size(&self) -> u64 {
+        // The metadata of a block device has no length.
+        let end = |path: &PathBuf| File::open(path)?.seek(SeekFrom::End(0));
         match self {
             Self::Empty(bytes) => *bytes,
-            Self::Image(path) | Self::File(path) => path.metadata().map_or(0, |found| found.len()),
+            Self::Image(path) | Self::File(path) => end(path).unwrap_or(0),
         }
     }
 }

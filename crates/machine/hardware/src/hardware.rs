@@ -148,8 +148,19 @@ impl Hardware {
             _ => None,
         });
         let more = self.hotplug().and_then(|hotplug| hotplug.cpus);
-        let most = more.map(|more| format!(",maxcpus={}", cpus.saturating_add(more))).unwrap_or_default();
-        topology.unwrap_or_default() + &most
+        let most = more.map(|more| format!(",maxcpus={}", cpus.saturating_add(more)));
+        topology.or_else(|| self.node_sockets()).unwrap_or_default() + &most.unwrap_or_default()
+    }
+
+    /// A socket for each node, where that makes the CPUs that there are: kernels warn of nodes that share a socket.
+    fn node_sockets(&self) -> Option<String> {
+        let mut widths =
+            self.nodes().into_iter().filter_map(|node| node.cpus).map(|(first, last)| last - first);
+        let first = widths.next()?;
+        let others = widths.map(|width| width == first).collect::<Vec<_>>();
+        let is_whole = !others.is_empty() && others.iter().all(|same| *same);
+        let may_grow = self.hotplug().is_some_and(|hotplug| hotplug.cpus.is_some());
+        (is_whole && !may_grow).then(|| format!(",sockets={}", others.len() + 1))
     }
 
     /// Bytes of memory that may be plugged in.
@@ -383,6 +394,18 @@ mod tests {
             (hardware.cpu_words(2).as_str(), hardware.more_memory()),
             (",sockets=2,maxcpus=4", Some(4 << 30))
         );
+    }
+
+    #[test]
+    fn nodes_of_the_same_width_are_sockets() {
+        let words = |devices: &[&str]| hardware(devices).unwrap().cpu_words(4);
+        let two = ["node,cpus=0-1,memory=1G", "node,cpus=2-3,memory=1G"];
+        assert_eq!(words(&two), ",sockets=2");
+        assert_eq!(words(&[&two[..], &["node,memory=1G"]].concat()), ",sockets=2", "one without CPUs");
+        assert_eq!(words(&[&two[..], &["topology,cores=4"]].concat()), ",cores=4");
+        assert_eq!(words(&[&two[..], &["hotplug,cpus=1"]].concat()), ",maxcpus=5");
+        assert_eq!(words(&["node,cpus=0,memory=1G", "node,cpus=1-3,memory=1G"]), "");
+        assert_eq!(words(&two[..1]), "");
     }
 
     #[test]
