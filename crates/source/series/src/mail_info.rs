@@ -71,13 +71,29 @@ fn tags(subject: &str) -> Tags<'_> {
         if let Some(rest) = tags.rest.get(3..).filter(|_| tags.rest[..3].eq_ignore_ascii_case("re:")) {
             tags.is_reply = true;
             tags.rest = rest.trim_start();
-        } else if let Some((tag, rest)) = tags.rest.strip_prefix('[').and_then(|tag| tag.split_once(']')) {
-            tags.number = tags.number.or_else(|| tag.split(' ').find_map(number));
+        } else if let Some((tag, rest)) = brackets(tags.rest) {
+            tags.number = tags.number.or_else(|| tag.split([' ', '[', ']']).find_map(number));
             tags.rest = rest.trim_start();
         } else {
             return tags;
         }
     }
+}
+
+/// What stands in the brackets with which `text` begins, and what follows them. Brackets may hold brackets; where they
+/// are not balanced, the first one that closes is the end.
+fn brackets(text: &str) -> Option<(&str, &str)> {
+    let inside = text.strip_prefix('[')?;
+    let mut depth = 1_usize;
+    let outermost = inside.find(|c| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    inside.split_at_checked(outermost.or_else(|| inside.find(']'))?).map(|(tag, rest)| (tag, &rest[1..]))
 }
 
 /// The 3 of `3/7`.
@@ -112,6 +128,9 @@ mod tests {
             ("[PATCH v2 03/7] mm: fix it", Some(3), false, "mm: fix it"),
             ("[PATCH 1/2][RFC] mm: [x] y", Some(1), false, "mm: [x] y"),
             ("Re: [PATCH 2/2] mm", Some(2), true, "mm"),
+            ("[PATCH [net-next] 2/3] net: x", Some(2), false, "net: x"),
+            ("[[PATCH 2/3]] net: [x] y", Some(2), false, "net: [x] y"),
+            ("[PATCH [net 2/3] net: [x] y", Some(2), false, "net: [x] y"),
             ("[PATCH] mm: 1/2 of it", None, false, "mm: 1/2 of it"),
             ("[PATCH a/b] x", None, false, "x"),
             ("[no end", None, false, "[no end"),
