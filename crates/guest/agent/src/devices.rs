@@ -9,7 +9,7 @@ use protocol::devices::{DESCRIPTION, Devices};
 /// How long disks may take to be found: usb-storage alone waits for one second first.
 const DISKS_LIMIT: Duration = Duration::from_secs(20);
 
-/// How often is looked for them.
+/// Between two looks for them.
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Makes the devices of this machine usable; gives what went wrong.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
+use judge::{Blame, Outcome};
 use ledger::ExperimentResult;
 use rustix::process::Signal;
 
@@ -233,6 +234,49 @@ step(inside)
     assert!(output.contains("kept 0-version"), "{output}");
 }
 
+/// It may be neither here nor there.
+#[test]
+fn a_machine_that_cannot_be_restored_is_off() {
+    let steps = r#"
+def lost(lab):
+    m = lab.machine(disks = ["16M"], devices = ["slot,id=s0"])
+    m.plug("qemu:virtio-rng-pci,id=r0,bus=s0")
+    m.snapshot()
+    m.unplug("r0")
+    refused = m.restore(allow = ["refused"])
+    expect(refused.error == "refused" and "the machine is off now" in refused.reason, "it says so")
+    expect(m.run("true", allow = ["stopped"]).error == "stopped", "and it is")
+    m.power_cut()
+    m.run("true")
+    for machine in [lab.machine(devices = ["edu"]), lab.machine(disks = ["16M,writes=log"])]:
+        expect(machine.snapshot(allow = ["refused"]).error == "refused", "what cannot be put back is known")
+
+step(lost)
+"#;
+    passes(&Place::new(), KERNEL, steps);
+}
+
+#[test]
+fn a_machine_that_has_ended_is_not_waited_for() {
+    let place = Place::new();
+    let folder = folder(
+        &place,
+        "experiment(question = \"why?\", time = \"5m\")
+
+def ended(lab):
+    m = lab.machine()
+    m.pause()
+    m.qmp(\"quit\")
+    m.snapshot(allow = [\"refused\"])
+
+step(ended)
+",
+    );
+    let run = result(&call(&place, &folder, &[KERNEL]).run_within(BUILD)).run;
+    assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Machine)), "{run:?}");
+    assert!(run.reason.contains("QEMU shut down"), "{}", run.reason);
+}
+
 #[test]
 fn a_restart_ends_within_the_time_of_the_script() {
     let steps = r#"
@@ -276,6 +320,14 @@ def back(lab):
         expect(later.wait(allow = ["stopped"]).error == "stopped", "what was started later has never been")
     m.write("/tmp/go", "")
     expect(waits.wait().output == "went\n", "what was running runs again")
+    m.pause()
+    m.snapshot(name = "held")
+    lab.sleep("5s")
+    m.restore(name = "held")
+    m.resume()
+    m.run("true")
+    m.set_clock("2038-01-19T05:14:00+02:00")
+    expect(m.run("date +%Y-%m-%dT%H").output.strip() == "2038-01-19T03", "a time may have an offset")
     expect(m.restore(name = "none", allow = ["refused"]).error == "refused", "there is no such snapshot")
     m.reboot()
     expect(m.restore(allow = ["refused"]).error == "refused", "another machine has none")

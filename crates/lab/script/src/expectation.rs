@@ -8,6 +8,9 @@ use starlark_syntax::syntax::ast::{ArgumentP, AstExpr, BinOp, Expr};
 
 use crate::source::bytes;
 
+/// The function.
+pub(crate) const EXPECT: &str = "expect";
+
 /// The words of a comparison.
 pub(crate) struct Comparison<'a> {
     pub(crate) left: &'a AstExpr,
@@ -56,7 +59,7 @@ impl<'a> Comparison<'a> {
 /// The condition, if this is a call of `expect`.
 pub(crate) fn condition_of(expression: &AstExpr) -> Option<&AstExpr> {
     let Expr::Call(function, _) = &expression.node else { return None };
-    let is_expect = matches!(&function.node, Expr::Identifier(name) if name.node.ident == "expect");
+    let is_expect = matches!(&function.node, Expr::Identifier(name) if name.node.ident == EXPECT);
     is_expect.then(|| first_argument(expression, bytes(expression.span).start)).flatten()
 }
 

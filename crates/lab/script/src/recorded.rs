@@ -109,7 +109,7 @@ fn expect<'v>(
     Err(Stop { values, ..Stop::unexpected(text) })
 }
 
-/// The sides of the comparison that does not hold. What a literal is need not be said.
+/// The sides of the comparison that does not hold. A literal already shows its value.
 fn sides(condition: Condition, unequal: &Unequal) -> Vec<(String, String)> {
     let written = condition.sides.into_iter().nth(unequal.number).into_iter().flatten();
     written.zip(unequal.sides.iter().cloned()).filter(|(side, found)| side != found).collect()

@@ -17,6 +17,9 @@ use crate::topology;
 /// Most devices of a machine: a bus has 32 places.
 const DEVICES_MAX: usize = 64;
 
+/// Most further serial ports: a PC has four, and two are kiln's.
+const PORTS_MAX: usize = 2;
+
 /// How QEMU calls the memory of a machine without NUMA nodes.
 pub const WHOLE: &str = "memory";
 
@@ -69,6 +72,9 @@ impl Hardware {
             if self.devices.iter().filter(|device| is(device)).count() > 1 {
                 return conflict(format!("a machine has one {name}"));
             }
+        }
+        if self.ports().len() > PORTS_MAX {
+            return conflict(format!("a machine has at most {PORTS_MAX} serial ports beside kiln's own"));
         }
         if let Some(name) = twice(self.ports()) {
             return conflict(format!("two serial ports are called {name}"));
@@ -188,13 +194,20 @@ impl Hardware {
             device if device.is_balloon() => {
                 Some("what a balloon frees in a clone would be lost to its template".to_string())
             }
-            // Devices without a state that QEMU would write: hw/misc/edu.c, hw/misc/pci-testdev.c.
+            _ => None,
+        });
+        device.or_else(|| self.unsaved()).or_else(written)
+    }
+
+    /// Which of them has no state that QEMU would write, in words: hw/misc/edu.c, hw/misc/pci-testdev.c.
+    #[must_use]
+    pub fn unsaved(&self) -> Option<String> {
+        self.devices.iter().find_map(|device| match device {
             Device::Part(part) if ["edu", "testdev"].contains(&part.name()) => {
                 Some(format!("QEMU does not save the state of {}", part.name()))
             }
             _ => None,
-        });
-        device.or_else(written)
+        })
     }
 
     /// Files of this host that its machines write to: they are not as they were, so they cannot be handed over.
@@ -416,6 +429,10 @@ mod tests {
             (&["slot,id=disk0", "disk,1G"], "two devices are called disk0"),
             (&["slot,id=a", "qemu:e1000,id=a"], "two devices are called a"),
             (&["serial,name=a", "serial,name=a"], "two serial ports are called a"),
+            (
+                &["serial,name=a", "serial,name=b", "serial,name=c"],
+                "a machine has at most 2 serial ports beside kiln's own",
+            ),
             (&["node,memory=1G,distances=10:20"], "node: distances are those to all nodes, in their order"),
             (&["edu"; 65], "a machine has at most 64 devices"),
         ] {

@@ -49,9 +49,10 @@ impl Gateway {
         let (sender, events) = sync_channel(1);
         let process = Process::start(command, vec![cable, its.into()], sender)?;
         // It greets when everything is connected.
-        match (&own).read(&mut [0; 1]) {
-            Ok(1..) => Ok(Self { _process: process }),
-            Ok(0) => Err(failed(why(&events))),
+        match (&own).read_exact(&mut [0; 1]) {
+            Ok(()) => Ok(Self { _process: process }),
+            Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => Err(failed(why(&events))),
+            Err(source) if source.kind() == io::ErrorKind::WouldBlock => Err(failed(silent())),
             Err(source) => Err(failed(source)),
         }
     }
@@ -65,8 +66,12 @@ fn failed(source: io::Error) -> Error {
 fn why(events: &Receiver<Raw>) -> io::Error {
     match events.recv_timeout(LIMIT) {
         Ok(Raw::Exited(exit)) => io::Error::other(format!("QEMU: {exit}")),
-        _ => io::Error::other("QEMU does not answer"),
+        _ => silent(),
     }
+}
+
+fn silent() -> io::Error {
+    io::Error::other("QEMU does not answer")
 }
 
 /// A hub joins the cable and the network. Machines have no IPv6 addresses, so there is none outside.

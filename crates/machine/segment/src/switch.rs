@@ -61,7 +61,7 @@ pub(crate) struct Switch {
     forged: Forged,
     frame_max: usize,
     answers: Option<Answers>,
-    /// The port of who forwards packets out of the segment, if that is a station.
+    /// The router's port, if a station is the router.
     router: Option<usize>,
     /// From each port, to each port, and between each two.
     links: Vec<Link>,

@@ -102,6 +102,14 @@ impl Guest {
         self.boot(timeout, false, interrupt)
     }
 
+    /// Takes its power away.
+    pub(super) fn cut_power(&self) {
+        if let Some(pump) = self.pump().take() {
+            pump.cut_power();
+        }
+        self.transcript.take(machine::Event::Ended(machine::Death::PoweredOff));
+    }
+
     /// Lets it power off.
     pub(super) fn power_off(&self) {
         if let Some(pump) = self.pump().take() {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use jiff::civil;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, civil};
 use judge::Blame;
 use kernel::{Kernel, Presence};
 use machine::Payload;
@@ -189,8 +189,9 @@ fn sysctl(
 }
 
 fn set_clock(guest: &Guest, time: &str, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
-    let parsed = time.parse::<civil::DateTime>().ok().and_then(|time| time.to_zoned(TimeZone::UTC).ok());
-    let since = parsed.and_then(|time| u64::try_from(time.timestamp().as_microsecond()).ok());
+    let in_utc = |time: civil::DateTime| time.to_zoned(TimeZone::UTC).map(|time| time.timestamp());
+    let parsed = time.parse::<Timestamp>().or_else(|_| time.parse().and_then(in_utc)).ok();
+    let since = parsed.and_then(|time| u64::try_from(time.as_microsecond()).ok());
     let now_us = since.ok_or_else(|| {
         let text = format!("{time:?} is no time since 1970: write it as 2038-01-19T03:14:00, in UTC");
         Trouble::new(ErrorName::Refused, text)

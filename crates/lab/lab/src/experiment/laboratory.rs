@@ -150,11 +150,11 @@ impl<'a> Laboratory<'a> {
     }
 
     fn segment(&self, wanted: &SegmentDescription) -> Result<Answer, Trouble> {
-        let mut inventory = self.inventory();
-        let number = inventory.number();
+        // Others work meanwhile: a way out takes time.
+        let number = self.inventory().number();
         let seed = wanted.seed.unwrap_or(self.setting.seed);
         let wire = Wire::new(number, seed, wanted)?;
-        inventory.wires.insert(number, Arc::new(wire));
+        self.inventory().wires.insert(number, Arc::new(wire));
         Ok(Answer::Segment(number))
     }
 

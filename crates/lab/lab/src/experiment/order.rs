@@ -168,6 +168,12 @@ impl Guest {
         WaitLimits { deadline, silence: Some(self.timeouts.stretch(SILENCE)), is_cancelled }
     }
 
+    /// The end of a machine whose program has ended.
+    pub(super) fn death(&self, cancelled: &dyn Fn() -> bool) -> Trouble {
+        let died = self.transcript.wait(&self.limits(SOON, cancelled), |_| None::<()>);
+        died.map_or_else(|failed| self.trouble(failed), |()| of_death(Death::PoweredOff))
+    }
+
     /// What a wait that failed means to a script.
     pub(super) fn trouble(&self, failed: Failed) -> Trouble {
         match failed {

@@ -3,18 +3,19 @@
 use std::time::{Duration, Instant};
 
 use hardware::Device;
+use judge::Blame;
 use script::call::MachineCall;
 use script::{Answer, ErrorName, Trouble};
 use serde_json::{Value, json};
 
 use super::calling::Calling;
 use super::guest::Guest;
-use super::snapshot::{self, Snapshot, cannot_be_restored};
+use super::snapshot::{self, Failed, Snapshot, cannot_be_restored};
 
 /// How long a guest may take to let a device go.
 const UNPLUG_LIMIT: Duration = Duration::from_secs(30);
 
-/// How often is looked whether it has.
+/// Between two looks whether it has.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The name of a snapshot whose script gives it none.
@@ -41,8 +42,12 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         MachineCall::PowerCut { timeout } => {
             guest.start_again(*timeout, calling.setting.interrupt).map(|()| Answer::Done)
         }
-        MachineCall::Snapshot { name } => save_snapshot(guest, name.as_deref().unwrap_or(USUAL_NAME)),
-        MachineCall::Restore { name } => load_snapshot(guest, name.as_deref().unwrap_or(USUAL_NAME)),
+        MachineCall::Snapshot { name } => {
+            save_snapshot(guest, name.as_deref().unwrap_or(USUAL_NAME), calling.cancelled)
+        }
+        MachineCall::Restore { name } => {
+            load_snapshot(guest, name.as_deref().unwrap_or(USUAL_NAME), calling.cancelled)
+        }
         MachineCall::Dump {} => {
             let (name, path) = calling.kept.place("memory.vmcore")?;
             refused(guest.work(move |machine| machine.dump(&path))?)?;
@@ -56,18 +61,37 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
     }
 }
 
-fn save_snapshot(guest: &Guest, name: &str) -> Result<Answer, Trouble> {
-    let fits = snapshot::check(name).and_then(|()| cannot_be_restored(&guest.spec).map_or(Ok(()), Err));
-    refused(fits)?;
-    let (own_name, of) = (name.to_string(), guest.surroundings());
-    let saved = guest.work(move |machine| Snapshot::save(machine, &own_name, &of))?;
-    refused(saved.map(|saved| guest.snapshots.keep(name, saved)))
+fn save_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
+    refused(snapshot::check(name))?;
+    refused(cannot_be_restored(&guest.spec).map_or(Ok(()), Err))?;
+    let (own_name, surroundings) = (name.to_string(), guest.surroundings());
+    let saved = guest.work(move |machine| Snapshot::save(machine, &own_name, &surroundings))?;
+    match saved {
+        Ok(snapshot) => guest.snapshots.keep(name, snapshot),
+        Err(failed) => return Err(of_snapshot(guest, failed, cancelled)),
+    }
+    Ok(Answer::Done)
 }
 
-fn load_snapshot(guest: &Guest, name: &str) -> Result<Answer, Trouble> {
+/// A machine that cannot be restored is lost: some of it may be of now, and some of then.
+fn load_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
     let snapshot = guest.snapshots.get(name).map_err(|why| Trouble::new(ErrorName::Refused, why))?;
-    let (own_name, of) = (name.to_string(), guest.surroundings());
-    refused(guest.work(move |machine| snapshot.load(machine, &own_name, &of))?)
+    let (own_name, surroundings) = (name.to_string(), guest.surroundings());
+    let loaded = guest.work(move |machine| snapshot.load(machine, &own_name, &surroundings))?;
+    loaded.map(|()| Answer::Done).map_err(|failed| {
+        let trouble = of_snapshot(guest, failed, cancelled);
+        guest.cut_power();
+        Trouble { text: format!("{}; the machine is off now", trouble.text), ..trouble }
+    })
+}
+
+/// What a state that was not kept or not restored means to a script.
+fn of_snapshot(guest: &Guest, failed: Failed, cancelled: &dyn Fn() -> bool) -> Trouble {
+    match failed {
+        Failed::Refused(why) => Trouble::new(ErrorName::Refused, why),
+        Failed::Host(why) => Trouble::broken(Blame::Host, why),
+        Failed::Ended => guest.death(cancelled),
+    }
 }
 
 fn refused<T>(done: Result<T, String>) -> Result<Answer, Trouble> {

@@ -101,7 +101,14 @@ pub(super) fn hear(machine: &mut Vmm, transcript: &Transcript) {
     loop {
         match machine.next(Instant::now()) {
             Event::Quiet => return,
-            event => transcript.take(event),
+            event => {
+                // A machine that has ended says so each time.
+                let is_over = matches!(event, Event::Ended(_));
+                transcript.take(event);
+                if is_over {
+                    return;
+                }
+            }
         }
     }
 }

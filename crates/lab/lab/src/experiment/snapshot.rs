@@ -33,6 +33,34 @@ pub(super) struct Surroundings {
     pub(super) disks: Arc<Disks>,
 }
 
+/// Why a state was not kept or not restored.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// QEMU refuses.
+    Refused(String),
+    /// The host cannot do it.
+    Host(String),
+    /// The machine has ended.
+    Ended,
+}
+
+impl From<String> for Failed {
+    fn from(why: String) -> Self {
+        Self::Refused(why)
+    }
+}
+
+impl Failed {
+    fn host(error: &std::io::Error) -> Self {
+        Self::Host(error.to_string())
+    }
+
+    /// A machine that has ended refuses nothing.
+    fn of(self, machine: &mut Vmm) -> Self {
+        if machine.has_ended() { Self::Ended } else { self }
+    }
+}
+
 impl Snapshots {
     pub(super) fn keep(&self, name: &str, snapshot: Snapshot) {
         self.lock().insert(name.to_string(), Arc::new(snapshot));
@@ -59,24 +87,26 @@ impl Snapshots {
 
 impl Snapshot {
     /// Keeps the state of a machine under a name.
-    pub(super) fn save(machine: &mut Vmm, name: &str, of: &Surroundings) -> Result<Self, String> {
-        machine.while_held(|machine| {
+    pub(super) fn save(machine: &mut Vmm, name: &str, of: &Surroundings) -> Result<Self, Failed> {
+        let saved = machine.while_held(|machine| {
             hear(machine, &of.transcript);
             let conversation = machine.save_snapshot(name)?;
-            let disks = of.disks.copy().map_err(|error| error.to_string())?;
+            let disks = of.disks.copy().map_err(|error| Failed::host(&error))?;
             Ok(Self { conversation, disks, commands: of.transcript.lock().commands.clone() })
-        })
+        });
+        saved.map_err(|failed: Failed| failed.of(machine))
     }
 
-    /// Puts the machine back into the state that is kept under a name.
-    pub(super) fn load(&self, machine: &mut Vmm, name: &str, of: &Surroundings) -> Result<(), String> {
-        machine.while_held(|machine| {
+    /// Puts the machine back into the state that is kept under a name. One that fails is neither here nor there.
+    pub(super) fn load(&self, machine: &mut Vmm, name: &str, of: &Surroundings) -> Result<(), Failed> {
+        let loaded = machine.while_held(|machine| {
             hear(machine, &of.transcript);
-            of.disks.put_back(&self.disks).map_err(|error| error.to_string())?;
             machine.load_snapshot(name, &self.conversation)?;
+            of.disks.put_back(&self.disks).map_err(|error| Failed::host(&error))?;
             of.transcript.put_back(&self.commands);
             Ok(())
-        })
+        });
+        loaded.map_err(|failed: Failed| failed.of(machine))
     }
 }
 
@@ -85,12 +115,20 @@ pub(super) fn cannot_be_restored(spec: &Spec) -> Option<String> {
     if spec.disk_mib > 0 {
         return Some("the disk that the experiment needs cannot be put back: use disks =".to_string());
     }
+    if let Some(why) = spec.hardware.unsaved() {
+        return Some(why);
+    }
     let lasts = |device: &&Device| match device {
-        Device::Disk(disk) => !disk.readonly && !matches!(disk.content, Content::Empty(_)),
+        Device::Disk(disk) => {
+            let is_written = !disk.readonly && !matches!(disk.content, Content::Empty(_));
+            is_written || disk.faults.writes.is_some()
+        }
         _ => false,
     };
     let found = spec.hardware.devices.iter().find(lasts)?;
-    Some(format!("{found} cannot be put back: only empty disks can, and those that are not written to"))
+    Some(format!(
+        "{found} cannot be put back: only empty disks without a log can, and those that are not written to"
+    ))
 }
 
 /// Whether a name can be that of a snapshot.

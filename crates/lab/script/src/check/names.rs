@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 
 use starlark::analysis::AstModuleLint;
-use starlark_syntax::syntax::ast::{AssignTarget, AstAssignTarget, Stmt};
+use starlark_syntax::codemap::Span;
+use starlark_syntax::syntax::ast::{AssignTarget, AstAssignIdent, AstAssignTarget, Stmt};
 
+use crate::expectation::EXPECT;
 use crate::globals::globals;
 use crate::metadata::statements;
 use crate::nearest::nearest;
@@ -19,6 +21,10 @@ const UNDEFINED: &str = "using-undefined";
 pub(super) fn check(file: &Parsed, files: &Files, problems: &mut Vec<Problem>) {
     let mut known: HashSet<String> = globals().names().map(|name| name.as_str().to_owned()).collect();
     known.extend(["True", "False", "None"].map(str::to_owned));
+    // Its conditions are rewritten, whatever function it is.
+    for (_, span) in definitions(file).into_iter().filter(|(name, _)| name == EXPECT) {
+        problems.push(file.problem(span, format!("{EXPECT} is kiln's: use another name")));
+    }
     for lint in file.module().lint(Some(&known)) {
         if lint.short_name == UNDEFINED {
             problems.push(undefined(file, lint.location.span, &known));
@@ -35,7 +41,7 @@ pub(super) fn check(file: &Parsed, files: &Files, problems: &mut Vec<Problem>) {
     }
 }
 
-fn undefined(file: &Parsed, span: starlark_syntax::codemap::Span, known: &HashSet<String>) -> Problem {
+fn undefined(file: &Parsed, span: Span, known: &HashSet<String>) -> Problem {
     let name = file.source.text.get(bytes(span)).unwrap_or_default();
     if name == "print" {
         return file.problem(span, "there is no print").help("note(text) is for people");
@@ -57,26 +63,31 @@ fn meant<'a>(problem: Problem, name: &str, known: impl Iterator<Item = &'a str>)
 
 /// The names that a file gives something at its top.
 pub(super) fn defined(file: &Parsed) -> HashSet<String> {
-    let mut names = HashSet::new();
+    definitions(file).into_iter().map(|(name, _)| name).collect()
+}
+
+/// The same, and where.
+fn definitions(file: &Parsed) -> Vec<(String, Span)> {
+    let mut names = Vec::new();
     for statement in statements(file.statement()) {
         match &statement.node {
-            Stmt::Def(def) => {
-                names.insert(def.name.node.ident.clone());
-            }
+            Stmt::Def(def) => names.push(named(&def.name)),
             Stmt::Assign(assign) => targets(&assign.lhs, &mut names),
-            Stmt::Load(load) => names.extend(load.args.iter().map(|it| it.local.node.ident.clone())),
+            Stmt::Load(load) => names.extend(load.args.iter().map(|it| named(&it.local))),
             _ => {}
         }
     }
     names
 }
 
-fn targets(target: &AstAssignTarget, names: &mut HashSet<String>) {
+fn targets(target: &AstAssignTarget, names: &mut Vec<(String, Span)>) {
     match &target.node {
-        AssignTarget::Identifier(name) => {
-            names.insert(name.node.ident.clone());
-        }
+        AssignTarget::Identifier(name) => names.push(named(name)),
         AssignTarget::Tuple(targets_of) => targets_of.iter().for_each(|target| targets(target, names)),
         AssignTarget::Index(_) | AssignTarget::Dot(..) => {}
     }
+}
+
+fn named(name: &AstAssignIdent) -> (String, Span) {
+    (name.node.ident.clone(), name.span)
 }

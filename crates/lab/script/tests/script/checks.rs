@@ -91,4 +91,6 @@ fn what_cannot_be_known_is_no_problem() {
         "{BEGIN}def skip(x):\n    return x\ndef f(lab):\n    skip(1)\n    metric(\"speed\", skip(2))\nstep(f)\n"
     );
     assert_eq!(said(&[("experiment.star", &own)]), "");
+    let conditions = format!("{BEGIN}def expect(x, y):\n    return x\nstep(expect, 1)\n");
+    assert!(said(&[("experiment.star", &conditions)]).contains("expect is kiln's: use another name"));
 }

@@ -14,7 +14,7 @@ use crate::vmm::Vmm;
 use crate::vmm::launch::{in_memory, inherited};
 use crate::{Death, Event, Machine, PLUGIN};
 
-/// How often is looked for answers, which nothing announces.
+/// Between two looks for answers, which nothing announces.
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Most that the plugin may write, in bytes.

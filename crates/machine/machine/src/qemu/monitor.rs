@@ -25,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the state of the devices may take; a fraction of a second on an idle host.
 const SAVE_PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often is looked whether it is there.
+/// Between two looks whether it is there.
 const SAVE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The name by which QEMU knows the file for it.

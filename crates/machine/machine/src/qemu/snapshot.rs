@@ -24,7 +24,7 @@ const JOB: &str = "snapshot";
 /// How long that may take; a fraction of a second for each 100 MiB that the guest uses on an idle host.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How often is looked whether it is done.
+/// Between two looks whether it is done.
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// Keeps the state of a guest that is held; one of the same name is replaced.

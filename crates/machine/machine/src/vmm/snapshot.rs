@@ -9,6 +9,9 @@ use super::Vmm;
 /// What a machine has written and nobody has read yet is there after this time.
 const ON_THE_WAY: Duration = Duration::from_millis(100);
 
+/// The end of a program whose monitor has closed is there after this time.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// How far the conversation with the agent was when a machine's state was kept.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
@@ -36,7 +39,12 @@ impl Vmm {
         self.driver.load_snapshot(name)?;
         // Its memory is a copy now, into which nothing of the file comes.
         self.window = None;
-        (self.encoder, self.decoder) = (snapshot.encoder, snapshot.decoder.clone());
+        self.decoder = snapshot.decoder.clone();
+        // Frames that the guest had not read are still on their way, and it would take later ones of the same number for
+        // copies. A gap is as good.
+        if self.encoder.frames() < snapshot.encoder.frames() {
+            self.encoder = snapshot.encoder;
+        }
         Ok(())
     }
 
@@ -45,14 +53,24 @@ impl Vmm {
     /// # Errors
     ///
     /// When it cannot be held, or the error of `work`.
-    pub fn while_held<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, String>) -> Result<T, String> {
+    pub fn while_held<T, E: From<String>>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
         let was_held = self.driver.is_held();
         self.driver.hold(true)?;
-        while self.wait(Instant::now() + ON_THE_WAY) {}
+        while self.exit.is_none() && self.wait(Instant::now() + ON_THE_WAY) {}
         let done = work(self);
         if !was_held {
             self.driver.hold(false)?;
         }
         done
+    }
+
+    /// Whether the program of the machine has ended, after something that it did not do.
+    pub fn has_ended(&mut self) -> bool {
+        let deadline = Instant::now() + LAST_WORDS;
+        while self.exit.is_none() && self.wait(deadline) {}
+        self.exit.is_some()
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::process_tree::{process_tree, threads};
 
-/// How often is looked at most. The host counts how long a thread has waited only when it has got a CPU, which takes it
+/// The least time between two looks. The host counts how long a thread has waited only when it has got a CPU, which takes it
 /// seconds if its priority is low.
 const INTERVAL: Duration = Duration::from_millis(500);
 
