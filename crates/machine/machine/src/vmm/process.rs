@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
-use std::sync::mpsc::{Sender, SyncSender, channel};
+use std::sync::mpsc::{SyncSender, channel};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -14,6 +14,9 @@ use crate::error::Error;
 
 /// What is kept of the program's own messages, in bytes.
 const STDERR_MAX: u64 = 16 * 1024;
+
+/// What fails when a program does not start.
+const STARTING: &str = "starting the machine";
 
 /// A running program.
 #[derive(Debug)]
@@ -38,10 +41,12 @@ impl Process {
         inherited: Vec<OwnedFd>,
         events: SyncSender<Raw>,
     ) -> Result<Self, Error> {
-        let (sender, receiver) = channel();
-        std::thread::spawn(move || keep(command, inherited, &sender, &events));
-        let gone = || std::io::Error::other("the thread that starts it died");
-        receiver.recv().map_err(|_| Error::host("starting the machine", gone()))?
+        let program = command.get_program().to_string_lossy().into_owned();
+        let wait = move |child| {
+            // A machine that was dropped needs no event.
+            let _ = events.send(Raw::Exited(end_of(child, &program)));
+        };
+        start_in_thread(STARTING, move || spawn(command, inherited), wait)
     }
 
     /// Ends it at once.
@@ -64,46 +69,48 @@ pub(crate) fn end_with_kiln(command: &mut Command) {
     unsafe { command.process_group(0).pre_exec(move || ::host::die_with_parent(parent)) };
 }
 
-/// The life of the thread that owns the program.
-fn keep(
-    mut command: Command,
-    inherited: Vec<OwnedFd>,
-    started: &Sender<Result<Process, Error>>,
-    events: &SyncSender<Raw>,
-) {
-    let outcome = spawn(&mut command, &inherited);
-    let program = command.get_program().to_owned();
-    // The program has its own copies now; ours would keep its sockets from closing with it.
-    drop((inherited, command));
-    let mut child = match outcome {
-        Ok((child, process)) => {
-            // Whoever asked is waiting for the answer.
-            let _ = started.send(Ok(process));
-            child
+/// Starts a program in a thread that then waits for its end: the program dies with the thread that starts it. Gives what
+/// `spawn` gives besides.
+pub(super) fn start_in_thread<T: Send + 'static>(
+    action: &str,
+    spawn: impl FnOnce() -> Result<(Child, T), Error> + Send + 'static,
+    wait: impl FnOnce(Child) + Send + 'static,
+) -> Result<T, Error> {
+    let (sender, receiver) = channel();
+    // Whoever asked is waiting for the answer.
+    std::thread::spawn(move || match spawn() {
+        Ok((child, started)) => {
+            let _ = sender.send(Ok(started));
+            wait(child);
         }
         Err(error) => {
-            let _ = started.send(Err(error));
-            return;
+            let _ = sender.send(Err(error));
         }
-    };
-    let text = messages(&mut child);
-    let exit = child.wait().map_or_else(
-        |error| Exit { message: error.to_string(), ..Exit::default() },
-        |status| Exit::new(status, &text, &program.to_string_lossy()),
-    );
-    // A machine that was dropped needs no event.
-    let _ = events.send(Raw::Exited(exit));
+    });
+    let gone = |_| Error::host(action, std::io::Error::other("the thread that starts it died"));
+    receiver.recv().map_err(gone)?
 }
 
-fn spawn(command: &mut Command, inherited: &[OwnedFd]) -> Result<(Child, Process), Error> {
+/// The program has its own copies of what it inherits then; ours would keep its sockets from closing with it.
+fn spawn(mut command: Command, inherited: Vec<OwnedFd>) -> Result<(Child, Process), Error> {
     let numbers: Vec<i32> = inherited.iter().map(AsRawFd::as_raw_fd).collect();
     // SAFETY: between fork and exec only system calls are made and nothing is allocated.
     unsafe { command.pre_exec(move || numbers.iter().try_for_each(|&fd| pass_on(fd))) };
-    let child = command.spawn().map_err(|source| Error::host("starting the machine", source))?;
+    let child = command.spawn().map_err(|source| Error::host(STARTING, source))?;
+    drop((inherited, command));
     let pid = Pid::from_child(&child);
     let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|source| Error::host("pidfd_open", source))?;
     let process = Process { id: child.id(), pidfd };
     Ok((child, process))
+}
+
+/// Waits for the end of a program; what it says until then is part of that.
+fn end_of(mut child: Child, program: &str) -> Exit {
+    let text = messages(&mut child);
+    child.wait().map_or_else(
+        |error| Exit { message: error.to_string(), ..Exit::default() },
+        |status| Exit::new(status, &text, program),
+    )
 }
 
 /// Lets the descriptor survive exec, in this process only.

@@ -3,13 +3,12 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Sender, channel};
 
 use ::host::find_program;
 
 use super::{in_memory, socket_pair};
 use crate::error::Error;
-use crate::vmm::process::end_with_kiln;
+use crate::vmm::process::{end_with_kiln, start_in_thread};
 
 /// Finds the program in the user's PATH.
 pub(in crate::vmm) fn locate() -> Result<PathBuf, Error> {
@@ -19,12 +18,13 @@ pub(in crate::vmm) fn locate() -> Result<PathBuf, Error> {
 /// Starts a new one; gives QEMU's end of the connection with which it ends.
 pub(in crate::vmm) fn start() -> Result<OwnedFd, Error> {
     let (qemu, its) = socket_pair()?;
-    let command = command(&locate()?, its.into(), in_memory("tpm", &[])?);
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || keep(command, &sender));
-    let gone = |_| std::io::Error::other("the thread that starts it died");
-    let started = receiver.recv().map_err(gone).flatten();
-    started.map(|()| qemu.into()).map_err(|source| Error::host("starting swtpm", source))
+    let mut command = command(&locate()?, its.into(), in_memory("tpm", &[])?);
+    let action = "starting swtpm";
+    // The command goes with the closure: our copies would keep the connection from closing with the program.
+    let spawn = move || Ok((command.spawn().map_err(|source| Error::host(action, source))?, ()));
+    // How it ended QEMU says, whose connection it was.
+    start_in_thread(action, spawn, |mut child| drop(child.wait()))?;
+    Ok(qemu.into())
 }
 
 /// QEMU controls it through its standard input. Its state is in memory, and so gone with it.
@@ -35,22 +35,4 @@ fn command(program: &Path, control: OwnedFd, state: OwnedFd) -> Command {
     command.stdin(control).stdout(state).stderr(Stdio::null());
     end_with_kiln(&mut command);
     command
-}
-
-/// The life of the thread that owns the program.
-fn keep(mut command: Command, started: &Sender<std::io::Result<()>>) {
-    let child = command.spawn();
-    // The program has its own copies now; ours would keep the connection from closing with it.
-    drop(command);
-    match child {
-        Ok(mut child) => {
-            // Whoever asked is waiting for the answer.
-            let _ = started.send(Ok(()));
-            // How it ended QEMU says, whose connection it was.
-            let _ = child.wait();
-        }
-        Err(error) => {
-            let _ = started.send(Err(error));
-        }
-    }
 }
