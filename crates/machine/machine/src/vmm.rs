@@ -246,11 +246,16 @@ impl Vmm {
         }
     }
 
+    /// The same unless the program has ended: then something comes for ever, which is its end.
+    fn wait_while_running(&mut self, deadline: Instant) -> bool {
+        self.exit.is_none() && self.wait(deadline)
+    }
+
     /// A halted or panicked guest says nothing more, but its program may go on for ever.
     fn end_if_over(&mut self) {
         if self.console.is_over() && self.exit.is_none() {
             let deadline = Instant::now() + PANIC_PATIENCE;
-            while self.exit.is_none() && self.wait(deadline) {}
+            while self.wait_while_running(deadline) {}
             self.end();
         }
     }
@@ -349,7 +354,7 @@ impl Machine for Vmm {
         self.dumps = None;
         self.send(&ToAgent::PowerOff);
         let deadline = Instant::now() + POWER_OFF_PATIENCE;
-        while self.exit.is_none() && self.wait(deadline) {
+        while self.wait_while_running(deadline) {
             self.queue.clear();
         }
     }

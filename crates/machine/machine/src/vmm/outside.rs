@@ -56,7 +56,7 @@ impl Vmm {
         self.dumps = None;
         self.process.kill();
         let deadline = Instant::now() + POWER_OFF_PATIENCE;
-        while self.exit.is_none() && self.wait(deadline) {
+        while self.wait_while_running(deadline) {
             self.queue.clear();
         }
     }

@@ -59,7 +59,7 @@ impl Vmm {
     ) -> Result<T, E> {
         let was_held = self.driver.is_held();
         self.driver.hold(true)?;
-        while self.exit.is_none() && self.wait(Instant::now() + ON_THE_WAY) {}
+        while self.wait_while_running(Instant::now() + ON_THE_WAY) {}
         let done = work(self);
         if !was_held {
             self.driver.hold(false)?;
@@ -70,7 +70,7 @@ impl Vmm {
     /// Whether the program of the machine has ended, after something that it did not do.
     pub fn has_ended(&mut self) -> bool {
         let deadline = Instant::now() + LAST_WORDS;
-        while self.exit.is_none() && self.wait(deadline) {}
+        while self.wait_while_running(deadline) {}
         self.exit.is_some()
     }
 }
