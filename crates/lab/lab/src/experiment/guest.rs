@@ -104,16 +104,17 @@ impl Guest {
 
     /// Takes its power away.
     pub(super) fn cut_power(&self) {
-        if let Some(pump) = self.pump().take() {
-            pump.cut_power();
-        }
-        self.transcript.take(machine::Event::Ended(machine::Death::PoweredOff));
+        self.end(Pump::cut_power);
     }
 
     /// Lets it power off.
     pub(super) fn power_off(&self) {
+        self.end(Pump::power_off);
+    }
+
+    fn end(&self, end: impl FnOnce(Pump)) {
         if let Some(pump) = self.pump().take() {
-            pump.power_off();
+            end(pump);
         }
         self.transcript.take(machine::Event::Ended(machine::Death::PoweredOff));
     }

@@ -32,13 +32,13 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         }
         MachineCall::Plug { device } => plug(guest, device),
         MachineCall::Unplug { device } => unplug(guest, device, calling.cancelled),
-        MachineCall::Nmi {} => refused(guest.work(machine::Vmm::interrupt)?),
+        MachineCall::Nmi {} => done(guest.work(machine::Vmm::interrupt)?),
         MachineCall::Registers {} => {
             let lines = guest.work(machine::Vmm::registers)?;
             Ok(Answer::Plain(json!(lines)))
         }
-        MachineCall::Pause {} => refused(guest.work(|machine| machine.hold(true))?),
-        MachineCall::Resume {} => refused(guest.work(|machine| machine.hold(false))?),
+        MachineCall::Pause {} => done(guest.work(|machine| machine.hold(true))?),
+        MachineCall::Resume {} => done(guest.work(|machine| machine.hold(false))?),
         MachineCall::PowerCut { timeout } => {
             guest.start_again(*timeout, calling.setting.interrupt).map(|()| Answer::Done)
         }
@@ -50,7 +50,7 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
         }
         MachineCall::Dump {} => {
             let (name, path) = calling.kept.place("memory.vmcore")?;
-            refused(guest.work(move |machine| machine.dump(&path))?)?;
+            or_refused(guest.work(move |machine| machine.dump(&path))?)?;
             Ok(Answer::Text(name.into_bytes()))
         }
         MachineCall::Memory { address, length } => memory(guest, *address, *length),
@@ -62,20 +62,18 @@ pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> 
 }
 
 fn save_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
-    refused(snapshot::check(name))?;
-    refused(cannot_be_restored(&guest.spec).map_or(Ok(()), Err))?;
+    or_refused(snapshot::check(name))?;
+    or_refused(cannot_be_restored(&guest.spec).map_or(Ok(()), Err))?;
     let (own_name, surroundings) = (name.to_string(), guest.surroundings());
     let saved = guest.work(move |machine| Snapshot::save(machine, &own_name, &surroundings))?;
-    match saved {
-        Ok(snapshot) => guest.snapshots.keep(name, snapshot),
-        Err(failed) => return Err(of_snapshot(guest, failed, cancelled)),
-    }
+    let snapshot = saved.map_err(|failed| of_snapshot(guest, failed, cancelled))?;
+    guest.snapshots.keep(name, snapshot);
     Ok(Answer::Done)
 }
 
 /// A machine that cannot be restored is lost: some of it may be of now, and some of then.
 fn load_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
-    let snapshot = guest.snapshots.get(name).map_err(|why| Trouble::new(ErrorName::Refused, why))?;
+    let snapshot = or_refused(guest.snapshots.get(name))?;
     let (own_name, surroundings) = (name.to_string(), guest.surroundings());
     let loaded = guest.work(move |machine| snapshot.load(machine, &own_name, &surroundings))?;
     loaded.map(|()| Answer::Done).map_err(|failed| {
@@ -94,14 +92,17 @@ fn of_snapshot(guest: &Guest, failed: Failed, cancelled: &dyn Fn() -> bool) -> T
     }
 }
 
-fn refused<T>(done: Result<T, String>) -> Result<Answer, Trouble> {
-    done.map(|_| Answer::Done).map_err(|why| Trouble::new(ErrorName::Refused, why))
+fn or_refused<T>(done: Result<T, String>) -> Result<T, Trouble> {
+    done.map_err(|why| Trouble::new(ErrorName::Refused, why))
+}
+
+fn done<T>(done: Result<T, String>) -> Result<Answer, Trouble> {
+    or_refused(done).map(|_| Answer::Done)
 }
 
 fn monitor(guest: &Guest, command: &str, arguments: Value) -> Result<Value, Trouble> {
     let command = command.to_string();
-    let answer = guest.work(move |machine| machine.execute(&command, &arguments))?;
-    answer.map_err(|why| Trouble::new(ErrorName::Refused, why))
+    or_refused(guest.work(move |machine| machine.execute(&command, &arguments))?)
 }
 
 /// Plugs in a device as users write it. What is behind it must be nothing of this host.

@@ -101,14 +101,9 @@ pub(super) fn hear(machine: &mut Vmm, transcript: &Transcript) {
     loop {
         match machine.next(Instant::now()) {
             Event::Quiet => return,
-            event => {
-                // A machine that has ended says so each time.
-                let is_over = matches!(event, Event::Ended(_));
-                transcript.take(event);
-                if is_over {
-                    return;
-                }
-            }
+            // A machine that has ended says so each time.
+            end @ Event::Ended(_) => return transcript.take(end),
+            event => transcript.take(event),
         }
     }
 }

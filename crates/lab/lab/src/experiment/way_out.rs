@@ -19,22 +19,22 @@ pub(super) struct WayOut {
     _gateway: Gateway,
 }
 
-/// Makes a place for the gateway, at the cost of machines that would have its addresses; gives the place.
-pub(super) fn make_room(settings: &mut Settings) -> Result<usize, Trouble> {
-    let Addresses { gateway, resolver, .. } = addresses(settings.network)?;
+/// Makes the last place that of the gateway, and removes the stations whose addresses it takes; gives its addresses.
+pub(super) fn make_room(settings: &mut Settings) -> Result<Addresses, Trouble> {
+    let addresses = addresses(settings.network)?;
+    let Addresses { gateway, resolver, .. } = addresses;
     settings.stations.retain(|station| ![gateway, resolver].contains(&station.address));
     let [a, b, c, d] = gateway.octets();
     // QEMU makes its addresses so: SPECIAL_ETH in src/slirp.c of libslirp.
     let mac = Mac([0x52, 0x55, a, b, c, d]);
     settings.stations.push(Station { name: STATION.to_string(), mac, address: gateway, names: Vec::new() });
     settings.router = Some(gateway);
-    Ok(settings.stations.len() - 1)
+    Ok(addresses)
 }
 
 impl WayOut {
     /// Plugs a gateway into the cable of [`STATION`].
-    pub(super) fn open(cable: OwnedFd, network: Network) -> Result<Self, Trouble> {
-        let addresses = addresses(network)?;
+    pub(super) fn open(cable: OwnedFd, addresses: Addresses) -> Result<Self, Trouble> {
         let gateway = Gateway::start(cable, &addresses);
         let gateway = gateway.map_err(|error| Trouble::broken(Blame::Host, error.to_string()))?;
         Ok(Self { addresses, _gateway: gateway })
@@ -66,7 +66,8 @@ mod tests {
         let mut settings = Settings::new("x", 1);
         settings.network = "10.0.0.0/29".parse().unwrap();
         while settings.add(format!("station-{}", settings.stations.len())).is_ok() {}
-        assert_eq!(make_room(&mut settings).unwrap(), 3);
+        make_room(&mut settings).unwrap();
+        assert_eq!(settings.stations.len() - 1, 3);
         assert_eq!(settings.stations[3].address, Ipv4Addr::new(10, 0, 0, 6));
         assert_eq!(settings.check(), Ok(()));
         settings.network = "10.0.0.0/30".parse().unwrap();

@@ -47,16 +47,14 @@ impl Wire {
                 break;
             }
         }
-        let mut taken = BTreeMap::new();
-        if wanted.outside {
-            taken.insert(way_out::make_room(&mut settings)?, number);
-        }
+        let outside = wanted.outside.then(|| way_out::make_room(&mut settings)).transpose()?;
+        let taken = outside.iter().map(|_| (settings.stations.len() - 1, number)).collect();
         let segment = Segment::new(&settings).map_err(|error| of_segment(&error))?;
-        let open = || {
+        let open = |addresses| {
             let cable = segment.attach(way_out::STATION).map_err(|error| of_segment(&error))?;
-            WayOut::open(cable, settings.network)
+            WayOut::open(cable, addresses)
         };
-        let way_out = wanted.outside.then(open).transpose()?;
+        let way_out = outside.map(open).transpose()?;
         let impairment = translated(&wanted.impairment)?;
         for station in &settings.stations {
             let sent = segment.impair(Direction::From(&station.name), impairment.clone());
