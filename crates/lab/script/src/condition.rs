@@ -28,7 +28,7 @@ pub(crate) fn condition(files: &Files, call: &FileSpan) -> Option<Condition> {
         let text = file.source.text.get(bytes(expression.span)).unwrap_or_default();
         shown(&text.split_whitespace().collect::<Vec<_>>().join(" "), WIDTH)
     };
-    let sides = Comparison::all(argument).iter().map(|(_, it)| [it.left, it.right].map(written)).collect();
+    let sides = Comparison::all(argument).iter().map(|it| [it.left, it.right].map(written)).collect();
     Some(Condition { text: written(argument), sides })
 }
 

@@ -11,8 +11,9 @@ use crate::source::bytes;
 /// The function.
 pub(crate) const EXPECT: &str = "expect";
 
-/// The words of a comparison.
+/// A comparison, and its words.
 pub(crate) struct Comparison<'a> {
+    pub(crate) whole: &'a AstExpr,
     pub(crate) left: &'a AstExpr,
     pub(crate) operator: &'static str,
     pub(crate) right: &'a AstExpr,
@@ -20,20 +21,17 @@ pub(crate) struct Comparison<'a> {
 
 impl<'a> Comparison<'a> {
     /// The comparisons of a condition, from left to right.
-    pub(crate) fn all(condition: &'a AstExpr) -> Vec<(&'a AstExpr, Self)> {
+    pub(crate) fn all(condition: &'a AstExpr) -> Vec<Self> {
         match &condition.node {
             Expr::Op(left, BinOp::And | BinOp::Or, right) => {
                 [left, right].into_iter().flat_map(|side| Self::all(side)).collect()
             }
-            Expr::Op(left, operator, right) => Self::new(left, *operator, right)
-                .map(|comparison| (condition, comparison))
-                .into_iter()
-                .collect(),
-            _ => Vec::new(),
+            _ => Self::of(condition).into_iter().collect(),
         }
     }
 
-    fn new(left: &'a AstExpr, operator: BinOp, right: &'a AstExpr) -> Option<Self> {
+    fn of(whole: &'a AstExpr) -> Option<Self> {
+        let Expr::Op(left, operator, right) = &whole.node else { return None };
         let operator = match operator {
             BinOp::Equal => "==",
             BinOp::NotEqual => "!=",
@@ -45,7 +43,7 @@ impl<'a> Comparison<'a> {
             BinOp::NotIn => "not in",
             _ => return None,
         };
-        Some(Self { left, operator, right })
+        Some(Self { whole, left, operator, right })
     }
 
     /// Where its operator begins; nothing if a comment stands beside it.

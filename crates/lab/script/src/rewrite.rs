@@ -116,8 +116,8 @@ fn in_expression(expression: &AstExpr, text: &str, out: &mut Vec<Insertion>) {
         }
         _ => {
             let comparisons = condition_of(expression).map(Comparison::all).unwrap_or_default();
-            for (number, (whole, comparison)) in comparisons.iter().enumerate() {
-                compare((number, whole), comparison, text, out);
+            for (number, comparison) in comparisons.iter().enumerate() {
+                compare(number, comparison, text, out);
             }
         }
     }
@@ -135,14 +135,9 @@ fn count(first: &ForClause, rest: &[Clause], out: &mut Vec<Insertion>) {
 }
 
 /// A comma of the same length takes the place of the operator.
-fn compare(
-    (number, whole): (usize, &AstExpr),
-    comparison: &Comparison<'_>,
-    text: &str,
-    out: &mut Vec<Insertion>,
-) {
+fn compare(number: usize, comparison: &Comparison<'_>, text: &str, out: &mut Vec<Insertion>) {
     let Some(at) = comparison.operator_at(text) else { return };
-    let Comparison { operator, .. } = comparison;
+    let Comparison { whole, operator, .. } = comparison;
     wrap(whole, &format!("{COMPARED}({number}, \"{operator}\", "), out);
     let replaces = operator.len();
     out.push(Insertion { at, replaces, text: format!("{:<replaces$}", ",") });
