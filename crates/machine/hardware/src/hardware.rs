@@ -20,7 +20,7 @@ const DEVICES_MAX: usize = 64;
 /// Most further serial ports: a PC has four, and two are kiln's.
 const PORTS_MAX: usize = 2;
 
-/// How QEMU calls the memory of a machine without NUMA nodes.
+/// QEMU's name for the memory of a machine without NUMA nodes.
 pub const WHOLE: &str = "memory";
 
 /// All that a machine has besides CPUs, memory and what every machine has.
@@ -160,13 +160,11 @@ impl Hardware {
 
     /// A socket for each node, where that makes the CPUs that there are: kernels warn of nodes that share a socket.
     fn node_sockets(&self) -> Option<String> {
-        let mut widths =
-            self.nodes().into_iter().filter_map(|node| node.cpus).map(|(first, last)| last - first);
-        let first = widths.next()?;
-        let others = widths.map(|width| width == first).collect::<Vec<_>>();
-        let is_whole = !others.is_empty() && others.iter().all(|same| *same);
+        let ranges = self.nodes().into_iter().filter_map(|node| node.cpus);
+        let widths: Vec<u32> = ranges.map(|(first, last)| last - first).collect();
+        let is_even = widths.windows(2).all(|pair| pair[0] == pair[1]);
         let may_grow = self.hotplug().is_some_and(|hotplug| hotplug.cpus.is_some());
-        (is_whole && !may_grow).then(|| format!(",sockets={}", others.len() + 1))
+        (widths.len() > 1 && is_even && !may_grow).then(|| format!(",sockets={}", widths.len()))
     }
 
     /// Bytes of memory that may be plugged in.
@@ -188,15 +186,12 @@ impl Hardware {
             let path = self.written_files().into_iter().next()?;
             Some(format!("what machines write to {} stays", path.display()))
         };
-        let device = self.devices.iter().find_map(|device| match device {
-            // It frees pages of the file, also where that is mapped privately: `ram_block_discard_range()` of QEMU's
-            // softmmu/physmem.c.
-            device if device.is_balloon() => {
-                Some("what a balloon frees in a clone would be lost to its template".to_string())
-            }
-            _ => None,
-        });
-        device.or_else(|| self.unsaved()).or_else(written)
+        // It frees pages of the file, also where that is mapped privately: `ram_block_discard_range()` of QEMU's
+        // softmmu/physmem.c.
+        let balloon = self.devices.iter().any(Device::is_balloon);
+        let balloon =
+            balloon.then(|| "what a balloon frees in a clone would be lost to its template".to_string());
+        balloon.or_else(|| self.unsaved()).or_else(written)
     }
 
     /// Which of them has no state that QEMU would write, in words: hw/misc/edu.c, hw/misc/pci-testdev.c.

@@ -111,7 +111,7 @@ impl Node {
 /// A part of a machine's memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
-    /// How QEMU calls it.
+    /// QEMU's name for it.
     pub id: String,
     /// Its size in MiB.
     pub mib: u64,

@@ -18,7 +18,9 @@ pub(super) fn files(hardware: &Hardware) -> Result<Vec<File>, Error> {
         Backing::Write(path) | Backing::New(path) => {
             Some(Err(Error::WrittenFile { path: path.display().to_string() }))
         }
-        _ => None,
+        Backing::Empty(_) | Backing::Content(_) | Backing::Segment(_) | Backing::Lab(_) | Backing::Tpm => {
+            None
+        }
     };
     if hardware.backings().concat().contains(&Backing::Tpm) {
         return Err(Error::Tpm);
@@ -35,7 +37,12 @@ pub(super) fn commands(hardware: &Hardware) -> String {
         Backing::Read(_) | Backing::Copy(_) => {
             Some(format!("cp -- \"$here/{name}\" {name} || fail 'no room for {name}'\n"))
         }
-        _ => None,
+        Backing::Write(_)
+        | Backing::New(_)
+        | Backing::Content(_)
+        | Backing::Segment(_)
+        | Backing::Lab(_)
+        | Backing::Tpm => None,
     };
     named(hardware).filter_map(command).collect()
 }

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use super::monitor::{Monitor, ignore_shared};
 use crate::vmm::launch::in_memory;
 
-/// How QEMU calls the file with the snapshots.
+/// QEMU's name for the file with the snapshots.
 const NODE: &str = "snapshots";
 
 /// By this number QEMU knows its descriptor.
 const DESCRIPTORS: u64 = 1;
 
-/// How QEMU calls what it is doing for kiln.
+/// QEMU's name for what it does for kiln.
 const JOB: &str = "snapshot";
 
 /// How long that may take; a fraction of a second for each 100 MiB that the guest uses on an idle host.
