@@ -15,6 +15,14 @@ pub enum Error {
         /// The file or folder.
         path: PathBuf,
     },
+    /// More mails than a mailbox of kiln's has.
+    #[error("{path}: more than {limit} mails: give the mails of fewer threads")]
+    TooManyMails {
+        /// The mailbox.
+        path: PathBuf,
+        /// The limit.
+        limit: usize,
+    },
     /// More patches than a series has.
     #[error("{path}: more than {limit} mails or patches: give the mails of one series")]
     TooManyPatches {
@@ -30,7 +38,7 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Kernel(error) => error.is_usage(),
-            Self::NoPatch { .. } | Self::TooManyPatches { .. } => true,
+            Self::NoPatch { .. } | Self::TooManyMails { .. } | Self::TooManyPatches { .. } => true,
         }
     }
 }

@@ -78,7 +78,7 @@ pub fn read(path: &Path) -> Result<Vec<File>, Error> {
 }
 
 /// The patches and mails of a folder, by name.
-fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let is_wanted = |path: &PathBuf| {
         let ending = path.extension().and_then(|ending| ending.to_str());
         ending.is_some_and(|ending| ENDINGS.contains(&ending)) && path.is_file()

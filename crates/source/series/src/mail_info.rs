@@ -1,5 +1,7 @@
 //! What a mail with a patch says, after git has taken it apart.
 
+use crate::subject::Subject;
+
 /// Longest name, address or subject that is kept, in characters.
 const FIELD_MAX: usize = 1000;
 
@@ -30,13 +32,20 @@ impl MailInfo {
             let mut lines = information.lines().filter_map(|line| line.split_once(": "));
             clean(lines.find(|(key, _)| *key == name).map(|(_, value)| value).unwrap_or_default())
         };
-        let whole = field("Subject");
-        let Tags { number, is_reply, rest } = tags(&whole);
+        let subject = Subject::parse(&field("Subject"));
+        let number = subject.counter.map(|counter| counter.number);
         // A mail that is given as a plain file.
-        let subject = if rest.is_empty() { fallback } else { rest };
+        let text = if subject.text.is_empty() { fallback } else { &subject.text };
         let mail = known(field("Email"), UNKNOWN);
         let name = known(field("Author"), &mail);
-        Self { subject: clean(subject), name, mail, date: date(&field("Date")), number, is_reply }
+        Self {
+            subject: clean(text),
+            name,
+            mail,
+            date: date(&field("Date")),
+            number,
+            is_reply: subject.is_reply,
+        }
     }
 }
 
@@ -57,52 +66,6 @@ fn date(text: &str) -> Option<String> {
     Some(format!("@{} {}", date.timestamp().as_second(), date.strftime("%z")))
 }
 
-/// What stands before a subject.
-#[derive(Debug, PartialEq, Eq)]
-struct Tags<'a> {
-    number: Option<u32>,
-    is_reply: bool,
-    rest: &'a str,
-}
-
-fn tags(subject: &str) -> Tags<'_> {
-    let mut tags = Tags { number: None, is_reply: false, rest: subject.trim() };
-    loop {
-        if let Some(rest) = tags.rest.get(3..).filter(|_| tags.rest[..3].eq_ignore_ascii_case("re:")) {
-            tags.is_reply = true;
-            tags.rest = rest.trim_start();
-        } else if let Some((tag, rest)) = brackets(tags.rest) {
-            tags.number = tags.number.or_else(|| tag.split([' ', '[', ']']).find_map(number));
-            tags.rest = rest.trim_start();
-        } else {
-            return tags;
-        }
-    }
-}
-
-/// What stands in the brackets with which `text` begins, and what follows them. Brackets may hold brackets; where they
-/// are not balanced, the first one that closes is the end.
-fn brackets(text: &str) -> Option<(&str, &str)> {
-    let inside = text.strip_prefix('[')?;
-    let mut depth = 1_usize;
-    let outermost = inside.find(|c| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    });
-    inside.split_at_checked(outermost.or_else(|| inside.find(']'))?).map(|(tag, rest)| (tag, &rest[1..]))
-}
-
-/// The 3 of `3/7`.
-fn number(word: &str) -> Option<u32> {
-    let (number, count) = word.split_once('/')?;
-    count.parse::<u32>().ok()?;
-    number.parse().ok()
-}
-
 /// Puts patches into the order of their numbers, if each has one of its own; what answers others is left out,
 /// unless there is nothing else.
 pub fn sort<T>(patches: &mut Vec<(MailInfo, T)>) {
@@ -121,25 +84,6 @@ pub fn sort<T>(patches: &mut Vec<(MailInfo, T)>) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn what_stands_before_a_subject_is_read() {
-        for (subject, number, is_reply, rest) in [
-            ("[PATCH v2 03/7] mm: fix it", Some(3), false, "mm: fix it"),
-            ("[PATCH 1/2][RFC] mm: [x] y", Some(1), false, "mm: [x] y"),
-            ("Re: [PATCH 2/2] mm", Some(2), true, "mm"),
-            ("[PATCH [net-next] 2/3] net: x", Some(2), false, "net: x"),
-            ("[[PATCH 2/3]] net: [x] y", Some(2), false, "net: [x] y"),
-            ("[PATCH [net 2/3] net: [x] y", Some(2), false, "net: [x] y"),
-            ("[PATCH] mm: 1/2 of it", None, false, "mm: 1/2 of it"),
-            ("[PATCH a/b] x", None, false, "x"),
-            ("[no end", None, false, "[no end"),
-            ("é", None, false, "é"),
-            ("", None, false, ""),
-        ] {
-            assert_eq!(tags(subject), Tags { number, is_reply, rest }, "{subject}");
-        }
-    }
 
     #[test]
     fn what_git_printed_is_read() {

@@ -1,0 +1,215 @@
+//! What holds mails: mboxes, maildirs, folders of mails or patches.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kernel::files::{self, Limit};
+
+use crate::Error;
+use crate::files::listed;
+use crate::mail::{MAIL_MAX, Mail};
+
+/// Most mails of a mailbox.
+pub(crate) const MAILS_MAX: usize = 20_000;
+
+/// A mailbox, or a mail in one.
+const LIMIT: Limit = Limit { what: "a mailbox", bytes: 256 << 20 };
+
+/// The mails of a mailbox.
+#[derive(Debug, Default)]
+pub struct Mailbox {
+    /// Each id once: the first mail with it.
+    pub mails: Vec<Mail>,
+    /// How many mails were larger than 16 MiB, and so left out.
+    pub too_large: usize,
+}
+
+impl Mailbox {
+    /// Reads an mbox or a single mail, a maildir, or a folder with files `*.mbox`, `*.eml`, `*.patch`.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be read, with more than [`MAILS_MAX`] mails, and above 256 MiB.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let paths = if !path.is_dir() {
+            vec![path.to_owned()]
+        } else if path.join("cur").is_dir() && path.join("new").is_dir() {
+            maildir(path)?
+        } else {
+            listed(path)?
+        };
+        let mut raw = Vec::new();
+        let mut bytes = 0;
+        for file in paths {
+            let content = files::read(&file, LIMIT)?;
+            bytes += content.len() as u64;
+            if bytes > LIMIT.bytes {
+                let path = path.to_owned();
+                return Err(kernel::Error::TooLarge { path, what: LIMIT.what, limit: LIMIT.bytes }.into());
+            }
+            raw.extend(split(&content).into_iter().map(<[u8]>::to_vec));
+            if raw.len() > MAILS_MAX {
+                return Err(Error::TooManyMails { path: path.to_owned(), limit: MAILS_MAX });
+            }
+        }
+        Ok(Self::of(&raw))
+    }
+
+    /// Reads what another program has piped into kiln.
+    ///
+    /// # Errors
+    ///
+    /// With more than [`MAILS_MAX`] mails.
+    pub fn parse(content: &[u8]) -> Result<Self, Error> {
+        let raw = split(content);
+        if raw.len() > MAILS_MAX {
+            return Err(Error::TooManyMails { path: PathBuf::from("-"), limit: MAILS_MAX });
+        }
+        Ok(Self::of(&raw))
+    }
+
+    fn of(raw: &[impl AsRef<[u8]>]) -> Self {
+        let mut mailbox = Self::default();
+        let mut known = HashSet::new();
+        for (index, raw) in raw.iter().enumerate() {
+            let raw = raw.as_ref();
+            mailbox.too_large += usize::from(raw.len() > MAIL_MAX);
+            for mail in Mail::read(&unescaped(raw), index + 1) {
+                if known.insert(mail.id.clone()) {
+                    mailbox.mails.push(mail);
+                }
+            }
+        }
+        mailbox
+    }
+}
+
+/// Mails that were read and mails that were not.
+fn maildir(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut paths = Vec::new();
+    for folder in ["cur", "new"] {
+        let folder = path.join(folder);
+        let entries = fs::read_dir(&folder).map_err(kernel::Error::io("list", &folder))?;
+        paths.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()));
+    }
+    // Their names begin with when they came.
+    paths.sort_by(|one, other| one.file_name().cmp(&other.file_name()));
+    Ok(paths)
+}
+
+/// The mails of an mbox, each without its `From ` line; a file without such lines is one mail.
+fn split(content: &[u8]) -> Vec<&[u8]> {
+    let mut mails = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    let mut was_blank = true;
+    for line in content.split_inclusive(|&byte| byte == b'\n') {
+        if was_blank && is_separator(line) {
+            mails.push(&content[start..at]);
+            start = at + line.len();
+        }
+        was_blank = line.trim_ascii().is_empty();
+        at += line.len();
+    }
+    mails.push(&content[start..]);
+    mails.retain(|mail| !mail.trim_ascii().is_empty());
+    mails
+}
+
+/// `From SENDER Thu Jan  1 00:00:00 1970`. As `git mailsplit` does, it wants a time and a year: prose begins with `From`, too.
+pub(crate) fn is_separator(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"From ") else { return false };
+    let Some(colon) = rest.iter().rposition(|&byte| byte == b':') else { return false };
+    let is_digits = |range: std::ops::Range<usize>| {
+        rest.get(range).is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
+    let is_time = colon >= 4
+        && is_digits(colon - 2..colon)
+        && is_digits(colon + 1..colon + 3)
+        && is_digits(colon - 4..colon - 3);
+    let words = rest.get(colon + 3..).unwrap_or_default().split(u8::is_ascii_whitespace);
+    is_time && words.filter(|word| word.len() == 4).any(|word| word.iter().all(u8::is_ascii_digit))
+}
+
+/// Undoes what mboxes do to lines that begin with `From `.
+fn unescaped(mail: &[u8]) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(mail.len());
+    for line in mail.split_inclusive(|&byte| byte == b'\n') {
+        let quotes = line.iter().take_while(|&&byte| byte == b'>').count();
+        let is_escaped = quotes > 0 && line[quotes..].starts_with(b"From ");
+        lines.extend_from_slice(if is_escaped { &line[1..] } else { line });
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LINE: &str = "From mboxrd@z Thu Jan  1 00:00:00 1970\n";
+
+    fn subjects(content: &str) -> Vec<String> {
+        let mails = Mailbox::parse(content.as_bytes()).expect("few").mails;
+        mails.into_iter().map(|mail| mail.subject.text).collect()
+    }
+
+    #[test]
+    fn an_mbox_is_split_where_mails_begin() {
+        let two = format!("{LINE}Subject: a\n\nFrom here on: 12\n>From x\n\n{LINE}Subject: b\n\nx\n");
+        assert_eq!(subjects(&two), ["a", "b"]);
+        let mails = Mailbox::parse(two.as_bytes()).expect("few").mails;
+        assert_eq!(mails[0].text, "From here on: 12\nFrom x\n\n");
+        assert_eq!(subjects("Subject: one\n\nx\n"), ["one"]);
+        assert_eq!(subjects(&format!("{LINE}\n{LINE}\n")), [""; 0]);
+        assert_eq!(subjects(""), [""; 0]);
+    }
+
+    #[test]
+    fn separators_have_a_time_and_a_year() {
+        for (line, is) in [
+            (LINE, true),
+            ("From 0123456789abcdef0123456789abcdef01234567 Mon Sep 17 00:00:00 2001\n", true),
+            ("From a@example.org  Sat Jan  3 1:02:03 1996 +0100\n", true),
+            ("From now on: yes\n", false),
+            ("From 10:00 to 11:00\n", false),
+            ("From :\n", false),
+            ("from x 00:00:00 1970\n", false),
+        ] {
+            assert_eq!(is_separator(line.as_bytes()), is, "{line}");
+        }
+    }
+
+    #[test]
+    fn each_id_is_read_once() {
+        let mail = "Message-ID: <1@x>\nSubject: a\n\n";
+        assert_eq!(subjects(&format!("{LINE}{mail}{LINE}\n\n{LINE}{mail}")).len(), 1);
+    }
+
+    #[test]
+    fn a_maildir_is_read_in_the_order_of_its_mails() {
+        let folder = tempfile::tempdir().expect("temporary");
+        for (path, subject) in [("cur/2.x:2,S", "b"), ("new/1.x", "a")] {
+            fs::create_dir_all(folder.path().join(path).parent().expect("a folder")).expect("writable");
+            fs::write(folder.path().join(path), format!("Subject: {subject}\n\n")).expect("writable");
+        }
+        let mails = Mailbox::open(folder.path()).expect("a maildir").mails;
+        assert_eq!(mails.iter().map(|mail| mail.subject.text.as_str()).collect::<String>(), "ab");
+        assert!(Mailbox::open(&folder.path().join("none")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_between_separators(bodies in proptest::collection::vec("[a-z \n]{0,40}", 1..6)) {
+            let mut content = String::new();
+            for (index, body) in bodies.iter().enumerate() {
+                content += &format!("{LINE}Message-ID: <{index}@x>\n\n{body}\n\n");
+            }
+            let mails = Mailbox::parse(content.as_bytes()).expect("few").mails;
+            prop_assert_eq!(mails.len(), bodies.len());
+            for (mail, body) in mails.iter().zip(&bodies) {
+                prop_assert_eq!(mail.text.trim(), body.trim());
+            }
+        }
+    }
+}

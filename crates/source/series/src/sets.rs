@@ -1,0 +1,28 @@
+//! Things that belong together, pair by pair.
+
+/// Disjoint sets of the numbers below a limit.
+pub(crate) struct Sets {
+    above: Vec<usize>,
+}
+
+impl Sets {
+    /// Each number is a set.
+    pub(crate) fn new(count: usize) -> Self {
+        Self { above: (0..count).collect() }
+    }
+
+    /// The number that stands for the set of `number`.
+    pub(crate) fn of(&mut self, mut number: usize) -> usize {
+        while self.above[number] != number {
+            self.above[number] = self.above[self.above[number]];
+            number = self.above[number];
+        }
+        number
+    }
+
+    /// Makes one set of two.
+    pub(crate) fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.of(one), self.of(other));
+        self.above[one.max(other)] = one.min(other);
+    }
+}
