@@ -19,6 +19,7 @@ mod help;
 mod machine;
 mod measure;
 mod policy;
+mod series;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
@@ -27,6 +28,7 @@ pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
+pub(crate) use series::{Am, Series, SeriesVerb, Show, Source};
 
 /// Where the help of a verb lists what it prints and keeps.
 const OUTPUT: &str = "Output";
@@ -73,6 +75,9 @@ pub(crate) enum Verb {
     /// Run experiments: lab scripts with machines, disks, networks and loads
     #[command(after_help = help::EXP)]
     Exp(Box<Exp>),
+    /// Read patch series from mail: revisions, patches, trailers
+    #[command(after_help = help::SERIES)]
+    Series(Series),
     /// List the cases and what each needs, without booting anything
     Cases(Cases),
     /// List the kernels that you can name: cached, built, installed and offered by apt

@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept
@@ -31,6 +31,7 @@ mod output;
 mod replay;
 mod requests;
 mod run;
+mod series;
 mod shell;
 mod shell_words;
 mod signals;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Verb::Compare(args) => compare::compare(args, color),
         Verb::Measure(args) => measure::measure(args, color),
         Verb::Exp(args) => exp::exp(args),
+        Verb::Series(args) => series::series(args, color),
         Verb::Cases(args) => cases::cases(args),
         Verb::Kernels(args) => kernels::kernels(args, color),
         Verb::Shell(args) => shell::shell(args),

@@ -159,6 +159,16 @@ Examples:
 
 docs/scripts.md describes the language. Exit codes are those of kiln run.";
 
+/// Below the help of `kiln series`.
+pub(super) const SERIES: &str = "\
+Examples:
+  kiln series show thread.mbx                          revisions, patches, trailers and who gave them
+  kiln series show -m ~/Mail/linux 1-a@example.org     the series of which this mail is a part
+  kiln series am thread.mbx -o fix.mbx                 the latest revision, for git am
+  kiln series am thread.mbx -v1 --cherry 2,4-5 -o -    three patches of v1, on standard output
+
+docs/series.md describes what is taken from mails. Exit codes: 0, or 2 when a patch is missing or the usage was wrong.";
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;

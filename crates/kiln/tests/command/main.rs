@@ -29,6 +29,7 @@
 //! * [`bisect_experiments`]: experiments that are asked
 //! * [`bisect_stopped`]: a search that is stopped goes on
 //! * [`bisect_bad_input`]: bisections that cannot be
+//! * [`series`]: mails become patches for git
 //! * [`notes`]: what a build reports beside its result
 //! * [`bad_input`]: what a user can get wrong
 //!
@@ -68,6 +69,7 @@ mod planted_cost;
 mod replay;
 mod room;
 mod roots;
+mod series;
 mod services;
 mod shell;
 mod sources;

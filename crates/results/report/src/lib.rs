@@ -17,6 +17,7 @@
 //! * [`Measuring`]: how far measuring is
 //! * [`bisection`]: what `kiln bisect` prints
 //! * [`Bisecting`]: how far a bisection is
+//! * [`mod@series`]: what `kiln series` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
 mod axis;
@@ -44,6 +45,7 @@ mod plain;
 mod progress;
 mod repeats;
 pub mod safe;
+pub mod series;
 mod sink;
 mod style;
 mod words;

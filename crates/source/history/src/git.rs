@@ -283,7 +283,7 @@ fn borrow(objects: &Path, theirs: &str) -> Result<(), Error> {
 
 /// Runs git: its output, or nothing if it refused without a reason. A reason is an error, but for those
 /// by which it says that there is no repository.
-fn answer(
+pub(crate) fn answer(
     place: &Path,
     arguments: &[&str],
     change: impl FnOnce(&mut Command),

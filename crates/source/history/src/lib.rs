@@ -15,6 +15,7 @@ mod error;
 mod git;
 mod revert;
 mod scratch;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -25,4 +26,5 @@ pub use checkout::{Changes, changes_in_checkout};
 pub use error::Error;
 pub use git::Repository;
 pub use revert::revert;
+pub use settings::setting;
 pub use walk::{COMMITS_MAX, Limits, Walk, walk};

@@ -9,6 +9,7 @@
 //! * [`bisections`]: bisections that are written down
 //! * [`bisection`]: what is printed of them
 //! * [`bisecting`]: how their progress is shown
+//! * [`mod@series`]: patch series
 //! * [`ktap_reader`]: KTAP as the kernel's document has it
 //! * [`ktap`], [`junit`], [`terminal`], [`errors`]: what must hold for every session
 
@@ -24,6 +25,7 @@ mod junit;
 mod ktap;
 mod ktap_reader;
 mod repeats;
+mod series;
 mod sessions;
 mod snapshots;
 mod streams;

@@ -1,0 +1,227 @@
+//! What `kiln series` prints.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use series::{Assembled, Given, Mail, Patch, Reason, Refused, Series, Threads};
+
+use crate::safe::safe_line;
+use crate::style::{BOLD, DIM, Paint};
+
+/// Prints what was understood of a series: its revisions, the patches of one of them, trailers, and what is not as it should be.
+#[must_use]
+pub fn series_text(series: &Series, assembled: &Assembled<'_>, colour: bool) -> String {
+    let paint = Paint { colour };
+    let mut text = String::new();
+    if let Some(head) = assembled.head() {
+        let subject = safe_line(&format!("{} {}", prefix(head, 0, assembled), head.subject.text));
+        line(&mut text, &paint.paint(BOLD, &subject));
+        let date = head.date.as_deref().map_or(String::new(), |date| format!(", {date}"));
+        field(&mut text, "from", &format!("{}{date}", head.from));
+        field(&mut text, "message", &head.id);
+    }
+    field(&mut text, "revisions", &revisions(series));
+    let facts = &assembled.facts;
+    field(&mut text, "base", facts.base_commit.as_deref().unwrap_or("not given"));
+    if let Some(id) = &facts.change_id {
+        field(&mut text, "change-id", id);
+    }
+    if !facts.prerequisites.is_empty() {
+        field(&mut text, "needs", &format!("{} patches before it", facts.prerequisites.len()));
+    }
+    text.push('\n');
+    text.push_str(&patches_text(assembled, colour));
+    text
+}
+
+/// Prints the patches of a revision, with the trailers that they get, and what is not as it should be.
+#[must_use]
+pub fn patches_text(assembled: &Assembled<'_>, colour: bool) -> String {
+    let paint = Paint { colour };
+    let mut text = String::new();
+    let digits = assembled.total.to_string().len();
+    let mut gap = None;
+    for number in 1..=assembled.total + 1 {
+        let patch = assembled.patches.get(&number);
+        match (patch, gap) {
+            // A series of a thousand of which three are there is not worth a thousand lines.
+            (None, None) if number <= assembled.total => gap = Some(number),
+            (None, _) if number <= assembled.total => {}
+            (_, Some(first)) => {
+                let numbers = if first == number - 1 {
+                    first.to_string()
+                } else {
+                    format!("{first} to {}", number - 1)
+                };
+                line(&mut text, &format!("  {numbers} of {}: missing", assembled.total));
+                gap = None;
+            }
+            _ => {}
+        }
+        if let Some(patch) = patch {
+            patch_lines(&mut text, patch, &format!("{number:>digits$}/{}", assembled.total), paint);
+        }
+    }
+    for_all(&mut text, assembled);
+    refused(&mut text, &assembled.refused);
+    for mail in &assembled.superseded {
+        line(&mut text, &format!("  sent again, the later one is taken: {}", safe_line(&mail.subject.text)));
+    }
+    text
+}
+
+fn patch_lines(text: &mut String, patch: &Patch<'_>, number: &str, paint: Paint) {
+    let from = patch.from_revision.map_or(String::new(), |revision| format!(" (from v{revision})"));
+    line(text, &format!("  {number} {}{from}", safe_line(&patch.mail.subject.text)));
+    for given in &patch.given {
+        let carried =
+            given.from_revision.map_or(String::new(), |revision| format!(" (given for v{revision})"));
+        line(text, &paint.paint(DIM, &format!("      + {}{carried}", trailer(given))));
+    }
+}
+
+/// What was given for the cover letter, unless each patch has it.
+fn for_all(text: &mut String, assembled: &Assembled<'_>) {
+    let is_left = |given: &&Given<'_>| {
+        let mut patches = assembled.patches.values();
+        !patches.any(|patch| patch.given.iter().any(|other| other.trailer.is_same(&given.trailer)))
+    };
+    let left: Vec<String> = assembled.for_all.iter().filter(is_left).map(trailer).collect();
+    if !left.is_empty() {
+        text.push_str(
+            "\n  Trailers for the cover letter (--apply-cover-trailers adds them to all patches):\n",
+        );
+        left.iter().for_each(|trailer| line(text, &format!("    + {trailer}")));
+    }
+}
+
+fn refused(text: &mut String, refused: &[Refused<'_>]) {
+    if refused.is_empty() {
+        return;
+    }
+    text.push_str("\n  Trailers that were not taken:\n");
+    for refused in refused {
+        let why = match refused.reason {
+            Reason::Sender => format!("the mail is from {}; --sloppy-trailers takes it", refused.by.from),
+            Reason::Changed(revision) => {
+                format!("given for a patch of v{revision} that has changed or is gone")
+            }
+            Reason::Cover(revision) => format!("given for all of v{revision}"),
+        };
+        line(
+            text,
+            &format!("    ! {}: {}", safe_line(&refused.trailer.name), safe_line(&refused.trailer.value)),
+        );
+        line(text, &format!("      {}", safe_line(&why)));
+    }
+}
+
+/// Lists several series of a mailbox, of which one has to be named.
+#[must_use]
+pub fn series_list(threads: &Threads, all: &[Series]) -> String {
+    let mut text = String::new();
+    for series in all {
+        let Some(head) = series.candidates(None).last().and_then(|revision| revision.head()) else {
+            continue;
+        };
+        let mail = &threads.mails[head];
+        line(
+            &mut text,
+            &safe_line(&format!("{}  {} ({}; {})", mail.id, mail.subject.text, mail.from, revisions(series))),
+        );
+    }
+    text
+}
+
+/// What stands before the subject of patch `number`.
+#[must_use]
+pub fn prefix(mail: &Mail, number: u32, assembled: &Assembled<'_>) -> String {
+    let rfc = if mail.subject.is_rfc { " RFC" } else { "" };
+    let revision = if assembled.number > 1 { format!(" v{}", assembled.number) } else { String::new() };
+    let is_alone = assembled.total == 1 && assembled.cover.is_none();
+    let digits = assembled.total.to_string().len();
+    let counter = if is_alone { String::new() } else { format!(" {number:0digits$}/{}", assembled.total) };
+    format!("[PATCH{rfc}{revision}{counter}]")
+}
+
+fn revisions(series: &Series) -> String {
+    let each = series.revisions.iter().map(|revision| {
+        let (there, total) = (revision.patches.len(), revision.total as usize);
+        let count = if there == total { counted(total) } else { format!("{there} of {}", counted(total)) };
+        let again = if revision.is_resend { ", resent" } else { "" };
+        let cover = if revision.cover.is_some() { " and a cover letter" } else { "" };
+        format!("v{} ({count}{cover}{again})", revision.number)
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn counted(patches: usize) -> String {
+    if patches == 1 { "1 patch".to_owned() } else { format!("{patches} patches") }
+}
+
+fn trailer(given: &Given<'_>) -> String {
+    safe_line(given.trailer.lines().trim_end())
+}
+
+fn line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+fn field(text: &mut String, name: &str, value: &str) {
+    let _ = writeln!(text, "  {name:<10}{}", safe_line(value));
+}
+
+/// The same as one JSON object.
+#[must_use]
+pub fn series_json(series: &Series, assembled: &Assembled<'_>) -> Value {
+    let person = |person: &series::Person| json!({ "name": person.name, "address": person.address });
+    let mail = |mail: &Mail| {
+        json!({
+            "message_id": mail.id,
+            "subject": mail.subject.text,
+            "from": person(&mail.from),
+            "date": mail.date,
+        })
+    };
+    let given = |given: &Given<'_>| {
+        json!({
+            "name": given.trailer.name,
+            "value": given.trailer.value,
+            "message_id": given.by.id,
+            "from_revision": given.from_revision,
+        })
+    };
+    let patch = |(number, patch): (&u32, &Patch<'_>)| {
+        let mut value = mail(patch.mail);
+        value["number"] = json!(number);
+        value["from_revision"] = json!(patch.from_revision);
+        value["trailers"] = patch.given.iter().map(given).collect();
+        value
+    };
+    let refused = |refused: &Refused<'_>| {
+        let reason = match refused.reason {
+            Reason::Sender => "sender",
+            Reason::Changed(_) => "changed",
+            Reason::Cover(_) => "cover",
+        };
+        json!({
+            "name": refused.trailer.name,
+            "value": refused.trailer.value,
+            "message_id": refused.by.id,
+            "reason": reason,
+        })
+    };
+    json!({
+        "revision": assembled.number,
+        "revisions": series.revisions.iter().map(|revision| revision.number).collect::<Vec<_>>(),
+        "total": assembled.total,
+        "missing": assembled.missing(),
+        "cover": assembled.cover.map(mail),
+        "patches": assembled.patches.iter().map(patch).collect::<Vec<_>>(),
+        "refused": assembled.refused.iter().map(refused).collect::<Vec<_>>(),
+        "base_commit": assembled.facts.base_commit,
+        "change_id": assembled.facts.change_id,
+        "prerequisite_patch_ids": assembled.facts.prerequisites,
+    })
+}
