@@ -6,10 +6,10 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use report::series::{series_json, series_list, series_text};
-use series::{Assembled, Choice, Mailbox, Series, Threads, assemble};
+use report::series::{series_difference, series_json, series_list, series_text};
+use series::{Assembled, Choice, Mailbox, Series, Threads, assemble, pairs};
 
-use crate::cli::{self, SeriesVerb, Show, Source};
+use crate::cli::{self, Diff, SeriesVerb, Show, Source};
 use crate::failure::WrongUsage;
 use crate::listeners::standard_output;
 
@@ -20,6 +20,7 @@ const INPUT_MAX: u64 = 256 << 20;
 pub(crate) fn series(args: &cli::Series, color: bool) -> Result<u8> {
     match &args.verb {
         SeriesVerb::Show(args) => show(args, color),
+        SeriesVerb::Diff(args) => diff(args, color),
         SeriesVerb::Am(args) => am::am(args, color),
     }
 }
@@ -40,6 +41,27 @@ fn show(args: &Show, color: bool) -> Result<u8> {
             ),
         };
     }
+    standard_output(|out| out.write_all(text.as_bytes()))?;
+    Ok(0)
+}
+
+fn diff(args: &Diff, color: bool) -> Result<u8> {
+    let source =
+        Source { source: Some(args.source.clone()), mailbox: args.mailbox.clone(), ..Source::default() };
+    let threads = source.threads()?;
+    let all = series::series(&threads);
+    let series = source.only(&threads, &all)?;
+    let revision = |number: Option<u32>| {
+        let assembled = assemble(&threads, series, Choice { revision: number, ..Choice::default() });
+        assembled
+            .ok_or_else(|| WrongUsage(format!("{}: no v{} in it", source.name(), number.unwrap_or_default())))
+    };
+    let newer = revision(args.newer)?;
+    let before =
+        series.revisions.iter().map(|revision| revision.number).filter(|&number| number < newer.number).max();
+    let only = || WrongUsage(format!("{}: only v{} in it", source.name(), newer.number));
+    let older = revision(Some(args.older.or(before).ok_or_else(only)?))?;
+    let text = series_difference(&pairs(&older, &newer), color);
     standard_output(|out| out.write_all(text.as_bytes()))?;
     Ok(0)
 }
@@ -78,11 +100,16 @@ impl Source {
         Ok(found.into_iter().filter(|series| has(series)).collect())
     }
 
-    /// The only series.
+    /// The revision of the only series.
     fn one<'a>(&self, threads: &'a Threads, all: &[Series]) -> Result<Assembled<'a>> {
+        assemble(threads, self.only(threads, all)?, self.choice()).context("a series has a revision")
+    }
+
+    /// The only series.
+    fn only<'a>(&self, threads: &Threads, all: &'a [Series]) -> Result<&'a Series> {
         let found = self.choose(threads, all)?;
         if let [series] = found[..] {
-            return assemble(threads, series, self.choice()).context("a series has a revision");
+            return Ok(series);
         }
         let found: Vec<Series> = found.into_iter().cloned().collect();
         let text = format!(

@@ -164,6 +164,7 @@ pub(super) const SERIES: &str = "\
 Examples:
   kiln series show thread.mbx                          revisions, patches, trailers and who gave them
   kiln series show -m ~/Mail/linux 1-a@example.org     the series of which this mail is a part
+  kiln series diff thread.mbx v1 v2                    what changed, as git range-diff shows it
   kiln series am thread.mbx -o fix.mbx                 the latest revision, for git am
   kiln series am thread.mbx -v1 --cherry 2,4-5 -o -    three patches of v1, on standard output
 

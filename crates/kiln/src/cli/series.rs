@@ -20,12 +20,14 @@ pub(crate) struct Series {
 pub(crate) enum SeriesVerb {
     /// Show what was understood of a series: revisions, patches, trailers, base
     Show(Show),
+    /// Show what changed from one revision of a series to another
+    Diff(Diff),
     /// Write the patches of a series as an mbox for `git am`, with the trailers that they got
     Am(Am),
 }
 
 /// Which mails, and which series of them.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Source {
     /// An mbox, a maildir, a folder of patches, or - for standard input; with -m, the message id of a mail of the series
     #[arg(value_name = "MAILBOX|MESSAGE-ID", required_unless_present = "mailbox")]
@@ -55,6 +57,23 @@ pub(crate) struct Show {
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
+}
+
+/// `kiln series diff`.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// An mbox, a maildir, a folder of patches, or - for standard input; with -m, the message id of a mail of the series
+    #[arg(value_name = "MAILBOX|MESSAGE-ID")]
+    pub(crate) source: String,
+    /// The older revision: 1, or v1 [default: the one before the newer]
+    #[arg(value_name = "OLDER", value_parser = revision)]
+    pub(crate) older: Option<u32>,
+    /// The newer revision [default: the latest]
+    #[arg(value_name = "NEWER", value_parser = revision, requires = "older")]
+    pub(crate) newer: Option<u32>,
+    /// Where the mails are, if a message id is given
+    #[arg(long, short, value_name = "MAILBOX")]
+    pub(crate) mailbox: Option<PathBuf>,
 }
 
 /// `kiln series am`.

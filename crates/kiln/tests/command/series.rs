@@ -228,6 +228,16 @@ fn the_latest_revision_is_taken_with_what_was_given_for_the_same_patches() {
         "{shown}"
     );
     assert_eq!(thread.agrees(&["-v1"]).matches(REVIEW).count(), 2);
+    let mailbox = thread.mailbox();
+    let changed = thread.series(&["diff", text(&mailbox)]).run().expect(0).stdout;
+    assert!(
+        changed.contains("   1: =    1: fs: change 1") && changed.contains("   3: !    3: fs: change 3"),
+        "{changed}"
+    );
+    assert!(changed.contains("    -+/* größer: 3 */\n    ++/* other */"), "{changed}");
+    assert_eq!(thread.series(&["diff", text(&mailbox), "v1", "v2"]).run().expect(0).stdout, changed);
+    let none = thread.series(&["diff", text(&mailbox), "v1", "v3"]).run().expect(2);
+    assert!(none.stderr.contains("no v3 in it"), "{}", none.stderr);
     let json = thread.series(&["show", "--json", text(&thread.mailbox())]).run().expect(0).stdout;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(

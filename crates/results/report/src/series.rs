@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use series::{Assembled, Given, Mail, Patch, Reason, Refused, Series, Threads};
+use series::{Assembled, Given, Mail, Pair, Patch, Reason, Refused, Series, Side, Threads};
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
-use crate::safe::safe_line;
+use crate::safe::{safe, safe_line};
 use crate::style::{BOLD, DIM, Paint};
 
 /// Prints what was understood of a series: its revisions, the patches of one of them, trailers, and what is not as it should be.
@@ -113,6 +114,46 @@ fn refused(text: &mut String, refused: &[Refused<'_>]) {
             &format!("    ! {}: {}", safe_line(&refused.trailer.name), safe_line(&refused.trailer.value)),
         );
         line(text, &format!("      {}", safe_line(&why)));
+    }
+}
+
+/// Prints what became of each patch of a revision in another, as `git range-diff` does: `=` the same, `!` changed, `<` gone,
+/// `>` new; below a changed one how author, message and changes differ.
+#[must_use]
+pub fn series_difference(pairs: &[Pair], colour: bool) -> String {
+    let paint = Paint { colour };
+    let mut text = String::new();
+    let number = |side: &Option<Side>| side.as_ref().map_or("-".to_owned(), |side| side.number.to_string());
+    for pair in pairs {
+        let (sign, subject) = match (&pair.older, &pair.newer) {
+            (Some(_), Some(newer)) => (if pair.is_same() { '=' } else { '!' }, &newer.subject),
+            (Some(older), None) => ('<', &older.subject),
+            (None, Some(newer)) => ('>', &newer.subject),
+            (None, None) => continue,
+        };
+        let head =
+            format!("{:>4}: {sign} {:>4}: {}", number(&pair.older), number(&pair.newer), safe_line(subject));
+        line(&mut text, &if sign == '=' { paint.paint(DIM, &head) } else { paint.paint(BOLD, &head) });
+        if let (Some(older), Some(newer)) = (&pair.older, &pair.newer) {
+            changed_lines(&mut text, &older.text, &newer.text);
+        }
+    }
+    text
+}
+
+/// The lines that differ, with three around them.
+fn changed_lines(text: &mut String, older: &str, newer: &str) {
+    let (older, newer): (Vec<&str>, Vec<&str>) = (older.lines().collect(), newer.lines().collect());
+    let operations = capture_diff_slices(Algorithm::Myers, &older, &newer);
+    for group in group_diff_ops(operations, 3) {
+        line(text, "    @@");
+        for (tag, old, new) in group.iter().map(DiffOp::as_tag_tuple) {
+            let (before, after) =
+                if tag == DiffTag::Equal { (&[][..], &newer[new]) } else { (&older[old], &newer[new]) };
+            let sign = if tag == DiffTag::Equal { ' ' } else { '+' };
+            before.iter().for_each(|each| line(text, &format!("    -{}", safe(each))));
+            after.iter().for_each(|each| line(text, &format!("    {sign}{}", safe(each))));
+        }
     }
 }
 

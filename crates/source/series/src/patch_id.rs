@@ -22,6 +22,21 @@ pub(crate) fn changes(patch: &[u8]) -> Vec<u8> {
     kept
 }
 
+/// The changes of a patch for a reader who compares it with another: without diffstat, signature, hashes and numbers of lines.
+pub(crate) fn readable(patch: &[u8]) -> String {
+    let text = String::from_utf8_lossy(patch);
+    let lines = text.lines().skip_while(|line| !line.starts_with("diff -") && !line.starts_with("--- a"));
+    let mut kept = String::new();
+    for line in lines.take_while(|line| *line != "-- ").filter(|line| !line.starts_with("index ")) {
+        let hunk = line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@"));
+        match hunk {
+            Some((_, function)) => kept.push_str(&format!("@@{function}\n")),
+            None => kept.push_str(&format!("{line}\n")),
+        }
+    }
+    kept
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +50,6 @@ mod tests {
         assert_eq!(changes(one), changes(moved));
         assert_ne!(changes(one), changes(other));
         assert!(changes(b"---\nwords\n").is_empty());
+        assert_eq!(readable(moved), "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ f\n- a\n+b\n");
     }
 }

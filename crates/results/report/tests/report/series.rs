@@ -1,7 +1,7 @@
 //! What is printed of patch series.
 
-use report::series::{series_json, series_list, series_text};
-use series::{Choice, Mailbox, Threads, assemble, series};
+use report::series::{series_difference, series_json, series_list, series_text};
+use series::{Choice, Mailbox, Threads, assemble, pairs, series};
 
 /// `(id, from, subject, parent, text, whether it has a patch)`, each a minute after the one before.
 type Letter = (&'static str, &'static str, &'static str, &'static str, &'static str, bool);
@@ -61,6 +61,8 @@ fn a_series_is_shown_with_all_that_is_odd_about_it() {
         "series-first",
         series_text(&all[0], &assemble(&threads, &all[0], first).unwrap(), true)
     );
+    let first = assemble(&threads, &all[0], first).unwrap();
+    insta::assert_snapshot!("series-difference", series_difference(&pairs(&first, &latest), false));
     let json = serde_json::to_string_pretty(&series_json(&all[0], &latest)).unwrap();
     insta::assert_snapshot!("series-json", json);
 }
