@@ -3,10 +3,11 @@
 //! [`Locator`] is what the user typed, [`resolve()`] finds or fetches what it names, [`Kernel`] is the image with
 //! all that belongs to it. The parsers ([`image`], `elf`, [`version`]) take bytes and do no I/O;
 //! `tree` and [`modules`] look at disks; [`deb`], [`apt`] and [`store`] fetch; [`builds`] opens what was built;
-//! [`catalogue`] lists what can be named.
+//! [`catalogue`] lists what can be named; `belongings` are what is handed on with an image.
 
 pub mod apt;
 mod arch;
+mod belongings;
 pub mod builds;
 mod bytes;
 mod caller;
@@ -31,6 +32,7 @@ mod tree;
 pub mod version;
 
 pub use arch::Arch;
+pub use belongings::Belongings;
 pub use builds::Record;
 pub use caller::{Caller, News};
 pub use context::Context;

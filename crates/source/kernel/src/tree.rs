@@ -145,6 +145,12 @@ pub(crate) fn unpacked_uml(root: &Path) -> Option<Parts> {
     Some(of_uml_package(&image, &root.join("usr"), &release))
 }
 
+/// The folder by which an image is recognised as that of a package, if its own name does not say it.
+pub(crate) fn above(image: &Path) -> Option<&Path> {
+    let depth = Path::new(UML_PROGRAM).components().count();
+    image.ancestors().nth(depth).filter(|_| image.ends_with(UML_PROGRAM))
+}
+
 /// What belongs to User-Mode Linux in Debian's package below `usr`.
 fn of_uml_package(image: &Path, usr: &Path, release: &str) -> Parts {
     let modules = usr.join(UML_MODULES).join(release);

@@ -38,7 +38,7 @@ const DEPTH: usize = 32;
 const FILES: usize = 200_000;
 
 /// The files that decide, besides the modules, what an index says.
-const LISTS: [&str; 6] = [
+pub(crate) const LISTS: [&str; 6] = [
     "modules.alias",
     "modules.builtin",
     "modules.builtin.modinfo",
