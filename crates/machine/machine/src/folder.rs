@@ -4,7 +4,7 @@
 //! shipped is named in [`Folder::left_out`].
 
 use std::collections::BTreeMap;
-use std::fs::{DirEntry, File, Metadata};
+use std::fs::{DirEntry, File, Metadata, Permissions};
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -196,16 +196,58 @@ impl Folder {
         Ok(content)
     }
 
+    /// Puts all that is shipped into a new directory.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be read or written, or the directory is there already.
+    pub fn copy_to(&self, target: &Path) -> Result<(), Error> {
+        let failed = |path: &Path, source: std::io::Error| error(path, &source.to_string());
+        std::fs::create_dir(target).map_err(|source| failed(target, source))?;
+        // A directory comes before what is in it.
+        for (path, entry) in self.entries() {
+            let place = target.join(path);
+            let made = match entry {
+                Entry::Directory => std::fs::create_dir(&place),
+                Entry::Link(to) => std::os::unix::fs::symlink(to, &place),
+                Entry::File { permissions, .. } => std::fs::write(&place, self.read(path)?)
+                    .and_then(|()| std::fs::set_permissions(&place, Permissions::from_mode(*permissions))),
+            };
+            made.map_err(|source| failed(&place, source))?;
+        }
+        Ok(())
+    }
+
     /// A hash that changes with anything that is shipped.
     ///
     /// # Errors
     ///
     /// When something of it cannot be read.
     pub fn identity(&self) -> Result<String, Error> {
+        self.hash(|entry| Some(format!("{entry:?}")))
+    }
+
+    /// A hash over files and links that is the same after a copy, whatever the umask(2) there: of the permissions only counts
+    /// whether somebody may execute a file.
+    ///
+    /// # Errors
+    ///
+    /// When something of it cannot be read.
+    pub fn content(&self) -> Result<String, Error> {
+        self.hash(|entry| match entry {
+            Entry::Directory => None,
+            Entry::File { .. } => Some(format!("file {}", entry.is_executable())),
+            Entry::Link(target) => Some(format!("link {target}")),
+        })
+    }
+
+    /// A hash over what these words tell of entries.
+    fn hash(&self, words: impl Fn(&Entry) -> Option<String>) -> Result<String, Error> {
         let mut hash = PartsHash::default();
         for (path, entry) in self.entries() {
+            let Some(words) = words(entry) else { continue };
             hash.part(path);
-            hash.part(format!("{entry:?}"));
+            hash.part(words);
             if entry.is_file() {
                 hash.part(self.read(path)?);
             }

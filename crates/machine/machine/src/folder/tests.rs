@@ -29,6 +29,26 @@ fn everything_inside_is_found_in_order() {
 }
 
 #[test]
+fn a_copy_has_the_same_content_whatever_its_permissions() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |path: &str| place.path().join(path);
+    let content = |path: &str| Folder::survey(&at(path)).unwrap().content().unwrap();
+    std::fs::create_dir_all(at("one/d/empty")).unwrap();
+    std::fs::write(at("one/d/run"), "echo").unwrap();
+    std::fs::set_permissions(at("one/d/run"), PermissionsExt::from_mode(0o775)).unwrap();
+    symlink("d/run", at("one/link")).unwrap();
+    let folder = Folder::survey(&at("one")).unwrap();
+    folder.copy_to(&at("two")).unwrap();
+    assert_eq!(Folder::survey(&at("two")).unwrap().identity().unwrap(), folder.identity().unwrap());
+    assert!(folder.copy_to(&at("two")).is_err(), "it is there already");
+    std::fs::set_permissions(at("two/d/run"), PermissionsExt::from_mode(0o700)).unwrap();
+    std::fs::remove_dir(at("two/d/empty")).unwrap();
+    assert_eq!(content("two"), content("one"));
+    std::fs::set_permissions(at("two/d/run"), PermissionsExt::from_mode(0o600)).unwrap();
+    assert_ne!(content("two"), content("one"), "nobody may execute it");
+}
+
+#[test]
 fn nothing_leads_out_and_nothing_special_is_opened() {
     let place = tempfile::tempdir().unwrap();
     let at = |path: &str| place.path().join(path);
