@@ -103,6 +103,7 @@ fn session(plan: &Plan) -> Session {
         directory: std::path::PathBuf::new(),
         locator: String::new(),
         kernel: String::new(),
+        kernels: Vec::new(),
         provenance: String::new(),
         release: None,
         identity: String::new(),

@@ -2,17 +2,22 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use lab::bundle::File;
-use lab::request::{BundleRequest, Version};
+use lab::Request;
+use lab::bundle::{self, File, FileKind};
+use lab::experiment::PreparedExperiment;
+use lab::request::{BundleRequest, ExperimentRequest, Version};
 use ledger::Recalled;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use crate::cli::Bundle;
+use crate::find::preparing;
 use crate::listeners::print;
 use crate::replay::{alone, recalled};
+use crate::signals;
 use crate::terminal::Progress;
 
 /// Writes the archive and gives the exit code.
@@ -22,10 +27,14 @@ pub(crate) fn bundle(args: &Bundle) -> Result<u8> {
     let mut progress = Progress::new();
     let size = pack(&recalled, &request.output, &mut |text| progress.show(text))?.div_ceil(1 << 20);
     drop(progress);
-    if let Some(note) = recalled.again.program_note() {
+    if let Some(note) = recalled.again.copy_note() {
         print(&format!("note: {note}\n"))?;
     }
-    print(&format!("{} ({size} MiB): unpack it and call sh run.sh\n", request.output.display()))?;
+    let call = match &recalled.request {
+        Request::Experiment(_) => format!("kiln replay {}", report::safe(&folder(&request.output))),
+        _ => "sh run.sh".to_string(),
+    };
+    print(&format!("{} ({size} MiB): unpack it and call {call}\n", request.output.display()))?;
     Ok(0)
 }
 
@@ -40,7 +49,10 @@ impl Bundle {
 /// Writes the archive to an absolute path and gives its size in bytes.
 pub(crate) fn pack(recalled: &Recalled, output: &Path, progress: &mut dyn FnMut(&str)) -> Result<u64> {
     progress("collecting");
-    let files = alone(recalled)?.bundle(recalled.evidence()?)?;
+    let files = match &recalled.request {
+        Request::Experiment(request) => of_experiment(recalled, request)?,
+        _ => alone(recalled)?.bundle(recalled.evidence()?)?,
+    };
     progress("packing");
     let archive = archive(&files, &folder(output)).context("packing")?;
     let is_plain = output.extension() == Some(OsStr::new("tar"));
@@ -50,6 +62,29 @@ pub(crate) fn pack(recalled: &Recalled, output: &Path, progress: &mut dyn FnMut(
     };
     host::write_atomically(output, &bytes).with_context(|| output.display().to_string())?;
     Ok(bytes.len() as u64)
+}
+
+/// The folder of its session, complete.
+fn of_experiment(recalled: &Recalled, request: &ExperimentRequest) -> Result<Vec<File>> {
+    let _hold = recalled.hold()?;
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let runs = preparing(&interrupt, |context| PreparedExperiment::all(request, context))?;
+    let experiment = runs.first().context("the experiment has no kernel")?;
+    // It is refused where it is not what it was.
+    experiment.session(Some(&recalled.again))?;
+    let (name, kernels): (String, Vec<_>) = (experiment.name(), experiment.kernels().collect());
+    let parts = bundle::experiment::Parts {
+        run: &recalled.run,
+        session: recalled.again.session(),
+        folder: recalled.folder(),
+        request,
+        name: &name,
+        experiment: experiment.folder(),
+        kernels: &kernels,
+    };
+    let (mut files, session) = bundle::experiment::files(parts)?;
+    files.push(recalled.document(&session)?);
+    Ok(files)
 }
 
 /// The folder that the archive unpacks to: its own name.
@@ -64,11 +99,17 @@ fn archive(files: &[File], folder: &str) -> io::Result<Vec<u8>> {
     let mut builder = tar::Builder::new(Vec::new());
     let time = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or_default();
     for file in files {
-        let mut header = tar::Header::new_gnu();
-        header.set_size(file.content.len() as u64);
-        header.set_mode(if file.is_program { 0o755 } else { 0o644 });
+        let (path, mut header) = (Path::new(folder).join(&file.name), tar::Header::new_gnu());
         header.set_mtime(time);
-        builder.append_data(&mut header, Path::new(folder).join(&file.name), file.content.as_slice())?;
+        header.set_mode(if file.kind == FileKind::Program { 0o755 } else { 0o644 });
+        if file.kind == FileKind::Link {
+            header.set_entry_type(tar::EntryType::Symlink);
+            header.set_size(0);
+            builder.append_link(&mut header, path, OsStr::from_bytes(&file.content))?;
+        } else {
+            header.set_size(file.content.len() as u64);
+            builder.append_data(&mut header, path, file.content.as_slice())?;
+        }
     }
     builder.into_inner()
 }

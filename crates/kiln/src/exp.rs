@@ -1,12 +1,12 @@
 //! `kiln exp`: experiments.
 
-mod run;
+pub(crate) mod run;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use lab::experiment::catalogue::{self, Entry};
-use ledger::{experiments_root, results_of};
+use ledger::{Found, default_root, found};
 use script::{Experiment, Metadata};
 use serde_json::json;
 
@@ -15,10 +15,10 @@ use crate::failure::{USAGE, WrongUsage};
 use crate::listeners::standard_output;
 
 /// Lists, shows, makes, checks or runs experiments and gives the exit code.
-pub(crate) fn exp(args: &Exp) -> Result<u8> {
+pub(crate) fn exp(args: &Exp, color: bool) -> Result<u8> {
     match &args.verb {
         None => list(args.json),
-        Some(ExpVerb::Run(args)) => run::run(args, &folder(&args.name)?),
+        Some(ExpVerb::Run(args)) => run::run(args, &folder(&args.name)?, color),
         Some(ExpVerb::Show { name, json }) => show(name, *json || args.json),
         Some(ExpVerb::New { name }) => {
             let folder = catalogue::new(name).map_err(WrongUsage)?;
@@ -79,7 +79,7 @@ fn show(name: &str, json: bool) -> Result<u8> {
     let folder = folder(name)?;
     let experiment = Experiment::open(&folder).map_err(|problem| WrongUsage(problem.to_string()))?;
     let title = catalogue::name_of(&folder);
-    let found = results_of(&experiments_root(), &title);
+    let found = found(&default_root(), &title);
     let about = experiment.metadata();
     if json {
         print(&format!(
@@ -111,12 +111,17 @@ fn show(name: &str, json: bool) -> Result<u8> {
     }
     let script = std::fs::read_to_string(folder.join(script::folder::SCRIPT)).unwrap_or_default();
     text.push_str(&format!("\n{}\n", script.trim_end()));
-    for result in &found {
-        let (outcome, kernels) = (result.run.outcome.name(), result.kernels.join(", "));
-        text.push_str(&format!("\n{} on {kernels}: {outcome}\n{}", result.ended, result.run.output));
-    }
+    found.iter().for_each(|found| text.push_str(&what_was_found(found)));
     print(&text)?;
     Ok(0)
+}
+
+/// A run, by its time, its kernels and the session that replay and bundle take.
+fn what_was_found(Found { session, result }: &Found) -> String {
+    let (outcome, kernels) = (result.run.outcome.name(), result.kernels.join(", "));
+    let head = format!("{} on {kernels}: {outcome} (session {session})", result.ended);
+    let evidence = result.run.evidence.iter().map(|line| format!("        {}\n", report::safe(line)));
+    format!("\n{}\n{}{}", report::safe(&head), result.run.output, evidence.collect::<String>())
 }
 
 /// Shows what is wrong with an experiment, or its plan.

@@ -11,12 +11,12 @@ use lab::prepare::content::ProgramFile;
 use lab::{Event, Listener};
 use ledger::{Durations, Recorder};
 use protocol::End;
-use report::{Human, Json, Junit, Ktap, Live, Plain};
+use report::{Human, Json, Junit, Ktap, Live, Plain, Transcript};
 
 use crate::cli::Format;
 
 /// A listener that has something to say at the end.
-trait Report: Listener {
+trait Report: Listener + Send {
     /// The first thing that could not be written.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
@@ -31,7 +31,15 @@ macro_rules! report {
     )*};
 }
 
-report!(Plain<Stdout>, Human<Stdout>, Json<Stdout>, Ktap<Stdout>, Junit<Stdout>, Live<io::Stderr>);
+report!(
+    Plain<Stdout>,
+    Human<Stdout>,
+    Json<Stdout>,
+    Ktap<Stdout>,
+    Junit<Stdout>,
+    Transcript<Stdout>,
+    Live<io::Stderr>
+);
 
 /// How the user looks at it.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +70,29 @@ impl Listeners {
             reports.push(Box::new(if view.verbose { live.with_output() } else { live }));
         }
         reports.extend(chosen(view, recorder.directory()));
+        Self::with(reports, recorder, durations)
+    }
+
+    /// The same for an experiment: people read what its script records.
+    pub(crate) fn of_experiment(view: View, recorder: Recorder, durations: Durations) -> Self {
+        let reports: Vec<Box<dyn Report>> = match view.format {
+            Format::Human => {
+                let results = recorder.directory().to_path_buf();
+                let session = ledger::short_name(&results);
+                vec![Box::new(Transcript::new(io::stdout(), view.color, (results, session)))]
+            }
+            _ => chosen(view, recorder.directory()),
+        };
+        Self::with(reports, recorder, durations)
+    }
+
+    fn with(reports: Vec<Box<dyn Report>>, recorder: Recorder, durations: Durations) -> Self {
         Self { recorder, durations, reports, last_end: None, exit: None, notes: Vec::new() }
+    }
+
+    /// Where the session is kept.
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
     }
 
     /// How long these cases took before, as far as that is known.

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         Verb::Bisect(args) => bisect::bisect(args, color),
         Verb::Compare(args) => compare::compare(args, color),
         Verb::Measure(args) => measure::measure(args, color),
-        Verb::Exp(args) => exp::exp(args),
+        Verb::Exp(args) => exp::exp(args, color),
         Verb::Series(args) => series::series(args, color),
         Verb::Cases(args) => cases::cases(args),
         Verb::Kernels(args) => kernels::kernels(args, color),

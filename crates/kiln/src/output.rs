@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use lab::Request;
 use lab::event::Session;
 use ledger::{Budget, Durations, Recorder};
 
@@ -36,11 +37,28 @@ impl<'a> Output<'a> {
 
     /// The recorder of a session, and what the user looks at.
     pub(crate) fn listeners(&self, session: &Session) -> Result<Listeners> {
+        let notes = Budget::Sessions.make_room(&self.root());
+        let recorder = Recorder::create(&self.root(), &session.stamp())?;
+        Ok(self.watch(session, recorder, notes))
+    }
+
+    /// The same of an experiment, which goes on where an earlier session has stopped, unless it is to begin afresh.
+    pub(crate) fn listeners_of_experiment(&self, session: &Session, fresh: bool) -> Result<Listeners> {
         let root = self.root();
-        let notes = Budget::Sessions.make_room(&root);
-        let recorder = Recorder::create(&root, &session.stamp())?;
-        let mut listeners = Listeners::new(self.view, recorder, Durations::load(&root));
+        let unfinished = if fresh { None } else { Recorder::go_on(&root, session)? };
+        let Some(recorder) = unfinished else { return self.listeners(session) };
+        let note = "goes on after the steps that an earlier run has completed; --fresh begins again";
+        Ok(self.watch(session, recorder, vec![note.to_string()]))
+    }
+
+    fn watch(&self, session: &Session, recorder: Recorder, notes: Vec<String>) -> Listeners {
+        let is_experiment = matches!(session.request, Some(Request::Experiment(_)));
+        let durations = Durations::load(&self.root());
+        let mut listeners = match is_experiment {
+            true => Listeners::of_experiment(self.view, recorder, durations),
+            false => Listeners::new(self.view, recorder, durations),
+        };
         notes.into_iter().for_each(|note| listeners.note(note));
-        Ok(listeners)
+        listeners
     }
 }

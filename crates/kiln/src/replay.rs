@@ -12,7 +12,7 @@ use crate::cli::{Kept, Replay};
 use crate::find::preparing;
 use crate::listeners::print;
 use crate::output::Output;
-use crate::{kunit, old_sessions, run, shell, signals};
+use crate::{exp, kunit, old_sessions, run, shell, signals};
 use judge::exit::INTERRUPTED;
 
 /// Runs a case once more, says whether it ended as before, and gives the exit code of the new Run.
@@ -28,11 +28,15 @@ pub(crate) fn replay(args: &Replay, color: bool) -> Result<u8> {
     let code = match &recalled.request {
         Request::Run(request) => run::run_again(request, &recalled.again, output)?,
         Request::Kunit(request) => kunit::boot(request, Some(&recalled.again), output)?,
+        Request::Experiment(request) => exp::run::again(request, &recalled.again, output)?,
     };
     let now = recalled.made_again();
     // The program itself may end with this status.
     if code == INTERRUPTED && now.is_none() {
         return Ok(code);
+    }
+    for note in recalled.other_roots() {
+        print(&format!("note: {}\n", report::safe(&note)))?;
     }
     print(&format!("{}\n", report::compared(&recalled.run, now.as_ref())))?;
     match (&recalled.request, now) {

@@ -75,7 +75,7 @@ impl Results<'_> {
 
 /// Why there is no bundle of an experiment.
 const NO_BUNDLE: &str =
-    "there is no bundle, since only kiln runs an experiment: send its folder with the mail";
+    "there is no bundle of an experiment: repeat the run, and `kiln bundle` packs its session";
 
 /// Packs a Run in which the failure shows, if the ledger has one; where that cannot be done, why not.
 fn bundle(bisection: &Bisection, output: &Path) -> (Option<PathBuf>, Option<String>) {

@@ -9,7 +9,7 @@ use crate::units;
 /// Which Run.
 #[derive(Debug, Args)]
 pub(crate) struct Kept {
-    /// SESSION/CASE, last/CASE or the JSON file of a case; SESSION may be abbreviated, and is enough if only one case failed
+    /// SESSION/CASE, last/CASE or the JSON file of a case; SESSION may be abbreviated, and is enough if only one case failed or it has only one
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
     /// Where the folders with results are [default: $XDG_STATE_HOME/kiln/runs]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use kernel::Locator;
 
-use super::{BuildOptions, MachineOptions, OUTPUT, UserSpaceOptions};
+use super::{BuildOptions, Format, MachineOptions, OUTPUT, UserSpaceOptions};
 
 /// `kiln exp`.
 #[derive(Debug, Args)]
@@ -63,10 +63,10 @@ pub(crate) struct ExpRun {
     /// Begin again: do not go on where an interrupted run stopped
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Print the result of each run as a line of JSON
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) json: bool,
-    /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/experiments]
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value = "human", help_heading = OUTPUT)]
+    pub(crate) format: Format,
+    /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]

@@ -66,6 +66,7 @@ Examples:
   kiln replay last --shell                     a shell in its machine; kiln-case runs the case
   kiln replay 2026-11-20T10-07-31Z-4711/boot
   kiln replay ./results/2026-11-20T10-07-31Z-4711/cases/pipe/full.json
+  kiln replay ./dock                           the unpacked bundle of an experiment
 
 Kernel, machine, parameters and seed are those of the Run. kiln refuses a kernel that has changed. \
 The exit code is that of the new Run.";
@@ -77,7 +78,8 @@ Examples:
   kiln bundle last/pipe/full -o pipe.tar
 
 The archive holds the kernel, the initramfs, one script, a README and the stored files of the Run. `sh run.sh` in the \
-unpacked folder boots the kernel, runs the case, prints the same verdict and exits with the same code.";
+unpacked folder boots the kernel, runs the case, prints the same verdict and exits with the same code. The bundle of an \
+experiment holds its session, its files and kernels that are no packages; `kiln replay FOLDER` runs it again.";
 
 /// Below the help of `kiln bisect`.
 pub(super) const BISECT: &str = "\
@@ -157,7 +159,8 @@ Examples:
   kiln exp run my-question --kernel deb:latest-cloud
   kiln exp run ./lossy --kernel ~/linux --kernel deb:latest-cloud --short
 
-docs/scripts.md describes the language. Exit codes are those of kiln run.";
+docs/scripts.md describes the language. Exit codes are those of kiln run. Each run is a session: kiln replay repeats it, \
+kiln bundle packs it for someone else.";
 
 /// Below the help of `kiln series`.
 pub(super) const SERIES: &str = "\

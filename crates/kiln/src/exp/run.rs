@@ -7,97 +7,118 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, Result};
 use judge::Summary;
 use judge::exit::INTERRUPTED;
-use lab::HostBackend;
-use lab::experiment::{PreparedExperiment, Watching, lines};
-use lab::prepare;
-use ledger::{ExperimentFolder, ExperimentResult, experiments_root};
+use lab::event::Session;
+use lab::experiment::{Places, PreparedExperiment, lines};
+use lab::prepare::Again;
+use lab::request::ExperimentRequest;
+use lab::{Event, HostBackend, Listener, prepare};
+use ledger::ExperimentResult;
 use script::Metadata;
 use serde_json::Value;
 
 use super::print;
-use crate::cli::ExpRun;
+use crate::cli::{ExpRun, Format};
+use crate::failure::WrongUsage;
 use crate::find::preparing;
+use crate::listeners::{Listeners, View};
+use crate::output::Output;
 use crate::signals;
 use crate::terminal::Progress;
 
 /// Runs the experiment in `folder` and gives the exit code.
-pub(super) fn run(args: &ExpRun, folder: &Path) -> Result<u8> {
+pub(super) fn run(args: &ExpRun, folder: &Path, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let request = args.request(folder);
     let runs = preparing(&interrupt, |context| PreparedExperiment::all(&request, context))?;
+    let is_human = args.format == Format::Human;
+    check_form(args.format, runs.len())?;
+    let view = View { format: args.format, color, verbose: false };
+    let output = Output { view, results: args.results.as_deref() };
     let (mut results, mut summary) = (Vec::new(), Summary::default());
     for run in &runs {
-        if runs.len() > 1 && !args.json {
+        if runs.len() > 1 && is_human {
             print(&format!("on {}:\n", run.locators().join(", ")))?;
         }
-        let result = run_one(args, run, &interrupt)?;
+        let session = run.session(None)?;
+        let listeners = output.listeners_of_experiment(&session, args.fresh)?;
+        let result = run_one(run, session, listeners, &interrupt)?;
         if interrupt.load(Ordering::Relaxed) {
             return Ok(INTERRUPTED);
         }
         summary.count(result.run.outcome);
         results.push(result);
     }
-    if let ([first, _, ..], false) = (&*runs, args.json) {
+    if let ([first, _, ..], true) = (&*runs, is_human) {
         print(&compared(first.metadata(), &results))?;
     }
     Ok(summary.exit_code())
 }
 
-/// Carries out one run, shows what it records, and keeps the result.
-fn run_one(args: &ExpRun, run: &PreparedExperiment, interrupt: &AtomicBool) -> Result<ExperimentResult> {
-    let root = args.results.clone().unwrap_or_else(experiments_root);
-    let kept = ExperimentFolder::open(&root, &run.name(), &run.identity(), args.fresh)
-        .with_context(|| format!("{}; choose another with --results", root.display()))?;
+/// Runs an experiment of an earlier session once more, from its beginning, and gives the exit code.
+pub(crate) fn again(request: &ExperimentRequest, again: &Again, output: Output<'_>) -> Result<u8> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let runs = preparing(&interrupt, |context| PreparedExperiment::all(request, context))?;
+    let run = runs.first().context("the experiment has no kernel")?;
+    let session = run.session(Some(again))?;
+    let mut listeners = output.listeners_of_experiment(&session, true)?;
+    again.copy_note().into_iter().for_each(|note| listeners.note(note));
+    let result = run_one(run, session, listeners, &interrupt)?;
+    Ok(if interrupt.load(Ordering::Relaxed) { INTERRUPTED } else { result.run.outcome.exit_code() })
+}
+
+/// These forms are one document for one session, and each run is a session.
+fn check_form(format: Format, runs: usize) -> Result<()> {
+    if matches!(format, Format::Human | Format::Json) || runs < 2 {
+        return Ok(());
+    }
+    let text = format!("--format ktap and junit have one run, not {runs}: call kiln once for each kernel");
+    Err(WrongUsage(text).into())
+}
+
+/// Carries out one run, shows and records it.
+fn run_one(
+    run: &PreparedExperiment,
+    session: Session,
+    mut listeners: Listeners,
+    interrupt: &AtomicBool,
+) -> Result<ExperimentResult> {
+    let recorder = listeners.recorder();
+    let (journal, files) = (recorder.journal(), recorder.directory().to_path_buf());
+    if !recorder.keep_experiment(&run.name(), &machine::Folder::survey(run.folder())?)? {
+        let folder = run.folder().display().to_string();
+        listeners.note(format!(
+            "the session keeps no copy of {folder}, which is large: a replay needs it as it is"
+        ));
+    }
     let progress = Mutex::new(Progress::new());
     let progress = || progress.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut failed = None;
-    if !args.json && kept.is_resumed {
-        print("goes on after the steps that an earlier run has completed; --fresh begins again\n")?;
-    }
-    let mut on_line = |line: &str| {
-        if !args.json {
-            // Its line goes before another is printed.
-            progress().clear();
-            failed = failed.take().or(print(&format!("{line}\n")).err());
-        }
-    };
     let on_call = |text: &str| progress().show(text);
     let waiting = lab::Waiting { interrupt, progress: &mut |news| progress().tell(news) };
     let context = prepare::Context { backend: &HostBackend, waiting };
-    let watching = Watching { on_line: &mut on_line, on_call: &on_call };
-    let carried = run.run(&context, (&kept.journal(), kept.path()), watching);
+    let mut shown = Shown { listeners: &mut listeners, clear: &|| progress().clear() };
+    let places = Places { journal: &journal, files: &files };
+    let carried = run.run_session(session, (&context, places), &mut shown, &on_call);
     progress().clear();
-    let carried = carried?;
-    if let Some(error) = failed {
-        return Err(error);
+    let result = carried.map(|carried| ExperimentResult::new(run, carried));
+    let is_concluded = !interrupt.load(Ordering::Relaxed);
+    if let (Ok(result), true) = (&result, is_concluded) {
+        listeners.recorder().keep_result(result)?;
     }
-    let is_interrupted = interrupt.load(Ordering::Relaxed);
-    let is_final = carried.verdict.is_final() && !is_interrupted;
-    let result = ExperimentResult::new(run, carried);
-    let path = kept.finish(&result, is_final)?;
-    print(&match (args.json, is_interrupted) {
-        (true, _) => format!("{}\n", serde_json::to_string(&result)?),
-        (false, true) => "interrupted; the same call goes on after the last complete step\n".to_string(),
-        (false, false) => conclusion(&result, &path),
-    })?;
-    Ok(result)
+    listeners.finish()?;
+    Ok(result?)
 }
 
-/// The last lines of a run.
-fn conclusion(result: &ExperimentResult, path: &Path) -> String {
-    let ExperimentResult { name, run, kernels, .. } = result;
-    let by = run.blame.map(|blame| format!(", by {}", blame.name())).unwrap_or_default();
-    let mut text = format!("{:<8}{name} on {}{by}", run.outcome.name(), kernels.join(", "));
-    // The evidence begins with the reason, and with its place.
-    if run.evidence.is_empty() && !run.reason.is_empty() {
-        text.push_str(&format!(": {}", report::safe(&run.reason)));
+/// Takes the line about what is going on away before anything is shown.
+struct Shown<'a> {
+    listeners: &'a mut Listeners,
+    clear: &'a (dyn Fn() + Sync),
+}
+
+impl Listener for Shown<'_> {
+    fn on_event(&mut self, event: &Event) {
+        (self.clear)();
+        self.listeners.on_event(event);
     }
-    text.push('\n');
-    for line in &run.evidence {
-        text.push_str(&format!("        {}\n", report::safe(line)));
-    }
-    text.push_str(&format!("{:.1} s; results in {}\n", run.duration.as_secs_f64(), path.display()));
-    text
 }
 
 /// The outcomes and metrics of all runs beside each other.
@@ -152,6 +173,7 @@ mod tests {
             kernels: vec![kernel.to_string()],
             run: Run { outcome, ..Run::unstarted() },
             figures: figures.iter().map(figure).collect(),
+            roots: [].into(),
         }
     }
 

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
-use judge::{Blame, Outcome};
-use ledger::ExperimentResult;
+use judge::{Blame, Outcome, Run};
+use lab::Event;
 use rustix::process::Signal;
 
 use crate::support::{BUILD, COMPLETE, Call, Done, KERNEL, Place, text, until};
@@ -26,13 +26,17 @@ pub(crate) fn folder(place: &Place, script: &str) -> PathBuf {
 }
 
 pub(crate) fn call(place: &Place, folder: &Path, more: &[&str]) -> Call {
-    place.kiln([&["exp", "run", text(folder), "--json", "--kernel"][..], more].concat())
+    place.kiln([&["exp", "run", text(folder), "--format", "json", "--kernel"][..], more].concat())
 }
 
+/// The Run of the only session that was printed.
 #[track_caller]
-pub(crate) fn result(done: &Done) -> ExperimentResult {
-    serde_json::from_str(&done.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}{}", done.stdout, done.stderr))
+pub(crate) fn result(done: &Done) -> Run {
+    let events = done.stdout.lines().map(|line| serde_json::from_str(line).expect("an event"));
+    let runs = events.filter_map(|event| if let Event::Finished(run) = event { Some(*run) } else { None });
+    let runs: Vec<Run> = runs.collect();
+    let [run] = &runs[..] else { panic!("one run: {}{}", done.stdout, done.stderr) };
+    run.clone()
 }
 
 /// The steps of a script, run; gives what it recorded.
@@ -40,8 +44,8 @@ pub(crate) fn result(done: &Done) -> ExperimentResult {
 pub(crate) fn passes(place: &Place, kernel: &str, steps: &str) -> String {
     let folder = folder(place, &format!("{BEGIN}{steps}"));
     let result = result(&call(place, &folder, &[kernel]).run_within(BUILD));
-    assert_eq!(result.run.outcome, judge::Outcome::Pass, "{:#?}", result.run);
-    result.run.output
+    assert_eq!(result.outcome, judge::Outcome::Pass, "{result:#?}");
+    result.output
 }
 
 #[test]
@@ -53,7 +57,7 @@ fn the_example_of_the_book_runs() {
     let checked = place.kiln(["exp", "check", text(&folder)]).run().expect(0);
     checked.says("nothing is wrong").says("steps      lossy");
     let result = result(&call(&place, &folder, &[KERNEL]).run_within(BUILD).expect(0));
-    assert!(result.run.output.contains("throughput = "), "{}", result.run.output);
+    assert!(result.output.contains("throughput = "), "{}", result.output);
 }
 
 #[test]
@@ -63,7 +67,11 @@ fn a_new_experiment_runs_at_once_and_is_listed() {
     place.kiln(["exp", "new", text(&path)]).run().expect(0).says("kiln exp run");
     let again = place.kiln(["exp", "new", text(&path)]).run().expect(2);
     assert!(again.stderr.contains("is there already"), "{}", again.stderr);
-    place.kiln(["exp", "run", text(&path), "--kernel", KERNEL]).run().expect(0).says("pass    mine on deb:");
+    place
+        .kiln(["exp", "run", text(&path), "--kernel", KERNEL])
+        .run()
+        .expect(0)
+        .says("pass    exp/mine on deb:");
     let shown = place.kiln(["exp", "show", text(&path)]).run().expect(0);
     shown.says("Does a file that was synced survive").says("pass").says("sync = ");
 }
@@ -79,7 +87,7 @@ fn runs_in_short(name: &str) {
     place.kiln(["exp", "check", text(&folder)]).run().expect(0);
     let done = call(&place, &folder, &[kernel, "--short"]).run_within(BUILD);
     let result = result(&done);
-    assert_eq!(result.run.outcome, judge::Outcome::Pass, "{:#?}", result.run);
+    assert_eq!(result.outcome, judge::Outcome::Pass, "{result:#?}");
 }
 
 #[test]
@@ -272,7 +280,7 @@ def ended(lab):
 step(ended)
 ",
     );
-    let run = result(&call(&place, &folder, &[KERNEL]).run_within(BUILD)).run;
+    let run = result(&call(&place, &folder, &[KERNEL]).run_within(BUILD));
     assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Machine)), "{run:?}");
     assert!(run.reason.contains("QEMU shut down"), "{}", run.reason);
 }
@@ -363,7 +371,7 @@ fn an_experiment_runs_on_each_kernel_and_compares_them() {
     let done = place.kiln(["exp", "run", text(&both), "--kernel", KERNEL]).run().expect(2);
     assert!(done.stderr.contains("takes 2 kernels at once"), "{}", done.stderr);
     let done = call(&place, &both, &[KERNEL, "--kernel", COMPLETE]).run().expect(0);
-    assert_eq!(result(&done).figures.len(), 1, "{}", done.stdout);
+    assert_eq!(done.stdout.matches("{\"metric\":").count(), 1, "{}", done.stdout);
 }
 
 /// Its serial ports take 4 KiB at once.
@@ -420,8 +428,8 @@ step(waits)
     let folder = folder(&place, &format!("{BEGIN}{steps}"));
     let results = place.path().join("results");
     let journal = || {
-        let run = fs::read_dir(&results).ok()?.flatten().next()?;
-        fs::read_to_string(run.path().join("journal.jsonl")).ok()
+        let mut entries = fs::read_dir(&results).ok()?.flatten();
+        entries.find_map(|entry| fs::read_to_string(entry.path().join("journal.jsonl")).ok())
     };
     let running = call(&place, &folder, &["uml:deb", "--results", text(&results)]).start();
     until("it waits", || journal()?.contains("it waits").then_some(()));

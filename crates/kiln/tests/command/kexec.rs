@@ -58,7 +58,7 @@ step(dies)
     let place = Place::new();
     let folder = folder(&place, script);
     let result = result(&call(&place, &folder, &[KERNEL, "--kernel", COMPLETE]).run_within(BUILD));
-    assert_eq!(result.run.outcome, judge::Outcome::Pass, "{:#?}", result.run);
+    assert_eq!(result.outcome, judge::Outcome::Pass, "{result:#?}");
 }
 
 #[test]

@@ -16,6 +16,7 @@
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit; [`configurations`]: those of `--config`
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln; [`killed`]: while it does something else
+//! * [`experiments`]: what scripts do; [`experiment_sessions`]: what is kept of them, and handed over
 //! * [`stopped_roots`], [`stopped_experiments`]: kiln ends while it makes a root or runs an experiment
 //! * [`uml`]: kernels that are programs of the host; [`kvm`]: KVM in a machine that emulates it
 //! * [`measured`]: figures that are kept and compared later
@@ -52,6 +53,7 @@ mod deaths;
 mod devices;
 mod endings;
 mod environment;
+mod experiment_sessions;
 mod experiments;
 mod formats;
 mod kernels;

@@ -1,18 +1,21 @@
-//! A Run as a folder of files that reproduces it where there is QEMU and a POSIX shell, and nothing else.
+//! A Run as a folder of files that reproduces it where there is QEMU and a POSIX shell, and nothing else; an experiment as one
+//! that kiln runs again.
 //!
 //! * [`files`]: the folder
+//! * [`experiment`]: that of an experiment
 //! * [`devices`]: what is behind the devices of its machine
 //! * `run.sh`: boots, waits, and calls the judge
 //!
 //! The judge is a static program with the rules by which kiln judges: [`judge::standalone`].
 
 mod devices;
+pub mod experiment;
 mod script;
 #[cfg(test)]
 mod tests;
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use console::printable;
@@ -33,6 +36,9 @@ const README: &str = include_str!("bundle/README.txt");
 /// How much longer everything may take than on the bare, idle host: there nobody looks whether KVM is to be had
 /// and how busy the host is.
 const SLOWNESS: u32 = 8;
+
+/// Bytes in a bundle at most: it is put together in memory.
+const LIMIT: u64 = 1 << 30;
 
 /// A Run that cannot be handed over.
 #[derive(Debug, Error)]
@@ -64,7 +70,23 @@ pub enum Error {
         /// Why not.
         why: String,
     },
-    /// The initramfs cannot be made.
+    /// It holds too much.
+    #[error(
+        "a bundle holds at most {} MiB, and this needs {}: remove large files from {}",
+        LIMIT >> 20,
+        .bytes.div_ceil(1 << 20),
+        .folder.display()
+    )]
+    TooLarge {
+        /// What it would hold.
+        bytes: u64,
+        /// The folder of the session.
+        folder: PathBuf,
+    },
+    /// The files of a kernel cannot be read.
+    #[error(transparent)]
+    Kernel(#[from] kernel::Error),
+    /// The initramfs cannot be made, or a folder cannot be read.
     #[error(transparent)]
     Machine(#[from] machine::Error),
     /// The image of the kernel or of the root cannot be read.
@@ -82,7 +104,13 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Uml | Self::HostFiles | Self::Tpm | Self::WrittenFile { .. } | Self::Skipped { .. } => true,
+            Self::Uml
+            | Self::HostFiles
+            | Self::Tpm
+            | Self::WrittenFile { .. }
+            | Self::Skipped { .. }
+            | Self::TooLarge { .. } => true,
+            Self::Kernel(error) => error.is_usage(),
             Self::Machine(error) => error.is_usage(),
             Self::Image { .. } => false,
         }
@@ -113,16 +141,27 @@ pub struct Parts<'a> {
 pub struct File {
     /// Its name.
     pub name: String,
-    /// What is in it.
+    /// What is in it; of a link, where it leads.
     pub content: Vec<u8>,
+    /// What it is.
+    pub kind: FileKind,
+}
+
+/// What a file of a bundle is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// Something to be read.
+    Plain,
     /// It can be executed.
-    pub is_program: bool,
+    Program,
+    /// A symbolic link.
+    Link,
 }
 
 impl File {
     /// A file that is no program.
     pub fn new(name: &str, content: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.to_string(), content: content.into(), is_program: false }
+        Self { name: name.to_string(), content: content.into(), kind: FileKind::Plain }
     }
 }
 
@@ -145,8 +184,8 @@ pub fn files(parts: Parts<'_>, evidence: Vec<File>) -> Result<Vec<File>, Error> 
     let devices = devices::files(&parts.spec.hardware)?;
     let script = script::write(parts, accel, limit);
     let own = [
-        File { is_program: true, ..File::new("run.sh", script) },
-        File { is_program: true, ..File::new(script::JUDGE, machine::JUDGE) },
+        File { kind: FileKind::Program, ..File::new("run.sh", script) },
+        File { kind: FileKind::Program, ..File::new(script::JUDGE, machine::JUDGE) },
         File::new(script::CASE, script::about(parts, limit).write()),
         File::new("README", readme(parts, &evidence)),
         File::new(IMAGE, image),

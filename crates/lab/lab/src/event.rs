@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use machine::Engine;
+use script::KernelInfo;
 use serde::{Deserialize, Serialize};
 
 use crate::request::Request;
@@ -16,7 +17,7 @@ use judge::json::Seconds;
 use judge::run::{Run, Summary};
 
 /// Something that happened in a session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// First: what is going to be done.
@@ -78,6 +79,13 @@ pub enum Event {
         /// As it was written.
         line: String,
     },
+    /// The script of an experiment recorded something.
+    Recorded {
+        /// The case that the experiment is.
+        case: String,
+        /// What it recorded. Texts are as the script has them, often from a guest.
+        record: script::Event,
+    },
     /// One of several Runs of a case has been judged.
     Repeated(Box<Run>),
     /// All Runs of a case have been judged; this is the one that stands for them.
@@ -118,11 +126,14 @@ pub struct Session {
     /// The locator by which the very same Kernel is found later, as far as there is one.
     #[serde(default)]
     pub kernel: String,
+    /// Of an experiment: its Kernels, each by the locator by which the very same is found later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<KernelInfo>,
     /// Where the Kernel comes from, for people.
     pub provenance: String,
     /// Its release, where it is known before the boot.
     pub release: Option<String>,
-    /// Hash over image, modules, configuration and parameters.
+    /// Hash over image, modules, configuration and parameters; of an experiment, over all that its journal depends on.
     pub identity: String,
     /// What runs its machines; sessions of earlier versions say it by `machine` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,8 +142,8 @@ pub struct Session {
     pub machine: String,
     /// The suite's name, or the program's.
     pub suite: String,
-    /// Hash over what runs: the user's program with its libraries, the files of the suite, or the agent with kiln's own
-    /// cases; empty in sessions of earlier versions.
+    /// Hash over what runs: the user's program with its libraries, the files of the suite or of the experiment, or the agent
+    /// with kiln's own cases; empty in sessions of earlier versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub content: String,
     /// Names of all cases, in the order in which they run.

@@ -9,7 +9,8 @@
 //! * [`kexec`]: a machine goes over to another kernel
 //! * [`snapshot`]: a machine is put back to where it was; [`disks`]: what it has written
 //! * [`wire`]: segments; [`way_out`]: of a segment; [`describe`]: from what a script writes to a machine
-//! * [`carry_out`]: an experiment from its request to its Run; [`lines`]: what a person reads of it
+//! * [`carry_out`]: an experiment from its request to its Run; [`session`]: the same as a session; [`lines`]: what a person reads
+//!   of it
 //! * [`catalogue`]: which experiments there are
 
 mod calling;
@@ -26,6 +27,7 @@ pub mod lines;
 mod order;
 mod outside;
 mod pump;
+pub mod session;
 mod setting;
 mod snapshot;
 mod transcript;
@@ -34,4 +36,5 @@ mod wire;
 
 pub use carry_out::{Carried, PreparedExperiment, Watching};
 pub use laboratory::Laboratory;
+pub use session::Places;
 pub use setting::{Setting, Subject};

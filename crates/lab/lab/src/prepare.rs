@@ -316,6 +316,7 @@ impl About<'_> {
             directory: std::env::current_dir().unwrap_or_default(),
             locator: locator.locator.to_string(),
             kernel: kernel.exact_locator(),
+            kernels: Vec::new(),
             provenance: kernel.provenance.clone(),
             release: kernel.release.clone(),
             identity: kernel.identity(&specs.first().map(Spec::parameters).unwrap_or_default()),

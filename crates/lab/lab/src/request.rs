@@ -41,6 +41,8 @@ pub enum Request {
     Run(Box<RunRequest>),
     /// The tests that a kernel runs while it boots.
     Kunit(Box<KunitRequest>),
+    /// A lab script on Kernels.
+    Experiment(Box<ExperimentRequest>),
 }
 
 impl Request {
@@ -56,6 +58,7 @@ impl Request {
         match self {
             Self::Run(request) => &request.machine,
             Self::Kunit(request) => &request.machine,
+            Self::Experiment(request) => &request.machine,
         }
     }
 
@@ -65,6 +68,7 @@ impl Request {
         match self {
             Self::Run(request) => request.words(),
             Self::Kunit(request) => request.words(),
+            Self::Experiment(request) => request.words(),
         }
     }
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{bisections_root, default_root, figures_root};
 pub use hold::Hold;
+pub(crate) use hold::is_held;
 
 /// Less free space than this is worth a word, in MiB.
 const LITTLE_MIB: u64 = 2 << 10;

@@ -1,20 +1,17 @@
-//! Runs of experiments: a folder for each, and what was found in them.
+//! What came of experiments: of those that are sessions, and of the runs of a bisection, which have a folder each.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use judge::Run;
-use lab::event::stamp;
-use lab::experiment::{Carried, PreparedExperiment};
-use lab::request::ExperimentRequest;
-use script::Figure;
-use serde::{Deserialize, Serialize};
+use lab::Request;
+use lab::experiment::catalogue::case_of;
+use serde::Serialize;
 
 use crate::document;
-
-/// The result of a run, in its folder.
-const RESULT: &str = "result.json";
+use crate::past::{Past, sessions};
+use crate::result::{ExperimentResult, RESULT, SCRIPT_JOURNAL};
+use crate::wanted::short_name;
 
 /// Longest document that is read, in bytes.
 const RESULT_MAX: u64 = 16 << 20;
@@ -25,73 +22,26 @@ const UNFINISHED: &str = ".unfinished-";
 /// Runs of one experiment that are looked through.
 const PAST_MAX: usize = 1000;
 
-/// Where runs of experiments are kept by default: `$XDG_STATE_HOME/kiln/experiments`.
-#[must_use]
-pub fn experiments_root() -> PathBuf {
-    host::state_folder().join("experiments")
-}
-
 /// The folder of a run that is not finished. A run of the same experiment on the same Kernels goes on in it.
 #[derive(Debug)]
 pub struct ExperimentFolder {
     root: PathBuf,
-    name: String,
     /// By its name and its identity.
     known_by: String,
     path: PathBuf,
-    /// An earlier run has left it.
-    pub is_resumed: bool,
-}
-
-/// What came of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExperimentResult {
-    /// The experiment.
-    pub name: String,
-    /// When it ended.
-    pub ended: jiff::Timestamp,
-    /// What was asked.
-    pub request: ExperimentRequest,
-    /// The Kernels, by locators by which the very same are found later.
-    pub kernels: Vec<String>,
-    /// What came of it.
-    pub run: Run,
-    /// Values of metrics, in the order in which the script records them.
-    #[serde(default)]
-    pub figures: Vec<Figure>,
-}
-
-impl ExperimentResult {
-    /// What came of a run that ends now.
-    #[must_use]
-    pub fn new(prepared: &PreparedExperiment, carried: Carried) -> Self {
-        let Carried { run, figures, .. } = carried;
-        Self {
-            name: prepared.name(),
-            ended: jiff::Timestamp::now(),
-            request: prepared.request().clone(),
-            kernels: prepared.locators(),
-            run,
-            figures,
-        }
-    }
 }
 
 impl ExperimentFolder {
-    /// The folder of the experiment called `name` whose run has this identity; `fresh` forgets an earlier one.
+    /// The folder of the experiment called `name` whose run has this identity.
     ///
     /// # Errors
     ///
     /// When it cannot be made.
-    pub fn open(root: &Path, name: &str, identity: &str, fresh: bool) -> io::Result<Self> {
+    pub fn open(root: &Path, name: &str, identity: &str) -> io::Result<Self> {
         let known_by = known_by(name, identity);
         let path = root.join(format!("{UNFINISHED}{known_by}"));
-        if fresh && path.exists() {
-            fs::remove_dir_all(&path)?;
-        }
-        let is_resumed = path.exists();
         fs::create_dir_all(&path)?;
-        Ok(Self { root: root.to_path_buf(), name: name.to_string(), known_by, path, is_resumed })
+        Ok(Self { root: root.to_path_buf(), known_by, path })
     }
 
     /// Where it is.
@@ -103,35 +53,21 @@ impl ExperimentFolder {
     /// The journal of its steps.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
-        self.path.join("journal.jsonl")
+        self.path.join(SCRIPT_JOURNAL)
     }
 
-    /// Keeps the result. A run that has concluded something gets a name of its own; one that broke can go on. Gives where it is.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
-    pub fn finish(self, result: &ExperimentResult, is_final: bool) -> io::Result<PathBuf> {
-        let base = format!("{}-{}", self.name, stamp(result.ended));
-        self.end(result, is_final, &base)
-    }
-
-    /// The same for one of many runs: by its identity, [`kept_runs`] finds it again.
+    /// Keeps the result. A run that has concluded something gets a name by which [`kept_runs`] finds it again; one that broke can
+    /// go on. Gives where it is.
     ///
     /// # Errors
     ///
     /// When it cannot be written.
     pub fn keep(self, result: &ExperimentResult, is_final: bool) -> io::Result<PathBuf> {
-        let base = self.known_by.clone();
-        self.end(result, is_final, &base)
-    }
-
-    fn end(self, result: &ExperimentResult, is_final: bool, base: &str) -> io::Result<PathBuf> {
         document::write(&self.path.join(RESULT), result)?;
         if !is_final {
             return Ok(self.path);
         }
-        for path in numbered(base).map(|name| self.root.join(name)) {
+        for path in numbered(&self.known_by).map(|name| self.root.join(name)) {
             match fs::rename(&self.path, &path) {
                 Ok(()) => return Ok(path),
                 // Another run has the name, which may have ended just now.
@@ -155,7 +91,7 @@ fn numbered(base: &str) -> impl Iterator<Item = String> {
 }
 
 /// Whether there is a folder of that name already, with something in it.
-fn is_taken(error: &io::Error) -> bool {
+pub(crate) fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
 }
 
@@ -177,75 +113,78 @@ fn read(folder: &Path) -> Option<ExperimentResult> {
     serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
-/// What came of earlier runs of the experiment called `name`, the latest first.
+/// What came of an experiment in a session.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// What `kiln replay` and `kiln bundle` take for the session.
+    pub session: String,
+    /// What came of it.
+    #[serde(flatten)]
+    pub result: ExperimentResult,
+}
+
+/// What came of earlier runs of the experiment called `name` in sessions below `root`, the latest first.
 #[must_use]
-pub fn results_of(root: &Path, name: &str) -> Vec<ExperimentResult> {
-    let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_of = |path: &PathBuf| {
-        path.file_name()
-            .and_then(|file| file.to_str())
-            .is_some_and(|file| file.starts_with(&format!("{name}-")))
+pub fn found(root: &Path, name: &str) -> Vec<Found> {
+    let case = case_of(name);
+    let is_of = |past: &Past| {
+        past.session().is_ok_and(|session| {
+            matches!(session.request, Some(Request::Experiment(_))) && session.cases.contains(&case)
+        })
     };
-    let found = entries.filter(is_of).take(PAST_MAX).filter_map(|folder| read(&folder));
-    let mut found: Vec<ExperimentResult> = found.filter(|result| result.name == name).collect();
-    found.sort_by_key(|result| std::cmp::Reverse(result.ended));
-    found
+    let found = sessions(root).into_iter().filter(is_of).take(PAST_MAX).filter_map(|past| {
+        let result = past.result().ok()??;
+        let session = past.directory().canonicalize().map_or_else(|_| past.name(), |path| short_name(&path));
+        Some(Found { session, result })
+    });
+    found.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Recorder;
+    use crate::result::tests::{result, session};
     use judge::Outcome;
-    use lab::request::{MachineRequest, Version};
-
-    fn result(outcome: Outcome) -> ExperimentResult {
-        let request = ExperimentRequest {
-            version: Version,
-            folder: "experiments/dock".into(),
-            kernels: Vec::new(),
-            seed: 1,
-            mode: script::Mode::Full,
-            machine: MachineRequest::default(),
-            no_clones: false,
-        };
-        let run = Run { outcome, ..Run::unstarted() };
-        let (name, kernels) = ("dock".to_string(), vec!["deb:x".to_string()]);
-        let figures = vec![Figure { name: "left".to_string(), value: 2.5 }];
-        ExperimentResult { name, ended: jiff::Timestamp::UNIX_EPOCH, request, kernels, run, figures }
-    }
+    use lab::{Event, Listener};
 
     #[test]
-    fn a_run_goes_on_until_it_has_concluded_something() {
+    fn what_was_found_is_read_out_of_the_sessions_of_the_experiment() {
         let root = tempfile::tempdir().unwrap();
-        let open = |fresh| ExperimentFolder::open(root.path(), "dock", "0123456789abcdef01", fresh).unwrap();
-        let first = open(false);
-        assert!(!first.is_resumed);
-        fs::write(first.journal(), "step").unwrap();
-        let left = first.finish(&result(Outcome::Broken), false).unwrap();
-        assert!(open(false).is_resumed && left.join("journal.jsonl").exists());
-        assert!(results_of(root.path(), "dock").is_empty(), "what broke was not found out");
-        assert!(!open(true).is_resumed);
-        let ended = open(false).finish(&result(Outcome::Pass), true).unwrap();
-        let again = open(false).finish(&result(Outcome::Pass), true).unwrap();
-        assert!(ended.exists() && again.exists() && ended != again);
-        assert_eq!(results_of(root.path(), "dock"), [result(Outcome::Pass), result(Outcome::Pass)]);
-        assert!(results_of(root.path(), "doc").is_empty());
+        let keep = |identity: &str, outcome: Option<Outcome>| {
+            let mut recorder = Recorder::create(root.path(), "2026-11-20T10-00-00Z").unwrap();
+            recorder.on_event(&Event::Planned(Box::new(session(identity))));
+            if let Some(outcome) = outcome {
+                recorder.keep_result(&result(outcome)).unwrap();
+            }
+        };
+        keep("0", Some(Outcome::Pass));
+        keep("1", None);
+        keep("2", Some(Outcome::Fail));
+        crate::past::tests::keep(root.path(), "2027", &[("exp/dock", Outcome::Pass)], Some(false));
+        let mut outcomes: Vec<&str> =
+            found(root.path(), "dock").iter().map(|found| found.result.run.outcome.name()).collect();
+        outcomes.sort_unstable();
+        assert_eq!(outcomes, ["fail", "pass"]);
+        assert!(found(root.path(), "doc").is_empty());
     }
 
     #[test]
     fn runs_that_are_kept_are_found_by_their_identity() {
         let root = tempfile::tempdir().unwrap();
         let keep = |identity: &str, outcome, is_final| {
-            let folder = ExperimentFolder::open(root.path(), "dock", identity, false).unwrap();
-            folder.keep(&result(outcome), is_final).unwrap();
+            let folder = ExperimentFolder::open(root.path(), "dock", identity).unwrap();
+            folder.keep(&result(outcome), is_final).unwrap()
         };
         keep("0123", Outcome::Fail, true);
         keep("0123", Outcome::Pass, true);
-        keep("0123", Outcome::Broken, false);
+        let broken = keep("0123", Outcome::Broken, false);
         keep("4567", Outcome::Pass, true);
         let found: Vec<_> = kept_runs(root.path(), "dock", "0123").collect();
         let expected = [("dock-0123", Outcome::Fail), ("dock-0123-2", Outcome::Pass)];
         assert_eq!(found, expected.map(|(name, outcome)| (name.to_string(), result(outcome))));
         assert_eq!(kept_runs(root.path(), "dock", "89ab").count(), 0);
+        let again = ExperimentFolder::open(root.path(), "dock", "0123").unwrap();
+        assert_eq!(again.path(), broken, "one that broke goes on");
     }
 }

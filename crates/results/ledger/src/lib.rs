@@ -13,6 +13,16 @@
 //!     cases/pipe/full.7.json      a case that was run more than once: its Run in clone 7
 //! ```
 //!
+//! of an experiment also
+//!
+//! ```text
+//!     journal.jsonl       every step, so that a run that came to no conclusion goes on from there
+//!     result.json         what was concluded, with all figures
+//!     roots.json          the roots that machines had
+//!     experiment/dock/    the folder of the experiment as it was
+//!     0-frames.pcapng     files that the script keeps
+//! ```
+//!
 //! and a folder for each measurement and each comparison:
 //!
 //! ```text
@@ -29,16 +39,8 @@
 //!     request.json        what was asked
 //!     journal.jsonl       every answer, so that the same command goes on from there
 //!     bisection.json      what was concluded, with report.html and mail.txt
-//!     runs/               runs of the experiment that is asked, each as below
-//! ```
-//!
-//! and a folder for each run of an experiment, `.unfinished-` until it has concluded something:
-//!
-//! ```text
-//! dock-2026-11-20T10-07-31Z/
-//!     journal.jsonl       every step, so that an interrupted run goes on from there
-//!     result.json         what was concluded
-//!     0-frames.pcapng     files that the script keeps
+//!     runs/dock-3f06a7b1c2d49e85/     a run of the experiment that is asked, `.unfinished-` until it has concluded something:
+//!                                     journal.jsonl, result.json, roots.json and files as in a session
 //! ```
 //!
 //! Beside the folders of the sessions, `durations.json` says how long each case took lately and `sizes.json` what each
@@ -54,16 +56,19 @@ mod journal;
 mod past;
 mod recall;
 mod recorder;
+mod result;
 mod resume;
+mod unfinished;
 mod wanted;
 
 pub use budget::{Budget, Hold};
 pub use durations::Durations;
-pub use experiments::{ExperimentFolder, ExperimentResult, experiments_root, kept_runs, results_of};
+pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{COMPARISON, Figures, MEASUREMENT, REQUEST, figures_root, measurement};
 pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};
 pub use recall::{Error as RecallError, Recalled, recall, shows};
 pub use recorder::{Error, Recorder, default_root, folder};
+pub use result::ExperimentResult;
 pub use resume::{Resumed, resume};
 pub use wanted::{Wanted, find, short_name};

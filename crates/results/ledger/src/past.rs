@@ -14,13 +14,22 @@ use lab::event::Session;
 use machine::{Accel, Engine};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::result::{ExperimentResult, RESULT};
+
 /// The document about a whole session.
-const SESSION: &str = "session.json";
+pub(crate) const SESSION: &str = "session.json";
 
 /// The folder of a session with the user's program.
 pub(crate) const PROGRAM: &str = "program";
+
+/// The folder of a session with the folder of its experiment.
+pub(crate) const EXPERIMENT: &str = "experiment";
+
+/// The folder of a session with the documents of its cases.
+pub(crate) const CASES: &str = "cases";
 
 /// The Run of the boot, outside of the folder of the cases: one of them may have its name.
 pub(crate) const BOOT_RUN: &str = "boot.json";
@@ -105,6 +114,16 @@ impl Past {
         Ok(Session { engine: session.engine.or_else(|| engine_in_words(&session.machine)), ..session })
     }
 
+    /// The document about it with another session in its place.
+    pub(crate) fn document_with(&self, session: &Session) -> Result<Vec<u8>, Error> {
+        let path = self.directory.join(SESSION);
+        let mut document: Map<String, Value> = read(&path)?;
+        let unwritten = |why: serde_json::Error| Error::Document { path: path.clone(), why: why.to_string() };
+        let session = serde_json::to_value(session).map_err(unwritten)?;
+        document.extend(session.as_object().cloned().unwrap_or_default());
+        serde_json::to_vec_pretty(&document).map_err(unwritten)
+    }
+
     /// Whether it came to its end: nobody killed or interrupted it.
     #[must_use]
     pub fn ended(&self) -> bool {
@@ -161,7 +180,7 @@ impl Past {
     #[must_use]
     pub fn runs(&self) -> Vec<Run> {
         let mut paths = Vec::new();
-        collect(&self.directory.join("cases"), DEPTH_MAX, &mut paths);
+        collect(&self.directory.join(CASES), DEPTH_MAX, &mut paths);
         paths.sort();
         let judged = paths.iter().filter_map(|path| {
             let run = self.read_run(path).ok()?;
@@ -174,6 +193,22 @@ impl Past {
     #[must_use]
     pub fn program(&self, name: &OsStr) -> PathBuf {
         self.directory.join(PROGRAM).join(name)
+    }
+
+    /// Where the files of the experiment of this name are kept as they were.
+    #[must_use]
+    pub fn experiment(&self, name: &str) -> PathBuf {
+        self.directory.join(EXPERIMENT).join(name)
+    }
+
+    /// What came of its experiment, if it has one that came to an end.
+    ///
+    /// # Errors
+    ///
+    /// When its document cannot be read.
+    pub fn result(&self) -> Result<Option<ExperimentResult>, Error> {
+        let path = self.directory.join(RESULT);
+        path.is_file().then(|| read(&path)).transpose()
     }
 
     /// What was kept of a Run, by the names that it can have elsewhere.
@@ -190,7 +225,7 @@ impl Past {
     }
 
     fn document(&self, case: &str) -> PathBuf {
-        self.directory.join("cases").join(format!("{}.json", file_name(case)))
+        self.directory.join(CASES).join(format!("{}.json", file_name(case)))
     }
 
     /// The time in its name.

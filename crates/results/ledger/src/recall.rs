@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 
 use judge::{Outcome, Run};
 use lab::event::Session;
+use lab::experiment::catalogue::case_of;
 use lab::prepare::{self, Again};
+use lab::request::ExperimentRequest;
 use lab::request::kept::KeptRequest;
 use lab::{File, Request};
 use thiserror::Error;
 
 use crate::Hold;
-use crate::past::{self, Past, sessions};
+use crate::past::{self, Past, SESSION, sessions};
 use crate::recorder::default_root;
+use crate::result::ExperimentResult;
 use crate::wanted::{Wanted, find};
 
 /// Why a Run cannot be made again.
@@ -68,6 +71,8 @@ pub struct Recalled {
     /// The folder of all sessions.
     pub sessions: PathBuf,
     past: Past,
+    /// Of an experiment, what came of it.
+    result: Option<ExperimentResult>,
 }
 
 /// Finds the Run. Sessions of kiln 0.1 kept the arguments that it was called with, and no request: `read` makes one of
@@ -80,14 +85,21 @@ pub fn recall(kept: &KeptRequest, read: &dyn Fn(&[String]) -> Option<Request>) -
     let root = kept.sessions.clone().unwrap_or_else(default_root);
     let sessions = std::path::absolute(&root).map_err(|why| Error::Io { path: root, why })?;
     let Wanted { past, run } = find(&sessions, &kept.run).map_err(|error| asked_for(&error))?;
-    let session = past.session()?;
-    let directory = session.directory.clone();
+    let session = past.session().map_err(|error| asked_for(&error))?;
+    let result = past.result().map_err(|error| asked_for(&error))?;
+    // A bundle is complete: its paths begin where it is.
+    let is_bundle = session.directory.as_os_str().is_empty();
+    let directory = if is_bundle { past.directory().to_owned() } else { session.directory.clone() };
+    let directory = std::path::absolute(&directory).map_err(|why| Error::Io { path: directory, why })?;
     let request = request_of(&session, &past.name(), read)?;
-    let program = changed_program(&past, &directory, &request);
+    let copy = match &request {
+        Request::Experiment(request) => changed_experiment(&past, &directory, (&session, request)),
+        request => changed_program(&past, &directory, request),
+    };
     let again = Again::new(&run, past.name(), session, request);
-    let again = program.into_iter().fold(again, Again::with_program);
+    let again = copy.into_iter().fold(again, Again::with_copy);
     let request = again.request()?;
-    Ok(Recalled { run, request, again, directory, sessions, past })
+    Ok(Recalled { run, request, again, directory, sessions, past, result })
 }
 
 /// The program that ran, if the user's is not the same any more.
@@ -98,6 +110,22 @@ fn changed_program(past: &Past, directory: &Path, request: &Request) -> Option<P
     let then = std::fs::read(&kept).ok()?;
     let is_same = std::fs::read(path).is_ok_and(|now| now == then);
     (!is_same).then_some(kept)
+}
+
+/// The experiment that ran, if the user's is not the same any more.
+fn changed_experiment(
+    past: &Past,
+    directory: &Path,
+    (session, request): (&Session, &ExperimentRequest),
+) -> Option<PathBuf> {
+    let folder = directory.join(&request.folder);
+    let is_same = |folder: &Path| {
+        let content = machine::Folder::survey(folder).and_then(|folder| folder.content());
+        content.is_ok_and(|content| content == session.content)
+    };
+    let name = session.cases.first()?.strip_prefix(&case_of(""))?;
+    let kept = past.experiment(name);
+    (!is_same(&folder) && kept.is_dir()).then_some(kept)
 }
 
 /// What cannot be read is not there for whoever asks for it.
@@ -132,6 +160,29 @@ impl Recalled {
         self.past.evidence(&self.run).into_iter().map(read).collect()
     }
 
+    /// The folder of its session.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.past.directory()
+    }
+
+    /// The document of its session with this one in its place: that of a bundle.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub fn document(&self, session: &Session) -> Result<File, Error> {
+        Ok(File::new(SESSION, self.past.document_with(session)?))
+    }
+
+    /// A line for each root that the machines of the experiment that has been made again had, and that is another one by now.
+    #[must_use]
+    pub fn other_roots(&self) -> Vec<String> {
+        let now = self.own_session().and_then(|past| past.result().ok().flatten());
+        let both = self.result.as_ref().zip(now);
+        both.map(|(before, now)| before.other_roots(&now)).unwrap_or_default()
+    }
+
     /// Keeps its session from being removed.
     ///
     /// # Errors
@@ -146,9 +197,13 @@ impl Recalled {
     /// The Run that has been made by this process meanwhile: that of the case, else that of the boot.
     #[must_use]
     pub fn made_again(&self) -> Option<Run> {
+        made_again(&self.own_session()?, &self.run)
+    }
+
+    /// The session of this process.
+    fn own_session(&self) -> Option<Past> {
         let own = format!("-{}", std::process::id());
-        let past = sessions(&self.sessions).into_iter().find(|past| past.name().ends_with(&own))?;
-        made_again(&past, &self.run)
+        sessions(&self.sessions).into_iter().find(|past| past.name().ends_with(&own))
     }
 }
 
@@ -174,7 +229,10 @@ pub fn shows(root: &Path, session: &str, case: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Recorder;
     use crate::past::tests::keep;
+    use crate::result::tests::{finished, session};
+    use lab::{Event, Listener};
 
     #[test]
     fn an_old_session_is_made_again_by_its_arguments_or_refused() {
@@ -184,6 +242,19 @@ mod tests {
         let error = recall(&kept, &|_| None).unwrap_err();
         assert!(error.is_usage());
         assert!(error.to_string().ends_with("from another version of kiln: it does not record the command"));
+    }
+
+    #[test]
+    fn an_experiment_whose_result_is_damaged_is_not_made_again() {
+        let root = tempfile::tempdir().expect("a directory");
+        let mut recorder = Recorder::create(root.path(), "2026").expect("room");
+        recorder.on_event(&Event::Planned(Box::new(session("x"))));
+        recorder.on_event(&finished(Outcome::Fail));
+        let kept = KeptRequest { run: "last".to_string(), sessions: Some(root.path().to_owned()) };
+        assert!(recall(&kept, &|_| None).is_ok(), "a kiln that was killed kept no result");
+        std::fs::write(recorder.directory().join("result.json"), "{half").expect("writable");
+        let error = recall(&kept, &|_| None).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("result.json: is not a document of kiln"));
     }
 
     #[test]

@@ -15,7 +15,8 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::document;
-use crate::past::{BOOT_RUN, PROGRAM};
+use crate::past::{BOOT_RUN, CASES, EXPERIMENT, PROGRAM};
+use crate::result::{ExperimentResult, RESULT, SCRIPT_JOURNAL};
 
 /// Space that must be left before a session starts, in bytes.
 const SPACE_MIN: u64 = 16 << 20;
@@ -28,6 +29,12 @@ const CLONE_CONSOLE: u64 = 64 << 10;
 
 /// The file of all events; it is locked while a session is recorded.
 pub(crate) const EVENTS: &str = "events.jsonl";
+
+/// Most that is kept of the files of an experiment, in bytes.
+const EXPERIMENT_MAX: u64 = 64 << 20;
+
+/// Where they are on their way in.
+const HALF_EXPERIMENT: &str = "experiment.part";
 
 /// Most sessions that one process begins within a second.
 const SESSIONS_MAX: u32 = 10_000;
@@ -92,16 +99,27 @@ pub fn folder(root: &Path, started: &str) -> PathBuf {
 /// Makes the folder of what started then; one process may begin several within a second.
 pub(crate) fn make(root: &Path, started: &str) -> Result<PathBuf, Error> {
     prepare(root)?;
+    let made = places(root, started).find_map(|place| match std::fs::create_dir(&place) {
+        Err(why) if why.kind() == io::ErrorKind::AlreadyExists => None,
+        made => Some(made.map(|()| place)),
+    });
+    let io = |why| Error::Io { path: root.to_path_buf(), why };
+    made.unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into())).map_err(io)
+}
+
+/// The folders below `root` that what started then can have, in the order in which they are taken.
+pub(crate) fn places(root: &Path, started: &str) -> impl Iterator<Item = PathBuf> {
     let first = folder(root, started);
-    let later = (2..SESSIONS_MAX).map(|number| numbered(&first, number));
-    for directory in [first.clone()].into_iter().chain(later) {
-        match std::fs::create_dir(&directory) {
-            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(why) => return Err(Error::Io { path: root.to_path_buf(), why }),
-            Ok(()) => return Ok(directory),
-        }
-    }
-    Err(Error::Io { path: first, why: io::ErrorKind::AlreadyExists.into() })
+    let later = (2..SESSIONS_MAX).map({
+        let first = first.clone();
+        move |number| numbered(&first, number)
+    });
+    std::iter::once(first).chain(later)
+}
+
+/// The events of a session, without a lock.
+pub(crate) fn open_events(directory: &Path) -> io::Result<File> {
+    File::options().create(true).append(true).open(directory.join(EVENTS))
 }
 
 /// The folder of a later session of the same second.
@@ -147,11 +165,17 @@ impl Recorder {
     }
 
     fn open(directory: &Path) -> io::Result<Self> {
-        let directory = directory.canonicalize()?;
-        let file = |name: &str| File::options().create_new(true).append(true).open(directory.join(name));
-        let (events, console, kernel_log) = (file(EVENTS)?, file("console.log")?, file("kernel.log")?);
+        let events = open_events(directory)?;
         // Nobody removes it meanwhile.
         events.lock()?;
+        Self::in_folder(directory, events)
+    }
+
+    /// Records in a folder whose events are open and locked.
+    pub(crate) fn in_folder(directory: &Path, events: File) -> io::Result<Self> {
+        let directory = directory.canonicalize()?;
+        let file = |name: &str| File::options().create(true).append(true).open(directory.join(name));
+        let (console, kernel_log) = (file("console.log")?, file("kernel.log")?);
         Ok(Self {
             directory,
             events,
@@ -168,6 +192,46 @@ impl Recorder {
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Where an experiment keeps its journal.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.directory.join(SCRIPT_JOURNAL)
+    }
+
+    /// Keeps the files of an experiment as they are, so that the Run can be made again after a change; false if they take too
+    /// much.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read or written.
+    pub fn keep_experiment(&self, name: &str, folder: &machine::Folder) -> Result<bool, Error> {
+        let place = self.directory.join(EXPERIMENT);
+        if place.exists() {
+            return Ok(true);
+        }
+        if folder.size() > EXPERIMENT_MAX {
+            return Ok(false);
+        }
+        // It is there as a whole or not at all.
+        let half = self.directory.join(HALF_EXPERIMENT);
+        let _ = std::fs::remove_dir_all(&half);
+        let error = |why| Error::Io { path: place.clone(), why };
+        std::fs::create_dir(&half).map_err(error)?;
+        folder.copy_to(&half.join(name)).map_err(|why| error(io::Error::other(why.to_string())))?;
+        std::fs::rename(&half, &place).map_err(error)?;
+        Ok(true)
+    }
+
+    /// Keeps what came of an experiment.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn keep_result(&self, result: &ExperimentResult) -> Result<(), Error> {
+        let path = self.directory.join(RESULT);
+        document::write(&path, result).map_err(|why| Error::Io { path, why })
     }
 
     /// Keeps the user's program as it ran, so that the Run can be made again after a change.
@@ -212,7 +276,7 @@ impl Recorder {
             }
             Event::Repeated(run) => self.write_run(run, &format!("{}.{}", run.case, run.clone))?,
             Event::Finished(run) => self.write_run(run, &run.case)?,
-            Event::Note { .. } | Event::Booted { .. } | Event::Ended { .. } => {}
+            Event::Note { .. } | Event::Booted { .. } | Event::Recorded { .. } | Event::Ended { .. } => {}
         }
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
@@ -263,7 +327,7 @@ impl Recorder {
 
     /// The file of a case with this extension; its folder is there.
     fn case_file(&self, case: &str, extension: &str) -> io::Result<PathBuf> {
-        let path = self.directory.join("cases").join(format!("{}.{extension}", file_name(case)));
+        let path = self.directory.join(CASES).join(format!("{}.{extension}", file_name(case)));
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)?;
         }
@@ -322,6 +386,7 @@ mod tests {
             directory: "/home".into(),
             locator: "x".into(),
             kernel: "x".into(),
+            kernels: Vec::new(),
             provenance: "x".into(),
             release: None,
             identity: "x".into(),

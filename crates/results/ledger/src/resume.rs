@@ -54,7 +54,7 @@ pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
 fn needs(session: &Session) -> Option<Vec<String>> {
     match session.request.as_ref()? {
         Request::Run(request) => Some(request.all_needs().iter().map(ToString::to_string).collect()),
-        Request::Kunit(_) => None,
+        Request::Kunit(_) | Request::Experiment(_) => None,
     }
 }
 

@@ -1,10 +1,10 @@
 //! From what a user types to a Run that was kept.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use judge::Run;
 
-use crate::past::{Error, Past, sessions};
+use crate::past::{Error, Past, SESSION, sessions};
 use crate::recorder::default_root;
 
 /// Stands for the newest session in which something failed; the newest of all if nothing did.
@@ -23,7 +23,7 @@ pub struct Wanted {
 }
 
 /// The Run that `text` names: `SESSION/CASE`, where `SESSION` is `last`, a name below `root`, the beginning of
-/// one, or a folder; or the document of a Run. Without a case it is the only one that failed.
+/// one, or a folder; or the document of a Run. Without a case it is the only one that failed, or the only one.
 ///
 /// # Errors
 ///
@@ -35,6 +35,11 @@ pub fn find(root: &Path, text: &str) -> Result<Wanted, Error> {
     }
     let (past, case) = match folder(path) {
         Some(found) => found,
+        None if path.is_dir() => {
+            return Err(Error::Wanted(format!(
+                "{text}: is not the folder of a session: it has no {SESSION}"
+            )));
+        }
         None => named(root, text)?,
     };
     let run = if case.is_empty() { only_failed(&past)? } else { past.run(&case)? };
@@ -54,19 +59,27 @@ pub fn short_name(directory: &Path) -> String {
 
 /// The Run of this document.
 fn document(path: &Path) -> Result<Wanted, Error> {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let past = whole.ancestors().skip(1).find_map(Past::open);
-    let none = || Error::Wanted(format!("{}: is not in the folder of a session", path.display()));
-    let past = past.ok_or_else(none)?;
+    let text = path.display().to_string();
+    let is_archive = [".tar", ".tar.zst"].iter().any(|end| text.ends_with(end));
+    let remedy = if is_archive { ": unpack a bundle first" } else { "" };
+    let none = || Error::Wanted(format!("{text}: is not in the folder of a session{remedy}"));
+    let past = absolute(path).ancestors().skip(1).find_map(Past::open).ok_or_else(none)?;
     let run = past.read_run(path)?;
     Ok(Wanted { past, run })
 }
 
 /// The session whose folder `path` is, or goes through, and what comes after.
 fn folder(path: &Path) -> Option<(Past, String)> {
-    let past = path.ancestors().filter(|above| !above.as_os_str().is_empty()).find_map(Past::open)?;
-    let case = path.strip_prefix(past.directory()).ok()?.to_string_lossy().into_owned();
-    Some((past, case))
+    let mut above = path.ancestors().filter(|above| !above.as_os_str().is_empty());
+    above.find_map(|above| {
+        let past = Past::open(&absolute(above))?;
+        Some((past, path.strip_prefix(above).ok()?.to_string_lossy().into_owned()))
+    })
+}
+
+/// Whoever gets the session may go to another directory.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The session below `root` that is named, and the case.
@@ -94,12 +107,19 @@ fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
 
 fn only_failed(past: &Past) -> Result<Run, Error> {
     let mut all = past.runs();
-    all.retain(|run| !run.outcome.is_well());
+    if all.len() > 1 {
+        all.retain(|run| !run.outcome.is_well());
+    }
     let name = past.name();
     match all.len() {
-        0 => {
-            Err(Error::Wanted(format!("nothing failed in session {name}: name a case, such as {name}/CASE")))
-        }
+        0 => match &past.session()?.cases[..] {
+            // It says why there is none.
+            [case] => past.run(case),
+            _ => {
+                let text = format!("nothing failed in session {name}: name a case, such as {name}/CASE");
+                Err(Error::Wanted(text))
+            }
+        },
         1 => Ok(all.swap_remove(0)),
         _ => {
             let names = list(all.into_iter().map(|run| run.case));

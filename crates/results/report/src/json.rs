@@ -5,11 +5,13 @@
 //! * One JSON object per line, in UTF-8, in the order in which things happened. A line is written when
 //!   its event happens.
 //! * Every object has `event`: `planned`, `note`, `booting`, `command-line`, `console`, `booted`,
-//!   `started`, `repeated`, `finished` or `ended`. More kinds and more fields may be added: ignore what you do not know.
+//!   `started`, `recorded`, `repeated`, `finished` or `ended`. More kinds and more fields may be added: ignore what you do not know.
 //! * The first is `planned`, the last is `ended`. A document without `ended` was cut off.
 //! * `console` appears only when asked for; everything else always.
 //! * `finished` carries the whole Run with everything that is kept of it. `outcome` is `pass`, `fail`,
 //!   `crash`, `hang`, `skip` or `broken`; `blame` is set only for `broken`.
+//! * An experiment has a `recorded` for each step, metric, finding, table and note of its script: `record` has the kind as its only
+//!   key.
 //! * A case that is run more than once has a `started` and a `repeated` for each time, and one `finished` when all
 //!   have ended: that of the first Run that did not pass, else of the first. Its `repeats` lists all of them, with
 //!   `outcome`, `reason`, `duration`, `clone` and `seed`. To count cases, count `finished`.

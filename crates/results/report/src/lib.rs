@@ -9,6 +9,7 @@
 //! * [`Json`]: the events as JSON lines
 //! * [`Ktap`]: KTAP version 1, for the tools of kernel people
 //! * [`Junit`]: JUnit XML, for CI servers
+//! * [`Transcript`]: an experiment, as it runs
 //! * [`mod@compared`]: a Run beside another of the same case
 //! * [`cases`]: what `kiln cases` prints
 //! * [`kernels`]: what `kiln kernels` prints
@@ -48,6 +49,7 @@ pub mod safe;
 pub mod series;
 mod sink;
 mod style;
+mod transcript;
 mod words;
 
 pub use bisecting::Bisecting;
@@ -63,3 +65,4 @@ pub use live::Live;
 pub use measuring::Measuring;
 pub use plain::Plain;
 pub use safe::safe;
+pub use transcript::Transcript;

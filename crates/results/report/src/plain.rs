@@ -114,6 +114,7 @@ impl<W: Write> Listener for Plain<W> {
             Event::CommandLine { .. }
             | Event::Console { .. }
             | Event::Output { .. }
+            | Event::Recorded { .. }
             | Event::Started { .. } => {}
         }
     }

@@ -10,7 +10,12 @@ use super::{Done, Place};
 pub(crate) fn unpacked(place: &Place, wanted: &str) -> PathBuf {
     let archive = place.path().join("bug.tar.zst");
     place.kiln(["bundle", wanted, "-o", archive.to_str().expect("UTF-8")]).run().expect(0);
-    let packed = std::fs::File::open(&archive).expect("written");
+    unpack(place, &archive)
+}
+
+/// The folder `bug` out of an archive, which goes.
+pub(crate) fn unpack(place: &Place, archive: &Path) -> PathBuf {
+    let packed = std::fs::File::open(archive).expect("written");
     let mut bytes = Vec::new();
     let mut decoder = ruzstd::decoding::StreamingDecoder::new(packed).expect("zstd");
     decoder.read_to_end(&mut bytes).expect("whole");

@@ -1,12 +1,13 @@
 //! An experiment from its request to its Run.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use judge::{Blame, Judgement, Outcome, Run};
 use kernel::Kernel;
-use machine::TimeoutScale;
+use machine::{Engine, TimeoutScale};
 use protocol::Need;
 use script::call::{Call, GuestCall, LabCall, Request};
 use script::describe::SegmentDescription;
@@ -14,7 +15,7 @@ use script::folder::Folder;
 use script::show::shown;
 use script::{Event, Experiment, Figure, FileStore, KernelInfo, Limits, Metadata, Problem, Setup, Verdict};
 
-use super::catalogue::name_of;
+use super::catalogue::{case_of, name_of};
 use super::laboratory::Laboratory;
 use super::lines::lines;
 use super::setting::{Setting, Subject};
@@ -24,21 +25,29 @@ use crate::request::ExperimentRequest;
 /// Widest text about a call.
 const WIDTH: usize = 60;
 
+/// Bytes of lines that are kept with the Run.
+const OUTPUT_MAX: usize = 256 << 10;
+
+/// Stands for the lines beyond.
+const CUT: &str = "[kiln cut this off: the journal has it all]\n";
+
 /// An experiment whose Kernels were found.
 #[derive(Debug)]
 pub struct PreparedExperiment {
-    request: ExperimentRequest,
+    pub(super) request: ExperimentRequest,
     experiment: Experiment,
     folder: Folder,
-    subjects: Vec<Subject>,
+    /// A hash over all files of the folder.
+    pub(super) content: String,
+    pub(super) subjects: Vec<Subject>,
     needs: Vec<Need<String>>,
-    setup: Setup,
+    pub(super) setup: Setup,
 }
 
 /// Whoever looks on.
 pub struct Watching<'a> {
-    /// Gets what the script records, as lines.
-    pub on_line: &'a mut (dyn FnMut(&str) + Send),
+    /// Gets what the script records.
+    pub on_record: &'a mut (dyn FnMut(&Event) + Send),
     /// Gets what it is about to do, as a line.
     pub on_call: &'a (dyn Fn(&str) + Sync),
 }
@@ -58,6 +67,8 @@ pub struct Carried {
     pub run: Run,
     /// Values of metrics, in the order in which the script records them.
     pub figures: Vec<Figure>,
+    /// The identities of the roots that its machines had, by their locators.
+    pub roots: BTreeMap<String, String>,
 }
 
 impl PreparedExperiment {
@@ -90,18 +101,19 @@ impl PreparedExperiment {
             let kernel = context.backend.kernel(kernel, &mut context.waiting)?;
             subjects.push(Subject { kernel: Arc::new(kernel) });
         }
+        let content = machine::Folder::survey(folder.path())?.content()?;
         let setup = Setup {
             kernels: subjects.iter().map(|subject| info(&subject.kernel)).collect(),
             seed: request.seed,
             mode: request.mode,
             inputs: vec![
-                machine::Folder::survey(folder.path())?.identity()?,
+                content.clone(),
                 serde_json::to_string(&request.machine).unwrap_or_default(),
                 request.no_clones.to_string(),
             ],
             limits: Limits::default(),
         };
-        Ok(Self { request, experiment, folder, subjects, needs, setup })
+        Ok(Self { request, experiment, folder, content, subjects, needs, setup })
     }
 
     /// What is asked.
@@ -134,6 +146,23 @@ impl PreparedExperiment {
         name_of(self.folder.path())
     }
 
+    /// The name of the case that it is.
+    #[must_use]
+    pub fn case(&self) -> String {
+        case_of(&self.name())
+    }
+
+    /// Where its files are.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its Kernels.
+    pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
+        self.subjects.iter().map(|subject| &*subject.kernel)
+    }
+
     /// Runs it, from where the journal in `journal` ends; what it keeps goes to `results`.
     ///
     /// # Errors
@@ -146,7 +175,7 @@ impl PreparedExperiment {
         watching: Watching<'_>,
     ) -> Result<Carried, Error> {
         let mut store = FileStore::open(journal).map_err(|error| Error::Usage(error.to_string()))?;
-        let Watching { on_line, on_call } = watching;
+        let Watching { on_record, on_call } = watching;
         let tell_call = |request: &Request| on_call(&about(request));
         let limit = self.limit()?;
         let deadline = Instant::now() + limit;
@@ -163,7 +192,8 @@ impl PreparedExperiment {
             interrupt: context.waiting.interrupt,
             on_call: &tell_call,
         });
-        let listener = Recorder(Mutex::new(Recorded { on_line, output: String::new(), figures: Vec::new() }));
+        let recorded = Recorded { on_record, output: String::new(), is_cut: false, figures: Vec::new() };
+        let listener = Recorder(Mutex::new(recorded));
         let start = Instant::now();
         let mut verdict = self.experiment.run(&self.setup, &laboratory, &mut store, &listener);
         if Instant::now() >= deadline && verdict.outcome != Outcome::Pass {
@@ -177,15 +207,19 @@ impl PreparedExperiment {
         let Recorded { output, figures, .. } =
             listener.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let run = self.run_of(&verdict, output, start.elapsed());
-        Ok(Carried { verdict, run, figures })
+        Ok(Carried { verdict, run, figures, roots: laboratory.roots() })
+    }
+
+    /// What runs the first Kernel.
+    pub(super) fn engine(&self) -> Result<Option<Engine>, Error> {
+        let engine = |kernel| self.request.machine.engine(kernel);
+        Ok(self.kernels().next().map(engine).transpose()?)
     }
 
     /// The time of the experiment, as it is for machines like these.
     fn limit(&self) -> Result<Duration, Error> {
-        let first =
-            self.subjects.first().map(|subject| self.request.machine.engine(&subject.kernel)).transpose()?;
         let usual = self.experiment.metadata().time;
-        Ok(first.map_or(usual, |engine| TimeoutScale::new(engine).stretch(usual)))
+        Ok(self.engine()?.map_or(usual, |engine| TimeoutScale::new(engine).stretch(usual)))
     }
 
     fn run_of(&self, verdict: &Verdict, output: String, duration: Duration) -> Run {
@@ -199,13 +233,14 @@ impl PreparedExperiment {
             .iter()
             .flat_map(|problem| problem.to_string().lines().map(str::to_string).collect::<Vec<_>>())
             .collect();
-        let run = judgement.with(&evidence).run_of(&self.name(), &self.experiment.metadata().question, 0);
+        let run = judgement.with(&evidence).run_of(&self.case(), &self.experiment.metadata().question, 0);
         Run { output, duration, seed: self.request.seed, ..run }
     }
 }
 
 fn open(request: &ExperimentRequest) -> Result<Experiment, Error> {
-    Experiment::open(&request.folder).map_err(|problem| Error::Usage(problem.to_string()))
+    Experiment::open(&request.folder)
+        .map_err(|problem| Error::Usage(problem.to_string().trim_end().to_string()))
 }
 
 fn info(kernel: &Kernel) -> KernelInfo {
@@ -238,8 +273,9 @@ fn about(request: &Request) -> String {
 
 /// What the script has recorded.
 struct Recorded<'a> {
-    on_line: &'a mut (dyn FnMut(&str) + Send),
+    on_record: &'a mut (dyn FnMut(&Event) + Send),
     output: String,
+    is_cut: bool,
     figures: Vec<Figure>,
 }
 
@@ -252,10 +288,40 @@ impl script::Listener for Recorder<'_> {
         if let Event::Metric(figure) = event {
             recorded.figures.push(figure.clone());
         }
-        for line in lines(event) {
-            (recorded.on_line)(&line);
-            recorded.output.push_str(&line);
-            recorded.output.push('\n');
+        (recorded.on_record)(event);
+        lines(event).iter().for_each(|line| recorded.add(line));
+    }
+}
+
+impl Recorded<'_> {
+    /// A line that goes beyond what is kept is left out, and so are all after it.
+    fn add(&mut self, line: &str) {
+        if self.is_cut {
+            return;
         }
+        let room = OUTPUT_MAX - CUT.len() - self.output.len();
+        self.is_cut = line.len() >= room;
+        if self.is_cut {
+            self.output.push_str(CUT);
+        } else {
+            self.output.extend([line, "\n"]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_with_the_run_is_bounded() {
+        let on_record: &mut (dyn FnMut(&Event) + Send) = &mut |_| ();
+        let mut recorded = Recorded { on_record, output: String::new(), is_cut: false, figures: Vec::new() };
+        recorded.add("first");
+        (0..10_000).for_each(|_| recorded.add(&"x".repeat(1000)));
+        recorded.add("last");
+        let output = recorded.output;
+        assert!(output.len() > OUTPUT_MAX - 2000 && output.len() <= OUTPUT_MAX, "{}", output.len());
+        assert!(output.starts_with("first\nx") && output.ends_with(&format!("x\n{CUT}")));
     }
 }

@@ -9,6 +9,9 @@ use script::{Experiment, Metadata, Problem};
 /// Where experiments are below the current directory, and below those for data.
 const FOLDER: &str = "experiments";
 
+/// The area of all cases that are experiments.
+pub(super) const AREA: &str = "exp";
+
 /// Folders of experiments that are looked at, in each place.
 const EXPERIMENTS_MAX: usize = 1000;
 
@@ -91,6 +94,12 @@ pub fn name_of(folder: &Path) -> String {
     let real = folder.canonicalize();
     let name = real.as_deref().unwrap_or(folder).file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
+}
+
+/// The name of the case that an experiment of this name is.
+#[must_use]
+pub fn case_of(name: &str) -> String {
+    format!("{AREA}/{name}")
 }
 
 /// Makes an experiment that runs at once.

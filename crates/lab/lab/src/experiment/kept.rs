@@ -1,9 +1,14 @@
-//! Files that an experiment keeps with its results.
+//! Files that an experiment keeps with its results, and which roots its machines had.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use judge::Blame;
+use root::Root;
 use script::{ErrorName, Trouble};
 
 /// Files that an experiment can keep.
@@ -12,16 +17,43 @@ const FILES_MAX: u32 = 1000;
 /// Longest name of one.
 const NAME_MAX: usize = 80;
 
+/// The roots that machines had: a run that goes on makes no machine of the steps before.
+const ROOTS: &str = "roots.json";
+
+/// Largest document of them that is read, in bytes.
+const ROOTS_MAX: u64 = 1 << 20;
+
 /// The folder for them.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) folder: PathBuf,
     count: AtomicU32,
+    roots: Mutex<BTreeMap<String, String>>,
 }
 
 impl Kept {
     pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder, count: AtomicU32::new(0) }
+        let roots = Mutex::new(read(&folder.join(ROOTS)).unwrap_or_default());
+        Self { count: AtomicU32::new(first_number(&folder)), folder, roots }
+    }
+
+    /// The identities of the roots that machines had, by their locators.
+    pub(super) fn roots(&self) -> BTreeMap<String, String> {
+        self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A machine has this root.
+    pub(super) fn add_root(&self, root: &Root) -> Result<(), Trouble> {
+        let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = roots.insert(root.locator.clone(), root.identity.clone());
+        if before.as_ref() == Some(&root.identity) {
+            return Ok(());
+        }
+        let path = self.folder.join(ROOTS);
+        let failed = |error: std::io::Error| host_failed(&path, &error);
+        let bytes = serde_json::to_vec(&*roots).map_err(|error| failed(error.into()))?;
+        std::fs::create_dir_all(&self.folder).map_err(failed)?;
+        host::write_atomically(&path, &bytes).map_err(failed)
     }
 
     /// A place for a file: its name in the folder, and its path.
@@ -39,13 +71,31 @@ impl Kept {
     /// Keeps a file; gives its name in the folder.
     pub(super) fn keep(&self, name: &str, content: &[u8]) -> Result<String, Trouble> {
         let (name, path) = self.place(name)?;
-        let failed =
-            |error: std::io::Error| Trouble::broken(Blame::Host, format!("{}: {error}", path.display()));
+        let failed = |error: std::io::Error| host_failed(&path, &error);
         std::fs::create_dir_all(&self.folder)
             .and_then(|()| std::fs::write(&path, content))
             .map_err(failed)?;
         Ok(name)
     }
+}
+
+/// The number of the next file: those that the steps before have kept stay.
+fn first_number(folder: &Path) -> u32 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let number = |name: &str| name.split_once('-')?.0.parse::<u32>().ok();
+    let numbers = entries.filter_map(|entry| number(entry.file_name().to_str()?));
+    numbers.max().map_or(0, |last| last.saturating_add(1))
+}
+
+fn host_failed(path: &Path, error: &std::io::Error) -> Trouble {
+    Trouble::broken(Blame::Host, format!("{}: {error}", path.display()))
+}
+
+/// What an earlier run has written, if it is whole.
+fn read(path: &Path) -> Option<BTreeMap<String, String>> {
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(ROOTS_MAX).read_to_end(&mut bytes).ok()?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 /// The last part of a path in a guest, without anything that a terminal or a shell obeys.
@@ -73,5 +123,36 @@ mod tests {
             assert!(!name.contains('/') && !name.contains('\u{1b}'), "{name:?}");
             assert_eq!(std::fs::read(kept.folder.join(name)).unwrap(), b"content");
         }
+    }
+
+    #[test]
+    fn a_run_that_goes_on_overwrites_no_file_of_the_steps_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = || Kept::new(folder.path().join("results"));
+        assert_eq!(kept().keep("log", b"first").unwrap(), "0-log");
+        std::fs::write(folder.path().join("results/x-log"), "no number").unwrap();
+        assert_eq!(kept().keep("log", b"second").unwrap(), "1-log");
+    }
+
+    #[test]
+    fn a_run_that_goes_on_knows_the_roots_of_the_steps_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = |locator: &str, identity: &str| Root {
+            locator: locator.to_string(),
+            provenance: String::new(),
+            identity: identity.to_string(),
+            files: root::Files::Host(root::HostFiles { writable: Vec::new() }),
+        };
+        let kept = || Kept::new(folder.path().join("results"));
+        let first = kept();
+        first.add_root(&root("debian:fio", "1")).unwrap();
+        first.add_root(&root("debian:fio", "1")).unwrap();
+        let second = kept();
+        second.add_root(&root("./x", "2")).unwrap();
+        let expected = [("./x", "2"), ("debian:fio", "1")];
+        let expected = expected.map(|(locator, identity)| (locator.to_string(), identity.to_string()));
+        assert_eq!(second.roots(), BTreeMap::from(expected));
+        std::fs::write(folder.path().join("results").join(ROOTS), "{half").unwrap();
+        assert_eq!(kept().roots(), BTreeMap::new());
     }
 }

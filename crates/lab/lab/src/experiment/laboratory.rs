@@ -57,6 +57,12 @@ impl<'a> Laboratory<'a> {
         Self { setting, kept, inventory: Mutex::default() }
     }
 
+    /// The identities of the roots that its machines had, by their locators.
+    #[must_use]
+    pub fn roots(&self) -> BTreeMap<String, String> {
+        self.kept.roots()
+    }
+
     fn inventory(&self) -> MutexGuard<'_, Inventory> {
         self.inventory.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -143,6 +149,7 @@ impl<'a> Laboratory<'a> {
             folder: &self.kept.folder,
         };
         let parts = making.parts(wanted, number, &wires)?;
+        parts.spec.root.as_deref().map_or(Ok(()), |root| self.kept.add_root(root))?;
         let may_be_clone = wanted.clone.unwrap_or(true) && !self.setting.no_clones;
         let guest = Guest::start(parts, (subject, may_be_clone), self.setting.interrupt)?;
         self.inventory().guests.insert(number, Arc::new(guest));

@@ -17,7 +17,8 @@ const LINE: usize = 1000;
 const DIGITS: f64 = 4.0;
 
 /// What a person reads of an event.
-pub(super) fn lines(event: &Event) -> Vec<String> {
+#[must_use]
+pub fn lines(event: &Event) -> Vec<String> {
     match event {
         Event::Started { step, resumed: true } => vec![format!("step {step}: done before")],
         Event::Started { step, resumed: false } => vec![format!("step {step}")],

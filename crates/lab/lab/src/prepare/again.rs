@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use judge::Run;
 use kernel::Locator;
 use machine::Engine;
+use script::KernelInfo;
 
 use super::Error;
 use crate::event::Session;
@@ -23,8 +24,8 @@ pub struct Again {
     name: String,
     session: Session,
     request: Request,
-    /// The program as it was then, in place of one that has changed.
-    program: Option<PathBuf>,
+    /// The program or the experiment as it was then, in place of one that has changed.
+    copy: Option<PathBuf>,
 }
 
 impl Again {
@@ -32,13 +33,19 @@ impl Again {
     #[must_use]
     pub fn new(run: &Run, name: String, session: Session, request: Request) -> Self {
         let Run { case, is_boot, seed, .. } = run.clone();
-        Self { case, is_boot, seed, name, session, request, program: None }
+        Self { case, is_boot, seed, name, session, request, copy: None }
     }
 
-    /// The same with this program in place of the user's, which has changed since.
+    /// The same with this program, or this folder of an experiment, in place of the user's, which has changed since.
     #[must_use]
-    pub fn with_program(self, path: PathBuf) -> Self {
-        Self { program: Some(path), ..self }
+    pub fn with_copy(self, path: PathBuf) -> Self {
+        Self { copy: Some(path), ..self }
+    }
+
+    /// The session.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
     }
 
     /// What asks for the same once more: the exact Kernel and the case are in place.
@@ -47,20 +54,30 @@ impl Again {
     ///
     /// When the session does not name its Kernel.
     pub fn request(&self) -> Result<Request, Error> {
-        let exact: Locator = self.session.kernel.parse()?;
+        let exact = || self.session.kernel.parse::<Locator>();
         Ok(match self.request.clone() {
             Request::Run(request) => {
-                let mut request = request.again(exact, (!self.is_boot).then_some(&self.case));
+                let mut request = request.again(exact()?, (!self.is_boot).then_some(&self.case));
                 self.keep_accel(&mut request.machine);
-                if let (Selection::Program(program), Some(path)) = (&mut request.cases, &self.program) {
+                if let (Selection::Program(program), Some(path)) = (&mut request.cases, &self.copy) {
                     program.path.clone_from(path);
                 }
                 Request::Run(Box::new(request))
             }
             Request::Kunit(request) => {
-                let mut request = request.again(exact);
+                let mut request = request.again(exact()?);
                 self.keep_accel(&mut request.machine);
                 Request::Kunit(Box::new(request))
+            }
+            Request::Experiment(request) => {
+                let exact: Result<Vec<Locator>, _> =
+                    self.session.kernels.iter().map(|kernel| kernel.locator.parse()).collect();
+                let mut request = request.again(exact?);
+                self.keep_accel(&mut request.machine);
+                if let Some(path) = &self.copy {
+                    request.folder.clone_from(path);
+                }
+                Request::Experiment(Box::new(request))
             }
         })
     }
@@ -85,20 +102,47 @@ impl Again {
 
     /// The session that begins now, if it is about the same kernel; it can itself be repeated.
     pub(crate) fn keep_to(&self, now: Session) -> Result<Session, Error> {
-        let before = &self.session;
-        if now.identity != before.identity {
-            let short = |identity: &str| identity.chars().take(SHOWN).collect::<String>();
-            return Err(Error::Usage(format!(
-                "{} is no longer the kernel of session {}: its identity with parameters is {}, it was {}; \
-                 `kiln run` runs it as it is",
-                now.kernel,
-                self.name,
-                short(&now.identity),
-                short(&before.identity)
-            )));
+        let identity = |session: &Session| (session.kernel.clone(), session.identity.clone());
+        self.check(("its identity with parameters", "kiln run"), &identity(&self.session), &identity(&now))?;
+        Ok(self.kept(now))
+    }
+
+    /// The same of an experiment: its identity depends on the accelerator, which `auto` chose then.
+    pub(crate) fn keep_experiment_to(&self, now: Session) -> Result<Session, Error> {
+        let identity = |kernel: &KernelInfo| (kernel.locator.clone(), kernel.identity.clone());
+        for (before, kernel) in self.session.kernels.iter().zip(&now.kernels) {
+            self.check(("its identity", "kiln exp run"), &identity(before), &identity(kernel))?;
         }
+        if now.content != self.session.content {
+            let text =
+                format!("the experiment is no longer that of session {}: its files have changed", self.name);
+            return Err(Error::Usage(text));
+        }
+        Ok(self.kept(now))
+    }
+
+    /// Refuses a kernel, by its locator and its identity, that is not the one of the session.
+    fn check(
+        &self,
+        (what, call): (&str, &str),
+        before: &(String, String),
+        (locator, now): &(String, String),
+    ) -> Result<(), Error> {
+        if *now == before.1 {
+            return Ok(());
+        }
+        let short = |identity: &str| identity.chars().take(SHOWN).collect::<String>();
+        Err(Error::Usage(format!(
+            "{locator} is no longer the kernel of session {}: {what} is {}, it was {}; `{call}` runs it as it is",
+            self.name,
+            short(now),
+            short(&before.1)
+        )))
+    }
+
+    fn kept(&self, now: Session) -> Session {
         let (request, command) = (Some(self.request.clone()), self.request.words());
-        Ok(Session { request, command, directory: before.directory.clone(), ..now })
+        Session { request, command, ..now }
     }
 
     /// What the case drew its random numbers from.
@@ -118,15 +162,16 @@ impl Again {
             }
             false => format!("session {name} ran another program, suite, root or agent"),
         });
-        machine.into_iter().chain(self.program_note()).chain(content).collect()
+        machine.into_iter().chain(self.copy_note()).chain(content).collect()
     }
 
-    /// That the program is not the one that has the user's name for it now.
+    /// That the program or the experiment is not the one that has the user's name for it now.
     #[must_use]
-    pub fn program_note(&self) -> Option<String> {
-        let path = self.program.as_ref()?;
+    pub fn copy_note(&self) -> Option<String> {
+        let path = self.copy.as_ref()?;
+        let what = if matches!(self.request, Request::Experiment(_)) { "experiment" } else { "program" };
         Some(format!(
-            "the program has changed since session {}: {} is what ran then",
+            "the {what} has changed since session {}: {} is what ran then",
             self.name,
             path.display()
         ))

@@ -39,9 +39,17 @@ impl Alone {
         run: &Run,
         context: &mut Context<'_>,
     ) -> Result<Self, Error> {
-        let Request::Run(request) = request else {
-            let text = "the tests of kiln kunit run while the kernel boots: none can run alone";
-            return Err(Error::Usage(text.to_string()));
+        let refused = |text: &str| Err(Error::Usage(text.to_string()));
+        let request = match request {
+            Request::Run(request) => request,
+            Request::Kunit(_) => {
+                return refused("the tests of kiln kunit run while the kernel boots: none can run alone");
+            }
+            Request::Experiment(_) => {
+                return refused(
+                    "the script of an experiment makes its machines: `kiln shell KERNEL` opens a shell",
+                );
+            }
         };
         let prepared = Prepared::again(request, again, context)?;
         let session = prepared.session()?;

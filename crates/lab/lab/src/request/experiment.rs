@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use kernel::Locator;
 use script::Mode;
 use serde::{Deserialize, Serialize};
 
@@ -28,4 +29,11 @@ pub struct ExperimentRequest {
     /// All its machines boot: none is a clone, whatever the script says.
     #[serde(default)]
     pub no_clones: bool,
+}
+
+impl ExperimentRequest {
+    /// The same on these very Kernels.
+    pub(crate) fn again(&self, exact: Vec<Locator>) -> Self {
+        Self { kernels: exact.into_iter().map(KernelRequest::named).collect(), ..self.clone() }
+    }
 }

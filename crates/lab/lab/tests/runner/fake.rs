@@ -188,6 +188,7 @@ fn session(cases: Vec<String>) -> Session {
         directory: "/home".into(),
         locator: "fake".into(),
         kernel: "fake".into(),
+        kernels: Vec::new(),
         provenance: "fake".into(),
         release: None,
         identity: "fake".into(),

@@ -108,9 +108,9 @@ impl Trial<'_> {
             return Ok(Made { run: result.run, folder: Some(folder), is_earlier: true });
         }
         let failed = |error: std::io::Error| Error::Broken(format!("{}: {error}", root.display()));
-        let kept = ExperimentFolder::open(&root, &name, &identity, false).map_err(failed)?;
+        let kept = ExperimentFolder::open(&root, &name, &identity).map_err(failed)?;
         let on_call = |text: &str| tell(Progress::Working(text.to_string()));
-        let watching = Watching { on_line: &mut |_| (), on_call: &on_call };
+        let watching = Watching { on_record: &mut |_| (), on_call: &on_call };
         let carried = context.preparing(&mut |progress| tell(progress), |context| {
             prepared.run(context, (&kept.journal(), kept.path()), watching)
         })?;

@@ -207,7 +207,7 @@ fn boot_of(session: &Session) -> u32 {
 fn isolation(session: &Session) -> Option<Isolation> {
     match session.request.as_ref()? {
         Request::Run(request) => Some(request.policy.isolation),
-        Request::Kunit(_) => None,
+        Request::Kunit(_) | Request::Experiment(_) => None,
     }
 }
 
@@ -309,6 +309,7 @@ impl Listener for Counting<'_, '_> {
             | Event::CommandLine { .. }
             | Event::Output { .. }
             | Event::Booted { .. }
+            | Event::Recorded { .. }
             | Event::Ended { .. } => {}
         }
     }

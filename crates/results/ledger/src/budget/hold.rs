@@ -56,7 +56,7 @@ impl Drop for Hold {
 }
 
 /// Whether somebody needs the session of this name; the list of a kiln that was killed is removed.
-pub(super) fn is_held(root: &Path, session: &str) -> bool {
+pub(crate) fn is_held(root: &Path, session: &str) -> bool {
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     let lists = entries.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(HELD)));
     lists.map(|entry| entry.path()).any(|path| {

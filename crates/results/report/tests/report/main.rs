@@ -4,6 +4,7 @@
 //! * [`snapshots`]: what each report makes of them
 //! * [`repeats`]: cases that were run more than once
 //! * [`streams`]: sessions at random
+//! * [`transcript`]: sessions of experiments
 //! * [`comparisons`]: comparisons and measurements that are written down
 //! * [`compare`]: what is printed of them
 //! * [`bisections`]: bisections that are written down
@@ -30,3 +31,4 @@ mod sessions;
 mod snapshots;
 mod streams;
 mod terminal;
+mod transcript;

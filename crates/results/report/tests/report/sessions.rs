@@ -18,6 +18,7 @@ pub(crate) fn session(suite: &str, cases: &[&str]) -> Session {
         directory: "/home".into(),
         locator: "deb:6.1.0-56-cloud-amd64".into(),
         kernel: "deb:6.1.0-56-cloud-amd64".into(),
+        kernels: Vec::new(),
         provenance: "Debian linux 6.1.176-1".into(),
         release: Some("6.1.0-56-cloud-amd64".into()),
         identity: "sha256:0123456789abcdef".into(),
