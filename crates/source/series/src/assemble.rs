@@ -1,6 +1,6 @@
 //! One revision of a series as it is to be applied: its patches in order, with what others said of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::compose::Composed;
 use crate::facts::Facts;
@@ -171,7 +171,9 @@ impl<'a> Assembled<'a> {
         let standing = standing(series);
         let places = Places::of(self);
         let mut taken = Vec::new();
-        for (index, by) in threads.mails.iter().enumerate() {
+        let of_series: BTreeSet<usize> = standing.keys().map(|&mail| threads.of(mail)).collect();
+        for &index in of_series.iter().flat_map(|&thread| threads.mails_of(thread)) {
+            let by = &threads.mails[index];
             if standing.contains_key(&index) || by.has_patch() && !by.subject.is_reply {
                 continue;
             }

@@ -16,6 +16,7 @@ pub struct Threads {
     by_id: HashMap<String, usize>,
     /// The thread of each mail; the number means nothing else.
     threads: Vec<usize>,
+    of_thread: HashMap<usize, Vec<usize>>,
 }
 
 impl Threads {
@@ -24,7 +25,11 @@ impl Threads {
         mails.sort_by_key(|mail| mail.sent);
         let by_id = mails.iter().enumerate().map(|(index, mail)| (mail.id.clone(), index)).collect();
         let threads = joined(&mails);
-        Self { mails, by_id, threads }
+        let mut of_thread: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (mail, &thread) in threads.iter().enumerate() {
+            of_thread.entry(thread).or_default().push(mail);
+        }
+        Self { mails, by_id, threads, of_thread }
     }
 
     /// The mail with an id.
@@ -47,12 +52,12 @@ impl Threads {
         found
     }
 
-    /// Whether two mails are of one thread, though mails between them may be missing.
-    pub fn is_same(&self, one: usize, other: usize) -> bool {
-        self.threads[one] == self.threads[other]
+    /// The mails of a thread, those sent first before the others.
+    pub fn mails_of(&self, thread: usize) -> &[usize] {
+        self.of_thread.get(&thread).map_or(&[], Vec::as_slice)
     }
 
-    /// The thread of a mail.
+    /// The thread of a mail, though mails between it and others may be missing.
     pub fn of(&self, mail: usize) -> usize {
         self.threads[mail]
     }
@@ -101,7 +106,7 @@ mod tests {
         ]);
         assert_eq!(ids(&threads, "d@x"), "c@x a@x");
         let at = |id: &str| threads.find(id).expect("there");
-        assert!(threads.is_same(at("e@x"), at("a@x")), "both answer b");
+        assert_eq!(threads.of(at("e@x")), threads.of(at("a@x")), "both answer b");
         assert_eq!(threads.of(at("e@x")), threads.of(at("d@x")));
     }
 
@@ -110,7 +115,8 @@ mod tests {
         let threads = Threads::new(vec![mail("a@x", &["b@x"]), mail("b@x", &["a@x"]), mail("c@x", &["c@x"])]);
         assert_eq!(ids(&threads, "a@x"), "b@x");
         assert_eq!(ids(&threads, "c@x"), "");
-        assert!(!threads.is_same(threads.find("a@x").expect("there"), threads.find("c@x").expect("there")));
+        let of = |id: &str| threads.of(threads.find(id).expect("there"));
+        assert_ne!(of("a@x"), of("c@x"));
     }
 
     proptest! {
@@ -125,7 +131,7 @@ mod tests {
                 let found = threads.ancestors(index);
                 let distinct: HashSet<_> = found.iter().collect();
                 prop_assert!(distinct.len() == found.len() && !found.contains(&index));
-                prop_assert!(found.iter().all(|&other| threads.is_same(index, other)));
+                prop_assert!(found.iter().all(|&other| threads.of(index) == threads.of(other)));
             }
         }
     }
