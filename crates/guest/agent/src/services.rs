@@ -3,18 +3,20 @@
 //! The agent stays outside as process 1 of the machine. systemd takes its machine for a container and says when it has
 //! started all that it should: <https://systemd.io/CONTAINER_INTERFACE>, sd_notify(3).
 
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use harness::check::{Checked, broken, describe};
-use harness::child::{Child, child, exit, fork};
+use harness::child::{exit, fork};
 use harness::plain::plain;
 use harness::storage::enter_root;
 use protocol::root::VIEW;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, open, openat};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
@@ -35,9 +37,14 @@ const NOTIFY: &str = "/run/kiln/notify";
 /// How often the agent looks whether it still runs.
 const PERIOD: Duration = Duration::from_millis(200);
 
+/// The flag of a process that is on its way to its end: include/linux/sched.h.
+const PF_EXITING: u32 = 0x4;
+
 /// An init that has started its services.
 #[derive(Debug)]
 pub(crate) struct Services {
+    /// The directory of the init in /proc, which is nobody else's after its end.
+    init: OwnedFd,
     /// The mount namespace that its services see.
     mounts: OwnedFd,
     /// The agent's own PID namespace, for the time after its end.
@@ -55,11 +62,12 @@ impl Services {
         moved.map_err(|error| format!("a PID namespace: {}", describe(error)))?;
         let started = begin().and_then(|init| {
             wait_for(init, &notify, limit)?;
-            let mounts = named(&format!("/proc/{}/ns/mnt", init.as_raw_nonzero()));
-            mounts.map_err(|error| format!("its mounts: {error}"))
+            let place = format!("/proc/{}", init.as_raw_nonzero());
+            let opened = named(&place).and_then(|init| Ok((init, named(&format!("{place}/ns/mnt"))?)));
+            opened.map_err(|error| format!("{place}: {error}"))
         });
         match started {
-            Ok(mounts) => Ok(Self { mounts, outside }),
+            Ok((init, mounts)) => Ok(Self { init, mounts, outside }),
             Err(why) => {
                 leave(&outside);
                 Err(why)
@@ -75,13 +83,27 @@ impl Services {
 
     /// Whether the init has ended, and with it all processes of its namespace; later ones are then in the agent's own.
     pub(crate) fn have_ended(&self) -> bool {
-        // The namespace takes no process any more, also while the last ones end: pid_namespaces(7).
-        let have_ended = child(|| Ok(())).and_then(Child::wait).is_err();
+        let have_ended = is_exiting(&self.init);
         if have_ended {
             leave(&self.outside);
         }
         have_ended
     }
+}
+
+/// Whether a process has ended or is about to. A pidfd would tell only once the last process of its namespace has been waited
+/// for, and the namespace takes no other one long before: pid_namespaces(7).
+fn is_exiting(process: &OwnedFd) -> bool {
+    let stat = openat(process, "stat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    let mut text = String::new();
+    let read = stat.is_ok_and(|stat| File::from(stat).read_to_string(&mut text).is_ok());
+    !read || flags(&text).is_none_or(|flags| flags & PF_EXITING != 0)
+}
+
+/// The flags of a process in its `stat`, behind a name that may hold anything: proc_pid_stat(5).
+fn flags(stat: &str) -> Option<u32> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(6)?.parse().ok()
 }
 
 fn leave(outside: &OwnedFd) {
@@ -144,6 +166,22 @@ fn is_ready(message: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_is_exiting_from_its_end_on() {
+        let place = |id: u32| named(&format!("/proc/{id}")).unwrap();
+        assert!(!is_exiting(&place(std::process::id())));
+        let mut child = Command::new("true").spawn().unwrap();
+        let directory = place(child.id());
+        child.wait().unwrap();
+        assert!(is_exiting(&directory));
+    }
+
+    #[test]
+    fn flags_are_found_behind_any_name() {
+        assert_eq!(flags("7 (a) R 1 (x) S 1 7 7 0 -1 4194572 9"), Some(4_194_572));
+        assert_eq!((flags(""), flags("7 (a) R 1")), (None, None));
+    }
 
     #[test]
     fn only_a_line_of_its_own_says_ready() {

@@ -76,6 +76,15 @@ fn an_init_that_ends_takes_all_programs_with_it() {
     cases.iter().for_each(|run| breaks(run, "its init has ended, and with it all of its programs"));
 }
 
+/// The threads that there may be are fewer than there are.
+#[test]
+fn an_init_outlives_a_fork_that_fails() {
+    let place = Place::new();
+    let root = with_init(&place, &place.kept_program("init"));
+    let job = job(&place, KERNEL, &root, "echo 20 > /proc/sys/kernel/threads-max", &[]);
+    job.run().expect(0);
+}
+
 #[test]
 fn systemd_needs_a_root_of_its_own() {
     let place = Place::new();
