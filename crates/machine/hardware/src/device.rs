@@ -21,6 +21,9 @@ use crate::tpm::{self, Tpm};
 /// What comes before words that are QEMU's own.
 const QEMU: &str = "qemu:";
 
+/// How QEMU's names of balloons begin.
+pub const BALLOON: &str = "virtio-balloon";
+
 /// Longest words of QEMU's own, in bytes.
 const QEMU_MAX: usize = 4096;
 
@@ -124,7 +127,7 @@ impl Device {
     pub fn is_balloon(&self) -> bool {
         match self {
             Self::Part(part) => part.name() == "balloon",
-            Self::Qemu(words) => words.starts_with("virtio-balloon"),
+            Self::Qemu(words) => words.starts_with(BALLOON),
             _ => false,
         }
     }

@@ -92,7 +92,7 @@ impl Template {
         let window = window.as_ref().map(|window| window.descriptor()).transpose()?;
         let origin = Origin::Clone { memory: self.memory.descriptors()?, state: self.state()?, window };
         let (machine, _) = start(spec, files, (origin, instrument))?;
-        Ok(machine.after(self.frozen.frames))
+        Ok(machine.cloned(self.frozen.frames))
     }
 
     /// The state of the devices, to be read from its beginning.

@@ -98,6 +98,8 @@ pub struct Vmm {
     dumps: Option<Dumps>,
     /// Through which files come.
     window: Option<File>,
+    /// Its memory is a private copy of its template's.
+    is_clone: bool,
     driver: Box<dyn Driver>,
     screen: Option<Box<dyn Write + Send>>,
     events: Receiver<Raw>,
@@ -136,6 +138,7 @@ impl Vmm {
             pauses: PauseDetector::new(Instant::now()),
             dumps: None,
             window: None,
+            is_clone: false,
             driver,
             screen: None,
             events,

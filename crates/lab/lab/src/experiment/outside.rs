@@ -109,13 +109,9 @@ fn monitor(guest: &Guest, command: &str, arguments: Value) -> Result<Value, Trou
 fn plug(guest: &Guest, text: &str) -> Result<Answer, Trouble> {
     let wrong = |error: hardware::Error| Trouble::new(ErrorName::Refused, error.to_string());
     let device: Device = text.parse().map_err(wrong)?;
-    let late = if device.is_balloon() {
-        Some("frees memory that clones share")
-    } else {
-        (!device.backings().is_empty()).then_some("has something of this host behind it")
-    };
-    if let Some(why) = late {
-        let text = format!("{text} {why}: give it to the machine from the start");
+    if !device.backings().is_empty() {
+        let text =
+            format!("{text} has something of this host behind it: give it to the machine from the start");
         return Err(Trouble::new(ErrorName::Refused, text));
     }
     let words = hardware::Hardware::new(vec![device]).map_err(wrong)?.arguments(&[]);

@@ -31,7 +31,12 @@ pub(crate) struct Frames {
 
 impl Vmm {
     /// A clone of a machine whose conversation had come so far.
-    pub(crate) fn after(self, frames: Frames) -> Self {
+    pub(crate) fn cloned(self, frames: Frames) -> Self {
+        Self { is_clone: true, ..self.after(frames) }
+    }
+
+    /// The same machine with a conversation that has come so far.
+    pub(super) fn after(self, frames: Frames) -> Self {
         Self { decoder: Decoder::after(frames.received), encoder: Encoder::after(frames.sent), ..self }
     }
 

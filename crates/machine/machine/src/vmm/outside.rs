@@ -3,17 +3,25 @@
 use std::path::Path;
 use std::time::Instant;
 
+use hardware::device::BALLOON;
 use serde_json::Value;
 
 use super::{POWER_OFF_PATIENCE, Provocation, Vmm};
+
+/// Why a clone has no balloon: `ram_block_discard_range()` of QEMU's softmmu/physmem.c.
+const NO_BALLOON: &str = "what a balloon frees in a clone is lost to its template: give the machine a balloon from its start, \
+                          and it boots";
 
 impl Vmm {
     /// Executes a command of QEMU's monitor.
     ///
     /// # Errors
     ///
-    /// QEMU's complaint, or why there is no such monitor.
+    /// QEMU's complaint, or why there is no such monitor, or why a clone cannot do it.
     pub fn execute(&mut self, command: &str, arguments: &Value) -> Result<Value, String> {
+        if self.is_clone && plugs_in_balloon(command, arguments) {
+            return Err(NO_BALLOON.to_string());
+        }
         self.driver.execute(command, arguments)
     }
 
@@ -59,5 +67,26 @@ impl Vmm {
         while self.wait_while_running(deadline) {
             self.queue.clear();
         }
+    }
+}
+
+/// Whether a command of the monitor plugs in a balloon, also by the words of the human monitor.
+fn plugs_in_balloon(command: &str, arguments: &Value) -> bool {
+    ["device_add", "human-monitor-command"].contains(&command) && arguments.to_string().contains(BALLOON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_balloon_is_known_in_the_words_of_both_monitors() {
+        let qmp = json!({ "driver": "virtio-balloon-pci-transitional", "id": "x" });
+        assert!(plugs_in_balloon("device_add", &qmp));
+        let human = json!({ "command-line": "device_add virtio-balloon-pci,id=x" });
+        assert!(plugs_in_balloon("human-monitor-command", &human));
+        assert!(!plugs_in_balloon("device_add", &json!({ "driver": "virtio-rng-pci" })));
+        assert!(!plugs_in_balloon("device-list-properties", &json!({ "typename": "virtio-balloon-pci" })));
     }
 }
