@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hardware::Backing;
 use judge::boot::boot_judgement;
-use judge::kernel_report::{KernelReport, scan};
+use judge::kernel_report::KernelReport;
 use judge::{Blame, Outcome};
 use kernel::Kernel;
 use machine::{BootFailure, BootTrouble, Booted, Connections, Engine, Spec, TimeoutScale, Vmm};
@@ -212,12 +212,7 @@ impl Guest {
 
     /// What the kernel has reported of itself since this was asked last.
     pub(super) fn new_reports(&self) -> Vec<KernelReport> {
-        let mut state = self.transcript.lock();
-        let end = state.log.len();
-        let begin = std::mem::replace(&mut state.looked_through, end);
-        let lines: Vec<&str> =
-            state.log.get(begin..).unwrap_or_default().iter().map(String::as_str).collect();
-        scan(&lines)
+        self.transcript.lock().new_reports()
     }
 
     /// The reason for which a machine hangs, with what its processors do.

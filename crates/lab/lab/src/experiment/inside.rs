@@ -57,7 +57,7 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
         GuestCall::Sysctl { name, value } => sysctl(guest, name, value.as_ref(), cancelled),
         GuestCall::SetClock { time } => set_clock(guest, time, cancelled),
         GuestCall::Log {} => {
-            let lines = guest.transcript.lock().log.clone();
+            let lines = guest.transcript.lock().history.log.clone();
             Ok(Answer::Lines(lines.into_iter().map(String::into_bytes).collect()))
         }
         GuestCall::WaitFor { pattern, place, timeout } => {
@@ -99,7 +99,9 @@ pub(super) fn of_job(
         }
         JobCall::Output {} => {
             let state = guest.transcript.lock();
-            Ok(Answer::Text(state.commands.jobs.get(&job).map(|job| job.output.clone()).unwrap_or_default()))
+            Ok(Answer::Text(
+                state.history.commands.jobs.get(&job).map(|job| job.output.clone()).unwrap_or_default(),
+            ))
         }
     }
 }
@@ -209,7 +211,7 @@ fn wait_for(
         return wait_for_command(guest, pattern, limit, cancelled);
     }
     let lines = |state: &mut State| {
-        let lines = if place == Place::Log { &state.log } else { &state.console };
+        let lines = if place == Place::Log { &state.history.log } else { &state.history.console };
         lines.iter().any(|line| line.contains(pattern)).then_some(())
     };
     let found = guest.transcript.wait(&guest.limits(limit, cancelled), lines);

@@ -51,7 +51,7 @@ impl Guest {
         let number = self.number();
         self.send(ToAgent::Do { number, order })?;
         let limits = self.limits(SOON, cancelled);
-        let answer = self.transcript.wait(&limits, |state| state.commands.answers.remove(&number));
+        let answer = self.transcript.wait(&limits, |state| state.history.commands.answers.remove(&number));
         match answer.map_err(|failed| self.trouble(failed))? {
             None => Ok(number),
             Some(why) => Err(Trouble::new(ErrorName::Refused, why)),
@@ -72,7 +72,7 @@ impl Guest {
         }
         let job = self.order(Order::Start { task, input, output_max: OUTPUT_MAX }, cancelled)?;
         // One that has said nothing yet ends with its machine, too.
-        self.transcript.lock().commands.jobs.entry(job).or_default();
+        self.transcript.lock().history.commands.jobs.entry(job).or_default();
         Ok(job)
     }
 
@@ -86,7 +86,7 @@ impl Guest {
         let began = Instant::now();
         let limits = self.limits(limit, cancelled);
         let ended = self.transcript.wait(&limits, |state| {
-            let found = state.commands.jobs.get(&job)?;
+            let found = state.history.commands.jobs.get(&job)?;
             Some((found.output.clone(), found.end.clone()?))
         });
         let (output, end) = ended.map_err(|failed| match failed {

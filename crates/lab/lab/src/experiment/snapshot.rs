@@ -9,7 +9,7 @@ use machine::{Spec, Vmm};
 
 use super::disks::Disks;
 use super::pump::hear;
-use super::transcript::{Commands, Transcript};
+use super::transcript::{History, Transcript};
 
 /// Longest name of a snapshot.
 const NAME_MAX: usize = 64;
@@ -23,7 +23,7 @@ pub(super) struct Snapshots(Mutex<BTreeMap<String, Arc<Snapshot>>>);
 pub(super) struct Snapshot {
     conversation: machine::Snapshot,
     disks: Disks,
-    commands: Commands,
+    history: History,
 }
 
 /// What a machine is, beside its program.
@@ -92,7 +92,7 @@ impl Snapshot {
             hear(machine, &of.transcript);
             let conversation = machine.save_snapshot(name)?;
             let disks = of.disks.copy().map_err(|error| Failed::host(&error))?;
-            Ok(Self { conversation, disks, commands: of.transcript.lock().commands.clone() })
+            Ok(Self { conversation, disks, history: of.transcript.lock().history.clone() })
         });
         saved.map_err(|failed: Failed| failed.of(machine))
     }
@@ -103,7 +103,7 @@ impl Snapshot {
             hear(machine, &of.transcript);
             machine.load_snapshot(name, &self.conversation)?;
             of.disks.put_back(&self.disks).map_err(|error| Failed::host(&error))?;
-            of.transcript.put_back(&self.commands);
+            of.transcript.put_back(&self.history);
             Ok(())
         });
         loaded.map_err(|failed: Failed| failed.of(machine))

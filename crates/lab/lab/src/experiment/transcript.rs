@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use console::printk::unescaped;
 use console::{Death, printable};
+use judge::kernel_report::{KernelReport, scan};
 use machine::Event;
 use protocol::{End, FromAgent};
 
@@ -30,18 +31,27 @@ pub(super) struct Transcript {
 pub(super) struct State {
     /// How it came to its end, if it did.
     pub(super) death: Option<Death>,
+    /// What a snapshot keeps.
+    pub(super) history: History,
+    /// What became of the files in its window.
+    pub(super) unpacked: Option<Result<(), String>>,
+    /// For how long the machine has said nothing although it could.
+    pub(super) silence: Duration,
+    /// Lines of the log that were looked through for reports of the kernel.
+    looked_through: usize,
+    /// Reports in lines that a restored machine has never written, and that nobody has asked for yet.
+    undone: Vec<KernelReport>,
+}
+
+/// What a machine has said that is undone when the machine is restored.
+#[derive(Debug, Default, Clone)]
+pub(super) struct History {
     /// Lines of the kernel log.
     pub(super) log: Vec<String>,
     /// Lines of the console.
     pub(super) console: Vec<String>,
     /// What the agent was asked.
     pub(super) commands: Commands,
-    /// What became of the files in its window.
-    pub(super) unpacked: Option<Result<(), String>>,
-    /// For how long the machine has said nothing although it could.
-    pub(super) silence: Duration,
-    /// Lines of the log in which no report of the kernel was found.
-    pub(super) looked_through: usize,
 }
 
 /// What the agent was asked, and what became of it.
@@ -105,17 +115,21 @@ impl Transcript {
     pub(super) fn begin_again(&self) {
         let mut state = self.lock();
         (state.death, state.silence) = (None, Duration::ZERO);
-        state.commands.end_all("its machine was restarted");
+        state.history.commands.end_all("its machine was restarted");
     }
 
-    /// It is where it was when it had these commands; later ones have never been.
-    pub(super) fn put_back(&self, commands: &Commands) {
+    /// It is where it was when it had said this; later lines and commands have never been.
+    pub(super) fn put_back(&self, history: &History) {
         let mut state = self.lock();
         (state.death, state.silence) = (None, Duration::ZERO);
-        state.commands.end_all("its machine was restored from before it was started");
-        let Commands { answers, jobs } = commands.clone();
-        state.commands.answers = answers;
-        state.commands.jobs.extend(jobs);
+        state.undone = state.new_reports();
+        let History { log, console, commands: Commands { answers, jobs } } = history.clone();
+        state.looked_through = log.len();
+        (state.history.log, state.history.console) = (log, console);
+        let commands = &mut state.history.commands;
+        commands.end_all("its machine was restored from before it was started");
+        commands.answers = answers;
+        commands.jobs.extend(jobs);
     }
 
     /// Waits until `look` finds something.
@@ -156,9 +170,17 @@ impl Commands {
 }
 
 impl State {
+    /// What the kernel has reported of itself since this was asked last.
+    pub(super) fn new_reports(&mut self) -> Vec<KernelReport> {
+        let begin = std::mem::replace(&mut self.looked_through, self.history.log.len());
+        let lines: Vec<&str> =
+            self.history.log.get(begin..).unwrap_or_default().iter().map(String::as_str).collect();
+        std::mem::take(&mut self.undone).into_iter().chain(scan(&lines)).collect()
+    }
+
     fn take(&mut self, event: Event) {
         match event {
-            Event::Console(line) => push(&mut self.console, printable(line.as_bytes())),
+            Event::Console(line) => push(&mut self.history.console, printable(line.as_bytes())),
             Event::Ended(death) => self.death = Some(death),
             Event::Agent(message) => self.hear(message),
             Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
@@ -168,18 +190,20 @@ impl State {
     fn hear(&mut self, message: FromAgent) {
         match message {
             FromAgent::Log(record) => {
-                record.text.lines().for_each(|line| push(&mut self.log, printable(&unescaped(line))));
+                record.text.lines().for_each(|line| push(&mut self.history.log, printable(&unescaped(line))));
             }
             FromAgent::Answer { number, trouble } => {
-                self.commands.answers.insert(number, trouble);
+                self.history.commands.answers.insert(number, trouble);
             }
             FromAgent::Unpacked { trouble } => self.unpacked = Some(trouble.map_or(Ok(()), Err)),
             FromAgent::JobOutput { job, bytes } => {
-                let output = &mut self.commands.jobs.entry(job).or_default().output;
+                let output = &mut self.history.commands.jobs.entry(job).or_default().output;
                 let room = OUTPUT_MAX.saturating_sub(output.len());
                 output.extend(bytes.into_iter().take(room));
             }
-            FromAgent::JobEnded { job, end } => self.commands.jobs.entry(job).or_default().end = Some(end),
+            FromAgent::JobEnded { job, end } => {
+                self.history.commands.jobs.entry(job).or_default().end = Some(end);
+            }
             _ => {}
         }
     }
@@ -206,9 +230,9 @@ mod tests {
         let end = FromAgent::JobEnded { job: 1, end: End::Exited(0) };
         transcript.take(Event::Agent(end));
         transcript.take(Event::Ended(Death::PoweredOff));
-        let job = |state: &mut State| state.commands.jobs.get(&1).and_then(|job| job.end.clone());
+        let job = |state: &mut State| state.history.commands.jobs.get(&1).and_then(|job| job.end.clone());
         assert_eq!(transcript.wait(&soon(&|| false), job), Ok(End::Exited(0)));
-        let other = |state: &mut State| state.commands.jobs.get(&2).cloned().map(drop);
+        let other = |state: &mut State| state.history.commands.jobs.get(&2).cloned().map(drop);
         assert_eq!(transcript.wait(&soon(&|| false), other), Err(Failed::Dead(Death::PoweredOff)));
     }
 
@@ -223,13 +247,35 @@ mod tests {
         assert_eq!(transcript.wait(&patient, nothing), Err(Failed::Silent(Duration::from_secs(10))));
     }
 
+    fn log(transcript: &Transcript, text: &str) {
+        let record = KernelRecord { sequence: 1, time_us: 0, level: 6, text: text.to_string() };
+        transcript.take(Event::Agent(FromAgent::Log(record)));
+    }
+
+    #[test]
+    fn a_restored_machine_has_said_nothing_since_then_but_what_it_reported_counts() {
+        let transcript = Transcript::default();
+        log(&transcript, "before");
+        transcript.take(Event::Console("before".to_string()));
+        let history = transcript.lock().history.clone();
+        log(&transcript, "BUG: kernel NULL pointer dereference, address: 0000000000000000");
+        transcript.take(Event::Console("undone".to_string()));
+        transcript.put_back(&history);
+        log(&transcript, "after");
+        let mut state = transcript.lock();
+        assert_eq!(
+            (&*state.history.log, &*state.history.console),
+            (&["before", "after"].map(String::from)[..], &["before".to_string()][..])
+        );
+        let reports = [state.new_reports().len(), state.new_reports().len()];
+        assert_eq!(reports, [1, 0], "the report was seen once");
+    }
+
     #[test]
     fn the_log_is_as_the_kernel_meant_it_and_harmless() {
         let transcript = Transcript::default();
-        let text = r"a \x5c b \x1b[31m".to_string();
-        let record = KernelRecord { sequence: 1, time_us: 0, level: 6, text };
-        transcript.take(Event::Agent(FromAgent::Log(record)));
-        assert_eq!(transcript.lock().log, ["a \\ b \u{fffd}[31m"]);
+        log(&transcript, r"a \x5c b \x1b[31m");
+        assert_eq!(transcript.lock().history.log, ["a \\ b \u{fffd}[31m"]);
     }
 
     #[test]
@@ -242,7 +288,7 @@ mod tests {
         for _ in 0..200 {
             transcript.take(Event::Agent(FromAgent::JobOutput { job: 7, bytes: vec![0; 32 * 1024] }));
         }
-        let state = transcript.lock();
-        assert_eq!((state.log.len(), state.commands.jobs[&7].output.len()), (LINES_MAX, OUTPUT_MAX));
+        let history = &transcript.lock().history;
+        assert_eq!((history.log.len(), history.commands.jobs[&7].output.len()), (LINES_MAX, OUTPUT_MAX));
     }
 }
