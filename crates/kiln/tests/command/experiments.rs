@@ -246,6 +246,25 @@ step(inside)
     assert!(output.contains("kept 0-version"), "{output}");
 }
 
+/// A machine that does not read leaves what it is asked in its port. The first bytes are lost with its serial chip.
+#[test]
+fn a_restored_machine_does_nothing_that_another_life_was_asked() {
+    let steps = r#"
+def undone(lab):
+    m = lab.machine()
+    m.snapshot()
+    m.pause()
+    for _ in range(2):
+        m.set_clock("2038-01-19T03:14:00", allow = ["hang"])
+    m.restore()
+    m.resume()
+    expect(m.run("date +%Y").output.strip() != "2038", "nothing of it was done")
+
+step(undone)
+"#;
+    passes(&Place::new(), KERNEL, steps);
+}
+
 /// It may be neither here nor there.
 #[test]
 fn a_machine_that_cannot_be_restored_is_off() {

@@ -20,7 +20,7 @@ const LINE_MAX: usize = 2048;
 const TAIL: usize = 100;
 
 /// Takes the console's bytes apart and remembers what matters about the end.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Console {
     part: Vec<u8>,
     tail: VecDeque<String>,

@@ -139,8 +139,9 @@ impl Driver for Qemu {
         snapshot::save(&mut self.monitor, name)
     }
 
-    fn load_snapshot(&mut self, name: &str) -> Result<(), String> {
-        snapshot::load(&mut self.monitor, name)
+    fn load_snapshot(&mut self, name: &str, control: BorrowedFd<'_>) -> Result<(), String> {
+        snapshot::load(&mut self.monitor, name)?;
+        self.monitor.replace(args::CONTROL, control)
     }
 
     fn blocks_clones(&mut self) -> Option<String> {

@@ -39,7 +39,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
 use console::Console;
@@ -102,6 +102,8 @@ pub struct Vmm {
     is_clone: bool,
     driver: Box<dyn Driver>,
     screen: Option<Box<dyn Write + Send>>,
+    /// For those who read what comes out of the program.
+    sender: SyncSender<Raw>,
     events: Receiver<Raw>,
     control: UnixStream,
     console_input: UnixStream,
@@ -128,7 +130,7 @@ impl Vmm {
     fn new(
         process: Process,
         driver: Box<dyn Driver>,
-        events: Receiver<Raw>,
+        (sender, events): (SyncSender<Raw>, Receiver<Raw>),
         console: UnixStream,
         control: UnixStream,
     ) -> Self {
@@ -141,6 +143,7 @@ impl Vmm {
             is_clone: false,
             driver,
             screen: None,
+            sender,
             events,
             control,
             console_input: console,
@@ -215,12 +218,20 @@ impl Vmm {
             Raw::Closed => self.open = self.open.saturating_sub(1),
             Raw::Exited(how) => self.exit = Some(how),
         }
-        // Nothing more can come: the process is gone and all that it wrote has been read.
-        if self.exit.is_some() && self.open == 0 {
+        if self.is_gone() {
             self.queue.extend(self.console.finish().map(Event::Console));
-            let death = self.death();
-            self.queue.push_back(Event::Ended(death));
+            self.announce_end();
         }
+    }
+
+    /// Whether nothing more can come: the process is gone and all that it wrote has been read.
+    fn is_gone(&self) -> bool {
+        self.exit.is_some() && self.open == 0
+    }
+
+    fn announce_end(&mut self) {
+        let death = self.death();
+        self.queue.push_back(Event::Ended(death));
     }
 
     fn death(&mut self) -> Death {
@@ -233,20 +244,16 @@ impl Vmm {
 
     /// Waits until `deadline` for something and takes it in; false when nothing came.
     fn wait(&mut self, deadline: Instant) -> bool {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match self.events.recv_timeout(left) {
-            Ok(raw) => {
-                self.take(raw);
-                true
-            }
-            Err(RecvTimeoutError::Timeout) => false,
-            // Every sender has gone, and each announced it before: only a repeated call comes here.
-            Err(RecvTimeoutError::Disconnected) => {
-                let death = self.death();
-                self.queue.push_back(Event::Ended(death));
-                true
-            }
+        // It was announced before: only a repeated call comes here.
+        if self.is_gone() {
+            self.announce_end();
+            return true;
         }
+        let left = deadline.saturating_duration_since(Instant::now());
+        let raw = self.events.recv_timeout(left).ok();
+        let has_come = raw.is_some();
+        raw.into_iter().for_each(|raw| self.take(raw));
+        has_come
     }
 
     /// The same unless the program has ended: then something comes for ever, which is its end.
@@ -292,7 +299,7 @@ impl Vmm {
         if self.dumps.is_some() && self.exit.is_none() && !self.over && self.driver.provoke(Provocation::Stop)
         {
             let deadline = Instant::now() + PANIC_PATIENCE;
-            while !self.over && self.wait(deadline) {}
+            while !self.over && self.wait_while_running(deadline) {}
         }
     }
 }

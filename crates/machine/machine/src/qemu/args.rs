@@ -17,6 +17,9 @@ use crate::root::{TAG, tag_of};
 use crate::spec::Spec;
 use crate::vmm::launch::{Numbers, Origin, inherited};
 
+/// QEMU's name for what is behind the control port.
+pub(super) const CONTROL: &str = "control";
+
 /// All arguments after the program's name.
 pub(super) fn arguments(
     spec: &Spec,
@@ -180,7 +183,7 @@ fn boot(spec: &Spec, image: &str, initramfs: &str) -> Vec<String> {
 /// Linux gives ports numbers in the order of QEMU's ACPI table, which lists the last one first: so the console is `ttyS0`,
 /// whatever other ports there are.
 fn serial_ports(control: &str, console: &str) -> Vec<String> {
-    [serial_port("control", control, 1), serial_port("console", console, 0)].concat()
+    [serial_port(CONTROL, control, 1), serial_port("console", console, 0)].concat()
 }
 
 fn serial_port(name: &str, end: &str, index: u32) -> Vec<String> {

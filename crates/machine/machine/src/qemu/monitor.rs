@@ -31,6 +31,9 @@ const SAVE_INTERVAL: Duration = Duration::from_millis(1);
 /// The name by which QEMU knows the file for it.
 const STATE: &str = "state";
 
+/// The name by which it knows the other end of a port.
+const PORT: &str = "port";
+
 /// How long the memory may take to be written; a GiB takes seconds.
 const DUMP_PATIENCE: Duration = Duration::from_secs(300);
 
@@ -168,6 +171,14 @@ impl Monitor {
             }
         }
         Err(format!("its state did not arrive within {} s", SAVE_PATIENCE.as_secs()))
+    }
+
+    /// Has QEMU go on with this at the other end of a port; what it has not read of the old one is lost.
+    pub(super) fn replace(&mut self, port: &str, end: BorrowedFd<'_>) -> Result<(), String> {
+        self.execute_with(("getfd", &json!({ "fdname": PORT })), end)?;
+        let address = json!({ "type": "fd", "data": { "str": PORT } });
+        let backend = json!({ "type": "socket", "data": { "addr": address, "server": false } });
+        self.execute("chardev-change", &json!({ "id": port, "backend": backend })).map(drop)
     }
 
     /// Sends a command whose answer nobody waits for.

@@ -55,8 +55,8 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
         Err(CANNOT_BE_CLONED.to_string())
     }
 
-    /// Restores it.
-    fn load_snapshot(&mut self, _name: &str) -> Result<(), String> {
+    /// Restores it. From then on this is at the other end of its control port, and what was on the way to the old one is lost.
+    fn load_snapshot(&mut self, _name: &str, _control: BorrowedFd<'_>) -> Result<(), String> {
         Err(CANNOT_BE_CLONED.to_string())
     }
 

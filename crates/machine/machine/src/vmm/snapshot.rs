@@ -1,10 +1,13 @@
 //! A machine is put back to where it was.
 
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use console::Console;
 use protocol::{Decoder, Encoder};
 
-use super::Vmm;
+use super::start::control_port;
+use super::{Raw, Vmm, readers};
 
 /// What a machine has written and nobody has read yet is there after this time.
 const ON_THE_WAY: Duration = Duration::from_millis(100);
@@ -12,9 +15,10 @@ const ON_THE_WAY: Duration = Duration::from_millis(100);
 /// The end of a program whose monitor has closed is there after this time.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How far the conversation with the agent was when a machine's state was kept.
+/// How far a machine was with the agent's conversation, and with its console, when its state was kept.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
+    console: Console,
     encoder: Encoder,
     decoder: Decoder,
 }
@@ -27,7 +31,8 @@ impl Vmm {
     /// Why it cannot be kept: some devices have a state that QEMU does not write.
     pub fn save_snapshot(&mut self, name: &str) -> Result<Snapshot, String> {
         self.driver.save_snapshot(name)?;
-        Ok(Snapshot { encoder: self.encoder, decoder: self.decoder.clone() })
+        let (console, decoder) = (self.console.clone(), self.decoder.clone());
+        Ok(Snapshot { console, encoder: self.encoder, decoder })
     }
 
     /// Puts a machine that is held back into the state that is kept under a name.
@@ -36,15 +41,18 @@ impl Vmm {
     ///
     /// Why it cannot be restored.
     pub fn load_snapshot(&mut self, name: &str, snapshot: &Snapshot) -> Result<(), String> {
-        self.driver.load_snapshot(name)?;
+        // What the guest has not read of its port would reach it now, and it would do what it was asked in a time that has
+        // never been.
+        let (control, its) = control_port().map_err(|error| error.to_string())?;
+        let copy = control.try_clone().map_err(|error| error.to_string())?;
+        self.driver.load_snapshot(name, its.as_fd())?;
+        self.control = control;
+        self.open += 1;
+        readers::read_port(copy, self.sender.clone(), Raw::Control);
         // Its memory is a copy now, into which nothing of the file comes.
         self.window = None;
+        (self.console, self.encoder) = (snapshot.console.clone(), snapshot.encoder);
         self.decoder = snapshot.decoder.clone();
-        // Frames that the guest had not read are still on their way, and it would take later ones of the same number for
-        // copies. A gap is as good.
-        if self.encoder.frames() < snapshot.encoder.frames() {
-            self.encoder = snapshot.encoder;
-        }
         Ok(())
     }
 

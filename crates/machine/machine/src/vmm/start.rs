@@ -24,6 +24,11 @@ const QUEUE: usize = 256;
 /// How long a machine may leave what is sent to it. One that has stopped reading is then found to be silent.
 const WRITE_LIMIT: Duration = Duration::from_secs(10);
 
+/// The two ends of a control port.
+pub(super) fn control_port() -> Result<(UnixStream, UnixStream), Error> {
+    port(WRITE_LIMIT)
+}
+
 /// The two ends of a port; kiln's, the first, waits no longer than `limit` for room.
 fn port(limit: Duration) -> Result<(UnixStream, UnixStream), Error> {
     let (own, its) = socket_pair()?;
@@ -61,7 +66,7 @@ pub(crate) fn start(
 ) -> Result<(Vmm, String), Error> {
     let (console, its_console) = port(WRITE_LIMIT)?;
     launch::hold_much(&its_console);
-    let (control, its_control) = port(WRITE_LIMIT)?;
+    let (control, its_control) = control_port()?;
     let window = origin.window().map(OwnedFd::try_clone).transpose();
     let window = window.map_err(|source| Error::host("the window for programs", source))?;
     let parts = Parts {
@@ -82,8 +87,8 @@ pub(crate) fn start(
     let process = Process::start(launch.command, launch.inherited, sender.clone())?;
     let copy = |socket: &UnixStream| socket.try_clone().map_err(|source| Error::host("socket", source));
     readers::read_port(copy(&console)?, sender.clone(), Raw::Console);
-    readers::read_port(copy(&control)?, sender, Raw::Control);
-    let machine = Vmm::new(process, launch.driver, events, console, control);
+    readers::read_port(copy(&control)?, sender.clone(), Raw::Control);
+    let machine = Vmm::new(process, launch.driver, (sender, events), console, control);
     let machine = Vmm { window: window.map(File::from), ..machine };
     let machine = match &spec.dumps {
         Some(folder) => machine.dump_into(folder, spec.memory_mib),
