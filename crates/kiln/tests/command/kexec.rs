@@ -44,6 +44,8 @@ def over(lab):
     expect("dummy" in m.read("/proc/modules"), "with modules of its own")
     m.reboot()
     expect(m.run("uname -r").output.strip() == lab.kernels[0].release, "firmware starts the first one")
+    m.snapshot()
+    m.restore()
     m.kexec(append = "again=1")
     expect("again=1" in m.read("/proc/cmdline"), "and a machine that was not cloned can do it, too")
 

@@ -49,8 +49,10 @@ impl Vmm {
         self.control = control;
         self.open += 1;
         readers::read_port(copy, self.sender.clone(), Raw::Control);
-        // Its memory is a copy now, into which nothing of the file comes.
-        self.window = None;
+        if self.is_clone {
+            // It has a copy of its own of each page that was restored, and the file shows through no more.
+            self.window = None;
+        }
         (self.console, self.encoder) = (snapshot.console.clone(), snapshot.encoder);
         self.decoder = snapshot.decoder.clone();
         Ok(())
