@@ -18,6 +18,7 @@ const WATCHDOG_INTERVAL: Duration = Duration::from_secs(12);
 pub fn boot_outcome(trouble: &BootTrouble) -> (Outcome, Option<Blame>) {
     match trouble {
         BootTrouble::Panic(_) | BootTrouble::Reset | BootTrouble::Fault(_) => (Outcome::Crash, None),
+        BootTrouble::NotStarted(_) => (Outcome::Fail, None),
         BootTrouble::Hang { .. }
         | BootTrouble::Late { .. }
         | BootTrouble::NoConsole { support: ConsoleSupport::Present(_), .. } => (Outcome::Hang, None),

@@ -164,6 +164,9 @@ pub enum BootTrouble {
     /// An agent of another version answered.
     #[error("the agent speaks protocol {0}, this kiln speaks {version}", version = protocol::VERSION)]
     Protocol(u32),
+    /// A machine was to go over to this kernel, and the one that runs in it did not let it; says why.
+    #[error("the running kernel does not start the next one: {0}")]
+    NotStarted(String),
     /// The machine is up, but others cannot be cloned from it.
     #[error("this machine cannot be cloned: {0}")]
     Unclonable(String),

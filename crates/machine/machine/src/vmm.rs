@@ -109,6 +109,8 @@ pub struct Vmm {
     console_input: UnixStream,
     encoder: Encoder,
     decoder: Decoder,
+    /// Hears the agent of the kernel that a kexec is to end, until another one says hello.
+    predecessor: Option<Decoder>,
     console: Console,
     queue: VecDeque<Event>,
     open: u32,
@@ -149,6 +151,7 @@ impl Vmm {
             console_input: console,
             encoder: Encoder::default(),
             decoder: Decoder::default(),
+            predecessor: None,
             console: Console::default(),
             queue: VecDeque::new(),
             open: SOCKETS,
@@ -210,6 +213,10 @@ impl Vmm {
                 self.queue.extend(lines.into_iter().map(Event::Console));
             }
             Raw::Control(bytes) => {
+                let before =
+                    self.predecessor.as_mut().map(|decoder| decoder.feed(&bytes)).unwrap_or_default();
+                let is_message = |found: &Decoded<_>| matches!(found, Decoded::Message(_));
+                self.queue.extend(before.into_iter().filter(is_message).map(event));
                 let found = self.decoder.feed(&bytes);
                 self.queue.extend(found.into_iter().map(event));
             }
@@ -321,6 +328,7 @@ impl Machine for Vmm {
         // The key goes over unkeyed; everything after it is keyed from the agent's side.
         if let ToAgent::Start { key, .. } = message {
             self.decoder.set_key(*key);
+            self.predecessor = None;
         }
     }
 

@@ -105,6 +105,7 @@ pub(super) fn is_past_tests(boot: &Boot) -> bool {
             | BootTrouble::NoConsole { .. }
             | BootTrouble::Hang { .. }
             | BootTrouble::Late { .. }
+            | BootTrouble::NotStarted(_)
             | BootTrouble::Unclonable(_)
             | BootTrouble::Machine(_)
             | BootTrouble::Interrupted => false,

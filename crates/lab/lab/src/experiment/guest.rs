@@ -251,6 +251,9 @@ pub(super) fn host(error: &machine::Error) -> Trouble {
 
 /// What a boot that failed means to a script, which may have set its `timeout`.
 pub(super) fn of_boot(mut failure: BootFailure, timeout: Option<Duration>) -> Trouble {
+    if let BootTrouble::NotStarted(_) = failure.trouble {
+        return Trouble::new(ErrorName::Refused, format!("{}; the machine is off now", failure.trouble));
+    }
     if let (BootTrouble::Late { remedy, .. }, Some(_)) = (&mut failure.trouble, timeout) {
         *remedy = "timeout =";
     }

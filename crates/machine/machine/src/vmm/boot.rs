@@ -202,6 +202,9 @@ impl Starting<'_> {
                 Event::Agent(FromAgent::Hello { release, window, .. }) => {
                     return Ok(Hello { release, window });
                 }
+                Event::Agent(FromAgent::Answer { trouble: Some(why), .. }) => {
+                    return Err(self.fail(BootTrouble::NotStarted(why)));
+                }
                 // What comes before the hello is the driver's or the firmware's.
                 Event::Agent(_) | Event::Stranger(_) | Event::Stopped => {}
                 Event::Ended(death) => {

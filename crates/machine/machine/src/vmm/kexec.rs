@@ -61,7 +61,7 @@ impl<'a> Successor<'a> {
         Ok(Starting {
             // What it has waited before does not count.
             start: now.checked_sub(machine.waited()).unwrap_or(now),
-            machine: machine.after(Frames { received: 0, sent: 0 }),
+            machine: machine.succeeded(),
             command_line: String::new(),
             spec: self.spec,
             console: self.spec.engine.console_support(self.kernel.config.as_ref()),
@@ -74,6 +74,11 @@ impl<'a> Successor<'a> {
 }
 
 impl Vmm {
+    /// The same machine with the agent of another kernel, which has said nothing yet. The one before it still says if it stays.
+    fn succeeded(self) -> Self {
+        Self { predecessor: Some(self.decoder.clone()), ..self.after(Frames { received: 0, sent: 0 }) }
+    }
+
     /// Lays files into the machine's window; gives the ranges that the agent unpacks, or nothing where there is no window, or
     /// not enough room.
     ///
@@ -88,5 +93,84 @@ impl Vmm {
             archive.file(path, content.clone(), 0o600);
         }
         Ok(Window::filled(file, &archive)?.map(|window| window.ranges(None)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::path::Path;
+    use std::process::Command;
+    use std::sync::mpsc::sync_channel;
+    use std::time::Duration;
+
+    use console::{Console, Death};
+    use protocol::{Encoder, FromAgent};
+
+    use super::super::process::{Exit, Process, end_with_kiln};
+    use super::super::start::control_port;
+    use super::super::{Driver, Provocation, Raw, readers};
+    use super::*;
+    use crate::Event;
+
+    /// That of a program that does nothing.
+    #[derive(Debug)]
+    struct Nothing;
+
+    impl Driver for Nothing {
+        fn death(&mut self, _console: &Console, _exit: &Exit) -> Death {
+            Death::PoweredOff
+        }
+
+        fn examine(&mut self, _process: &Process) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn provoke(&mut self, _how: Provocation) -> bool {
+            false
+        }
+
+        fn dump(&mut self, _path: &Path) -> Result<(), String> {
+            Err("it has no memory".to_string())
+        }
+    }
+
+    /// What the next agent's message is, or that of the one that was to go.
+    fn message(machine: &mut Vmm) -> FromAgent {
+        loop {
+            match machine.next(Instant::now() + Duration::from_secs(60)) {
+                Event::Agent(message) => return message,
+                Event::Stranger(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn both_agents_are_heard_until_the_next_one_is_there() {
+        let mut command = Command::new("sleep");
+        command.arg("1000");
+        end_with_kiln(&mut command);
+        let (sender, events) = sync_channel(9);
+        let process = Process::start(command, Vec::new(), sender.clone()).unwrap();
+        let ((control, mut agent), (console, _console)) = (control_port().unwrap(), control_port().unwrap());
+        readers::read_port(control.try_clone().unwrap(), sender.clone(), Raw::Control);
+        let mut machine = Vmm::new(process, Box::new(Nothing), (sender, events), console, control);
+        let start = |key| ToAgent::Start { key, now_us: 0, entropy: None };
+        let (mut first, mut second) = (Encoder::default(), Encoder::default());
+        machine.send(&start(7));
+        first.set_key(7);
+        let mut machine = machine.succeeded();
+        let mut say = |encoder: &mut Encoder, number: u32| {
+            let message = FromAgent::Answer { number, trouble: None };
+            agent.write_all(&encoder.encode(&message).unwrap()).unwrap();
+            message
+        };
+        assert_eq!(say(&mut first, 1), message(&mut machine));
+        assert_eq!(say(&mut second, 2), message(&mut machine));
+        machine.send(&start(8));
+        second.set_key(8);
+        say(&mut first, 3);
+        assert_eq!(say(&mut second, 4), message(&mut machine), "nobody else is heard");
     }
 }
