@@ -9,6 +9,7 @@ use judge::{Blame, Outcome, Run};
 use lab::Event;
 use rustix::process::Signal;
 
+use crate::support::processes::{self, Process, command_line};
 use crate::support::{BUILD, COMPLETE, Call, Done, KERNEL, Place, text, until};
 
 /// The page about the language.
@@ -37,6 +38,12 @@ pub(crate) fn result(done: &Done) -> Run {
     let runs: Vec<Run> = runs.collect();
     let [run] = &runs[..] else { panic!("one run: {}{}", done.stdout, done.stderr) };
     run.clone()
+}
+
+/// What the only experiment with results in this folder has recorded so far.
+fn journal(results: &Path) -> Option<String> {
+    let mut entries = fs::read_dir(results).ok()?.flatten();
+    entries.find_map(|entry| fs::read_to_string(entry.path().join("journal.jsonl")).ok())
 }
 
 /// The steps of a script, run; gives what it recorded.
@@ -172,6 +179,33 @@ def talk(lab):
 step(talk)
 "#;
     passes(&place, KERNEL, &steps.replace("PORT", &port.to_string()));
+}
+
+/// Whoever does not reach the outside then is not to blame.
+#[test]
+fn a_way_out_that_ends_is_the_fault_of_the_host() {
+    let place = Place::new();
+    let steps = r#"
+def waits(lab):
+    wire = lab.segment(outside = True)
+    m = lab.machine(nics = [wire.nic()])
+    note("it is time")
+    for _ in range(6000):
+        m.run("ping -c 1 10.77.0.254")
+        lab.sleep("100ms")
+
+step(waits)
+"#;
+    let folder = folder(&place, &format!("{BEGIN}{steps}"));
+    let results = place.path().join("results");
+    let running = call(&place, &folder, &[KERNEL, "--results", text(&results)]).start();
+    until("it is time", || journal(&results)?.contains("it is time").then_some(()));
+    let is_gateway = |process: &&Process| command_line(process.id).contains("hubport");
+    let all = processes::marked(running.mark());
+    processes::signal(all.iter().find(is_gateway).expect("it runs").id, Signal::KILL);
+    let run = result(&running.wait().expect(3));
+    assert_eq!((run.outcome, run.blame), (Outcome::Broken, Some(Blame::Host)), "{run:?}");
+    assert!(run.reason.contains("the way out of a segment has ended: QEMU: ended by signal 9"), "{run:?}");
 }
 
 /// What a script can do to a machine from inside and from outside.
@@ -454,15 +488,11 @@ step(waits)
 "#;
     let folder = folder(&place, &format!("{BEGIN}{steps}"));
     let results = place.path().join("results");
-    let journal = || {
-        let mut entries = fs::read_dir(&results).ok()?.flatten();
-        entries.find_map(|entry| fs::read_to_string(entry.path().join("journal.jsonl")).ok())
-    };
     let running = call(&place, &folder, &["uml:deb", "--results", text(&results)]).start();
-    until("it waits", || journal()?.contains("it waits").then_some(()));
+    until("it waits", || journal(&results)?.contains("it waits").then_some(()));
     running.signal(Signal::INT);
     running.wait().expect(130);
-    let journal = journal().expect("it is kept");
+    let journal = journal(&results).expect("it is kept");
     assert!(!journal.contains("concluded"), "{journal}");
 }
 

@@ -4,7 +4,8 @@ use std::io::{self, Read};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::error::Error;
@@ -20,6 +21,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Gateway {
     _process: Process,
+    events: Mutex<Receiver<Raw>>,
 }
 
 /// Its addresses on the segment.
@@ -50,10 +52,24 @@ impl Gateway {
         let process = Process::start(command, vec![cable, its.into()], sender)?;
         // It greets when everything is connected.
         match (&own).read_exact(&mut [0; 1]) {
-            Ok(()) => Ok(Self { _process: process }),
+            Ok(()) => Ok(Self { _process: process, events: Mutex::new(events) }),
             Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => Err(failed(why(&events))),
             Err(source) if source.kind() == io::ErrorKind::WouldBlock => Err(failed(silent())),
             Err(source) => Err(failed(source)),
+        }
+    }
+}
+
+impl Gateway {
+    /// How it ended, if it has: then it forwards nothing.
+    #[must_use]
+    pub fn end(&self) -> Option<String> {
+        let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        match events.try_recv() {
+            Ok(Raw::Exited(exit)) => Some(format!("QEMU: {exit}")),
+            // That was said before.
+            Err(TryRecvError::Disconnected) => Some("QEMU ended".to_string()),
+            Ok(_) | Err(TryRecvError::Empty) => None,
         }
     }
 }

@@ -32,6 +32,12 @@ fn name(id: u32) -> String {
     std::fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default().trim().to_string()
 }
 
+/// The words with which a process was started; nothing of one that has gone.
+pub(crate) fn command_line(id: u32) -> String {
+    String::from_utf8_lossy(&std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default())
+        .replace('\0', " ")
+}
+
 pub(crate) fn signal(id: u32, signal: Signal) {
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw).expect("a process");
     kill_process(pid, signal).expect("it lives, and is ours");

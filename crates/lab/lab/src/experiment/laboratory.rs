@@ -194,13 +194,15 @@ impl Bench for Laboratory<'_> {
             return Err(Trouble::broken(Blame::Host, "the experiment is interrupted"));
         }
         let reported = self.reports(&request.allow);
+        // What a machine did not reach then says nothing about its kernel.
+        self.check_wires()?;
         // What went wrong first is the cause, and reports of a kernel that died belong to that.
         let answer = answer?;
         reported.map(|()| answer)
     }
 
     fn end_step(&self, _step: &str) -> Result<(), Trouble> {
-        let reported = self.reports(&[]);
+        let reported = self.reports(&[]).and_then(|()| self.check_wires());
         let ended = std::mem::take(&mut *self.inventory());
         self.inventory().last = ended.last;
         // Machines go before the segments that they are on.
@@ -214,6 +216,11 @@ impl Bench for Laboratory<'_> {
 }
 
 impl Laboratory<'_> {
+    /// Whether all segments are as they were made.
+    fn check_wires(&self) -> Result<(), Trouble> {
+        self.inventory().wires.values().try_for_each(|wire| wire.check())
+    }
+
     /// A defect that a kernel has reported since this was asked last, unless the script expects one.
     fn reports(&self, allow: &[ErrorName]) -> Result<(), Trouble> {
         let guests: Vec<Arc<Guest>> = self.inventory().guests.values().cloned().collect();

@@ -16,7 +16,7 @@ pub(super) const STATION: &str = "gateway";
 #[derive(Debug)]
 pub(super) struct WayOut {
     addresses: Addresses,
-    _gateway: Gateway,
+    gateway: Gateway,
 }
 
 /// Makes the last place that of the gateway, and removes the stations whose addresses it takes; gives its addresses.
@@ -37,7 +37,13 @@ impl WayOut {
     pub(super) fn open(cable: OwnedFd, addresses: Addresses) -> Result<Self, Trouble> {
         let gateway = Gateway::start(cable, &addresses);
         let gateway = gateway.map_err(|error| Trouble::broken(Blame::Host, error.to_string()))?;
-        Ok(Self { addresses, _gateway: gateway })
+        Ok(Self { addresses, gateway })
+    }
+
+    /// Whether it is open still.
+    pub(super) fn check(&self) -> Result<(), Trouble> {
+        let broken = |why| Trouble::broken(Blame::Host, format!("the way out of a segment has ended: {why}"));
+        self.gateway.end().map_or(Ok(()), |why| Err(broken(why)))
     }
 
     /// Where machines send what is not for their segment.

@@ -64,6 +64,11 @@ impl Wire {
         Ok(Self { segment, network, stations, taken: Mutex::new(taken), way_out })
     }
 
+    /// Whether its way out is open still, if it has one.
+    pub(super) fn check(&self) -> Result<(), Trouble> {
+        self.way_out.as_ref().map_or(Ok(()), WayOut::check)
+    }
+
     /// The stations for machines; that of the way out is the last one.
     fn places(&self) -> &[Station] {
         let count = self.stations.len() - usize::from(self.way_out.is_some());

@@ -134,7 +134,8 @@ fn messages(child: &mut Child) -> String {
 impl Exit {
     fn new(status: ExitStatus, messages: &str, program: &str) -> Self {
         let name = program.rsplit('/').next().unwrap_or_default();
-        let last = messages.lines().last().unwrap_or_default();
+        // QEMU warns of much that ends nothing.
+        let last = messages.lines().rfind(|line| !line.contains(": warning: ")).unwrap_or_default();
         let message = last.strip_prefix(name).and_then(|text| text.strip_prefix(": ")).unwrap_or(last);
         Self { code: status.code(), signal: status.signal(), message: message.to_string() }
     }
@@ -159,6 +160,7 @@ mod tests {
     fn the_end_of_a_program_is_one_line_without_its_name() {
         let exit = |raw, text| Exit::new(ExitStatus::from_raw(raw), text, "/usr/bin/qemu").to_string();
         assert_eq!(exit(9, ""), "ended by signal 9");
+        assert_eq!(exit(9, "qemu: warning: of something"), "ended by signal 9");
         assert_eq!(exit(1 << 8, "a warning\nqemu: no such thing"), "no such thing (exit status 1)");
     }
 }
