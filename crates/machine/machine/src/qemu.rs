@@ -14,6 +14,7 @@ mod symbol;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
@@ -135,12 +136,17 @@ impl Driver for Qemu {
         self.monitor.is_held()
     }
 
-    fn save_snapshot(&mut self, name: &str) -> Result<(), String> {
-        snapshot::save(&mut self.monitor, name)
+    fn save_snapshot(&mut self, name: &str, is_given_up: &AtomicBool) -> Result<(), String> {
+        snapshot::save(&mut self.monitor, name, is_given_up)
     }
 
-    fn load_snapshot(&mut self, name: &str, control: BorrowedFd<'_>) -> Result<(), String> {
-        snapshot::load(&mut self.monitor, name)?;
+    fn load_snapshot(
+        &mut self,
+        name: &str,
+        control: BorrowedFd<'_>,
+        is_given_up: &AtomicBool,
+    ) -> Result<(), String> {
+        snapshot::load(&mut self.monitor, name, is_given_up)?;
         self.monitor.replace(args::CONTROL, control)
     }
 

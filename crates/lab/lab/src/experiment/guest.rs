@@ -210,6 +210,17 @@ impl Guest {
         done.ok_or_else(is_gone)
     }
 
+    /// Does something with the machine itself that may take long, and learns by the flag that it is given up.
+    pub(super) fn long_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Vmm, &AtomicBool) -> T + Send + 'static,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<T, Trouble> {
+        let pump = self.pump();
+        let done = pump.as_ref().ok_or_else(is_off)?.long_work(work, cancelled);
+        done.ok_or_else(is_gone)
+    }
+
     /// What the kernel has reported of itself since this was asked last.
     pub(super) fn new_reports(&self) -> Vec<KernelReport> {
         self.transcript.lock().new_reports()

@@ -1,9 +1,11 @@
 //! Calls that the machine itself does: its monitor, its devices, its power.
 
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use hardware::Device;
 use judge::Blame;
+use machine::Vmm;
 use script::call::MachineCall;
 use script::{Answer, ErrorName, Trouble};
 use serde_json::{Value, json};
@@ -65,7 +67,10 @@ fn save_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Res
     or_refused(snapshot::check(name))?;
     or_refused(cannot_be_restored(&guest.spec).map_or(Ok(()), Err))?;
     let (own_name, surroundings) = (name.to_string(), guest.surroundings());
-    let saved = guest.work(move |machine| Snapshot::save(machine, &own_name, &surroundings))?;
+    let save = move |machine: &mut Vmm, is_given_up: &AtomicBool| {
+        Snapshot::save(machine, (&own_name, is_given_up), &surroundings)
+    };
+    let saved = guest.long_work(save, cancelled)?;
     let snapshot = saved.map_err(|failed| of_snapshot(guest, failed, cancelled))?;
     guest.snapshots.keep(name, snapshot);
     Ok(Answer::Done)
@@ -75,7 +80,10 @@ fn save_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Res
 fn load_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
     let snapshot = or_refused(guest.snapshots.get(name))?;
     let (own_name, surroundings) = (name.to_string(), guest.surroundings());
-    let loaded = guest.work(move |machine| snapshot.load(machine, &own_name, &surroundings))?;
+    let load = move |machine: &mut Vmm, is_given_up: &AtomicBool| {
+        snapshot.load(machine, (&own_name, is_given_up), &surroundings)
+    };
+    let loaded = guest.long_work(load, cancelled)?;
     loaded.map(|()| Answer::Done).map_err(|failed| {
         let trouble = of_snapshot(guest, failed, cancelled);
         guest.cut_power();

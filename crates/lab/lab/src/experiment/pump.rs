@@ -1,7 +1,8 @@
 //! Listens to a machine all the time: one to which nobody listens stands still.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,9 @@ use super::transcript::Transcript;
 
 /// How long an order may lie before the thread sees it.
 const INTERVAL: Duration = Duration::from_millis(4);
+
+/// How often whoever waits for what takes long looks whether it is still wanted.
+const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A machine that says nothing for so long is asked whether it is alive.
 const PING_AFTER: Duration = Duration::from_secs(2);
@@ -63,6 +67,25 @@ impl Pump {
         // Whoever waits for the answer is still there.
         self.order(Order::Work(Box::new(move |machine| drop(sender.send(work(machine))))));
         answer.recv().ok()
+    }
+
+    /// The same with something that takes long: it learns by the flag that it is given up.
+    pub(super) fn long_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Vmm, &AtomicBool) -> T + Send + 'static,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Option<T> {
+        let is_given_up = Arc::new(AtomicBool::new(false));
+        let (flag, (sender, answer)) = (Arc::clone(&is_given_up), channel());
+        // Whoever waits for the answer is still there.
+        self.order(Order::Work(Box::new(move |machine| drop(sender.send(work(machine, &flag))))));
+        loop {
+            match answer.recv_timeout(CANCEL_INTERVAL) {
+                Ok(done) => return Some(done),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => is_given_up.store(cancelled(), Ordering::Relaxed),
+            }
+        }
     }
 
     /// Takes the power away and waits until the machine is gone.

@@ -1,6 +1,7 @@
 //! A machine is put back to where it was.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hardware::Device;
@@ -87,10 +88,14 @@ impl Snapshots {
 
 impl Snapshot {
     /// Keeps the state of a machine under a name.
-    pub(super) fn save(machine: &mut Vmm, name: &str, of: &Surroundings) -> Result<Self, Failed> {
-        let saved = machine.while_held(|machine| {
+    pub(super) fn save(
+        machine: &mut Vmm,
+        (name, is_given_up): (&str, &AtomicBool),
+        of: &Surroundings,
+    ) -> Result<Self, Failed> {
+        let saved = machine.while_held(is_given_up, |machine| {
             hear(machine, &of.transcript);
-            let conversation = machine.save_snapshot(name)?;
+            let conversation = machine.save_snapshot(name, is_given_up)?;
             let disks = of.disks.copy().map_err(|error| Failed::host(&error))?;
             Ok(Self { conversation, disks, history: of.transcript.lock().history.clone() })
         });
@@ -98,10 +103,15 @@ impl Snapshot {
     }
 
     /// Puts the machine back into the state that is kept under a name. One that fails is neither here nor there.
-    pub(super) fn load(&self, machine: &mut Vmm, name: &str, of: &Surroundings) -> Result<(), Failed> {
-        let loaded = machine.while_held(|machine| {
+    pub(super) fn load(
+        &self,
+        machine: &mut Vmm,
+        (name, is_given_up): (&str, &AtomicBool),
+        of: &Surroundings,
+    ) -> Result<(), Failed> {
+        let loaded = machine.while_held(is_given_up, |machine| {
             hear(machine, &of.transcript);
-            machine.load_snapshot(name, &self.conversation)?;
+            machine.load_snapshot(name, &self.conversation, is_given_up)?;
             of.disks.put_back(&self.disks).map_err(|error| Failed::host(&error))?;
             of.transcript.put_back(&self.history);
             Ok(())

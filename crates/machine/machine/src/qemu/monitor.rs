@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::qmp::{self, Answer, LINE_MAX, Message};
 use crate::error::Error;
-use crate::vmm::Raw;
 use crate::vmm::launch::socket_pair;
+use crate::vmm::{INTERRUPT_INTERVAL, Raw};
 
 /// Messages that may wait; a machine sends a handful in its life.
 const QUEUE: usize = 16;
@@ -36,6 +36,23 @@ const PORT: &str = "port";
 
 /// How long the memory may take to be written; a GiB takes seconds.
 const DUMP_PATIENCE: Duration = Duration::from_secs(300);
+
+/// How long an answer is waited for.
+pub(super) struct Limits<'a> {
+    pub(super) deadline: Instant,
+    /// Nobody wants it any more.
+    pub(super) is_given_up: &'a AtomicBool,
+}
+
+impl Limits<'_> {
+    /// Which of them is reached, in words.
+    pub(super) fn reached(&self) -> Option<&'static str> {
+        if self.is_given_up.load(Ordering::Relaxed) {
+            return Some("it is not wanted any more");
+        }
+        (Instant::now() >= self.deadline).then_some("it takes too long")
+    }
+}
 
 /// Our side of the monitor.
 #[derive(Debug)]
@@ -192,6 +209,25 @@ impl Monitor {
         self.number(TIMEOUT, |socket, number| qmp::execute(socket, number, command, arguments))
     }
 
+    /// The same for one that QEMU may be too busy to answer at once.
+    pub(super) fn execute_within(
+        &mut self,
+        (command, arguments): (&str, &Value),
+        limits: &Limits<'_>,
+    ) -> Answer {
+        let number = self.begin(|socket, number| qmp::execute(socket, number, command, arguments))?;
+        loop {
+            match self.answer(number, limits.deadline.min(Instant::now() + INTERRUPT_INTERVAL)) {
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(why) = limits.reached() {
+                        return Err(why.to_string());
+                    }
+                }
+                answer => return answer.unwrap_or_else(|error| Err(complaint(error).to_string())),
+            }
+        }
+    }
+
     /// Executes a command with a descriptor that it needs.
     pub(super) fn execute_with(&mut self, command: (&str, &Value), descriptor: BorrowedFd<'_>) -> Answer {
         self.number(TIMEOUT, |socket, number| qmp::execute_with(socket, number, command, descriptor))
@@ -203,15 +239,25 @@ impl Monitor {
         timeout: Duration,
         send: impl FnOnce(&UnixStream, u64) -> std::io::Result<()>,
     ) -> Answer {
+        let number = self.begin(send)?;
+        let answer = self.answer(number, Instant::now() + timeout);
+        answer.unwrap_or_else(|error| Err(complaint(error).to_string()))
+    }
+
+    /// Sends something with a number of its own.
+    fn begin(&mut self, send: impl FnOnce(&UnixStream, u64) -> std::io::Result<()>) -> Result<u64, String> {
         self.sent += 1;
         send(&self.socket, self.sent).map_err(|error| error.to_string())?;
-        let deadline = Instant::now() + timeout;
+        Ok(self.sent)
+    }
+
+    /// Waits until `deadline` for the answer of this number.
+    fn answer(&mut self, wanted: u64, deadline: Instant) -> Result<Answer, RecvTimeoutError> {
         loop {
-            match self.receive(deadline) {
-                Ok(Some((number, answer))) if number == self.sent => return answer,
-                Ok(Some((_, Err(why)))) => self.refused = Some(why),
-                Ok(_) => {}
-                Err(error) => return Err(complaint(error).to_string()),
+            match self.receive(deadline)? {
+                Some((number, answer)) if number == wanted => return Ok(answer),
+                Some((_, Err(why))) => self.refused = Some(why),
+                _ => {}
             }
         }
     }

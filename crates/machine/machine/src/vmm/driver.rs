@@ -2,6 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use console::Console;
@@ -50,13 +51,18 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
         false
     }
 
-    /// Keeps the state of a machine that is held, in its program.
-    fn save_snapshot(&mut self, _name: &str) -> Result<(), String> {
+    /// Keeps the state of a machine that is held, in its program, unless that is given up.
+    fn save_snapshot(&mut self, _name: &str, _is_given_up: &AtomicBool) -> Result<(), String> {
         Err(CANNOT_BE_CLONED.to_string())
     }
 
     /// Restores it. From then on this is at the other end of its control port, and what was on the way to the old one is lost.
-    fn load_snapshot(&mut self, _name: &str, _control: BorrowedFd<'_>) -> Result<(), String> {
+    fn load_snapshot(
+        &mut self,
+        _name: &str,
+        _control: BorrowedFd<'_>,
+        _is_given_up: &AtomicBool,
+    ) -> Result<(), String> {
         Err(CANNOT_BE_CLONED.to_string())
     }
 

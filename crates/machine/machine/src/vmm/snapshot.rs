@@ -1,6 +1,7 @@
 //! A machine is put back to where it was.
 
 use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use console::Console;
@@ -28,9 +29,9 @@ impl Vmm {
     ///
     /// # Errors
     ///
-    /// Why it cannot be kept: some devices have a state that QEMU does not write.
-    pub fn save_snapshot(&mut self, name: &str) -> Result<Snapshot, String> {
-        self.driver.save_snapshot(name)?;
+    /// Why it cannot be kept: some devices have a state that QEMU does not write. It may also be given up.
+    pub fn save_snapshot(&mut self, name: &str, is_given_up: &AtomicBool) -> Result<Snapshot, String> {
+        self.driver.save_snapshot(name, is_given_up)?;
         let (console, decoder) = (self.console.clone(), self.decoder.clone());
         Ok(Snapshot { console, encoder: self.encoder, decoder })
     }
@@ -39,13 +40,18 @@ impl Vmm {
     ///
     /// # Errors
     ///
-    /// Why it cannot be restored.
-    pub fn load_snapshot(&mut self, name: &str, snapshot: &Snapshot) -> Result<(), String> {
+    /// Why it cannot be restored, or that this is given up.
+    pub fn load_snapshot(
+        &mut self,
+        name: &str,
+        snapshot: &Snapshot,
+        is_given_up: &AtomicBool,
+    ) -> Result<(), String> {
         // What the guest has not read of its port would reach it now, and it would do what it was asked in a time that has
         // never been.
         let (control, its) = control_port().map_err(|error| error.to_string())?;
         let copy = control.try_clone().map_err(|error| error.to_string())?;
-        self.driver.load_snapshot(name, its.as_fd())?;
+        self.driver.load_snapshot(name, its.as_fd(), is_given_up)?;
         self.control = control;
         self.open += 1;
         readers::read_port(copy, self.sender.clone(), Raw::Control);
@@ -58,20 +64,22 @@ impl Vmm {
         Ok(())
     }
 
-    /// Does something while no CPU runs; all that the machine has written is among its events. One that was held stays so.
+    /// Does something while no CPU runs; all that the machine has written is among its events. One that was held stays so, and
+    /// one that is given up, whose monitor may not answer.
     ///
     /// # Errors
     ///
     /// When it cannot be held, or the error of `work`.
     pub fn while_held<T, E: From<String>>(
         &mut self,
+        is_given_up: &AtomicBool,
         work: impl FnOnce(&mut Self) -> Result<T, E>,
     ) -> Result<T, E> {
         let was_held = self.driver.is_held();
         self.driver.hold(true)?;
         while self.wait_while_running(Instant::now() + ON_THE_WAY) {}
         let done = work(self);
-        if !was_held {
+        if !was_held && !is_given_up.load(Ordering::Relaxed) {
             self.driver.hold(false)?;
         }
         done
