@@ -9,6 +9,7 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use rustix::process::Signal;
 
 use crate::experiments::passes;
+use crate::services::with_init;
 use crate::support::bundle::says_the_same;
 use crate::support::{BUILD, COMPLETE, KERNEL, Place, UML, text};
 
@@ -311,7 +312,7 @@ fn an_iommu_translates_for_what_is_behind_it() {
     place.exec(&job, &options).run().expect(0);
 }
 
-/// Each machine has a TPM of its own, clones with the state of the template's.
+/// Each machine has a TPM of its own.
 #[test]
 fn a_tpm_answers() {
     let place = Place::new();
@@ -328,6 +329,25 @@ fn a_tpm_answers() {
     }
     let bundle = place.kiln(["bundle", "last", "-o", text(&place.path().join("b.tar"))]).run().expect(2);
     assert!(bundle.stderr.contains("a bundle cannot hold a TPM"), "{}", bundle.stderr);
+}
+
+/// The init of a root runs before the machine is cloned.
+#[test]
+fn a_clone_goes_on_with_the_tpm_of_its_template() {
+    // TPM2_PCR_Extend of PCR 16 by 32 letters, with an empty password.
+    const EXTEND: &str = r"\200\2\0\0\0\101\0\0\1\202\0\0\0\20\0\0\0\11\100\0\0\11\0\0\0\0\0\0\0\0\1\0\13";
+    // SHA-256 of 32 zeros and these letters.
+    const EXTENDED: &str = "02E1135630209ABF08D0402D579A5282ED2B5B50BB51EE0ED1450792D5D979A0";
+    let place = Place::new();
+    let letters = "a".repeat(32);
+    let init = format!("printf '{EXTEND}{letters}' > /dev/tpm0\nexec /sbin/services");
+    let root = with_init(&place, &place.script("first", &init));
+    fs::copy(place.kept_program("init"), root.join("sbin/services")).expect("writable");
+    let job =
+        place.script("job", &format!("test $(busybox cat /sys/class/tpm/tpm0/pcr-sha256/16) = {EXTENDED}"));
+    let options = ["--root", text(&root), "--systemd", "--device", "tpm"];
+    let done = place.exec(&job, &options).run().expect(0);
+    assert!(!done.stdout.contains("cloned"), "it is a clone: {}", done.stdout);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::support::root::with_busybox;
 use crate::support::{BUILD, Call, KERNEL, Place, UML, text};
 
 /// A root directory with busybox, and this as its init.
-fn with_init(place: &Place, init: &Path) -> PathBuf {
+pub(crate) fn with_init(place: &Place, init: &Path) -> PathBuf {
     let root = with_busybox(place);
     fs::create_dir(root.join("sbin")).expect("writable");
     fs::copy(init, root.join("sbin/init")).expect("writable");
