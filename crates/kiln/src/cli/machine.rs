@@ -31,7 +31,7 @@ pub(crate) struct MachineOptions {
     /// A device, such as iommu,intel or nic,outside (docs/devices.md has all); may be given more than once
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Vec<Device>,
-    /// Time limit of a boot, such as 30s or 5m [default: 60s, with KVM 15s, for kunit 20 times as long; longer on a busy host]
+    /// Time limit of a boot, such as 30s or 5m [default: 60s, with KVM 15s, for kunit 20 times as long; longer on a busy host]; with --systemd, the services have as much time again
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) timeout: Option<Duration>,
 }
