@@ -9,6 +9,7 @@ use lab::request::words::call;
 use lab::request::{KernelRequest, ProgramRequest, Version, may_be_built};
 
 use crate::cli::{Compare, Wanted};
+use crate::exp::chosen;
 use crate::failure::{FAULT, WrongUsage};
 use crate::figures::looking_on;
 use judge::exit::{BROKEN, INTERRUPTED};
@@ -34,11 +35,13 @@ impl Compare {
     /// What is asked.
     pub(crate) fn request(&self) -> Result<CompareRequest> {
         self.figures.check(self.has_program())?;
+        let experiment = self.exp.as_deref().map(|name| chosen(name, self.short)).transpose()?;
         Ok(CompareRequest {
             version: Version,
             sides: self.sides()?,
-            figures: self.figures.request(),
+            figures: if experiment.is_some() { self.figures.sampled() } else { self.figures.request() },
             why: self.why,
+            experiment,
             allowed: self.fail_on.is_finite().then_some(self.fail_on),
             machine: self.root.add_to(self.machine.request()),
         })
@@ -113,6 +116,8 @@ mod tests {
 
     #[test]
     fn the_words_of_a_request_ask_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("experiment.star"), "experiment(question = \"why?\")\n").unwrap();
         for line in [
             "compare deb:6.1.0-47-cloud deb:6.1.0-56-cloud --metric 'syscall/*' --boots 2 --why --fail-on 2%",
             "compare measured:last host measured:2026 --memory 512M --config tiny --fail-on never",
@@ -120,6 +125,11 @@ mod tests {
             "compare host --exec-a ./old --exec-b ./new --need 'module loop' -- -x 'a b'",
             "compare git:linux@v6.12 git:linux@v6.13 --exec ./it --arch x86_64 --timed --exclude-disturbed -- -x",
             "compare host --exec-a ./old --exec-b ./new --root debian:fio",
+            &format!("compare host host --exp {} --short --boots 8 --seed 3", folder.path().display()),
+            &format!(
+                "compare host --params a b --exp {} --budget 90s --min-effect 2%",
+                folder.path().display()
+            ),
         ] {
             let typed = request(&shlex::split(line).unwrap()).unwrap();
             assert_eq!(request(&typed.words()).unwrap(), typed, "{line}");

@@ -5,9 +5,10 @@ pub(crate) mod run;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use lab::experiment::ExperimentChoice;
 use lab::experiment::catalogue::{self, Entry};
 use ledger::{Found, default_root, found};
-use script::{Experiment, Metadata};
+use script::{Experiment, Metadata, Mode};
 use serde_json::json;
 
 use crate::cli::{Exp, ExpVerb};
@@ -40,6 +41,13 @@ fn print(text: &str) -> Result<()> {
 /// The folder of an experiment; a name that is none is wrong usage.
 pub(crate) fn folder(name: &str) -> Result<PathBuf> {
     Ok(catalogue::find(name).map_err(WrongUsage)?)
+}
+
+/// An experiment that runs on one kernel at a time, as the user named it.
+pub(crate) fn chosen(name: &str, is_short: bool) -> Result<ExperimentChoice> {
+    let folder = folder(name)?;
+    let mode = if is_short { Mode::Short } else { Mode::Full };
+    Ok(ExperimentChoice { name: catalogue::name_of(&folder), folder, mode })
 }
 
 fn list(json: bool) -> Result<u8> {

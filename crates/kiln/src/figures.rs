@@ -43,6 +43,11 @@ impl Figures {
         }
     }
 
+    /// How runs of an experiment are sampled.
+    pub(crate) fn sampled(&self) -> FiguresRequest {
+        FiguresRequest { boots: self.boots, timed: Some(self.timing()), ..FiguresRequest::default() }
+    }
+
     /// How time is measured.
     pub(crate) fn timing(&self) -> TimedRequest {
         TimedRequest {

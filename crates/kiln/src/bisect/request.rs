@@ -1,15 +1,13 @@
 //! From the command line to what a bisection is asked.
 
 use anyhow::Result;
-use bisect::{AxisRequest, BisectRequest, ExperimentChoice, Question, SearchRequest};
+use bisect::{AxisRequest, BisectRequest, Question, RecordedMetric, SearchRequest};
 use kernel::Locator;
-use lab::experiment::catalogue::name_of;
 use lab::request::{ProgramRequest, Selection, Version};
-use script::Mode;
 
 use super::range::Range;
 use crate::cli::Bisect;
-use crate::exp::folder;
+use crate::exp::chosen;
 use crate::failure::WrongUsage;
 
 impl Bisect {
@@ -100,9 +98,10 @@ impl Bisect {
     /// What is asked of each kernel.
     fn question(&self) -> Result<Question> {
         if let Some(name) = &self.exp {
-            let folder = folder(name)?;
-            let mode = if self.short { Mode::Short } else { Mode::Full };
-            return Ok(Question::Experiment(ExperimentChoice { name: name_of(&folder), folder, mode }));
+            let experiment = chosen(name, self.short)?;
+            let Some(name) = self.metric.clone() else { return Ok(Question::Experiment(experiment)) };
+            let (unit, worse_by) = (experiment.unit(&name)?, self.worse_by);
+            return Ok(Question::Recorded(RecordedMetric { experiment, name, unit, worse_by }));
         }
         if let Some(name) = &self.metric {
             let (name, worse_by, timed) = (name.clone(), self.worse_by, self.timed);

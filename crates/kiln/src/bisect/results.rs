@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use bisect::{BisectRequest, Bisection, Question, StateReport};
+use bisect::{BisectRequest, Bisection, StateReport};
 use lab::request::KeptRequest;
 
 use super::private::private;
@@ -79,7 +79,7 @@ const NO_BUNDLE: &str =
 
 /// Packs a Run in which the failure shows, if the ledger has one; where that cannot be done, why not.
 fn bundle(bisection: &Bisection, output: &Path) -> (Option<PathBuf>, Option<String>) {
-    if matches!(bisection.question, Question::Experiment(_)) {
+    if bisection.question.experiment().is_some() {
         return (None, Some(NO_BUNDLE.to_string()));
     }
     let states = bisection.proof.iter().filter_map(|check| check.state.as_ref());

@@ -70,18 +70,18 @@ pub(crate) struct Bisect {
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "exec", conflicts_with_all = ["case", "exp", "metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) need: Vec<Need<String>>,
     /// Does this experiment fail? Its name, or its folder, as for kiln exp run
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["case", "exec", "metric", "boot", "builds", "log", "case_timeout", "root"], help_heading = QUESTION)]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["case", "exec", "boot", "builds", "log", "case_timeout", "root"], help_heading = QUESTION)]
     pub(crate) exp: Option<String>,
     /// With --exp: run the short form
-    #[arg(long, requires = "exp", conflicts_with_all = ["case", "exec", "metric", "boot", "builds", "log"], help_heading = QUESTION)]
+    #[arg(long, requires = "exp", conflicts_with_all = ["case", "exec", "boot", "builds", "log"], help_heading = QUESTION)]
     pub(crate) short: bool,
-    /// Is this operation of kiln measure closer to its cost at the bad end?
-    #[arg(long, value_name = "OPERATION", conflicts_with_all = ["boot", "builds", "log"], help_heading = QUESTION)]
+    /// Is this operation of kiln measure closer to its cost at the bad end? With --exp: is this metric of the experiment closer to its value there?
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["boot", "builds", "log"], help_heading = QUESTION)]
     pub(crate) metric: Option<String>,
     /// With --metric: is it worse than at the good end by this much, such as 1%?
-    #[arg(long, value_name = "PERCENT", requires = "metric", conflicts_with_all = ["case", "exec", "exp", "boot", "builds", "log"], value_parser = units::percent, help_heading = QUESTION)]
+    #[arg(long, value_name = "PERCENT", requires = "metric", conflicts_with_all = ["case", "exec", "boot", "builds", "log"], value_parser = units::percent, help_heading = QUESTION)]
     pub(crate) worse_by: Option<f64>,
-    /// With --metric: measure time instead of counting instructions
+    /// With --metric: measure time instead of counting instructions; an experiment says itself which of its metrics are timed
     #[arg(long, requires = "metric", conflicts_with_all = ["case", "exec", "exp", "boot", "builds", "log"], help_heading = QUESTION)]
     pub(crate) timed: bool,
     /// Does the kernel fail to come up?

@@ -33,6 +33,12 @@ pub(crate) struct Compare {
     /// The program to compare with that of --exec-a
     #[arg(long, value_name = "PATH", requires = "exec_a", help_heading = FIGURES)]
     pub(crate) exec_b: Option<PathBuf>,
+    /// Compare the metrics that this experiment records, and how its runs end: its name, or its folder, as for kiln exp run. Its runs are the boots of --timed, and the options of --timed apply. The default of --budget is the time of 8 runs on each kernel, as the experiment declares it, and at least 10m
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["exec", "exec_a", "metric", "suite", "timed", "why", "root"], help_heading = FIGURES)]
+    pub(crate) exp: Option<String>,
+    /// With --exp: run the short form
+    #[arg(long, requires = "exp", help_heading = FIGURES)]
+    pub(crate) short: bool,
     /// Show the kernel functions that cause each difference
     #[arg(long, conflicts_with = "timed", help_heading = FIGURES)]
     pub(crate) why: bool,
@@ -117,9 +123,9 @@ pub(crate) struct Figures {
     /// Measure time instead of counting instructions
     #[arg(long, help_heading = FIGURES)]
     pub(crate) timed: bool,
-    /// With --timed: the time limit, such as 10m
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = units::duration, help_heading = FIGURES)]
-    pub(crate) budget: Duration,
+    /// With --timed: the time limit, such as 1h [default: 10m]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, help_heading = FIGURES)]
+    pub(crate) budget: Option<Duration>,
     /// With --timed: the smallest difference of interest, such as 1%
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = units::percent, help_heading = FIGURES)]
     pub(crate) min_effect: f64,

@@ -88,6 +88,39 @@ fn the_parameter_with_which_an_experiment_fails_is_found() {
     assert!(mail.contains("kiln exp run ./look ") && !mail.contains(text(&folder)), "{mail}");
 }
 
+/// Two metrics, of which one grows with each parameter and one with `bad`.
+const RECORDS_ITS_WORDS: &str = r#"
+experiment(
+    question = "why?",
+    measures = [
+        metric_info("words", unit = "steps"),
+        metric_info("answer", unit = "1/s", better = "more", kind = "timed"),
+    ],
+)
+
+def look(lab):
+    words = lab.machine().run("cat /proc/cmdline").output.split()
+    metric("words", len(words) + (7 if "bad" in words else 0))
+    metric("answer", (80 if "bad" in words else 100) + lab.random())
+
+step(look)
+"#;
+
+#[test]
+fn the_parameter_that_moves_a_metric_of_an_experiment_is_found() {
+    let place = Place::new();
+    let folder = experiment(&place, "");
+    fs::write(folder.join("experiment.star"), RECORDS_ITS_WORDS).expect("writable");
+    let ask = |metric: &[&str]| {
+        let call = ["bisect", UML, "--params", "good:", BAD, "--exp", text(&folder), "--metric"];
+        place.kiln([&call[..], metric].concat()).run_within(BUILD).expect(0)
+    };
+    let worse_by = ["words", "--worse-by", "50%", "--json"];
+    let bisection: Bisection = ask(&worse_by).stated();
+    assert_eq!(culprits(&bisection), ["bad"]);
+    ask(&["answer"]).says("a worse answer").says(" 1/s").says("kiln exp run");
+}
+
 #[test]
 fn a_killed_search_goes_on_in_the_experiment_that_ran() {
     let place = Place::new();
@@ -109,6 +142,40 @@ fn a_killed_search_goes_on_in_the_experiment_that_ran() {
     let runs = runs(&place);
     assert!(!runs.iter().any(is_unfinished), "{runs:?}");
     assert_eq!(runs.iter().filter(|run| journal(run).contains(boot)).count(), 1, "it was not booted again");
+}
+
+/// A step that looks at a file of `/proc` and at what a system call returns.
+const LOOKS_AROUND: &str = r#"
+experiment(question = "why?", measures = [metric_info("lines", unit = "lines")])
+
+def look(lab):
+    machine = lab.machine()
+    metric("lines", len(machine.read("/proc/meminfo").splitlines()))
+    expect(machine.run("umask 027; umask").output.strip() == "0027", "the umask is kept")
+
+step(look)
+"#;
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_commits_that_break_an_experiment_and_move_its_metric_are_found_in_debians_source() {
+    let place = Place::new();
+    let source = place.debian_source();
+    const LINE: &str = "show_val_kb(m, \"MemFree:        \", i.freeram);";
+    let planted = LINE.replace("MemFree:   ", "MemPlanted:");
+    let longer = source.replaces("fs/proc/meminfo.c", LINE, &[LINE, &planted].concat());
+    source.adds("Documentation/one.txt", "words\n");
+    const RIGHT: &str = "mask & S_IRWXUGO);";
+    let breaks = source.replaces("kernel/sys.c", RIGHT, "mask & 0700);");
+    source.adds("Documentation/two.txt", "words\n");
+    let folder = experiment(&place, "");
+    fs::write(folder.join("experiment.star"), LOOKS_AROUND).expect("writable");
+    let range = format!("{}..main", source.first);
+    for (more, commit) in [(&[][..], breaks), (&["--metric", "lines"][..], longer)] {
+        let asked = [&["--exp", text(&folder), "--json"][..], more].concat();
+        let bisection: Bisection = source.bisect(&place, &range, &asked).run_within(BUILD).expect(0).stated();
+        assert_eq!((culprits(&bisection), bisection.candidates.len()), (vec![commit.as_str()], 4));
+    }
 }
 
 #[track_caller]
@@ -136,7 +203,16 @@ fn experiments_that_cannot_be_asked() {
     refused(ask(text(&folder)), &["--exp ", "experiment.star:3:", "did you mean machine?"]);
     let two = format!("{}{FAILS_IF_BAD}", BEGIN.replace(")", ", kernels = 2)"));
     fs::write(folder.join("experiment.star"), two).expect("writable");
-    refused(ask(text(&folder)), &["look: takes 2 kernels at once: a bisection tests one"]);
+    refused(ask(text(&folder)), &["look: takes 2 kernels at once: a bisection runs it on one"]);
+    let measures = RECORDS_ITS_WORDS.replace("steps", "things");
+    fs::write(folder.join("experiment.star"), measures).expect("writable");
+    let metric = |name: &str| {
+        let call =
+            ["bisect", KERNEL, "--params", "good:", "bad: quiet", "--exp", text(&folder), "--metric", name];
+        place.kiln(call)
+    };
+    refused(metric("word"), &["--metric word: look declares no such metric: did you mean words?"]);
+    refused(metric("syscall/getppid"), &["look declares no such metric: there is words, answer"]);
 }
 
 #[test]
@@ -149,9 +225,8 @@ fn what_does_not_go_together_with_an_experiment() {
         &["--suite", "ltp"],
         &["--exec", "/bin/true"],
         &["--need", "cpus=2"],
-        &["--metric", "pipe/round-trip"],
         &["--timed"],
-        &["--worse-by", "1%"],
+        &["--metric", "cost", "--timed"],
         &["--boot"],
         &["--build"],
         &["--log", "text"],
@@ -162,5 +237,6 @@ fn what_does_not_go_together_with_an_experiment() {
         refused(ask(&[&["--exp", "dock"], more].concat()), &["cannot be used with"]);
     }
     refused(ask(&["--boot", "--short"]), &["cannot be used with"]);
+    refused(ask(&["--exp", "dock", "--worse-by", "1%"]), &["--metric"]);
     refused(ask(&["--short"]), &["--exp"]);
 }

@@ -226,7 +226,7 @@ fn timing_decides_nothing_from_two_boots() {
     let done = compare(&place, &[&more[..], &["--json"]].concat()).run().expect(0);
     let comparison: Comparison = done.stated();
     let found = row(&comparison, "syscall/getppid");
-    assert_eq!((found.unit, found.base.boots.len(), found.new.boots.len()), (Unit::Nanoseconds, 2, 2));
+    assert_eq!((&found.unit, found.base.boots.len(), found.new.boots.len()), (&Unit::Nanoseconds, 2, 2));
     assert!(matches!(found.verdict, Verdict::Undecided | Verdict::Same), "{found:?}");
     assert!(comparison.notes.iter().any(|note| note.contains("--seed ")), "{:?}", comparison.notes);
 }

@@ -48,6 +48,7 @@ mod boots;
 mod bundle;
 mod clones;
 mod compare;
+mod compare_experiments;
 mod configurations;
 mod deaths;
 mod devices;

@@ -11,11 +11,12 @@
 //! * [`wire`]: segments; [`way_out`]: of a segment; [`describe`]: from what a script writes to a machine
 //! * [`carry_out`]: an experiment from its request to its Run; [`session`]: the same as a session; [`lines`]: what a person reads
 //!   of it
-//! * [`catalogue`]: which experiments there are
+//! * [`catalogue`]: which experiments there are; [`choice`]: one of them, for runs on one Kernel each
 
 mod calling;
 pub mod carry_out;
 pub mod catalogue;
+pub mod choice;
 mod describe;
 mod disks;
 mod guest;
@@ -35,6 +36,7 @@ mod way_out;
 mod wire;
 
 pub use carry_out::{Carried, PreparedExperiment, Watching};
+pub use choice::ExperimentChoice;
 pub use laboratory::Laboratory;
 pub use session::Places;
 pub use setting::{Setting, Subject};

@@ -47,7 +47,7 @@ pub(super) fn measurement(
 
 fn of_boot(first_seed: u64, boot: u32, take: &BootTake) -> Boot {
     let seed = first_seed.saturating_add(u64::from(boot));
-    Boot { seed, took: take.took, conditions: None }
+    Boot { seed, took: take.took, conditions: None, run: None }
 }
 
 /// What the plugin saw in each boot; a boot has several of them if machines died.

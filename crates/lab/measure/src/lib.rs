@@ -36,7 +36,7 @@ pub use error::Failure;
 pub use event::Progress;
 pub use job::Job;
 pub use measurement::{
-    BOOT, Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value,
+    BOOT, Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, OwnUnit, Ran, Subject, Unit, Value,
 };
 pub use procedure::procedure;
 pub use profile::Profiling;

@@ -129,7 +129,7 @@ pub struct Subject {
     pub machine: String,
 }
 
-/// The two kinds of figures.
+/// The kinds of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -137,6 +137,8 @@ pub enum Kind {
     Exact,
     /// Sampled: true of this host, with an error that statistics bound.
     Timed,
+    /// Recorded by an experiment, which says of each metric whether it is counted or sampled.
+    Recorded,
 }
 
 /// One boot of the Kernel.
@@ -150,6 +152,18 @@ pub struct Boot {
     pub took: Duration,
     /// What else happened on the host while it was measured; only timed figures care.
     pub conditions: Option<host::Conditions>,
+    /// How the run of the experiment ended that booted its machines; nothing where no experiment ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Ran>,
+}
+
+/// How a run of an experiment ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ran {
+    /// `pass`, `fail`, `crash` or `hang`: other runs say nothing.
+    pub outcome: judge::Outcome,
+    /// Why it did not pass, one line.
+    pub reason: String,
 }
 
 /// A figure.
@@ -159,7 +173,7 @@ pub struct Metric {
     pub name: String,
     /// One line on what is measured.
     pub about: String,
-    /// The unit; less is better.
+    /// The unit; less is better, unless it says otherwise.
     pub unit: Unit,
     /// One for each boot in which it was measured.
     pub values: Vec<Value>,
@@ -170,7 +184,7 @@ pub struct Metric {
 }
 
 /// Units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Executed instructions.
@@ -179,6 +193,37 @@ pub enum Unit {
     Nanoseconds,
     /// How often something happened.
     Count,
+    /// One that an experiment declares.
+    Own(OwnUnit),
+}
+
+/// The unit of a metric that an experiment declares, with what else it says about its figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnUnit {
+    /// Its name.
+    pub name: String,
+    /// More is better.
+    pub more_is_better: bool,
+    /// Figures are sampled, not counted.
+    pub is_timed: bool,
+}
+
+impl Unit {
+    /// Whether more is better.
+    #[must_use]
+    pub fn more_is_better(&self) -> bool {
+        matches!(self, Self::Own(own) if own.more_is_better)
+    }
+
+    /// Whether figures are sampled, not counted.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        match self {
+            Self::Nanoseconds => true,
+            Self::Instructions | Self::Count => false,
+            Self::Own(own) => own.is_timed,
+        }
+    }
 }
 
 /// What one boot says: its repetitions without those that were left out.
@@ -244,7 +289,7 @@ mod tests {
             subject: Subject::default(),
             kind: Kind::Exact,
             procedure: String::new(),
-            boots: vec![Boot { seed: 7, took: Duration::ZERO, conditions: None }],
+            boots: vec![Boot { seed: 7, took: Duration::ZERO, conditions: None, run: None }],
             metrics: metrics
                 .iter()
                 .map(|&(name, cost)| Metric {

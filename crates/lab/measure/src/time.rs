@@ -103,7 +103,7 @@ impl One<'_> {
         let new: Vec<String> = unknown_note.into_iter().chain(take.notes).filter(is_new).collect();
         measured.notes.extend(new);
         measured.subject.release = release;
-        measured.boots.push(Boot { seed: 0, took, conditions });
+        measured.boots.push(Boot { seed: 0, took, conditions, run: None });
         Ok(())
     }
 }

@@ -205,8 +205,8 @@ fn of(asking: &Asking<'_>, ends: &Ends) -> nested::Ends {
 
 /// Measures both ends and says where worse begins.
 fn measure(asking: &mut Asking<'_>, ends: &Ends, settings: &Settings) -> Result<(), Error> {
-    let Question::Metric { worse_by, timed, .. } = asking.question else { return Ok(()) };
-    let boots: &[u32] = if *timed { &SAMPLED } else { &[COUNTED, SAMPLED[0], SAMPLED[1]] };
+    let Some(metric) = asking.question.measured() else { return Ok(()) };
+    let boots: &[u32] = if metric.is_timed { &SAMPLED } else { &[COUNTED, SAMPLED[0], SAMPLED[1]] };
     for (round, wanted) in boots.iter().enumerate() {
         let [hides, shows] = values(asking, [&ends.hides, &ends.shows], *wanted)?;
         // Later ones do not move the threshold, so that it is the same when the same command goes on.
@@ -222,13 +222,14 @@ fn measure(asking: &mut Asking<'_>, ends: &Ends, settings: &Settings) -> Result<
             continue;
         }
         let (good, bad) = (middle(&good), middle(&bad));
-        let threshold = Threshold::between(good, bad, *worse_by);
-        if !is_noise && threshold.above && threshold.is_bad(bad) && !threshold.is_bad(good) {
+        let threshold = Threshold::between(good, bad, &metric);
+        let is_worse = bad != good && threshold.above != metric.more_is_better;
+        if !is_noise && is_worse && threshold.is_bad(bad) && !threshold.is_bad(good) {
             asking.threshold = Some(threshold);
             asking.emit_states(&[Point::First, Point::Last]);
             return Ok(());
         }
-        let swapped = (bad < good && !is_noise).then(|| turned(settings.fixed));
+        let swapped = (bad != good && !is_worse && !is_noise).then(|| turned(settings.fixed));
         return Err(no_step(asking.question, hides, shows, swapped));
     }
     Ok(())
@@ -253,10 +254,9 @@ fn no_step(
         let (what, good_rate, bad_rate) = (what.into(), good_value.into(), bad_value.into());
         return Error::Swapped { what, good, good_rate, bad, bad_rate, how };
     }
-    let (metric, worse_by) = match question {
-        Question::Metric { name, worse_by, .. } => (name.clone(), *worse_by),
-        _ => (what, None),
-    };
+    let measured = question.measured();
+    let (metric, worse_by) =
+        measured.map_or((what, None), |metric| (metric.name.to_string(), metric.worse_by));
     let allowed =
         worse_by.map_or_else(String::new, |part| format!(", which is not worse by {} %", part * 100.0));
     let (good_value, bad_value) = (good_value.into(), bad_value.into());

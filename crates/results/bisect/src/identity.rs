@@ -7,7 +7,6 @@ use lab::suites::Suite;
 
 use crate::axis::Axis;
 use crate::error::Error;
-use crate::question::Question;
 use crate::request::BisectRequest;
 
 /// Digits of the name of a bisection's folder.
@@ -31,7 +30,7 @@ pub(crate) fn name(request: &BisectRequest, axis: &dyn Axis, kernel: Option<&str
     if let Some(Suite::External(suite)) = request.suite()? {
         hash.part(suite.identity()?);
     }
-    if let Question::Experiment(experiment) = &request.question {
+    if let Some(experiment) = request.question.experiment() {
         hash.part(experiment.identity()?);
     }
     if let Some(program) = request.program() {
@@ -54,6 +53,7 @@ mod tests {
 
     use super::*;
     use crate::axis::Parameters;
+    use crate::question::Question;
     use crate::request::AxisRequest;
 
     /// The folder of a search among parameters.

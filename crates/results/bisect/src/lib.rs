@@ -1,7 +1,6 @@
 //! Which change made it bad: what a bisection walks, asks, and proves.
 //!
-//! * [`question`]: what is asked of each kernel on the way; [`request`]: what a bisection is asked; [`experiment`]: the
-//!   experiment among it
+//! * [`question`]: what is asked of each kernel on the way; [`request`]: what a bisection is asked
 //! * [`candidate`]: the changes among which it searches; [`point`]: where between the ends a Kernel can be had
 //! * [`answer`]: what a test answers; [`event`]: what is reported meanwhile; [`bisection`]: what is known in the end
 //! * [`axis`]: what can be walked: packages, commits, patches of a series, kernel parameters, configuration options
@@ -24,7 +23,6 @@ mod ends;
 pub mod environment;
 pub mod error;
 pub mod event;
-pub mod experiment;
 mod find;
 mod identity;
 mod missing;
@@ -47,10 +45,9 @@ pub use carry_out::{Done, Opened};
 pub use environment::Environment;
 pub use error::Error;
 pub use event::{Belief, Progress, Purpose};
-pub use experiment::ExperimentChoice;
 pub use point::Point;
 pub use procedure::{Parts, bisect};
-pub use question::{Question, Threshold};
+pub use question::{Measured, Question, RecordedMetric, Threshold};
 pub use request::{AxisRequest, BisectRequest, SearchRequest};
 pub use settings::Settings;
 pub use tester::{Test, Tested, Tester};

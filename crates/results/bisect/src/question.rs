@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use lab::experiment::ExperimentChoice;
+use measure::OwnUnit;
 use serde::{Deserialize, Serialize};
 use verdict::Alarms;
-
-use crate::experiment::ExperimentChoice;
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,13 +32,69 @@ pub enum Question {
         /// It is sampled, not counted.
         timed: bool,
     },
+    /// The same of a metric that an experiment records.
+    Recorded(RecordedMetric),
+}
+
+/// A metric that an experiment records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedMetric {
+    /// The experiment.
+    pub experiment: ExperimentChoice,
+    /// Its name.
+    pub name: String,
+    /// Its unit, with what else the experiment says about its figures.
+    pub unit: OwnUnit,
+    /// How much worse than at the good end is bad, as a fraction; else whatever is closer to the bad end.
+    pub worse_by: Option<f64>,
+}
+
+/// What is asked about a metric, whoever measures it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How much worse than at the good end is bad, as a fraction; else whatever is closer to the bad end.
+    pub worse_by: Option<f64>,
+    /// It is sampled, not counted.
+    pub is_timed: bool,
+    /// More is better.
+    pub more_is_better: bool,
 }
 
 impl Question {
+    /// The metric that is asked about: its values must be compared with those of both ends.
+    #[must_use]
+    pub fn measured(&self) -> Option<Measured<'_>> {
+        match self {
+            Self::Metric { name, worse_by, timed, .. } => {
+                Some(Measured { name, worse_by: *worse_by, is_timed: *timed, more_is_better: false })
+            }
+            Self::Recorded(RecordedMetric { name, unit, worse_by, .. }) => Some(Measured {
+                name,
+                worse_by: *worse_by,
+                is_timed: unit.is_timed,
+                more_is_better: unit.more_is_better,
+            }),
+            _ => None,
+        }
+    }
+
     /// Whether the answer is a number that must be compared with those of both ends.
     #[must_use]
     pub fn is_measured(&self) -> bool {
-        matches!(self, Self::Metric { .. })
+        self.measured().is_some()
+    }
+
+    /// The experiment that is run.
+    #[must_use]
+    pub fn experiment(&self) -> Option<&ExperimentChoice> {
+        match self {
+            Self::Experiment(experiment) | Self::Recorded(RecordedMetric { experiment, .. }) => {
+                Some(experiment)
+            }
+            _ => None,
+        }
     }
 
     /// Whether several runs share a boot: each is made in a clone. Else each is a boot of its own.
@@ -51,12 +107,11 @@ impl Question {
     /// differ.
     #[must_use]
     pub fn alarms(&self) -> Alarms {
-        match self {
-            Self::Build | Self::Metric { timed: false, .. } => Alarms::None,
-            Self::Metric { timed: true, .. } => Alarms::Noise,
-            Self::Case(_) | Self::Program(_) | Self::Experiment(_) | Self::Boot | Self::Log(_) => {
-                Alarms::Rare
-            }
+        match self.measured() {
+            Some(metric) if metric.is_timed => Alarms::Noise,
+            Some(_) => Alarms::None,
+            None if matches!(self, Self::Build) => Alarms::None,
+            None => Alarms::Rare,
         }
     }
 }
@@ -71,7 +126,9 @@ impl fmt::Display for Question {
             Self::Boot => f.write_str("the failure to boot"),
             Self::Log(text) => write!(f, "{text:?} in the log"),
             Self::Build => f.write_str("the failure to build"),
-            Self::Metric { name, .. } => write!(f, "a worse {name}"),
+            Self::Metric { name, .. } | Self::Recorded(RecordedMetric { name, .. }) => {
+                write!(f, "a worse {name}")
+            }
         }
     }
 }
@@ -88,10 +145,12 @@ pub struct Threshold {
 impl Threshold {
     /// Half way between the plateaus of both ends, or where the user said that worse begins.
     #[must_use]
-    pub fn between(good: f64, bad: f64, worse_by: Option<f64>) -> Self {
+    pub fn between(good: f64, bad: f64, metric: &Measured<'_>) -> Self {
         let above = bad > good;
-        let at = match worse_by {
-            Some(part) if above => good * (1.0 + part),
+        let at = match metric.worse_by {
+            Some(part) if above != metric.more_is_better => {
+                good + if above { part } else { -part } * good.abs()
+            }
             _ => f64::midpoint(good, bad),
         };
         Self { at, above }
@@ -116,12 +175,17 @@ impl Threshold {
 mod tests {
     use super::*;
 
+    fn metric(worse_by: Option<f64>, more_is_better: bool) -> Measured<'static> {
+        Measured { name: "", worse_by, is_timed: false, more_is_better }
+    }
+
     #[test]
     fn what_is_nearer_to_the_bad_end_is_bad() {
-        let threshold = Threshold::between(100.0, 200.0, None);
+        let metric = metric(None, false);
+        let threshold = Threshold::between(100.0, 200.0, &metric);
         assert_eq!(threshold, Threshold { at: 150.0, above: true });
         assert_eq!(threshold.count(&[100.0, 150.0, 150.1, 300.0]), (2, 2));
-        let threshold = Threshold::between(200.0, 100.0, None);
+        let threshold = Threshold::between(200.0, 100.0, &metric);
         assert_eq!(threshold, Threshold { at: 150.0, above: false });
         assert_eq!(threshold.count(&[100.0, 150.0, 150.1, 300.0]), (1, 3));
         assert_eq!(threshold.count(&[]), (0, 0));
@@ -129,8 +193,12 @@ mod tests {
 
     #[test]
     fn worse_begins_where_the_user_says() {
-        let threshold = Threshold::between(100.0, 200.0, Some(0.25));
+        let threshold = Threshold::between(100.0, 200.0, &metric(Some(0.25), false));
         assert_eq!(threshold, Threshold { at: 125.0, above: true });
         assert!(threshold.is_bad(126.0) && !threshold.is_bad(125.0) && !threshold.is_bad(f64::NAN));
+        let threshold = Threshold::between(200.0, 100.0, &metric(Some(0.25), true));
+        assert_eq!(threshold, Threshold { at: 150.0, above: false });
+        let threshold = Threshold::between(-100.0, -50.0, &metric(Some(0.25), false));
+        assert_eq!(threshold, Threshold { at: -75.0, above: true });
     }
 }

@@ -146,8 +146,9 @@ impl BisectRequest {
             let named = operations(std::slice::from_ref(name)).map_err(lab::suites::Error::from)?;
             return is_one("--metric", name, named.len());
         }
-        if let Question::Experiment(experiment) = &self.question {
-            return experiment.check();
+        if let Some(experiment) = self.question.experiment() {
+            experiment.check("a bisection")?;
+            return Ok(());
         }
         if let Some(ProgramRequest { path, .. }) = self.program().filter(|program| !program.path.is_file()) {
             return Err(Error::Usage(format!("--exec {}: no such file", path.display())));

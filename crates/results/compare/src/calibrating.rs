@@ -11,7 +11,7 @@ use verdict::{Against, Design, Noise};
 use crate::environment::{Environment, Listener, Progress};
 use crate::error::Error;
 use crate::request::CalibrateRequest;
-use crate::turns::{Turns, design};
+use crate::turns::{design, time};
 
 /// The document of what comparisons of a kernel with itself gave on this host.
 const NOISE: &str = "noise";
@@ -67,11 +67,10 @@ fn comparisons(
     (environment, listener): (&Environment<'_>, &Listener<'_>),
 ) -> Result<Vec<Against>, Error> {
     let start = Instant::now();
-    let budget = request.timed.budget;
+    let budget = request.timed.budget();
     let mut all = Vec::new();
     for number in 1..=COMPARISONS_MAX {
-        let turns = Turns { candidates, design: &design, budget };
-        let (_, others) = turns.compare(environment, listener)?;
+        let (_, others) = time(candidates, (&design, budget), environment, listener)?;
         all.extend(others);
         let of_one_more = start.elapsed() / number * (number + 1);
         if number >= COMPARISONS_MIN && of_one_more > budget {

@@ -9,11 +9,12 @@ use verdict::{Against, Comparison, compare_exact, explain};
 use crate::calibrating::noise;
 use crate::conclusion::Conclusion;
 use crate::earlier::Earlier;
-use crate::environment::{Environment, Listener, Progress};
+use crate::environment::{Environment, Kept, Listener, Progress};
 use crate::error::Error;
+use crate::experiments;
 use crate::in_boots::{InBoots, same_kernel};
 use crate::request::CompareRequest;
-use crate::turns::{Turns, design};
+use crate::turns::{design, note, time};
 
 /// What came of a comparison.
 #[derive(Debug)]
@@ -38,27 +39,41 @@ pub fn compare(
 ) -> Result<Compared, Error> {
     request.check()?;
     let listener = Listener::new(on_event);
-    let mut earlier = Earlier::read(request, &environment.measurements)?;
-    let found = environment.find(request.sides.to_measure(), &request.machine, &listener)?;
-    let mut candidates = candidates(&found, &request.figures, &request.machine)?;
-    earlier.name_programs(&mut candidates);
-    earlier.check(&candidates, environment.backend)?;
-    earlier.leave_seeds(&mut candidates);
-    environment.check_place(&listener)?;
-    let sides = Sides { request, environment, candidates: &candidates };
-    let compared = match &request.figures.timed {
-        Some(timed) => sides.in_turns(timed, &listener),
-        None => sides.counted(&earlier, &listener),
+    let (mut comparison, measured, kept) = match &request.experiment {
+        Some(choice) => experiments::compare(request, choice, environment, &listener)?,
+        None => compare_figures(request, environment, &listener)?,
     };
-    let (mut comparison, measured) = environment.unless_interrupted(compared)?;
     for one in &measured {
         let named = |note: &String| format!("{}: {note}", one.subject.label);
         comparison.notes.extend(one.notes.iter().map(named));
     }
-    let kept = keep(request, &comparison, measured, environment)?;
+    keep(&comparison, measured, &kept)?;
     let boot_counts = request.figures.operations.is_empty();
     let conclusion = Conclusion::of(&comparison, request.allowed, boot_counts);
     Ok(Compared { comparison, conclusion, kept })
+}
+
+/// Compares what operations or programs cost.
+fn compare_figures(
+    request: &CompareRequest,
+    environment: &Environment<'_>,
+    listener: &Listener<'_>,
+) -> Result<Kept, Error> {
+    let mut earlier = Earlier::read(request, &environment.measurements)?;
+    let found = environment.find(request.sides.to_measure(), &request.machine, listener)?;
+    let mut candidates = candidates(&found, &request.figures, &request.machine)?;
+    earlier.name_programs(&mut candidates);
+    earlier.check(&candidates, environment.backend)?;
+    earlier.leave_seeds(&mut candidates);
+    environment.check_place(listener)?;
+    let sides = Sides { request, environment, candidates: &candidates };
+    let compared = match &request.figures.timed {
+        Some(timed) => sides.in_turns(timed, listener),
+        None => sides.counted(&earlier, listener),
+    };
+    // What was interrupted is not kept.
+    let (comparison, measured) = environment.unless_interrupted(compared)?;
+    Ok((comparison, measured, environment.keep(request)?))
 }
 
 /// What is measured to be compared.
@@ -76,10 +91,10 @@ impl Sides<'_> {
         listener: &Listener<'_>,
     ) -> Result<(Comparison, Vec<Measurement>), Error> {
         let design = design(&self.request.figures, timed);
-        let turns = Turns { candidates: self.candidates, design: &design, budget: timed.budget };
-        let (measured, others) = turns.compare(self.environment, listener)?;
+        let (measured, others) =
+            time(self.candidates, (&design, timed.budget()), self.environment, listener)?;
         let noise = noise(&self.environment.measurements);
-        let notes = vec![format!("the order of the boots comes from --seed {}", design.seed)];
+        let notes = vec![note(&design)];
         let base = measured.first().ok_or(Error::Nothing)?.subject.clone();
         Ok((Comparison { kind: Kind::Timed, base, others, noise, notes }, measured))
     }
@@ -110,19 +125,13 @@ impl Sides<'_> {
     }
 }
 
-/// Keeps the request, the verdicts and all figures.
-fn keep(
-    request: &CompareRequest,
-    comparison: &Comparison,
-    measured: Vec<Measurement>,
-    environment: &Environment<'_>,
-) -> Result<Figures, Error> {
-    let kept = environment.keep(request)?;
+/// Keeps the verdicts and all figures beside the request.
+fn keep(comparison: &Comparison, measured: Vec<Measurement>, kept: &Figures) -> Result<(), Error> {
     kept.keep(COMPARISON, comparison)?;
     for (number, one) in measured.into_iter().enumerate() {
         let name = if number == 0 { "base".to_string() } else { format!("new-{number}") };
         // The comparison has those of what differs; all of them are ten times as long as the rest.
         kept.keep(&name, &one.without_stacks())?;
     }
-    Ok(kept)
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! What a comparison comes to.
 
 use measure::BOOT;
-use verdict::{Comparison, Missing, Row, Verdict};
+use verdict::{Comparison, Missing, Row, Runs, Verdict};
 
 /// The smallest fraction by which a boot that takes more counts: its layout and the size of the image, which is
 /// decompressed, move it by thousandths whatever has changed.
@@ -27,10 +27,13 @@ impl Conclusion {
         let mut missing = comparison.others.iter().flat_map(|against| &against.missing);
         let counts = |row: &Row| boot_counts || row.metric != BOOT;
         let is_too_bad = |row: &Row| allowed.is_some_and(|allowed| counts(row) && is_worse(row, allowed));
+        let runs = || comparison.others.iter().filter_map(|against| against.runs.as_ref());
+        let fails = |runs: &Runs| runs.verdict == Verdict::Worse || runs.is_lost();
+        let has_run = |runs: &Runs| runs.base.total() > 0 && runs.new.total() > 0;
         // What the base can do and the other cannot is no matter of percents.
-        if rows().any(is_too_bad) || missing.any(is_lost) {
+        if rows().any(is_too_bad) || missing.any(is_lost) || runs().any(fails) {
             Self::Worse
-        } else if rows().any(|row| row.metric != BOOT) {
+        } else if rows().any(|row| row.metric != BOOT) || runs().any(has_run) {
             Self::NotWorse
         } else {
             Self::Nothing
@@ -41,7 +44,7 @@ impl Conclusion {
 /// Whether it is worse by more than the fraction `allowed`; where the base is 0, by anything.
 fn is_worse(row: &Row, allowed: f64) -> bool {
     let allowed = if row.metric == BOOT { allowed.max(BOOT_ALLOWED) } else { allowed };
-    row.verdict == Verdict::Worse && row.percent.is_none_or(|percent| percent > allowed * 100.0)
+    row.verdict == Verdict::Worse && row.percent.is_none_or(|percent| percent.abs() > allowed * 100.0)
 }
 
 fn is_lost(missing: &Missing) -> bool {
@@ -84,7 +87,7 @@ mod tests {
     }
 
     fn concluded(rows: Vec<Row>, missing: Vec<Missing>, allowed: Option<f64>) -> Conclusion {
-        let against = Against { subject: Subject::default(), rows, missing };
+        let against = Against { subject: Subject::default(), rows, missing, runs: None };
         let (base, others) = (Subject::default(), vec![against]);
         let comparison = Comparison { kind: Kind::Exact, base, others, noise: None, notes: Vec::new() };
         Conclusion::of(&comparison, allowed, true)
@@ -116,7 +119,8 @@ mod tests {
         assert_eq!(concluded(slower(0.9), Vec::new(), Some(0.0)), Conclusion::NotWorse);
         assert_eq!(concluded(slower(1.1), Vec::new(), Some(0.0)), Conclusion::Worse);
         assert_eq!(concluded(slower(1.1), Vec::new(), Some(0.02)), Conclusion::NotWorse);
-        let against = Against { subject: Subject::default(), rows: slower(9.0), missing: Vec::new() };
+        let against =
+            Against { subject: Subject::default(), rows: slower(9.0), missing: Vec::new(), runs: None };
         let (base, others) = (Subject::default(), vec![against]);
         let comparison = Comparison { kind: Kind::Exact, base, others, noise: None, notes: Vec::new() };
         assert_eq!(Conclusion::of(&comparison, Some(0.0), false), Conclusion::NotWorse);

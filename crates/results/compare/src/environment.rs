@@ -14,6 +14,7 @@ use lab::{Backend, Waiting};
 use ledger::{Budget, Figures, REQUEST};
 use measure::{Candidate, Counting, Failure, Measurement, Profiling};
 use serde::Serialize;
+use verdict::Comparison;
 
 use crate::error::Error;
 
@@ -44,6 +45,9 @@ pub enum Progress {
     Measuring(measure::Progress),
 }
 
+/// What came of all Kernels, and where it is kept.
+pub(crate) type Kept = (Comparison, Vec<Measurement>, Figures);
+
 /// Who hears it; several places say something.
 pub(crate) struct Listener<'a>(RefCell<&'a mut dyn FnMut(Progress)>);
 
@@ -73,9 +77,18 @@ impl Environment<'_> {
         machine: &MachineRequest,
         listener: &Listener<'_>,
     ) -> Result<Vec<Found>, prepare::Error> {
+        self.preparing(listener, |context| find(sides, machine, context))
+    }
+
+    /// Does what may take long before, or while, something is measured.
+    pub(crate) fn preparing<T>(
+        &self,
+        listener: &Listener<'_>,
+        work: impl FnOnce(&mut Context<'_>) -> T,
+    ) -> T {
         let mut on_news = |news: News<'_>| listener.preparing(news);
         let waiting = Waiting { interrupt: self.interrupt, progress: &mut on_news };
-        find(sides, machine, &mut Context { backend: self.backend, waiting })
+        work(&mut Context { backend: self.backend, waiting })
     }
 
     /// What was measured, unless the user wants to stop: then it may be incomplete, or no error of anybody.

@@ -26,6 +26,9 @@ pub enum Error {
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,
+    /// The same, of what is kept although it is not finished.
+    #[error("interrupted: the same command resumes from here")]
+    Stopped,
 }
 
 impl From<machine::Error> for Error {
@@ -48,7 +51,7 @@ impl Error {
             Self::Prepare(error) => error.is_usage(),
             Self::Measure(Failure::Machine(error)) => error.is_usage(),
             Self::Usage(_) => true,
-            Self::Measure(_) | Self::Ledger(_) | Self::Nothing | Self::Interrupted => false,
+            Self::Measure(_) | Self::Ledger(_) | Self::Nothing | Self::Interrupted | Self::Stopped => false,
         }
     }
 
@@ -57,7 +60,7 @@ impl Error {
     pub fn is_interrupt(&self) -> bool {
         match self {
             Self::Prepare(error) => error.is_interrupt(),
-            Self::Measure(Failure::Interrupted) | Self::Interrupted => true,
+            Self::Measure(Failure::Interrupted) | Self::Interrupted | Self::Stopped => true,
             Self::Measure(_) | Self::Ledger(_) | Self::Usage(_) | Self::Nothing => false,
         }
     }

@@ -3,8 +3,8 @@
 //! * [`request`]: what is asked; [`words`]: the call of kiln that asks the same
 //! * [`measuring`]: what a Kernel costs; [`calibrating`]: how precise that is if it is timed
 //! * [`comparing`]: Kernels beside each other; [`conclusion`]: what that comes to
-//! * `earlier`: figures that were measured earlier; `in_boots`: in how many boots instructions are counted; `turns`:
-//!   which boot is timed next
+//! * `earlier`: figures that were measured earlier; `in_boots`: in how many boots instructions are counted
+//! * `turns`: which Kernel is booted next, where each boot is a sample; `experiments`: what an experiment records in it
 //! * [`environment`]: where all of this happens, and what is reported meanwhile
 //! * [`error`]: why there are no figures
 
@@ -14,6 +14,7 @@ pub mod conclusion;
 mod earlier;
 pub mod environment;
 pub mod error;
+mod experiments;
 mod in_boots;
 pub mod measuring;
 pub mod request;

@@ -69,7 +69,7 @@ fn time(
     let boots = request.figures.boots.unwrap_or(TIMED_BOOTS) as usize;
     let made = |measured: &[Measurement]| measured.first().map_or(0, |one| one.boots.len());
     let mut next = |measured: &[Measurement]| {
-        let is_enough = made(measured) >= boots || start.elapsed() >= timed.budget;
+        let is_enough = made(measured) >= boots || start.elapsed() >= timed.budget();
         (!is_enough).then_some(0)
     };
     Ok(environment.time(candidates, listener, &mut next)?)

@@ -4,6 +4,7 @@ mod calibrate;
 
 use std::fmt;
 
+use lab::experiment::ExperimentChoice;
 use lab::prepare::measure::Side;
 use lab::request::{FiguresRequest, KernelRequest, MachineRequest, ProgramRequest, Version};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,9 @@ pub use calibrate::CalibrateRequest;
 
 /// Stands before the name of figures that were kept.
 pub const MEASURED: &str = "measured:";
+
+/// Who runs the experiment.
+pub(crate) const WHOEVER: &str = "a comparison";
 
 /// Which Kernel is slower, by how much, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +32,9 @@ pub struct CompareRequest {
     /// Show the functions that cause each difference.
     #[serde(default)]
     pub why: bool,
+    /// An experiment, whose metrics and ends are compared instead of figures that kiln measures.
+    #[serde(default)]
+    pub experiment: Option<ExperimentChoice>,
     /// A figure may be worse by this fraction; by anything if it is not set.
     pub allowed: Option<f64>,
     /// The machine.
@@ -92,6 +99,7 @@ impl CompareRequest {
             sides,
             figures: FiguresRequest::default(),
             why: false,
+            experiment: None,
             allowed: Some(0.0),
             machine: MachineRequest::default(),
         }
@@ -108,6 +116,12 @@ impl CompareRequest {
             let text = "there is only one kernel to compare: name another, or use --params, or --exec-a and --exec-b";
             return Err(Error::Usage(text.to_string()));
         }
+        let Some(experiment) = &self.experiment else { return Ok(()) };
+        if let Some((_, name)) = self.sides.kept().first() {
+            let text = format!("{MEASURED}{name}: --exp runs on all kernels in turns: name the kernel");
+            return Err(Error::Usage(text));
+        }
+        experiment.check(WHOEVER)?;
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use lab::request::words::Words;
 use lab::request::{BuildOptions, ProgramRequest};
+use script::Mode;
 
 use crate::request::{CompareRequest, SideRequest, SidesRequest};
 
@@ -17,7 +18,14 @@ impl CompareRequest {
             Some(fraction) => words.option("--fail-on", &format!("{}%", fraction * 100.0)),
             None => words.option("--fail-on", &"never"),
         }
-        words.figures(&self.figures);
+        match &self.experiment {
+            Some(experiment) => {
+                words.option("--exp", &experiment.folder.display());
+                words.flag("--short", experiment.mode == Mode::Short);
+                words.sampled(&self.figures);
+            }
+            None => words.figures(&self.figures),
+        }
         self.sides.build().iter().for_each(|build| words.build(build));
         words.machine(&self.machine);
         // What is passed on to the program comes last.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::document;
+use crate::journal::Journal;
 use crate::past::{Error as PastError, read};
 use crate::recorder::{Error, make, require_room};
 
@@ -57,6 +58,18 @@ impl Figures {
     /// When it cannot be made, or there is no room.
     pub fn create(root: &Path, started: &str) -> Result<Self, Error> {
         Ok(Self { directory: make(root, started)? })
+    }
+
+    /// Makes the folder of a journal that of what ended then, below `root`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made, or there is no room.
+    pub fn of(journal: &Journal, root: &Path, ended: &str) -> Result<Self, Error> {
+        let kept = Self::create(root, ended)?;
+        std::fs::rename(journal.directory(), &kept.directory)
+            .map_err(|why| Error::Io { path: kept.directory.clone(), why })?;
+        Ok(kept)
     }
 
     /// The folder itself, for what is kept of the whole host.
@@ -164,6 +177,15 @@ mod tests {
         let folder = root.path().join("2026-01-01T00-00-00Z-1");
         assert_eq!(found(folder.to_str().unwrap()).unwrap(), "old");
         assert_eq!(found(folder.join("measurement.json").to_str().unwrap()).unwrap(), "old");
+    }
+
+    #[test]
+    fn a_journal_that_has_ended_becomes_figures() {
+        let root = tempfile::tempdir().unwrap();
+        let (mut journal, _) = Journal::open::<u32>(&root.path().join(".unfinished")).unwrap();
+        journal.append(&1).unwrap();
+        let kept = Figures::of(&journal, root.path(), "2026-01-01T00:00:00Z").unwrap();
+        assert!(kept.path("journal.jsonl").is_file() && !root.path().join(".unfinished").exists());
     }
 
     #[test]

@@ -30,6 +30,8 @@
 //!     request.json        what was asked
 //!     measurement.json    the figures of one kernel, or
 //!     comparison.json     what was concluded, with base.json, new-1.json ... and report.html
+//!     journal.jsonl       the samples of an experiment that is compared; `.unfinished-` until there are enough
+//!     runs/               its runs, each as below
 //! ```
 //!
 //! and a folder for each bisection:
@@ -48,6 +50,7 @@
 //! or not there; what has been written stays when kiln is killed.
 
 mod budget;
+mod carried_out;
 mod document;
 mod durations;
 mod experiments;
@@ -62,6 +65,7 @@ mod unfinished;
 mod wanted;
 
 pub use budget::{Budget, Hold};
+pub use carried_out::{KeptRun, carry_out};
 pub use durations::Durations;
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{COMPARISON, Figures, MEASUREMENT, REQUEST, figures_root, measurement};

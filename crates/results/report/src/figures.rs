@@ -9,8 +9,9 @@ const TIMES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "n
 const NONE: &str = "-";
 
 /// The name of a unit in documents for programs.
-pub(crate) fn unit(unit: Unit) -> &'static str {
+pub(crate) fn unit(unit: &Unit) -> &str {
     match unit {
+        Unit::Own(own) => &own.name,
         Unit::Instructions => "instructions",
         Unit::Nanoseconds => "nanoseconds",
         Unit::Count => "count",
@@ -18,18 +19,40 @@ pub(crate) fn unit(unit: Unit) -> &'static str {
 }
 
 /// A figure: `5,732`, `1.234 µs`.
-pub(crate) fn figure(value: f64, unit: Unit) -> String {
+pub(crate) fn figure(value: f64, unit: &Unit) -> String {
     match unit {
         _ if !value.is_finite() => NONE.to_owned(),
         Unit::Nanoseconds => time(value),
+        // Its unit stands with its name.
+        Unit::Own(_) => number(value),
         // A median of an even number may lie half between two counts.
         Unit::Instructions | Unit::Count if value.fract() == 0.0 => grouped(value, 0),
         Unit::Instructions | Unit::Count => grouped(value, 1),
     }
 }
 
+/// A figure of any size, with four digits that count: `5,732`, `0.2500`, `1.234e-7`.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        _ if value.fract() == 0.0 => grouped(value, 0),
+        size if size < 1e-3 => format!("{value:.3e}"),
+        size if size < 0.99995 => grouped(value, 4),
+        _ => grouped(value, decimals(value)),
+    }
+}
+
+/// Decimals of a value from 1 on, so that four digits count.
+fn decimals(value: f64) -> usize {
+    match value.abs() {
+        0.0 => 0,
+        size if size < 9.9995 => 3,
+        size if size < 99.995 => 2,
+        _ => 1,
+    }
+}
+
 /// A difference: `+16`, `-1.20 µs`, `0`.
-pub(crate) fn difference(value: f64, unit: Unit) -> String {
+pub(crate) fn difference(value: f64, unit: &Unit) -> String {
     with_sign(value, figure(value, unit))
 }
 
@@ -73,13 +96,7 @@ pub(crate) fn probability(p: f64) -> String {
 fn time(nanoseconds: f64) -> String {
     let (length, name) = time_unit(nanoseconds);
     let value = nanoseconds / length;
-    let decimals = match value.abs() {
-        0.0 => 0,
-        size if size < 9.9995 => 3,
-        size if size < 99.995 => 2,
-        _ => 1,
-    };
-    format!("{} {name}", grouped(value, decimals))
+    format!("{} {name}", grouped(value, decimals(value)))
 }
 
 /// The unit in which a time reads best: its length in nanoseconds, and its name.
@@ -129,9 +146,9 @@ mod tests {
     #[test]
     fn counts_have_their_thousands_set_apart() {
         let texts =
-            [0.0, 327.0, 5_732.0, 25_537.5, 1_234_567.0].map(|value| figure(value, Unit::Instructions));
+            [0.0, 327.0, 5_732.0, 25_537.5, 1_234_567.0].map(|value| figure(value, &Unit::Instructions));
         assert_eq!(texts, ["0", "327", "5,732", "25,537.5", "1,234,567"]);
-        let texts = [16.0, -10.0, 0.0, -1_000.0].map(|value| difference(value, Unit::Count));
+        let texts = [16.0, -10.0, 0.0, -1_000.0].map(|value| difference(value, &Unit::Count));
         assert_eq!(texts, ["+16", "-10", "0", "-1,000"]);
         assert_eq!([whole(1_320), whole(-7), whole(0), whole(i64::MIN)].join(" "), {
             "+1,320 -7 0 -9,223,372,036,854,775,808"
@@ -139,9 +156,15 @@ mod tests {
     }
 
     #[test]
+    fn figures_of_experiments_keep_four_digits() {
+        let texts = [0.0, 12_345.0, 0.25, 0.001_234_56, 1.234e-7, 941.26, 1234.56].map(number);
+        assert_eq!(texts, ["0", "12,345", "0.2500", "0.0012", "1.234e-7", "941.3", "1,234.6"]);
+    }
+
+    #[test]
     fn times_choose_their_unit_and_keep_four_digits() {
         let texts = [0.0, 3.25, 327.0, 999.96, 1_234.0, 12_345.0, 999_999.0, 5e9, 7.2e12]
-            .map(|value| figure(value, Unit::Nanoseconds));
+            .map(|value| figure(value, &Unit::Nanoseconds));
         let wanted = [
             "0 ns",
             "3.250 ns",
@@ -154,7 +177,7 @@ mod tests {
             "7,200.0 s",
         ];
         assert_eq!(texts, wanted);
-        assert_eq!(difference(-16.0, Unit::Nanoseconds), "-16.00 ns");
+        assert_eq!(difference(-16.0, &Unit::Nanoseconds), "-16.00 ns");
     }
 
     #[test]
@@ -168,7 +191,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_comes_has_a_text(value in any::<f64>()) {
-            for unit in [Unit::Instructions, Unit::Nanoseconds, Unit::Count] {
+            for unit in &[Unit::Instructions, Unit::Nanoseconds, Unit::Count] {
                 prop_assert!(!figure(value, unit).is_empty());
                 prop_assert!(!difference(value, unit).contains("+-"));
             }

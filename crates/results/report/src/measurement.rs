@@ -129,6 +129,7 @@ fn kind(measurement: &Measurement) -> String {
     match measurement.kind {
         Kind::Exact => format!("instructions of one operation, counted; median of {boots}"),
         Kind::Timed => format!("time of one operation on this host, sampled; median of {boots}"),
+        Kind::Recorded => format!("metrics of an experiment; median of {boots}"),
     }
 }
 
@@ -154,7 +155,7 @@ fn event(metric: &Metric) -> Option<(&str, &str)> {
 
 fn row(metric: &Metric, measurement: &Measurement) -> [String; 6] {
     let Range { min, median, max } = range(&metric.values);
-    let text = |value| figure(value, metric.unit);
+    let text = |value| figure(value, &metric.unit);
     let apart = metric.detail.as_ref();
     [
         fit(&safe_line(&metric.name), NAME_MAX),
@@ -174,7 +175,7 @@ fn events(metric: &Metric, measurement: &Measurement) -> String {
         .map(|(other, (_, name))| (range(&other.values).median, name))
         .filter(|(median, _)| *median > 0.0);
     happened
-        .map(|(median, name)| format!("{} {}", figure(median, Unit::Count), safe_line(name)))
+        .map(|(median, name)| format!("{} {}", figure(median, &Unit::Count), safe_line(name)))
         .collect::<Vec<_>>()
         .join(", ")
 }
@@ -187,7 +188,7 @@ fn fields(metric: &Metric, measurement: &Measurement) -> [String; HEAD.len()] {
         measurement.subject.label.clone(),
         measurement.subject.release.clone(),
         metric.name.clone(),
-        unit(metric.unit).to_owned(),
+        unit(&metric.unit).to_owned(),
         number(Some(min)),
         number(Some(median)),
         number(Some(max)),

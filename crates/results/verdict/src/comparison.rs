@@ -27,6 +27,60 @@ pub struct Against {
     pub rows: Vec<Row>,
     /// What could not be measured on both.
     pub missing: Vec<Missing>,
+    /// How the runs ended, if an experiment ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Runs>,
+}
+
+/// How the runs of an experiment ended on the base and on the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Runs {
+    /// On the base.
+    pub base: Ended,
+    /// On the other.
+    pub new: Ended,
+    /// The probability that chance alone makes the one fail so much more often than the other, adjusted for the number of
+    /// looks and metrics; nothing if they fail equally often.
+    pub p: Option<f64>,
+    /// Whether the other fails more often.
+    pub verdict: Verdict,
+}
+
+/// How the runs of an experiment ended on a Kernel. What was skipped or broke says nothing and is not among them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Runs that passed.
+    pub pass: u32,
+    /// Runs that failed.
+    pub fail: u32,
+    /// Runs in which the kernel crashed.
+    pub crash: u32,
+    /// Runs in which it hung.
+    pub hang: u32,
+    /// Why the first run that did not pass did not.
+    pub reason: Option<String>,
+}
+
+impl Ended {
+    /// Runs that did not pass.
+    #[must_use]
+    pub fn failures(&self) -> u32 {
+        self.fail + self.crash + self.hang
+    }
+
+    /// All runs.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.pass + self.failures()
+    }
+}
+
+impl Runs {
+    /// Whether each run failed on the other, and none on the base.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.base.failures() == 0 && self.base.pass > 0 && self.new.pass == 0 && self.new.failures() > 0
+    }
 }
 
 /// How many metrics came to what.
@@ -45,6 +99,11 @@ pub struct Totals {
 }
 
 impl Against {
+    /// All verdicts: those on the metrics, and that on the ends of the runs.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict> + '_ {
+        self.rows.iter().map(|row| row.verdict).chain(self.runs.iter().map(|runs| runs.verdict))
+    }
+
     /// How many metrics came to what.
     #[must_use]
     pub fn totals(&self) -> Totals {
@@ -66,7 +125,7 @@ pub struct Row {
     pub metric: String,
     /// One line on what is measured.
     pub about: String,
-    /// The unit; less is better.
+    /// The unit; less is better, unless it says otherwise.
     pub unit: Unit,
     /// The base.
     pub base: Side,
@@ -74,9 +133,9 @@ pub struct Row {
     pub new: Side,
     /// The other less the base, in the unit: of the medians, or for timed figures the Hodges-Lehmann shift.
     pub difference: f64,
-    /// The same in percent of the base; nothing where that is 0.
+    /// The same in percent of the size of the base; nothing where that is 0.
     pub percent: Option<f64>,
-    /// Where the true difference lies with the confidence of the comparison, in percent: timed figures only.
+    /// Where the true difference lies with the confidence of the comparison, in percent: sampled figures only.
     pub interval: Option<(f64, f64)>,
     /// The probability that chance alone speaks for worse or better like this, adjusted for the number of looks and
     /// metrics: of timed figures whose interval does so, and of counted ones where [`Ground::Boots`] decides.

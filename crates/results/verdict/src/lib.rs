@@ -4,6 +4,7 @@
 //! * [`nested`]: runs that are nested in boots: how often something fails, and how much of it is decided at boot
 //! * [`exact`]: from counted figures to a comparison
 //! * [`timed`]: from timed figures to a comparison, and how many boots it takes
+//! * [`recorded`]: from the runs of an experiment to a comparison
 //! * [`noise`]: what comparisons of a kernel with itself say about this machine
 //! * [`disturbance`]: which conditions of the host make a sample doubtful
 //! * [`statistics`]: what they stand on
@@ -19,16 +20,19 @@ pub mod flaky;
 mod matching;
 pub mod nested;
 pub mod noise;
+pub mod recorded;
 pub mod statistics;
 pub mod timed;
 pub mod why;
 
 pub use comparison::{
-    Against, Change, Comparison, Ground, Missing, Noise, Row, Side, Steadiness, Totals, Verdict, Why,
+    Against, Change, Comparison, Ended, Ground, Missing, Noise, Row, Runs, Side, Steadiness, Totals, Verdict,
+    Why,
 };
 pub use disturbance::disturbed;
 pub use exact::compare_exact;
 pub use flaky::Consistency;
 pub use nested::{Alarms, BootRuns, Estimate, Nested, Price};
+pub use recorded::compare_recorded;
 pub use timed::{Design, Sequential, compare_timed};
 pub use why::{explain, why};

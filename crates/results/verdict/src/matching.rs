@@ -24,9 +24,9 @@ impl Shared<'_> {
         Row {
             metric: metric.name.clone(),
             about: metric.about.clone(),
-            unit: metric.unit,
+            unit: metric.unit.clone(),
             difference,
-            percent: (base.median != 0.0).then(|| difference / base.median * 100.0),
+            percent: (base.median != 0.0).then(|| difference / base.median.abs() * 100.0),
             base,
             new,
             interval: None,
@@ -101,7 +101,7 @@ fn side(
 /// What `of` comes to: the worst first, then what is undecided, what is better and what is the same, each by its size.
 pub(crate) fn against(of: &Measurement, mut rows: Vec<Row>, missing: Vec<Missing>) -> Against {
     rows.sort_by(|a, b| a.verdict.cmp(&b.verdict).then_with(|| by_size(a, b)));
-    Against { subject: of.subject.clone(), rows, missing }
+    Against { subject: of.subject.clone(), rows, missing, runs: None }
 }
 
 /// The larger one first; what has no percentage, since the base is 0, before all others.

@@ -13,7 +13,7 @@ pub mod order;
 pub mod sequential;
 
 pub use compare::compare_timed;
-pub use decide::{Decision, Pair, decide};
+pub use decide::{Decision, Pair, Sort, decide};
 pub use design::Design;
 pub use order::order;
 pub use sequential::Sequential;

@@ -49,7 +49,9 @@ fn measurement(label: &str, metrics: Vec<Metric>) -> Measurement {
         parameters: text(),
         machine: text(),
     };
-    let boots = (0..40).map(|seed| Boot { seed, took: Duration::from_secs(2), conditions: None }).collect();
+    let boots = (0..40)
+        .map(|seed| Boot { seed, took: Duration::from_secs(2), conditions: None, run: None })
+        .collect();
     let (procedure, code, notes) = (String::new(), BTreeMap::new(), Vec::new());
     Measurement { subject, kind: Kind::Exact, procedure, boots, metrics, code, notes }
 }

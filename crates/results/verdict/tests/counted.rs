@@ -75,7 +75,9 @@ fn measurement(world: World, random: &mut Random, boots: usize) -> Measurement {
         subject: Subject::default(),
         kind: Kind::Exact,
         procedure: String::new(),
-        boots: (0..boots as u64).map(|seed| Boot { seed, took: Duration::ZERO, conditions: None }).collect(),
+        boots: (0..boots as u64)
+            .map(|seed| Boot { seed, took: Duration::ZERO, conditions: None, run: None })
+            .collect(),
         metrics: (0..METRICS).map(metric).collect(),
         code: BTreeMap::new(),
         notes: Vec::new(),

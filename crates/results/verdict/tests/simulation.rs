@@ -59,7 +59,7 @@ fn compare(base_noise: Noise, new_noise: Noise, change: f64, design: &Design) ->
         let more = look as usize - base.len();
         base.extend(base_noise.boots(&mut random, 0.0, more));
         new.extend(new_noise.boots(&mut random, change, more));
-        let decision = decide(&[Pair { base: &base, new: &new }], design)[0];
+        let decision = decide(&[Pair::of_times(&base, &new)], design)[0];
         missed |= decision.interval.is_some_and(|(low, high)| change < low || high < change);
         let is_decided = decision.verdict != Verdict::Undecided;
         end = Some(End { decision, boots: look, missed });
@@ -184,7 +184,7 @@ impl Mixture {
                 (noise.boots(&mut random, 0.0, 12), noise.boots(&mut random, change, 12))
             })
             .collect();
-        let pairs: Vec<Pair> = values.iter().map(|(base, new)| Pair { base, new }).collect();
+        let pairs: Vec<Pair> = values.iter().map(|(base, new)| Pair::of_times(base, new)).collect();
         let decisions = decide(&pairs, &design);
         let claims =
             |decisions: &[Decision]| decisions.iter().filter(|decision| is_claim(decision)).count() as f64;

@@ -76,9 +76,9 @@ impl FiguresRequest {
 /// How time is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimedRequest {
-    /// How long it may take.
-    #[serde(with = "judge::json::seconds")]
-    pub budget: Duration,
+    /// How long it may take; what is usual if it is not set.
+    #[serde(default, with = "judge::json::optional_seconds")]
+    pub budget: Option<Duration>,
     /// The smallest difference that is of interest, as a fraction.
     pub min_effect: f64,
     /// What the order of boots is drawn from; another number each time if it is not set.
@@ -90,7 +90,18 @@ pub struct TimedRequest {
 
 impl Default for TimedRequest {
     fn default() -> Self {
-        Self { budget: Duration::from_secs(600), min_effect: 0.01, seed: None, leave_out_disturbed: false }
+        Self { budget: None, min_effect: 0.01, seed: None, leave_out_disturbed: false }
+    }
+}
+
+impl TimedRequest {
+    /// How long boots are made if the user does not say it.
+    pub const USUAL_BUDGET: Duration = Duration::from_secs(600);
+
+    /// How long it may take.
+    #[must_use]
+    pub fn budget(&self) -> Duration {
+        self.budget.unwrap_or(Self::USUAL_BUDGET)
     }
 }
 

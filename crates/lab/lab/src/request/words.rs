@@ -133,11 +133,16 @@ impl Words {
     /// What is measured, and how.
     pub fn figures(&mut self, figures: &FiguresRequest) {
         self.each("--metric", &figures.operations);
+        self.flag("--timed", figures.timed.is_some());
+        self.sampled(figures);
+    }
+
+    /// How samples are taken.
+    pub fn sampled(&mut self, figures: &FiguresRequest) {
         self.each("--boots", figures.boots);
         let Some(timed) = &figures.timed else { return };
         let usual = TimedRequest::default();
-        self.flag("--timed", true);
-        self.time("--budget", (timed.budget != usual.budget).then_some(timed.budget));
+        self.time("--budget", timed.budget);
         let min_effect = (timed.min_effect != usual.min_effect).then_some(timed.min_effect * 100.0);
         self.each("--min-effect", min_effect.map(|percent| format!("{percent}%")));
         self.each("--seed", timed.seed);

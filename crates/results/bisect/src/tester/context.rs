@@ -15,7 +15,7 @@ use super::{Test, requests};
 use crate::axis::Subject;
 use crate::environment::Environment;
 use crate::event::Progress;
-use crate::question::Question;
+use crate::question::{Question, RecordedMetric};
 use crate::request::BisectRequest;
 
 /// Digits of the name of a configuration that stays.
@@ -49,7 +49,9 @@ impl Context<'_> {
         call(&match &self.request.question {
             Question::Build => requests::build(subject).words(),
             Question::Metric { .. } => requests::measure(self.request, subject, 1).words(),
-            Question::Experiment(choice) => requests::experiment(self.request, choice, subject, seed).words(),
+            Question::Experiment(choice) | Question::Recorded(RecordedMetric { experiment: choice, .. }) => {
+                requests::experiment(self.request, choice, subject, seed).words()
+            }
             _ => requests::run(self.request, subject, 1).words(),
         })
     }

@@ -4,23 +4,23 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Instant;
 
-use judge::Run;
-use lab::experiment::{PreparedExperiment, Watching};
+use judge::{Outcome, Run};
+use lab::experiment::{ExperimentChoice, PreparedExperiment, Watching};
 use lab::request::{ExperimentRequest, KernelRequest};
-use ledger::{ExperimentFolder, ExperimentResult, kept_runs};
+use ledger::{ExperimentResult, KeptRun, carry_out, kept_runs};
+use measure::quantile::median;
 
 use super::context::{Context, Ready};
 use super::failure::Failure;
 use super::requests::FIRST_SEED;
 use super::runs::Runs;
 use super::shares::{Part, Tell};
-use super::tally::small;
+use super::tally::{small, trouble};
 use super::{Tested, requests};
 use crate::answer::Answer;
 use crate::bisection::Evidence;
 use crate::error::Error;
 use crate::event::Progress;
-use crate::experiment::ExperimentChoice;
 
 /// Where the runs are in the folder of a bisection.
 const RUNS: &str = "runs";
@@ -37,7 +37,7 @@ pub(super) struct Trial<'a> {
 
 /// A run that was made.
 struct Made {
-    run: Run,
+    result: ExperimentResult,
     /// The name of the folder where it is kept; the next run goes on with one that broke.
     folder: Option<String>,
     /// By the search before it was stopped.
@@ -59,6 +59,15 @@ pub(crate) fn forget(directory: &Path) -> Result<(), Error> {
     }
 }
 
+/// Why a run says nothing about a metric.
+fn no_figure(metric: &str, run: &Run) -> String {
+    match run.outcome {
+        Outcome::Pass => format!("it recorded no {metric}"),
+        Outcome::Skip => format!("it is skipped: {}", run.reason),
+        outcome => format!("it recorded no {metric}: {}: {}", outcome.name(), run.reason),
+    }
+}
+
 impl Trial<'_> {
     /// Makes a part of the runs of the test, one after the other.
     pub(super) fn runs(self, part: Part, tell: &Tell<'_>) -> Result<Tested, Error> {
@@ -67,8 +76,8 @@ impl Trial<'_> {
         let mut runs = Vec::new();
         for number in first..first.saturating_add(part.times) {
             match self.run(number, tell) {
-                Ok(Made { run, folder, is_earlier }) => {
-                    tally.take(small(&run));
+                Ok(Made { result, folder, is_earlier }) => {
+                    tally.take(small(&result.run));
                     tally.reused += u32::from(is_earlier);
                     runs.extend(folder);
                 }
@@ -91,6 +100,40 @@ impl Trial<'_> {
         Ok(Tested { others, reused, preparation, each, ..Tested::at_once(answer, evidence) })
     }
 
+    /// Makes a part of the runs of the test and takes the median of what each of them records of a metric.
+    pub(super) fn figures(self, metric: &str, part: Part, tell: &Tell<'_>) -> Result<Tested, Error> {
+        let (start, first) = (Instant::now(), self.ready.test.boot.saturating_add(part.before));
+        let (mut runs, mut values, mut reused) = (Vec::new(), Vec::new(), 0);
+        let mut untestable = None;
+        for number in first..first.saturating_add(part.times) {
+            let made = match self.run(number, tell) {
+                Ok(made) => made,
+                Err(Failure::OfKernel(why)) => {
+                    untestable = Some(why);
+                    break;
+                }
+                Err(Failure::Of(error)) => return Err(error),
+            };
+            if let Some(why) = trouble(&made.result.run) {
+                return Err(Error::Broken(why));
+            }
+            runs.extend(made.folder);
+            reused += u32::from(made.is_earlier);
+            match median(&made.result.values(metric)) {
+                Some(value) => values.push(value),
+                None => {
+                    untestable = Some(no_figure(metric, &made.result.run));
+                    break;
+                }
+            }
+        }
+        let each = start.elapsed() / part.times.saturating_sub(reused).max(1);
+        let answer = untestable.map_or(Answer::Values(values), Answer::CannotTest);
+        let evidence = self.evidence(Evidence { runs, ..Evidence::default() });
+        let preparation = self.ready.took;
+        Ok(Tested { reused, preparation, each, ..Tested::at_once(answer, evidence) })
+    }
+
     /// What was seen, with the command that makes the Run once more that stands for all.
     fn evidence(self, seen: Evidence) -> Evidence {
         let seed = seen.run.as_ref().map_or(FIRST_SEED, |run| run.seed);
@@ -105,23 +148,15 @@ impl Trial<'_> {
         let (root, name, identity) = (context.directory.join(RUNS), prepared.name(), prepared.identity());
         let mut earlier = kept_runs(&root, &name, &identity);
         if let Some((folder, result)) = earlier.find(|(folder, _)| !which.is_counted(folder)) {
-            return Ok(Made { run: result.run, folder: Some(folder), is_earlier: true });
+            return Ok(Made { result, folder: Some(folder), is_earlier: true });
         }
-        let failed = |error: std::io::Error| Error::Broken(format!("{}: {error}", root.display()));
-        let kept = ExperimentFolder::open(&root, &name, &identity).map_err(failed)?;
         let on_call = |text: &str| tell(Progress::Working(text.to_string()));
         let watching = Watching { on_record: &mut |_| (), on_call: &on_call };
-        let carried = context.preparing(&mut |progress| tell(progress), |context| {
-            prepared.run(context, (&kept.journal(), kept.path()), watching)
+        let kept = context.preparing(&mut |progress| tell(progress), |context| {
+            carry_out::<Failure>(&prepared, &root, context, watching)
         })?;
-        if context.is_interrupted() {
-            return Err(Error::Interrupted.into());
-        }
-        let is_final = carried.verdict.is_final();
-        let result = ExperimentResult::new(&prepared, carried);
-        let path = kept.keep(&result, is_final).map_err(failed)?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Made { run: result.run, folder: is_final.then_some(name), is_earlier: false })
+        let Some(KeptRun { result, folder }) = kept else { return Err(Error::Interrupted.into()) };
+        Ok(Made { result, folder, is_earlier: false })
     }
 
     fn prepared(self, number: u32, tell: &Tell<'_>) -> Result<PreparedExperiment, Failure> {

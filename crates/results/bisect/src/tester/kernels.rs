@@ -64,6 +64,10 @@ impl<'a> KernelTester<'a> {
                 let trial = Trial { context: &self.context, ready, choice, which: &self.runs };
                 trial.runs(part, tell)
             }),
+            Question::Recorded(metric) => in_shares(share, emit, |part, tell| {
+                let (choice, which) = (&metric.experiment, &self.runs);
+                Trial { context: &self.context, ready, choice, which }.figures(&metric.name, part, tell)
+            }),
             Question::Case(_) | Question::Program(_) => self.runs.run(&self.context, ready, share, emit),
         };
         if self.context.is_interrupted() { Err(Error::Interrupted) } else { tested }
@@ -112,7 +116,8 @@ impl Tester for KernelTester<'_> {
 
     fn jobs(&self) -> usize {
         // A build takes all CPUs, and times that are measured are those of a host that does nothing else.
-        if matches!(self.context.request.question, Question::Build | Question::Metric { timed: true, .. }) {
+        let question = &self.context.request.question;
+        if matches!(question, Question::Build) || question.measured().is_some_and(|metric| metric.is_timed) {
             return 1;
         }
         let cpus = self.context.request.machine.cpus.unwrap_or(1).max(1) as usize;

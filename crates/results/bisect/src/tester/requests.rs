@@ -1,6 +1,7 @@
 //! The requests that make tests: whoever has doubts can type them.
 
 use lab::Isolation;
+use lab::experiment::ExperimentChoice;
 use lab::request::{
     ExperimentRequest, FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, RunPolicy, RunRequest,
     Selection, TimedRequest, Version,
@@ -8,7 +9,6 @@ use lab::request::{
 use lab::suites::select::DEFAULT;
 
 use crate::axis::Subject;
-use crate::experiment::ExperimentChoice;
 use crate::question::Question;
 use crate::request::BisectRequest;
 
@@ -25,7 +25,11 @@ pub(super) fn run(request: &BisectRequest, subject: &Subject, times: u32) -> Run
             RunPolicy { repeat: Some(times), ..RunPolicy::default() }
         }
         // A clone does not boot.
-        Question::Boot | Question::Log(_) | Question::Build | Question::Experiment(_) => {
+        Question::Boot
+        | Question::Log(_)
+        | Question::Build
+        | Question::Experiment(_)
+        | Question::Recorded(_) => {
             RunPolicy { isolation: Isolation::Suite, no_retry: true, ..RunPolicy::default() }
         }
     };

@@ -198,7 +198,7 @@ fn says_nothing(outcome: Outcome, reason: &str) -> String {
 }
 
 /// What is wrong with kiln or the host.
-fn trouble(run: &Run) -> Option<String> {
+pub(crate) fn trouble(run: &Run) -> Option<String> {
     let is_ours = matches!(run.blame, Some(Blame::Host | Blame::Kiln));
     is_ours.then(|| format!("{}: {}", run.case, run.reason))
 }

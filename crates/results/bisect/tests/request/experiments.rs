@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use bisect::{BisectRequest, Bisection, Conclusion, Error, ExperimentChoice, Question};
+use bisect::{BisectRequest, Bisection, Conclusion, Error, Question, RecordedMetric};
+use lab::experiment::ExperimentChoice;
 use ledger::ExperimentResult;
 use script::Mode;
 use tempfile::TempDir;
@@ -26,7 +27,9 @@ impl Asked {
     }
 
     fn write(&self, body: &str) {
-        let begin = "experiment(question = \"why?\")\n\ndef look(lab):\n";
+        let measures = "[metric_info(\"cost\", unit = \"steps\"), \
+             metric_info(\"speed\", unit = \"Mbit/s\", better = \"more\", kind = \"timed\")]";
+        let begin = format!("experiment(question = \"why?\", measures = {measures})\n\ndef look(lab):\n");
         let change = "    change = int(lab.kernels[0].locator.split(\"/\")[-1])\n";
         let script = format!("{begin}{change}    {body}\n\nstep(look)\n");
         std::fs::write(self.folder.path().join("experiment.star"), script).unwrap();
@@ -36,6 +39,15 @@ impl Asked {
         let folder = self.folder.path().to_path_buf();
         let choice = ExperimentChoice { name: "it".to_string(), folder, mode: Mode::Short };
         asks(BisectRequest { question: Question::Experiment(choice), ..request("", "") })
+    }
+
+    /// The same about a metric that it records.
+    fn about(&self, metric: &str, worse_by: Option<f64>) -> BisectRequest {
+        let folder = self.folder.path().to_path_buf();
+        let experiment = ExperimentChoice { name: "it".to_string(), folder, mode: Mode::Short };
+        let unit = experiment.unit(metric).unwrap();
+        let asked = RecordedMetric { experiment, name: metric.to_string(), unit, worse_by };
+        BisectRequest { question: Question::Recorded(asked), ..self.request() }
     }
 
     fn bisect(&self, request: &BisectRequest) -> Result<Bisection, Error> {
@@ -166,4 +178,58 @@ fn runs_of_a_test_that_was_interrupted_count_unless_the_search_is_fresh() {
     request.search.fresh = true;
     let fresh = asked.bisect(&request).unwrap();
     assert_eq!((fresh.steps.reused, entries(&folder).len() as u32), (0, fresh.steps.runs));
+}
+
+#[test]
+fn the_change_that_moved_a_metric_is_found_whatever_its_kind_and_direction() {
+    let steps = Asked::of("metric(\"cost\", 10 if change < 3 else 11)");
+    let bisection = steps.bisect(&steps.about("cost", None)).unwrap();
+    assert_eq!(culprits(&bisection), ["change 3"]);
+    assert_eq!(bisection.threshold.map(|threshold| threshold.at), Some(10.5));
+    assert_eq!((&bisection.first.state.values[..], bisection.last.state.bad), (&[10.0; 3][..], 3));
+
+    let noisy = "metric(\"speed\", (100 if change < 4 else 80) + 10 * lab.random())";
+    let slower = Asked::of(noisy);
+    let bisection = slower.bisect(&slower.about("speed", None)).unwrap();
+    assert_eq!(culprits(&bisection), ["change 4"]);
+    assert!(bisection.threshold.is_some_and(|threshold| !threshold.above), "{:?}", bisection.threshold);
+
+    let in_two = Asked::of("metric(\"speed\", [100, 98, 98, 80, 80, 80, 80][change] + lab.random())");
+    assert_eq!(culprits(&in_two.bisect(&in_two.about("speed", None)).unwrap()), ["change 3"]);
+    assert_eq!(culprits(&in_two.bisect(&in_two.about("speed", Some(0.01))).unwrap()), ["change 1"]);
+}
+
+#[test]
+fn a_metric_that_is_better_at_the_bad_end_has_swapped_ends() {
+    let asked = Asked::of("metric(\"speed\", (100 if change < 4 else 120) + lab.random())");
+    let error = asked.bisect(&asked.about("speed", None)).unwrap_err();
+    assert!(matches!(error, Error::Swapped { .. }) && error.is_usage(), "{error}");
+}
+
+#[test]
+fn a_run_that_fails_counts_with_what_it_recorded_before_and_one_without_figure_answers_nothing() {
+    let fails = "metric(\"cost\", 10 if change < 3 else 11)\n    expect(change < 2, \"wrong\")";
+    let asked = Asked::of(fails);
+    assert_eq!(culprits(&asked.bisect(&asked.about("cost", None)).unwrap()), ["change 3"]);
+    let missing = "expect(change not in [2, 3], \"wrong\")\n    metric(\"cost\", 10 if change < 2 else 11)";
+    let asked = Asked::of(missing);
+    let bisection = asked.bisect(&asked.about("cost", None)).unwrap();
+    assert!(matches!(bisection.conclusion, Conclusion::Suspects { .. }), "{bisection:?}");
+    let mut untestable = bisection.states.iter().filter_map(|state| state.untestable.as_deref());
+    assert!(untestable.all(|why| why.starts_with("it recorded no cost: fail: expected: wrong")));
+    let nowhere = Asked::of("pass");
+    let error = nowhere.bisect(&nowhere.about("cost", None)).unwrap_err().to_string();
+    assert!(error.ends_with("cannot be tested: it recorded no cost"), "{error}");
+}
+
+#[test]
+fn the_commands_of_a_metric_run_the_experiment_on_both_sides() {
+    let asked = Asked::of("metric(\"cost\", 10 if change < 3 else 11)");
+    let bisection = asked.bisect(&asked.about("cost", None)).unwrap();
+    let run = format!("kiln exp run {} --kernel /kernels/", asked.folder.path().display());
+    assert!(bisection.reproduce.iter().all(|line| line.starts_with(&run)), "{:?}", bisection.reproduce);
+    assert_eq!(
+        bisection.states.iter().flat_map(|state| &state.evidence.runs).count() as u32,
+        bisection.steps.runs
+    );
 }

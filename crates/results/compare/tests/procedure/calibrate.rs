@@ -18,7 +18,7 @@ fn request() -> CalibrateRequest {
         program: None,
         operations: vec![OPERATION.to_string()],
         boots: Some(5),
-        timed: TimedRequest { budget: Duration::ZERO, ..TimedRequest::default() },
+        timed: TimedRequest { budget: Some(Duration::ZERO), ..TimedRequest::default() },
         machine: figures().1,
     }
 }
@@ -26,7 +26,7 @@ fn request() -> CalibrateRequest {
 #[test]
 fn what_is_learnt_of_this_host_is_part_of_later_comparisons() {
     let world = World::new(costs);
-    let timed = TimedRequest { budget: Duration::from_secs(600), ..TimedRequest::default() };
+    let timed = TimedRequest { budget: Some(Duration::from_secs(600)), ..TimedRequest::default() };
     let done = world.calibrate(&CalibrateRequest { timed: timed.clone(), ..request() }).unwrap();
     assert_eq!((done.kernel.as_str(), done.comparisons), ("/kernels/quick", 20));
     assert!(done.noise.floor > 0.0 && done.noise.floor < 1.0, "{:?}", done.noise);

@@ -40,6 +40,8 @@ pub(crate) struct World {
     pub(crate) image_size: u64,
     /// The user stops kiln at this boot.
     pub(crate) stop_at: usize,
+    /// The user stops kiln when it looks for an image for this time.
+    pub(crate) stop_at_image: usize,
     interrupt: AtomicBool,
     folder: TempDir,
 }
@@ -53,6 +55,7 @@ impl World {
             booted: Mutex::new(Vec::new()),
             image_size: 2 << 20,
             stop_at: usize::MAX,
+            stop_at_image: usize::MAX,
             interrupt: AtomicBool::new(false),
             folder: tempfile::tempdir().unwrap(),
         }
@@ -68,6 +71,12 @@ impl World {
 
     fn environment(&self) -> Environment<'_> {
         Environment { backend: self, interrupt: &self.interrupt, measurements: self.measurements() }
+    }
+
+    /// The user calls kiln again, and does not stop it.
+    pub(crate) fn goes_on(&mut self) {
+        (self.stop_at, self.stop_at_image) = (usize::MAX, usize::MAX);
+        self.interrupt.store(false, Ordering::Relaxed);
     }
 
     pub(crate) fn compare(&self, request: &CompareRequest) -> Result<Compared, Error> {
@@ -99,7 +108,11 @@ impl Backend for World {
     fn kernel(&self, wanted: &KernelRequest, _waiting: &mut Waiting<'_>) -> Result<Kernel, kbuild::Error> {
         let image = wanted.locator.path().unwrap();
         let name = image.file_name().unwrap().to_string_lossy().into_owned();
-        self.found.lock().unwrap().push(name.clone());
+        let mut found = self.found.lock().unwrap();
+        found.push(name.clone());
+        if found.len() >= self.stop_at_image {
+            self.interrupt.store(true, Ordering::Relaxed);
+        }
         Ok(Kernel {
             locator: wanted.locator.to_string(),
             image_hash: name,
@@ -210,7 +223,7 @@ fn nothing(candidate: &Candidate<'_>, kind: Kind, procedure: &str) -> Measuremen
 /// Adds a boot in which the operation had this cost, or crashed.
 fn add(measured: &mut Measurement, cost: Option<f64>, seed: u64) {
     let boot = u32::try_from(measured.boots.len()).unwrap();
-    measured.boots.push(Boot { seed, took: Duration::ZERO, conditions: None });
+    measured.boots.push(Boot { seed, took: Duration::ZERO, conditions: None, run: None });
     for metric in &mut measured.metrics {
         match cost {
             Some(cost) => metric.values.push(Value {

@@ -9,6 +9,7 @@
 mod calibrate;
 mod counted;
 mod earlier;
+mod experiments;
 mod fake;
 mod roots;
 mod timed;

@@ -46,7 +46,7 @@ fn there_are_as_many_boots_as_were_asked_for() {
 fn no_boot_begins_after_the_time_is_over() {
     let world = World::new(costs);
     let mut request = timed(&["quick", "slow"], None);
-    request.figures.timed = Some(TimedRequest { budget: Duration::ZERO, ..TimedRequest::default() });
+    request.figures.timed = Some(TimedRequest { budget: Some(Duration::ZERO), ..TimedRequest::default() });
     let done = world.compare(&request).unwrap();
     assert_eq!((done.conclusion, world.booted().len()), (Conclusion::Nothing, 0));
 }

@@ -5,7 +5,7 @@ use bisect::{Belief, Progress, Purpose};
 use measure::Unit;
 
 use crate::axis::Mark;
-use crate::figures::figure;
+use crate::figures::{figure, number};
 use crate::repeats::probability;
 use crate::safe::safe_line;
 use crate::words::{brief, many, runs, span};
@@ -83,7 +83,7 @@ fn tested(name: &str, answer: &Answer, values: &[f64], reused: u32) -> String {
 
 /// Values as they are, the first few.
 fn figures(values: &[f64]) -> String {
-    let shown = values.iter().take(5).map(|value| figure(*value, Unit::Count)).collect::<Vec<_>>().join(" ");
+    let shown = values.iter().take(5).map(|value| number(*value)).collect::<Vec<_>>().join(" ");
     if values.len() > 5 { format!("{shown} …") } else { shown }
 }
 
@@ -106,7 +106,7 @@ pub(super) fn left(belief: &Belief) -> String {
     }
     let time =
         if belief.time_left.is_zero() { String::new() } else { format!(", {}", span(belief.time_left)) };
-    format!("{} {steps}, ~{} left{time}", belief.steps, figure(states, Unit::Count))
+    format!("{} {steps}, ~{} left{time}", belief.steps, figure(states, &Unit::Count))
 }
 
 /// The most probable candidate with its probability.

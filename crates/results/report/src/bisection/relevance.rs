@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use bisect::{Bisection, ExperimentChoice, Question};
+use bisect::{Bisection, Question, RecordedMetric};
+use lab::experiment::ExperimentChoice;
 
 use super::functions::changed;
 use super::sides::{Sides, sides};
@@ -30,7 +31,9 @@ pub(super) fn wanted(bisection: &Bisection) -> BTreeSet<String> {
 fn of_question(question: &Question) -> BTreeSet<String> {
     let text = match question {
         Question::Case(text) | Question::Program(text) | Question::Log(text) => text,
-        Question::Metric { name, .. } | Question::Experiment(ExperimentChoice { name, .. }) => name,
+        Question::Metric { name, .. }
+        | Question::Recorded(RecordedMetric { name, .. })
+        | Question::Experiment(ExperimentChoice { name, .. }) => name,
         Question::Boot | Question::Build => return BTreeSet::new(),
     };
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);

@@ -1,6 +1,7 @@
 //! Statements about a bisection, for terminals, pages and mails.
 
-use bisect::{Bisection, Check, Checked, Conclusion, ExperimentChoice, Kind, Question, StateReport};
+use bisect::{Bisection, Check, Checked, Conclusion, Kind, Question, RecordedMetric, StateReport};
+use lab::experiment::ExperimentChoice;
 use measure::Unit;
 use measure::quantile::median;
 use verdict::Alarms;
@@ -166,7 +167,7 @@ pub(super) fn seen(bisection: &Bisection, state: &StateReport) -> String {
         count => format!("median of {count} boots"),
     };
     match (median(&state.values), &state.untestable) {
-        (Some(value), _) => format!("{} ({boots})", value_text(value, unit)),
+        (Some(value), _) => format!("{} ({boots})", value_text(value, &unit)),
         (None, Some(why)) if mark(bisection, state) == Mark::Untestable => {
             format!("cannot be tested: {}", fit(&safe_line(why), 2 * NAME_MAX))
         }
@@ -191,23 +192,28 @@ pub(super) fn metric(bisection: &Bisection, sides: Sides<'_>) -> Option<String> 
     let (old, new) = (median(&sides.without.values)?, median(&sides.with.values)?);
     let part =
         if old == 0.0 { String::new() } else { format!(" ({} %)", percent(100.0 * (new - old) / old)) };
-    Some(format!("{}{part}", difference(new - old, unit)))
+    Some(format!("{}{part}", difference(new - old, &unit)))
 }
 
 /// From where on the metric counts as bad.
 pub(super) fn threshold(bisection: &Bisection) -> Option<String> {
     let threshold = bisection.threshold?;
     let side = if threshold.above { "above" } else { "below" };
-    Some(format!("{side} {} counts as bad", value_text(threshold.at, unit(&bisection.question))))
+    Some(format!("{side} {} counts as bad", value_text(threshold.at, &unit(&bisection.question))))
 }
 
-fn value_text(value: f64, unit: Unit) -> String {
-    let name = if unit == Unit::Instructions { " instructions" } else { "" };
+fn value_text(value: f64, unit: &Unit) -> String {
+    let name = match unit {
+        Unit::Instructions => " instructions".to_owned(),
+        Unit::Own(own) => format!(" {}", safe_line(&own.name)),
+        Unit::Nanoseconds | Unit::Count => String::new(),
+    };
     format!("{}{name}", figure(value, unit))
 }
 
 fn unit(question: &Question) -> Unit {
     match question {
+        Question::Recorded(metric) => Unit::Own(metric.unit.clone()),
         Question::Metric { timed: true, .. } => Unit::Nanoseconds,
         // What else was counted than instructions has a name of its own behind that of the metric.
         Question::Metric { name, .. } if !name.contains(':') => Unit::Instructions,
@@ -235,7 +241,7 @@ fn rate(bisection: &Bisection) -> Option<String> {
 /// How many tests it took: states, and what plain halving would have taken; runs.
 pub(super) fn steps(bisection: &Bisection) -> [String; 2] {
     let steps = bisection.steps;
-    let expected = figure((steps.expected * 10.0).round() / 10.0, Unit::Count);
+    let expected = figure((steps.expected * 10.0).round() / 10.0, &Unit::Count);
     let states = if steps.taken == 1 { "1 state".to_owned() } else { format!("{} states", steps.taken) };
     let rounds = match steps.rounds {
         rounds if rounds == 0 || rounds >= steps.taken => String::new(),
@@ -268,7 +274,9 @@ pub(super) fn symptom(question: &Question) -> String {
         Question::Boot => "the kernel does not boot".to_owned(),
         Question::Log(text) => format!("the log has \"{text}\""),
         Question::Build => "the kernel does not build".to_owned(),
-        Question::Metric { name, .. } => format!("{name} is worse"),
+        Question::Metric { name, .. } | Question::Recorded(RecordedMetric { name, .. }) => {
+            format!("{name} is worse")
+        }
     };
     fit(&safe_line(&text), NAME_MAX)
 }

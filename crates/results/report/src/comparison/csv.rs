@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use verdict::{Against, Comparison, Row, Side};
+use verdict::{Against, Comparison, Ended, Row, Runs, Side};
 
 use super::kind::{ground_name, kind_name};
 use super::rows::name;
@@ -35,6 +35,9 @@ const HEAD: [&str; 18] = [
 const LABELS: usize = 2;
 const VERDICT: usize = 15;
 
+/// The name of the share of the runs that failed.
+const FAILED: &str = "failed runs";
+
 /// The verdict on what could not be measured on both.
 const NOT_MEASURED: &str = "not-measured";
 
@@ -62,7 +65,22 @@ fn lines(against: &Against) -> impl Iterator<Item = [String; HEAD.len() - LABELS
         line[VERDICT - LABELS] = NOT_MEASURED.to_owned();
         line
     });
-    against.rows.iter().map(line).chain(missing)
+    against.rows.iter().map(line).chain(against.runs.iter().map(line_of_runs)).chain(missing)
+}
+
+/// How often runs failed, as if that were a metric.
+fn line_of_runs(runs: &Runs) -> [String; HEAD.len() - LABELS] {
+    let mut line = [const { String::new() }; HEAD.len() - LABELS];
+    FAILED.clone_into(&mut line[0]);
+    "runs".clone_into(&mut line[1]);
+    let share = |ended: &Ended| f64::from(ended.failures()) / f64::from(ended.total().max(1));
+    let (base, new) = (share(&runs.base), share(&runs.new));
+    line[3] = number(Some(base));
+    line[6] = number(Some(new));
+    line[8] = number(Some(new - base));
+    line[12] = number(runs.p);
+    line[VERDICT - LABELS] = name(runs.verdict).to_owned();
+    line
 }
 
 fn line(row: &Row) -> [String; HEAD.len() - LABELS] {
@@ -71,7 +89,7 @@ fn line(row: &Row) -> [String; HEAD.len() - LABELS] {
         (side(&row.base), side(&row.new));
     [
         row.metric.clone(),
-        unit(row.unit).to_owned(),
+        unit(&row.unit).to_owned(),
         base_min,
         base_median,
         base_max,

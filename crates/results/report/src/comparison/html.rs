@@ -73,6 +73,7 @@ fn section(section: Section<'_>, room: &mut Room) -> Markup {
     html! {
         section {
             @if comparison.others.len() > 1 { h2 { (short(&named(&against.subject))) } }
+            @if let Some(runs) = &against.runs { p.totals { (text(statement::runs(runs))) } }
             p.totals { (text(statement::totals(against))) }
             (tables::recurring_functions(against))
             @if !against.rows.is_empty() { (room.used(tables::rows(section))) }
@@ -93,5 +94,6 @@ fn unit(kind: Kind) -> &'static str {
     match kind {
         Kind::Exact => "instructions",
         Kind::Timed => "time",
+        Kind::Recorded => "in its unit",
     }
 }

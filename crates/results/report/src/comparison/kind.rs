@@ -5,17 +5,18 @@ use verdict::{Ground, Row, Side, Steadiness};
 
 use crate::figures::figure;
 
-/// `constant`, `varies by ±8 in 5 boots`; nothing for times.
+/// `constant`, `varies by ±8 in 5 boots`; nothing for times that kiln takes, `timed` for what an experiment samples.
 pub(super) fn kind(row: &Row) -> String {
     match row.steadiness {
+        None if matches!(row.unit, Unit::Own(_)) && row.unit.is_timed() => "timed".to_owned(),
         None => String::new(),
         Some(Steadiness::Constant) => "constant".to_owned(),
-        Some(Steadiness::Varying) => varies([&row.base, &row.new], row.unit),
+        Some(Steadiness::Varying) => varies([&row.base, &row.new], &row.unit),
     }
 }
 
 /// Half of the range of the boots of one Kernel, the one whose boots differ more.
-fn varies(sides: [&Side; 2], unit: Unit) -> String {
+fn varies(sides: [&Side; 2], unit: &Unit) -> String {
     let range = |side: &Side| {
         let boots = side.boots.iter().copied();
         boots.clone().fold(f64::NEG_INFINITY, f64::max) - boots.fold(f64::INFINITY, f64::min)
@@ -65,9 +66,9 @@ mod tests {
 
     #[test]
     fn the_kernel_whose_boots_differ_more_is_told_of() {
-        let text = varies([&side(&[5118.0, 5134.0]), &side(&[5120.0; 5])], Unit::Instructions);
+        let text = varies([&side(&[5118.0, 5134.0]), &side(&[5120.0; 5])], &Unit::Instructions);
         assert_eq!(text, "varies by ±8 in 2 boots");
-        let text = varies([&side(&[7.0, 7.0]), &side(&[7.0, 8.0, 7.0])], Unit::Instructions);
+        let text = varies([&side(&[7.0, 7.0]), &side(&[7.0, 8.0, 7.0])], &Unit::Instructions);
         assert_eq!(text, "varies by ±0.5 in 3 boots");
     }
 }

@@ -119,7 +119,7 @@ mod tests {
             row("a/three", 10_000.0, &[("often", 1, 41), ("thrice", 8, 1)]),
             row("a/four", 0.0, &[("often", 3, 1)]),
         ];
-        let against = Against { subject: Subject::default(), rows, missing: Vec::new() };
+        let against = Against { subject: Subject::default(), rows, missing: Vec::new(), runs: None };
         let texts: Vec<_> = recurring(&against).iter().map(|it| it.texts().join("|")).collect();
         assert_eq!(texts, ["often|4|-2 to +40|-200.00|a/four", "thrice|3|-7|-7.00|a/two"]);
     }

@@ -41,6 +41,14 @@ pub(super) fn shown(kind: Kind, against: &Against, all: bool) -> Shown<'_> {
     Shown { costs, events, small }
 }
 
+/// The name of a metric, with its unit if an experiment declares that.
+pub(super) fn metric(row: &Row) -> String {
+    match &row.unit {
+        Unit::Own(own) => format!("{}, {}", row.metric, own.name),
+        Unit::Instructions | Unit::Nanoseconds | Unit::Count => row.metric.clone(),
+    }
+}
+
 /// The name of a verdict in output and documents.
 pub(super) fn name(verdict: Verdict) -> &'static str {
     match verdict {
@@ -58,5 +66,6 @@ pub(super) fn is_spread(side: &Side) -> bool {
 
 /// Whether a reader must know that a figure has a range: times always have one.
 pub(super) fn is_marked(kind: Kind, row: &Row) -> bool {
-    kind == Kind::Exact && (is_spread(&row.base) || is_spread(&row.new))
+    let is_counted = kind == Kind::Exact || (kind == Kind::Recorded && !row.unit.is_timed());
+    is_counted && (is_spread(&row.base) || is_spread(&row.new))
 }

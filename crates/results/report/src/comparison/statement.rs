@@ -1,24 +1,27 @@
 //! Statements about figures, for terminals and pages.
 
 use measure::Kind;
-use verdict::{Against, Comparison, Noise, Row, Verdict};
+use verdict::{Against, Comparison, Ended, Noise, Row, Runs, Verdict};
 
 use super::rows::{is_event, name};
-use crate::figures::count;
+use crate::figures::{count, probability};
+use crate::safe::safe_line;
 
 /// Which figures these are.
 pub(super) fn kind(comparison: &Comparison) -> String {
     let rows = || comparison.others.iter().flat_map(|against| &against.rows);
     let boots = |row: &Row| row.base.boots.len().max(row.new.boots.len());
     let most = rows().map(boots).max().unwrap_or(0);
+    let unit = if comparison.kind == Kind::Recorded { "run" } else { "boot" };
     let boots = match most {
         0 => String::new(),
-        1 => "; 1 boot".to_owned(),
-        _ => format!("; median of {most} boots"),
+        1 => format!("; 1 {unit}"),
+        _ => format!("; median of {most} {unit}s"),
     };
     match comparison.kind {
         Kind::Exact => format!("exact: instructions of one operation, counted{boots}"),
         Kind::Timed => format!("timed: time of one operation, sampled{boots}"),
+        Kind::Recorded => format!("recorded: metrics of an experiment{boots}"),
     }
 }
 
@@ -38,12 +41,19 @@ pub(super) fn honesty(kind: Kind) -> &'static str {
              boot of the other, and not the difference of the two medians. \"same\" means that the whole interval lies within the smallest effect of interest \
              (--min-effect), \"undecided\" that more boots are needed (--budget)."
         }
+        Kind::Recorded => {
+            "Each run boots its machines and is one sample. A metric that is counted, and was the same in all runs on \
+             each kernel, is compared exactly. All others are samples: the difference is an estimate, and \"same\" \
+             means that the whole interval lies within the smallest effect of interest (--min-effect). Of all that is \
+             called worse or better, on average at most 5 % is not. \"undecided\" means that more runs are needed \
+             (--budget, --boots)."
+        }
     }
 }
 
 /// How far this machine can be trusted; timed figures only.
 pub(super) fn noise(comparison: &Comparison) -> Option<String> {
-    if comparison.kind == Kind::Exact {
+    if comparison.kind != Kind::Timed {
         return None;
     }
     let Some(Noise { measured, false_alarms, comparisons, floor }) = &comparison.noise else {
@@ -86,6 +96,21 @@ pub(super) fn totals(against: &Against) -> String {
         missing => format!("; {missing} not measured"),
     };
     format!("{metrics}{events}{missing}")
+}
+
+/// `runs: base 5 of 5 passed; new 2 of 5 passed, 3 failed (expected: x): worse, p 0.048`.
+pub(super) fn runs(runs: &Runs) -> String {
+    let p = runs.p.map_or_else(String::new, |p| format!(", p {}", probability(p)));
+    let verdict = name(runs.verdict);
+    format!("runs: base {}; new {}: {verdict}{p}", ended(&runs.base), ended(&runs.new))
+}
+
+fn ended(ended: &Ended) -> String {
+    let Ended { pass, fail, crash, hang, reason } = ended;
+    let others = [(*fail, "failed"), (*crash, "crashed"), (*hang, "hung")];
+    let others = others.iter().filter(|(count, _)| *count > 0).map(|(count, how)| format!(", {count} {how}"));
+    let reason = reason.as_ref().map_or_else(String::new, |reason| format!(" ({})", safe_line(reason)));
+    format!("{pass} of {} passed{}{reason}", ended.total(), others.collect::<String>())
 }
 
 fn counts(rows: &[&Row]) -> String {

@@ -7,7 +7,7 @@ use verdict::{Against, Comparison, Row, Side};
 
 use super::kind::{ground, kind};
 use super::recurring::{self, recurring};
-use super::rows::{SMALL, Shown, is_marked, name, shown};
+use super::rows::{SMALL, Shown, is_marked, metric, name, shown};
 use super::{functions, missing, statement};
 use crate::columns::{Columns, fit, hanging, wrap};
 use crate::figures::{count, difference, figure, interval, percent, probability};
@@ -118,6 +118,11 @@ impl<W: Write> Table<'_, W> {
             writeln!(self.out)?;
         }
         self.recurring(against)?;
+        if let Some(runs) = &against.runs {
+            for line in wrap(&statement::runs(runs), self.width()) {
+                writeln!(self.out, "{}", self.paint.paint(of_verdict(runs.verdict), &line))?;
+            }
+        }
         for line in wrap(&statement::totals(against), self.width()) {
             writeln!(self.out, "{}", self.paint.paint(BOLD, &line))?;
         }
@@ -136,7 +141,7 @@ impl<W: Write> Table<'_, W> {
     }
 
     fn rows(&mut self, rows: &[&Row]) -> io::Result<()> {
-        let columns = if self.comparison.kind == Kind::Timed { TIMED } else { COUNTED };
+        let columns = if self.comparison.kind == Kind::Exact { COUNTED } else { TIMED };
         let texts: Vec<[String; 8]> = rows.iter().map(|row| self.texts(row)).collect();
         let noise = self.comparison.noise.as_ref();
         let verdicts: Vec<String> = rows.iter().map(|row| statement::verdict(row, noise)).collect();
@@ -157,10 +162,10 @@ impl<W: Write> Table<'_, W> {
         let width = (self.width() / 2).clamp(16, NAME_MAX);
         let mark = if is_marked(self.comparison.kind, row) { SPREAD } else { "" };
         [
-            fit(&safe_line(&row.metric), width - mark.len()) + mark,
-            figure(row.base.median, row.unit),
-            figure(row.new.median, row.unit),
-            difference(row.difference, row.unit),
+            fit(&safe_line(&metric(row)), width - mark.len()) + mark,
+            figure(row.base.median, &row.unit),
+            figure(row.new.median, &row.unit),
+            difference(row.difference, &row.unit),
             row.percent.map(percent).unwrap_or_default(),
             row.interval.map(interval).unwrap_or_default(),
             row.p.map(probability).unwrap_or_default(),
@@ -253,7 +258,7 @@ impl<W: Write> Table<'_, W> {
 
 /// The range of a side, and where its instructions were executed.
 fn ranges(row: &Row, side: &Side) -> String {
-    let (min, max) = (figure(side.min, row.unit), figure(side.max, row.unit));
+    let (min, max) = (figure(side.min, &row.unit), figure(side.max, &row.unit));
     let range = if side.min == side.max { format!("{min} each time") } else { format!("{min} to {max}") };
     match side.apart {
         Some((user, kernel)) => format!("{range}, {} user, {} kernel", count(user), count(kernel)),

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use bisect::{AxisRequest, BisectRequest, Bisection, Conclusion, ExperimentChoice, Question};
+use bisect::{AxisRequest, BisectRequest, Bisection, Conclusion, Question};
+use lab::experiment::ExperimentChoice;
 use lab::request::words::call;
 use lab::request::{ProgramRequest, Selection};
 use proptest::prelude::*;

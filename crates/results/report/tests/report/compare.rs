@@ -5,7 +5,9 @@ use report::measurement;
 use unicode_width::UnicodeWidthStr;
 use verdict::Comparison;
 
-use crate::comparisons::{all_missing, empty, exact, hostile, many, measurement as figures, several, timed};
+use crate::comparisons::{
+    all_missing, empty, exact, hostile, many, measurement as figures, recorded, several, timed,
+};
 
 const NARROW: Options = Options { width: Some(60), colour: false, verbose: false };
 const WIDE: Options = Options { width: Some(110), colour: false, verbose: false };
@@ -40,6 +42,17 @@ fn times_on_a_terminal() {
     insta::assert_snapshot!("timed-table", printed(&timed(), WIDE));
     let unknown = Comparison { noise: None, ..timed() };
     assert!(printed(&unknown, WIDE).contains("kiln measure --calibrate"));
+}
+
+#[test]
+fn what_an_experiment_recorded_on_a_terminal_and_a_page() {
+    insta::assert_snapshot!("recorded-table", printed(&recorded(), WIDE));
+    insta::assert_snapshot!("recorded-csv", written(|out| csv(&recorded(), out)).replace('\r', ""));
+    let page = page(&recorded());
+    assert!(
+        page.contains("throughput, Mbit/s") && page.contains("runs: base 5 of 5 passed; new 2 of 5"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -78,7 +91,7 @@ fn documents_for_programs() {
     insta::assert_snapshot!("exact-csv", written(|out| csv(&exact(), out)).replace('\r', ""));
     insta::assert_snapshot!("timed-csv", written(|out| csv(&timed(), out)).replace('\r', ""));
     insta::assert_snapshot!("all-missing-json", written(|out| json(&all_missing(), out)));
-    for comparison in [exact(), timed(), several(), empty()] {
+    for comparison in [exact(), timed(), recorded(), several(), empty()] {
         let text = written(|out| json(&comparison, out));
         assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), comparison);
     }
@@ -108,7 +121,7 @@ fn colours_change_nothing_else() {
 
 #[test]
 fn lines_are_no_wider_than_the_terminal() {
-    for comparison in [exact(), timed(), several(), all_missing(), hostile()] {
+    for comparison in [exact(), timed(), recorded(), several(), all_missing(), hostile()] {
         for options in [NARROW, WIDE] {
             let text = printed(&comparison, options);
             let wide = text.lines().find(|line| line.width() > options.width.unwrap());

@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use judge::Outcome;
-use measure::{Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, Subject, Unit, Value};
-use verdict::{Against, Change, Comparison, Ground, Missing, Noise, Row, Side, Steadiness, Verdict, Why};
+use measure::{
+    Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, OwnUnit, Subject, Unit, Value,
+};
+use verdict::{
+    Against, Change, Comparison, Ended, Ground, Missing, Noise, Row, Runs, Side, Steadiness, Verdict, Why,
+};
 
 pub(crate) fn subject(release: &str) -> Subject {
     Subject {
@@ -122,7 +126,7 @@ pub(crate) fn exact() -> Comparison {
     Comparison {
         kind: Kind::Exact,
         base: subject("6.1.0-47-cloud-amd64"),
-        others: vec![Against { subject: subject("6.1.0-56-cloud-amd64"), rows, missing }],
+        others: vec![Against { subject: subject("6.1.0-56-cloud-amd64"), rows, missing, runs: None }],
         noise: None,
         notes: vec!["6.1.0-56-cloud-amd64: one repetition of mm/fault was left out in each boot".into()],
     }
@@ -184,11 +188,78 @@ pub(crate) fn timed() -> Comparison {
     comparison
 }
 
+/// An experiment on the same kernels, which fails on one of them.
+pub(crate) fn recorded() -> Comparison {
+    let own = |name: &str, more_is_better, is_timed| {
+        Unit::Own(OwnUnit { name: name.to_owned(), more_is_better, is_timed })
+    };
+    let boots = |values: &[f64]| {
+        let ends = |value: f64, other: &f64| (value.min(*other), value.max(*other));
+        let (min, max) = values
+            .iter()
+            .fold((values[0], values[0]), |(low, high), value| (ends(low, value).0, ends(high, value).1));
+        side(values, min, max)
+    };
+    let mut speed = Row {
+        unit: own("Mbit/s", true, true),
+        base: boots(&[941.25, 940.5, 942.0, 941.0, 941.5]),
+        new: boots(&[871.5, 869.25, 870.0, 871.0, 870.5]),
+        difference: -70.65,
+        percent: Some(-7.5),
+        interval: Some((-7.8, -7.2)),
+        p: Some(0.048),
+        steadiness: None,
+        ground: None,
+        ..counted("throughput", 941.25, 870.5, Verdict::Worse)
+    };
+    speed.about = "Does TCP survive?".to_owned();
+    let left = Row {
+        unit: own("files", false, false),
+        base: boots(&[3.0; 5]),
+        new: boots(&[4.0; 5]),
+        p: Some(0.048),
+        ground: Some(Ground::Boots),
+        ..counted("left behind", 3.0, 4.0, Verdict::Worse)
+    };
+    let wait = Row {
+        unit: own("s", false, true),
+        base: boots(&[0.000_25, 0.000_26, 0.000_25, 0.000_27, 0.000_25]),
+        new: boots(&[0.000_25, 0.000_25, 0.000_26, 0.000_24, 0.000_25]),
+        interval: Some((-9.1, 4.2)),
+        steadiness: None,
+        ..counted("wait", 0.000_25, 0.000_25, Verdict::Undecided)
+    };
+    let runs = Runs {
+        base: Ended { pass: 5, ..Ended::default() },
+        new: Ended {
+            pass: 2,
+            fail: 2,
+            crash: 1,
+            reason: Some("expected: nothing is left".to_owned()),
+            ..Ended::default()
+        },
+        p: Some(1.0),
+        verdict: Verdict::Undecided,
+    };
+    let mut comparison = exact();
+    comparison.kind = Kind::Recorded;
+    comparison.others[0].rows = vec![left, speed, wait];
+    comparison.others[0].missing = vec![missing("drops", None, Some("no run recorded it"))];
+    comparison.others[0].runs = Some(runs);
+    comparison.notes = vec!["the experiment lossy, in its short form: Does TCP survive?".into()];
+    comparison
+}
+
 /// Three kernels.
 pub(crate) fn several() -> Comparison {
     let mut comparison = exact();
     let rows = vec![counted("syscall/getppid", 327.0, 327.0, Verdict::Same)];
-    comparison.others.push(Against { subject: subject("6.12.9-amd64"), rows, missing: Vec::new() });
+    comparison.others.push(Against {
+        subject: subject("6.12.9-amd64"),
+        rows,
+        missing: Vec::new(),
+        runs: None,
+    });
     comparison
 }
 
@@ -301,7 +372,7 @@ pub(crate) fn measurement() -> Measurement {
         kind: Kind::Exact,
         procedure: String::new(),
         boots: (1..=3)
-            .map(|seed| Boot { seed, took: Duration::from_millis(7_300), conditions: None })
+            .map(|seed| Boot { seed, took: Duration::from_millis(7_300), conditions: None, run: None })
             .collect(),
         code: std::collections::BTreeMap::new(),
         metrics: vec![

@@ -15,7 +15,7 @@ use crate::matching::{Shared, against, matched};
 pub fn compare_timed(base: &Measurement, new: &Measurement, design: &Design) -> Against {
     let (shared, missing) = matched(base, new, |boot| design.counts(boot));
     let pairs: Vec<Pair> =
-        shared.iter().map(|metric| Pair { base: &metric.base.boots, new: &metric.new.boots }).collect();
+        shared.iter().map(|metric| Pair::of_times(&metric.base.boots, &metric.new.boots)).collect();
     let decisions = decide(&pairs, design);
     let rows = shared.into_iter().zip(decisions).map(|(metric, decision)| row(metric, decision));
     against(new, rows.collect(), missing)

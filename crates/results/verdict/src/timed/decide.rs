@@ -1,4 +1,6 @@
 //! From values to verdicts.
+//!
+//! Times, and what experiments record: each boot is a sample.
 
 use measure::quantile::median;
 
@@ -6,7 +8,7 @@ use super::design::Design;
 use crate::comparison::Verdict;
 use crate::statistics::{Differences, adjusted, mann_whitney};
 
-/// The step of all clocks and counters: units are whole numbers.
+/// The step of all clocks: units are whole numbers.
 const STEP: f64 = 1.0;
 
 /// The values of one metric, one of each boot.
@@ -16,6 +18,28 @@ pub struct Pair<'a> {
     pub base: &'a [f64],
     /// Of the other.
     pub new: &'a [f64],
+    /// What they are.
+    pub sort: Sort,
+}
+
+/// What values are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Sort {
+    /// Sampled, to a multiple of this step: smaller differences cannot be seen.
+    Sampled(f64),
+    /// Counted, to a multiple of this step. If each boot of a Kernel gave the same, on both Kernels, any difference is of
+    /// interest; else they are samples.
+    Counted(f64),
+    /// 1 for a run that failed, 0 for one that did not.
+    Failed,
+}
+
+impl<'a> Pair<'a> {
+    /// Times in nanoseconds.
+    #[must_use]
+    pub fn of_times(base: &'a [f64], new: &'a [f64]) -> Self {
+        Self { base, new, sort: Sort::Sampled(STEP) }
+    }
 }
 
 /// What they say.
@@ -41,12 +65,15 @@ pub struct Decision {
 ///   of interest, is undecided as well.
 ///
 /// The share of wrong ones among all that is called worse or better is at most 1 - confidence, on average over
-/// experiments and whichever look is the last one. At look k of K the method of Benjamini and Hochberg holds that
+/// comparisons and whichever look is the last one. At look k of K the method of Benjamini and Hochberg holds that
 /// share, V/R, below (1 - confidence)/K, and V/R of the last look is at most the sum over all. For this to be true of
 /// what is told, and not of more, the interval and the size come first: a metric that they rule out counts with the
 /// probability 1. Left out afterwards, many differences too small to tell would let false ones among the large pass.
 ///
 /// Each interval holds at all looks together with the confidence of the design, for one metric.
+///
+/// Counts that are the same in each boot, and failures, have no interval: they are **same** if they are equal on both
+/// Kernels each time, and otherwise **worse** or **better** if the test agrees.
 #[must_use]
 pub fn decide(pairs: &[Pair], design: &Design) -> Vec<Decision> {
     let mut decisions: Vec<Decision> = pairs.iter().map(|pair| untested(*pair, design)).collect();
@@ -73,23 +100,65 @@ fn test(pair: Pair, decision: &Decision, design: &Design) -> f64 {
     if is_claim(decision.verdict) { (mann_whitney(pair.base, pair.new) * looks).min(1.0) } else { 1.0 }
 }
 
-/// What the estimate and its interval say.
+/// What the values say, without the test.
 fn untested(pair: Pair, design: &Design) -> Decision {
-    let Some(differences) = Differences::of(&logarithms(pair.base), &logarithms(pair.new)) else {
-        return Decision { change: 0.0, interval: None, p: None, verdict: Verdict::Undecided };
+    let constants = constant(pair.base).zip(constant(pair.new));
+    match (pair.sort, constants) {
+        (Sort::Counted(step), Some((base, new))) => equal_or_not((new - base) / base.abs().max(step)),
+        (Sort::Failed, Some((base, new))) => equal_or_not(new - base),
+        (Sort::Failed, None) if mean(pair.new) == mean(pair.base) => UNDECIDED,
+        (Sort::Failed, None) => equal_or_not(mean(pair.new) - mean(pair.base)),
+        (Sort::Sampled(step) | Sort::Counted(step), _) => sampled(pair, step, design),
+    }
+}
+
+/// Nothing is known.
+const UNDECIDED: Decision = Decision { change: 0.0, interval: None, p: None, verdict: Verdict::Undecided };
+
+/// The value of all boots; nothing if there are several, or none.
+fn constant(values: &[f64]) -> Option<f64> {
+    let first = *values.first()?;
+    values.iter().all(|value| *value == first).then_some(first)
+}
+
+/// The mean; 0 of nothing.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// What a difference says that is no estimate.
+fn equal_or_not(change: f64) -> Decision {
+    let verdict = match change {
+        0.0 => Verdict::Same,
+        _ if change > 0.0 => Verdict::Worse,
+        _ => Verdict::Better,
     };
-    let change = differences.shift().exp_m1();
-    let interval = interval(&differences, design).map(|(low, high)| {
-        let blind = STEP / median(pair.base).unwrap_or_default().max(STEP);
-        (low.exp_m1().min(change - blind), high.exp_m1().max(change + blind))
-    });
-    Decision { change, interval, p: None, verdict: verdict(change, interval, design.min_effect) }
+    Decision { change, verdict, ..UNDECIDED }
+}
+
+/// What the estimate and its interval say.
+fn sampled(pair: Pair, step: f64, design: &Design) -> Decision {
+    let size = median(pair.base).unwrap_or_default().abs().max(step);
+    let is_linear = pair.base.iter().chain(pair.new).any(|value| *value < 0.0);
+    let scaled = |values: &[f64]| if is_linear { values.to_vec() } else { logarithms(values, step) };
+    let fraction = |shift: f64| if is_linear { shift / size } else { shift.exp_m1() };
+    let Some(differences) = Differences::of(&scaled(pair.base), &scaled(pair.new)) else { return UNDECIDED };
+    let change = fraction(differences.shift());
+    let seen = interval(&differences, design).map(|(low, high)| (fraction(low), fraction(high)));
+    let blind = step / size;
+    let wide = seen.map(|(low, high)| (low.min(change - blind), high.max(change + blind)));
+    let verdict = |interval| verdict(change, interval, design.min_effect);
+    // A clock does not see less than its step. A count that is higher by 1 is higher; and yet counts are not the same
+    // while some boots differ by 1.
+    let is_seen = matches!(pair.sort, Sort::Counted(_)) && is_claim(verdict(seen));
+    let interval = if is_seen { seen } else { wide };
+    Decision { change, interval, p: None, verdict: verdict(interval) }
 }
 
 /// Costs differ by factors: on logarithms, 2 % more of 100 ns and of 1 ms are the same shift. What the clock could not
-/// see is taken for half of its step.
-fn logarithms(values: &[f64]) -> Vec<f64> {
-    values.iter().map(|value| value.max(STEP / 2.0).ln()).collect()
+/// see is taken for half of its step. Only what can be negative is compared by differences.
+fn logarithms(values: &[f64], step: f64) -> Vec<f64> {
+    values.iter().map(|value| value.max(step / 2.0).ln()).collect()
 }
 
 /// The wider of two intervals at each end: of few boots the bootstrap's is too narrow, while that of ranks may be when
@@ -117,7 +186,7 @@ mod tests {
     use super::*;
 
     fn judge(base: &[f64], new: &[f64]) -> Decision {
-        decide(&[Pair { base, new }], &Design::new(1))[0]
+        decide(&[Pair::of_times(base, new)], &Design::new(1))[0]
     }
 
     /// Values 0.1 % apart around `centre`.
@@ -167,8 +236,8 @@ mod tests {
     #[test]
     fn one_small_difference_among_many_metrics_is_not_believed() {
         let (quiet, slower) = (around(1e5, 5), around(1.05e5, 5));
-        let mut pairs = vec![Pair { base: &quiet, new: &quiet }; 20];
-        pairs.push(Pair { base: &quiet, new: &slower });
+        let mut pairs = vec![Pair::of_times(&quiet, &quiet); 20];
+        pairs.push(Pair::of_times(&quiet, &slower));
         let decisions = decide(&pairs, &Design::new(1));
         assert_eq!(decisions[20].verdict, Verdict::Undecided);
         assert!(decisions[20].p.is_some_and(|p| p > 0.9), "{:?}", decisions[20]);

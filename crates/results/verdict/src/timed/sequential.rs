@@ -32,7 +32,7 @@ impl Sequential {
     /// samples say in the end, not what a lucky look once said.
     pub fn looked(&mut self, others: &[Against]) {
         self.looks.next();
-        let mut rows = others.iter().flat_map(|against| &against.rows);
-        self.decided = rows.all(|row| row.verdict != Verdict::Undecided);
+        let mut verdicts = others.iter().flat_map(Against::verdicts);
+        self.decided = verdicts.all(|verdict| verdict != Verdict::Undecided);
     }
 }

@@ -1,6 +1,6 @@
 //! The paths of the host that a request names.
 
-use bisect::{AxisRequest, BisectRequest, Question};
+use bisect::{AxisRequest, BisectRequest};
 use lab::request::Selection;
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ fn places(request: &BisectRequest) -> Vec<String> {
         }
         AxisRequest::Packages { .. } => {}
     }
-    if let Question::Experiment(experiment) = &request.question {
+    if let Some(experiment) = request.question.experiment() {
         places.push(text(&experiment.folder));
     }
     match &request.cases {

@@ -5,7 +5,7 @@ use measure::{Kind, Unit};
 use verdict::{Row, Side};
 
 use super::scale::{Scale, band};
-use crate::comparison::rows::name;
+use crate::comparison::rows::{metric, name};
 use crate::figures::{difference, figure, interval, percent};
 use crate::html::{Percent, Place, line, short, text};
 
@@ -38,7 +38,7 @@ pub(super) fn chart(row: &Row, kind: Kind) -> Markup {
     let scale = Scale::of(row, kind);
     let title = format!(
         "{}: base {}, new {}",
-        short(&row.metric),
+        short(&metric(row)),
         side_text(row, &row.base),
         side_text(row, &row.new)
     );
@@ -50,14 +50,14 @@ pub(super) fn chart(row: &Row, kind: Kind) -> Markup {
     ];
     html! {
         svg class="chart" role="img" aria-label=(text(title)) width="100%" height=(HEIGHT) {
-            (axis(scale, row.unit))
+            (axis(scale, &row.unit))
             (interval_band(scale, row))
             (line("guide", at(from, BASE), at(from, BETWEEN)))
             (line(name(row.verdict), at(from, BETWEEN), at(to, BETWEEN)))
             (line("guide", at(to, BETWEEN), at(to, NEW)))
             @for lane in lanes {
-                @if kind == Kind::Exact { (range(scale, lane)) }
-                (boots(scale, row.unit, lane))
+                @if kind != Kind::Timed { (range(scale, lane)) }
+                (boots(scale, &row.unit, lane))
                 text x="0" y=(lane.text_y) { tspan.role { (lane.role) " " } (side_text(row, lane.side)) }
             }
         }
@@ -65,7 +65,7 @@ pub(super) fn chart(row: &Row, kind: Kind) -> Markup {
     }
 }
 
-fn axis(scale: Scale, unit: Unit) -> Markup {
+fn axis(scale: Scale, unit: &Unit) -> Markup {
     let anchor = |x: Percent| match x.0 {
         x if x < 8.0 => "start",
         x if x > 92.0 => "end",
@@ -102,7 +102,7 @@ fn range(scale: Scale, Lane { side, y, .. }: Lane<'_>) -> Markup {
 }
 
 /// Each boot and their median.
-fn boots(scale: Scale, unit: Unit, Lane { side, role, y, .. }: Lane<'_>) -> Markup {
+fn boots(scale: Scale, unit: &Unit, Lane { side, role, y, .. }: Lane<'_>) -> Markup {
     let median = scale.at(side.median);
     html! {
         @for (index, boot) in side.boots.iter().take(BOOTS).enumerate() {
@@ -116,15 +116,15 @@ fn boots(scale: Scale, unit: Unit, Lane { side, role, y, .. }: Lane<'_>) -> Mark
 
 /// The figure of a side, with its range where there is one.
 fn side_text(row: &Row, side: &Side) -> String {
-    let median = figure(side.median, row.unit);
+    let median = figure(side.median, &row.unit);
     if side.min == side.max {
         return median;
     }
-    format!("{median} (repetitions {} to {})", figure(side.min, row.unit), figure(side.max, row.unit))
+    format!("{median} (repetitions {} to {})", figure(side.min, &row.unit), figure(side.max, &row.unit))
 }
 
 /// A difference with its percent.
 pub(super) fn difference_text(row: &Row) -> String {
     let percent = row.percent.map(|value| format!(" ({} %)", percent(value))).unwrap_or_default();
-    format!("{}{percent}", difference(row.difference, row.unit))
+    format!("{}{percent}", difference(row.difference, &row.unit))
 }

@@ -8,7 +8,7 @@ use super::chart::{chart, difference_text};
 use super::flame::flame;
 use super::scale::is_worth_showing;
 use crate::comparison::kind::ground;
-use crate::comparison::rows::{is_event, name};
+use crate::comparison::rows::{is_event, metric, name};
 use crate::comparison::{functions, statement};
 use crate::figures::{count, whole};
 use crate::html::{short, text};
@@ -62,7 +62,7 @@ fn article(section: Section<'_>, at: usize, row: &Row, room: &mut Room) -> Marku
     let verdict = statement::verdict(row, section.comparison.noise.as_ref());
     let head = html! {
         h3 {
-            (short(&row.metric)) " "
+            (short(&metric(row))) " "
             span class={ "verdict " (name(row.verdict)) } { (difference_text(row)) " " (verdict) }
         }
         p { (text(&row.about)) }

@@ -32,7 +32,7 @@ impl Scale {
         let band = band(row).map(|(low, high)| [low, high]).into_iter().flatten();
         let (low, high) = span(medians.chain(band));
         let width = (high - low).max(0.002 * high.abs()).max(f64::MIN_POSITIVE);
-        let reach = if kind == Kind::Exact { REACH * width } else { 0.0 };
+        let reach = if kind != Kind::Timed { REACH * width } else { 0.0 };
         let ranges = sides.iter().flat_map(|side| [side.min, side.max]);
         let (low, high) = span(ranges.map(|value| value.clamp(low - reach, high + reach)).chain([low, high]));
         let margin = MARGIN * (high - low).max(width);
@@ -54,12 +54,12 @@ impl Scale {
     }
 
     /// Round figures along the axis with their texts.
-    pub(super) fn ticks(self, unit: Unit) -> Vec<(f64, String)> {
+    pub(super) fn ticks(self, unit: &Unit) -> Vec<(f64, String)> {
         let step = step((self.high - self.low) / TICKS, unit);
         let first = (self.low / step).ceil();
         let (length, name) = match unit {
             Unit::Nanoseconds => time_unit(self.high),
-            Unit::Instructions | Unit::Count => (1.0, ""),
+            Unit::Instructions | Unit::Count | Unit::Own(_) => (1.0, ""),
         };
         let decimals = decimals(step / length);
         let text = |value: f64| format!("{} {name}", grouped(value / length, decimals)).trim().to_owned();
@@ -74,7 +74,7 @@ impl Scale {
 /// Where the median of the other lies by the interval of the difference.
 pub(super) fn band(row: &Row) -> Option<(f64, f64)> {
     let (low, high) = row.interval?;
-    let of = |percent: f64| row.base.median * (1.0 + percent / 100.0);
+    let of = |percent: f64| row.base.median + row.base.median.abs() * percent / 100.0;
     (low.is_finite() && high.is_finite()).then(|| (of(low), of(high)))
 }
 
@@ -90,11 +90,14 @@ fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 /// The next of 1, 2, 5, 10, 20 ... that is not less than `least`; counts have no fractions.
-fn step(least: f64, unit: Unit) -> f64 {
+fn step(least: f64, unit: &Unit) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     let round = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
     let step = round.into_iter().find(|step| *step >= least).unwrap_or(least);
-    if unit == Unit::Nanoseconds { step } else { step.max(1.0) }
+    match unit {
+        Unit::Nanoseconds | Unit::Own(_) => step,
+        Unit::Instructions | Unit::Count => step.max(1.0),
+    }
 }
 
 /// Decimals that tell one step from the next.
@@ -106,16 +109,16 @@ fn decimals(step: f64) -> usize {
 mod tests {
     use super::*;
 
-    fn texts(low: f64, high: f64, unit: Unit) -> Vec<String> {
+    fn texts(low: f64, high: f64, unit: &Unit) -> Vec<String> {
         Scale { low, high }.ticks(unit).into_iter().map(|(_, text)| text).collect()
     }
 
     #[test]
     fn ticks_are_round_and_differ() {
-        assert_eq!(texts(5_719.0, 5_733.0, Unit::Instructions), ["5,720", "5,725", "5,730"]);
-        assert_eq!(texts(2.2, 4.9, Unit::Count), ["3", "4"]);
-        assert_eq!(texts(12_341.0, 12_346.0, Unit::Nanoseconds), ["12.342 µs", "12.344 µs", "12.346 µs"]);
-        assert_eq!(texts(0.0, 0.0, Unit::Count).len(), 1);
+        assert_eq!(texts(5_719.0, 5_733.0, &Unit::Instructions), ["5,720", "5,725", "5,730"]);
+        assert_eq!(texts(2.2, 4.9, &Unit::Count), ["3", "4"]);
+        assert_eq!(texts(12_341.0, 12_346.0, &Unit::Nanoseconds), ["12.342 µs", "12.344 µs", "12.346 µs"]);
+        assert_eq!(texts(0.0, 0.0, &Unit::Count).len(), 1);
     }
 
     #[test]

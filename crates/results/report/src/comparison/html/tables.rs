@@ -8,7 +8,7 @@ use super::details::has_details;
 use super::{Section, unit};
 use crate::comparison::kind::kind as words;
 use crate::comparison::recurring::{HEAD, LINES, TITLE, recurring};
-use crate::comparison::rows::{is_event, is_marked, name};
+use crate::comparison::rows::{is_event, is_marked, metric, name};
 use crate::comparison::statement;
 use crate::csv::number;
 use crate::figures::{difference, figure, interval, percent, probability};
@@ -139,12 +139,13 @@ fn heads(kind: Kind) -> Markup {
             th scope="col" { "metric" }
             th scope="col" class=(SPARED) { "base, " (unit(kind)) }
             th scope="col" class=(SPARED) { "new" }
-            th scope="col" class=(FIGURE) { @if kind == Kind::Timed { "estimate" } @else { "difference" } }
+            th scope="col" class=(FIGURE) { @if kind != Kind::Exact { "estimate" } @else { "difference" } }
             th scope="col" class=(FIGURE) { "%" }
-            @if kind == Kind::Timed {
+            @if kind != Kind::Exact {
                 th scope="col" class=(SPARED) { "interval, %" }
                 th scope="col" class=(SPARED) { "p" }
-            } @else {
+            }
+            @if kind != Kind::Timed {
                 th scope="col" class="spared" { "kind" }
             }
             th scope="col" { "verdict" }
@@ -153,7 +154,7 @@ fn heads(kind: Kind) -> Markup {
 }
 
 fn cells(row: &Row, anchor: &str, comparison: &Comparison) -> Markup {
-    let metric = short(&row.metric);
+    let metric = short(&metric(row));
     html! {
         th scope="row" title=(text(&row.about)) {
             @if has_details(row) { a href={ "#" (anchor) } { (metric) } } @else { (metric) }
@@ -161,14 +162,15 @@ fn cells(row: &Row, anchor: &str, comparison: &Comparison) -> Markup {
                 abbr title="not the same in every repetition or boot" { " *" }
             }
         }
-        (cell(SPARED, Some(row.base.median), &figure(row.base.median, row.unit)))
-        (cell(SPARED, Some(row.new.median), &figure(row.new.median, row.unit)))
-        (cell(FIGURE, Some(row.difference), &difference(row.difference, row.unit)))
+        (cell(SPARED, Some(row.base.median), &figure(row.base.median, &row.unit)))
+        (cell(SPARED, Some(row.new.median), &figure(row.new.median, &row.unit)))
+        (cell(FIGURE, Some(row.difference), &difference(row.difference, &row.unit)))
         (cell(FIGURE, row.percent, &row.percent.map(percent).unwrap_or_default()))
-        @if comparison.kind == Kind::Timed {
+        @if comparison.kind != Kind::Exact {
             (cell(SPARED, row.interval.map(|(low, _)| low), &row.interval.map(interval).unwrap_or_default()))
             (cell(SPARED, row.p, &row.p.map(probability).unwrap_or_default()))
-        } @else {
+        }
+        @if comparison.kind != Kind::Timed {
             td class="spared" { (words(row)) }
         }
         // Sorted, a verdict stands where it stands in a comparison.
