@@ -82,7 +82,7 @@ fn pair_alike(older: &[Side], newer: &[Side], found: &mut [Option<usize>], is_fr
     let news = (0..newer.len()).filter(|&at| found[at].is_none() && is_short(&newer[at])).take(COMPARED_MAX);
     let mut scores = Vec::new();
     for new in news {
-        scores.extend(olds.iter().map(|&old| (likeness(&older[old].text, &newer[new].text), old, new)));
+        scores.extend(olds.iter().map(|&old| (ratio_of_lines(&older[old].text, &newer[new].text), old, new)));
     }
     scores.sort_by(|one, other| other.0.total_cmp(&one.0));
     for (score, old, new) in scores {
@@ -94,7 +94,7 @@ fn pair_alike(older: &[Side], newer: &[Side], found: &mut [Option<usize>], is_fr
 }
 
 /// The share of lines that two texts have in common.
-fn likeness(one: &str, other: &str) -> f64 {
+fn ratio_of_lines(one: &str, other: &str) -> f64 {
     let (one, other): (Vec<&str>, Vec<&str>) = (one.lines().collect(), other.lines().collect());
     let common = |operation: &DiffOp| if let DiffOp::Equal { len, .. } = operation { *len } else { 0 };
     let equal: usize = capture_diff_slices(Algorithm::Myers, &one, &other).iter().map(common).sum();
