@@ -63,14 +63,19 @@ pub fn read(path: &Path) -> Result<Vec<File>, Error> {
     if paths.len() > PATCHES_MAX {
         return Err(Error::TooManyPatches { path: path.to_owned(), limit: PATCHES_MAX });
     }
+    contents(paths, path, LIMIT)
+}
+
+/// Files of `path`, all together within the limit.
+pub(crate) fn contents(paths: Vec<PathBuf>, path: &Path, limit: Limit) -> Result<Vec<File>, Error> {
     let mut found = Vec::new();
     let mut bytes = 0;
     for file in paths {
-        let content = files::read(&file, LIMIT)?;
+        let content = files::read(&file, limit)?;
         bytes += content.len() as u64;
-        if bytes > LIMIT.bytes {
+        if bytes > limit.bytes {
             let path = path.to_owned();
-            return Err(kernel::Error::TooLarge { path, what: LIMIT.what, limit: LIMIT.bytes }.into());
+            return Err(kernel::Error::TooLarge { path, what: limit.what, limit: limit.bytes }.into());
         }
         found.push(File { path: file, content });
     }

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kernel::files::{self, Limit};
+use kernel::files::Limit;
 
 use crate::Error;
-use crate::files::listed;
+use crate::files::{contents, listed};
 use crate::mail::{MAIL_MAX, Mail};
 
 /// Most mails of a mailbox.
@@ -39,19 +39,10 @@ impl Mailbox {
         } else {
             listed(path)?
         };
-        let mut raw = Vec::new();
-        let mut bytes = 0;
-        for file in paths {
-            let content = files::read(&file, LIMIT)?;
-            bytes += content.len() as u64;
-            if bytes > LIMIT.bytes {
-                let path = path.to_owned();
-                return Err(kernel::Error::TooLarge { path, what: LIMIT.what, limit: LIMIT.bytes }.into());
-            }
-            raw.extend(split(&content).into_iter().map(<[u8]>::to_vec));
-            if raw.len() > MAILS_MAX {
-                return Err(Error::TooManyMails { path: path.to_owned(), limit: MAILS_MAX });
-            }
+        let files = contents(paths, path, LIMIT)?;
+        let raw: Vec<&[u8]> = files.iter().flat_map(|file| split(&file.content)).collect();
+        if raw.len() > MAILS_MAX {
+            return Err(Error::TooManyMails { path: path.to_owned(), limit: MAILS_MAX });
         }
         Ok(Self::of(&raw))
     }
@@ -69,11 +60,10 @@ impl Mailbox {
         Ok(Self::of(&raw))
     }
 
-    fn of(raw: &[impl AsRef<[u8]>]) -> Self {
+    fn of(raw: &[&[u8]]) -> Self {
         let mut mailbox = Self::default();
         let mut known = HashSet::new();
         for (index, raw) in raw.iter().enumerate() {
-            let raw = raw.as_ref();
             mailbox.too_large += usize::from(raw.len() > MAIL_MAX);
             for mail in Mail::read(&unescaped(raw), index + 1) {
                 if known.insert(mail.id.clone()) {
