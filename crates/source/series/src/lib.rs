@@ -1,7 +1,7 @@
 //! Mail becomes patch series.
 //!
 //! A [`Mailbox`] holds [`Mail`]s, [`Threads`] know which answers which, [`series()`] finds what was sent together and as which
-//! revision, [`assemble`] gives one revision with the trailers that its patches got, and [`Composed`] is a patch as git applies it.
+//! revision, [`assemble()`] gives one revision with the trailers that its patches got, and [`Composed`] is a patch as git applies it.
 //!
 //! [`read`] gives the files of a series, which [`File`] tells apart: mails, plain patches, and anything else. Once git
 //! has taken a mail apart, [`MailInfo`] says what its header means, and [`sort`] puts patches into the order in which

@@ -30,7 +30,7 @@ impl Mailbox {
     ///
     /// # Errors
     ///
-    /// When something cannot be read, with more than [`MAILS_MAX`] mails, and above 256 MiB.
+    /// When something cannot be read, with more than 20,000 mails, and above 256 MiB.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let paths = if !path.is_dir() {
             vec![path.to_owned()]
@@ -51,7 +51,7 @@ impl Mailbox {
     ///
     /// # Errors
     ///
-    /// With more than [`MAILS_MAX`] mails.
+    /// With more than 20,000 mails.
     pub fn parse(content: &[u8]) -> Result<Self, Error> {
         let raw = split(content);
         if raw.len() > MAILS_MAX {
