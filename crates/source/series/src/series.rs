@@ -77,7 +77,7 @@ fn joined(threads: &Threads, revisions: &[Revision]) -> Sets {
         if revisions[earlier].number != revision.number {
             sets.join(earlier, index);
         }
-        for other in linked(threads, head).filter_map(|mail| of_mail.get(&mail)) {
+        for other in linked(threads, head).iter().filter_map(|mail| of_mail.get(mail)) {
             let is_own = revisions[*other]
                 .head()
                 .is_some_and(|head| threads.mails[head].from.address.to_lowercase() == sender);
@@ -89,20 +89,14 @@ fn joined(threads: &Threads, revisions: &[Revision]) -> Sets {
     sets
 }
 
-/// The mails that a cover letter or a first patch has links to.
-fn linked(threads: &Threads, mail: usize) -> impl Iterator<Item = usize> {
+/// The mails that a cover letter or a first patch has links to, also below its `---`.
+fn linked(threads: &Threads, mail: usize) -> Vec<usize> {
     let mail = &threads.mails[mail];
-    let below =
-        mail.patch.split(|&byte| byte == b'\n').take_while(|line| !line.starts_with(b"diff ")).flatten();
-    let below: Vec<u8> = below.copied().map(|byte| if byte == b'\n' { b' ' } else { byte }).collect();
-    let text = format!("{} {}", mail.text, String::from_utf8_lossy(&below)).replace("%40", "@");
+    let patch = String::from_utf8_lossy(&mail.patch);
+    let below = patch.split("diff --git ").next().unwrap_or_default();
+    let text = format!("{} {below}", mail.text).replace("%40", "@");
     let words = text.split(|c: char| c.is_whitespace() || "/<>()[]\"'".contains(c));
-    words
-        .filter(|word| word.contains('@'))
-        .take(LINKS_MAX)
-        .filter_map(|id| threads.find(id))
-        .collect::<Vec<_>>()
-        .into_iter()
+    words.filter(|word| word.contains('@')).take(LINKS_MAX).filter_map(|id| threads.find(id)).collect()
 }
 
 #[cfg(test)]
@@ -133,6 +127,13 @@ mod tests {
         assert_eq!(shown(&[first.clone(), patch("2@x", "[PATCH v2] b", "")]), ["v1=1@x", "v2=2@x"]);
         let by_link = patch("2@x", "[PATCH v2] b", "v1: https://lore.kernel.org/r/1%40x/");
         assert_eq!(shown(&[first.clone(), by_link.clone()]), ["v1=1@x v2=2@x"]);
+        let below = "Why.\n---\nv1: https://lore.kernel.org/r/1%40x\nv1 had no tests";
+        let below = patch("2@x", "[PATCH v2] b", below);
+        assert_eq!(
+            shown(&[first.clone(), below]),
+            ["v1=1@x v2=2@x"],
+            "changes between revisions stand there"
+        );
         let stranger = Letter { from: "B <b@example.org>", ..by_link };
         assert_eq!(shown(&[first, stranger]), ["v1=1@x", "v2=2@x"], "anyone can link to a series");
         let one = patch("1@x", "[PATCH] a", "change-id: 2025-a");
