@@ -29,6 +29,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code(error))
 }
 
+/// Says on standard error what is worth knowing and ends nothing.
+#[expect(clippy::print_stderr, reason = "this is the command line")]
+pub(crate) fn complain(text: &str) {
+    eprintln!("kiln: {}", report::safe(text));
+}
+
 /// What went wrong, without anything that a terminal obeys: compilers, packages and guests have a say in it.
 fn message(error: &anyhow::Error) -> String {
     let causes = error.chain().map(ToString::to_string);

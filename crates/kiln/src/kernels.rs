@@ -9,7 +9,7 @@ use kernel::catalogue::{Catalogue, State};
 use lab::suites::select::Pattern;
 
 use crate::cli::{Kernels, KernelsVerb, Prune};
-use crate::failure::WrongUsage;
+use crate::failure::{WrongUsage, complain};
 use crate::find::in_context;
 use crate::listeners::standard_output;
 use crate::{signals, terminal};
@@ -57,9 +57,4 @@ fn prune(args: &Prune, interrupt: &AtomicBool) -> Result<u8> {
         complain(&error.to_string());
     }
     Ok(if pruned.failed.is_empty() { 0 } else { BROKEN })
-}
-
-#[expect(clippy::print_stderr, reason = "this is the command line")]
-fn complain(text: &str) {
-    eprintln!("kiln: {}", report::safe(text));
 }

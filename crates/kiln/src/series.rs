@@ -7,14 +7,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use report::series::{series_difference, series_json, series_list, series_text};
-use series::{Assembled, Choice, Mailbox, Series, Threads, assemble, pairs};
+use series::{Assembled, BYTES_MAX, Choice, Mailbox, Series, Threads, assemble, pairs};
 
 use crate::cli::{self, Diff, SeriesVerb, Show, Source};
-use crate::failure::WrongUsage;
+use crate::failure::{WrongUsage, complain};
 use crate::listeners::standard_output;
-
-/// Most bytes that are read from standard input.
-const INPUT_MAX: u64 = 256 << 20;
 
 /// Shows a series or writes its patches, and gives the exit code.
 pub(crate) fn series(args: &cli::Series, color: bool) -> Result<u8> {
@@ -150,9 +147,9 @@ fn open(path: &Path) -> Result<Mailbox> {
         return Ok(Mailbox::open(path)?);
     }
     let mut bytes = Vec::new();
-    io::stdin().take(INPUT_MAX + 1).read_to_end(&mut bytes).context("standard input")?;
-    if bytes.len() as u64 > INPUT_MAX {
-        return Err(WrongUsage(format!("standard input: more than {} MiB", INPUT_MAX >> 20)).into());
+    io::stdin().take(BYTES_MAX + 1).read_to_end(&mut bytes).context("standard input")?;
+    if bytes.len() as u64 > BYTES_MAX {
+        return Err(WrongUsage(format!("standard input: more than {} MiB", BYTES_MAX >> 20)).into());
     }
     Ok(Mailbox::parse(&bytes)?)
 }
@@ -162,9 +159,4 @@ fn nowhere(source: &str) -> WrongUsage {
         true => format!("{source}: kiln reads mails that are here: give the mailbox with -m"),
         false => format!("{source}: no such file"),
     })
-}
-
-#[expect(clippy::print_stderr, reason = "this is the command line")]
-fn complain(text: &str) {
-    eprintln!("kiln: {text}");
 }

@@ -5,12 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use report::series::{patches_text, prefix};
+use report::series::patches_text;
 use series::{Assembled, Composed, Patch, Person, Trailer};
 
-use super::complain;
 use crate::cli::Am;
-use crate::failure::{USAGE, WrongUsage};
+use crate::failure::{USAGE, WrongUsage, complain};
 use crate::find::in_context;
 use crate::listeners::standard_output;
 use crate::signals;
@@ -24,7 +23,7 @@ pub(super) fn am(args: &Am, color: bool) -> Result<u8> {
     let all = series::series(&threads);
     let mut assembled = args.source.one(&threads, &all)?;
     if let Some(text) = args.unavailable(&assembled) {
-        complain(&report::safe(&format!("{text}\n{}", patches_text(&assembled, false).trim_end())));
+        complain(&format!("{text}\n{}", patches_text(&assembled, false).trim_end()));
         return Ok(USAGE);
     }
     args.reduce(&mut assembled);
@@ -71,7 +70,7 @@ impl Am {
     }
 
     fn path(&self, assembled: &Assembled<'_>) -> PathBuf {
-        let name = format!("{}.mbx", slug(assembled));
+        let name = format!("{}.mbx", assembled.name());
         match &self.output {
             Some(path) if path.is_dir() => path.join(name),
             Some(path) => path.clone(),
@@ -141,23 +140,9 @@ fn mbox(assembled: &Assembled<'_>, added: &Added, allows_hidden: bool) -> Result
             return Err(WrongUsage(text).into());
         }
         added.add_to(&mut composed, patch);
-        mbox.extend(composed.mbox(&prefix(patch.mail, number, assembled), &patch.mail.id));
+        mbox.extend(composed.mbox(&assembled.prefix(patch.mail, number), &patch.mail.id));
     }
     Ok(mbox)
-}
-
-/// `v2_20250101_a_example_org`.
-fn slug(assembled: &Assembled<'_>) -> String {
-    let Some(head) = assembled.head() else { return "series".to_owned() };
-    let date = jiff::Timestamp::from_second(head.sent).unwrap_or_default().strftime("%Y%m%d");
-    let author: String = head
-        .from
-        .address
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' })
-        .collect();
-    let revision = if assembled.number > 1 { format!("v{}_", assembled.number) } else { String::new() };
-    format!("{revision}{date}_{author}").chars().take(100).collect()
 }
 
 /// Where everything is, and what to type next.
@@ -171,7 +156,7 @@ fn closing(args: &Am, assembled: &Assembled<'_>, path: &Path) -> Result<String> 
     }
     let file = shlex::try_quote(&path.to_string_lossy()).map(Cow::into_owned).unwrap_or_default();
     if let Some(base) = &assembled.facts.base_commit {
-        text += &format!("\n  git checkout -b {} {base}\n", slug(assembled));
+        text += &format!("\n  git checkout -b {} {base}\n", assembled.name());
     } else {
         text.push('\n');
     }

@@ -15,7 +15,7 @@ pub fn series_text(series: &Series, assembled: &Assembled<'_>, colour: bool) -> 
     let paint = Paint { colour };
     let mut text = String::new();
     if let Some(head) = assembled.head() {
-        let subject = safe_line(&format!("{} {}", prefix(head, 0, assembled), head.subject.text));
+        let subject = safe_line(&format!("{} {}", assembled.prefix(head, 0), head.subject.text));
         line(&mut text, &paint.paint(BOLD, &subject));
         let date = head.date.as_deref().map_or(String::new(), |date| format!(", {date}"));
         field(&mut text, "from", &format!("{}{date}", head.from));
@@ -172,17 +172,6 @@ pub fn series_list(threads: &Threads, all: &[Series]) -> String {
         );
     }
     text
-}
-
-/// What stands before the subject of patch `number`.
-#[must_use]
-pub fn prefix(mail: &Mail, number: u32, assembled: &Assembled<'_>) -> String {
-    let rfc = if mail.subject.is_rfc { " RFC" } else { "" };
-    let revision = if assembled.number > 1 { format!(" v{}", assembled.number) } else { String::new() };
-    let is_alone = assembled.total == 1 && assembled.cover.is_none();
-    let digits = assembled.total.to_string().len();
-    let counter = if is_alone { String::new() } else { format!(" {number:0digits$}/{}", assembled.total) };
-    format!("[PATCH{rfc}{revision}{counter}]")
 }
 
 fn revisions(series: &Series) -> String {

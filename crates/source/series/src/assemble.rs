@@ -12,6 +12,9 @@ use crate::series::Series;
 use crate::thread::Threads;
 use crate::trailer::{Trailer, given, trailers};
 
+/// Longest name of files and branches, in characters.
+const NAME_MAX: usize = 100;
+
 /// What to take of a mailbox.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Choice {
@@ -139,6 +142,26 @@ impl<'a> Assembled<'a> {
     /// The mail that speaks for the series.
     pub fn head(&self) -> Option<&'a Mail> {
         self.cover.or_else(|| self.patches.values().next().map(|patch| patch.mail))
+    }
+
+    /// What stands before the subject of a patch, or of the cover letter, which is number 0: `[PATCH v2 1/3]`.
+    pub fn prefix(&self, mail: &Mail, number: u32) -> String {
+        let rfc = if mail.subject.is_rfc { " RFC" } else { "" };
+        let revision = if self.number > 1 { format!(" v{}", self.number) } else { String::new() };
+        let is_alone = self.total == 1 && self.cover.is_none();
+        let digits = self.total.to_string().len();
+        let counter = if is_alone { String::new() } else { format!(" {number:0digits$}/{}", self.total) };
+        format!("[PATCH{rfc}{revision}{counter}]")
+    }
+
+    /// A name for files and branches, of revision, date and author: `v2_20250101_a_example_org`.
+    pub fn name(&self) -> String {
+        let Some(head) = self.head() else { return "series".to_owned() };
+        let date = jiff::Timestamp::from_second(head.sent).unwrap_or_default().strftime("%Y%m%d");
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
+        let author: String = head.from.address.chars().map(plain).collect();
+        let revision = if self.number > 1 { format!("v{}_", self.number) } else { String::new() };
+        format!("{revision}{date}_{author}").chars().take(NAME_MAX).collect()
     }
 
     /// A partial re-roll: each patch answers the patch with its number of an earlier revision. What is missing is taken

@@ -1,5 +1,6 @@
 //! A patch as git is to apply it.
 
+use crate::line::clean;
 use crate::mail::Mail;
 use crate::mailbox::is_separator;
 use crate::person::Person;
@@ -167,8 +168,7 @@ fn headers(text: &str) -> (Vec<(String, String)>, &str) {
 fn header(line: &str) -> Option<(String, String)> {
     let (name, value) = line.split_once(": ")?;
     let is_known = ["From", "Date", "Subject"].iter().any(|known| name.eq_ignore_ascii_case(known));
-    let clean: String = value.trim().chars().filter(|c| !c.is_control()).take(1000).collect();
-    is_known.then(|| (name.to_owned(), clean))
+    is_known.then(|| (name.to_owned(), clean(value)))
 }
 
 /// The format characters of Unicode (category Cf) that are used to hide something.

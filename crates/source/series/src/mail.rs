@@ -3,6 +3,7 @@
 use mail_parser::{HeaderName, HeaderValue, Message, MessageParser};
 
 use crate::files::is_patch;
+use crate::line::clean;
 use crate::mime::{self, Text};
 use crate::person::Person;
 use crate::subject::Subject;
@@ -105,9 +106,7 @@ fn read_into(raw: &[u8], fallback: &str, around: Option<Around<'_>>, mails: &mut
 fn of(message: &Message<'_>, text: &Text, fallback: &str) -> Mail {
     let (above, patch) = split(&text.bytes);
     let sender = message.from().and_then(|from| from.first());
-    let field = |value: Option<&str>| {
-        value.unwrap_or_default().chars().filter(|c| !c.is_control()).take(1000).collect()
-    };
+    let field = |value: Option<&str>| clean(value.unwrap_or_default());
     let date = message.date().filter(|date| date.is_valid());
     Mail {
         id: message.message_id().and_then(id).unwrap_or_else(|| fallback.to_owned()),

@@ -1,9 +1,7 @@
 //! What a mail with a patch says, after git has taken it apart.
 
+use crate::line::clean;
 use crate::subject::Subject;
-
-/// Longest name, address or subject that is kept, in characters.
-const FIELD_MAX: usize = 1000;
 
 /// Who stands for an author of whom nothing is known.
 const UNKNOWN: &str = "unknown";
@@ -47,12 +45,6 @@ impl MailInfo {
             is_reply: subject.is_reply,
         }
     }
-}
-
-/// Text in one line that can be handed to git.
-fn clean(text: &str) -> String {
-    let text: String = text.chars().filter(|c| !c.is_control()).take(FIELD_MAX).collect();
-    text.trim().to_owned()
 }
 
 /// git takes no name or address that is all punctuation.

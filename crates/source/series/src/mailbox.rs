@@ -13,8 +13,10 @@ use crate::mail::{MAIL_MAX, Mail};
 /// Most mails of a mailbox.
 pub(crate) const MAILS_MAX: usize = 20_000;
 
-/// A mailbox, or a mail in one.
-const LIMIT: Limit = Limit { what: "a mailbox", bytes: 256 << 20 };
+/// Largest mailbox that is read, in bytes.
+pub const BYTES_MAX: u64 = 256 << 20;
+
+const LIMIT: Limit = Limit { what: "a mailbox", bytes: BYTES_MAX };
 
 /// The mails of a mailbox.
 #[derive(Debug, Default)]

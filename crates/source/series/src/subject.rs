@@ -1,7 +1,6 @@
 //! What stands in a subject.
 
-/// Longest subject that is kept, in characters.
-const SUBJECT_MAX: usize = 1000;
+use crate::line::LINE_MAX;
 
 /// Most words in the brackets of a subject.
 const PREFIXES_MAX: usize = 20;
@@ -82,7 +81,7 @@ impl Subject {
 /// One line without control characters.
 fn line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ").chars().take(SUBJECT_MAX).collect()
+    words.collect::<Vec<_>>().join(" ").chars().take(LINE_MAX).collect()
 }
 
 /// What follows `Re:`, `Aw:`, `Fwd:`, also behind the name of a list in brackets; or, at the beginning, any two or three
@@ -186,7 +185,7 @@ mod tests {
         #[test]
         fn a_subject_is_one_line_of_bounded_length(text: String) {
             let found = Subject::parse(&text);
-            prop_assert!(!found.text.contains(char::is_control) && found.text.chars().count() <= SUBJECT_MAX);
+            prop_assert!(!found.text.contains(char::is_control) && found.text.chars().count() <= LINE_MAX);
         }
 
         #[test]

@@ -44,8 +44,8 @@ impl Threads {
         let mut known = HashSet::from([mail]);
         let mut at = mail;
         while found.len() < ANCESTORS_MAX {
-            let parents = self.mails[at].parents.iter().filter_map(|id| self.find(id));
-            let Some(parent) = parents.into_iter().find(|parent| known.insert(*parent)) else { break };
+            let mut parents = self.mails[at].parents.iter().filter_map(|id| self.find(id));
+            let Some(parent) = parents.find(|parent| known.insert(*parent)) else { break };
             found.push(parent);
             at = parent;
         }

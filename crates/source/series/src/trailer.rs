@@ -1,12 +1,10 @@
 //! Lines at the end of a message that say who did what: `Reviewed-by: A B <a@example.org>`.
 
+use crate::line::{LINE_MAX, clean};
 use crate::person::Person;
 
 /// Most trailers that are read from one text.
 const TRAILERS_MAX: usize = 500;
-
-/// Longest value, in characters.
-const VALUE_MAX: usize = 1000;
 
 /// Names that have a link.
 const LINKS: [&str; 3] = ["link", "buglink", "closes"];
@@ -59,7 +57,7 @@ impl Trailer {
         if !is_name || !rest.starts_with([' ', '\t']) {
             return None;
         }
-        let whole: String = rest.trim().chars().filter(|c| !c.is_control()).take(VALUE_MAX).collect();
+        let whole = clean(rest);
         let (value, remark) = match whole.rsplit_once(" #") {
             Some((value, remark)) if !value.trim().is_empty() => {
                 (value.trim_end(), Some(format!(" #{remark}")))
@@ -146,7 +144,7 @@ pub(crate) fn trailers(block: &str) -> Vec<Trailer> {
         let line = line.trim();
         let is_remark = line.len() > 2 && line.starts_with('[') && line.find(']') == Some(line.len() - 1);
         if let Some(last) = found.last_mut().filter(|last| is_below && is_remark && last.remark.is_none()) {
-            last.remark = Some(line.chars().take(VALUE_MAX).collect());
+            last.remark = Some(clean(line));
         }
         is_below = false;
     }
@@ -177,7 +175,7 @@ fn unwrapped(block: &str) -> Vec<String> {
 
 fn continues(line: &str, next: &str) -> bool {
     let Some((name, value)) = line.split_once(": ") else { return false };
-    if name.contains(char::is_whitespace) || value.len() > VALUE_MAX {
+    if name.contains(char::is_whitespace) || value.len() > LINE_MAX {
         return false;
     }
     let is_address =
