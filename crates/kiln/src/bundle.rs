@@ -8,13 +8,12 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use lab::Request;
 use lab::bundle::{self, File, FileKind};
-use lab::experiment::PreparedExperiment;
 use lab::request::{BundleRequest, ExperimentRequest, Version};
 use ledger::Recalled;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use crate::cli::Bundle;
-use crate::find::preparing;
+use crate::exp::run::prepared_again;
 use crate::listeners::print;
 use crate::replay::{alone, recalled};
 use crate::signals;
@@ -68,10 +67,7 @@ pub(crate) fn pack(recalled: &Recalled, output: &Path, progress: &mut dyn FnMut(
 fn of_experiment(recalled: &Recalled, request: &ExperimentRequest) -> Result<Vec<File>> {
     let _hold = recalled.hold()?;
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let runs = preparing(&interrupt, |context| PreparedExperiment::all(request, context))?;
-    let experiment = runs.first().context("the experiment has no kernel")?;
-    // It is refused where it is not what it was.
-    experiment.session(Some(&recalled.again))?;
+    let (experiment, _) = prepared_again(request, &recalled.again, &interrupt)?;
     let (name, kernels): (String, Vec<_>) = (experiment.name(), experiment.kernels().collect());
     let parts = bundle::experiment::Parts {
         run: &recalled.run,

@@ -57,13 +57,23 @@ pub(super) fn run(args: &ExpRun, folder: &Path, color: bool) -> Result<u8> {
 /// Runs an experiment of an earlier session once more, from its beginning, and gives the exit code.
 pub(crate) fn again(request: &ExperimentRequest, again: &Again, output: Output<'_>) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let runs = preparing(&interrupt, |context| PreparedExperiment::all(request, context))?;
-    let run = runs.first().context("the experiment has no kernel")?;
-    let session = run.session(Some(again))?;
+    let (run, session) = prepared_again(request, again, &interrupt)?;
     let mut listeners = output.listeners_of_experiment(&session, true)?;
     again.copy_note().into_iter().for_each(|note| listeners.note(note));
-    let result = run_one(run, session, listeners, &interrupt)?;
+    let result = run_one(&run, session, listeners, &interrupt)?;
     Ok(if interrupt.load(Ordering::Relaxed) { INTERRUPTED } else { result.run.outcome.exit_code() })
+}
+
+/// The run of an earlier session, and the session that begins now; refused if a kernel or the experiment is another one.
+pub(crate) fn prepared_again(
+    request: &ExperimentRequest,
+    again: &Again,
+    interrupt: &AtomicBool,
+) -> Result<(PreparedExperiment, Session)> {
+    let runs = preparing(interrupt, |context| PreparedExperiment::all(request, context))?;
+    let run = runs.into_iter().next().context("the experiment has no kernel")?;
+    let session = run.session(Some(again))?;
+    Ok((run, session))
 }
 
 /// These forms are one document for one session, and each run is a session.

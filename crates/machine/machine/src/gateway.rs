@@ -58,9 +58,7 @@ impl Gateway {
             Err(source) => Err(failed(source)),
         }
     }
-}
 
-impl Gateway {
     /// How it ended, if it has: then it forwards nothing.
     #[must_use]
     pub fn end(&self) -> Option<String> {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use judge::run::{BOOT, file_name};
 use judge::{Run, Summary};
+pub(crate) use lab::bundle::experiment::{EXPERIMENT, SESSION};
 use lab::event::Session;
 use machine::{Accel, Engine};
 use serde::Deserialize;
@@ -19,14 +20,8 @@ use thiserror::Error;
 
 use crate::result::{ExperimentResult, RESULT};
 
-/// The document about a whole session.
-pub(crate) const SESSION: &str = "session.json";
-
 /// The folder of a session with the user's program.
 pub(crate) const PROGRAM: &str = "program";
-
-/// The folder of a session with the folder of its experiment.
-pub(crate) const EXPERIMENT: &str = "experiment";
 
 /// The folder of a session with the documents of its cases.
 pub(crate) const CASES: &str = "cases";

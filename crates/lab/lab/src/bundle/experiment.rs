@@ -16,14 +16,17 @@ use crate::request::{ExperimentRequest, KernelRequest, Request};
 
 const README: &str = include_str!("experiment.txt");
 
-/// Where the experiment is, as in each session.
-const EXPERIMENT: &str = "experiment";
+/// The document about a session, in its folder.
+pub const SESSION: &str = "session.json";
+
+/// The folder of a session with the folder of its experiment.
+pub const EXPERIMENT: &str = "experiment";
 
 /// Where kernels are that nobody can fetch.
 const KERNELS: &str = "kernels";
 
 /// What a bundle has of its own: all else is the folder of the session.
-const OWN: [&str; 4] = ["README", "session.json", EXPERIMENT, KERNELS];
+const OWN: [&str; 4] = ["README", SESSION, EXPERIMENT, KERNELS];
 
 /// A Run of an experiment, and what makes it happen again.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,12 @@
 //! Files that an experiment keeps with its results, and which roots its machines had.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use judge::Blame;
+use kernel::files::{self, Limit};
 use root::Root;
 use script::{ErrorName, Trouble};
 
@@ -20,8 +19,8 @@ const NAME_MAX: usize = 80;
 /// The roots that machines had: a run that goes on makes no machine of the steps before.
 const ROOTS: &str = "roots.json";
 
-/// Largest document of them that is read, in bytes.
-const ROOTS_MAX: u64 = 1 << 20;
+/// The document of them, as far as it is read.
+const ROOTS_LIMIT: Limit = Limit { what: "a list of roots", bytes: 1 << 20 };
 
 /// The folder for them.
 #[derive(Debug)]
@@ -93,9 +92,7 @@ fn host_failed(path: &Path, error: &std::io::Error) -> Trouble {
 
 /// What an earlier run has written, if it is whole.
 fn read(path: &Path) -> Option<BTreeMap<String, String>> {
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(ROOTS_MAX).read_to_end(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).ok()
+    serde_json::from_slice(&files::read(path, ROOTS_LIMIT).ok()?).ok()
 }
 
 /// The last part of a path in a guest, without anything that a terminal or a shell obeys.
