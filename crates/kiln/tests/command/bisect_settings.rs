@@ -116,6 +116,7 @@ fn a_parameter_with_which_a_third_of_the_runs_fail_is_found() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_parameter_that_keeps_a_kernel_from_its_user_space_is_found() {
     let place = Place::new();
     let bad = "rdinit=/nowhere nowatchdog";

@@ -77,13 +77,16 @@ fn who_forges_a_panic_on_the_console_gets_one() {
     // Only the console tells of a panic, and anybody in the guest may write on it. Nothing is gained by
     // it: whoever may do that may also make the kernel panic in earnest.
     let place = Place::new();
+    // The kernel keeps quiet meanwhile: its lines would come between the bytes of the program.
     let body = r#"
-printf 'Kernel panic - not syncing: no\n---[ end Kernel panic - not syncing: no ]---\n' > /dev/ttyS0
+echo 1 > /proc/sys/kernel/printk
+printf 'Kernel panic - not syncing: forged\n---[ end Kernel panic - not syncing: forged ]---\n' > /dev/ttyS0
 kiln-report pass 'still here'
 while :; do :; done"#;
     let program = place.script("crier", body);
     let done = place.exec(&program, &[]).run().expect(1);
-    assert_eq!(done.document("crier").reason, "Kernel panic: no");
+    let reason = &done.document("crier").reason;
+    assert!(reason.starts_with("Kernel panic: forged"), "{reason}");
 }
 
 #[test]
