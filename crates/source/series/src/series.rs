@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::facts::Facts;
+use crate::mail::Mail;
 use crate::revision::{Revision, revisions};
 use crate::sets::Sets;
 use crate::thread::Threads;
@@ -68,16 +69,15 @@ fn joined(threads: &Threads, revisions: &[Revision]) -> Sets {
         let Some(head) = revision.head() else { continue };
         let mail = &threads.mails[head];
         let sender = mail.from.address.to_lowercase();
-        let named = format!("{sender} {}", mail.subject.text.to_lowercase());
-        let change = Facts::of([mail]).change_id.map(|id| format!("change-id {id}"));
-        for key in change.into_iter().chain([named]) {
-            sets.join(*first.entry(key).or_insert(index), index);
+        for name in names(mail) {
+            sets.join(*first.entry(name).or_insert(index), index);
         }
         let earlier = *in_thread.entry((threads.of(head), sender.clone())).or_insert(index);
         if revisions[earlier].number != revision.number {
             sets.join(earlier, index);
         }
-        for other in linked(threads, head).iter().filter_map(|mail| of_mail.get(mail)) {
+        let linked = links(mail).into_iter().filter_map(|id| threads.find(&id));
+        for other in linked.filter_map(|mail| of_mail.get(&mail)) {
             let is_own = revisions[*other]
                 .head()
                 .is_some_and(|head| threads.mails[head].from.address.to_lowercase() == sender);
@@ -89,14 +89,20 @@ fn joined(threads: &Threads, revisions: &[Revision]) -> Sets {
     sets
 }
 
-/// The mails that a cover letter or a first patch has links to, also below its `---`.
-fn linked(threads: &Threads, mail: usize) -> Vec<usize> {
-    let mail = &threads.mails[mail];
+/// By what the mail that speaks for a revision names its series: by change-id, and by sender and title.
+pub(crate) fn names(mail: &Mail) -> Vec<String> {
+    let titled = format!("{} {}", mail.from.address.to_lowercase(), mail.subject.text.to_lowercase());
+    let change = Facts::of([mail]).change_id.map(|id| format!("change-id {id}"));
+    change.into_iter().chain([titled]).collect()
+}
+
+/// The ids of mails that a cover letter or a first patch has links to, also below its `---`.
+pub(crate) fn links(mail: &Mail) -> Vec<String> {
     let patch = String::from_utf8_lossy(&mail.patch);
     let below = patch.split("diff --git ").next().unwrap_or_default();
     let text = format!("{} {below}", mail.text).replace("%40", "@");
     let words = text.split(|c: char| c.is_whitespace() || "/<>()[]\"'".contains(c));
-    words.filter(|word| word.contains('@')).take(LINKS_MAX).filter_map(|id| threads.find(id)).collect()
+    words.filter(|word| word.contains('@')).take(LINKS_MAX).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
