@@ -29,12 +29,16 @@ pub(crate) enum SeriesVerb {
 /// Which mails, and which series of them.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Source {
-    /// An mbox, a maildir, a folder of patches, or - for standard input; with -m, the message id of a mail of the series
+    /// An mbox, a maildir, a folder of patches, an archive of public-inbox in git, or - for standard input; or the message
+    /// id of a mail of the series, or a link to it, which is fetched as git's b4.midmask says
     #[arg(value_name = "MAILBOX|MESSAGE-ID", required_unless_present = "mailbox")]
     pub(crate) source: Option<String>,
-    /// Where the mails are, if a message id is given
+    /// Look for the message id here, and fetch nothing
     #[arg(long, short, value_name = "MAILBOX")]
     pub(crate) mailbox: Option<PathBuf>,
+    /// Fetch mails again that were fetched some minutes ago
+    #[arg(long, short = 'C')]
+    pub(crate) no_cache: bool,
     /// Take this revision instead of the latest: 2, or v2
     #[arg(long, short = 'v', value_name = "REVISION", value_parser = revision)]
     pub(crate) revision: Option<u32>,
@@ -62,7 +66,7 @@ pub(crate) struct Show {
 /// `kiln series diff`.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
-    /// An mbox, a maildir, a folder of patches, or - for standard input; with -m, the message id of a mail of the series
+    /// A mailbox, or the message id of a mail of the series, as for show
     #[arg(value_name = "MAILBOX|MESSAGE-ID")]
     pub(crate) source: String,
     /// The older revision: 1, or v1 [default: the one before the newer]
@@ -71,9 +75,12 @@ pub(crate) struct Diff {
     /// The newer revision [default: the latest]
     #[arg(value_name = "NEWER", value_parser = revision, requires = "older")]
     pub(crate) newer: Option<u32>,
-    /// Where the mails are, if a message id is given
+    /// Look for the message id here, and fetch nothing
     #[arg(long, short, value_name = "MAILBOX")]
     pub(crate) mailbox: Option<PathBuf>,
+    /// Fetch mails again that were fetched some minutes ago
+    #[arg(long, short = 'C')]
+    pub(crate) no_cache: bool,
 }
 
 /// `kiln series am`.

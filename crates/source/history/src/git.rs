@@ -316,7 +316,7 @@ pub(crate) fn run(
 }
 
 /// A hook that calls kiln, for one, has variables that name its own repository.
-fn forget_users_variables(command: &mut Command) {
+pub(crate) fn forget_users_variables(command: &mut Command) {
     let is_gits = |name: &OsStr| name.as_encoded_bytes().starts_with(b"GIT_");
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_gits(name)) {
         command.env_remove(name);

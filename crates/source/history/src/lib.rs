@@ -1,7 +1,7 @@
 //! git: the commits between two ends, one change taken back, the patches of a series as commits, and work trees.
 //!
 //! [`Repository`] is the user's. [`walk()`] lists commits, [`change()`] describes one, [`revert()`] takes one back, [`apply_series`]
-//! puts the patches of [`series`] on top of one; the last two work in a `scratch` repository.
+//! puts the patches of [`series`] on top of one; the last two work in a `scratch` repository. [`Objects`] reads many objects.
 //!
 //! Nothing of the user's is written. What is made lies in kiln's own objects, where a
 //! [`Locator`](kernel::Locator) finds it by its hash as it finds any other commit, and the same input makes
@@ -13,6 +13,7 @@ mod change;
 mod checkout;
 mod error;
 mod git;
+mod objects;
 mod revert;
 mod scratch;
 mod settings;
@@ -25,6 +26,7 @@ pub use change::{Change, FILES_MAX, change};
 pub use checkout::{Changes, changes_in_checkout};
 pub use error::Error;
 pub use git::Repository;
+pub use objects::{Object, Objects};
 pub use revert::revert;
 pub use settings::setting;
 pub use walk::{COMMITS_MAX, Limits, Walk, walk};

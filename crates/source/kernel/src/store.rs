@@ -52,6 +52,11 @@ impl Store {
         &self.directory
     }
 
+    /// Mails of servers, for some minutes.
+    pub fn mails(&self) -> PathBuf {
+        self.directory.join("mails")
+    }
+
     /// Unpacked packages.
     pub(crate) fn packages(&self) -> Shelf {
         Shelf::new(self.directory.join("deb"))

@@ -35,7 +35,7 @@ impl Index {
         let id = self.hasher.hash_one(&mail.id);
         let parents = mail.parents.iter().take(PARENTS_MAX).map(|id| self.hasher.hash_one(id)).collect();
         self.mails.push(Refers { id, parents });
-        if is_head(mail) {
+        if mail.is_head() {
             let names = names(mail).into_iter().map(|name| self.hasher.hash_one(name));
             let links = links(mail).into_iter().map(|id| self.hasher.hash_one(id));
             self.marks.extend(names.chain(links).chain([id]).map(|mark| (place, mark)));
@@ -84,11 +84,6 @@ impl Index {
         }
         sets
     }
-}
-
-/// Whether a mail can speak for a series: a cover letter, a first patch, or a mail that may be one.
-fn is_head(mail: &Mail) -> bool {
-    !mail.subject.is_reply && mail.subject.counter.is_none_or(|counter| counter.number <= 1)
 }
 
 #[cfg(test)]

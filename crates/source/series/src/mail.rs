@@ -9,7 +9,7 @@ use crate::person::Person;
 use crate::subject::Subject;
 
 /// Largest mail that is read, in bytes.
-pub(crate) const MAIL_MAX: usize = 16 << 20;
+pub const MAIL_MAX: usize = 16 << 20;
 
 /// Most mails in a mail, and how deep they are looked for.
 const WITHIN_MAX: usize = 200;
@@ -46,6 +46,11 @@ impl Mail {
     /// Whether it can be a patch of a series.
     pub fn has_patch(&self) -> bool {
         !self.patch.is_empty()
+    }
+
+    /// Whether it can speak for a series: a cover letter, a first patch, or a mail without a number that may be one.
+    pub fn is_head(&self) -> bool {
+        !self.subject.is_reply && self.subject.counter.is_none_or(|counter| counter.number <= 1)
     }
 
     /// Whether it shows which files a series changes, as cover letters do.

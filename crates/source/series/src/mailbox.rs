@@ -11,7 +11,7 @@ use crate::files::{contents, listed};
 use crate::mail::{MAIL_MAX, Mail};
 
 /// Most mails of a mailbox.
-pub(crate) const MAILS_MAX: usize = 20_000;
+pub const MAILS_MAX: usize = 20_000;
 
 /// Largest mailbox that is read, in bytes.
 pub const BYTES_MAX: u64 = 256 << 20;
@@ -25,6 +25,7 @@ pub struct Mailbox {
     pub mails: Vec<Mail>,
     /// How many mails were larger than 16 MiB, and so left out.
     pub too_large: usize,
+    ids: HashSet<String>,
 }
 
 impl Mailbox {
@@ -64,16 +65,26 @@ impl Mailbox {
 
     fn of(raw: &[&[u8]]) -> Self {
         let mut mailbox = Self::default();
-        let mut known = HashSet::new();
-        for (index, raw) in raw.iter().enumerate() {
-            mailbox.too_large += usize::from(raw.len() > MAIL_MAX);
-            for mail in Mail::read(&unescaped(raw), index + 1) {
-                if known.insert(mail.id.clone()) {
-                    mailbox.mails.push(mail);
-                }
-            }
+        for raw in raw {
+            mailbox.add(&unescaped(raw));
         }
         mailbox
+    }
+
+    /// Adds a mail as it was sent, and the mails in it.
+    pub fn add(&mut self, raw: &[u8]) {
+        self.too_large += usize::from(raw.len() > MAIL_MAX);
+        self.extend(Mail::read(raw, self.mails.len() + 1));
+    }
+
+    /// Adds mails that have been read.
+    pub fn extend(&mut self, mails: impl IntoIterator<Item = Mail>) {
+        self.mails.extend(mails.into_iter().filter(|mail| self.ids.insert(mail.id.clone())));
+    }
+
+    /// Whether it has as many mails as a mailbox may have.
+    pub fn is_full(&self) -> bool {
+        self.mails.len() >= MAILS_MAX
     }
 }
 

@@ -1,0 +1,169 @@
+//! How people name a mail of an archive, and where it then is.
+
+use crate::Error;
+
+/// A mail that is somewhere in an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Its message id.
+    pub id: String,
+    /// The archive, such as `https://lore.kernel.org/linux-mm`, if the name says it.
+    pub inbox: Option<String>,
+}
+
+impl Link {
+    /// Reads a message id, bare or in brackets, or a link to a mail: of public-inbox (`https://HOST/LIST/ID/`, also with
+    /// `T/`, `raw` and the like behind it), of a service that only knows ids (`https://HOST/ID`), of patchwork. Nothing if there
+    /// is no id in it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().trim_start_matches('<').trim_end_matches('>');
+        let Some((scheme, rest)) = text.split_once("://") else {
+            let bare = text.strip_prefix("id:").or_else(|| text.strip_prefix("rfc822msgid:")).unwrap_or(text);
+            return is_id(bare).then(|| Self { id: bare.to_owned(), inbox: None });
+        };
+        let mut parts: Vec<String> = rest.split('/').map(decoded).collect();
+        let at = parts.iter().skip(1).position(|part| is_id(part))? + 1;
+        // patchwork has /project/NAME/patch/ID/, and the archive is elsewhere.
+        let is_inbox = at == 2 && matches!(scheme, "http" | "https");
+        let inbox = is_inbox.then(|| format!("{scheme}://{}/{}", parts[0], parts[1]));
+        Some(Self { id: parts.swap_remove(at), inbox })
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    let is_word = |part: &str| {
+        !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control() || c == '/')
+    };
+    text.split_once('@').is_some_and(|(left, right)| is_word(left) && is_word(right))
+}
+
+/// A link with a place for a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mask(String);
+
+impl Mask {
+    /// `key` is the setting that it comes from.
+    pub(crate) fn new(key: &'static str, text: &str) -> Result<Self, Error> {
+        let is_link = text.starts_with("http://") || text.starts_with("https://");
+        let is_mask = is_link && text.matches("%s").count() == 1 && host(text).is_some();
+        is_mask.then(|| Self(text.to_owned())).ok_or_else(|| Error::Mask { key, value: text.to_owned() })
+    }
+
+    /// The link for a text.
+    pub(crate) fn link(&self, text: &str) -> String {
+        self.0.replacen("%s", &encoded(text), 1)
+    }
+
+    /// Whether it is of the same host as a link.
+    pub(crate) fn is_of(&self, link: &str) -> bool {
+        host(&self.0) == host(link)
+    }
+}
+
+/// `HOST:PORT` of a link.
+pub(crate) fn host(link: &str) -> Option<&str> {
+    let (_, rest) = link.split_once("://")?;
+    rest.split('/').next().filter(|host| !host.is_empty())
+}
+
+/// The link at another origin, such as `https://mirror.example.org`.
+pub(crate) fn moved(link: &str, origin: &str) -> Option<String> {
+    let path = link.split_once("://")?.1.split_once('/')?.1;
+    Some(format!("{}/{path}", origin.trim_end_matches('/')))
+}
+
+/// Percent-encoding of all but the unreserved characters: RFC 3986, 2.3.
+fn encoded(text: &str) -> String {
+    let mut link = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                link.push(char::from(byte))
+            }
+            _ => link.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    link
+}
+
+/// Undoes percent-encoding; what is none stays.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match code.filter(|_| byte == b'%') {
+            Some(code) => {
+                bytes.push(code);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_mail_has_many_names() {
+        for (text, id, inbox) in [
+            ("a@x.org", "a@x.org", None),
+            ("<a@x.org>", "a@x.org", None),
+            ("id:a@x.org", "a@x.org", None),
+            ("https://lore.kernel.org/r/a@x.org", "a@x.org", Some("https://lore.kernel.org/r")),
+            (
+                "https://lore.kernel.org/linux-mm/a%40x.org/T/#u",
+                "a@x.org",
+                Some("https://lore.kernel.org/linux-mm"),
+            ),
+            ("http://localhost:8080/test/a+b@x/raw", "a+b@x", Some("http://localhost:8080/test")),
+            ("https://patch.msgid.link/a@x.org", "a@x.org", None),
+            ("https://patchwork.kernel.org/project/netdev/patch/a@x.org/", "a@x.org", None),
+        ] {
+            let link = Link::parse(text).expect(text);
+            assert_eq!((link.id.as_str(), link.inbox.as_deref()), (id, inbox), "{text}");
+        }
+        for text in
+            ["", "a", "a@", "@x", "a b@x", "https://lore.kernel.org/all/", "https://a@x", "<>", "./a@b/c"]
+        {
+            assert_eq!(Link::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mask_is_a_link_with_a_place() {
+        let mask = Mask::new("b4.midmask", "https://lore.kernel.org/all/%s").expect("a mask");
+        assert_eq!(mask.link("a+b/c@x.org"), "https://lore.kernel.org/all/a%2Bb%2Fc%40x.org");
+        assert!(
+            mask.is_of("https://lore.kernel.org/netdev") && !mask.is_of("https://lore.kernel.org:8080/all")
+        );
+        for wrong in
+            ["", "https://x/", "file:///etc/%s", "https://x/%s/%s", "https:///%s", "lore.kernel.org/%s"]
+        {
+            assert!(Mask::new("b4.midmask", wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(moved("https://a/b/c", "http://m:1/").as_deref(), Some("http://m:1/b/c"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_does_harm(text in ".{0,100}") {
+            if let Some(link) = Link::parse(&text) {
+                prop_assert!(is_id(&link.id));
+            }
+        }
+
+        #[test]
+        fn what_is_encoded_is_decoded(text: String) {
+            prop_assert_eq!(decoded(&encoded(&text)), text);
+        }
+    }
+}
