@@ -13,8 +13,9 @@ use crate::program::{cargo, output};
 /// guest but `protocol`, so what runs in the guest stands right of it.
 const ORDER: &[&str] = &[
     "protocol", "plugin", "preload", "host", "fixture", "kconfig", "kernel", "root", "series", "history",
-    "kbuild", "console", "hardware", "segment", "machine", "judge", "measure", "script", "lab", "ledger",
-    "verdict", "compare", "bisect", "report", "kiln", "bench", "xtask", "harness", "micro", "cases", "agent",
+    "archive", "kbuild", "console", "hardware", "segment", "machine", "judge", "measure", "script", "lab",
+    "ledger", "verdict", "compare", "bisect", "report", "kiln", "bench", "xtask", "harness", "micro",
+    "cases", "agent",
 ];
 
 /// The page with the picture.

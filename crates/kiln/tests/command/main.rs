@@ -37,6 +37,7 @@
 //! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
 //! failure. A failed test keeps its folder below `target/tmp`.
 
+mod archives;
 mod bad_input;
 mod bisect_bad_input;
 mod bisect_built;

@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
 use series::BYTES_MAX;
-use ureq::{Agent, ResponseExt};
+use ureq::Agent;
 
 use crate::Error;
-use crate::link::host;
+use crate::link::{host, led};
 use crate::settings::Settings;
 
 /// How often the user's wish to stop is looked at.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Most redirections from one link.
-const REDIRECTS_MAX: u32 = 10;
+const REDIRECTS_MAX: usize = 10;
 
 /// How long an answer may take to arrive, in times of the patience for its beginning.
 const ARRIVAL: u32 = 10;
@@ -54,7 +54,8 @@ impl Client {
             .timeout_connect(Some(connect))
             .timeout_recv_response(Some(answer))
             .timeout_recv_body(Some(answer * ARRIVAL))
-            .max_redirects(REDIRECTS_MAX)
+            // public-inbox has answers of status 300 that lead nowhere, over which ureq stumbles.
+            .max_redirects(0)
             .http_status_as_error(false)
             .user_agent(&settings.agent)
             .build();
@@ -78,23 +79,36 @@ impl Client {
 }
 
 fn ask(agent: &Agent, method: Method, link: &str) -> Result<Answer, Error> {
-    let name = host(link).unwrap_or(link).to_owned();
-    let unreachable =
-        |error: ureq::Error| Error::Unreachable { host: name.clone(), reason: error.to_string() };
-    let mut response = match method {
-        Method::Get => agent.get(link).call(),
-        Method::Post => agent.post(link).send_empty(),
+    let mut link = link.to_owned();
+    for _ in 0..REDIRECTS_MAX {
+        let name = host(&link).unwrap_or(&link).to_owned();
+        let unreachable =
+            |error: ureq::Error| Error::Unreachable { host: name.clone(), reason: error.to_string() };
+        let mut response = match method {
+            Method::Get => agent.get(&link).call(),
+            Method::Post => agent.post(&link).send_empty(),
+        }
+        .map_err(unreachable)?;
+        match response.status().as_u16() {
+            200 => {
+                let packed = response.body_mut().with_config().limit(BYTES_MAX).reader();
+                return Ok(Answer { body: Some(unpacked(packed, &name)?), link });
+            }
+            301 | 302 | 303 | 307 | 308 => {
+                let location = response.headers().get("location").and_then(|value| value.to_str().ok());
+                let Some(next) = location.and_then(|location| led(&link, location)) else {
+                    return Ok(Answer { link, body: None });
+                };
+                link = next;
+            }
+            300 | 404 => return Ok(Answer { link, body: None }),
+            status => return Err(Error::Status { host: name, status }),
+        }
     }
-    .map_err(unreachable)?;
-    let from = response.get_uri().to_string();
-    match response.status().as_u16() {
-        200 => {}
-        404 => return Ok(Answer { link: from, body: None }),
-        status => return Err(Error::Status { host: name, status }),
-    }
-    let packed = response.body_mut().with_config().limit(BYTES_MAX).reader();
-    let body = unpacked(packed, &name)?;
-    Ok(Answer { link: from, body: Some(body) })
+    Err(Error::Unreachable {
+        host: host(&link).unwrap_or(&link).to_owned(),
+        reason: format!("more than {REDIRECTS_MAX} redirections"),
+    })
 }
 
 /// What is packed with gzip is unpacked, and both are limited.

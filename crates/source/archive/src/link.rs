@@ -66,6 +66,19 @@ pub(crate) fn host(link: &str) -> Option<&str> {
     rest.split('/').next().filter(|host| !host.is_empty())
 }
 
+/// Where a `Location` header leads from a link: to another link, or to another path of the same host.
+pub(crate) fn led(from: &str, location: &str) -> Option<String> {
+    if location.starts_with("http://") || location.starts_with("https://") {
+        return Some(location.to_owned());
+    }
+    let (scheme, _) = from.split_once("://")?;
+    match location.strip_prefix("//") {
+        Some(_) => Some(format!("{scheme}:{location}")),
+        None if location.starts_with('/') => Some(format!("{scheme}://{}{location}", host(from)?)),
+        None => None,
+    }
+}
+
 /// The link at another origin, such as `https://mirror.example.org`.
 pub(crate) fn moved(link: &str, origin: &str) -> Option<String> {
     let path = link.split_once("://")?.1.split_once('/')?.1;
@@ -139,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_is_a_link_with_a_place() {
+    fn links_are_made_of_others() {
         let mask = Mask::new("b4.midmask", "https://lore.kernel.org/all/%s").expect("a mask");
         assert_eq!(mask.link("a+b/c@x.org"), "https://lore.kernel.org/all/a%2Bb%2Fc%40x.org");
         assert!(
@@ -149,6 +162,15 @@ mod tests {
             ["", "https://x/", "file:///etc/%s", "https://x/%s/%s", "https:///%s", "lore.kernel.org/%s"]
         {
             assert!(Mask::new("b4.midmask", wrong).is_err(), "{wrong}");
+        }
+        for (location, expected) in [
+            ("http://b/c", Some("http://b/c")),
+            ("//b/c", Some("https://b/c")),
+            ("/c", Some("https://a/c")),
+            ("c", None),
+            ("file:///etc/passwd", None),
+        ] {
+            assert_eq!(led("https://a/b/", location).as_deref(), expected, "{location}");
         }
         assert_eq!(moved("https://a/b/c", "http://m:1/").as_deref(), Some("http://m:1/b/c"));
     }
