@@ -34,7 +34,7 @@ check:
 	cargo xtask ci
 
 bench:
-	scripts/setup try
+	scripts/setup check
 	cargo xtask bench
 
 proof:

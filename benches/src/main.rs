@@ -17,6 +17,7 @@
 //! * [`clones`], [`mod@memory`]: what a clone takes
 //! * [`reproducer`]: the loop of who edits a program and runs it
 //! * [`roots`]: what a user space costs; [`mod@wires`]: what a segment costs
+//! * [`mails`]: what reading them costs, beside b4
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -31,6 +32,7 @@ mod compiler;
 mod floor;
 mod host;
 mod kiln;
+mod mails;
 mod memory;
 mod planted;
 mod promise;
@@ -59,6 +61,9 @@ const TRIVIAL: &[&str] = &["--suite", "full", "--case", "process/no-child"];
 
 /// Asks for nothing but the figures of comparisons.
 const COMPARING: &str = "comparing";
+
+/// Asks for nothing but the figures of mails.
+const MAILS: &str = "mails";
 
 /// Asks for nothing but what clones take in memory.
 const MEMORY: &str = "memory";
@@ -94,15 +99,19 @@ fn run() -> Result<bool> {
     let argument = std::env::args().nth(1);
     let running = match argument.as_deref() {
         Some(COMPARING) => true,
+        Some(MAILS) => return reading(ROUNDS),
         Some(MEMORY) => return memory(&kiln),
         Some(WIRES) => return wires(&kiln, ROUNDS),
         Some(ROOTS) => return user_spaces(&kiln, ROUNDS),
-        Some(text) => {
-            cases(&kiln, &plan, text.parse().context("usage: bench [ROUNDS|comparing|memory|roots|wires]")?)?
-        }
+        Some(text) => cases(
+            &kiln,
+            &plan,
+            text.parse().context("usage: bench [ROUNDS|comparing|mails|memory|roots|wires]")?,
+        )?,
         None => {
             cases(&kiln, &plan, ROUNDS)?
                 & memory(&kiln)?
+                & reading(ROUNDS)?
                 & user_spaces(&kiln, ROUNDS)?
                 & wires(&kiln, ROUNDS)?
         }
@@ -110,6 +119,13 @@ fn run() -> Result<bool> {
     let comparing = comparisons()?;
     println!("{}", host::describe(&plan, &load_before));
     Ok(running && comparing)
+}
+
+/// What reading mails takes.
+fn reading(rounds: usize) -> Result<bool> {
+    let (times, promises) = mails::measure(rounds)?;
+    println!("{times}\n{}", promise::table(&promises));
+    Ok(promises.iter().all(Promise::is_kept))
 }
 
 /// What clones take in memory.

@@ -37,12 +37,13 @@ impl List {
         }
         let list = Self { place, source, address: String::new(), server: None };
         let folder = list.folder();
+        let folder = folder.to_str().expect("text");
         let url = "http://example.org/test";
-        list.inbox(
-            "public-inbox-init",
-            &["-V2", "-j1", "test", text(&folder), url, "test@example.org"],
-            None,
-        );
+        let arguments = ["-V2", "-j1", "--indexlevel", "full", "test", folder, url, "test@example.org"];
+        list.inbox("public-inbox-init", &arguments, None);
+        let settings = list.place.path().join(".public-inbox/config");
+        let text = fs::read_to_string(&settings).expect("public-inbox-init wrote it");
+        fs::write(&settings, text + "[publicinboxmda]\n\tspamcheck = none\n").expect("writable");
         list
     }
 
@@ -56,7 +57,7 @@ impl List {
         let done = Command::new(program)
             .args(arguments)
             .env("HOME", self.place.path())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("ORIGINAL_RECIPIENT", "test@example.org")
             .stdin(input)
             .output()
             .expect("scripts/setup installs public-inbox");
