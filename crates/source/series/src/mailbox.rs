@@ -119,7 +119,8 @@ fn split(content: &[u8]) -> Vec<&[u8]> {
     mails
 }
 
-/// `From SENDER Thu Jan  1 00:00:00 1970`. As `git mailsplit` does, it wants a time and a year: prose begins with `From`, too.
+/// `From SENDER Thu Jan  1 00:00:00 1970`, whatever follows. As `git mailsplit` does, it wants a time and a year: prose begins
+/// with `From`, too. The year may also stand behind a time zone.
 pub(crate) fn is_separator(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else { return false };
     let Some(colon) = rest.iter().rposition(|&byte| byte == b':') else { return false };
@@ -130,8 +131,18 @@ pub(crate) fn is_separator(line: &[u8]) -> bool {
         && is_digits(colon - 2..colon)
         && is_digits(colon + 1..colon + 3)
         && is_digits(colon - 4..colon - 3);
-    let words = rest.get(colon + 3..).unwrap_or_default().split(u8::is_ascii_whitespace);
-    is_time && words.filter(|word| word.len() == 4).any(|word| word.iter().all(u8::is_ascii_digit))
+    let after = rest.get(colon + 3..).unwrap_or_default();
+    is_time && (is_year(after) || after.split(u8::is_ascii_whitespace).any(is_four_digits))
+}
+
+fn is_four_digits(word: &[u8]) -> bool {
+    word.len() == 4 && word.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a text begins with a number above 90, as git has it.
+fn is_year(text: &[u8]) -> bool {
+    let digits = text.trim_ascii_start().iter().take_while(|byte| byte.is_ascii_digit());
+    digits.fold(0u32, |year, digit| year.saturating_mul(10).saturating_add(u32::from(digit - b'0'))) > 90
 }
 
 /// Undoes what mboxes do to lines that begin with `From `.
@@ -174,6 +185,9 @@ mod tests {
             (LINE, true),
             ("From 0123456789abcdef0123456789abcdef01234567 Mon Sep 17 00:00:00 2001\n", true),
             ("From a@example.org  Sat Jan  3 1:02:03 1996 +0100\n", true),
+            ("From git@z Thu Jan  1 00:00:00 1970.patch\n", true),
+            ("From a 10:20:30 91\n", true),
+            ("From a 10:20:30 90\n", false),
             ("From now on: yes\n", false),
             ("From 10:00 to 11:00\n", false),
             ("From :\n", false),
