@@ -9,6 +9,7 @@ use std::time::Duration;
 use flate2::read::MultiGzDecoder;
 use series::BYTES_MAX;
 use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
 
 use crate::Error;
 use crate::link::{host, led};
@@ -51,6 +52,7 @@ impl Client {
     pub(crate) fn new(settings: &Settings) -> Self {
         let (connect, answer) = settings.patience;
         let config = Agent::config_builder()
+            .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
             .timeout_connect(Some(connect))
             .timeout_recv_response(Some(answer))
             .timeout_recv_body(Some(answer * ARRIVAL))

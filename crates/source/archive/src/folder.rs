@@ -114,8 +114,8 @@ impl Folder {
         let mut seen = 0;
         for (number, epoch) in self.epochs.iter().enumerate() {
             let mut objects = Objects::of_log(NAMES, epoch, MAIL_MAX as u64, context.interrupt)?;
-            while let Some(brought) = objects.next()? {
-                if let Some(taken_back) = objects.next()?.flatten() {
+            while let Some(brought) = objects.read()? {
+                if let Some(taken_back) = objects.read()?.flatten() {
                     deleted.extend(read(&taken_back, 0).into_iter().take(1).map(|mail| mail.id));
                 }
                 let Some(brought) = brought else { continue };
@@ -142,7 +142,7 @@ impl Folder {
         for (number, epoch) in self.epochs.iter().enumerate() {
             let names = of_epoch.remove(&number).unwrap_or_default();
             let mut objects = Objects::named(names, epoch, MAIL_MAX as u64, interrupt)?;
-            while let Some(object) = objects.next()? {
+            while let Some(object) = objects.read()? {
                 if let Some(content) = object.and_then(|object| object.content) {
                     mailbox.add(&content);
                 }

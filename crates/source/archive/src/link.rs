@@ -1,6 +1,11 @@
 //! How people name a mail of an archive, and where it then is.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
 use crate::Error;
+
+/// All but the unreserved characters of RFC 3986, 2.3.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A mail that is somewhere in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,39 +90,12 @@ pub(crate) fn moved(link: &str, origin: &str) -> Option<String> {
     Some(format!("{}/{path}", origin.trim_end_matches('/')))
 }
 
-/// Percent-encoding of all but the unreserved characters: RFC 3986, 2.3.
 fn encoded(text: &str) -> String {
-    let mut link = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                link.push(char::from(byte))
-            }
-            _ => link.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    link
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// Undoes percent-encoding; what is none stays.
 fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = code.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match code.filter(|_| byte == b'%') {
-            Some(code) => {
-                bytes.push(code);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl<'a> Objects<'a> {
     /// # Errors
     ///
     /// When git ends early, and when the user wants to stop.
-    pub fn next(&mut self) -> Result<Option<Option<Object>>, Error> {
+    pub fn read(&mut self) -> Result<Option<Option<Object>>, Error> {
         if self.interrupt.load(Ordering::Relaxed) {
             return Err(Failure::Interrupted { by_itself: true }.into());
         }

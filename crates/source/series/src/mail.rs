@@ -40,6 +40,8 @@ pub struct Mail {
     pub text: String,
     /// From the first line that is for programs to the end: `---`, a diffstat, the patch, a signature. Empty if there is no patch.
     pub patch: Vec<u8>,
+    /// All of it as it was sent, header and encodings included: what is signed.
+    pub raw: Vec<u8>,
 }
 
 impl Mail {
@@ -97,6 +99,7 @@ fn read_into(raw: &[u8], fallback: &str, around: Option<Around<'_>>, mails: &mut
     let Some(message) = MessageParser::default().parse(raw) else { return };
     let parts = mime::parts(&message);
     let mut mail = of(&message, &parts.text, fallback);
+    mail.raw = raw.to_vec();
     if let Some(around) = around.filter(|_| mail.parents.is_empty()) {
         mail.parents.push(around.id.to_owned());
     }
@@ -125,6 +128,7 @@ fn of(message: &Message<'_>, text: &Text, fallback: &str) -> Mail {
         subject: Subject::parse(message.subject().unwrap_or_default()),
         text: text.decoded(above),
         patch: patch.to_vec(),
+        raw: Vec::new(),
     }
 }
 

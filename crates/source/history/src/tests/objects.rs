@@ -5,7 +5,7 @@ use crate::objects::{Object, Objects};
 
 fn all(mut objects: Objects<'_>) -> Vec<Option<Object>> {
     let mut found = Vec::new();
-    while let Some(object) = objects.next().unwrap() {
+    while let Some(object) = objects.read().unwrap() {
         found.push(object);
     }
     found
@@ -47,7 +47,7 @@ fn what_has_no_commits_is_an_error() {
     for tree in [place.tree(), place.beside("store")] {
         fs::create_dir_all(&tree).unwrap();
         let mut objects = Objects::of_log("%H:m", &tree, 100, &NEVER).unwrap();
-        let error = objects.next().unwrap_err();
+        let error = objects.read().unwrap_err();
         assert!(error.to_string().contains("no commits"), "{error}");
     }
     assert!(Objects::of_log("%H", &place.beside("nowhere"), 100, &NEVER).is_err());
@@ -60,7 +60,7 @@ fn a_git_that_still_writes_ends_with_its_reader() {
         place.commit("m", &format!("{number}").repeat(1 << 20), "large");
     }
     let mut objects = Objects::of_log("%H:m", &place.tree(), 4 << 20, &NEVER).unwrap();
-    assert!(objects.next().unwrap().is_some());
+    assert!(objects.read().unwrap().is_some());
     let git = objects.git.id();
     drop(objects);
     assert!(!PathBuf::from(format!("/proc/{git}")).exists());

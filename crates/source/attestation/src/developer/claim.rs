@@ -1,0 +1,95 @@
+//! What a developer signature claims.
+
+use ring::digest::{SHA256, digest};
+use ring::signature::{ED25519, UnparsedPublicKey};
+
+use super::normal::Normal;
+use crate::canonical::relaxed;
+use crate::fields::Field;
+use crate::outcome::State;
+use crate::tags::{Tags, without_signature};
+
+/// The fields that must be signed.
+const FIELDS: [&str; 2] = ["from", "subject"];
+
+/// Bytes of a signature by ed25519, which the signed digest follows.
+const ED25519_LENGTH: usize = 64;
+
+/// A signature as it can be checked.
+pub(super) struct Claim {
+    pub(super) kind: Kind,
+    /// Up to and with `b=`, in one line.
+    value: Vec<u8>,
+    names: Vec<String>,
+    body_hash: Vec<u8>,
+    /// How much of the body is signed.
+    length: Option<usize>,
+    pub(super) signature: Vec<u8>,
+    has_time: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Ed25519,
+    OpenPgp,
+    OpenSsh,
+}
+
+impl Claim {
+    pub(super) fn read(tags: &Tags, field: &Field) -> Result<Self, String> {
+        let wanted = |name: &str| tags.bare(name).ok_or_else(|| format!("it has no {name}="));
+        let kind = match wanted("a")?.as_str() {
+            "ed25519-sha256" => Kind::Ed25519,
+            "openpgp-sha256" => Kind::OpenPgp,
+            "openssh-sha256" => Kind::OpenSsh,
+            other => return Err(format!("{other} does not count")),
+        };
+        let names: Vec<String> = wanted("h")?.split(':').map(str::to_ascii_lowercase).collect();
+        if let Some(name) = FIELDS.iter().find(|name| !names.iter().any(|other| other == *name)) {
+            return Err(format!("it does not sign the field {name}"));
+        }
+        let bytes = |name: &str| tags.bytes(name).ok_or_else(|| format!("its {name}= is no base64"));
+        Ok(Self {
+            kind,
+            value: without_signature(&relaxed(&field.value)).ok_or("it has no b=")?,
+            names,
+            body_hash: bytes("bh")?,
+            length: tags.number("l").and_then(|length| usize::try_from(length).ok()),
+            signature: bytes("b")?,
+            has_time: tags.number("t").is_some(),
+        })
+    }
+
+    /// Whether the body is the one that was signed: the digest of all that is signed, or what is wrong.
+    pub(super) fn check_mail(&self, normal: &Normal) -> Result<Vec<u8>, String> {
+        let is_signed = |body: &[u8]| digest(&SHA256, body).as_ref() == self.body_hash;
+        if !is_signed(&normal.body) {
+            // A list may have added a footer.
+            let (signed, rest) = self
+                .length
+                .and_then(|length| normal.body.split_at_checked(length))
+                .ok_or("the message or the patch was changed")?;
+            if !is_signed(signed) {
+                return Err("the message or the patch was changed".to_owned());
+            }
+            crate::check_rest(rest)?;
+        }
+        let mut signed = normal.header(&self.names);
+        signed.extend([super::FIELD.as_bytes(), b":", &self.value].concat());
+        Ok(digest(&SHA256, &signed).as_ref().to_vec())
+    }
+
+    pub(super) fn ed25519_state(&self, digest: &[u8], key: &[u8]) -> State {
+        if !self.has_time {
+            return State::Bad("it has no t=".to_owned());
+        }
+        let Some((signature, signed)) = self.signature.split_at_checked(ED25519_LENGTH) else {
+            return State::Bad("the signature was cut".to_owned());
+        };
+        let is_good = UnparsedPublicKey::new(&ED25519, key).verify(signed, signature).is_ok();
+        match is_good && signed == digest {
+            true => State::Good,
+            false => State::Bad("the header was changed, or the key is another".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! DomainKeys Identified Mail: RFC 6376, with RFC 8301 and RFC 8463.
+
+use ring::digest::{SHA256, digest};
+use ring::signature::{
+    ED25519, RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, UnparsedPublicKey, VerificationAlgorithm,
+};
+use series::Mail;
+
+use crate::canonical::Form;
+use crate::domain_key::{DomainKey, DomainKeys, Found};
+use crate::fields::{Field, Parts};
+use crate::outcome::{Method, Signature, State, domain, is_above};
+use crate::tags::{Tags, without_signature};
+
+const FIELD: &str = "dkim-signature";
+
+/// Most signatures of a mail that are checked; each may be a question to DNS.
+const SIGNATURES_MAX: usize = 10;
+
+/// The signatures of a mail, in the order of its header. `now` is in seconds since 1970.
+pub(crate) fn signatures(mail: &Mail, parts: &Parts, keys: &mut DomainKeys, now: i64) -> Vec<Signature> {
+    let fields: Vec<&Field> = parts.values(FIELD).take(SIGNATURES_MAX).collect();
+    fields.into_iter().map(|field| signature(mail, parts, field, keys, now)).collect()
+}
+
+fn signature(mail: &Mail, parts: &Parts, field: &Field, keys: &mut DomainKeys, now: i64) -> Signature {
+    let tags = Tags::parse(&field.text()).unwrap_or_default();
+    let text = |name: &str| tags.bare(name).unwrap_or_default();
+    let (signer, key) = (text("d"), text("s"));
+    let state = match Signed::read(&tags, field) {
+        Err(reason) => State::Bad(reason),
+        Ok(signed) => signed.check(parts, keys.find(&key, &signer), now),
+    };
+    let is_senders = is_above(&signer, domain(&mail.from.address));
+    Signature { method: Method::Dkim, signer, key, state, is_senders }
+}
+
+/// A signature as it can be checked.
+struct Signed<'a> {
+    field: &'a Field,
+    is_ed25519: bool,
+    header: Form,
+    body: Form,
+    names: Vec<String>,
+    body_hash: Vec<u8>,
+    signature: Vec<u8>,
+    /// How much of the canonical body is signed.
+    length: Option<u64>,
+    expires: Option<u64>,
+}
+
+impl<'a> Signed<'a> {
+    fn read(tags: &Tags, field: &'a Field) -> Result<Self, String> {
+        let wanted = |name: &str| tags.bare(name).ok_or_else(|| format!("it has no {name}="));
+        if wanted("v")? != "1" {
+            return Err("its version is not 1".to_owned());
+        }
+        let algorithm = wanted("a")?;
+        let is_ed25519 = match algorithm.as_str() {
+            "rsa-sha256" => false,
+            "ed25519-sha256" => true,
+            _ => return Err(format!("{algorithm} does not count")),
+        };
+        let forms = tags.bare("c").unwrap_or_else(|| "simple/simple".to_owned());
+        let (header, body) = forms.split_once('/').unwrap_or((&forms, "simple"));
+        let form = |text: &str| Form::parse(text).ok_or_else(|| format!("its form {forms} is unknown"));
+        let names: Vec<String> = wanted("h")?.split(':').map(str::to_ascii_lowercase).collect();
+        for name in ["from", "subject"] {
+            if !names.iter().any(|other| other == name) {
+                return Err(format!("it does not sign the field {name}"));
+            }
+        }
+        let bytes = |name: &str| tags.bytes(name).ok_or_else(|| format!("its {name}= is no base64"));
+        Ok(Self {
+            field,
+            is_ed25519,
+            header: form(header)?,
+            body: form(body)?,
+            names,
+            body_hash: bytes("bh")?,
+            signature: bytes("b")?,
+            length: tags.get("l").map(|_| tags.number("l").ok_or("its l= is no number")).transpose()?,
+            expires: tags.number("x"),
+        })
+    }
+
+    fn check(&self, parts: &Parts, key: Found, now: i64) -> State {
+        if let Err(reason) = self.check_body(parts) {
+            return State::Bad(reason);
+        }
+        let key = match key {
+            Found::Key(key) => key,
+            Found::Unknown => return State::UnknownKey("its domain does not have the key".to_owned()),
+            Found::NotChecked(reason) => return State::NotChecked(reason),
+        };
+        if parts.values("from").count() != 1 || parts.values("subject").count() > 1 {
+            return State::Bad("a field From or Subject was added".to_owned());
+        }
+        let Some(signed) = self.signed_header(parts) else {
+            return State::Bad("it has no b=".to_owned());
+        };
+        if !self.is_of(&key, &signed) {
+            return State::Bad("the header was changed, or the key is another".to_owned());
+        }
+        match self.expires.and_then(|expires| i64::try_from(expires).ok()) {
+            Some(expires) if expires < now => State::Stale("it has expired".to_owned()),
+            _ => State::Good,
+        }
+    }
+
+    fn check_body(&self, parts: &Parts) -> Result<(), String> {
+        let body = self.body.body(&parts.body);
+        let length = self.length.and_then(|length| usize::try_from(length).ok()).unwrap_or(body.len());
+        let (signed, rest) = body.split_at_checked(length).ok_or("the body was cut")?;
+        if digest(&SHA256, signed).as_ref() != self.body_hash {
+            return Err("the body was changed".to_owned());
+        }
+        crate::check_rest(rest)
+    }
+
+    /// What is signed of the header: of fields with one name the last ones first, and then the signature itself.
+    fn signed_header(&self, parts: &Parts) -> Option<Vec<u8>> {
+        let mut signed = Vec::new();
+        let mut left: Vec<&Field> = parts.fields.iter().collect();
+        for name in &self.names {
+            if let Some(at) = left.iter().rposition(|field| field.name == *name) {
+                signed.extend(self.header.field(left.remove(at)));
+            }
+        }
+        let bare = Field { value: without_signature(&self.field.value)?, ..self.field.clone() };
+        let mut own = self.header.field(&bare);
+        while own.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+            own.pop();
+        }
+        signed.extend(own);
+        Some(signed)
+    }
+
+    fn is_of(&self, key: &DomainKey, signed: &[u8]) -> bool {
+        let hash = digest(&SHA256, signed);
+        let (algorithm, key, message): (&dyn VerificationAlgorithm, &[u8], &[u8]) = match key {
+            DomainKey::Rsa(key) if !self.is_ed25519 => {
+                (&RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY, key, signed)
+            }
+            DomainKey::Ed25519(key) if self.is_ed25519 => (&ED25519, key, hash.as_ref()),
+            _ => return false,
+        };
+        UnparsedPublicKey::new(algorithm, key).verify(message, &self.signature).is_ok()
+    }
+}

@@ -1,0 +1,140 @@
+//! All keys that the user trusts, and what the user says of them.
+
+use std::path::PathBuf;
+
+use history::setting;
+use kernel::Context;
+use series::Mail;
+
+use crate::Error;
+use crate::developer;
+use crate::dkim;
+use crate::dns::Resolver;
+use crate::domain_key::DomainKeys;
+use crate::fields::Parts;
+use crate::gpg::Verified;
+use crate::keyring::Keyring;
+use crate::openpgp;
+use crate::outcome::{Signature, State};
+use crate::trust::{Ruling, Trust};
+
+/// Where patatt looks unless it is told otherwise.
+const RINGS: [&str; 3] = ["ref:::.keys", "ref:::.local-keys", "ref::refs/meta/keyring:"];
+
+/// Days between sending and signing, unless the user says otherwise.
+const STALENESS: i64 = 30;
+
+const DAY: i64 = 24 * 60 * 60;
+
+/// Keys of domains and of developers.
+#[derive(Debug, Default)]
+pub struct Keys {
+    /// For DKIM.
+    pub domains: DomainKeys,
+    /// Keys of developers in files.
+    pub rings: Vec<Keyring>,
+    /// The folder of gpg with the user's keys; nothing for gpg's default.
+    pub gnupg_home: Option<PathBuf>,
+    /// Keys that are trusted because they were the first, if the user wants that.
+    pub trust: Option<Trust>,
+    /// How many days may lie between sending and signing; 0 for any number.
+    pub staleness: i64,
+}
+
+impl Keys {
+    /// Reads `patatt.keyringsrc`, `b4.keyringsrc`, `b4.attestation-gnupghome`, `b4.attestation-staleness-days`,
+    /// `b4.attestation-check-dkim` and `b4.attestation-trust-model` from git's configuration. DNS is asked only if `is_online`.
+    ///
+    /// # Errors
+    ///
+    /// When git refuses its configuration, and when a keyring is none.
+    pub fn read(is_online: bool, context: &mut Context<'_>) -> Result<Self, Error> {
+        let mut setting = |key: &str| setting(key, context);
+        let mut rings = Vec::new();
+        for key in ["patatt.keyringsrc", "b4.keyringsrc"] {
+            rings.extend(setting(key)?.map(|text| Keyring::parse(key, &text)).transpose()?);
+        }
+        for text in RINGS {
+            rings.push(Keyring::parse("patatt.keyringsrc", text)?);
+        }
+        rings.extend(own_ring());
+        let checks_dkim = setting("b4.attestation-check-dkim")?.is_none_or(|text| text != "no");
+        let is_tofu = setting("b4.attestation-trust-model")?.is_some_and(|text| text == "tofu");
+        let days = setting("b4.attestation-staleness-days")?.and_then(|text| text.parse().ok());
+        Ok(Self {
+            domains: DomainKeys::new((is_online && checks_dkim).then(Resolver::of_host)),
+            rings,
+            gnupg_home: setting("b4.attestation-gnupghome")?.map(PathBuf::from),
+            trust: is_tofu.then(|| Trust::at(host::state_folder().join("keys"))),
+            staleness: days.unwrap_or(STALENESS),
+        })
+    }
+
+    /// All signatures of a mail.
+    ///
+    /// # Errors
+    ///
+    /// When git or gpg cannot be run to their end, and when the user wants to stop.
+    pub fn signatures(&mut self, mail: &Mail, context: &mut Context<'_>) -> Result<Vec<Signature>, Error> {
+        let parts = Parts::of(&mail.raw);
+        let now = jiff::Timestamp::now().as_second();
+        let mut found = developer::signatures(mail, &parts, self, context)?;
+        found.extend(openpgp::signature(mail, &parts, self, context)?);
+        found.extend(dkim::signatures(mail, &parts, &mut self.domains, now));
+        Ok(found)
+    }
+
+    /// The key of an address in the first keyring that has it.
+    pub(crate) fn in_rings(
+        &self,
+        kind: &str,
+        address: &str,
+        selector: &str,
+        context: &Context<'_>,
+    ) -> Option<Vec<u8>> {
+        self.rings.iter().find_map(|ring| ring.find(kind, address, selector, context))
+    }
+
+    /// What is known of a key that was met, with trust on first use.
+    pub(crate) fn first_use(&self, address: &str, key: &str) -> Result<Option<Ruling>, Error> {
+        self.trust.as_ref().map(|trust| trust.meet(address, key)).transpose()
+    }
+
+    /// What gpg says of a signature, by what is known of its key: a keyring of developers has it for this address, a key of the
+    /// user's own must have the address.
+    pub(crate) fn openpgp_state(
+        &self,
+        verified: &Verified,
+        address: &str,
+        is_ringed: bool,
+    ) -> Result<State, Error> {
+        let good = match verified {
+            Verified::Good(good) => good,
+            Verified::Bad(reason) => return Ok(State::Bad(reason.clone())),
+            Verified::NoKey => return Ok(State::UnknownKey("no keyring has it".to_owned())),
+            Verified::NoProgram => return Ok(State::NotChecked("install gnupg".to_owned())),
+        };
+        if !is_ringed && !good.addresses.iter().any(|other| other.eq_ignore_ascii_case(address)) {
+            return Ok(State::UnknownKey(format!("it is not that of {address}")));
+        }
+        Ok(self.first_use(address, &good.fingerprint)?.map_or(State::Good, Ruling::state))
+    }
+
+    /// A good signature that was made long before or after the mail was sent is stale.
+    pub(crate) fn fresh(&self, state: State, signed: Option<i64>, mail: &Mail) -> State {
+        let days =
+            signed.map_or(0, |signed| signed.saturating_sub(mail.sent).unsigned_abs() / DAY.unsigned_abs());
+        let is_stale = self.staleness > 0 && mail.sent > 0 && days > self.staleness.unsigned_abs();
+        if state == State::Good && is_stale {
+            return State::Stale(format!("{days} days lie between signing and sending"));
+        }
+        state
+    }
+}
+
+/// The keys that the user has given to patatt.
+fn own_ring() -> Option<Keyring> {
+    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = data.or_else(|| std::env::home_dir().map(|home| home.join(".local/share")))?;
+    Some(Keyring::Folder(data.join("patatt/public")))
+}

@@ -1,0 +1,35 @@
+//! Who vouches for a mail: its domain by DKIM, its sender by a developer signature or by OpenPGP.
+//!
+//! [`Keys`] are all keys that the user trusts, or may ask for; [`Keys::signatures`] checks each [`Signature`] of a mail. A mail
+//! without any is missing an attestation, which is no [`State`] of a signature.
+
+mod canonical;
+mod developer;
+mod dkim;
+mod dns;
+mod domain_key;
+mod error;
+mod fields;
+mod gpg;
+mod keyring;
+mod keys;
+mod openpgp;
+mod outcome;
+mod tags;
+mod trust;
+
+pub use dns::Resolver;
+pub use domain_key::DomainKeys;
+pub use error::Error;
+pub use keyring::Keyring;
+pub use keys::Keys;
+pub use outcome::{Method, Signature, State};
+pub use trust::Trust;
+
+/// Behind what is signed a list may have written something, but no part of a patch.
+fn check_rest(rest: &[u8]) -> Result<(), String> {
+    if series::is_patch(rest) { Err("a patch follows what is signed".to_owned()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests;
