@@ -52,6 +52,7 @@ fn code(error: &anyhow::Error) -> u8 {
             || cause.downcast_ref().is_some_and(bisect::Error::is_interrupt)
             || cause.downcast_ref().is_some_and(kbuild::Error::is_interrupt)
             || cause.downcast_ref().is_some_and(archive::Error::is_interrupt)
+            || cause.downcast_ref().is_some_and(attestation::Error::is_interrupt)
             || cause.downcast_ref().is_some_and(kernel::Error::is_interrupt)
     });
     if is_interrupt {
@@ -84,6 +85,7 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
             || cause.downcast_ref::<kbuild::Error>().is_some_and(kbuild::Error::is_usage)
             || cause.downcast_ref::<series::Error>().is_some_and(series::Error::is_usage)
             || cause.downcast_ref::<archive::Error>().is_some_and(archive::Error::is_usage)
+            || cause.downcast_ref::<attestation::Error>().is_some_and(attestation::Error::is_usage)
             || cause.downcast_ref::<kernel::Error>().is_some_and(kernel::Error::is_usage)
             || cause.downcast_ref::<machine::Error>().is_some_and(machine::Error::is_usage)
             || cause.downcast_ref::<ledger::RecallError>().is_some_and(ledger::RecallError::is_usage)

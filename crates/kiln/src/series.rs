@@ -1,11 +1,12 @@
 //! `kiln series`: what mails say.
 
 mod am;
+mod signed;
 mod source;
 
 use anyhow::Result;
 use report::series::{series_difference, series_json, series_text};
-use series::{Choice, assemble, pairs};
+use series::{Assembled, Choice, Mail, Series, assemble, pairs};
 
 use crate::cli::{self, Diff, SeriesVerb, Show, Source};
 use crate::failure::WrongUsage;
@@ -24,20 +25,30 @@ fn show(args: &Show, color: bool) -> Result<u8> {
     let threads = args.source.threads()?;
     let all = series::series(&threads);
     let chosen = args.source.choose(&threads, &all)?;
+    let shown: Vec<(&Series, Assembled<'_>)> = chosen
+        .into_iter()
+        .filter_map(|series| Some((series, assemble(&threads, series, args.source.choice())?)))
+        .collect();
+    let patches = shown.iter().flat_map(|(_, assembled)| mails(assembled));
+    let (_, attested) = args.signatures.of(&args.source, None, patches)?;
     let mut text = String::new();
-    for series in chosen {
-        let Some(assembled) = assemble(&threads, series, args.source.choice()) else { continue };
+    for (series, assembled) in &shown {
         text += &match args.json {
-            true => format!("{}\n", series_json(series, &assembled)),
+            true => format!("{}\n", series_json(series, assembled, attested.as_ref())),
             false => format!(
                 "{}{}",
                 if text.is_empty() { "" } else { "\n" },
-                series_text(series, &assembled, color)
+                series_text(series, assembled, attested.as_ref(), color)
             ),
         };
     }
     standard_output(|out| out.write_all(text.as_bytes()))?;
     Ok(0)
+}
+
+/// The mails with the patches of a revision.
+fn mails<'a>(assembled: &Assembled<'a>) -> impl Iterator<Item = &'a Mail> {
+    assembled.patches.values().map(|patch| patch.mail)
 }
 
 fn diff(args: &Diff, color: bool) -> Result<u8> {

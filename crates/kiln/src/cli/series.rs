@@ -53,11 +53,24 @@ pub(crate) struct Source {
     pub(crate) no_partial_reroll: bool,
 }
 
+/// Who is asked about signatures.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Signatures {
+    /// A zone file with keys of domains for DKIM, as opendkim-genkey writes them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) domain_keys: Option<PathBuf>,
+    /// Ask DNS for keys of DKIM also about mails that are on this host
+    #[arg(long)]
+    pub(crate) dns: bool,
+}
+
 /// `kiln series show`.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     #[command(flatten)]
     pub(crate) source: Source,
+    #[command(flatten)]
+    pub(crate) signatures: Signatures,
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
@@ -88,6 +101,11 @@ pub(crate) struct Diff {
 pub(crate) struct Am {
     #[command(flatten)]
     pub(crate) source: Source,
+    #[command(flatten)]
+    pub(crate) signatures: Signatures,
+    /// Refuse patches whose sender is not proved, as b4.attestation-policy = hardfail does
+    #[arg(long)]
+    pub(crate) require_attestation: bool,
     /// Take only these patches: 1,3,5-7,9- or -1 for the last, or '*mm*' for subjects
     #[arg(long, short = 'P', visible_alias = "cherry-pick", value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) cherry: Option<Pick>,

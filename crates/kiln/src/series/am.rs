@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use report::series::patches_text;
+use attestation::Policy;
+use report::series::{patches_text, signed_text};
 use series::{Assembled, Composed, Patch, Person, Trailer};
 
+use super::{mails, signed};
 use crate::cli::Am;
 use crate::failure::{USAGE, WrongUsage, complain};
 use crate::find::in_context;
@@ -23,10 +25,15 @@ pub(super) fn am(args: &Am, color: bool) -> Result<u8> {
     let all = series::series(&threads);
     let mut assembled = args.source.one(&threads, &all)?;
     if let Some(text) = args.unavailable(&assembled) {
-        complain(&format!("{text}\n{}", patches_text(&assembled, false).trim_end()));
+        complain(&format!("{text}\n{}", patches_text(&assembled, None, false).trim_end()));
         return Ok(USAGE);
     }
     args.reduce(&mut assembled);
+    let policy = args.require_attestation.then_some(Policy::HardFail);
+    let (policy, attested) = args.signatures.of(&args.source, policy, mails(&assembled))?;
+    if let Some(attested) = &attested {
+        signed::heed(policy, attested, &assembled)?;
+    }
     let mbox = mbox(&assembled, &Added::new(args)?, args.allow_unicode_control_chars)?;
     let path = args.path(&assembled);
     if path.as_os_str() == "-" {
@@ -34,7 +41,12 @@ pub(super) fn am(args: &Am, color: bool) -> Result<u8> {
         return Ok(0);
     }
     write(&path, &mbox)?;
-    let text = format!("{}\n{}", patches_text(&assembled, color), closing(args, &assembled, &path)?);
+    let text = format!(
+        "{}{}\n{}",
+        signed_text(&assembled, attested.as_ref()),
+        patches_text(&assembled, attested.as_ref(), color),
+        closing(args, &assembled, &path)?
+    );
     standard_output(|out| out.write_all(text.as_bytes()))?;
     Ok(0)
 }

@@ -90,6 +90,11 @@ impl Source {
         if is_mailbox { None } else { Link::parse(source) }
     }
 
+    /// Whether the mails come from a server.
+    pub(super) fn is_fetched(&self) -> bool {
+        self.path().is_none()
+    }
+
     fn fetch(&self, link: &Link) -> Result<Mailbox> {
         let interrupt = signals::interrupt_flag().context("signals")?;
         in_context(&interrupt, |context| {

@@ -21,6 +21,7 @@
 //! * [`mod@series`]: what `kiln series` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
+mod attestation;
 mod axis;
 mod bisecting;
 pub mod bisection;

@@ -2,16 +2,23 @@
 
 use std::fmt::Write;
 
+use ::attestation::Attested;
 use serde_json::{Value, json};
 use series::{Assembled, Given, Mail, Pair, Patch, Reason, Refused, Series, Side, Threads};
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
 
+use crate::attestation;
 use crate::safe::{safe, safe_line};
 use crate::style::{BOLD, DIM, Paint};
 
 /// Prints what was understood of a series: its revisions, the patches of one of them, trailers, and what is not as it should be.
 #[must_use]
-pub fn series_text(series: &Series, assembled: &Assembled<'_>, colour: bool) -> String {
+pub fn series_text(
+    series: &Series,
+    assembled: &Assembled<'_>,
+    attested: Option<&Attested>,
+    colour: bool,
+) -> String {
     let paint = Paint { colour };
     let mut text = String::new();
     if let Some(head) = assembled.head() {
@@ -30,15 +37,26 @@ pub fn series_text(series: &Series, assembled: &Assembled<'_>, colour: bool) -> 
     if !facts.prerequisites.is_empty() {
         field(&mut text, "needs", &format!("{} patches before it", facts.prerequisites.len()));
     }
+    text.push_str(&signed_text(assembled, attested));
     text.push('\n');
-    text.push_str(&patches_text(assembled, colour));
+    text.push_str(&patches_text(assembled, attested, colour));
+    text
+}
+
+/// Prints who vouches for all patches of a revision alike; nothing where they differ, or if nobody has looked.
+#[must_use]
+pub fn signed_text(assembled: &Assembled<'_>, attested: Option<&Attested>) -> String {
+    let mut text = String::new();
+    let lines = attested.and_then(|attested| attestation::for_all(assembled, attested));
+    lines.iter().flatten().for_each(|line| field(&mut text, "signed", line));
     text
 }
 
 /// Prints the patches of a revision, with the trailers that they get, and what is not as it should be.
 #[must_use]
-pub fn patches_text(assembled: &Assembled<'_>, colour: bool) -> String {
+pub fn patches_text(assembled: &Assembled<'_>, attested: Option<&Attested>, colour: bool) -> String {
     let paint = Paint { colour };
+    let differing = attested.filter(|attested| attestation::for_all(assembled, attested).is_none());
     let mut text = String::new();
     let digits = assembled.total.to_string().len();
     let mut gap = None;
@@ -61,6 +79,10 @@ pub fn patches_text(assembled: &Assembled<'_>, colour: bool) -> String {
         }
         if let Some(patch) = patch {
             patch_lines(&mut text, patch, &format!("{number:>digits$}/{}", assembled.total), paint);
+            for signed in differing.map(|attested| attestation::lines(patch.mail, attested)).iter().flatten()
+            {
+                line(&mut text, &format!("      signed: {signed}"));
+            }
         }
     }
     for_all(&mut text, assembled);
@@ -204,7 +226,7 @@ fn field(text: &mut String, name: &str, value: &str) {
 
 /// The same as one JSON object.
 #[must_use]
-pub fn series_json(series: &Series, assembled: &Assembled<'_>) -> Value {
+pub fn series_json(series: &Series, assembled: &Assembled<'_>, attested: Option<&Attested>) -> Value {
     let person = |person: &series::Person| json!({ "name": person.name, "address": person.address });
     let mail = |mail: &Mail| {
         json!({
@@ -225,6 +247,7 @@ pub fn series_json(series: &Series, assembled: &Assembled<'_>) -> Value {
     let patch = |(number, patch): (&u32, &Patch<'_>)| {
         let mut value = mail(patch.mail);
         value["number"] = json!(number);
+        value["signatures"] = json!(attested.map(|attested| attestation::json(patch.mail, attested)));
         value["from_revision"] = json!(patch.from_revision);
         value["trailers"] = patch.given.iter().map(given).collect();
         value

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use history::setting;
 use kernel::Context;
 
 use crate::Error;
@@ -44,24 +43,24 @@ impl Settings {
     ///
     /// When git refuses its configuration, and when a mask has no place for the id.
     pub fn read(link: &Link, context: &mut Context<'_>) -> Result<Self, Error> {
-        let mut setting = |key: &str| setting(key, context);
-        let mut mail = Mask::new("b4.midmask", setting("b4.midmask")?.as_deref().unwrap_or(MID_MASK))?;
-        let mut search =
-            Mask::new("b4.searchmask", setting("b4.searchmask")?.as_deref().unwrap_or(SEARCH_MASK))?;
-        let mut mirrors: Vec<String> = setting("lore.fallback")?.into_iter().collect();
+        let settings = history::settings(r"^(b4|lore)\.", context)?;
+        let setting = |key: &str| settings.get(key).map(String::as_str);
+        let mut mail = Mask::new("b4.midmask", setting("b4.midmask").unwrap_or(MID_MASK))?;
+        let mut search = Mask::new("b4.searchmask", setting("b4.searchmask").unwrap_or(SEARCH_MASK))?;
+        let mut mirrors: Vec<String> = setting("lore.fallback").map(str::to_owned).into_iter().collect();
         if let Some(inbox) = link.inbox.as_deref().filter(|inbox| !mail.is_of(inbox)) {
             mail = Mask::new("the link", &format!("{inbox}/%s"))?;
             search = Mask::new("the link", &format!("{inbox}/?x=m&t=1&q=%s"))?;
             mirrors.clear();
         }
-        let minutes = setting("b4.cache-expire")?.and_then(|text| text.parse().ok()).unwrap_or(EXPIRE);
-        let plus = setting("lore.useragentplus")?.map(|text| format!("+{text}")).unwrap_or_default();
+        let minutes = setting("b4.cache-expire").and_then(|text| text.parse().ok()).unwrap_or(EXPIRE);
+        let plus = setting("lore.useragentplus").map(|text| format!("+{text}")).unwrap_or_default();
         Ok(Self {
             mail,
             search,
             mirrors,
             expire: Duration::from_secs(60 * minutes),
-            patience: patience(setting("lore.requesttimeout")?.as_deref()),
+            patience: patience(setting("lore.requesttimeout")),
             agent: format!("kiln/{}{plus}", env!("CARGO_PKG_VERSION")),
         })
     }

@@ -15,6 +15,14 @@ pub enum Error {
     /// gpg could not be run to its end.
     #[error(transparent)]
     Program(#[from] Failure),
+    /// A policy that is none.
+    #[error(
+        "b4.attestation-policy: {value}: give off, check, softfail or hardfail; correct it with git config"
+    )]
+    Policy {
+        /// What the setting says.
+        value: String,
+    },
     /// A setting that names no keyring.
     #[error("{key}: {value}: give a folder, or ref:REPOSITORY:REF:PATH; correct it with git config")]
     Keyring {
@@ -31,7 +39,7 @@ impl Error {
         match self {
             Self::History(error) => error.is_usage(),
             Self::Kernel(error) => error.is_usage(),
-            Self::Keyring { .. } => true,
+            Self::Keyring { .. } | Self::Policy { .. } => true,
             Self::Program(_) => false,
         }
     }
@@ -42,7 +50,7 @@ impl Error {
             Self::History(error) => error.is_interrupt(),
             Self::Kernel(error) => error.is_interrupt(),
             Self::Program(failure) => matches!(failure, Failure::Interrupted { .. }),
-            Self::Keyring { .. } => false,
+            Self::Keyring { .. } | Self::Policy { .. } => false,
         }
     }
 }

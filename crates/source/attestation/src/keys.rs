@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use history::setting;
 use kernel::Context;
 use series::Mail;
 
@@ -15,7 +14,7 @@ use crate::fields::Parts;
 use crate::gpg::Verified;
 use crate::keyring::Keyring;
 use crate::openpgp;
-use crate::outcome::{Signature, State};
+use crate::outcome::{Attested, Signature, State};
 use crate::trust::{Ruling, Trust};
 
 /// Where patatt looks unless it is told otherwise.
@@ -49,25 +48,43 @@ impl Keys {
     ///
     /// When git refuses its configuration, and when a keyring is none.
     pub fn read(is_online: bool, context: &mut Context<'_>) -> Result<Self, Error> {
-        let mut setting = |key: &str| setting(key, context);
+        let settings = history::settings(r"^(b4|patatt)\.", context)?;
+        let setting = |key: &str| settings.get(key).map(String::as_str);
         let mut rings = Vec::new();
         for key in ["patatt.keyringsrc", "b4.keyringsrc"] {
-            rings.extend(setting(key)?.map(|text| Keyring::parse(key, &text)).transpose()?);
+            rings.extend(setting(key).map(|text| Keyring::parse(key, text)).transpose()?);
         }
         for text in RINGS {
             rings.push(Keyring::parse("patatt.keyringsrc", text)?);
         }
         rings.extend(own_ring());
-        let checks_dkim = setting("b4.attestation-check-dkim")?.is_none_or(|text| text != "no");
-        let is_tofu = setting("b4.attestation-trust-model")?.is_some_and(|text| text == "tofu");
-        let days = setting("b4.attestation-staleness-days")?.and_then(|text| text.parse().ok());
+        let checks_dkim = setting("b4.attestation-check-dkim").is_none_or(|text| text != "no");
+        let is_tofu = setting("b4.attestation-trust-model").is_some_and(|text| text == "tofu");
+        let days = setting("b4.attestation-staleness-days").and_then(|text| text.parse().ok());
         Ok(Self {
             domains: DomainKeys::new((is_online && checks_dkim).then(Resolver::of_host)),
             rings,
-            gnupg_home: setting("b4.attestation-gnupghome")?.map(PathBuf::from),
+            gnupg_home: setting("b4.attestation-gnupghome").map(PathBuf::from),
             trust: is_tofu.then(|| Trust::at(host::state_folder().join("keys"))),
             staleness: days.unwrap_or(STALENESS),
         })
+    }
+
+    /// The signatures of each of these mails.
+    ///
+    /// # Errors
+    ///
+    /// As [`Keys::signatures`].
+    pub fn attest<'m>(
+        &mut self,
+        mails: impl IntoIterator<Item = &'m Mail>,
+        context: &mut Context<'_>,
+    ) -> Result<Attested, Error> {
+        let mut attested = Attested::default();
+        for mail in mails {
+            attested.0.insert(mail.id.clone(), self.signatures(mail, context)?);
+        }
+        Ok(attested)
     }
 
     /// All signatures of a mail.

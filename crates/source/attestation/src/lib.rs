@@ -15,6 +15,7 @@ mod keyring;
 mod keys;
 mod openpgp;
 mod outcome;
+mod policy;
 mod tags;
 mod trust;
 
@@ -23,7 +24,8 @@ pub use domain_key::DomainKeys;
 pub use error::Error;
 pub use keyring::Keyring;
 pub use keys::Keys;
-pub use outcome::{Method, Signature, State};
+pub use outcome::{Attested, Method, Signature, State};
+pub use policy::Policy;
 pub use trust::Trust;
 
 /// Behind what is signed a list may have written something, but no part of a patch.

@@ -1,5 +1,9 @@
 //! What signatures say of a mail.
 
+use std::collections::HashMap;
+
+use series::Mail;
+
 /// How somebody vouches for a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
@@ -45,6 +49,24 @@ impl Signature {
     /// Whether it proves that the sender has sent the mail as it is.
     pub fn proves(&self) -> bool {
         self.state == State::Good && self.is_senders
+    }
+}
+
+/// The signatures of mails.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attested(pub(crate) HashMap<String, Vec<Signature>>);
+
+impl Attested {
+    /// Those of a mail.
+    pub fn of(&self, mail: &Mail) -> &[Signature] {
+        self.0.get(&mail.id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the sender of a mail is proved, and no signature of it is bad.
+    pub fn proves(&self, mail: &Mail) -> bool {
+        let signatures = self.of(mail);
+        let is_bad = |signature: &Signature| matches!(signature.state, State::Bad(_));
+        signatures.iter().any(Signature::proves) && !signatures.iter().any(is_bad)
     }
 }
 

@@ -199,6 +199,17 @@ mod tests {
     }
 
     #[test]
+    fn a_soft_line_break_may_stand_before_a_boundary() {
+        let kind = "Content-Type: text/plain\nContent-Transfer-Encoding: quoted-printable";
+        for body in ["", "words", "a: b <c@d>"] {
+            let mail = format!(
+                "From: a@example.org\nContent-Type: multipart/mixed; boundary=x\n\n--x\n{kind}\n\n{body}=\n--x--\n"
+            );
+            assert_eq!(text(&mail).trim_end(), body);
+        }
+    }
+
+    #[test]
     fn attached_patches_and_mails_are_found() {
         let part = |kind: &str, body: &str| format!("--x\nContent-Type: {kind}\n\n{body}\n");
         let mail = [

@@ -53,17 +53,17 @@ fn a_series_is_shown_with_all_that_is_odd_about_it() {
     let threads = threads(&LETTERS);
     let all = series(&threads);
     let latest = assemble(&threads, &all[0], Choice::default()).unwrap();
-    let text = series_text(&all[0], &latest, false);
+    let text = series_text(&all[0], &latest, None, false);
     assert!(!text.contains('\u{1b}'));
     insta::assert_snapshot!("series-text", text);
     let first = Choice { revision: Some(1), ..Choice::default() };
     insta::assert_snapshot!(
         "series-first",
-        series_text(&all[0], &assemble(&threads, &all[0], first).unwrap(), true)
+        series_text(&all[0], &assemble(&threads, &all[0], first).unwrap(), None, true)
     );
     let first = assemble(&threads, &all[0], first).unwrap();
     insta::assert_snapshot!("series-difference", series_difference(&pairs(&first, &latest), false));
-    let json = serde_json::to_string_pretty(&series_json(&all[0], &latest)).unwrap();
+    let json = serde_json::to_string_pretty(&series_json(&all[0], &latest, None)).unwrap();
     insta::assert_snapshot!("series-json", json);
 }
 
