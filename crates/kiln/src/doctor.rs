@@ -32,6 +32,7 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ("rsync", "building selftests", "apt-get install rsync"),
     (root::MMDEBSTRAP, "--root debian:PACKAGES", "apt-get install mmdebstrap"),
     (root::MKFS, "--root debian:PACKAGES and directories", "apt-get install erofs-utils"),
+    ("gpg", "signatures of mails", "apt-get install gnupg"),
     ("swtpm", "--device tpm", "apt-get install swtpm"),
     ("iasl", "experiments with ACPI tables", "apt-get install acpica-tools"),
 ];

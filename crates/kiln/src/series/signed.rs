@@ -38,8 +38,10 @@ pub(super) fn heed(policy: Policy, attested: &Attested, assembled: &Assembled<'_
     let doubtful: Vec<&Mail> = mails(assembled).filter(|mail| !attested.proves(mail)).collect();
     let Some(first) = doubtful.first() else { return Ok(()) };
     let count = doubtful.len();
-    let of = if count == 1 { "a patch".to_owned() } else { format!("{count} patches") };
-    let text = format!("the sender of {of} is not proved, such as of \"{}\"", first.subject.text);
+    let text = match count {
+        1 => format!("nobody vouches for the sender of \"{}\"", first.subject.text),
+        _ => format!("nobody vouches for the senders of {count} patches, such as \"{}\"", first.subject.text),
+    };
     match policy {
         Policy::Off | Policy::Check => {}
         Policy::SoftFail => complain(&text),

@@ -298,7 +298,6 @@ fn wrong_input_is_one_clear_message() {
     let two = thread.place.file("two", two);
     for (arguments, says) in [
         (&["show", "no-such-file"][..], "no-such-file: no such file"),
-        (&["show", "1@example.org"], "give the mailbox with -m"),
         (&["show", text(&empty)], "no patch in it"),
         (&["show", "/dev/zero"], "/dev/zero"),
         (&["show", text(&mailbox), "-v9"], "no v9 in it"),
@@ -325,4 +324,75 @@ fn wrong_input_is_one_clear_message() {
     let piped = thread.series(&["am", "-", "-o", "-"]).with_input(&mailbox).run().expect(0);
     assert_eq!(piped.stdout.matches("From git@z").count(), 3);
     thread.series(&["am", text(&hidden), "-o", "-", "--allow-unicode-control-chars"]).run().expect(0);
+}
+
+/// Signs a mail of a file.
+const SIGN: &str = r"
+import sys, patatt
+mail = open(sys.argv[1], 'rb').read()
+key = b'nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A='
+sys.stdout.buffer.write(patatt.sign_message(mail, 'ed25519', key, 'dev@example.org', 'default'))
+";
+
+/// The public key of the same.
+const KEY: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+
+impl Thread {
+    /// The mails, signed by patatt.
+    fn signed(&self) -> String {
+        let folder = self.place.path().join("split");
+        fs::create_dir(&folder).expect("writable");
+        self.source.git(&["mailsplit", &format!("-o{}", text(&folder)), text(&self.mailbox())]);
+        let mut mails: Vec<PathBuf> = fs::read_dir(&folder)
+            .expect("git made it")
+            .map(|entry| entry.expect("readable").path())
+            .collect();
+        mails.sort();
+        mails.iter().fold(String::new(), |signed, mail| {
+            let whole = fs::read_to_string(mail).expect("text");
+            fs::write(mail, whole.split_once('\n').expect("git begins with From").1).expect("writable");
+            let done = Command::new("/usr/bin/python3")
+                .args(["-c", SIGN, text(mail)])
+                .output()
+                .expect("b4 needs it");
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+            let mail = String::from_utf8(done.stdout).expect("UTF-8");
+            signed + "From mboxrd@z Thu Jan  1 00:00:00 1970\n" + &mail + "\n"
+        })
+    }
+}
+
+#[test]
+fn patches_are_refused_whose_senders_nobody_vouches_for() {
+    let thread = Thread::new().sends(&[]);
+    let signed = thread.signed();
+    let mailbox = thread.place.file("signed.mbx", &signed);
+    let changed = thread.place.file("changed.mbx", signed.replacen("Because of 2", "Because of 4", 1));
+    let shows = |mailbox: &Path| thread.series(&["show", text(mailbox)]).run().expect(0).stdout;
+    let am = |mailbox: &Path, more: &[&str]| {
+        thread.series(&[&["am", text(mailbox), "-o", "-"], more].concat()).run()
+    };
+    assert!(shows(&thread.mailbox()).contains("  signed    no\n"));
+    assert!(shows(&mailbox).contains("  signed    unknown key: developer of dev@example.org"));
+    let ring = thread.place.path().join(".local/share/patatt/public/ed25519/example.org/dev");
+    fs::create_dir_all(&ring).expect("writable");
+    fs::write(ring.join("default"), KEY).expect("writable");
+    assert!(shows(&mailbox).contains("  signed    good: developer of dev@example.org (key default)\n"));
+    let shown = shows(&changed);
+    assert_eq!(shown.matches("      signed: good").count(), 2, "{shown}");
+    assert_eq!(shown.matches("      signed: bad: developer of dev@example.org").count(), 1, "{shown}");
+    assert_eq!(am(&mailbox, &["--require-attestation"]).expect(0).stderr, "");
+    let refused = am(&changed, &["--require-attestation"]).expect(2);
+    assert!(refused.stdout.is_empty() && refused.stderr.contains("nobody vouches"), "{refused:?}");
+    assert!(am(&changed, &[]).expect(0).stderr.contains("the sender of \"fs: change 2\""));
+    for (policy, code, says) in
+        [("hardfail", 2, "nobody"), ("check", 0, ""), ("off", 0, ""), ("x", 2, "give off")]
+    {
+        thread.source.git(&["config", "b4.attestation-policy", policy]);
+        let done = am(&changed, &[]).expect(code);
+        assert!(
+            done.stderr.contains(says) && done.stderr.is_empty() == says.is_empty(),
+            "{policy}: {done:?}"
+        );
+    }
 }

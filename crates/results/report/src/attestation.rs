@@ -7,7 +7,7 @@ use series::{Assembled, Mail};
 use crate::safe::safe_line;
 
 /// What is written of a mail that nobody vouches for.
-const MISSING: &str = "not signed";
+const MISSING: &str = "no";
 
 /// What is the same for all patches of a series, if it is.
 pub(crate) fn for_all(assembled: &Assembled<'_>, attested: &Attested) -> Option<Vec<String>> {
