@@ -46,7 +46,6 @@ const TARGETS: &[Target] = &[
     plain("answers"),
     plain("profile"),
     plain("symbols"),
-    like("mail", "fuzz/examples/mail"),
     like("mailbox", "fuzz/examples/mailbox"),
     like("changelog", "fuzz/examples/changelog"),
     like("requests", "fuzz/examples/requests"),

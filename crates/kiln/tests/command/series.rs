@@ -265,6 +265,21 @@ fn a_revision_of_some_patches_is_completed() {
 }
 
 #[test]
+fn what_git_writes_without_a_thread_is_one_series() {
+    let thread = Thread::new();
+    let folder = thread.place.path().join("outgoing");
+    thread.source.git(&["format-patch", "--quiet", "--cover-letter", "-o", text(&folder), "main~3..main"]);
+    let out = thread.place.path().join("ours.mbx");
+    let am = |source: &Path| thread.series(&["am", text(source), "-o", text(&out)]).run().expect(0);
+    am(&folder);
+    assert_eq!(thread.applied(&out).0, thread.source.git(&["rev-parse", "main^{tree}"]));
+    let diff = thread.source.git(&["diff", "main~3", "main"]) + "\n";
+    let plain = thread.place.file("all-of-it.diff", diff);
+    let shown = thread.series(&["show", text(&plain)]).run().expect(0).stdout;
+    assert!(shown.contains("1/1 all-of-it"), "{shown}");
+}
+
+#[test]
 fn a_series_that_is_not_whole_is_not_written() {
     let thread = Thread::new().sends(&["--cover-letter"]);
     let second = thread.mails.find("Subject: [PATCH 2/3]").expect("it is there");

@@ -26,7 +26,9 @@ pub fn series_text(
         line(&mut text, &paint.paint(BOLD, &subject));
         let date = head.date.as_deref().map_or(String::new(), |date| format!(", {date}"));
         field(&mut text, "from", &format!("{}{date}", head.from));
-        field(&mut text, "message", &head.id);
+        if head.was_sent() {
+            field(&mut text, "message", &head.id);
+        }
     }
     field(&mut text, "revisions", &revisions(series));
     let facts = &assembled.facts;

@@ -108,16 +108,6 @@ pub enum Error {
         /// As the bad end was given.
         bad: String,
     },
-    /// A mail that git cannot read.
-    #[error("{path}: mail {number} cannot be read: {reason}")]
-    Mail {
-        /// The file.
-        path: PathBuf,
-        /// Which mail of the file, from 1.
-        number: usize,
-        /// What git has against it.
-        reason: String,
-    },
     /// A patch that does not fit what lies below it.
     #[error("patch {number} of {count} (\"{subject}\") does not apply: {reason}; is {base} its base?")]
     DoesNotApply {

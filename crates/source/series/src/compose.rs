@@ -43,6 +43,13 @@ impl Composed {
         }
     }
 
+    /// When it was written, in seconds and with the time zone, as git reads it without guessing; nothing before 1970.
+    pub fn author_date(&self) -> Option<String> {
+        let date = jiff::fmt::rfc2822::parse(self.date.as_deref()?).ok()?;
+        let seconds = date.timestamp().as_second();
+        (seconds >= 0).then(|| format!("@{seconds} {}", date.strftime("%z")))
+    }
+
     /// Adds trailers below those that are there.
     pub fn add<'a>(&mut self, added: impl IntoIterator<Item = &'a Trailer>) {
         let mut added = added.into_iter().peekable();
@@ -288,6 +295,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_date_is_given_back_as_git_reads_it(seconds in 0i64..4_000_000_000, offset in -12i8..=14) {
+            let zone = jiff::tz::TimeZone::fixed(jiff::tz::offset(offset));
+            let zoned = jiff::Timestamp::from_second(seconds).unwrap().to_zoned(zone);
+            let date = jiff::fmt::rfc2822::to_string(&zoned).ok();
+            let sign = if offset < 0 { '-' } else { '+' };
+            let expected = format!("@{seconds} {sign}{:02}00", offset.abs());
+            prop_assert_eq!(Composed { date, ..composed("") }.author_date(), Some(expected));
+        }
+
         #[test]
         fn a_message_keeps_its_words(text in "[a-zA-Z .:\n-]{0,200}") {
             let found = composed(&format!("Why.\n\n{text}"));

@@ -23,8 +23,16 @@ pub enum Error {
         /// The limit.
         limit: usize,
     },
+    /// Several series where one is wanted.
+    #[error("{path}: {count} series in it: give the mails of one, as kiln series am writes them")]
+    Several {
+        /// The file or folder.
+        path: PathBuf,
+        /// How many.
+        count: usize,
+    },
     /// More patches than a series has.
-    #[error("{path}: more than {limit} mails or patches: give the mails of one series")]
+    #[error("{path}: more than {limit} patches: give the mails of one series")]
     TooManyPatches {
         /// The file or folder.
         path: PathBuf,
@@ -38,7 +46,7 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Kernel(error) => error.is_usage(),
-            Self::NoPatch { .. } | Self::TooManyMails { .. } | Self::TooManyPatches { .. } => true,
+            _ => true,
         }
     }
 }

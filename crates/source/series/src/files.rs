@@ -1,4 +1,4 @@
-//! The files of a series, and what each of them is.
+//! The files of a mailbox, and what each of them is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,27 +7,21 @@ use kernel::files::{self, Limit};
 
 use crate::Error;
 
-/// Most mails, and most patches, of a series.
-pub const PATCHES_MAX: usize = 1000;
-
-/// A series, or a mail of it.
-pub const LIMIT: Limit = Limit { what: "a patch series", bytes: 64 << 20 };
-
 /// What holds patches in a folder; other files are passed over.
 const ENDINGS: [&str; 4] = ["patch", "diff", "mbox", "eml"];
 
 /// A file that may hold mails or a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub(crate) struct File {
     /// Where it is.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// All of it.
-    pub content: Vec<u8>,
+    pub(crate) content: Vec<u8>,
 }
 
 impl File {
     /// Whether it is a mail or a box of mails, by its first line; otherwise it can only be a plain patch.
-    pub fn is_mail(&self) -> bool {
+    pub(crate) fn is_mail(&self) -> bool {
         let content = self.content.trim_ascii_start();
         let line = content.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let name = line.iter().take_while(|&&byte| byte.is_ascii_graphic() && byte != b':').count();
@@ -36,13 +30,8 @@ impl File {
         line.starts_with(b"From ") || is_header
     }
 
-    /// How many mails git will find in it at most.
-    pub fn mails_max(&self) -> usize {
-        self.content.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"From ")).count()
-    }
-
     /// The subject of a patch in it that has none.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
@@ -51,19 +40,6 @@ impl File {
 pub fn is_patch(text: &[u8]) -> bool {
     text.split(|&byte| byte == b'\n')
         .any(|line| line.starts_with(b"diff --git ") || line.starts_with(b"@@ -"))
-}
-
-/// The files of a series: `path` itself, or those in a folder that may hold patches, in the order of their names.
-///
-/// # Errors
-///
-/// When something cannot be read, with more than [`PATCHES_MAX`] files, and when they are larger than [`LIMIT`].
-pub fn read(path: &Path) -> Result<Vec<File>, Error> {
-    let paths = if path.is_dir() { listed(path)? } else { vec![path.to_owned()] };
-    if paths.len() > PATCHES_MAX {
-        return Err(Error::TooManyPatches { path: path.to_owned(), limit: PATCHES_MAX });
-    }
-    contents(paths, path, LIMIT)
 }
 
 /// Files of `path`, all together within the limit.

@@ -6,7 +6,7 @@ use crate::files::is_patch;
 use crate::line::clean;
 use crate::mime::{self, Text};
 use crate::person::Person;
-use crate::subject::Subject;
+use crate::subject::{Counter, Subject};
 
 /// Largest mail that is read, in bytes.
 pub const MAIL_MAX: usize = 16 << 20;
@@ -50,6 +50,11 @@ impl Mail {
         !self.patch.is_empty()
     }
 
+    /// Whether it has been sent, and so has a message id.
+    pub fn was_sent(&self) -> bool {
+        self.id.contains('@')
+    }
+
     /// Whether it can speak for a series: a cover letter, a first patch, or a mail without a number that may be one.
     pub fn is_head(&self) -> bool {
         !self.subject.is_reply && self.subject.counter.is_none_or(|counter| counter.number <= 1)
@@ -65,6 +70,25 @@ impl Mail {
                 && (line.contains(" insertion") || line.contains(" deletion"))
         };
         self.text.lines().any(is_summary)
+    }
+
+    /// A patch without a mail, the `place`th of so many in its folder. Its name is its subject.
+    pub(crate) fn plain(name: &str, patch: &[u8], place: (usize, usize)) -> Self {
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let counter = (place.1 > 1).then(|| Counter { number: number(place.0), total: number(place.1) });
+        let text = Text::plain(patch);
+        let (above, patch) = split(&text.bytes);
+        Self {
+            id: format!("#plain-{}", place.0),
+            parents: Vec::new(),
+            from: Person::default(),
+            date: None,
+            sent: 0,
+            subject: Subject { text: clean(name), counter, ..Subject::default() },
+            text: text.decoded(above),
+            patch: patch.to_vec(),
+            raw: Vec::new(),
+        }
     }
 
     /// Reads a mail and the mails in it. `number` is its place in the mailbox.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use kernel::files::Limit;
 
 use crate::Error;
-use crate::files::{contents, listed};
+use crate::files::{File, contents, is_patch, listed};
 use crate::mail::{MAIL_MAX, Mail};
 
 /// Most mails of a mailbox.
@@ -42,12 +42,7 @@ impl Mailbox {
         } else {
             listed(path)?
         };
-        let files = contents(paths, path, LIMIT)?;
-        let raw: Vec<&[u8]> = files.iter().flat_map(|file| split(&file.content)).collect();
-        if raw.len() > MAILS_MAX {
-            return Err(Error::TooManyMails { path: path.to_owned(), limit: MAILS_MAX });
-        }
-        Ok(Self::of(&raw))
+        Self::of(&contents(paths, path, LIMIT)?, path)
     }
 
     /// Reads what another program has piped into kiln.
@@ -56,19 +51,25 @@ impl Mailbox {
     ///
     /// With more than 20,000 mails.
     pub fn parse(content: &[u8]) -> Result<Self, Error> {
-        let raw = split(content);
-        if raw.len() > MAILS_MAX {
-            return Err(Error::TooManyMails { path: PathBuf::from("-"), limit: MAILS_MAX });
-        }
-        Ok(Self::of(&raw))
+        let path = PathBuf::from("-");
+        Self::of(&[File { path: path.clone(), content: content.to_vec() }], &path)
     }
 
-    fn of(raw: &[&[u8]]) -> Self {
+    fn of(files: &[File], path: &Path) -> Result<Self, Error> {
         let mut mailbox = Self::default();
+        let is_plain = |file: &&File| !file.is_mail() && is_patch(&file.content);
+        let (plain, mails): (Vec<&File>, Vec<&File>) = files.iter().partition(is_plain);
+        let raw: Vec<&[u8]> = mails.iter().flat_map(|file| split(&file.content)).collect();
+        if raw.len() + plain.len() > MAILS_MAX {
+            return Err(Error::TooManyMails { path: path.to_owned(), limit: MAILS_MAX });
+        }
         for raw in raw {
             mailbox.add(&unescaped(raw));
         }
-        mailbox
+        for (index, file) in plain.iter().enumerate() {
+            mailbox.extend([Mail::plain(&file.name(), &file.content, (index + 1, plain.len()))]);
+        }
+        Ok(mailbox)
     }
 
     /// Adds a mail as it was sent, and the mails in it.
@@ -107,7 +108,7 @@ fn split(content: &[u8]) -> Vec<&[u8]> {
     let (mut start, mut at) = (0, 0);
     let mut was_blank = true;
     for line in content.split_inclusive(|&byte| byte == b'\n') {
-        if was_blank && is_separator(line) {
+        if (was_blank || is_gits(line)) && is_separator(line) {
             mails.push(&content[start..at]);
             start = at + line.len();
         }
@@ -145,6 +146,12 @@ fn is_year(text: &[u8]) -> bool {
     digits.fold(0u32, |year, digit| year.saturating_mul(10).saturating_add(u32::from(digit - b'0'))) > 90
 }
 
+/// Whether `git format-patch` has written a line: no prose has a hash of git.
+fn is_gits(line: &[u8]) -> bool {
+    let hash = line.strip_prefix(b"From ").and_then(|rest| rest.split(|&byte| byte == b' ').next());
+    hash.is_some_and(|hash| matches!(hash.len(), 40 | 64) && hash.iter().all(u8::is_ascii_hexdigit))
+}
+
 /// Undoes what mboxes do to lines that begin with `From `.
 fn unescaped(mail: &[u8]) -> Vec<u8> {
     let mut lines = Vec::with_capacity(mail.len());
@@ -174,6 +181,11 @@ mod tests {
         assert_eq!(subjects(&two), ["a", "b"]);
         let mails = Mailbox::parse(two.as_bytes()).expect("few").mails;
         assert_eq!(mails[0].text, "From here on: 12\nFrom x\n\n");
+        let gits = format!("From {} Mon Sep 17 00:00:00 2001\n", "0123456789".repeat(4));
+        assert_eq!(
+            subjects(&format!("{gits}Subject: a\n\nno blank line\n{gits}Subject: b\n\nx\n")),
+            ["a", "b"]
+        );
         assert_eq!(subjects("Subject: one\n\nx\n"), ["one"]);
         assert_eq!(subjects(&format!("{LINE}\n{LINE}\n")), [""; 0]);
         assert_eq!(subjects(""), [""; 0]);

@@ -20,6 +20,11 @@ pub(crate) struct Text {
 }
 
 impl Text {
+    /// A text that no mail carries.
+    pub(crate) fn plain(bytes: &[u8]) -> Self {
+        Self { bytes: without_carriage_returns(bytes), charset: None }
+    }
+
     /// Bytes of this text as characters.
     pub(crate) fn decoded(&self, bytes: &[u8]) -> String {
         let decoder = self.charset.as_deref().and_then(|charset| charset_decoder(charset.as_bytes()));

@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use crate::mail::Mail;
 use crate::thread::Threads;
 
+/// How long it takes to send a series, in seconds.
+const SENDING_MAX: u64 = 60 * 60;
+
 /// What was sent at once: a cover letter and patches, or one patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revision {
@@ -44,8 +47,9 @@ impl Revision {
 enum Key {
     /// They are below one cover letter.
     Cover(usize),
-    /// One sender sent them in a thread, with the same `vN` and `/M`.
-    Loose { thread: usize, sender: String, number: u32, total: u32, text: String },
+    /// One sender sent them in a thread, with the same `vN` and `/M`. Without a thread they are mails that answer nothing; without
+    /// a sender they were not sent yet, as `git format-patch` writes them.
+    Loose { thread: Option<usize>, sender: String, number: u32, total: u32, text: String },
 }
 
 /// All that was sent at once, in the order in which it was sent.
@@ -54,13 +58,53 @@ pub(crate) fn revisions(threads: &Threads) -> Vec<Revision> {
     let mut places: HashMap<Key, usize> = HashMap::new();
     for mail in patches(threads) {
         let place = Place::of(threads, mail);
-        let revision = *places.entry(place.key.clone()).or_insert_with(|| {
+        let known = places.get(&place.key).copied().filter(|&known| place.fits(threads, mail, &found[known]));
+        let revision = known.unwrap_or_else(|| {
             found.push(place.revision(threads));
+            places.insert(place.key.clone(), found.len() - 1);
             found.len() - 1
         });
         found[revision].add(threads, mail, &place);
     }
+    for mail in (0..threads.mails.len()).filter(|&mail| is_lone_cover(&threads.mails[mail])) {
+        let key = Key::without_thread(&threads.mails[mail]);
+        let Some(revision) = places.get(&key).map(|&place| &mut found[place]) else { continue };
+        if revision.cover.is_none() && is_soon(threads, mail, revision) {
+            revision.cover = Some(mail);
+        }
+    }
     found
+}
+
+/// A cover letter that neither answers nor has a thread.
+fn is_lone_cover(mail: &Mail) -> bool {
+    let is_numbered = mail.subject.counter.is_some_and(|counter| counter.number == 0 && counter.total > 1);
+    is_numbered && !mail.has_patch() && !mail.subject.is_reply && mail.parents.is_empty()
+}
+
+/// Who sent a mail; nobody if it was never sent, as what `git format-patch` writes is of the authors.
+fn sender(mail: &Mail) -> String {
+    if mail.was_sent() { mail.from.address.to_lowercase() } else { String::new() }
+}
+
+/// Whether a mail was sent within an hour of those of a revision.
+fn is_soon(threads: &Threads, mail: usize, revision: &Revision) -> bool {
+    let mail = &threads.mails[mail];
+    let others = revision.mails().map(|other| &threads.mails[other]);
+    !mail.was_sent() || others.into_iter().all(|other| mail.sent.abs_diff(other.sent) <= SENDING_MAX)
+}
+
+impl Key {
+    /// That of patches without a thread, which have the sender and the count of this cover letter.
+    fn without_thread(cover: &Mail) -> Self {
+        Self::Loose {
+            thread: None,
+            sender: sender(cover),
+            number: cover.subject.revision.unwrap_or(1),
+            total: cover.subject.counter.map_or(1, |counter| counter.total),
+            text: String::new(),
+        }
+    }
 }
 
 /// The mails with patches. An answer to a patch with another patch is a proposal, and counts only where there is nothing else.
@@ -90,11 +134,23 @@ impl Place {
             .flatten()
             .find_map(|mail| threads.mails[mail].subject.revision);
         let number = said.unwrap_or(1);
-        let sender = patch.from.address.to_lowercase();
+        let sender = sender(patch);
         // A patch that is alone is itself again only under the same name.
         let text = if total == 1 { patch.subject.text.to_lowercase() } else { String::new() };
-        let loose = Key::Loose { thread: threads.of(mail), sender, number, total, text };
+        let is_alone = total > 1 && cover.is_none() && !has_siblings(threads, mail);
+        let thread = (!is_alone).then(|| threads.of(mail));
+        let loose = Key::Loose { thread, sender, number, total, text };
         Self { key: cover.map_or(loose, Key::Cover), cover, number, total }
+    }
+
+    /// Whether a mail can be one more of a revision with the same key. Without a thread, it must have been sent within an hour,
+    /// and have another number.
+    fn fits(&self, threads: &Threads, mail: usize, revision: &Revision) -> bool {
+        if !matches!(self.key, Key::Loose { thread: None, .. }) {
+            return true;
+        }
+        let number = threads.mails[mail].subject.counter.map_or(1, |counter| counter.number.max(1));
+        is_soon(threads, mail, revision) && !revision.patches.contains_key(&number)
     }
 
     fn revision(&self, threads: &Threads) -> Revision {
@@ -109,6 +165,20 @@ impl Place {
             superseded: Vec::new(),
         }
     }
+}
+
+/// Whether other patches of the same sender and count are in the thread of a patch.
+fn has_siblings(threads: &Threads, mail: usize) -> bool {
+    let patch = &threads.mails[mail];
+    let is_sibling = |&other: &usize| {
+        let candidate = &threads.mails[other];
+        other != mail
+            && candidate.has_patch()
+            && !candidate.subject.is_reply
+            && is_beside(patch, candidate)
+            && candidate.from.address.eq_ignore_ascii_case(&patch.from.address)
+    };
+    threads.mails_of(threads.of(mail)).iter().any(is_sibling)
 }
 
 /// The cover letter of a patch, and the first patch where it answers that.
@@ -233,6 +303,29 @@ mod tests {
             patch("w", "[PATCH v3 2/2] b", "2"),
         ];
         assert_eq!(shown(&letters), ["v1 0: 1 2", "v2 v0: v1", "v3 -: - w"]);
+    }
+
+    #[test]
+    fn patches_without_a_thread_are_together_by_their_numbers() {
+        let letters = [
+            patch("1", "[PATCH 1/2] a", ""),
+            talk("r", "Re: [PATCH 1/2] a", "1"),
+            patch("2", "[PATCH 2/2] b", ""),
+            patch("x", "[PATCH 1/3] x", ""),
+            patch("v1", "[PATCH v2 1/2] a", ""),
+            patch("again", "[PATCH 1/2] a", ""),
+        ];
+        assert_eq!(shown(&letters), ["v1 -: 1 2", "v1 -: x - -", "v2 -: v1 -", "v1 -: again -"]);
+        let cover = talk("0", "[PATCH 0/2] x", "");
+        assert_eq!(shown(&[cover, letters[0].clone(), letters[2].clone()]), ["v1 0: 1 2"]);
+        let sent = patch("1@x", "[PATCH 1/2] a", "");
+        let other = |id| Letter { from: "B <b@example.org>", ..patch(id, "[PATCH 2/2] b", "") };
+        assert_eq!(shown(&[sent, other("2@x")]), ["v1 -: 1@x -", "v1 -: - 2@x"]);
+        assert_eq!(
+            shown(&[patch("1", "[PATCH 1/2] a", ""), other("2")]),
+            ["v1 -: 1 2"],
+            "authors of one tree"
+        );
     }
 
     #[test]
