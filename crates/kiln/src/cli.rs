@@ -28,7 +28,7 @@ pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
-pub(crate) use series::{Am, Diff, Series, SeriesVerb, Show, Signatures, Source};
+pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
 
 /// Where the help of a verb lists what it prints and keeps.
 const OUTPUT: &str = "Output";

@@ -1,11 +1,12 @@
 //! `kiln series`: what mails say.
 
 mod am;
+mod based;
 mod signed;
 mod source;
 
 use anyhow::Result;
-use report::series::{series_difference, series_json, series_text};
+use report::series::{Findings, series_difference, series_json, series_text};
 use series::{Assembled, Choice, Mail, Series, assemble, pairs};
 
 use crate::cli::{self, Diff, SeriesVerb, Show, Source};
@@ -33,12 +34,13 @@ fn show(args: &Show, color: bool) -> Result<u8> {
     let (_, attested) = args.signatures.of(&args.source, None, patches)?;
     let mut text = String::new();
     for (series, assembled) in &shown {
+        let findings = Findings { attested: attested.clone(), base: args.in_tree.base(assembled)? };
         text += &match args.json {
-            true => format!("{}\n", series_json(series, assembled, attested.as_ref())),
+            true => format!("{}\n", series_json(series, assembled, &findings)),
             false => format!(
                 "{}{}",
                 if text.is_empty() { "" } else { "\n" },
-                series_text(series, assembled, attested.as_ref(), color)
+                series_text(series, assembled, &findings, color)
             ),
         };
     }

@@ -64,6 +64,23 @@ pub(crate) struct Signatures {
     pub(crate) dns: bool,
 }
 
+/// Where the base of a series is looked for.
+#[derive(Debug, Args)]
+pub(crate) struct InTree {
+    /// Find the base of the series in this tree
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) tree: Option<PathBuf>,
+    /// Find it in the tree around this directory
+    #[arg(long, short, conflicts_with = "tree")]
+    pub(crate) guess_base: bool,
+    /// A branch that may have the base; may be repeated [default: HEAD]
+    #[arg(long, short, value_name = "BRANCH")]
+    pub(crate) branch: Vec<String>,
+    /// How many days before the series commits are tried
+    #[arg(long, value_name = "DAYS", default_value_t = history::DAYS)]
+    pub(crate) guess_days: u32,
+}
+
 /// `kiln series show`.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
@@ -71,6 +88,8 @@ pub(crate) struct Show {
     pub(crate) source: Source,
     #[command(flatten)]
     pub(crate) signatures: Signatures,
+    #[command(flatten)]
+    pub(crate) in_tree: InTree,
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
@@ -103,6 +122,8 @@ pub(crate) struct Am {
     pub(crate) source: Source,
     #[command(flatten)]
     pub(crate) signatures: Signatures,
+    #[command(flatten)]
+    pub(crate) in_tree: InTree,
     /// Refuse patches whose sender is not proved, as b4.attestation-policy = hardfail does
     #[arg(long)]
     pub(crate) require_attestation: bool,

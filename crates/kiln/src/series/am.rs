@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use attestation::Policy;
-use report::series::{patches_text, signed_text};
+use report::series::{Findings, base_words, patches_text, signed_text};
 use series::{Assembled, Composed, Patch, Person, Trailer};
 
 use super::{mails, signed};
@@ -25,7 +25,7 @@ pub(super) fn am(args: &Am, color: bool) -> Result<u8> {
     let all = series::series(&threads);
     let mut assembled = args.source.one(&threads, &all)?;
     if let Some(text) = args.unavailable(&assembled) {
-        complain(&format!("{text}\n{}", patches_text(&assembled, None, false).trim_end()));
+        complain(&format!("{text}\n{}", patches_text(&assembled, &Findings::default(), false).trim_end()));
         return Ok(USAGE);
     }
     args.reduce(&mut assembled);
@@ -34,6 +34,7 @@ pub(super) fn am(args: &Am, color: bool) -> Result<u8> {
     if let Some(attested) = &attested {
         signed::heed(policy, attested, &assembled)?;
     }
+    let findings = Findings { attested, base: args.in_tree.base(&assembled)? };
     let mbox = mbox(&assembled, &Added::new(args)?, args.allow_unicode_control_chars)?;
     let path = args.path(&assembled);
     if path.as_os_str() == "-" {
@@ -43,9 +44,9 @@ pub(super) fn am(args: &Am, color: bool) -> Result<u8> {
     write(&path, &mbox)?;
     let text = format!(
         "{}{}\n{}",
-        signed_text(&assembled, attested.as_ref()),
-        patches_text(&assembled, attested.as_ref(), color),
-        closing(args, &assembled, &path)?
+        signed_text(&assembled, &findings),
+        patches_text(&assembled, &findings, color),
+        closing(args, &assembled, &findings, &path)?
     );
     standard_output(|out| out.write_all(text.as_bytes()))?;
     Ok(0)
@@ -158,7 +159,7 @@ fn mbox(assembled: &Assembled<'_>, added: &Added, allows_hidden: bool) -> Result
 }
 
 /// Where everything is, and what to type next.
-fn closing(args: &Am, assembled: &Assembled<'_>, path: &Path) -> Result<String> {
+fn closing(args: &Am, assembled: &Assembled<'_>, findings: &Findings, path: &Path) -> Result<String> {
     let (there, total) = (assembled.patches.len(), assembled.total);
     let mut text = format!("  {there} of {total} patches in {}\n", report::safe(&path.display().to_string()));
     if let Some(cover) = assembled.cover.filter(|_| !args.no_cover) {
@@ -167,10 +168,16 @@ fn closing(args: &Am, assembled: &Assembled<'_>, path: &Path) -> Result<String> 
         text += &format!("  cover letter in {}\n", report::safe(&beside.display().to_string()));
     }
     let file = shlex::try_quote(&path.to_string_lossy()).map(Cow::into_owned).unwrap_or_default();
-    if let Some(base) = &assembled.facts.base_commit {
-        text += &format!("\n  git checkout -b {} {base}\n", assembled.name());
-    } else {
-        text.push('\n');
+    if findings.base.is_some() {
+        text += &format!("  base: {}\n", report::safe(&base_words(assembled, findings)));
+    }
+    let base = match &findings.base {
+        Some(found) => found.as_ref().ok().map(|base| &base.commit),
+        None => assembled.facts.base_commit.as_ref(),
+    };
+    text.push('\n');
+    if let Some(base) = base {
+        text += &format!("  git checkout -b {} {base}\n", assembled.name());
     }
     text += &format!("  git am {}\n", report::safe(&file));
     Ok(text)

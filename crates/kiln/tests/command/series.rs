@@ -341,6 +341,41 @@ fn wrong_input_is_one_clear_message() {
     thread.series(&["am", text(&hidden), "-o", "-", "--allow-unicode-control-chars"]).run().expect(0);
 }
 
+#[test]
+fn the_base_is_found_in_a_tree() {
+    let mut thread = Thread::new().sends(&["--cover-letter"]);
+    let first = thread.source.git(&["rev-parse", "main~3"]);
+    let tree = thread.source.path.clone();
+    let shows = |thread: &Thread, more: &[&str]| {
+        let mailbox = thread.mailbox();
+        let arguments = [&["show", text(&mailbox)], more].concat();
+        thread.series(&arguments).run().expect(0).stdout
+    };
+    let stated = shows(&thread, &["--tree", text(&tree)]);
+    assert!(
+        stated.contains(&format!("  base      {first} (")) && stated.contains("as the series says"),
+        "{stated}"
+    );
+    thread.mails = thread.mails.replace(&format!("base-commit: {first}\n"), "");
+    thread.source.write("fs/other.c", "int other;\n");
+    thread.source.commit("fs: other");
+    let guessed = shows(&thread, &["--guess-base"]);
+    let words = format!("  base      {first} (");
+    assert!(guessed.contains(&words) && guessed.contains("a guess: 1 of 1 files"), "{guessed}");
+    let json = shows(&thread, &["--guess-base", "--json"]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&json["base"]["commit"], &json["base"]["found"]), (&first.clone().into(), &1.into()));
+    let mailbox = thread.mailbox();
+    let written =
+        thread.series(&["am", text(&mailbox), "-g", "-o", text(&thread.place.path().join("x.mbx"))]);
+    let written = written.run().expect(0).stdout;
+    assert!(written.contains("git checkout -b ") && written.contains(&first), "{written}");
+    thread.mails = thread.mails.replace("\nindex ", "\nindex abcdef0");
+    assert!(shows(&thread, &["-g"]).contains("  base      not found: "));
+    let none = thread.series(&["show", text(&mailbox), "-g", "-b", "none"]).run().expect(2);
+    assert!(none.stderr.contains("no commit none"), "{}", none.stderr);
+}
+
 /// Signs a mail of a file.
 const SIGN: &str = r"
 import sys, patatt

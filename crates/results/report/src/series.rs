@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ::attestation::Attested;
+use history::Base;
 use serde_json::{Value, json};
 use series::{Assembled, Given, Mail, Pair, Patch, Reason, Refused, Series, Side, Threads};
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices, group_diff_ops};
@@ -11,14 +12,18 @@ use crate::attestation;
 use crate::safe::{safe, safe_line};
 use crate::style::{BOLD, DIM, Paint};
 
+/// What was found out beside the mails.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Who vouches for the patches, if somebody has looked.
+    pub attested: Option<Attested>,
+    /// The base, if it was looked for, or why it was not found.
+    pub base: Option<Result<Base, String>>,
+}
+
 /// Prints what was understood of a series: its revisions, the patches of one of them, trailers, and what is not as it should be.
 #[must_use]
-pub fn series_text(
-    series: &Series,
-    assembled: &Assembled<'_>,
-    attested: Option<&Attested>,
-    colour: bool,
-) -> String {
+pub fn series_text(series: &Series, assembled: &Assembled<'_>, findings: &Findings, colour: bool) -> String {
     let paint = Paint { colour };
     let mut text = String::new();
     if let Some(head) = assembled.head() {
@@ -32,33 +37,55 @@ pub fn series_text(
     }
     field(&mut text, "revisions", &revisions(series));
     let facts = &assembled.facts;
-    field(&mut text, "base", facts.base_commit.as_deref().unwrap_or("not given"));
+    field(&mut text, "base", &base_words(assembled, findings));
     if let Some(id) = &facts.change_id {
         field(&mut text, "change-id", id);
     }
     if !facts.prerequisites.is_empty() {
         field(&mut text, "needs", &format!("{} patches before it", facts.prerequisites.len()));
     }
-    text.push_str(&signed_text(assembled, attested));
+    text.push_str(&signed_text(assembled, findings));
     text.push('\n');
-    text.push_str(&patches_text(assembled, attested, colour));
+    text.push_str(&patches_text(assembled, findings, colour));
     text
+}
+
+/// What is known of a base: where it is in the tree and why, or what the series says.
+#[must_use]
+pub fn base_words(assembled: &Assembled<'_>, findings: &Findings) -> String {
+    match &findings.base {
+        None => assembled.facts.base_commit.clone().unwrap_or_else(|| "not given".to_owned()),
+        Some(Err(reason)) => format!("not found: {reason}"),
+        Some(Ok(base)) => {
+            let why = match base.reason {
+                history::Reason::Stated => "as the series says".to_owned(),
+                history::Reason::Matching { of: 0, .. } => {
+                    "a guess: the series only makes new files".to_owned()
+                }
+                history::Reason::Matching { found, of } => {
+                    format!("a guess: {found} of {of} files are as the series expects")
+                }
+            };
+            format!("{} ({}), {why}", base.commit, base.name)
+        }
+    }
 }
 
 /// Prints who vouches for all patches of a revision alike; nothing where they differ, or if nobody has looked.
 #[must_use]
-pub fn signed_text(assembled: &Assembled<'_>, attested: Option<&Attested>) -> String {
+pub fn signed_text(assembled: &Assembled<'_>, findings: &Findings) -> String {
     let mut text = String::new();
-    let lines = attested.and_then(|attested| attestation::for_all(assembled, attested));
+    let lines = findings.attested.as_ref().and_then(|attested| attestation::for_all(assembled, attested));
     lines.iter().flatten().for_each(|line| field(&mut text, "signed", line));
     text
 }
 
 /// Prints the patches of a revision, with the trailers that they get, and what is not as it should be.
 #[must_use]
-pub fn patches_text(assembled: &Assembled<'_>, attested: Option<&Attested>, colour: bool) -> String {
+pub fn patches_text(assembled: &Assembled<'_>, findings: &Findings, colour: bool) -> String {
     let paint = Paint { colour };
-    let differing = attested.filter(|attested| attestation::for_all(assembled, attested).is_none());
+    let differing =
+        findings.attested.as_ref().filter(|attested| attestation::for_all(assembled, attested).is_none());
     let mut text = String::new();
     let digits = assembled.total.to_string().len();
     let mut gap = None;
@@ -226,9 +253,22 @@ fn field(text: &mut String, name: &str, value: &str) {
     let _ = writeln!(text, "  {name:<10}{}", safe_line(value));
 }
 
+fn base_json(base: &Result<Base, String>) -> Value {
+    match base {
+        Err(reason) => json!({ "error": reason }),
+        Ok(Base { commit, name, reason: history::Reason::Stated }) => {
+            json!({ "commit": commit, "name": name, "reason": "stated" })
+        }
+        Ok(Base { commit, name, reason: history::Reason::Matching { found, of } }) => {
+            json!({ "commit": commit, "name": name, "reason": "guessed", "found": found, "of": of })
+        }
+    }
+}
+
 /// The same as one JSON object.
 #[must_use]
-pub fn series_json(series: &Series, assembled: &Assembled<'_>, attested: Option<&Attested>) -> Value {
+pub fn series_json(series: &Series, assembled: &Assembled<'_>, findings: &Findings) -> Value {
+    let attested = findings.attested.as_ref();
     let person = |person: &series::Person| json!({ "name": person.name, "address": person.address });
     let mail = |mail: &Mail| {
         json!({
@@ -276,6 +316,7 @@ pub fn series_json(series: &Series, assembled: &Assembled<'_>, attested: Option<
         "patches": assembled.patches.iter().map(patch).collect::<Vec<_>>(),
         "refused": assembled.refused.iter().map(refused).collect::<Vec<_>>(),
         "base_commit": assembled.facts.base_commit,
+        "base": findings.base.as_ref().map(base_json),
         "change_id": assembled.facts.change_id,
         "prerequisite_patch_ids": assembled.facts.prerequisites,
     })

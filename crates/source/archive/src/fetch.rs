@@ -21,7 +21,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// Most redirections from one link.
 const REDIRECTS_MAX: usize = 10;
 
-/// How long an answer may take to arrive, in times of the patience for its beginning.
+/// How long an answer may take to arrive, in times of the limit for its beginning.
 const ARRIVAL: u32 = 10;
 
 /// What is asked.
@@ -50,7 +50,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let (connect, answer) = settings.patience;
+        let (connect, answer) = settings.timeouts;
         let config = Agent::config_builder()
             .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
             .timeout_connect(Some(connect))

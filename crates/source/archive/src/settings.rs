@@ -30,7 +30,7 @@ pub struct Settings {
     /// How long what was fetched is good for.
     pub(crate) expire: Duration,
     /// How long to wait for a connection, and for each answer.
-    pub(crate) patience: (Duration, Duration),
+    pub(crate) timeouts: (Duration, Duration),
     /// How kiln names itself.
     pub(crate) agent: String,
 }
@@ -60,14 +60,14 @@ impl Settings {
             search,
             mirrors,
             expire: Duration::from_secs(60 * minutes),
-            patience: patience(setting("lore.requesttimeout")),
+            timeouts: timeouts(setting("lore.requesttimeout")),
             agent: format!("kiln/{}{plus}", env!("CARGO_PKG_VERSION")),
         })
     }
 }
 
 /// `SECONDS`, or `CONNECT,ANSWER` in seconds.
-fn patience(text: Option<&str>) -> (Duration, Duration) {
+fn timeouts(text: Option<&str>) -> (Duration, Duration) {
     let seconds =
         |text: &str| text.trim().parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let text = text.unwrap_or_default();
@@ -80,13 +80,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patience_has_one_or_two_numbers() {
+    fn a_timeout_is_one_number_or_two() {
         let seconds = Duration::from_secs_f64;
-        assert_eq!(patience(None), (CONNECT, ANSWER));
-        assert_eq!(patience(Some("2.5")), (seconds(2.5), seconds(2.5)));
-        assert_eq!(patience(Some("1, 20")), (seconds(1.0), seconds(20.0)));
+        assert_eq!(timeouts(None), (CONNECT, ANSWER));
+        assert_eq!(timeouts(Some("2.5")), (seconds(2.5), seconds(2.5)));
+        assert_eq!(timeouts(Some("1, 20")), (seconds(1.0), seconds(20.0)));
         for wrong in ["", "x", "-1", "inf", "1e300,NaN"] {
-            assert_eq!(patience(Some(wrong)), (CONNECT, ANSWER), "{wrong}");
+            assert_eq!(timeouts(Some(wrong)), (CONNECT, ANSWER), "{wrong}");
         }
     }
 }

@@ -14,7 +14,7 @@ const RESOLVERS: &str = "/etc/resolv.conf";
 const PORT: u16 = 53;
 
 /// How long an answer may take, over UDP and over TCP; a question is asked anew once.
-const PATIENCE: Duration = Duration::from_millis(2500);
+const TIMEOUT: Duration = Duration::from_millis(2500);
 
 /// Largest answer over UDP that is not cut; larger ones come over TCP.
 const ANSWER_MAX: usize = 4096;
@@ -94,7 +94,7 @@ fn over_udp(server: SocketAddr, id: u16, question: &[u8]) -> io::Result<Vec<u8>>
     socket.send(question)?;
     let start = Instant::now();
     loop {
-        let left = PATIENCE.saturating_sub(start.elapsed());
+        let left = TIMEOUT.saturating_sub(start.elapsed());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -112,9 +112,9 @@ fn over_udp(server: SocketAddr, id: u16, question: &[u8]) -> io::Result<Vec<u8>>
 }
 
 fn over_tcp(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
-    let mut stream = TcpStream::connect_timeout(&server, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut stream = TcpStream::connect_timeout(&server, TIMEOUT)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     let length = u16::try_from(question.len()).map_err(invalid)?;
     stream.write_all(&[&length.to_be_bytes(), question].concat())?;
     let mut length = [0; 2];

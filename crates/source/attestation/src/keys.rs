@@ -6,15 +6,11 @@ use kernel::Context;
 use series::Mail;
 
 use crate::Error;
-use crate::developer;
-use crate::dkim;
 use crate::dns::Resolver;
 use crate::domain_key::DomainKeys;
-use crate::fields::Parts;
 use crate::gpg::Verified;
 use crate::keyring::Keyring;
-use crate::openpgp;
-use crate::outcome::{Attested, Signature, State};
+use crate::outcome::State;
 use crate::trust::{Ruling, Trust};
 
 /// Where patatt looks unless it is told otherwise.
@@ -68,37 +64,6 @@ impl Keys {
             trust: is_tofu.then(|| Trust::at(host::state_folder().join("keys"))),
             staleness: days.unwrap_or(STALENESS),
         })
-    }
-
-    /// The signatures of each of these mails.
-    ///
-    /// # Errors
-    ///
-    /// As [`Keys::signatures`].
-    pub fn attest<'m>(
-        &mut self,
-        mails: impl IntoIterator<Item = &'m Mail>,
-        context: &mut Context<'_>,
-    ) -> Result<Attested, Error> {
-        let mut attested = Attested::default();
-        for mail in mails {
-            attested.0.insert(mail.id.clone(), self.signatures(mail, context)?);
-        }
-        Ok(attested)
-    }
-
-    /// All signatures of a mail.
-    ///
-    /// # Errors
-    ///
-    /// When git or gpg cannot be run to their end, and when the user wants to stop.
-    pub fn signatures(&mut self, mail: &Mail, context: &mut Context<'_>) -> Result<Vec<Signature>, Error> {
-        let parts = Parts::of(&mail.raw);
-        let now = jiff::Timestamp::now().as_second();
-        let mut found = developer::signatures(mail, &parts, self, context)?;
-        found.extend(openpgp::signature(mail, &parts, self, context)?);
-        found.extend(dkim::signatures(mail, &parts, &mut self.domains, now));
-        Ok(found)
     }
 
     /// The key of an address in the first keyring that has it.

@@ -3,6 +3,7 @@
 //! [`Keys`] are all keys that the user trusts, or may ask for; [`Keys::signatures`] checks each [`Signature`] of a mail. A mail
 //! without any is missing an attestation, which is no [`State`] of a signature.
 
+mod attest;
 mod canonical;
 mod developer;
 mod dkim;

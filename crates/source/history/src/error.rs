@@ -108,6 +108,27 @@ pub enum Error {
         /// As the bad end was given.
         bad: String,
     },
+    /// The base that a series names is not there.
+    #[error(
+        "the tree has no commit {commit}, the base of the series: fetch it first{}",
+        if remotes.is_empty() { String::new() } else { format!("; its remotes are {}", remotes.join(", ")) }
+    )]
+    BaseIsMissing {
+        /// As the series names it.
+        commit: String,
+        /// The names of the remotes of the tree.
+        remotes: Vec<String>,
+    },
+    /// No commit is like what a series was made on.
+    #[error(
+        "{path}: no commit of the last {days} days before it has the files that the series expects: name other branches, or more days"
+    )]
+    NoBase {
+        /// The repository.
+        path: PathBuf,
+        /// How far back commits were looked at.
+        days: u32,
+    },
     /// A patch that does not fit what lies below it.
     #[error("patch {number} of {count} (\"{subject}\") does not apply: {reason}; is {base} its base?")]
     DoesNotApply {

@@ -9,6 +9,7 @@
 //! [`Locator::path`](kernel::Locator::path) gives it; whether it holds a kernel shows when it is built.
 
 mod apply;
+mod base;
 mod change;
 mod checkout;
 mod error;
@@ -23,6 +24,7 @@ mod tests;
 mod walk;
 
 pub use apply::apply_series;
+pub use base::{Base, Clues, DAYS, Reason, base};
 pub use change::{Change, FILES_MAX, change};
 pub use checkout::{Changes, changes_in_checkout};
 pub use error::Error;

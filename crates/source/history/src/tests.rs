@@ -14,6 +14,7 @@ use kernel::Store;
 use kernel::files::hash;
 
 mod apply;
+mod base;
 mod objects;
 mod revert;
 mod untouched;

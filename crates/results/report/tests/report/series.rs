@@ -1,6 +1,6 @@
 //! What is printed of patch series.
 
-use report::series::{series_difference, series_json, series_list, series_text};
+use report::series::{Findings, series_difference, series_json, series_list, series_text};
 use series::{Choice, Mailbox, Threads, assemble, pairs, series};
 
 /// `(id, from, subject, parent, text, whether it has a patch)`, each a minute after the one before.
@@ -53,17 +53,17 @@ fn a_series_is_shown_with_all_that_is_odd_about_it() {
     let threads = threads(&LETTERS);
     let all = series(&threads);
     let latest = assemble(&threads, &all[0], Choice::default()).unwrap();
-    let text = series_text(&all[0], &latest, None, false);
+    let text = series_text(&all[0], &latest, &Findings::default(), false);
     assert!(!text.contains('\u{1b}'));
     insta::assert_snapshot!("series-text", text);
     let first = Choice { revision: Some(1), ..Choice::default() };
     insta::assert_snapshot!(
         "series-first",
-        series_text(&all[0], &assemble(&threads, &all[0], first).unwrap(), None, true)
+        series_text(&all[0], &assemble(&threads, &all[0], first).unwrap(), &Findings::default(), true)
     );
     let first = assemble(&threads, &all[0], first).unwrap();
     insta::assert_snapshot!("series-difference", series_difference(&pairs(&first, &latest), false));
-    let json = serde_json::to_string_pretty(&series_json(&all[0], &latest, None)).unwrap();
+    let json = serde_json::to_string_pretty(&series_json(&all[0], &latest, &Findings::default())).unwrap();
     insta::assert_snapshot!("series-json", json);
 }
 
