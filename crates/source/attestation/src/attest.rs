@@ -37,6 +37,11 @@ impl Keys {
         let mut found = developer::signatures(mail, &parts, self, context)?;
         found.extend(openpgp::signature(mail, &parts, self, context)?);
         found.extend(dkim::signatures(mail, &parts, &mut self.domains, now));
-        Ok(found)
+        let fault = parts.fault();
+        let checked = found.into_iter().map(|signature| {
+            let state = signature.state.unless(fault.clone());
+            Signature { state, ..signature }
+        });
+        Ok(checked.collect())
     }
 }

@@ -93,9 +93,6 @@ impl<'a> Signed<'a> {
             Found::Unknown => return State::UnknownKey("its domain does not have the key".to_owned()),
             Found::NotChecked(reason) => return State::NotChecked(reason),
         };
-        if parts.values("from").count() != 1 || parts.values("subject").count() > 1 {
-            return State::Bad("a field From or Subject was added".to_owned());
-        }
         let Some(signed) = self.signed_header(parts) else {
             return State::Bad("it has no b=".to_owned());
         };

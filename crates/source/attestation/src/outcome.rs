@@ -30,6 +30,16 @@ pub enum State {
     NotChecked(String),
 }
 
+impl State {
+    /// It is bad if there is a reason against what it would say of the mail.
+    pub(crate) fn unless(self, reason: Option<String>) -> Self {
+        match (self, reason) {
+            (Self::Good | Self::Stale(_), Some(reason)) => Self::Bad(reason),
+            (state, _) => state,
+        }
+    }
+}
+
 /// A signature of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {

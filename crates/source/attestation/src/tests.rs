@@ -13,6 +13,7 @@ use crate::*;
 
 mod developer;
 mod dkim;
+mod forged;
 mod openpgp;
 
 /// A patch whose mail has something that is encoded on its way.

@@ -16,11 +16,16 @@ const OTHER: &str = "PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=";
 const RING: &str = "rings/ed25519/example.org/asa/default";
 
 impl Place {
-    fn patatt(&self, kind: &str, key: &str, address: &str, selector: &str) -> Vec<u8> {
+    /// Gives the key of [`SECRET`] to Åsa.
+    pub(super) fn ring(&self) {
+        self.write(RING, PUBLIC.as_bytes());
+    }
+
+    pub(super) fn patatt(&self, kind: &str, key: &str, address: &str, selector: &str) -> Vec<u8> {
         self.run("/usr/bin/python3", &["-c", SIGN, kind, key, address, selector], MAIL.as_bytes())
     }
 
-    fn ed25519(&self) -> Vec<u8> {
+    pub(super) fn ed25519(&self) -> Vec<u8> {
         self.patatt("ed25519", SECRET, "asa@example.org", "default")
     }
 }

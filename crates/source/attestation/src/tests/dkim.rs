@@ -15,7 +15,7 @@ sys.stdout.buffer.write(field.replace(b'\r\n', b'\n') + mail)
 
 impl Place {
     /// Makes a key for `s._domainkey.example.org`, which the user has given.
-    fn domain_key(&mut self, kind: &str) {
+    pub(super) fn domain_key(&mut self, kind: &str) {
         let key = self.path(kind).display().to_string();
         self.run("/usr/bin/dknewkey", &["--ktype", kind, &key], b"");
         let record = fs::read_to_string(format!("{key}.dns")).unwrap();
@@ -30,7 +30,7 @@ impl Place {
         self.keys.domains.give(&file).unwrap();
     }
 
-    fn dkim(&self, kind: &str, form: &str, domain: &str, length: &str) -> Vec<u8> {
+    pub(super) fn dkim(&self, kind: &str, form: &str, domain: &str, length: &str) -> Vec<u8> {
         let key = self.path(&format!("{kind}.key")).display().to_string();
         let algorithm = format!("{kind}-sha256");
         self.run("/usr/bin/python3", &["-c", SIGN, &key, &algorithm, form, domain, length], MAIL.as_bytes())
@@ -84,7 +84,7 @@ fn what_lists_do_to_mails_is_explained() {
     assert_eq!(place.fault(&[&raw, FOOTER.as_bytes()].concat()), "the body was changed");
     assert_eq!(place.fault(&quoted(&raw)), "the body was changed");
     let added = [b"From: Eve <eve@example.org>\n".as_slice(), &raw].concat();
-    assert_eq!(place.fault(&added), "a field From or Subject was added");
+    assert_eq!(place.fault(&added), "it has more than one field from");
     let long = place.dkim("ed25519", "relaxed/relaxed", "example.org", "length");
     assert_eq!(place.state(&[&long, FOOTER.as_bytes()].concat()), State::Good);
     let patch = [&long, b"diff --git a/b b/b\n".as_slice()].concat();
