@@ -24,7 +24,7 @@ impl Form {
     /// A field of the header, with its CRLF.
     pub(crate) fn field(self, field: &Field) -> Vec<u8> {
         match self {
-            Self::Simple => [&field.written, b":".as_slice(), &field.value].concat(),
+            Self::Simple => field.whole(),
             Self::Relaxed => [field.name.as_bytes(), b":", &relaxed(&field.value), b"\r\n"].concat(),
         }
     }
@@ -53,6 +53,17 @@ impl Form {
         }
         canonical
     }
+}
+
+/// Lines that end with CRLF, without empty ones at the end.
+pub(crate) fn lines(text: &[u8]) -> Vec<u8> {
+    let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
+    let mut canonical = Vec::with_capacity(text.len());
+    for line in text[..end].split(|&byte| byte == b'\n') {
+        let line = line.iter().rposition(|&byte| byte != b'\r').map_or(&[][..], |at| &line[..=at]);
+        canonical.extend([line, b"\r\n"].concat());
+    }
+    canonical
 }
 
 /// The value of a field in one line, with single spaces inside and none around.
@@ -95,5 +106,13 @@ mod tests {
         assert_eq!(Form::Simple.body(b""), b"\r\n");
         assert_eq!(Form::Relaxed.body(b"\r\n \r\n"), b"");
         assert_eq!(Form::Simple.body(b"no end"), b"no end\r\n");
+    }
+
+    #[test]
+    fn line_ends_do_not_count() {
+        for text in ["a\nb\n", "a\r\nb", "a\r\r\nb\n\n\r\n"] {
+            assert_eq!(lines(text.as_bytes()), b"a\r\nb\r\n", "{text:?}");
+        }
+        assert_eq!(lines(b"a\n\nb"), b"a\r\n\r\nb\r\n");
     }
 }

@@ -65,7 +65,7 @@ impl Checker<'_, '_> {
             Ok((claim, digest)) => self.check(&claim, &digest, &signer, selector)?,
         };
         let time = tags.number("t").and_then(|time| i64::try_from(time).ok());
-        let state = self.keys.fresh(state, time, self.mail);
+        let state = self.keys.fresh(state, time, self.mail).unless(self.normal.fault.clone());
         let is_senders = signer.eq_ignore_ascii_case(&self.mail.from.address);
         Ok(Signature { method: Method::Developer, signer, key, state, is_senders })
     }

@@ -10,6 +10,7 @@ use crate::canonical::Form;
 use crate::domain_key::{DomainKey, DomainKeys, Found};
 use crate::fields::{Field, Parts};
 use crate::outcome::{Method, Signature, State, domain, is_above};
+use crate::reading::check_start;
 use crate::tags::{Tags, without_signature};
 
 const FIELD: &str = "dkim-signature";
@@ -29,7 +30,7 @@ fn signature(mail: &Mail, parts: &Parts, field: &Field, keys: &mut DomainKeys, n
     let (signer, key) = (text("d"), text("s"));
     let state = match Signed::read(&tags, field) {
         Err(reason) => State::Bad(reason),
-        Ok(signed) => signed.check(parts, keys.find(&key, &signer), now),
+        Ok(signed) => signed.check(mail, parts, keys.find(&key, &signer), now),
     };
     let is_senders = is_above(&signer, domain(&mail.from.address));
     Signature { method: Method::Dkim, signer, key, state, is_senders }
@@ -84,8 +85,8 @@ impl<'a> Signed<'a> {
         })
     }
 
-    fn check(&self, parts: &Parts, key: Found, now: i64) -> State {
-        if let Err(reason) = self.check_body(parts) {
+    fn check(&self, mail: &Mail, parts: &Parts, key: Found, now: i64) -> State {
+        if let Err(reason) = self.check_body(mail, parts) {
             return State::Bad(reason);
         }
         let key = match key {
@@ -105,14 +106,22 @@ impl<'a> Signed<'a> {
         }
     }
 
-    fn check_body(&self, parts: &Parts) -> Result<(), String> {
+    fn check_body(&self, mail: &Mail, parts: &Parts) -> Result<(), String> {
         let body = self.body.body(&parts.body);
         let length = self.length.and_then(|length| usize::try_from(length).ok()).unwrap_or(body.len());
         let (signed, rest) = body.split_at_checked(length).ok_or("the body was cut")?;
         if digest(&SHA256, signed).as_ref() != self.body_hash {
             return Err("the body was changed".to_owned());
         }
-        crate::check_rest(rest)
+        match (rest, signed) {
+            ([], _) => Ok(()),
+            // No form changes the number of lines.
+            (_, [.., b'\n']) => {
+                let count = signed.iter().filter(|&&byte| byte == b'\n').count();
+                check_start(mail, &parts.start(count))
+            }
+            _ => Err("a line is signed in part, or none".to_owned()),
+        }
     }
 
     /// What is signed of the header: of fields with one name the last ones first, and then the signature itself.

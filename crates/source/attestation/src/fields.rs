@@ -64,6 +64,14 @@ impl Parts {
         Some(format!("it has more than one field {again}"))
     }
 
+    /// The header, and the first lines of the body.
+    pub(crate) fn start(&self, count: usize) -> Vec<u8> {
+        let mut start: Vec<u8> = self.fields.iter().flat_map(Field::whole).collect();
+        start.extend(b"\r\n");
+        start.extend(self.body.split_inclusive(|&byte| byte == b'\n').take(count).flatten());
+        start
+    }
+
     /// The values of all fields with a name, in order.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &Field> {
         self.fields.iter().filter(move |field| field.name == name)
@@ -76,6 +84,11 @@ impl Field {
         let (written, value) = (line.get(..colon)?.to_vec(), line.get(colon + 1..)?.to_vec());
         let name = String::from_utf8_lossy(&written).trim().to_ascii_lowercase();
         (!name.is_empty()).then_some(Self { name, written, value })
+    }
+
+    /// As it was written.
+    pub(crate) fn whole(&self) -> Vec<u8> {
+        [&self.written, b":".as_slice(), &self.value].concat()
     }
 
     /// The value in one line, without what folds it.

@@ -17,6 +17,7 @@ mod keys;
 mod openpgp;
 mod outcome;
 mod policy;
+mod reading;
 mod tags;
 mod trust;
 
@@ -28,11 +29,6 @@ pub use keys::Keys;
 pub use outcome::{Attested, Method, Signature, State};
 pub use policy::Policy;
 pub use trust::Trust;
-
-/// Behind what is signed a list may have written something, but no part of a patch.
-fn check_rest(rest: &[u8]) -> Result<(), String> {
-    if series::is_patch(rest) { Err("a patch follows what is signed".to_owned()) } else { Ok(()) }
-}
 
 #[cfg(test)]
 mod tests;

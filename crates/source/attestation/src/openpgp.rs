@@ -7,9 +7,11 @@ use crate::Error;
 use crate::fields::{Field, Parts};
 use crate::gpg::{Ring, Signed, Verified, verify};
 use crate::keys::Keys;
-use crate::outcome::{Method, Signature, State};
+use crate::outcome::{Method, Signature};
+use crate::reading::{check_part, check_rest};
 
 const BEGIN: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
+const SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----";
 const END: &[u8] = b"-----END PGP SIGNATURE-----";
 
 /// The signature of a mail, if it is signed as a whole.
@@ -21,20 +23,18 @@ pub(crate) fn signature(
 ) -> Result<Option<Signature>, Error> {
     // A text may be encoded on its way, a part must not.
     let text = [mail.text.as_bytes(), &mail.patch].concat();
-    let Some(Piece { signed, rest }) = multipart(parts).or_else(|| clear_signed(&text)) else {
+    let Some(piece) = multipart(parts).or_else(|| clear_signed(&text)) else {
         return Ok(None);
     };
     let address = &mail.from.address;
     let home = keys.gnupg_home.clone();
-    let verified = verify(&signed, &Ring::Users(home.as_deref()), context)?;
+    let verified = verify(&piece.signed, &Ring::Users(home.as_deref()), context)?;
     let mut key = String::new();
     let mut state = keys.openpgp_state(&verified, address, false)?;
     if let Verified::Good(good) = &verified {
         key.clone_from(&good.fingerprint);
         state = keys.fresh(state, Some(good.signed), mail);
-        if let Some(reason) = rest.iter().find_map(|rest| crate::check_rest(rest).err()) {
-            state = State::Bad(reason);
-        }
+        state = state.unless(piece.fault(mail));
     }
     let signer = address.clone();
     Ok(Some(Signature { method: Method::OpenPgp, signer, key, state, is_senders: true }))
@@ -43,7 +43,21 @@ pub(crate) fn signature(
 /// What is signed, and what lies around it.
 struct Piece<'a> {
     signed: Signed<'a>,
+    above: &'a [u8],
     rest: Vec<&'a [u8]>,
+}
+
+impl Piece<'_> {
+    /// Why it is not what kiln reads.
+    fn fault(&self, mail: &Mail) -> Option<String> {
+        let is_whole = match self.signed {
+            Signed::Detached { text, .. } => check_part(mail, text),
+            Signed::Whole(_) if self.above.trim_ascii().is_empty() => Ok(()),
+            Signed::Whole(_) => Err("a text stands above what is signed".to_owned()),
+        };
+        let rest = self.rest.iter().try_for_each(|rest| check_rest(rest));
+        is_whole.and(rest).err()
+    }
 }
 
 /// The first part of a `multipart/signed`, with its signature in the second.
@@ -56,8 +70,11 @@ fn multipart(parts: &Parts) -> Option<Piece<'_>> {
     let inner = Parts::of(second);
     let is_signature = inner.fields.iter().any(Field::is_openpgp);
     let signature = second.strip_suffix(inner.body.as_slice()).map(|head| &second[head.len()..])?;
-    is_signature
-        .then_some(Piece { signed: Signed::Detached { text: first, signature }, rest: vec![before, after] })
+    is_signature.then_some(Piece {
+        signed: Signed::Detached { text: first, signature },
+        above: before,
+        rest: vec![after],
+    })
 }
 
 impl Field {
@@ -98,13 +115,18 @@ fn parameter(kind: &str, name: &str) -> Option<String> {
 
 /// A text between the lines with which gpg marks it.
 fn clear_signed(body: &[u8]) -> Option<Piece<'_>> {
-    let start = find(body, BEGIN)?;
-    let end = start + find(&body[start..], END)? + END.len();
-    Some(Piece { signed: Signed::Whole(&body[start..end]), rest: vec![&body[..start], &body[end..]] })
+    let (above, from_start) = body.split_at_checked(line(body, BEGIN)?)?;
+    // What a signature says of itself is not signed.
+    let armor = line(from_start, SIGNATURE)?;
+    let end = armor + line(&from_start[armor..], END)? + END.len();
+    let (signed, below) = from_start.split_at_checked(end)?;
+    Some(Piece { signed: Signed::Whole(signed), above, rest: vec![&from_start[armor..end], below] })
 }
 
-fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    text.windows(what.len()).position(|window| window == what)
+/// Where the first line begins that begins with a mark.
+fn line(text: &[u8], mark: &[u8]) -> Option<usize> {
+    let (above, _) = cut(text, mark)?;
+    Some(above.len())
 }
 
 #[cfg(test)]
@@ -121,7 +143,7 @@ mod tests {
         let Signed::Detached { text, signature } = piece.signed else { panic!("it is beside") };
         assert_eq!(text, b"Content-Type: text/plain\r\n\r\nsigned\r\n");
         assert_eq!(signature, b"SIG\r\n");
-        assert_eq!(piece.rest, [b"before\r\n".as_slice(), b"after\r\n"]);
+        assert_eq!((piece.above, piece.rest), (b"before\r\n".as_slice(), vec![b"after\r\n".as_slice()]));
     }
 
     proptest! {

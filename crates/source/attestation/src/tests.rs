@@ -145,8 +145,11 @@ fn quoted(raw: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(raw).unwrap().replace("Encoding: 8bit", "Encoding: quoted-printable");
     let (head, body) = text.split_once("\n\n").unwrap();
     let mut quoted = format!("{head}\n\n").into_bytes();
-    for byte in body.bytes() {
+    for (at, byte) in body.bytes().enumerate() {
+        // A space at the end of a line would be lost: RFC 2045, 6.7.
+        let is_last = body.as_bytes().get(at + 1) == Some(&b'\n');
         match byte {
+            b' ' if is_last => quoted.extend(b"=20"),
             b'\n' | b' '..=b'<' | b'>'..=b'~' => quoted.push(byte),
             _ => quoted.extend(format!("={byte:02X}").bytes()),
         }

@@ -27,6 +27,13 @@ impl Facts {
         facts
     }
 
+    /// Reads them from a text.
+    pub fn parse(text: &str) -> Self {
+        let mut facts = Self::default();
+        facts.read(text);
+        facts
+    }
+
     fn read(&mut self, text: &str) {
         for line in text.lines() {
             let Some((name, value)) = line.split_once(": ") else { continue };

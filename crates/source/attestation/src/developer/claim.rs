@@ -7,6 +7,7 @@ use super::normal::Normal;
 use crate::canonical::relaxed;
 use crate::fields::Field;
 use crate::outcome::State;
+use crate::reading::check_rest;
 use crate::tags::{Tags, without_signature};
 
 /// The fields that must be signed.
@@ -72,7 +73,7 @@ impl Claim {
             if !is_signed(signed) {
                 return Err("the message or the patch was changed".to_owned());
             }
-            crate::check_rest(rest)?;
+            check_rest(rest)?;
         }
         let mut signed = normal.header(&self.names);
         signed.extend([super::FIELD.as_bytes(), b":", &self.value].concat());

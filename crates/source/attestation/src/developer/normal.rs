@@ -4,13 +4,16 @@ use kernel::Context;
 use series::Mail;
 
 use crate::Error;
-use crate::canonical::relaxed;
+use crate::canonical::{lines, relaxed};
 use crate::fields::{Field, Parts};
+use crate::reading::check_git;
 
 /// A mail as it is signed.
 pub(super) struct Normal {
     fields: Vec<Field>,
     pub(super) body: Vec<u8>,
+    /// Why it is not what kiln reads.
+    pub(super) fault: Option<String>,
 }
 
 impl Normal {
@@ -23,7 +26,8 @@ impl Normal {
         };
         let fields =
             parts.fields.iter().map(|field| Field { value: replaced(field), ..field.clone() }).collect();
-        Ok(Self { fields, body: lines([info.message, info.patch].concat().as_slice()) })
+        let fault = check_git(mail, &info).err();
+        Ok(Self { fields, body: lines(&[info.message, info.patch].concat()), fault })
     }
 
     /// The fields with these names, those that come last before the others.
@@ -37,29 +41,5 @@ impl Normal {
             }
         }
         header
-    }
-}
-
-/// Lines that end with CRLF, without empty ones at the end.
-fn lines(text: &[u8]) -> Vec<u8> {
-    let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |at| at + 1);
-    let mut canonical = Vec::with_capacity(text.len());
-    for line in text[..end].split(|&byte| byte == b'\n') {
-        let line = line.iter().rposition(|&byte| byte != b'\r').map_or(&[][..], |at| &line[..=at]);
-        canonical.extend([line, b"\r\n"].concat());
-    }
-    canonical
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn line_ends_do_not_count() {
-        for text in ["a\nb\n", "a\r\nb", "a\r\r\nb\n\n\r\n"] {
-            assert_eq!(lines(text.as_bytes()), b"a\r\nb\r\n", "{text:?}");
-        }
-        assert_eq!(lines(b"a\n\nb"), b"a\r\n\r\nb\r\n");
     }
 }

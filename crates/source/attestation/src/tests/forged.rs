@@ -2,6 +2,8 @@
 
 use super::*;
 
+const EVIL: &str = "diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-a\n+evil\n";
+
 /// What kiln would apply.
 fn applied(raw: &[u8]) -> (String, String) {
     let mail = Mail::read(raw, 1).remove(0);
@@ -12,6 +14,17 @@ fn applied(raw: &[u8]) -> (String, String) {
 fn with_field(raw: &[u8], field: &str) -> Vec<u8> {
     let end = position(raw, "\n\n") + 1;
     [&raw[..end], field.as_bytes(), &raw[end..]].concat()
+}
+
+fn without_type(raw: &[u8]) -> Vec<u8> {
+    String::from_utf8(raw.to_vec())
+        .unwrap()
+        .replace("Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n", "")
+        .into_bytes()
+}
+
+fn in_quoted_printable(text: &str) -> String {
+    text.bytes().map(|byte| if byte == b'\n' { "\n".to_owned() } else { format!("={byte:02X}") }).collect()
 }
 
 impl Place {
@@ -41,4 +54,106 @@ fn lines_that_are_no_fields_do_not_hide_fields() {
     let flood = "X: a\n".repeat(1001);
     let raw = place.dkim("ed25519", "relaxed/relaxed", "example.org", "whole");
     place.refuses("flood", &with_field(&raw, &format!("{flood}Subject: evil\n")));
+}
+
+#[test]
+fn a_part_behind_the_length_of_dkim_is_not_signed() {
+    let mut place = Place::new();
+    place.domain_key("ed25519");
+    let signed = place.dkim("ed25519", "relaxed/relaxed", "example.org", "length");
+    let kind = "Content-Type: multipart/mixed; boundary=part\n";
+    let part = format!(
+        "--part\nContent-Type: text/plain\nContent-Transfer-Encoding: quoted-printable\n\n{}\n--part--\n",
+        in_quoted_printable(EVIL)
+    );
+    let raw = [with_field(&without_type(&signed), kind), part.into_bytes()].concat();
+    assert_eq!(applied(&raw).1.trim_end(), EVIL.trim_end());
+    place.refuses("part", &raw);
+}
+
+#[test]
+fn a_part_that_git_does_not_read_is_not_the_developers() {
+    let mut place = Place::new();
+    place.ring();
+    // git looks for a boundary in every type.
+    let signed = String::from_utf8(place.ed25519()).unwrap();
+    let (head, body) = signed.split_once("\n\n").unwrap();
+    let head = head.replace("charset=utf-8", "charset=utf-8; boundary=part");
+    let inner = "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n";
+    let raw = format!("{head}\n\n{EVIL}\n--part\n{inner}\n{body}\n--part--\n").into_bytes();
+    assert!(applied(&raw).1.contains("evil"));
+    place.refuses("boundary", &raw);
+}
+
+#[test]
+fn a_part_beside_a_signed_one_is_not_signed() {
+    let mut place = Place::new();
+    let key = place.openpgp_key("asa@example.org");
+    let talk = "Content-Type: text/plain; charset=utf-8\n\nLunch at noon?\n";
+    let signature =
+        place.gpg(&["--local-user", &key, "--armor", "--detach-sign"], &with_crlf(talk.as_bytes()));
+    let signature = String::from_utf8(signature).unwrap();
+    let head = "From: A <asa@example.org>\nDate: Wed, 1 Jan 2025 10:00:00 +0000\nSubject: [PATCH] x\n\
+        Content-Type: multipart/signed; micalg=pgp-sha512;\n protocol=\"application/pgp-signature\"; boundary=\"part\"\n";
+    let signed =
+        format!("--part\n{talk}\n--part\nContent-Type: application/pgp-signature\n\n{signature}\n--part");
+    let genuine = format!("{head}\n{signed}--\n");
+    assert!(place.signature(genuine.as_bytes()).proves());
+    let evil = in_quoted_printable(EVIL);
+    let kind = "Content-Type: text/plain\nContent-Transfer-Encoding: quoted-printable";
+    let third = format!("{head}\n{signed}\n{kind}\n\n{evil}\n--part--\n");
+    assert!(applied(third.as_bytes()).1.contains("evil"));
+    place.refuses("third part", third.as_bytes());
+    let other = format!(
+        "{head}Content-Type: multipart/mixed; boundary=other\n\n{signed}--\n--other\n{kind}\n\n{evil}\n--other--\n"
+    );
+    assert!(applied(other.as_bytes()).1.contains("evil"));
+    place.refuses("second type", other.as_bytes());
+}
+
+#[test]
+fn what_stands_above_a_clear_signed_text_is_not_signed() {
+    let mut place = Place::new();
+    let key = place.openpgp_key("asa@example.org");
+    let signed = place.gpg(&["--local-user", &key, "--clear-sign"], b"Lunch at noon?\n");
+    let head = "From: A <asa@example.org>\nSubject: [PATCH 0/2] x\n\n";
+    assert!(place.signature(&[head.as_bytes(), &signed].concat()).proves());
+    let above = "Everything below is mine.\n\nbase-commit: 0123456789abcdef\n\n";
+    place.refuses("above", &[head.as_bytes(), above.as_bytes(), &signed].concat());
+    let below = "\nbase-commit: 0123456789abcdef\n";
+    place.refuses("below", &[head.as_bytes(), &signed, below.as_bytes()].concat());
+}
+
+#[test]
+fn a_base_below_what_is_signed_is_not_signed() {
+    let mut place = Place::new();
+    place.ring();
+    place.refuses("base", &[&place.ed25519(), b"\nbase-commit: 0123456789abcdef\n".as_slice()].concat());
+}
+
+#[test]
+fn a_patch_that_adds_marks_of_openpgp_is_not_signed_with_it() {
+    let mut place = Place::new();
+    let raw = MAIL.replace(
+        "+b = c\n",
+        "+-----BEGIN PGP SIGNED MESSAGE-----\n+-----BEGIN PGP SIGNATURE-----\n+-----END PGP SIGNATURE-----\n",
+    );
+    assert_eq!(place.signatures(raw.as_bytes()), []);
+}
+
+#[test]
+fn fields_of_the_text_are_not_read_in_two_ways() {
+    let mut place = Place::new();
+    place.ring();
+    let signed = String::from_utf8(place.ed25519()).unwrap();
+    let (head, body) = signed.split_once("\n\n").unwrap();
+    // git needs no empty line below them.
+    let evil = head.replace("Subject: [PATCH v2 1/2] fs: größer", "Subject: [PATCH v2 1/2] evil");
+    let close = format!("{evil}\n\nSubject: fs: größer\n{body}");
+    assert_eq!(applied(close.as_bytes()).0, "evil");
+    place.refuses("close", close.as_bytes());
+    // A text that names the author and the subject is read in one way.
+    let named = format!("{head}\n\nFrom: Åsa Öberg <asa@example.org>\nSubject: fs: größer\n\n{body}");
+    let signature = place.signature(named.as_bytes());
+    assert!(signature.proves(), "{signature:?}");
 }
