@@ -58,14 +58,16 @@ impl Checker<'_, '_> {
         let tags = Tags::parse(&field.text()).unwrap_or_default();
         let signer = tags.bare("i").unwrap_or_else(|| self.mail.from.address.clone());
         let selector = tags.bare("s").unwrap_or_else(|| SELECTOR.to_owned());
-        let checked = Claim::read(&tags, field)
+        let fault = self.normal.fault.clone();
+        let checked = fault
+            .map_or_else(|| Claim::read(&tags, field), Err)
             .and_then(|claim| claim.check_mail(&self.normal).map(|digest| (claim, digest)));
         let (state, key) = match checked {
             Err(reason) => (State::Bad(reason), selector),
             Ok((claim, digest)) => self.check(&claim, &digest, &signer, selector)?,
         };
         let time = tags.number("t").and_then(|time| i64::try_from(time).ok());
-        let state = self.keys.fresh(state, time, self.mail).unless(self.normal.fault.clone());
+        let state = self.keys.fresh(state, time, self.mail);
         let is_senders = signer.eq_ignore_ascii_case(&self.mail.from.address);
         Ok(Signature { method: Method::Developer, signer, key, state, is_senders })
     }

@@ -48,14 +48,26 @@ pub(crate) fn check_git(mail: &Mail, git: &MailParts) -> Result<(), String> {
         true => (filled(&git.message), filled(&git.patch)),
         false => (filled(&[git.message.as_slice(), &git.patch].concat()), Vec::new()),
     };
-    let ours = filled(read.message.as_bytes());
+    let (message, ours) = comparable(message, filled(read.message.as_bytes()));
     let above = message.strip_suffix(ours.as_slice());
     let is_whole = above.is_some_and(|above| above.is_empty() || above.ends_with(b"\n"));
+    let subject = Subject::parse(&String::from_utf8_lossy(&git.subject)).text;
+    let (subject, own_subject) = comparable(subject.into_bytes(), read.subject.clone().into_bytes());
     let is_same = is_whole
         && filled(&read.patch) == patch
-        && read.subject == Subject::parse(&git.subject).text
+        && own_subject == subject
         && read.author.address == git.address
         // Of a mail without a patch the header is shown.
         && (mail.has_patch() || read.subject == mail.subject.text);
     if is_same { Ok(()) } else { Err("git reads another text in it than kiln".to_owned()) }
+}
+
+/// What git leaves in the character set of the mail can be compared in its ASCII only.
+fn comparable(mut git: Vec<u8>, mut ours: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    if std::str::from_utf8(&git).is_ok_and(|text| !text.contains(char::REPLACEMENT_CHARACTER)) {
+        return (git, ours);
+    }
+    git.retain(u8::is_ascii);
+    ours.retain(u8::is_ascii);
+    (git, ours)
 }

@@ -308,11 +308,20 @@ pub(crate) fn run(
     change: impl FnOnce(&mut Command),
     context: &mut Context<'_>,
 ) -> Result<Finished, Error> {
+    Ok(task(place, arguments, change, context).run(&mut || {})?)
+}
+
+/// git, as [`run`] runs it.
+pub(crate) fn task<'c>(
+    place: &Path,
+    arguments: &[&str],
+    change: impl FnOnce(&mut Command),
+    context: &Context<'c>,
+) -> Task<'c> {
     let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
     let all: Vec<&str> = settings.chain(arguments.iter().copied()).collect();
     let task = Task::new("git", &all, context.interrupt).within(place).limit(LIMIT);
-    let task = task.with(forget_users_variables).with(change);
-    Ok(task.run(&mut || {})?)
+    task.with(forget_users_variables).with(change)
 }
 
 /// A hook that calls kiln, for one, has variables that name its own repository.

@@ -7,17 +7,17 @@ use std::process::Command;
 use kernel::Context;
 
 use crate::Error;
-use crate::git::{refused, run};
+use crate::git::{refused, task};
 
-/// A mail as git takes it apart, in UTF-8.
+/// A mail as git takes it apart: in UTF-8, or in the character set of the mail if git leaves it there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MailParts {
     /// The name of the author.
-    pub author: String,
+    pub author: Vec<u8>,
     /// The address of the author.
     pub address: String,
     /// The subject, without what stands in brackets.
-    pub subject: String,
+    pub subject: Vec<u8>,
     /// The message of the commit.
     pub message: Vec<u8>,
     /// What follows it.
@@ -39,23 +39,25 @@ pub fn mail_info(raw: &[u8], context: &mut Context<'_>) -> Result<MailParts, Err
     let reads_mail = |command: &mut Command| {
         command.stdin(mail);
     };
-    let done = run(place, &arguments, reads_mail, context)?;
-    if !done.success {
-        return Err(refused(&arguments, &done.complaint));
-    }
+    let log = File::create(path("log")).map_err(Error::io("make", &path("log")))?;
+    let done = task(place, &arguments, reads_mail, context).log(log).run(&mut || {})?;
     let content = |name: &str| {
         let mut bytes = Vec::new();
         let read = File::open(path(name)).and_then(|mut file| file.read_to_end(&mut bytes));
         read.map(|_| bytes).map_err(Error::io("read", &path(name)))
     };
+    let log = content("log")?;
+    if !done.success {
+        return Err(refused(&arguments, &String::from_utf8_lossy(&log)));
+    }
     let field = |name: &str| {
-        let mut lines = done.output.lines().filter_map(|line| line.split_once(':'));
-        let value = lines.find(|(key, _)| *key == name).map(|(_, value)| value.trim().to_owned());
-        value.unwrap_or_default()
+        let mut lines = log.split(|&byte| byte == b'\n');
+        let value = lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b":"));
+        value.map(|value| value.trim_ascii().to_vec()).unwrap_or_default()
     };
     Ok(MailParts {
         author: field("Author"),
-        address: field("Email"),
+        address: String::from_utf8_lossy(&field("Email")).into_owned(),
         subject: field("Subject"),
         message: content("message")?,
         patch: content("patch")?,

@@ -18,16 +18,25 @@ pub(super) struct Normal {
 
 impl Normal {
     pub(super) fn of(mail: &Mail, parts: &Parts, context: &mut Context<'_>) -> Result<Self, Error> {
-        let info = history::mail_info(&mail.raw, context)?;
+        let info = match history::mail_info(&mail.raw, context) {
+            // That one mail is broken stops no other.
+            Err(history::Error::Git { reason, .. }) => return Ok(Self::unread(&reason)),
+            info => info?,
+        };
         let replaced = |field: &Field| match field.name.as_str() {
-            "from" => format!(" {} <{}>", info.author, info.address).into_bytes(),
-            "subject" => format!(" {}", info.subject).into_bytes(),
+            "from" => [b" ", info.author.as_slice(), b" <", info.address.as_bytes(), b">"].concat(),
+            "subject" => [b" ", info.subject.as_slice()].concat(),
             _ => field.value.clone(),
         };
         let fields =
             parts.fields.iter().map(|field| Field { value: replaced(field), ..field.clone() }).collect();
         let fault = check_git(mail, &info).err();
         Ok(Self { fields, body: lines(&[info.message, info.patch].concat()), fault })
+    }
+
+    fn unread(reason: &str) -> Self {
+        let fault = Some(format!("git cannot read it: {reason}"));
+        Self { fields: Vec::new(), body: Vec::new(), fault }
     }
 
     /// The fields with these names, those that come last before the others.

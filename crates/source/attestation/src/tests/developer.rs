@@ -156,3 +156,20 @@ fn a_keyring_may_be_in_a_commit() {
     place.keys.rings = vec![Keyring::parse("patatt.keyringsrc", &format!("ref:{at}:main:.keys")).unwrap()];
     assert!(place.signature(&raw).proves());
 }
+
+#[test]
+fn a_mail_in_another_character_set_is_checked_as_it_was_signed() {
+    let mut place = Place::new();
+    place.ring();
+    let latin: Vec<u8> = MAIL
+        .replace("=?utf-8?q?=C3=85sa_=C3=96berg?=", "=?iso-8859-1?q?=C5sa_=D6berg?=")
+        .replace("fs: größer", "=?iso-8859-1?q?fs=3A_gr=F6=DFer?=")
+        .replace("charset=utf-8", "charset=iso-8859-1")
+        .chars()
+        .map(|c| u8::try_from(u32::from(c)).unwrap())
+        .collect();
+    let raw =
+        place.run("/usr/bin/python3", &["-c", SIGN, "ed25519", SECRET, "asa@example.org", "default"], &latin);
+    let signature = place.signature(&raw);
+    assert!(signature.proves(), "{signature:?}");
+}

@@ -157,3 +157,17 @@ fn fields_of_the_text_are_not_read_in_two_ways() {
     let signature = place.signature(named.as_bytes());
     assert!(signature.proves(), "{signature:?}");
 }
+
+#[test]
+fn a_mail_that_git_refuses_stops_no_others() {
+    let mut place = Place::new();
+    place.ring();
+    let signed = String::from_utf8(place.ed25519()).unwrap();
+    let (head, body) = signed.split_once("\n\n").unwrap();
+    let nested = |depth: usize| format!("Content-Type: multipart/mixed; boundary={}\n", "b".repeat(depth));
+    let head = head.replace("Content-Type: text/plain; charset=utf-8\n", &nested(1));
+    let parts: String =
+        (1..9).map(|depth| format!("--{}\n{}\n", "b".repeat(depth), nested(depth + 1))).collect();
+    let raw = format!("{head}\n\n{parts}{body}");
+    assert!(place.fault(raw.as_bytes()).contains("git cannot read it"));
+}
