@@ -97,8 +97,11 @@ impl Desk {
         let text = self.folder.path().join("text").display().to_string();
         let status = match signed {
             Signed::Whole(whole) => {
+                // A text is no longer than what holds it, unless it unpacks without end.
+                let most = whole.len().to_string();
                 let whole = self.file("whole", whole)?;
-                self.gpg(&["--output", &text, "--decrypt", &whole], context)?
+                // This decrypts nothing: a stranger's mail has no business with secret keys.
+                self.gpg(&["--max-output", &most, "--output", &text, "--verify", &whole], context)?
             }
             Signed::Detached { text, signature } => {
                 let (text, signature) = (self.file("detached", text)?, self.file("signature", signature)?);

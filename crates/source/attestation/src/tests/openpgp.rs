@@ -60,3 +60,37 @@ fn a_clear_signed_text_is_checked_as_it_was_written() {
         assert!(matches!(place.state(&raw), State::Bad(_)), "byte {at}");
     }
 }
+
+impl Place {
+    /// What gpg says of a message with the user's keys.
+    fn verified(&self, message: &[u8]) -> crate::gpg::Verified {
+        let store = Store::new(self.path("store"));
+        let mut context = Context { store: &store, listener: &mut |_| {}, interrupt: &NEVER };
+        let home = self.path("gnupg");
+        let ring = crate::gpg::Ring::Users(Some(&home));
+        crate::gpg::verify(&crate::gpg::Signed::Whole(message), &ring, &mut context).unwrap()
+    }
+}
+
+#[test]
+fn a_signature_does_not_unpack_without_end() {
+    let place = Place::new();
+    let key = place.openpgp_key("asa@example.org");
+    let sign = ["--local-user", &key, "--sign"];
+    let small = place.gpg(&sign, &[7; 32]);
+    assert!(matches!(place.verified(&small), crate::gpg::Verified::Good(good) if good.text == [7; 32]));
+    let bomb = place.gpg(&sign, &vec![0; 4 << 20]);
+    assert!(bomb.len() < 64 << 10);
+    assert!(matches!(place.verified(&bomb), crate::gpg::Verified::Bad(_)));
+}
+
+#[test]
+fn nothing_is_decrypted() {
+    let place = Place::new();
+    let name = "asa@example.org";
+    place.gpg(&["--quick-generate-key", name, "default", "default", "never"], b"");
+    // The agent of this key runs, and could do it.
+    let secret = place.gpg(&["--sign", "--encrypt", "--trust-model", "always", "--recipient", name], b"text");
+    assert!(place.gpg(&["--decrypt"], &secret) == b"text");
+    assert!(matches!(place.verified(&secret), crate::gpg::Verified::Bad(_)));
+}
