@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::outcome::State;
 
-/// Most keys that are remembered.
+/// Most keys that are remembered: a mailbox of forgeries makes no room for another one.
 const KEYS_MAX: usize = 100_000;
 
 /// The keys that were met, in a file: an address and a key in each line. Two lines with one address are a dispute, which
@@ -14,6 +14,8 @@ const KEYS_MAX: usize = 100_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trust {
     path: PathBuf,
+    /// How many keys it may hold.
+    most: usize,
 }
 
 /// What is known of the key of an address.
@@ -23,6 +25,8 @@ pub(crate) enum Ruling {
     Trusted,
     /// There are others, too: all of them.
     Disputed(Vec<String>),
+    /// It cannot be remembered, so that another one would not be noticed.
+    Unremembered,
 }
 
 impl Ruling {
@@ -30,6 +34,7 @@ impl Ruling {
     pub(crate) fn state(self) -> State {
         match self {
             Self::Trusted => State::Good,
+            Self::Unremembered => State::UnknownKey("it cannot be remembered".to_owned()),
             Self::Disputed(keys) => State::UnknownKey(format!("there are two: {}", keys.join(" and "))),
         }
     }
@@ -38,7 +43,7 @@ impl Ruling {
 impl Trust {
     /// Keys in this file, which need not be there.
     pub fn at(path: PathBuf) -> Self {
-        Self { path }
+        Self { path, most: KEYS_MAX }
     }
 
     /// Where the user decides.
@@ -60,14 +65,16 @@ impl Trust {
         let address = address.to_lowercase();
         let mut keys: Vec<String> = text
             .lines()
-            .take(KEYS_MAX)
             .filter_map(|line| line.split_once('\t'))
             .filter(|(other, _)| *other == address)
             .map(|(_, key)| key.to_owned())
             .collect();
         let is_word =
             |text: &str| !text.is_empty() && !text.contains(|c: char| c.is_control() || c.is_whitespace());
-        if !keys.iter().any(|known| known == key) && is_word(&address) && is_word(key) {
+        if !keys.iter().any(|known| known == key) {
+            if !is_word(&address) || !is_word(key) || text.lines().count() >= self.most {
+                return Ok(Ruling::Unremembered);
+            }
             keys.push(key.to_owned());
             let text = format!("{text}{address}\t{key}\n");
             host::write_atomically(&self.path, text.as_bytes()).map_err(|error| io("write", error))?;
@@ -100,7 +107,20 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let trust = Trust::at(place.path().join("keys"));
         let ruling = trust.meet("a@x.org\nb@x.org\tkey", "one").unwrap();
-        assert!(matches!(ruling, Ruling::Disputed(keys) if keys.is_empty()));
+        assert_eq!(ruling, Ruling::Unremembered);
         assert!(!trust.path().exists());
+    }
+
+    #[test]
+    fn what_cannot_be_remembered_is_not_trusted() {
+        let place = tempfile::tempdir().unwrap();
+        let trust = Trust { path: place.path().join("keys"), most: 2 };
+        assert_eq!(trust.meet("a@x.org", "one").unwrap(), Ruling::Trusted);
+        assert_eq!(trust.meet("b@x.org", "one").unwrap(), Ruling::Trusted);
+        for key in ["one", "two"] {
+            assert_eq!(trust.meet("c@x.org", key).unwrap(), Ruling::Unremembered);
+        }
+        assert_eq!(trust.meet("a@x.org", "two").unwrap(), Ruling::Unremembered);
+        assert_eq!(trust.meet("a@x.org", "one").unwrap(), Ruling::Trusted);
     }
 }
