@@ -36,7 +36,7 @@ impl Keys {
         let now = jiff::Timestamp::now().as_second();
         let mut found = developer::signatures(mail, &parts, self, context)?;
         found.extend(openpgp::signature(mail, &parts, self, context)?);
-        found.extend(dkim::signatures(mail, &parts, &mut self.domains, now));
+        found.extend(dkim::signatures(mail, &parts, self, now));
         let fault = parts.fault();
         let checked = found.into_iter().map(|signature| {
             let state = signature.state.unless(fault.clone());

@@ -86,6 +86,7 @@ impl Checker<'_, '_> {
             Kind::OpenSsh => {
                 Ok((State::NotChecked("kiln does not check signatures of OpenSSH".to_owned()), selector))
             }
+            Kind::Unknown => Ok((State::NotChecked("kiln does not know its algorithm".to_owned()), selector)),
         }
     }
 
@@ -138,6 +139,11 @@ impl Checker<'_, '_> {
         if matches!(&verified, Verified::Good(good) if good.text != digest) {
             return Ok((State::Bad("the header was changed".to_owned()), key));
         }
-        Ok((self.keys.openpgp_state(&verified, signer, ringed.is_some())?, key))
+        let signed = match &verified {
+            Verified::Good(good) => Some(good.signed),
+            _ => None,
+        };
+        let state = self.keys.openpgp_state(&verified, signer, ringed.is_some())?;
+        Ok((self.keys.fresh(state, signed, self.mail), key))
     }
 }

@@ -7,8 +7,9 @@ use ring::signature::{
 use series::Mail;
 
 use crate::canonical::Form;
-use crate::domain_key::{DomainKey, DomainKeys, Found};
+use crate::domain_key::{DomainKey, Found};
 use crate::fields::{Field, Parts};
+use crate::keys::Keys;
 use crate::outcome::{Method, Signature, State, domain, is_above};
 use crate::reading::check_start;
 use crate::tags::{Tags, without_signature};
@@ -19,19 +20,21 @@ const FIELD: &str = "dkim-signature";
 const SIGNATURES_MAX: usize = 10;
 
 /// The signatures of a mail, in the order of its header. `now` is in seconds since 1970.
-pub(crate) fn signatures(mail: &Mail, parts: &Parts, keys: &mut DomainKeys, now: i64) -> Vec<Signature> {
+pub(crate) fn signatures(mail: &Mail, parts: &Parts, keys: &mut Keys, now: i64) -> Vec<Signature> {
     let fields: Vec<&Field> = parts.values(FIELD).take(SIGNATURES_MAX).collect();
     fields.into_iter().map(|field| signature(mail, parts, field, keys, now)).collect()
 }
 
-fn signature(mail: &Mail, parts: &Parts, field: &Field, keys: &mut DomainKeys, now: i64) -> Signature {
+fn signature(mail: &Mail, parts: &Parts, field: &Field, keys: &mut Keys, now: i64) -> Signature {
     let tags = Tags::parse(&field.text()).unwrap_or_default();
     let text = |name: &str| tags.bare(name).unwrap_or_default();
     let (signer, key) = (text("d"), text("s"));
     let state = match Signed::read(&tags, field) {
-        Err(reason) => State::Bad(reason),
-        Ok(signed) => signed.check(mail, parts, keys.find(&key, &signer), now),
+        Err(state) => state,
+        Ok(signed) => signed.check(mail, parts, keys.domains.find(&key, &signer), now),
     };
+    let time = tags.number("t").and_then(|time| i64::try_from(time).ok());
+    let state = keys.fresh(state, time, mail);
     let is_senders = is_above(&signer, domain(&mail.from.address));
     Signature { method: Method::Dkim, signer, key, state, is_senders }
 }
@@ -51,27 +54,30 @@ struct Signed<'a> {
 }
 
 impl<'a> Signed<'a> {
-    fn read(tags: &Tags, field: &'a Field) -> Result<Self, String> {
-        let wanted = |name: &str| tags.bare(name).ok_or_else(|| format!("it has no {name}="));
+    fn read(tags: &Tags, field: &'a Field) -> Result<Self, State> {
+        let wanted = |name: &str| tags.bare(name).ok_or_else(|| State::Bad(format!("it has no {name}=")));
         if wanted("v")? != "1" {
-            return Err("its version is not 1".to_owned());
+            return Err(State::NotChecked("its version is not 1".to_owned()));
         }
         let algorithm = wanted("a")?;
         let is_ed25519 = match algorithm.as_str() {
             "rsa-sha256" => false,
             "ed25519-sha256" => true,
-            _ => return Err(format!("{algorithm} does not count")),
+            _ => return Err(State::NotChecked(format!("{algorithm} does not count"))),
         };
         let forms = tags.bare("c").unwrap_or_else(|| "simple/simple".to_owned());
         let (header, body) = forms.split_once('/').unwrap_or((&forms, "simple"));
-        let form = |text: &str| Form::parse(text).ok_or_else(|| format!("its form {forms} is unknown"));
+        let form = |text: &str| {
+            Form::parse(text).ok_or_else(|| State::NotChecked(format!("its form {forms} is unknown")))
+        };
         let names: Vec<String> = wanted("h")?.split(':').map(str::to_ascii_lowercase).collect();
         for name in ["from", "subject"] {
             if !names.iter().any(|other| other == name) {
-                return Err(format!("it does not sign the field {name}"));
+                return Err(State::Bad(format!("it does not sign the field {name}")));
             }
         }
-        let bytes = |name: &str| tags.bytes(name).ok_or_else(|| format!("its {name}= is no base64"));
+        let bad = |name: &str, reason: &str| State::Bad(format!("its {name}= is no {reason}"));
+        let bytes = |name: &str| tags.bytes(name).ok_or_else(|| bad(name, "base64"));
         Ok(Self {
             field,
             is_ed25519,
@@ -80,7 +86,7 @@ impl<'a> Signed<'a> {
             names,
             body_hash: bytes("bh")?,
             signature: bytes("b")?,
-            length: tags.get("l").map(|_| tags.number("l").ok_or("its l= is no number")).transpose()?,
+            length: tags.get("l").map(|_| tags.number("l").ok_or_else(|| bad("l", "number"))).transpose()?,
             expires: tags.number("x"),
         })
     }

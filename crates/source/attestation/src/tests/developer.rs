@@ -173,3 +173,13 @@ fn a_mail_in_another_character_set_is_checked_as_it_was_signed() {
     let signature = place.signature(&raw);
     assert!(signature.proves(), "{signature:?}");
 }
+
+#[test]
+fn a_signature_of_openpgp_that_is_much_younger_than_its_mail_is_stale() {
+    let mut place = Place::new();
+    let key = place.openpgp_key("asa@example.org");
+    let raw = place.patatt("openpgp", &key, "asa@example.org", "default");
+    assert!(place.signature(&raw).proves());
+    place.keys.staleness = 30;
+    assert!(matches!(place.state(&raw), State::Stale(_)));
+}

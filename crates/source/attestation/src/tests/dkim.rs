@@ -117,3 +117,13 @@ fn another_domain_proves_nothing_of_the_sender() {
     let signature = place.signature(&raw);
     assert_eq!((&signature.state, signature.is_senders), (&State::Good, false));
 }
+
+#[test]
+fn a_signature_of_a_domain_that_is_much_younger_than_its_mail_is_stale() {
+    let mut place = Place::new();
+    place.domain_key("ed25519");
+    // It is signed now, and the mail is of 2025.
+    let raw = place.dkim("ed25519", "relaxed/relaxed", "example.org", "whole");
+    place.keys.staleness = 30;
+    assert!(matches!(place.state(&raw), State::Stale(_)));
+}

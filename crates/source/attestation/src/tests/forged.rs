@@ -171,3 +171,14 @@ fn a_mail_that_git_refuses_stops_no_others() {
     let raw = format!("{head}\n\n{parts}{body}");
     assert!(place.fault(raw.as_bytes()).contains("git cannot read it"));
 }
+
+#[test]
+fn methods_that_are_not_known_are_not_checked() {
+    let mut place = Place::new();
+    place.domain_key("ed25519");
+    let raw = String::from_utf8(place.dkim("ed25519", "relaxed/relaxed", "example.org", "whole")).unwrap();
+    let other = raw.replace("a=ed25519-sha256", "a=other-sha256");
+    assert!(matches!(place.state(other.as_bytes()), State::NotChecked(_)));
+    let raw = String::from_utf8(place.ed25519()).unwrap().replace("a=ed25519-sha256", "a=other-sha256");
+    assert!(matches!(place.state(raw.as_bytes()), State::NotChecked(_)));
+}
