@@ -13,6 +13,9 @@ const FILE: Limit = Limit { what: "a file with keys", bytes: 1 << 20 };
 /// Shortest modulus of RSA that counts, in bytes: RFC 8301 has 1024 bits.
 const MODULUS_MIN: usize = 1024 / 8;
 
+/// How often resolvers may be silent before they are not asked again: mails name domains whose servers never answer.
+const SILENCES_MAX: usize = 5;
+
 /// What verifies a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DomainKey {
@@ -38,6 +41,7 @@ pub struct DomainKeys {
     given: Vec<(String, String)>,
     resolver: Option<Resolver>,
     known: HashMap<String, Found>,
+    silences: usize,
 }
 
 impl DomainKeys {
@@ -69,19 +73,25 @@ impl DomainKeys {
         found
     }
 
-    fn look(&self, name: &str) -> Found {
+    fn look(&mut self, name: &str) -> Found {
         if let Some((_, text)) = self.given.iter().find(|(given, _)| given == name) {
             return key(text).map_or(Found::Unknown, Found::Key);
         }
         let Some(resolver) = &self.resolver else {
             return Found::NotChecked("DNS is not asked".to_owned());
         };
+        if self.silences >= SILENCES_MAX {
+            return Found::NotChecked("DNS is not asked, since it gave no answers".to_owned());
+        }
         match resolver.texts(name) {
             Answer::Texts(texts) => {
                 texts.iter().find_map(|text| key(text)).map_or(Found::Unknown, Found::Key)
             }
             Answer::Nothing => Found::Unknown,
-            Answer::Silence(reason) => Found::NotChecked(reason),
+            Answer::Silence(reason) => {
+                self.silences += 1;
+                Found::NotChecked(reason)
+            }
         }
     }
 }
@@ -266,6 +276,18 @@ mod tests {
         assert!(matches!(keys.find("a", "example.org"), Found::NotChecked(_)));
         keys.given.push(("a._domainkey.example.com".to_owned(), "p=".to_owned()));
         assert_eq!(keys.find("A", "Example.com"), Found::Unknown);
+    }
+
+    #[test]
+    fn who_is_silent_is_not_asked_for_ever() {
+        let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let mut keys = DomainKeys::new(Some(Resolver::at(nobody)));
+        let mut is_asked = |selector: usize| match keys.find(&selector.to_string(), "example.org") {
+            Found::NotChecked(reason) => !reason.starts_with("DNS is not asked"),
+            found => panic!("{found:?}"),
+        };
+        assert!((0..SILENCES_MAX).all(&mut is_asked));
+        assert!(!is_asked(SILENCES_MAX));
     }
 
     proptest! {
