@@ -72,11 +72,14 @@ impl Attested {
         self.0.get(&mail.id).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the sender of a mail is proved, and no signature of it is bad.
+    /// Whether the sender of a mail is proved, and no signature of a person is bad. That of a domain may be: lists that add a
+    /// footer break DKIM.
     pub fn proves(&self, mail: &Mail) -> bool {
         let signatures = self.of(mail);
-        let is_bad = |signature: &Signature| matches!(signature.state, State::Bad(_));
-        signatures.iter().any(Signature::proves) && !signatures.iter().any(is_bad)
+        let is_broken = |signature: &Signature| {
+            signature.method != Method::Dkim && matches!(signature.state, State::Bad(_))
+        };
+        signatures.iter().any(Signature::proves) && !signatures.iter().any(is_broken)
     }
 }
 
@@ -95,6 +98,29 @@ pub(crate) fn is_above(domain: &str, of: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_broken_signature_of_a_domain_does_not_count_against_a_good_one() {
+        let signature = |method, state| Signature {
+            method,
+            signer: String::new(),
+            key: String::new(),
+            state,
+            is_senders: true,
+        };
+        let bad = || State::Bad("changed".to_owned());
+        let mail = Mail::read(b"Message-ID: <1@x>\n\n", 1).remove(0);
+        for (signatures, expected) in [
+            (vec![], false),
+            (vec![signature(Method::Dkim, State::Good)], true),
+            (vec![signature(Method::Developer, State::Good), signature(Method::Dkim, bad())], true),
+            (vec![signature(Method::Developer, bad()), signature(Method::Dkim, State::Good)], false),
+            (vec![Signature { is_senders: false, ..signature(Method::Dkim, State::Good) }], false),
+        ] {
+            let attested = Attested(HashMap::from([(mail.id.clone(), signatures)]));
+            assert_eq!(attested.proves(&mail), expected, "{attested:?}");
+        }
+    }
 
     #[test]
     fn domains_speak_for_those_below_them() {
