@@ -107,6 +107,7 @@ step(look)
 "#;
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn the_parameter_that_moves_a_metric_of_an_experiment_is_found() {
     let place = Place::new();
     let folder = experiment(&place, "");
@@ -122,6 +123,7 @@ fn the_parameter_that_moves_a_metric_of_an_experiment_is_found() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_killed_search_goes_on_in_the_experiment_that_ran() {
     let place = Place::new();
     let folder = experiment(&place, &format!("{RECORDS_ITS_BOOT}{FAILS_IF_BAD}"));
