@@ -16,12 +16,22 @@ pub fn state_folder() -> PathBuf {
     folder(env::var_os("XDG_STATE_HOME"), ".local/state")
 }
 
-/// The specification has relative paths ignored. A user without a home gets a folder among the temporary ones.
+/// Where programs keep what their user gave them: `$XDG_DATA_HOME`, or `~/.local/share`; nothing for a user without a home.
+#[must_use]
+pub fn data_home() -> Option<PathBuf> {
+    base(env::var_os("XDG_DATA_HOME"), ".local/share")
+}
+
+/// A user without a home gets a folder among the temporary ones.
 fn folder(variable: Option<OsString>, below_home: &str) -> PathBuf {
+    base(variable, below_home).unwrap_or_else(env::temp_dir).join("kiln")
+}
+
+/// The specification has relative paths ignored.
+fn base(variable: Option<OsString>, below_home: &str) -> Option<PathBuf> {
     let absolute = |path: &PathBuf| path.is_absolute();
     let set = variable.map(PathBuf::from).filter(absolute);
-    let home = || env::home_dir().filter(absolute).map(|home| home.join(below_home));
-    set.or_else(home).unwrap_or_else(env::temp_dir).join("kiln")
+    set.or_else(|| env::home_dir().filter(absolute).map(|home| home.join(below_home)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Programs of this host that cannot outlive kiln.
 //!
 //! * [`contain()`]: a program that makes processes of its own, such as make or UML
-//! * [`write_atomically`], [`cache_folder`], [`state_folder`]: files of kiln's own
+//! * [`write_atomically`], [`cache_folder`], [`state_folder`], [`data_home`]: files of kiln's own and of its user
 //! * [`give_scratch`]: a file system that nobody else sees and that ends with it
 //! * [`sandbox()`]: a program that runs a stranger's code
 //! * [`with_subordinate_ids`]: a program that is root over user ids of its own
@@ -24,7 +24,7 @@ pub mod task;
 pub use atomic::write_atomically;
 pub use conditions::{Conditions, Watching};
 pub use contain::{contain, die_with_parent};
-pub use folders::{cache_folder, state_folder};
+pub use folders::{cache_folder, data_home, state_folder};
 pub use means::{available_memory_mib, find_program, free_mib, is_writable};
 pub use reading::read_bounded;
 pub use sandbox::{can_sandbox, sandbox};

@@ -29,6 +29,18 @@ impl Form {
         }
     }
 
+    /// The fields with these names, of those with one name the last ones first.
+    pub(crate) fn header(self, fields: &[Field], names: &[String]) -> Vec<u8> {
+        let mut left: Vec<&Field> = fields.iter().collect();
+        let mut header = Vec::new();
+        for name in names {
+            if let Some(at) = left.iter().rposition(|field| field.name == *name) {
+                header.extend(self.field(left.remove(at)));
+            }
+        }
+        header
+    }
+
     /// The body; every line of it ends with CRLF.
     pub(crate) fn body(self, body: &[u8]) -> Vec<u8> {
         let mut canonical = Vec::with_capacity(body.len() + 2);

@@ -132,18 +132,12 @@ impl Checker<'_, '_> {
         let users = self.keys.gnupg_home.clone();
         let ring = ringed.as_deref().map_or(Ring::Users(users.as_deref()), Ring::These);
         let verified = verify(&Signed::Whole(&claim.signature), &ring, self.context)?;
-        let key = match &verified {
-            Verified::Good(good) => good.fingerprint.clone(),
-            _ => selector,
-        };
-        if matches!(&verified, Verified::Good(good) if good.text != digest) {
+        let state = |keys: &Keys| keys.openpgp_state(&verified, signer, ringed.is_some());
+        let Verified::Good(good) = &verified else { return Ok((state(self.keys)?, selector)) };
+        let key = good.fingerprint.clone();
+        if good.text != digest {
             return Ok((State::Bad("the header was changed".to_owned()), key));
         }
-        let signed = match &verified {
-            Verified::Good(good) => Some(good.signed),
-            _ => None,
-        };
-        let state = self.keys.openpgp_state(&verified, signer, ringed.is_some())?;
-        Ok((self.keys.fresh(state, signed, self.mail), key))
+        Ok((self.keys.fresh(state(self.keys)?, Some(good.signed), self.mail), key))
     }
 }

@@ -55,7 +55,7 @@ struct Signed<'a> {
 
 impl<'a> Signed<'a> {
     fn read(tags: &Tags, field: &'a Field) -> Result<Self, State> {
-        let wanted = |name: &str| tags.bare(name).ok_or_else(|| State::Bad(format!("it has no {name}=")));
+        let wanted = |name: &str| tags.wanted(name).map_err(State::Bad);
         if wanted("v")? != "1" {
             return Err(State::NotChecked("its version is not 1".to_owned()));
         }
@@ -70,14 +70,9 @@ impl<'a> Signed<'a> {
         let form = |text: &str| {
             Form::parse(text).ok_or_else(|| State::NotChecked(format!("its form {forms} is unknown")))
         };
-        let names: Vec<String> = wanted("h")?.split(':').map(str::to_ascii_lowercase).collect();
-        for name in ["from", "subject"] {
-            if !names.iter().any(|other| other == name) {
-                return Err(State::Bad(format!("it does not sign the field {name}")));
-            }
-        }
-        let bad = |name: &str, reason: &str| State::Bad(format!("its {name}= is no {reason}"));
-        let bytes = |name: &str| tags.bytes(name).ok_or_else(|| bad(name, "base64"));
+        let names = tags.signed_fields().map_err(State::Bad)?;
+        let bytes = |name: &str| tags.wanted_bytes(name).map_err(State::Bad);
+        let no_number = || State::Bad("its l= is no number".to_owned());
         Ok(Self {
             field,
             is_ed25519,
@@ -86,7 +81,7 @@ impl<'a> Signed<'a> {
             names,
             body_hash: bytes("bh")?,
             signature: bytes("b")?,
-            length: tags.get("l").map(|_| tags.number("l").ok_or_else(|| bad("l", "number"))).transpose()?,
+            length: tags.get("l").map(|_| tags.number("l").ok_or_else(no_number)).transpose()?,
             expires: tags.number("x"),
         })
     }
@@ -130,15 +125,9 @@ impl<'a> Signed<'a> {
         }
     }
 
-    /// What is signed of the header: of fields with one name the last ones first, and then the signature itself.
+    /// What is signed of the header, and then the signature itself.
     fn signed_header(&self, parts: &Parts) -> Option<Vec<u8>> {
-        let mut signed = Vec::new();
-        let mut left: Vec<&Field> = parts.fields.iter().collect();
-        for name in &self.names {
-            if let Some(at) = left.iter().rposition(|field| field.name == *name) {
-                signed.extend(self.header.field(left.remove(at)));
-            }
-        }
+        let mut signed = self.header.header(&parts.fields, &self.names);
         let bare = Field { value: without_signature(&self.field.value)?, ..self.field.clone() };
         let mut own = self.header.field(&bare);
         while own.last().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {

@@ -108,7 +108,10 @@ impl Desk {
                 self.gpg(&["--verify", &signature, &text], context)?
             }
         };
-        let Verified::Good(mut good) = verdict(&status) else { return Ok(verdict(&status)) };
+        let mut good = match verdict(&status) {
+            Verified::Good(good) => good,
+            other => return Ok(other),
+        };
         let listed = self.gpg(&["--with-colons", "--list-keys", &good.fingerprint], context)?;
         good.addresses = addresses(&listed);
         // There is none beside a detached signature.

@@ -116,7 +116,5 @@ impl Keys {
 
 /// The keys that the user has given to patatt.
 fn own_ring() -> Option<Keyring> {
-    let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = data.or_else(|| std::env::home_dir().map(|home| home.join(".local/share")))?;
-    Some(Keyring::Folder(data.join("patatt/public")))
+    Some(Keyring::Folder(host::data_home()?.join("patatt/public")))
 }

@@ -6,6 +6,9 @@ use base64::engine::general_purpose::STANDARD;
 /// Most tags of a list.
 const TAGS_MAX: usize = 50;
 
+/// The fields that each signature must sign.
+const SIGNED: [&str; 2] = ["from", "subject"];
+
 /// A list of tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tags(Vec<(String, String)>);
@@ -37,6 +40,25 @@ impl Tags {
     /// Bytes in base64.
     pub(crate) fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         decoded(&self.bare(name)?)
+    }
+
+    /// A value that must be there, or what is wrong.
+    pub(crate) fn wanted(&self, name: &str) -> Result<String, String> {
+        self.bare(name).ok_or_else(|| format!("it has no {name}="))
+    }
+
+    /// Bytes that must be there, or what is wrong.
+    pub(crate) fn wanted_bytes(&self, name: &str) -> Result<Vec<u8>, String> {
+        self.bytes(name).ok_or_else(|| format!("its {name}= is no base64"))
+    }
+
+    /// The names of the fields that a signature signs, in lower case: `h=`; or what is wrong with them.
+    pub(crate) fn signed_fields(&self) -> Result<Vec<String>, String> {
+        let names: Vec<String> = self.wanted("h")?.split(':').map(str::to_ascii_lowercase).collect();
+        match SIGNED.iter().find(|name| !names.iter().any(|other| other == *name)) {
+            Some(name) => Err(format!("it does not sign the field {name}")),
+            None => Ok(names),
+        }
     }
 
     pub(crate) fn number(&self, name: &str) -> Option<u64> {

@@ -4,14 +4,11 @@ use ring::digest::{SHA256, digest};
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use super::normal::Normal;
-use crate::canonical::relaxed;
+use crate::canonical::{Form, relaxed};
 use crate::fields::Field;
 use crate::outcome::State;
 use crate::reading::check_rest;
 use crate::tags::{Tags, without_signature};
-
-/// The fields that must be signed.
-const FIELDS: [&str; 2] = ["from", "subject"];
 
 /// Bytes of a signature by ed25519, which the signed digest follows.
 const ED25519_LENGTH: usize = 64;
@@ -39,25 +36,20 @@ pub(super) enum Kind {
 
 impl Claim {
     pub(super) fn read(tags: &Tags, field: &Field) -> Result<Self, String> {
-        let wanted = |name: &str| tags.bare(name).ok_or_else(|| format!("it has no {name}="));
-        let kind = match wanted("a")?.as_str() {
+        let kind = match tags.wanted("a")?.as_str() {
             "ed25519-sha256" => Kind::Ed25519,
             "openpgp-sha256" => Kind::OpenPgp,
             "openssh-sha256" => Kind::OpenSsh,
             _ => Kind::Unknown,
         };
-        let names: Vec<String> = wanted("h")?.split(':').map(str::to_ascii_lowercase).collect();
-        if let Some(name) = FIELDS.iter().find(|name| !names.iter().any(|other| other == *name)) {
-            return Err(format!("it does not sign the field {name}"));
-        }
-        let bytes = |name: &str| tags.bytes(name).ok_or_else(|| format!("its {name}= is no base64"));
+        let names = tags.signed_fields()?;
         Ok(Self {
             kind,
             value: without_signature(&relaxed(&field.value)).ok_or("it has no b=")?,
             names,
-            body_hash: bytes("bh")?,
+            body_hash: tags.wanted_bytes("bh")?,
             length: tags.number("l").and_then(|length| usize::try_from(length).ok()),
-            signature: bytes("b")?,
+            signature: tags.wanted_bytes("b")?,
             has_time: tags.number("t").is_some(),
         })
     }
@@ -76,7 +68,7 @@ impl Claim {
             }
             check_rest(rest)?;
         }
-        let mut signed = normal.header(&self.names);
+        let mut signed = Form::Relaxed.header(&normal.fields, &self.names);
         signed.extend([super::FIELD.as_bytes(), b":", &self.value].concat());
         Ok(digest(&SHA256, &signed).as_ref().to_vec())
     }

@@ -4,13 +4,13 @@ use kernel::Context;
 use series::Mail;
 
 use crate::Error;
-use crate::canonical::{lines, relaxed};
+use crate::canonical::lines;
 use crate::fields::{Field, Parts};
 use crate::reading::check_git;
 
 /// A mail as it is signed.
 pub(super) struct Normal {
-    fields: Vec<Field>,
+    pub(super) fields: Vec<Field>,
     pub(super) body: Vec<u8>,
     /// Why it is not what kiln reads.
     pub(super) fault: Option<String>,
@@ -37,18 +37,5 @@ impl Normal {
     fn unread(reason: &str) -> Self {
         let fault = Some(format!("git cannot read it: {reason}"));
         Self { fields: Vec::new(), body: Vec::new(), fault }
-    }
-
-    /// The fields with these names, those that come last before the others.
-    pub(super) fn header(&self, names: &[String]) -> Vec<u8> {
-        let mut left: Vec<&Field> = self.fields.iter().collect();
-        let mut header = Vec::new();
-        for name in names {
-            if let Some(at) = left.iter().rposition(|field| field.name == *name) {
-                let field = left.remove(at);
-                header.extend([name.as_bytes(), b":", &relaxed(&field.value), b"\r\n"].concat());
-            }
-        }
-        header
     }
 }
