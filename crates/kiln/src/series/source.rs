@@ -134,5 +134,5 @@ fn standard_input() -> Result<Mailbox> {
     if bytes.len() as u64 > BYTES_MAX {
         return Err(WrongUsage(format!("standard input: more than {} MiB", BYTES_MAX >> 20)).into());
     }
-    Ok(Mailbox::parse(&bytes)?)
+    Ok(Mailbox::parse(bytes)?)
 }

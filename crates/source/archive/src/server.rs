@@ -40,11 +40,11 @@ impl Server {
         context.progress(&format!("asking {name} for {}", link.id));
         let thread = self.thread(&place, context.interrupt)?;
         let unknown = || Error::Unknown { id: link.id.clone(), host: name.clone() };
-        let mut mailbox = Mailbox::parse(&thread.ok_or_else(unknown)?)?;
+        let mut mailbox = Mailbox::parse(thread.ok_or_else(unknown)?)?;
         let Some(query) = query(&mailbox.mails) else { return Ok(mailbox) };
         context.progress(&format!("asking {name} for other revisions"));
         match self.answer(Method::Post, &self.settings.search.link(&query), context.interrupt) {
-            Ok(Some(found)) => mailbox.extend(Mailbox::parse(&found)?.mails),
+            Ok(Some(found)) => mailbox.extend(Mailbox::parse(found)?.mails),
             Ok(None) => {}
             Err(error) if error.is_interrupt() => return Err(error),
             Err(error) => context.note(&format!("other revisions are not looked for: {error}")),

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::process::Command;
 
 use kernel::Context;
+use series::without_carriage_returns;
 
 use crate::Error;
 use crate::git::{refused, task};
@@ -33,7 +34,7 @@ pub fn mail_info(raw: &[u8], context: &mut Context<'_>) -> Result<MailParts, Err
     let desk = tempfile::tempdir().map_err(Error::io("make a folder in", &std::env::temp_dir()))?;
     let place = desk.path();
     let path = |name: &str| place.join(name);
-    fs::write(path("mail"), without_returns(raw)).map_err(Error::io("write", &path("mail")))?;
+    fs::write(path("mail"), without_carriage_returns(raw)).map_err(Error::io("write", &path("mail")))?;
     let mail = File::open(path("mail")).map_err(Error::io("open", &path("mail")))?;
     let arguments = ["mailinfo", "--encoding=UTF-8", "--no-scissors", "message", "patch"];
     let reads_mail = |command: &mut Command| {
@@ -62,15 +63,4 @@ pub fn mail_info(raw: &[u8], context: &mut Context<'_>) -> Result<MailParts, Err
         message: content("message")?,
         patch: content("patch")?,
     })
-}
-
-fn without_returns(raw: &[u8]) -> Vec<u8> {
-    let mut lines = Vec::with_capacity(raw.len());
-    for line in raw.split_inclusive(|&byte| byte == b'\n') {
-        match line.strip_suffix(b"\r\n") {
-            Some(line) => lines.extend([line, b"\n"].concat()),
-            None => lines.extend(line),
-        }
-    }
-    lines
 }

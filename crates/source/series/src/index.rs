@@ -1,6 +1,6 @@
 //! Which of very many mails belong together, without keeping them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
 use crate::mail::Mail;
@@ -75,14 +75,7 @@ impl Index {
 
     /// Mails that name one id, their own or another's, are of one thread.
     fn threads(&self) -> Sets {
-        let mut sets = Sets::new(self.mails.len());
-        let mut first: HashMap<u64, usize> = HashMap::new();
-        for (place, mail) in self.mails.iter().enumerate() {
-            for id in std::iter::once(&mail.id).chain(&mail.parents) {
-                sets.join(*first.entry(*id).or_insert(place), place);
-            }
-        }
-        sets
+        Sets::named(self.mails.iter().map(|mail| std::iter::once(&mail.id).chain(&mail.parents)))
     }
 }
 

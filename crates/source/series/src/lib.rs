@@ -37,6 +37,7 @@ pub use files::is_patch;
 pub use index::Index;
 pub use mail::{MAIL_MAX, Mail};
 pub use mailbox::{BYTES_MAX, MAILS_MAX, Mailbox};
+pub use mime::without_carriage_returns;
 pub use pairs::{Pair, Side, pairs};
 pub use patches::{PATCHES_MAX, patches};
 pub use person::Person;

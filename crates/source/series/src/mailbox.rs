@@ -50,9 +50,9 @@ impl Mailbox {
     /// # Errors
     ///
     /// With more than 20,000 mails.
-    pub fn parse(content: &[u8]) -> Result<Self, Error> {
+    pub fn parse(content: impl Into<Vec<u8>>) -> Result<Self, Error> {
         let path = PathBuf::from("-");
-        Self::of(&[File { path: path.clone(), content: content.to_vec() }], &path)
+        Self::of(&[File { path: path.clone(), content: content.into() }], &path)
     }
 
     fn of(files: &[File], path: &Path) -> Result<Self, Error> {

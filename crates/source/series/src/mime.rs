@@ -116,8 +116,8 @@ fn decoded(message: &Message<'_>, part: &MessagePart<'_>) -> Vec<u8> {
     bytes
 }
 
-/// `git am` drops them as well, unless it is told to keep them.
-fn without_carriage_returns(bytes: &[u8]) -> Vec<u8> {
+/// The text with LF at the ends of lines. `git am` drops carriage returns as well, unless it is told to keep them.
+pub fn without_carriage_returns(bytes: &[u8]) -> Vec<u8> {
     let mut lines = Vec::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         match line.strip_suffix(b"\r\n") {

@@ -90,8 +90,8 @@ fn sender(mail: &Mail) -> String {
 /// Whether a mail was sent within an hour of those of a revision.
 fn is_soon(threads: &Threads, mail: usize, revision: &Revision) -> bool {
     let mail = &threads.mails[mail];
-    let others = revision.mails().map(|other| &threads.mails[other]);
-    !mail.was_sent() || others.into_iter().all(|other| mail.sent.abs_diff(other.sent) <= SENDING_MAX)
+    let mut others = revision.mails().map(|other| &threads.mails[other]);
+    !mail.was_sent() || others.all(|other| mail.sent.abs_diff(other.sent) <= SENDING_MAX)
 }
 
 impl Key {

@@ -65,13 +65,7 @@ impl Threads {
 
 /// Mails that name one id, their own or another's, are of one thread.
 fn joined(mails: &[Mail]) -> Vec<usize> {
-    let mut sets = Sets::new(mails.len());
-    let mut first: HashMap<&str, usize> = HashMap::new();
-    for (index, mail) in mails.iter().enumerate() {
-        for id in std::iter::once(&mail.id).chain(&mail.parents) {
-            sets.join(*first.entry(id).or_insert(index), index);
-        }
-    }
+    let mut sets = Sets::named(mails.iter().map(|mail| std::iter::once(&mail.id).chain(&mail.parents)));
     (0..mails.len()).map(|index| sets.of(index)).collect()
 }
 
