@@ -34,7 +34,7 @@ fn show(args: &Show, color: bool) -> Result<u8> {
     let (_, attested) = args.signatures.of(&args.source, None, patches)?;
     let mut text = String::new();
     for (series, assembled) in &shown {
-        let findings = Findings { attested: attested.clone(), base: args.in_tree.base(assembled)? };
+        let findings = Findings { attested: attested.as_ref(), base: args.in_tree.base(assembled)? };
         text += &match args.json {
             true => format!("{}\n", series_json(series, assembled, &findings)),
             false => format!(

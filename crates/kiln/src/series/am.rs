@@ -34,7 +34,7 @@ pub(super) fn am(args: &Am, color: bool) -> Result<u8> {
     if let Some(attested) = &attested {
         signed::heed(policy, attested, &assembled)?;
     }
-    let findings = Findings { attested, base: args.in_tree.base(&assembled)? };
+    let findings = Findings { attested: attested.as_ref(), base: args.in_tree.base(&assembled)? };
     let mbox = mbox(&assembled, &Added::new(args)?, args.allow_unicode_control_chars)?;
     let path = args.path(&assembled);
     if path.as_os_str() == "-" {
@@ -159,7 +159,7 @@ fn mbox(assembled: &Assembled<'_>, added: &Added, allows_hidden: bool) -> Result
 }
 
 /// Where everything is, and what to type next.
-fn closing(args: &Am, assembled: &Assembled<'_>, findings: &Findings, path: &Path) -> Result<String> {
+fn closing(args: &Am, assembled: &Assembled<'_>, findings: &Findings<'_>, path: &Path) -> Result<String> {
     let (there, total) = (assembled.patches.len(), assembled.total);
     let mut text = format!("  {there} of {total} patches in {}\n", report::safe(&path.display().to_string()));
     if let Some(cover) = assembled.cover.filter(|_| !args.no_cover) {

@@ -14,16 +14,21 @@ use crate::style::{BOLD, DIM, Paint};
 
 /// What was found out beside the mails.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub struct Findings<'a> {
     /// Who vouches for the patches, if somebody has looked.
-    pub attested: Option<Attested>,
+    pub attested: Option<&'a Attested>,
     /// The base, if it was looked for, or why it was not found.
     pub base: Option<Result<Base, String>>,
 }
 
 /// Prints what was understood of a series: its revisions, the patches of one of them, trailers, and what is not as it should be.
 #[must_use]
-pub fn series_text(series: &Series, assembled: &Assembled<'_>, findings: &Findings, colour: bool) -> String {
+pub fn series_text(
+    series: &Series,
+    assembled: &Assembled<'_>,
+    findings: &Findings<'_>,
+    colour: bool,
+) -> String {
     let paint = Paint { colour };
     let mut text = String::new();
     if let Some(head) = assembled.head() {
@@ -52,7 +57,7 @@ pub fn series_text(series: &Series, assembled: &Assembled<'_>, findings: &Findin
 
 /// What is known of a base: where it is in the tree and why, or what the series says.
 #[must_use]
-pub fn base_words(assembled: &Assembled<'_>, findings: &Findings) -> String {
+pub fn base_words(assembled: &Assembled<'_>, findings: &Findings<'_>) -> String {
     match &findings.base {
         None => assembled.facts.base_commit.clone().unwrap_or_else(|| "not given".to_owned()),
         Some(Err(reason)) => format!("not found: {reason}"),
@@ -73,19 +78,18 @@ pub fn base_words(assembled: &Assembled<'_>, findings: &Findings) -> String {
 
 /// Prints who vouches for all patches of a revision alike; nothing where they differ, or if nobody has looked.
 #[must_use]
-pub fn signed_text(assembled: &Assembled<'_>, findings: &Findings) -> String {
+pub fn signed_text(assembled: &Assembled<'_>, findings: &Findings<'_>) -> String {
     let mut text = String::new();
-    let lines = findings.attested.as_ref().and_then(|attested| attestation::for_all(assembled, attested));
+    let lines = findings.attested.and_then(|attested| attestation::for_all(assembled, attested));
     lines.iter().flatten().for_each(|line| field(&mut text, "signed", line));
     text
 }
 
 /// Prints the patches of a revision, with the trailers that they get, and what is not as it should be.
 #[must_use]
-pub fn patches_text(assembled: &Assembled<'_>, findings: &Findings, colour: bool) -> String {
+pub fn patches_text(assembled: &Assembled<'_>, findings: &Findings<'_>, colour: bool) -> String {
     let paint = Paint { colour };
-    let differing =
-        findings.attested.as_ref().filter(|attested| attestation::for_all(assembled, attested).is_none());
+    let differing = findings.attested.filter(|attested| attestation::for_all(assembled, attested).is_none());
     let mut text = String::new();
     let digits = assembled.total.to_string().len();
     let mut gap = None;
@@ -267,8 +271,8 @@ fn base_json(base: &Result<Base, String>) -> Value {
 
 /// The same as one JSON object.
 #[must_use]
-pub fn series_json(series: &Series, assembled: &Assembled<'_>, findings: &Findings) -> Value {
-    let attested = findings.attested.as_ref();
+pub fn series_json(series: &Series, assembled: &Assembled<'_>, findings: &Findings<'_>) -> Value {
+    let attested = findings.attested;
     let person = |person: &series::Person| json!({ "name": person.name, "address": person.address });
     let mail = |mail: &Mail| {
         json!({
