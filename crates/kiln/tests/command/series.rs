@@ -146,6 +146,18 @@ fn the_mbox_makes_the_commits_that_b4s_makes() {
 }
 
 #[test]
+fn the_author_may_be_another_than_the_sender_whatever_the_letters() {
+    let thread = Thread::new();
+    let message = "fs: größer\n\nBecause of 3.\n\nSigned-off-by: Åsa Öberg <asa@example.org>";
+    let author = "--author=Åsa Öberg <asa@example.org>";
+    thread.source.git(&["commit", "--quiet", "--amend", author, "--message", message]);
+    let thread = thread.sends(&["--from=Sender <s@example.org>"]);
+    let log = thread.agrees(&[]);
+    assert!(log.contains("Åsa Öberg <asa@example.org>") && log.contains("fs: größer"), "{log}");
+    assert!(log.contains("A. Developer <dev@example.org>") && !log.contains("Sender"), "{log}");
+}
+
+#[test]
 fn b4_drops_the_message_of_an_attached_patch_and_kiln_keeps_it() {
     let thread = Thread::new().sends(&["--cover-letter", "--attach"]);
     let (ours, theirs) = (thread.applied(&thread.am(&[])), thread.applied(&thread.b4(&[])));

@@ -1,8 +1,8 @@
 //! A patch as git is to apply it.
 
+use crate::from_line::is_separator;
 use crate::line::clean;
 use crate::mail::Mail;
-use crate::mailbox::is_separator;
 use crate::person::Person;
 use crate::subject::Subject;
 use crate::trailer::{Trailer, trailers};

@@ -9,6 +9,7 @@ mod compose;
 mod error;
 mod facts;
 mod files;
+mod from_line;
 mod index;
 mod line;
 mod mail;

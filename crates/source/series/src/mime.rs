@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use mail_parser::decoders::base64::base64_decode;
 use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::decoders::quoted_printable::quoted_printable_decode;
-use mail_parser::{Encoding, Message, MessagePart, MimeHeaders, PartType};
+use mail_parser::{ContentType, Encoding, Message, MessagePart, MimeHeaders, PartType};
+
+use crate::from_line::is_gits;
 
 /// Most parts of a mail that are looked at.
 const PARTS_MAX: usize = 200;
@@ -62,7 +64,8 @@ pub(crate) fn parts<'a>(message: &'a Message<'_>) -> Parts<'a> {
 
 impl Parts<'_> {
     fn add(&mut self, bytes: Vec<u8>, part: &MessagePart<'_>) {
-        if is_mail(&bytes) && part.content_type().is_some() {
+        let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        if is_gits(first) || is_attachment(part) && begins_mail(first) {
             self.mails.push(Cow::Owned(bytes));
             return;
         }
@@ -88,16 +91,28 @@ fn inside<'a>(message: &'a Message<'_>, inner: &'a Message<'_>, part: &MessagePa
 /// Plain text, or a patch by its type or its name.
 fn is_text(part: &MessagePart<'_>) -> bool {
     let Some(content) = part.content_type() else { return matches!(part.body, PartType::Text(_)) };
-    let kind = content.subtype().unwrap_or_default().to_ascii_lowercase();
+    let is_plain = content.ctype().eq_ignore_ascii_case("text")
+        && content.subtype().is_some_and(|kind| kind.eq_ignore_ascii_case("plain"));
     let is_named =
         part.attachment_name().is_some_and(|name| name.ends_with(".patch") || name.ends_with(".diff"));
-    let is_patch = kind == "x-patch" || kind == "x-diff" || is_named;
-    content.ctype().eq_ignore_ascii_case("text") && kind == "plain" || is_patch
+    is_plain || is_patch_type(part) || is_named
 }
 
-/// What `git format-patch` writes into a file.
-fn is_mail(bytes: &[u8]) -> bool {
-    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+fn is_patch_type(part: &MessagePart<'_>) -> bool {
+    let kind = part.content_type().and_then(|content| content.subtype()).unwrap_or_default();
+    kind.eq_ignore_ascii_case("x-patch") || kind.eq_ignore_ascii_case("x-diff")
+}
+
+/// Whether a part is a file beside the text of a mail.
+fn is_attachment(part: &MessagePart<'_>) -> bool {
+    let is_marked = part.content_disposition().is_some_and(ContentType::is_attachment);
+    is_marked || part.attachment_name().is_some() || is_patch_type(part)
+}
+
+/// The first line of a file that `git format-patch` or a mail program has written.
+///
+/// The text of a mail may begin in this way, too: `git format-patch --from` writes there who is the author.
+fn begins_mail(line: &[u8]) -> bool {
     line.starts_with(b"From ") || line.starts_with(b"From: ") || line.starts_with(b"Subject: ")
 }
 
@@ -167,6 +182,8 @@ mod tests {
 
     use super::*;
 
+    const MULTIPART: &str = "Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\n";
+
     fn text(mail: &str) -> String {
         let message = MessageParser::default().parse(mail.as_bytes()).expect("a mail");
         let parts = parts(&message);
@@ -201,6 +218,25 @@ mod tests {
             let mail = format!("From: a@example.org\n{header}\n\n{body}").replace("\n\n\n", "\n\n");
             assert_eq!(text(&mail), expected, "{header}");
         }
+    }
+
+    #[test]
+    fn a_text_that_names_its_author_is_no_mail_in_the_mail() {
+        for line in ["From: Åsa <asa@example.org>", "Subject: x", "From my point of view", "Subject: a: b"] {
+            let body = format!("{line}\n\nwords\n");
+            for head in ["Content-Type: text/plain; charset=UTF-8\n\n", "\n", MULTIPART] {
+                let mail = format!("From: a@example.org\n{head}{body}");
+                assert_eq!(text(&mail).trim_end(), body.trim_end(), "{head}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pasted_patch_is_a_mail_in_the_mail() {
+        let pasted = format!("From {} Mon Sep 17 00:00:00 2001\nSubject: one\n\nbody\n", "0a".repeat(20));
+        let mail = format!("From: a@example.org\n\n{pasted}");
+        let message = MessageParser::default().parse(mail.as_bytes()).expect("a mail");
+        assert_eq!(parts(&message).mails, [pasted.as_bytes()]);
     }
 
     #[test]
