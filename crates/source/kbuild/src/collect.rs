@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::Error;
 use crate::failure;
 use crate::make::{Make, image_in};
+use crate::printed::{DIAGNOSTICS, LOG};
 use kernel::Arch;
 use kernel::Context;
 use kernel::Record;
@@ -35,9 +36,9 @@ pub(crate) fn collect(
     modules(make, &root, &release, context)?;
     let diagnostics = failure::diagnostics(&make.paths)?;
     record.warnings = diagnostics.warnings();
-    write_json(&entry.join("diagnostics.json"), &diagnostics)?;
+    write_json(&entry.join(DIAGNOSTICS), &diagnostics)?;
     record.write(entry)?;
-    copy(make.paths.log, &entry.join("build.log"))?;
+    copy(make.paths.log, &entry.join(LOG))?;
     match describe(entry, record.source.clone(), context)? {
         true => Ok(()),
         false => Err(kernel::Error::NotATree { path: root }.into()),

@@ -14,14 +14,14 @@ mod messages;
 use std::collections::HashMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use diagnostic::{Diagnostic, Severity};
 use found::{Found, Line, Weight};
 use location::Places;
 
 /// All complaints of a build.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Diagnostics {
     /// Each once, by file, line, column and text.
     pub all: Vec<Diagnostic>,

@@ -78,7 +78,7 @@ impl Progress {
 }
 
 /// `  CC [M]  fs/xfs/xfs_log.o`: what is made, and how.
-fn step(line: &str) -> Option<String> {
+pub(crate) fn step(line: &str) -> Option<String> {
     let text = line.strip_prefix("  ")?;
     let (kind, rest) = text.split_once(' ')?;
     let is_name = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();

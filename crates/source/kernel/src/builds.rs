@@ -1,6 +1,6 @@
 //! Builds in the store: opened by their identity, with the record of how each was built.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -73,12 +73,22 @@ pub fn open(identity: &str, context: &Context<'_>) -> Option<Kernel> {
 
 /// The Kernel of a build, by the beginning of its identity.
 pub(crate) fn find(beginning: &str, context: &Context<'_>) -> Result<Kernel, Error> {
-    let shelf = context.store.builds();
-    let all: Vec<String> = shelf.names().filter(|name| name.starts_with(beginning)).collect();
-    let none = || Error::NoSuchBuild { identity: beginning.to_owned() };
-    match all.as_slice() {
-        [] => Err(none()),
-        [identity] => open(identity, context).ok_or_else(none),
-        several => Err(Error::AmbiguousBuild { identity: beginning.to_owned(), count: several.len() }),
+    let identity = identity(beginning, context)?;
+    open(&identity, context).ok_or(Error::NoSuchBuild { identity })
+}
+
+/// The entry of a Kernel that was built, with its record and all else that the build left; nothing for other Kernels.
+pub fn entry_of(kernel: &Kernel, context: &Context<'_>) -> Option<PathBuf> {
+    let beginning = kernel.locator.strip_prefix("built:")?;
+    Some(context.store.builds().entry(&identity(beginning, context).ok()?))
+}
+
+fn identity(beginning: &str, context: &Context<'_>) -> Result<String, Error> {
+    let mut all: Vec<String> =
+        context.store.builds().names().filter(|name| name.starts_with(beginning)).collect();
+    match (all.pop(), all.len()) {
+        (Some(identity), 0) => Ok(identity),
+        (Some(_), others) => Err(Error::AmbiguousBuild { identity: beginning.to_owned(), count: others + 1 }),
+        (None, _) => Err(Error::NoSuchBuild { identity: beginning.to_owned() }),
     }
 }
