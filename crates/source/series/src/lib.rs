@@ -2,7 +2,7 @@
 //!
 //! A [`Mailbox`] holds [`Mail`]s, [`Threads`] know which answers which, [`series()`] finds what was sent together and as which
 //! revision, [`assemble()`] gives one revision with the trailers that its patches got, and [`Composed`] is a patch as git applies it.
-//! [`patches()`] gives those of a mailbox that holds one series.
+//! [`patches()`] gives those of a mailbox that holds one series. [`Reply`] is what the header of an answer says.
 
 mod assemble;
 mod compose;
@@ -21,6 +21,7 @@ mod patches;
 mod person;
 mod pick;
 mod preimage;
+mod reply;
 mod revision;
 mod series;
 mod sets;
@@ -44,6 +45,7 @@ pub use patches::{PATCHES_MAX, patches};
 pub use person::Person;
 pub use pick::Pick;
 pub use preimage::{Preimage, preimages};
+pub use reply::Reply;
 pub use revision::Revision;
 pub use series::{Series, series};
 pub use subject::{Counter, Subject};
