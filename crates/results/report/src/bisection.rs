@@ -5,12 +5,10 @@
 //! * [`html()`]: one file that needs nothing else, with the axis as a chart
 //! * [`mail()`]: the draft of a mail to those who wrote the change
 
-mod address;
 mod candidate;
 mod changes;
 mod difference;
 mod functions;
-mod header;
 mod html;
 mod json;
 mod mail;

@@ -21,6 +21,7 @@
 //! * [`mod@series`]: what `kiln series` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
+mod address;
 mod attestation;
 mod axis;
 mod bisecting;
@@ -34,6 +35,7 @@ mod csv;
 mod estimate;
 mod evidence;
 mod figures;
+mod header;
 mod html;
 mod human;
 mod json;

@@ -9,18 +9,18 @@ use bisect::Kind;
 use bisect::{Bisection, Changes, Conclusion, StateReport};
 use unicode_width::UnicodeWidthStr;
 
-use super::address::recipient;
 use super::candidate::{self, absent, is_setting};
 use super::changes::{Excerpt, excerpt, item};
 use super::difference::between;
 use super::functions::functions;
-use super::header::encoded;
 use super::private::Private;
 use super::relevance::wanted;
 use super::sides::{Sides, sides};
 use super::statement;
+use crate::address::recipient;
 use crate::columns::{fit, hanging, wrap};
 use crate::evidence;
+use crate::header::encoded;
 use crate::safe::safe_line;
 use crate::words::many;
 

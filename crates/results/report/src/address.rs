@@ -1,7 +1,7 @@
 //! An author as the address of a mail.
 
-use super::header::encoded;
 use crate::columns::fit;
+use crate::header::encoded;
 use crate::safe::safe_line;
 
 /// Characters of a name at most, so that its line stays within what RFC 5322 allows.
@@ -12,7 +12,7 @@ const ADDRESS_MAX: usize = 254;
 
 /// `Name <address>` as a header may have it; nothing if there is no plain address in it, for whatever else stands
 /// there could be more addresses, or headers of its own.
-pub(super) fn recipient(author: &str) -> Option<String> {
+pub(crate) fn recipient(author: &str) -> Option<String> {
     let (name, rest) = author.rsplit_once('<')?;
     let address = rest.trim_end().strip_suffix('>').filter(|address| is_plain(address))?;
     let name = fit(&safe_line(name), NAME_MAX);

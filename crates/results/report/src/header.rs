@@ -4,7 +4,7 @@
 const WORD: usize = 20;
 
 /// The text as a header may have it. Encoded words are folded: each stands in a line of its own.
-pub(super) fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_owned();
     }
