@@ -84,6 +84,12 @@ impl<'a> History<'a> {
         self.note.as_deref()
     }
 
+    /// The commit of the first end: that before all candidates.
+    #[must_use]
+    pub fn first(&self) -> &str {
+        &self.first
+    }
+
     /// The patches of a mail or a folder, one after the other on `base`.
     ///
     /// # Errors
@@ -199,6 +205,20 @@ fn start(walk: &Walk, first: &str, last: &str) -> Result<String, Error> {
 fn note(walk: &Walk, first: &str, last: &str) -> Option<String> {
     let [base] = walk.merge_bases.as_slice() else { return None };
     Some(format!("{first} is not an ancestor of {last}: their merge base {} is the first end", short(base)))
+}
+
+/// A note about what lies in a checkout beside its commits, if anything does: no commit has it.
+pub fn uncommitted(tree: &Path, context: &mut Context<'_>) -> Option<String> {
+    let place: PathBuf = Locator::Path(tree.to_owned()).path()?;
+    let changes = history::changes_in_checkout(&place, context).ok().filter(|changes| changes.count > 0)?;
+    let number =
+        if changes.count == 1 { "1 change".to_string() } else { format!("{} changes", changes.count) };
+    let verb = if changes.count == 1 { "is" } else { "are" };
+    Some(format!(
+        "{number} in {} {verb} in no commit, and so in none of the kernels: {}",
+        tree.display(),
+        changes.paths.join(", ")
+    ))
 }
 
 fn place(tree: &Path) -> PathBuf {

@@ -1,7 +1,5 @@
 //! From a request to the axis that is walked.
 
-use std::path::{Path, PathBuf};
-
 use history::{self, Limits};
 use kbuild::Recipe;
 use kernel::{Context, Locator};
@@ -9,6 +7,7 @@ use lab::Waiting;
 use lab::backend::with_store;
 use lab::request::KernelRequest;
 
+use super::history::uncommitted;
 use super::{Axis, Build, History, Options, Packages, Parameters, Range};
 use crate::environment::Environment;
 use crate::error::Error;
@@ -46,7 +45,7 @@ pub(crate) fn open<'a>(
         }
         AxisRequest::Commits { tree, first, last, paths, first_parent } => {
             let limits = Limits { paths: paths.clone(), first_parent: *first_parent };
-            let changes = with_store(waiting, |context| changes(tree, context));
+            let changes = with_store(waiting, |context| uncommitted(tree, context));
             let range = Range { first, last, limits: &limits };
             let axis = with_store(waiting, |context| History::commits(tree, &range, build(), context))?;
             let notes = changes.into_iter().chain(axis.note().map(str::to_string)).collect();
@@ -82,18 +81,4 @@ pub(crate) fn open<'a>(
             Walked::along(with_store(waiting, axis)?)
         }
     })
-}
-
-/// What lies in a checkout beside its commits is not searched.
-fn changes(tree: &Path, context: &mut Context<'_>) -> Option<String> {
-    let place: PathBuf = Locator::Path(tree.to_owned()).path()?;
-    let changes = history::changes_in_checkout(&place, context).ok().filter(|changes| changes.count > 0)?;
-    let number =
-        if changes.count == 1 { "1 change".to_string() } else { format!("{} changes", changes.count) };
-    let verb = if changes.count == 1 { "is" } else { "are" };
-    Some(format!(
-        "{number} in {} {verb} in no commit, and so in none of the kernels: {}",
-        tree.display(),
-        changes.paths.join(", ")
-    ))
 }
