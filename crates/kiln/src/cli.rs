@@ -14,6 +14,7 @@ use crate::units;
 
 mod again;
 mod bisect;
+mod check;
 mod exp;
 mod help;
 mod machine;
@@ -23,6 +24,7 @@ mod series;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
+pub(crate) use check::Check;
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
@@ -75,6 +77,9 @@ pub(crate) enum Verb {
     /// Run experiments: lab scripts with machines, disks, networks and loads
     #[command(after_help = help::EXP)]
     Exp(Box<Exp>),
+    /// Build, test and compare the patches of a series, and write the answer to it
+    #[command(after_help = help::CHECK)]
+    Check(Box<Check>),
     /// Read patch series from mail: revisions, patches, trailers
     #[command(after_help = help::SERIES)]
     Series(Series),

@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept
@@ -13,6 +13,7 @@ mod bisect;
 mod build;
 mod bundle;
 mod cases;
+mod check;
 mod cli;
 mod compare;
 mod doctor;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Verb::Compare(args) => compare::compare(args, color),
         Verb::Measure(args) => measure::measure(args, color),
         Verb::Exp(args) => exp::exp(args, color),
+        Verb::Check(args) => check::check(args, color),
         Verb::Series(args) => series::series(args, color),
         Verb::Cases(args) => cases::cases(args),
         Verb::Kernels(args) => kernels::kernels(args, color),

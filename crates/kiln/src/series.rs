@@ -5,6 +5,9 @@ mod based;
 mod signed;
 mod source;
 
+pub(crate) use am::{Committer, written};
+pub(crate) use signed::heed;
+
 use anyhow::Result;
 use report::series::{Findings, series_difference, series_json, series_text};
 use series::{Assembled, Choice, Mail, Series, assemble, pairs};
@@ -49,7 +52,7 @@ fn show(args: &Show, color: bool) -> Result<u8> {
 }
 
 /// The mails with the patches of a revision.
-fn mails<'a>(assembled: &Assembled<'a>) -> impl Iterator<Item = &'a Mail> {
+pub(crate) fn mails<'a>(assembled: &Assembled<'a>) -> impl Iterator<Item = &'a Mail> {
     assembled.patches.values().map(|patch| patch.mail)
 }
 

@@ -37,6 +37,7 @@ const ORDER: &[&str] = &[
     "verdict",
     "compare",
     "bisect",
+    "check",
     "report",
     "kiln",
     "bench",

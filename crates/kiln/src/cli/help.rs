@@ -162,6 +162,19 @@ Examples:
 docs/scripts.md describes the language. Exit codes are those of kiln run. Each run is a session: kiln replay repeats it, \
 kiln bundle packs it for someone else.";
 
+/// Below the help of `kiln check`.
+pub(super) const CHECK: &str = "\
+Examples:
+  kiln check thread.mbx --tree ~/linux                 the latest revision, on the commit to which it belongs
+  kiln check HEAD~3.. --tree ~/linux                   your own commits, before you send them
+  kiln check 1-a@example.org --tree . --suite full     a series that is fetched, with all cases of kiln
+  kiln check fix.patch --tree . --build-only --make W=1
+
+Each patch is built on the one before. The kernels before the first and after the last run the same cases; where one became \
+worse, kiln bisects for the patch. docs/checking.md describes it. Building patches runs code of their senders: without a \
+network, and without your files, if this host allows namespaces. Exit codes: 0 if nothing became worse, 1 if something did, 2 \
+when the usage was wrong, 3 if there is no verdict.";
+
 /// Below the help of `kiln series`.
 pub(super) const SERIES: &str = "\
 Examples:

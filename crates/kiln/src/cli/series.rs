@@ -153,7 +153,7 @@ pub(crate) struct Am {
     pub(crate) output: Option<PathBuf>,
 }
 
-fn revision(text: &str) -> Result<u32, String> {
+pub(super) fn revision(text: &str) -> Result<u32, String> {
     let digits = text.strip_prefix(['v', 'V']).unwrap_or(text);
     digits.parse().map_err(|_| format!("{text}: give a number, such as 2 or v2"))
 }

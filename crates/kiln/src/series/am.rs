@@ -92,7 +92,20 @@ impl Am {
     }
 }
 
+/// Who applies patches, as git has it.
+pub(crate) struct Committer(pub(crate) Person);
+
+impl Committer {
+    /// git's user.name and user.email; nothing if one of them is missing.
+    pub(crate) fn read(context: &mut kernel::Context<'_>) -> Result<Option<Self>> {
+        let mut setting = |key: &str| history::setting(key, context);
+        let known = setting("user.name")?.zip(setting("user.email")?);
+        Ok(known.map(|(name, address)| Self(Person { name, address })))
+    }
+}
+
 /// What every patch gets besides.
+#[derive(Default)]
 struct Added {
     link: Option<String>,
     sign_off: Option<Trailer>,
@@ -105,21 +118,18 @@ impl Added {
         }
         let interrupt = signals::interrupt_flag().context("signals")?;
         in_context(&interrupt, |context| {
-            let mut setting = |key: &str| history::setting(key, context);
             let link = match args.add_link {
                 true => Some(
-                    setting("b4.linkmask")?
+                    history::setting("b4.linkmask", context)?
                         .filter(|mask| mask.contains("%s"))
                         .unwrap_or_else(|| LINK.to_owned()),
                 ),
                 false => None,
             };
-            let sign_off = match (args.add_my_sob, setting("user.name")?, setting("user.email")?) {
-                (false, ..) => None,
-                (true, Some(name), Some(address)) => {
-                    Some(Trailer::new("Signed-off-by", &Person { name, address }.to_string()))
-                }
-                (true, ..) => {
+            let sign_off = match (args.add_my_sob, Committer::read(context)?) {
+                (false, _) => None,
+                (true, Some(Committer(person))) => Some(Trailer::new("Signed-off-by", &person.to_string())),
+                (true, None) => {
                     return Err(
                         WrongUsage("--add-my-sob: git has no user.name and user.email".to_owned()).into()
                     );
@@ -138,6 +148,11 @@ impl Added {
             composed.sign_off(sign_off);
         }
     }
+}
+
+/// The patches with the trailers that they got.
+pub(crate) fn written(assembled: &Assembled<'_>) -> Result<Vec<u8>> {
+    mbox(assembled, &Added::default(), false)
 }
 
 fn mbox(assembled: &Assembled<'_>, added: &Added, allows_hidden: bool) -> Result<Vec<u8>> {

@@ -13,7 +13,7 @@ use crate::signals;
 
 impl InTree {
     /// The base of a revision, or why there is none; nothing if nobody wants to know.
-    pub(super) fn base(&self, assembled: &Assembled<'_>) -> Result<Option<Result<Base, String>>> {
+    pub(crate) fn base(&self, assembled: &Assembled<'_>) -> Result<Option<Result<Base, String>>> {
         let here = self.guess_base.then(|| PathBuf::from("."));
         let Some(tree) = self.tree.clone().or(here) else { return Ok(None) };
         let files = preimages(mails(assembled).map(|mail| mail.patch.as_slice()));

@@ -12,7 +12,7 @@ use crate::signals;
 
 impl Signatures {
     /// The signatures of patches, and what the user wants of them, if `policy` does not say it; no signatures if nobody wants them.
-    pub(super) fn of<'m>(
+    pub(crate) fn of<'m>(
         &self,
         source: &Source,
         policy: Option<Policy>,
@@ -34,7 +34,7 @@ impl Signatures {
 }
 
 /// Refuses patches whose sender is not proved, or warns of them.
-pub(super) fn heed(policy: Policy, attested: &Attested, assembled: &Assembled<'_>) -> Result<()> {
+pub(crate) fn heed(policy: Policy, attested: &Attested, assembled: &Assembled<'_>) -> Result<()> {
     let doubtful: Vec<&Mail> = mails(assembled).filter(|mail| !attested.proves(mail)).collect();
     let Some(first) = doubtful.first() else { return Ok(()) };
     let count = doubtful.len();

@@ -15,7 +15,7 @@ use crate::signals;
 
 impl Source {
     /// The mails, as threads.
-    pub(super) fn threads(&self) -> Result<Threads> {
+    pub(crate) fn threads(&self) -> Result<Threads> {
         let mailbox = match (self.path(), self.link()) {
             (Some(path), link) => open(&path, link.as_ref())?,
             (None, Some(link)) => self.fetch(&link)?,
@@ -47,7 +47,7 @@ impl Source {
     }
 
     /// The revision of the only series.
-    pub(super) fn one<'a>(&self, threads: &'a Threads, all: &[Series]) -> Result<Assembled<'a>> {
+    pub(crate) fn one<'a>(&self, threads: &'a Threads, all: &[Series]) -> Result<Assembled<'a>> {
         assemble(threads, self.only(threads, all)?, self.choice()).context("a series has a revision")
     }
 
@@ -103,7 +103,7 @@ impl Source {
         })
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match (&self.mailbox, &self.source) {
             (Some(mailbox), _) => mailbox.display().to_string(),
             (None, source) => source.clone().unwrap_or_default(),

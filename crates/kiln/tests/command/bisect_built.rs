@@ -4,7 +4,7 @@ use bisect::{Bisection, Candidate, Conclusion};
 use bisect::{Kind, Point};
 use verdict::{Comparison, Verdict};
 
-use crate::support::source::Source;
+use crate::support::source::{INSTRUCTIONS, Source};
 use crate::support::{BUILD, Call, Done, Place};
 
 const BROKEN: &str = "int broken;\n";
@@ -202,14 +202,6 @@ fn writes(source: &Source, part: usize) {
     }
 }
 
-/// Where a cost is planted.
-const FUNCTION: &str = "SYSCALL_DEFINE0(getppid)\n{\n\tint pid;\n\n";
-
-/// A load of the counter and 500 turns of two instructions.
-const COST: &str =
-    "\tasm volatile(\"mov $500, %%ecx\\n1:\\tdec %%ecx\\n\\tjnz 1b\" : : : \"ecx\", \"cc\");\n";
-const INSTRUCTIONS: f64 = 1001.0;
-
 /// Compares two builds of which one has the cost: it is found, measured and named, and nothing else is.
 fn is_all_that_differs(place: &Place, base: &str, new: &str) {
     let done = place.kiln(["compare", base, new, "--why", "--json"]).run().expect(1);
@@ -242,11 +234,10 @@ fn the_commit_that_breaks_a_case_and_the_one_that_makes_a_system_call_dearer_are
     let place = Place::new();
     let source = place.debian_source();
     writes(&source, 1);
-    let dearer = source.replaces("kernel/sys.c", FUNCTION, &[FUNCTION, COST].concat());
+    let dearer = source.makes_getppid_dearer();
     writes(&source, 2);
     writes(&source, 3);
-    const RIGHT: &str = "SIGPIPE, current, 0);\n\t\tret = -EPIPE;";
-    let breaks = source.replaces("fs/pipe.c", RIGHT, &RIGHT.replace("EPIPE", "EIO"));
+    let breaks = source.breaks_pipes();
     writes(&source, 4);
     source.adds("Documentation/one.txt", "words\n");
     source.adds("Documentation/two.txt", "words\n");

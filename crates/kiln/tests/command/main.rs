@@ -30,7 +30,7 @@
 //! * [`bisect_experiments`]: experiments that are asked
 //! * [`bisect_stopped`]: a search that is stopped goes on
 //! * [`bisect_bad_input`]: bisections that cannot be
-//! * [`series`]: mails become patches for git
+//! * [`series`]: mails become patches for git; [`checks`]: patches that are built, tested and compared
 //! * [`notes`]: what a build reports beside its result
 //! * [`bad_input`]: what a user can get wrong
 //!
@@ -47,6 +47,7 @@ mod bisect_settings;
 mod bisect_stopped;
 mod boots;
 mod bundle;
+mod checks;
 mod clones;
 mod compare;
 mod compare_experiments;

@@ -9,7 +9,7 @@ mod sessions;
 
 use std::path::{Path, PathBuf};
 
-use crate::{bisections_root, default_root, figures_root};
+use crate::{bisections_root, checks_root, default_root, figures_root};
 pub use hold::Hold;
 pub(crate) use hold::is_held;
 
@@ -28,6 +28,8 @@ pub enum Budget {
     Figures,
     /// Folders of bisections.
     Bisections,
+    /// Folders of checks of patches.
+    Checks,
 }
 
 /// What may be kept.
@@ -43,6 +45,7 @@ impl Budget {
             Self::Sessions => (8, 2_000),
             Self::Figures => (2, 2_000),
             Self::Bisections => (4, 1_000),
+            Self::Checks => (1, 2_000),
         };
         Limits { bytes: gib << 30, folders }
     }
@@ -52,6 +55,7 @@ impl Budget {
             Self::Sessions => "sessions",
             Self::Figures => "measurements",
             Self::Bisections => "bisections",
+            Self::Checks => "checks",
         }
     }
 
@@ -61,6 +65,7 @@ impl Budget {
             Self::Sessions => default_root(),
             Self::Figures => figures_root(),
             Self::Bisections => bisections_root(),
+            Self::Checks => checks_root(),
         }
     }
 
@@ -88,7 +93,7 @@ impl Budget {
         clear_remains(root);
         match self {
             Self::Sessions => sessions::keep_within(root, limits),
-            Self::Figures | Self::Bisections => folders::keep_within(root, limits),
+            Self::Figures | Self::Bisections | Self::Checks => folders::keep_within(root, limits),
         }
     }
 }
@@ -144,7 +149,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join(format!("{REMOVED}x"));
         std::fs::create_dir(&folder).unwrap();
-        for budget in [Budget::Sessions, Budget::Figures, Budget::Bisections] {
+        for budget in [Budget::Sessions, Budget::Figures, Budget::Bisections, Budget::Checks] {
             assert!(budget.make_room(root.path()).len() <= 1);
             assert!(same(&budget.root(), &budget.root().join(".")) && !same(&budget.root(), root.path()));
         }

@@ -18,6 +18,9 @@ pub const MEASUREMENT: &str = "measurement";
 /// What a comparison of Kernels concluded.
 pub const COMPARISON: &str = "comparison";
 
+/// What a check of patches found.
+pub const CHECK: &str = "check";
+
 /// What was asked.
 pub const REQUEST: &str = "request";
 
@@ -28,6 +31,12 @@ const LAST: &str = "last";
 #[must_use]
 pub fn figures_root() -> PathBuf {
     host::state_folder().join("measurements")
+}
+
+/// Where checks of patches are kept by default: `$XDG_STATE_HOME/kiln/checks`.
+#[must_use]
+pub fn checks_root() -> PathBuf {
+    host::state_folder().join("checks")
 }
 
 /// A folder of documents.

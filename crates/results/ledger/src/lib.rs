@@ -45,8 +45,17 @@
 //!                                     journal.jsonl, result.json, roots.json and files as in a session
 //! ```
 //!
+//! and a folder for each check of patches:
+//!
+//! ```text
+//! 2026-11-20T10-07-31Z-4711/
+//!     request.json        what was asked
+//!     patches.mbx         the patches, for git am
+//!     check.json          what was found, with mail.txt, the answer to the series
+//! ```
+//!
 //! Beside the folders of the sessions, `durations.json` says how long each case took lately and `sizes.json` what each
-//! session takes. Sessions, measurements and bisections are each kept within a [`Budget`]. Every document is complete
+//! session takes. Sessions, measurements, bisections and checks are each kept within a [`Budget`]. Every document is complete
 //! or not there; what has been written stays when kiln is killed.
 
 mod budget;
@@ -68,7 +77,7 @@ pub use budget::{Budget, Hold};
 pub use carried_out::{KeptRun, carry_out};
 pub use durations::Durations;
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
-pub use figures::{COMPARISON, Figures, MEASUREMENT, REQUEST, figures_root, measurement};
+pub use figures::{CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, figures_root, measurement};
 pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};
 pub use recall::{Error as RecallError, Recalled, recall, shows};

@@ -18,6 +18,7 @@
 //! * [`Measuring`]: how far measuring is
 //! * [`bisection`]: what `kiln bisect` prints
 //! * [`Bisecting`]: how far a bisection is
+//! * [`check`](mod@check): what `kiln check` prints
 //! * [`mod@series`]: what `kiln series` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
@@ -28,6 +29,7 @@ mod bisecting;
 pub mod bisection;
 mod calibration;
 pub mod cases;
+pub mod check;
 mod columns;
 mod compared;
 pub mod comparison;

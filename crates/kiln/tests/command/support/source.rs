@@ -8,13 +8,17 @@ use kbuild::{Recipe, source_tree};
 
 use super::{Call, Place, SOURCE, cache, with_store};
 
-/// A build fails as long as a file below `kernel` or `fs` has the word `broken` in it, and in another way for `ruined`.
+/// A build fails as long as a file below `kernel` or `fs` has the word `broken` in it, and in another way for `ruined`. Each line
+/// of `fs/main.c` with the word `odd` is a warning.
 const MAKEFILE: &str = "\
 defconfig:
 \t@echo 'CONFIG_64BIT=y' > $(O)/.config
 olddefconfig prepare:
 \t@:
-all:
+%.o:
+\t@grep -n odd $*.c | sed 's|^\\([0-9]*\\):.*|$*.c:\\1:1: warning: odd [-Wodd]|' >&2
+all: fs/main.o
+\t@echo '  CC      fs/main.o'
 \t@if grep -rq ruined kernel fs; then echo 'fs/main.c:2:1: error: no such type' >&2; exit 1; fi
 \t@if grep -rq broken kernel fs; then echo 'kernel/main.c:1:5: error: expected sense' >&2; exit 1; fi
 \t@mkdir -p $(O)/arch/x86/boot
@@ -24,6 +28,19 @@ all:
 kernelrelease:
 \t@echo 6.1.0-made-up
 ";
+
+/// Where a cost is planted.
+const FUNCTION: &str = "SYSCALL_DEFINE0(getppid)\n{\n\tint pid;\n\n";
+
+/// A load of the counter and 500 turns of two instructions.
+const COST: &str =
+    "\tasm volatile(\"mov $500, %%ecx\\n1:\\tdec %%ecx\\n\\tjnz 1b\" : : : \"ecx\", \"cc\");\n";
+
+/// Instructions of the cost.
+pub(crate) const INSTRUCTIONS: f64 = 1001.0;
+
+/// What a pipe without readers gives.
+const RIGHT: &str = "SIGPIPE, current, 0);\n\t\tret = -EPIPE;";
 
 /// A repository with one commit, on a branch `main`.
 #[derive(Debug)]
@@ -95,6 +112,16 @@ impl Source {
     pub(crate) fn replaces(&self, name: &str, old: &str, new: &str) -> String {
         self.changes(name, old, new);
         self.commit(&format!("change {name}"))
+    }
+
+    /// Commits a system call of [`SOURCE`] that costs [`INSTRUCTIONS`] more.
+    pub(crate) fn makes_getppid_dearer(&self) -> String {
+        self.replaces("kernel/sys.c", FUNCTION, &[FUNCTION, COST].concat())
+    }
+
+    /// Commits a wrong error, which fails `pipe/broken`.
+    pub(crate) fn breaks_pipes(&self) -> String {
+        self.replaces("fs/pipe.c", RIGHT, &RIGHT.replace("EPIPE", "EIO"))
     }
 
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {

@@ -10,7 +10,7 @@
 //! * [`bisections`]: bisections that are written down
 //! * [`bisection`]: what is printed of them
 //! * [`bisecting`]: how their progress is shown
-//! * [`mod@series`]: patch series
+//! * [`mod@series`]: patch series; [`checks`]: what came of checking them
 //! * [`ktap_reader`]: KTAP as the kernel's document has it
 //! * [`ktap`], [`junit`], [`terminal`], [`errors`]: what must hold for every session
 
@@ -19,6 +19,7 @@
 mod bisecting;
 mod bisection;
 mod bisections;
+mod checks;
 mod compare;
 mod comparisons;
 mod errors;

@@ -1,0 +1,146 @@
+//! Which patches are checked, and on which commit.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use attestation::Policy;
+use check::PatchesRequest;
+use ledger::Figures;
+use report::series::{Findings, base_words};
+use series::{Assembled, Reply};
+
+use crate::cli::{Check, InTree, Source};
+use crate::failure::WrongUsage;
+use crate::series::{heed, mails, written};
+
+/// The file with the patches of a series.
+const PATCHES: &str = "patches.mbx";
+
+/// What stands between the ends of a range.
+const DOTS: &str = "..";
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) patches: Patches,
+    /// To whom an answer goes, if the patches were sent.
+    pub(super) reply: Option<Reply>,
+    /// What names the patches on other hosts.
+    pub(super) name: String,
+    /// Why this is the base.
+    pub(super) note: Option<String>,
+}
+
+/// Patches that are not kept yet.
+pub(super) enum Patches {
+    /// An mbox, and the commit that it applies to.
+    Series { mbox: Vec<u8>, revision: String },
+    /// Commits of the tree.
+    Commits { first: String, last: String },
+}
+
+impl Patches {
+    /// Keeps the mbox of a series beside the results; gives what is asked.
+    pub(super) fn keep(self, kept: &Figures, tree: &Path) -> Result<PatchesRequest> {
+        let tree = tree.to_owned();
+        Ok(match self {
+            Self::Commits { first, last } => PatchesRequest::Commits { tree, first, last },
+            Self::Series { mbox, revision } => {
+                let mail = std::path::absolute(kept.path(PATCHES)).context("--results")?;
+                std::fs::write(&mail, mbox).with_context(|| mail.display().to_string())?;
+                PatchesRequest::Series { mail, tree, revision }
+            }
+        })
+    }
+}
+
+/// Finds the patches that were named.
+pub(super) fn find(args: &Check) -> Result<Found> {
+    if let Some((first, last)) = range(&args.patches)? {
+        let patches = Patches::Commits { first, last };
+        return Ok(Found { patches, reply: None, name: args.patches.clone(), note: None });
+    }
+    let source = Source {
+        source: Some(args.patches.clone()),
+        mailbox: args.mailbox.clone(),
+        no_cache: args.no_cache,
+        revision: args.revision,
+        ..Source::default()
+    };
+    let threads = source.threads()?;
+    let all = series::series(&threads);
+    let assembled = source.one(&threads, &all)?;
+    let missing = assembled.missing().len();
+    if missing > 0 {
+        let text = format!("{}: {missing} of {} patches are missing", source.name(), assembled.total);
+        return Err(WrongUsage(text).into());
+    }
+    let policy = args.require_attestation.then_some(Policy::HardFail);
+    let (policy, attested) = args.signatures.of(&source, policy, mails(&assembled))?;
+    attested.as_ref().map_or(Ok(()), |attested| heed(policy, attested, &assembled))?;
+    let (revision, note) = args.base(&assembled)?;
+    let head = assembled.head().filter(|head| head.was_sent());
+    Ok(Found {
+        patches: Patches::Series { mbox: written(&assembled)?, revision },
+        reply: head.map(Reply::to),
+        name: head.map_or_else(|| PATCHES.to_owned(), |head| head.id.clone()),
+        note,
+    })
+}
+
+impl Check {
+    /// The commit that a series applies to, and why it is this one.
+    fn base(&self, assembled: &Assembled<'_>) -> Result<(String, Option<String>)> {
+        if let Some(base) = &self.base {
+            return Ok((base.clone(), None));
+        }
+        let in_tree = InTree {
+            tree: Some(self.tree.clone()),
+            guess_base: false,
+            branch: self.branch.clone(),
+            guess_days: self.guess_days,
+        };
+        let findings = Findings { attested: None, base: in_tree.base(assembled)? };
+        let words = format!("base {}", base_words(assembled, &findings));
+        match findings.base {
+            Some(Ok(base)) => Ok((base.commit, Some(words))),
+            _ => Err(WrongUsage(format!("{words}: name it with --base")).into()),
+        }
+    }
+}
+
+/// The ends of a range of commits, if that is what a text names: `HEAD~3..` ends at HEAD.
+fn range(text: &str) -> Result<Option<(String, String)>> {
+    let is_message = text.contains('@') && !text.contains("@{");
+    let is_elsewhere = is_message || text.contains("://") || PathBuf::from(text).exists();
+    let Some((first, last)) = text.split_once(DOTS).filter(|_| !is_elsewhere) else { return Ok(None) };
+    if last.starts_with('.') || last.contains(DOTS) {
+        return Err(WrongUsage(format!("{text}: is no range: write FIRST..LAST")).into());
+    }
+    let or_head = |text: &str| if text.is_empty() { "HEAD".to_owned() } else { text.to_owned() };
+    Ok(Some((or_head(first), or_head(last))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_told_from_mails() {
+        let ends = |first: &str, last: &str| Some((first.to_owned(), last.to_owned()));
+        for (text, expected) in [
+            ("HEAD~3..", ends("HEAD~3", "HEAD")),
+            ("v6.12..topic", ends("v6.12", "topic")),
+            ("..topic", ends("HEAD", "topic")),
+            ("HEAD@{1}..", ends("HEAD@{1}", "HEAD")),
+            ("20250101..x@example.org", None),
+            ("https://lore.kernel.org/r/a..b", None),
+            ("../", None),
+            ("thread.mbx", None),
+        ] {
+            assert_eq!(range(text).unwrap(), expected, "{text}");
+        }
+        for text in ["a...b", "a..b..c"] {
+            assert!(range(text).is_err(), "{text}");
+        }
+    }
+}

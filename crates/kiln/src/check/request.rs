@@ -1,0 +1,63 @@
+//! From the command line to what is asked of patches.
+
+use check::{CheckRequest, PatchesRequest};
+use lab::request::{ProgramRequest, Selection, Version};
+
+use crate::cli::Check;
+
+impl Check {
+    /// What is asked of these patches.
+    pub(super) fn request(&self, patches: PatchesRequest) -> CheckRequest {
+        CheckRequest {
+            version: Version,
+            patches,
+            cases: (!self.build_only).then(|| self.cases()),
+            case_limit: self.case_timeout,
+            operations: self.measure.clone(),
+            build: self.build.request(),
+            machine: self.root.add_to(self.machine.request()),
+        }
+    }
+
+    fn cases(&self) -> Selection {
+        let program = self.exec.as_ref().map(|path| {
+            let (path, arguments) = (path.clone(), self.arguments.clone());
+            Selection::Program(ProgramRequest { path, arguments, needs: Vec::new() })
+        });
+        program.unwrap_or_else(|| self.choice.selection())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Verb};
+
+    fn request(words: &[String]) -> CheckRequest {
+        let words = std::iter::once("kiln").chain(words.iter().map(String::as_str));
+        let Verb::Check(args) = Cli::try_parse_from(words).unwrap().verb else { panic!("a check") };
+        let (mail, tree) = ("patches.mbx".into(), args.tree.clone());
+        let revision = args.base.clone().unwrap();
+        args.request(PatchesRequest::Series { mail, tree, revision })
+    }
+
+    #[test]
+    fn the_words_of_a_request_ask_the_same() {
+        for line in [
+            "check 1@x --tree . --base v6.1",
+            "check 1@x --tree /linux --base v6.1 --measure 'fs/*' --measure pipe --config tiny,debug --cpus 2 --case 'fs/*'",
+            "check 1@x --tree . --base v6.1 --make W=1 --build-only",
+            "check 1@x --tree . --base v6.1 --case-timeout 5s --suite full",
+            "check 1@x --tree . --base v6.1 --kselftest timers",
+            "check 1@x --tree . --base v6.1 --root debian:fio --exec ./it -- -x",
+        ] {
+            let words = shlex::split(line).unwrap();
+            let asked = request(&words);
+            assert_eq!(request(&asked.words("1@x", &words[3])), asked, "{line}");
+            let kept = serde_json::to_string(&asked).unwrap();
+            assert_eq!(serde_json::from_str::<CheckRequest>(&kept).unwrap(), asked, "{kept}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What can be said about a check of patches.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::series::revision;
+use super::{BuildOptions, Choice, MachineOptions, OUTPUT, RootOptions, Signatures};
+use crate::units;
+
+/// Where the help lists what is known of the patches.
+const PATCHES: &str = "Patches";
+
+/// `kiln check`.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The patches: an mbox, a maildir, a folder of patches, an archive of public-inbox in git, or -; the message id of a
+    /// mail of the series, or a link to it; or commits of the tree, such as HEAD~3.. or v6.12..topic
+    #[arg(value_name = "MAILBOX|MESSAGE-ID|RANGE")]
+    pub(crate) patches: String,
+    /// The tree: a checkout or a bare repository, which stays as it is
+    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    pub(crate) tree: PathBuf,
+    /// The commit that the patches apply to [default: what the series says, else the newest to which it fits]
+    #[arg(long, value_name = "REVISION", help_heading = PATCHES)]
+    pub(crate) base: Option<String>,
+    /// A branch that may have the base; may be repeated [default: HEAD]
+    #[arg(long, short, value_name = "BRANCH", conflicts_with = "base", help_heading = PATCHES)]
+    pub(crate) branch: Vec<String>,
+    /// How many days before the series commits are tried
+    #[arg(long, value_name = "DAYS", default_value_t = history::DAYS, help_heading = PATCHES)]
+    pub(crate) guess_days: u32,
+    /// Look for the message id here, and fetch nothing
+    #[arg(long, short, value_name = "MAILBOX", help_heading = PATCHES)]
+    pub(crate) mailbox: Option<PathBuf>,
+    /// Fetch mails again that were fetched some minutes ago
+    #[arg(long, short = 'C', help_heading = PATCHES)]
+    pub(crate) no_cache: bool,
+    /// Take this revision instead of the latest: 2, or v2
+    #[arg(long, short = 'v', value_name = "REVISION", value_parser = revision, help_heading = PATCHES)]
+    pub(crate) revision: Option<u32>,
+    #[command(flatten)]
+    pub(crate) signatures: Signatures,
+    /// Refuse patches whose sender is not proved, as b4.attestation-policy = hardfail does
+    #[arg(long, help_heading = PATCHES)]
+    pub(crate) require_attestation: bool,
+    /// Only build the patches
+    #[arg(long, conflicts_with_all = ["suite", "kselftest", "case", "exec", "measure"])]
+    pub(crate) build_only: bool,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    /// Run this program of the host as the only case; arguments for it come after --
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["suite", "kselftest", "case"])]
+    pub(crate) exec: Option<PathBuf>,
+    /// Arguments for the program
+    #[arg(last = true, requires = "exec", conflicts_with_all = ["suite", "kselftest", "case"], value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
+    /// Compare also what these operations cost, to the instruction, such as 'fs/*'; may be given more than once
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) measure: Vec<String>,
+    /// Time limit of every case instead of its own, such as 30s or 5m
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(crate) case_timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) build: BuildOptions,
+    #[command(flatten)]
+    pub(crate) machine: MachineOptions,
+    #[command(flatten)]
+    pub(crate) root: RootOptions,
+    /// Print the check as JSON
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+    /// Also write the answer to the series to this file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) mail: Option<PathBuf>,
+    /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/checks]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(crate) results: Option<PathBuf>,
+}

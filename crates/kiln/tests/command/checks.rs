@@ -1,0 +1,240 @@
+//! `kiln check`: patches that are built, tested and compared with what was there before.
+
+use std::path::PathBuf;
+
+use check::{Built, Change, Culprit, SeriesCheck, Verdict};
+
+use crate::support::source::Source;
+use crate::support::{BUILD, Call, Done, KERNEL, Place, cache, kernel_of, text};
+
+/// A kernel that differs from [`KERNEL`] in its release.
+const OTHER: &str = "deb:6.1.0-47-cloud-amd64";
+
+/// Only these are found in its folder.
+const CACHE: &str = "cache";
+
+fn check(place: &Place, source: &Source, patches: &str, more: &[&str]) -> Call {
+    let arguments = [&["check", patches, "--tree", text(&source.path)], more].concat();
+    place.kiln(arguments).env("XDG_CACHE_HOME", place.path().join(CACHE)).env("HOME", place.path())
+}
+
+fn builds(found: &SeriesCheck) -> Vec<&str> {
+    let word = |build: &Built| match build {
+        Built::NotTried => "not tried",
+        Built::Failed { .. } => "failed",
+        Built::Kernel { new_warnings, .. } if new_warnings.is_empty() => "built",
+        Built::Kernel { .. } => "warned",
+    };
+    [&found.base].into_iter().chain(&found.patches).map(|commit| word(&commit.build)).collect()
+}
+
+/// What git writes about the commits since `main`, as it would be sent.
+fn mails(place: &Place, source: &Source, more: &[&str]) -> PathBuf {
+    let fixed = ["format-patch", "--stdout", "--thread", "--cover-letter", "--to=list@example.net"];
+    let mails = source.git(&[&fixed, more, &["main..topic"]].concat());
+    place.file("thread.mbx", format!("{mails}\n"))
+}
+
+const ONLY_BUILD: [&str; 4] = ["--config", "defconfig", "--build-only", "--json"];
+
+#[test]
+fn each_patch_is_built_and_what_is_new_in_it_is_named() {
+    let place = Place::new();
+    let source = place.source();
+    source.write("fs/main.c", "int odd;\n");
+    source.commit("fs: warn");
+    source.git(&["checkout", "--quiet", "-b", "topic"]);
+    source.write("fs/main.c", "int moved;\n\nint odd;\n");
+    source.commit("fs: move a line that warns");
+    source.write("fs/main.c", "int moved;\n\nint odd;\nint odd_too;\n");
+    source.commit("fs: warn once more");
+    source.adds("kernel/new.c", "int broken;\n");
+    source.write("kernel/new.c", "int mended;\n");
+    source.commit("kernel: mend");
+    let before = source.listing();
+    let done = check(&place, &source, "main..", &ONLY_BUILD).run_within(BUILD).expect(1);
+    let found: SeriesCheck = done.stated();
+    assert_eq!(builds(&found), ["built", "built", "warned", "failed", "built"]);
+    let Built::Kernel { new_warnings, .. } = &found.patches[1].build else { panic!("{found:#?}") };
+    assert_eq!(new_warnings[..], ["fs/main.c:4:1: warning: odd [-Wodd]"]);
+    let Built::Failed { cause } = &found.patches[2].build else { panic!("{found:#?}") };
+    assert!(cause.contains("kernel/main.c:1:5: error: expected sense"), "{cause}");
+    assert_eq!((found.verdict, found.tests), (Verdict::Worse, None));
+    source.is_still(&before);
+
+    let text = check(&place, &source, "main..", &ONLY_BUILD[..3]).run_within(BUILD).expect(1).stdout;
+    let expected = "worse: patch 2 of 4 adds 1 new warning; patch 3 of 4 does not build\n";
+    assert!(text.starts_with(expected) && text.contains("fs/main.c:4:1: warning: odd"), "{text}");
+    let good = check(&place, &source, "main..topic~3", &ONLY_BUILD).run_within(BUILD).expect(0);
+    assert_eq!(good.stated::<SeriesCheck>().verdict, Verdict::Same);
+}
+
+#[test]
+fn a_series_is_checked_on_its_base_and_gets_an_answer() {
+    let place = Place::new();
+    let source = place.source();
+    source.git(&["config", "user.name", "M. Aintainer"]);
+    source.git(&["config", "user.email", "m@example.net"]);
+    source.git(&["checkout", "--quiet", "-b", "topic"]);
+    source.write("fs/main.c", "int one;\n");
+    source.commit("fs: one");
+    source.adds("kernel/new.c", "int broken;\n");
+    let thread = mails(&place, &source, &["--base=main"]);
+    source.git(&["checkout", "--quiet", "main"]);
+    source.git(&["branch", "--quiet", "-D", "topic"]);
+    let before = source.listing();
+    let draft = place.path().join("draft");
+    let results = place.path().join("results");
+    let more = [&ONLY_BUILD[..], &["--mail", text(&draft), "--results", text(&results)]].concat();
+    let call = check(&place, &source, text(&thread), &more).from(text(&source.path));
+    let done = call.run_within(BUILD).expect(1);
+    let found: SeriesCheck = done.stated();
+    assert_eq!(builds(&found), ["built", "built", "failed"]);
+    assert_eq!(found.base.hash, source.first);
+    assert!(done.stderr.contains("as the series says"), "{}", done.stderr);
+    let draft = std::fs::read_to_string(draft).expect("asked for");
+    for line in [
+        "From: \"M. Aintainer\" <m@example.net>",
+        "To: \"A. Developer\" <dev@example.org>",
+        "Cc: list@example.net",
+        "Subject: Re: [PATCH 0/2] *** SUBJECT HERE ***",
+        "worse: patch 2 of 2 does not build",
+    ] {
+        assert!(draft.lines().any(|it| it == line), "{line}\n{draft}");
+    }
+    assert!(draft.lines().all(|line| line.chars().count() <= 72), "{draft}");
+    assert!(draft.contains("\nIn-Reply-To: <cover.") && draft.contains("kiln check cover."), "{draft}");
+    assert!(!draft.contains("Tested-by") && !draft.contains(text(place.path())), "{draft}");
+    let folder = std::fs::read_dir(&results).expect("made").next().expect("one").expect("readable").path();
+    for name in ["request.json", "check.json", "patches.mbx", "mail.txt"] {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+    source.git(&["am", "--quiet", text(&folder.join("patches.mbx"))]);
+    source.git(&["reset", "--quiet", "--hard", "main~2"]);
+    assert_eq!(source.git(&["status", "--porcelain"]), "", "{}", before.len());
+}
+
+/// A tree whose image is one of two real kernels: that of `fs/main.c`.
+fn tree_with_kernels(place: &Place) -> Source {
+    let source = place.source();
+    for (name, locator) in [("right", KERNEL), ("wrong", OTHER)] {
+        source.write(name, std::fs::read(kernel_of(locator).image).expect("readable"));
+    }
+    source.changes("Makefile", "@cp image $(O)/arch", "@cp `cat fs/main.c` $(O)/arch");
+    source.changes("Makefile", "@echo 'CONFIG_64BIT=y' >", "@cp config");
+    let config = kernel_of(KERNEL).config.expect("a package has it");
+    let options: String = config.options().map(|(name, value)| format!("CONFIG_{name}={value}\n")).collect();
+    source.write("config", options);
+    source.write("fs/main.c", "right\n");
+    source.commit("two kernels");
+    source.git(&["checkout", "--quiet", "-b", "topic"]);
+    source
+}
+
+#[test]
+fn the_patch_that_makes_a_program_fail_is_named() {
+    let place = Place::new();
+    let source = tree_with_kernels(&place);
+    source.adds("fs/other.c", "int other;\n");
+    source.write("fs/main.c", "wrong\n");
+    let wrong = source.commit("fs: take the wrong kernel");
+    source.adds("kernel/other.c", "int other;\n");
+    let release = KERNEL.trim_start_matches("deb:");
+    let program = place.script("is-right", &format!("test \"$(uname -r)\" = {release}"));
+    let run = |range: &str, code| -> Done {
+        let more = ["--config", "defconfig", "--exec", text(&program), "--json"];
+        check(&place, &source, range, &more).run_within(BUILD).expect(code)
+    };
+    let found: SeriesCheck = run("main..", 1).stated();
+    let tests = found.tests.as_ref().expect("it ran");
+    let [change] = &tests.changes[..] else { panic!("{tests:#?}") };
+    assert_eq!((tests.cases, change.case.as_str(), change.change), (1, "is-right", Change::Worse));
+    let Some(Culprit::Patches { numbers, confidence }) = &change.culprit else { panic!("{change:#?}") };
+    assert!(numbers[..] == [2] && *confidence >= 0.99, "{change:#?}");
+    assert_eq!((found.patches[1].hash.as_str(), found.verdict), (wrong.as_str(), Verdict::Worse));
+    assert_eq!(run(&format!("main..{wrong}~1"), 0).stated::<SeriesCheck>().verdict, Verdict::Same);
+    assert_eq!(
+        run(&format!("{wrong}..topic"), 0).stated::<SeriesCheck>().tests.expect("ran").failed_before,
+        1
+    );
+}
+
+#[test]
+fn wrong_input_is_one_clear_message() {
+    let place = Place::new();
+    let source = place.source();
+    source.git(&["checkout", "--quiet", "-b", "topic"]);
+    for number in 1..=2 {
+        source.write("fs/main.c", format!("int number_{number};\n"));
+        source.commit(&format!("fs: {number}"));
+    }
+    let thread = mails(&place, &source, &[]);
+    let without = std::fs::read_to_string(&thread).expect("just written");
+    let at = without.find("Subject: [PATCH 2/2]").expect("two patches");
+    let first = without[..at].rfind("From ").expect("a mail");
+    let missing = place.file("missing.mbx", &without[..first]);
+    let strange = place.file("strange.mbx", without.replace("\nindex ", "\nindex abcdef0"));
+    source.git(&["checkout", "--quiet", "main"]);
+    let nowhere = place.path().join("nowhere").display().to_string();
+    for (patches, more, message) in [
+        ("nothing.mbx", &[][..], "nothing.mbx: no such file"),
+        (text(&missing), &[], "1 of 2 patches are missing"),
+        (text(&strange), &[], "name it with --base"),
+        (text(&thread), &["--base", "none"], "no commit none"),
+        ("main..none", &[], "no commit none"),
+        ("a...b", &[], "is no range: write FIRST..LAST"),
+        ("topic..main", &[], "main is before topic: write main..topic"),
+        ("main..topic", &["--mail", "draft"], "there is nobody to answer"),
+        ("main..topic", &["--build-only", "--suite", "full"], "cannot be used with"),
+        ("main..topic", &["--config", "no-such"], "there is no configuration"),
+        ("main..topic", &["--tree", &nowhere], "nowhere"),
+        (text(&thread), &["--require-attestation"], "nobody vouches for"),
+    ] {
+        let own = ["--config", "defconfig", "--build-only"];
+        let own = if more.iter().any(|word| word.starts_with("--build") || *word == "--config") {
+            &own[..0]
+        } else {
+            &own
+        };
+        let tree = if more.contains(&"--tree") { vec![] } else { vec!["--tree", text(&source.path)] };
+        let arguments = [&["check", patches], &tree[..], own, more].concat();
+        let call =
+            place.kiln(arguments).env("XDG_CACHE_HOME", place.path().join(CACHE)).env("HOME", place.path());
+        let done = call.run().expect(2);
+        assert!(done.stderr.contains(message), "{patches} {more:?}: {}", done.stderr);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_patch_that_breaks_a_case_and_the_one_that_makes_a_system_call_dearer_are_named_to_the_author() {
+    let place = Place::new();
+    let source = place.debian_source();
+    source.git(&["config", "user.name", "Maintainer"]);
+    source.git(&["config", "user.email", "m@example.net"]);
+    source.git(&["checkout", "--quiet", "-b", "topic"]);
+    source.adds("Documentation/one.txt", "words\n");
+    source.breaks_pipes();
+    source.makes_getppid_dearer();
+    let thread = mails(&place, &source, &["--base=main"]);
+    source.git(&["checkout", "--quiet", "main"]);
+    let draft = place.path().join("draft");
+    let more = ["--config", "tiny", "--case", "pipe/*", "--measure", "syscall/get*", "--mail", text(&draft)];
+    let call = place.kiln([&["check", text(&thread), "--tree", text(&source.path)], &more[..]].concat());
+    let call = call.env("XDG_CACHE_HOME", cache()).env("HOME", place.path()).from(text(&source.path));
+    let done = call.run_within(BUILD).expect(1);
+    let words = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = "worse: pipe/broken fails with patch 2 of 3; syscall/getppid costs ";
+    assert!(words.starts_with(expected) && words.contains(" with patch 3 of 3 base "), "{}", done.stdout);
+    let draft = std::fs::read_to_string(draft).expect("asked for");
+    for text in [
+        "\nworse: pipe/broken\n",
+        "by patch 2 of 3",
+        "by patch 3 of 3",
+        "sys_getppid",
+        "Subject: Re: [PATCH 0/3]",
+    ] {
+        assert!(draft.contains(text), "{text}\n{draft}");
+    }
+    assert!(!draft.contains("Tested-by"), "{draft}");
+}

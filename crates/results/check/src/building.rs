@@ -1,0 +1,104 @@
+//! Each commit becomes a kernel, with the warnings that are new in it.
+
+use kbuild::diagnostics::Diagnostics;
+use kbuild::{Printed, printed, recompile};
+use kernel::Kernel;
+use lab::Waiting;
+use lab::backend::with_store;
+
+use crate::Error;
+use crate::document::{Built, Commit};
+use crate::environment::{Emit, Environment};
+use crate::event::Progress;
+use crate::request::CheckRequest;
+use crate::warnings::{new_in, objects};
+
+/// Most objects that are compiled again to know what they said before.
+const RECOMPILED_MAX: usize = 300;
+
+/// The commit before, and what its own build complained about.
+struct Before {
+    commit: String,
+    diagnostics: Diagnostics,
+}
+
+/// Builds commits, one after the other.
+pub(crate) struct Building<'a> {
+    pub(crate) request: &'a CheckRequest,
+    pub(crate) environment: &'a Environment<'a>,
+}
+
+impl Building<'_> {
+    /// Builds the base and every patch on it; gives the kernels that there are, the base first.
+    pub(crate) fn all(&self, commits: &mut [Commit], emit: Emit<'_>) -> Result<Vec<Option<Kernel>>, Error> {
+        let mut kernels = Vec::new();
+        // The last one that compiles: what is new is new since then.
+        let mut before: Option<Before> = None;
+        for (number, commit) in commits.iter_mut().enumerate() {
+            let built = self.build(commit, emit)?;
+            if let Some(kernel) = &built {
+                let printed = self.printed(kernel, emit);
+                let new_warnings = self.new_warnings(&printed, before.as_ref(), emit)?;
+                commit.build = Built::Kernel { locator: kernel.exact_locator(), new_warnings };
+                before = Some(Before { commit: commit.hash.clone(), diagnostics: printed.diagnostics });
+            }
+            emit(Progress::Known(words(number, commit)));
+            kernels.push(built);
+        }
+        Ok(kernels)
+    }
+
+    fn build(&self, commit: &mut Commit, emit: Emit<'_>) -> Result<Option<Kernel>, Error> {
+        emit(Progress::Working(format!("building {} (\"{}\")", commit.short(), commit.subject)));
+        let wanted = self.request.kernel(&commit.hash);
+        match self.environment.waiting(emit, |waiting| self.environment.backend.kernel(&wanted, waiting)) {
+            Ok(kernel) => Ok(Some(kernel)),
+            Err(kbuild::Error::Failed { cause, .. }) => {
+                commit.build = Built::Failed { cause };
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn printed(&self, kernel: &Kernel, emit: Emit<'_>) -> Printed {
+        let printed = |waiting: &mut Waiting<'_>| with_store(waiting, |context| printed(kernel, context));
+        self.environment.waiting(emit, printed).unwrap_or_default()
+    }
+
+    /// Warnings that the commit before does not have.
+    fn new_warnings(
+        &self,
+        after: &Printed,
+        before: Option<&Before>,
+        emit: Emit<'_>,
+    ) -> Result<Vec<String>, Error> {
+        let Some(before) = before else { return Ok(Vec::new()) };
+        let mut objects = objects(&after.diagnostics, &after.compiled);
+        objects.truncate(RECOMPILED_MAX);
+        let wanted = self.request.kernel(&before.commit);
+        let recipe = self.request.build.recipe();
+        let again = match objects.is_empty() {
+            true => Diagnostics::default(),
+            false => self.environment.waiting(emit, |waiting| {
+                with_store(waiting, |context| recompile(&wanted.locator, &recipe, &objects, context))
+            })?,
+        };
+        Ok(new_in(&after.diagnostics, &[&before.diagnostics, &again]))
+    }
+}
+
+/// What came of a build, in a line.
+fn words(number: usize, commit: &Commit) -> String {
+    let which = if number == 0 { "base".to_owned() } else { format!("patch {number}") };
+    let result = match &commit.build {
+        Built::Kernel { new_warnings, .. } => match new_warnings.len() {
+            0 => "builds".to_owned(),
+            1 => "builds with 1 new warning".to_owned(),
+            count => format!("builds with {count} new warnings"),
+        },
+        Built::Failed { cause } => format!("does not build: {cause}"),
+        Built::NotTried => "was not built".to_owned(),
+    };
+    format!("{which}: {} (\"{}\") {result}", commit.short(), commit.subject)
+}

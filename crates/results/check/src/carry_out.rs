@@ -1,0 +1,120 @@
+//! From a request to what is known in the end.
+
+use kernel::Kernel;
+use lab::request::Version;
+use lab::request::words::call;
+use ledger::Hold;
+
+use crate::Error;
+use crate::building::Building;
+use crate::costs::costs;
+use crate::culprits::Culprits;
+use crate::differences::between;
+use crate::document::{SeriesCheck, Tests, Verdict};
+use crate::environment::{Emit, Environment};
+use crate::event::Progress;
+use crate::patches::{self, Patches};
+use crate::request::CheckRequest;
+use crate::testing::{Tested, test};
+use crate::verdict::verdict;
+
+/// Builds the patches one after the other, compares the kernels before the first and after the last, and searches for the
+/// patches that made something worse.
+///
+/// # Errors
+///
+/// When the patches cannot be had or do not apply, when the host cannot build or run a kernel, and when the user wants to stop.
+/// A patch that does not compile, or whose kernel fails, is no error: the result says it.
+pub fn check(
+    request: &CheckRequest,
+    environment: &Environment<'_>,
+    emit: Emit<'_>,
+) -> Result<SeriesCheck, Error> {
+    let Patches { base, commits, notes } = patches::find(request, environment, emit)?;
+    let mut commits: Vec<_> = [base].into_iter().chain(commits).collect();
+    let kernels = Building { request, environment }.all(&mut commits, emit)?;
+    let base = commits.remove(0);
+    let mut found = SeriesCheck {
+        version: Version,
+        tree: request.patches.tree().display().to_string(),
+        base,
+        patches: commits,
+        tests: None,
+        costs: Vec::new(),
+        operations: 0,
+        verdict: Verdict::Undecided,
+        notes,
+        reproduce: Vec::new(),
+    };
+    if let (Some(Some(before)), Some(Some(after))) = (kernels.first(), kernels.last()) {
+        let compared = Compared { request, environment, sides: [before, after] };
+        environment.unless_interrupted(compared.cases(&mut found, emit))?;
+        environment.unless_interrupted(compared.operations(&mut found, emit))?;
+    } else {
+        found
+            .notes
+            .push("nothing was run: the kernels before and after the patches do not both build".to_owned());
+    }
+    found.verdict = verdict(&found);
+    Ok(found)
+}
+
+/// The kernels before the first patch and after the last.
+struct Compared<'a> {
+    request: &'a CheckRequest,
+    environment: &'a Environment<'a>,
+    sides: [&'a Kernel; 2],
+}
+
+impl Compared<'_> {
+    /// What cases do on both.
+    fn cases(&self, found: &mut SeriesCheck, emit: Emit<'_>) -> Result<(), Error> {
+        let Some(cases) = &self.request.cases else { return Ok(()) };
+        let hold = Hold::new(&self.environment.sessions)?;
+        let place = (self.environment, &hold);
+        let [before, after] = self.sides;
+        let before = test(self.request, cases, before, place, emit)?;
+        let after = self.environment.unless_interrupted(test(self.request, cases, after, place, emit))?;
+        let mut differences = between(&before.runs, &after.runs);
+        let count = differences.changes.len();
+        emit(Progress::Known(format!(
+            "{} cases ran on both kernels, {count} ended in another way",
+            differences.cases
+        )));
+        // A bisection keeps the sessions that it counts itself.
+        drop(hold);
+        Culprits { request: self.request, environment: self.environment }
+            .of_cases(&mut differences.changes, emit)?;
+        differences.changes.sort_by_key(|change| change.change);
+        found.reproduce.extend([&before, &after].map(|tested| call(&tested.command)));
+        let Tested { suite, machine, .. } = before;
+        found.tests = Some(Tests {
+            suite,
+            machine,
+            sessions: [before.session, after.session],
+            cases: differences.cases,
+            failed_before: differences.failed_before,
+            changes: differences.changes,
+        });
+        Ok(())
+    }
+
+    /// What operations cost on both.
+    fn operations(&self, found: &mut SeriesCheck, emit: Emit<'_>) -> Result<(), Error> {
+        if self.request.operations.is_empty() {
+            return Ok(());
+        }
+        let mut costs = costs(self.request, self.sides, self.environment, emit)?;
+        let count = costs.changes.len();
+        emit(Progress::Known(format!(
+            "{} operations were compared, {count} cost more or less",
+            costs.operations
+        )));
+        Culprits { request: self.request, environment: self.environment }
+            .of_costs(&mut costs.changes, emit)?;
+        found.operations = costs.operations;
+        found.costs = costs.changes;
+        found.notes.extend(costs.notes);
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+//! From patches to a verdict: is the kernel with them worse than the one before, and which of them made it so?
+//!
+//! * [`request`]: what is asked; [`document`]: what is known in the end; [`event`]: what is reported meanwhile
+//! * [`mod@carry_out`]: from one to the other, stage after stage
+//! * `patches`: the commits between the base and the last patch; `building`: each of them is built, and `warnings` that are new
+//! * `testing`: cases on the kernels before and after, and `differences` between them; `costs`: what operations cost on both
+//! * `culprits`: the patch that made a case fail or an operation dearer, by `bisect`
+//! * [`verdict()`]: what all of it comes to
+
+mod building;
+pub mod carry_out;
+mod costs;
+mod culprits;
+mod differences;
+pub mod document;
+mod environment;
+pub mod error;
+pub mod event;
+mod patches;
+pub mod request;
+mod testing;
+mod verdict;
+mod warnings;
+
+pub use carry_out::check;
+pub use document::{
+    Built, CaseChange, Change, Commit, CostChange, Culprit, Seen, SeriesCheck, Tests, Verdict,
+};
+pub use environment::Environment;
+pub use error::Error;
+pub use event::Progress;
+pub use request::{CheckRequest, PatchesRequest};
+pub use verdict::verdict;

@@ -1,0 +1,148 @@
+//! A check on a terminal.
+
+use std::io::{self, Write};
+
+use check::{Change, Commit, SeriesCheck, Tests};
+
+use super::statement;
+use crate::columns::{fit, hanging, wrap};
+use crate::safe::safe_line;
+use crate::style::{BOLD, DIM, Paint};
+
+/// Columns for the word before a line.
+const INDENT: usize = 12;
+
+/// Columns of a line where nobody says how many there are.
+const WIDTH: usize = 110;
+
+/// Lines of a compiler for one patch, or of evidence for one case.
+const LINES: usize = 8;
+
+/// Prints the verdict, what came of each patch, what cases and operations do differently, and how to see it again. `width`
+/// are the columns of the terminal, if it is one.
+///
+/// # Errors
+///
+/// When `out` does not take it.
+pub fn text(check: &SeriesCheck, width: Option<usize>, colour: bool, out: impl Write) -> io::Result<()> {
+    let mut printer = Printer { check, out, width: width.unwrap_or(WIDTH), paint: Paint { colour } };
+    printer.verdict()?;
+    printer.builds()?;
+    printer.cases()?;
+    printer.costs()?;
+    printer.end()?;
+    printer.out.flush()
+}
+
+struct Printer<'a, W> {
+    check: &'a SeriesCheck,
+    out: W,
+    width: usize,
+    paint: Paint,
+}
+
+impl<W: Write> Printer<'_, W> {
+    fn verdict(&mut self) -> io::Result<()> {
+        for line in wrap(&statement::verdict(self.check), self.width) {
+            writeln!(self.out, "{}", self.paint.paint(BOLD, &line))?;
+        }
+        writeln!(self.out)
+    }
+
+    fn builds(&mut self) -> io::Result<()> {
+        self.commit("base", &self.check.base)?;
+        let total = self.check.patches.len();
+        for (index, patch) in self.check.patches.iter().enumerate() {
+            self.commit(&format!("{}/{total}", index + 1), patch)?;
+            self.lines(&statement::complaints(patch))?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, word: &str, commit: &Commit) -> io::Result<()> {
+        let subject = safe_line(&commit.subject);
+        let text = format!("{} (\"{subject}\"): {}", commit.short(), statement::built(commit));
+        self.hanging(word, &text)
+    }
+
+    fn cases(&mut self) -> io::Result<()> {
+        let Some(tests) = &self.check.tests else { return Ok(()) };
+        writeln!(self.out)?;
+        self.hanging("cases", &counted(tests))?;
+        for change in &tests.changes {
+            let (before, after) = (statement::seen(&change.before), statement::seen(&change.after));
+            let text = format!("{}: before {before}; now {after}", safe_line(&change.case));
+            self.hanging(&format!("  {}", statement::name(change.change)), &text)?;
+            if let Some(culprit) = &change.culprit {
+                self.hanging("", &statement::culprit(culprit, self.check.patches.len()))?;
+            }
+            let evidence: Vec<String> = change.after.evidence.iter().map(|line| safe_line(line)).collect();
+            self.lines(&evidence)?;
+        }
+        Ok(())
+    }
+
+    fn costs(&mut self) -> io::Result<()> {
+        if self.check.operations == 0 {
+            return Ok(());
+        }
+        writeln!(self.out)?;
+        self.hanging("costs", &statement::operations(self.check))?;
+        for change in &self.check.costs {
+            let text = format!("{} {}", safe_line(&change.operation), statement::difference(change));
+            self.hanging(&format!("  {}", statement::name(change.change)), &text)?;
+            if let Some(culprit) = &change.culprit {
+                self.hanging("", &statement::culprit(culprit, self.check.patches.len()))?;
+            }
+            self.lines(&statement::functions(change))?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        for note in &self.check.notes {
+            self.hanging("note", &safe_line(note))?;
+        }
+        if self.check.reproduce.is_empty() {
+            return Ok(());
+        }
+        // Commands are never cut nor wrapped: somebody is going to paste them.
+        writeln!(self.out, "\nreproduce:")?;
+        for command in &self.check.reproduce {
+            writeln!(self.out, "  {}", safe_line(command))?;
+        }
+        Ok(())
+    }
+
+    fn hanging(&mut self, word: &str, text: &str) -> io::Result<()> {
+        for line in hanging(word, INDENT, text, self.width) {
+            writeln!(self.out, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+
+    fn lines(&mut self, lines: &[String]) -> io::Result<()> {
+        for line in lines.iter().take(LINES) {
+            let room = self.width.saturating_sub(INDENT + 2);
+            writeln!(self.out, "{:INDENT$}  {}", "", fit(line, room))?;
+        }
+        match lines.len().saturating_sub(LINES) {
+            0 => Ok(()),
+            more => {
+                writeln!(self.out, "{:INDENT$}  {}", "", self.paint.paint(DIM, &format!("… {more} more")))
+            }
+        }
+    }
+}
+
+/// `smoke: 60 cases on both kernels, 1 worse, 2 failed before`
+pub(super) fn counted(tests: &Tests) -> String {
+    let count = |wanted: Change| tests.changes.iter().filter(|change| change.change == wanted).count();
+    let changes = [Change::Worse, Change::Different, Change::Undecided, Change::Better]
+        .map(|change| (count(change), statement::name(change)));
+    let failed = [(tests.failed_before, "failed before and fail now")];
+    let counted = changes.iter().chain(&failed).filter(|(count, _)| *count > 0);
+    let counted: String = counted.map(|(count, name)| format!(", {count} {name}")).collect();
+    let (suite, machine) = (safe_line(&tests.suite), safe_line(&tests.machine));
+    format!("{suite} on {machine}: {} on both kernels{counted}", crate::words::cases(tests.cases))
+}
