@@ -90,7 +90,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The key is that of a keyring, or with trust on first use the one that the mail brings.
+    /// The key is that of a keyring, or with trust on first use the one that the mail brings for an address without any.
     fn check_ed25519(
         &mut self,
         claim: &Claim,
@@ -102,7 +102,8 @@ impl Checker<'_, '_> {
         if let Some(key) = ringed.and_then(|text| decoded(&String::from_utf8_lossy(&text))) {
             return Ok((claim.ed25519_state(digest, &key), selector));
         }
-        let brought = self.brought(signer).filter(|_| self.keys.trust.is_some());
+        let is_first = self.keys.trust.is_some() && !self.keys.know(signer, self.context)?;
+        let brought = self.brought(signer).filter(|_| is_first);
         let Some((key, text)) = brought.and_then(|text| Some((decoded(&text)?, text))) else {
             return Ok((State::UnknownKey("no keyring has it".to_owned()), selector));
         };

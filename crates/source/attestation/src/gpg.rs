@@ -66,6 +66,19 @@ pub(crate) fn verify(
     }
 }
 
+/// Whether the user has any key with an address, also one that no longer counts.
+pub(crate) fn knows(address: &str, home: Option<&Path>, context: &mut Context<'_>) -> Result<bool, Error> {
+    // No program takes a zero byte, and no key has one.
+    if address.contains('\0') {
+        return Ok(false);
+    }
+    let desk = Desk::new(&Ring::Users(home))?;
+    match desk.gpg(&["--with-colons", "--list-keys", &format!("<{address}>")], context) {
+        Err(Error::Program(Failure::Missing(_))) => Ok(false),
+        listed => Ok(listed?.lines().any(|line| line.starts_with("pub:"))),
+    }
+}
+
 /// A folder for files that gpg reads and writes.
 struct Desk {
     folder: TempDir,

@@ -1,9 +1,10 @@
 //! Keys of developers in files, as patatt keeps them: `ed25519/DOMAIN/LOCAL/SELECTOR` and `openpgp/DOMAIN/LOCAL/SELECTOR`.
 
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use history::Objects;
+use history::{Object, Objects};
 use kernel::Context;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -14,6 +15,9 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 
 /// Largest key.
 const KEY_MAX: u64 = 1 << 20;
+
+/// All kinds of keys that patatt keeps.
+const KINDS: [&str; 3] = ["ed25519", "openpgp", "openssh"];
 
 /// A place with keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,14 +65,12 @@ impl Keyring {
         selector: &str,
         context: &Context<'_>,
     ) -> Option<Vec<u8>> {
-        let (local, domain) = address.rsplit_once('@')?;
-        let names = [kind, domain, local, selector].map(|part| encoded(&part.to_lowercase()));
-        let path = names.join("/");
+        let path = folder_of(kind, address)?.join(encoded(selector));
         match self {
             Self::Folder(folder) => host::read_bounded(&folder.join(path), KEY_MAX).ok().flatten(),
             Self::Commit { repository, reference, path: folder } => {
-                let path = PathBuf::from(folder).join(path);
-                let blob = |path: &Path| blob(repository, reference, path, context.interrupt);
+                let path = Path::new(folder).join(path);
+                let blob = |path: &Path| object(repository, reference, path, context.interrupt)?.content;
                 let found = blob(&path)?;
                 // A keyring may have one key under several names.
                 match link(&path, &found) {
@@ -78,13 +80,32 @@ impl Keyring {
             }
         }
     }
+
+    /// Whether it has any key of an address.
+    pub(crate) fn knows(&self, address: &str, context: &Context<'_>) -> bool {
+        let mut places = KINDS.iter().filter_map(|kind| folder_of(kind, address));
+        places.any(|place| match self {
+            Self::Folder(folder) => {
+                fs::read_dir(folder.join(place)).is_ok_and(|mut keys| keys.next().is_some())
+            }
+            Self::Commit { repository, reference, path } => {
+                object(repository, reference, &Path::new(path).join(place), context.interrupt).is_some()
+            }
+        })
+    }
 }
 
-/// A file of a commit. A repository that is not there has no keys.
-fn blob(repository: &Path, reference: &str, path: &Path, interrupt: &AtomicBool) -> Option<Vec<u8>> {
+/// Where the keys of an address are in a keyring.
+fn folder_of(kind: &str, address: &str) -> Option<PathBuf> {
+    let (local, domain) = address.rsplit_once('@')?;
+    Some([kind, domain, local].map(encoded).iter().collect())
+}
+
+/// A file or a folder of a commit. A repository that is not there has none.
+fn object(repository: &Path, reference: &str, path: &Path, interrupt: &AtomicBool) -> Option<Object> {
     let name = format!("{reference}:{}", path.to_str()?);
     let mut objects = Objects::named([name.as_str()], repository, KEY_MAX, interrupt).ok()?;
-    objects.read().ok()??.and_then(|object| object.content)
+    objects.read().ok()??
 }
 
 /// Where a symbolic link leads, if the content is that of one.
@@ -111,9 +132,9 @@ fn at_home(text: &str) -> PathBuf {
     }
 }
 
-/// As Python's `quote_plus` does it, so that a name is one part of a path and no more.
+/// In lower case, as Python's `quote_plus` does it, so that a name is one part of a path and no more.
 fn encoded(text: &str) -> String {
-    let name = utf8_percent_encode(text, RESERVED).to_string().replace("%20", "+");
+    let name = utf8_percent_encode(&text.to_lowercase(), RESERVED).to_string().replace("%20", "+");
     // The two names that are no file.
     if name.chars().all(|c| c == '.') { name.replace('.', "%2E") } else { name }
 }

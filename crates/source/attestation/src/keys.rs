@@ -8,7 +8,7 @@ use series::Mail;
 use crate::Error;
 use crate::dns::Resolver;
 use crate::domain_key::DomainKeys;
-use crate::gpg::Verified;
+use crate::gpg::{self, Verified};
 use crate::keyring::Keyring;
 use crate::outcome::State;
 use crate::trust::{Ruling, Trust};
@@ -75,6 +75,12 @@ impl Keys {
         context: &Context<'_>,
     ) -> Option<Vec<u8>> {
         self.rings.iter().find_map(|ring| ring.find(kind, address, selector, context))
+    }
+
+    /// Whether a keyring or gpg has a key of an address, by whatever selector: then no other key is trusted for it.
+    pub(crate) fn know(&self, address: &str, context: &mut Context<'_>) -> Result<bool, Error> {
+        let is_ringed = self.rings.iter().any(|ring| ring.knows(address, context));
+        Ok(is_ringed || gpg::knows(address, self.gnupg_home.as_deref(), context)?)
     }
 
     /// What is known of a key that was met, with trust on first use.

@@ -11,6 +11,8 @@ sys.stdout.buffer.write(patatt.sign_message(sys.stdin.buffer.read(), sys.argv[1]
 /// The secret and the public key of RFC 8032, 7.1, test 1.
 const SECRET: &str = "nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=";
 const PUBLIC: &str = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
+/// Those of test 2.
+const OTHER_SECRET: &str = "TM0Imyj/ltqdtsNG7BFOD1uKMZ81q6Yk2oz27U+4pvs=";
 const OTHER: &str = "PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=";
 
 const RING: &str = "rings/ed25519/example.org/asa/default";
@@ -94,12 +96,28 @@ fn the_first_key_is_trusted_and_a_second_one_makes_both_doubtful() {
     place.keys.trust = Some(Trust::at(place.path("keys")));
     let first = place.ed25519();
     assert!(place.signature(&first).proves());
-    let other = "TM0Imyj/ltqdtsNG7BFOD1uKMZ81q6Yk2oz27U+4pvs=";
-    let second = place.patatt("ed25519", other, "asa@example.org", "default");
+    let second = place.patatt("ed25519", OTHER_SECRET, "asa@example.org", "default");
     for raw in [&second, &first] {
         let State::UnknownKey(reason) = place.state(raw) else { panic!("it is trusted") };
         assert!(reason.contains(PUBLIC) && reason.contains(OTHER), "{reason}");
     }
+}
+
+#[test]
+fn a_keyring_decides_before_first_use() {
+    let mut place = Place::new();
+    place.keys.trust = Some(Trust::at(place.path("keys")));
+    let forged = place.patatt("ed25519", OTHER_SECRET, "asa@example.org", "elsewhere");
+    for ring in ["ed25519/example.org/asa/default", "openpgp/example.org/asa/work"] {
+        let path = place.write(&format!("rings/{ring}"), PUBLIC.as_bytes());
+        assert!(matches!(place.state(&forged), State::UnknownKey(_)), "{ring}");
+        fs::remove_file(path).unwrap();
+    }
+    place.openpgp_key("asa@example.org");
+    assert!(matches!(place.state(&forged), State::UnknownKey(_)), "gpg knows Åsa");
+    assert!(!place.path("keys").exists(), "the key was not remembered");
+    let unknown = place.patatt("ed25519", OTHER_SECRET, "ake@example.org", "elsewhere");
+    assert_eq!(place.state(&unknown), State::Good, "nobody knows Åke");
 }
 
 #[test]
@@ -155,6 +173,9 @@ fn a_keyring_may_be_in_a_commit() {
     );
     place.keys.rings = vec![Keyring::parse("patatt.keyringsrc", &format!("ref:{at}:main:.keys")).unwrap()];
     assert!(place.signature(&raw).proves());
+    place.keys.trust = Some(Trust::at(place.path("keys")));
+    let forged = place.patatt("ed25519", OTHER_SECRET, "asa@example.org", "elsewhere");
+    assert!(matches!(place.state(&forged), State::UnknownKey(_)));
 }
 
 #[test]
