@@ -133,12 +133,12 @@ impl Checker<'_, '_> {
         let users = self.keys.gnupg_home.clone();
         let ring = ringed.as_deref().map_or(Ring::Users(users.as_deref()), Ring::These);
         let verified = verify(&Signed::Whole(&claim.signature), &ring, self.context)?;
-        let state = |keys: &Keys| keys.openpgp_state(&verified, signer, ringed.is_some());
-        let Verified::Good(good) = &verified else { return Ok((state(self.keys)?, selector)) };
+        let state = verified.state(signer, ringed.is_some());
+        let Verified::Good(good) = &verified else { return Ok((state, selector)) };
         let key = good.fingerprint.clone();
         if good.text != digest {
             return Ok((State::Bad("the header was changed".to_owned()), key));
         }
-        Ok((self.keys.fresh(state(self.keys)?, Some(good.signed), self.mail), key))
+        Ok((self.keys.fresh(state, Some(good.signed), self.mail), key))
     }
 }

@@ -10,6 +10,7 @@ use kernel::Context;
 use tempfile::TempDir;
 
 use crate::Error;
+use crate::outcome::State;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -51,6 +52,26 @@ pub(crate) struct Good {
     pub(crate) addresses: Vec<String>,
     /// What is signed, if it is in one piece with its signature.
     pub(crate) text: Vec<u8>,
+}
+
+impl Verified {
+    /// What it says of a signature for an address: a key that a keyring of developers has for the address needs no other proof,
+    /// one of the user's own must have the address.
+    pub(crate) fn state(&self, address: &str, is_ringed: bool) -> State {
+        match self {
+            Self::Good(good) if is_ringed || good.is_of(address) => State::Good,
+            Self::Good(_) => State::UnknownKey(format!("it is not that of {address}")),
+            Self::Bad(reason) => State::Bad(reason.clone()),
+            Self::NoKey => State::UnknownKey("no keyring has it".to_owned()),
+            Self::NoProgram => State::NotChecked("install gnupg".to_owned()),
+        }
+    }
+}
+
+impl Good {
+    fn is_of(&self, address: &str) -> bool {
+        self.addresses.iter().any(|other| other.eq_ignore_ascii_case(address))
+    }
 }
 
 /// Checks a signature.

@@ -8,7 +8,7 @@ use series::Mail;
 use crate::Error;
 use crate::dns::Resolver;
 use crate::domain_key::DomainKeys;
-use crate::gpg::{self, Verified};
+use crate::gpg;
 use crate::keyring::Keyring;
 use crate::outcome::State;
 use crate::trust::{Ruling, Trust};
@@ -86,26 +86,6 @@ impl Keys {
     /// What is known of a key that was met, with trust on first use.
     pub(crate) fn first_use(&self, address: &str, key: &str) -> Result<Option<Ruling>, Error> {
         self.trust.as_ref().map(|trust| trust.meet(address, key)).transpose()
-    }
-
-    /// What gpg says of a signature, by what is known of its key: a keyring of developers has it for this address, a key of the
-    /// user's own must have the address.
-    pub(crate) fn openpgp_state(
-        &self,
-        verified: &Verified,
-        address: &str,
-        is_ringed: bool,
-    ) -> Result<State, Error> {
-        let good = match verified {
-            Verified::Good(good) => good,
-            Verified::Bad(reason) => return Ok(State::Bad(reason.clone())),
-            Verified::NoKey => return Ok(State::UnknownKey("no keyring has it".to_owned())),
-            Verified::NoProgram => return Ok(State::NotChecked("install gnupg".to_owned())),
-        };
-        if !is_ringed && !good.addresses.iter().any(|other| other.eq_ignore_ascii_case(address)) {
-            return Ok(State::UnknownKey(format!("it is not that of {address}")));
-        }
-        Ok(self.first_use(address, &good.fingerprint)?.map_or(State::Good, Ruling::state))
     }
 
     /// A good signature that was made long before or after the mail was sent is stale.

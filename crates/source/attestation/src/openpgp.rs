@@ -30,7 +30,7 @@ pub(crate) fn signature(
     let home = keys.gnupg_home.clone();
     let verified = verify(&piece.signed, &Ring::Users(home.as_deref()), context)?;
     let mut key = String::new();
-    let mut state = keys.openpgp_state(&verified, address, false)?;
+    let mut state = verified.state(address, false);
     if let Verified::Good(good) = &verified {
         key.clone_from(&good.fingerprint);
         state = keys.fresh(state, Some(good.signed), mail);

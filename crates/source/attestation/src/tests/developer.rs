@@ -155,6 +155,22 @@ fn keys_of_openpgp_are_in_keyrings_or_with_gpg() {
 }
 
 #[test]
+fn a_key_of_a_stranger_does_not_dispute_one_of_a_keyring() {
+    let mut place = Place::new();
+    place.keys.trust = Some(Trust::at(place.path("keys")));
+    let stranger = place.patatt("ed25519", OTHER_SECRET, "asa@example.org", "default");
+    assert_eq!(place.state(&stranger), State::Good, "it is the first, and nobody knows Åsa");
+    let fingerprint = place.openpgp_key("asa@example.org");
+    let raw = place.patatt("openpgp", &fingerprint, "asa@example.org", "default");
+    assert!(place.signature(&raw).proves());
+    let key = place.gpg(&["--armor", "--export", &fingerprint], b"");
+    place.keys.gnupg_home = Some(place.path("nobody"));
+    place.write("rings/openpgp/example.org/asa/default", &key);
+    assert!(place.signature(&raw).proves());
+    assert!(matches!(place.state(&stranger), State::UnknownKey(_)));
+}
+
+#[test]
 fn a_keyring_may_be_in_a_commit() {
     let mut place = Place::new();
     let raw = place.ed25519();
