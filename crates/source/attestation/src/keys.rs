@@ -88,15 +88,21 @@ impl Keys {
         self.trust.as_ref().map(|trust| trust.meet(address, key)).transpose()
     }
 
-    /// A good signature that was made long before or after the mail was sent is stale.
+    /// A good signature that was made long before or after the mail was sent is stale, and so is one of a mail without a date,
+    /// which may be of any age.
     pub(crate) fn fresh(&self, state: State, signed: Option<i64>, mail: &Mail) -> State {
+        if state != State::Good || self.staleness <= 0 {
+            return state;
+        }
+        if mail.date.is_none() {
+            return State::Stale("the mail has no date".to_owned());
+        }
         let days =
             signed.map_or(0, |signed| signed.saturating_sub(mail.sent).unsigned_abs() / DAY.unsigned_abs());
-        let is_stale = self.staleness > 0 && mail.sent > 0 && days > self.staleness.unsigned_abs();
-        if state == State::Good && is_stale {
-            return State::Stale(format!("{days} days lie between signing and sending"));
+        match days > self.staleness.unsigned_abs() {
+            true => State::Stale(format!("{days} days lie between signing and sending")),
+            false => state,
         }
-        state
     }
 }
 

@@ -173,6 +173,28 @@ fn a_mail_that_git_refuses_stops_no_others() {
 }
 
 #[test]
+fn a_mail_without_a_date_is_not_fresh() {
+    let mut place = Place::new();
+    place.ring();
+    place.domain_key("ed25519");
+    let key = place.openpgp_key("asa@example.org");
+    let developer = place.ed25519();
+    let signed = place.gpg(&["--local-user", &key, "--clear-sign"], b"Lunch at noon?\n");
+    let openpgp = [b"From: A <asa@example.org>\nDate: x\nSubject: x\n\n".as_slice(), &signed].concat();
+    let date = "Date: Wed, 1 Jan 2025 10:00:00 +0000\n";
+    for (what, raw) in [("developer", developer), ("OpenPGP", openpgp)] {
+        for other in ["", "Date: some day\n"] {
+            let raw = String::from_utf8(raw.clone()).unwrap().replace(date, other);
+            place.keys.staleness = 0;
+            assert_eq!(place.state(raw.as_bytes()), State::Good, "{what}");
+            place.keys.staleness = 30;
+            let state = place.state(raw.as_bytes());
+            assert_eq!(state, State::Stale("the mail has no date".to_owned()), "{what}");
+        }
+    }
+}
+
+#[test]
 fn methods_that_are_not_known_are_not_checked() {
     let mut place = Place::new();
     place.domain_key("ed25519");
