@@ -11,7 +11,7 @@ use crate::domain_key::{DomainKey, Found};
 use crate::fields::{Field, Parts};
 use crate::keys::Keys;
 use crate::outcome::{Method, Signature, State, domain, is_above};
-use crate::reading::check_start;
+use crate::reading::{check_part, check_start};
 use crate::tags::{Tags, without_signature};
 
 const FIELD: &str = "dkim-signature";
@@ -115,14 +115,23 @@ impl<'a> Signed<'a> {
             return Err("the body was changed".to_owned());
         }
         match (rest, signed) {
-            ([], _) => Ok(()),
+            ([], _) => check_part(mail, &self.mail(parts, usize::MAX))
+                .map_err(|_| "it does not sign a field that changes how the text is read".to_owned()),
             // No form changes the number of lines.
             (_, [.., b'\n']) => {
                 let count = signed.iter().filter(|&&byte| byte == b'\n').count();
-                check_start(mail, &parts.start(count))
+                check_start(mail, &self.mail(parts, count))
             }
             _ => Err("a line is signed in part, or none".to_owned()),
         }
+    }
+
+    /// The mail as it would be without all that is not signed: fields, and lines of the body behind so many.
+    fn mail(&self, parts: &Parts, lines: usize) -> Vec<u8> {
+        let mut mail = Form::Simple.header(&parts.fields, &self.names);
+        mail.extend(b"\r\n");
+        mail.extend(parts.body.split_inclusive(|&byte| byte == b'\n').take(lines).flatten());
+        mail
     }
 
     /// What is signed of the header, and then the signature itself.

@@ -64,14 +64,6 @@ impl Parts {
         Some(format!("it has more than one field {again}"))
     }
 
-    /// The header, and the first lines of the body.
-    pub(crate) fn start(&self, count: usize) -> Vec<u8> {
-        let mut start: Vec<u8> = self.fields.iter().flat_map(Field::whole).collect();
-        start.extend(b"\r\n");
-        start.extend(self.body.split_inclusive(|&byte| byte == b'\n').take(count).flatten());
-        start
-    }
-
     /// The values of all fields with a name, in order.
     pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &Field> {
         self.fields.iter().filter(move |field| field.name == name)

@@ -9,9 +9,12 @@ key = open(sys.argv[1], 'rb').read()
 kind, form = sys.argv[2].encode(), sys.argv[3].encode().split(b'/')
 mail = sys.stdin.buffer.read()
 field = dkim.sign(mail, b's', sys.argv[4].encode(), key, canonicalize=tuple(form), signature_algorithm=kind,
-    include_headers=[b'from', b'subject', b'date', b'message-id', b'to'], length=sys.argv[5] == 'length')
+    include_headers=sys.argv[6].encode().split(b':'), length=sys.argv[5] == 'length')
 sys.stdout.buffer.write(field.replace(b'\r\n', b'\n') + mail)
 ";
+
+/// What most domains sign.
+pub(super) const FIELDS: &str = "from:subject:date:message-id:to";
 
 impl Place {
     /// Makes a key for `s._domainkey.example.org`, which the user has given.
@@ -33,7 +36,16 @@ impl Place {
     pub(super) fn dkim(&self, kind: &str, form: &str, domain: &str, length: &str) -> Vec<u8> {
         let key = self.path(&format!("{kind}.key")).display().to_string();
         let algorithm = format!("{kind}-sha256");
-        self.run("/usr/bin/python3", &["-c", SIGN, &key, &algorithm, form, domain, length], MAIL.as_bytes())
+        let arguments = ["-c", SIGN, &key, &algorithm, form, domain, length, FIELDS];
+        self.run("/usr/bin/python3", &arguments, MAIL.as_bytes())
+    }
+
+    /// This mail with a signature of these fields by the key of ed25519.
+    pub(super) fn dkim_of(&self, mail: &str, fields: &str) -> Vec<u8> {
+        let key = self.path("ed25519.key").display().to_string();
+        let arguments =
+            ["-c", SIGN, &key, "ed25519-sha256", "relaxed/relaxed", "example.org", "whole", fields];
+        self.run("/usr/bin/python3", &arguments, mail.as_bytes())
     }
 }
 

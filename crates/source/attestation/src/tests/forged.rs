@@ -71,6 +71,64 @@ fn a_part_behind_the_length_of_dkim_is_not_signed() {
     place.refuses("part", &raw);
 }
 
+/// A patch whose text many fields change.
+fn ambiguous() -> String {
+    let plain = String::from_utf8(without_type(MAIL.as_bytes())).unwrap();
+    let lines = "+a =3D b; \n+ -- +AGE-\n--part\n\n--part--\n";
+    plain.replace("+b = c\n-- \n2.39.5\n", lines)
+}
+
+#[test]
+fn fields_that_change_the_text_are_signed() {
+    let mut place = Place::new();
+    place.domain_key("ed25519");
+    let plain = place.dkim_of(&ambiguous(), dkim::FIELDS);
+    assert!(place.signature(&plain).proves(), "as it was sent");
+    for field in [
+        "Content-Transfer-Encoding: quoted-printable\n",
+        "Content-Type: text/plain; format=flowed\n",
+        "Content-Type: text/plain; charset=utf-7\n",
+        "Content-Type: text/html\n",
+        "Content-Type: multipart/mixed; boundary=part\n",
+    ] {
+        let raw = with_field(&plain, field);
+        let state = place.state(&raw);
+        assert!(
+            matches!(&state, State::Bad(reason) if reason.contains("does not sign")),
+            "{field}: {state:?} of {:?}",
+            applied(&raw)
+        );
+    }
+    // A type that says what is so without it.
+    let type_of_all = "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n";
+    assert!(place.signature(&with_field(&plain, type_of_all)).proves());
+}
+
+#[test]
+fn fields_that_change_the_text_may_be_signed() {
+    let mut place = Place::new();
+    place.domain_key("ed25519");
+    let encoding = "Content-Transfer-Encoding: quoted-printable\n";
+    let mail = String::from_utf8(with_field(ambiguous().as_bytes(), encoding)).unwrap();
+    let fields = format!("{}:content-transfer-encoding", dkim::FIELDS);
+    let signed = place.dkim_of(&mail, &fields);
+    assert!(place.signature(&signed).proves());
+    place.refuses("second encoding", &with_field(&signed, "Content-Transfer-Encoding: 8bit\n"));
+    let bare = String::from_utf8(signed).unwrap().replace(encoding, "");
+    place.refuses("encoding that was taken away", bare.as_bytes());
+}
+
+#[test]
+fn a_name_does_not_make_a_patch_of_what_is_none() {
+    let mut place = Place::new();
+    place.domain_key("ed25519");
+    let image = String::from_utf8(with_field(ambiguous().as_bytes(), "Content-Type: image/png\n")).unwrap();
+    let signed = place.dkim_of(&image, &format!("{}:content-type", dkim::FIELDS));
+    let named = with_field(&signed, "Content-Disposition: attachment; filename=x.patch\n");
+    assert!(applied(&named).1.contains("diff --git"));
+    place.refuses("name", &named);
+}
+
 #[test]
 fn a_part_that_git_does_not_read_is_not_the_developers() {
     let mut place = Place::new();
