@@ -6,6 +6,7 @@ use series::Mail;
 use crate::fields::Parts;
 use crate::keys::Keys;
 use crate::outcome::{Attested, Signature};
+use crate::reading::check_read;
 use crate::{Error, developer, dkim, openpgp};
 
 impl Keys {
@@ -37,7 +38,7 @@ impl Keys {
         let mut found = developer::signatures(mail, &parts, self, context)?;
         found.extend(openpgp::signature(mail, &parts, self, context)?);
         found.extend(dkim::signatures(mail, &parts, self, now));
-        let fault = parts.fault();
+        let fault = parts.fault().or_else(|| check_read(mail, &parts.body).err());
         let checked = found.into_iter().map(|signature| {
             let state = signature.state.unless(fault.clone());
             Signature { state, ..signature }

@@ -8,7 +8,7 @@ use crate::fields::{Field, Parts};
 use crate::gpg::{Ring, Signed, Verified, verify};
 use crate::keys::Keys;
 use crate::outcome::{Method, Signature};
-use crate::reading::{check_part, check_rest};
+use crate::reading::{check_clear, check_part, check_rest};
 
 const BEGIN: &[u8] = b"-----BEGIN PGP SIGNED MESSAGE-----";
 const SIGNATURE: &[u8] = b"-----BEGIN PGP SIGNATURE-----";
@@ -34,7 +34,7 @@ pub(crate) fn signature(
     if let Verified::Good(good) = &verified {
         key.clone_from(&good.fingerprint);
         state = keys.fresh(state, Some(good.signed), mail);
-        state = state.unless(piece.fault(mail));
+        state = state.unless(piece.check(mail, &good.text).err());
     }
     let signer = address.clone();
     Ok(Some(Signature { method: Method::OpenPgp, signer, key, state, is_senders: true }))
@@ -44,19 +44,20 @@ pub(crate) fn signature(
 struct Piece<'a> {
     signed: Signed<'a>,
     above: &'a [u8],
+    /// What kiln reads of it.
+    text: &'a [u8],
     rest: Vec<&'a [u8]>,
 }
 
 impl Piece<'_> {
-    /// Why it is not what kiln reads.
-    fn fault(&self, mail: &Mail) -> Option<String> {
-        let is_whole = match self.signed {
-            Signed::Detached { text, .. } => check_part(mail, text),
-            Signed::Whole(_) if self.above.trim_ascii().is_empty() => Ok(()),
-            Signed::Whole(_) => Err("a text stands above what is signed".to_owned()),
-        };
-        let rest = self.rest.iter().try_for_each(|rest| check_rest(rest));
-        is_whole.and(rest).err()
+    /// Whether it is what kiln reads. `signed` is the text of a clear-signed one as gpg reads it.
+    fn check(&self, mail: &Mail, signed: &[u8]) -> Result<(), String> {
+        match self.signed {
+            Signed::Detached { .. } => check_part(mail, self.text)?,
+            Signed::Whole(_) if self.above.trim_ascii().is_empty() => check_clear(mail, self.text, signed)?,
+            Signed::Whole(_) => return Err("a text stands above what is signed".to_owned()),
+        }
+        self.rest.iter().try_for_each(|rest| check_rest(rest))
     }
 }
 
@@ -73,6 +74,7 @@ fn multipart(parts: &Parts) -> Option<Piece<'_>> {
     is_signature.then_some(Piece {
         signed: Signed::Detached { text: first, signature },
         above: before,
+        text: first,
         rest: vec![after],
     })
 }
@@ -116,11 +118,29 @@ fn parameter(kind: &str, name: &str) -> Option<String> {
 /// A text between the lines with which gpg marks it.
 fn clear_signed(body: &[u8]) -> Option<Piece<'_>> {
     let (above, from_start) = body.split_at_checked(line(body, BEGIN)?)?;
-    // What a signature says of itself is not signed.
     let armor = line(from_start, SIGNATURE)?;
     let end = armor + line(&from_start[armor..], END)? + END.len();
     let (signed, below) = from_start.split_at_checked(end)?;
-    Some(Piece { signed: Signed::Whole(signed), above, rest: vec![&from_start[armor..end], below] })
+    // What a signature says of itself, before and behind the text, is not signed.
+    let (head, text) = headed(&from_start[..armor]);
+    Some(Piece {
+        signed: Signed::Whole(signed),
+        above,
+        text,
+        rest: vec![head, &from_start[armor..end], below],
+    })
+}
+
+/// What stands before and after the first empty line.
+fn headed(text: &[u8]) -> (&[u8], &[u8]) {
+    let mut at = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        at += line.len();
+        if line.trim_ascii().is_empty() {
+            break;
+        }
+    }
+    text.split_at(at)
 }
 
 /// Where the first line begins that begins with a mark.

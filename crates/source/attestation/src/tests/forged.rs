@@ -183,6 +183,59 @@ fn what_stands_above_a_clear_signed_text_is_not_signed() {
 }
 
 #[test]
+fn a_clear_signed_patch_is_the_one_that_was_signed() {
+    let mut place = Place::new();
+    let key = place.openpgp_key("asa@example.org");
+    let signed = |place: &Place, patch: &str| {
+        let signed = place.gpg(&["--local-user", &key, "--clear-sign"], patch.as_bytes());
+        let head = "From: A <asa@example.org>\nSubject: [PATCH] x\n\n";
+        head.to_owned() + std::str::from_utf8(&signed).unwrap()
+    };
+    let raw = signed(&place, "Why.\n\ndiff --git a/a b/a\n@@ -1 +1,2 @@\n a\n+b\n");
+    assert!(applied(raw.as_bytes()).1.contains("\n+b\n"));
+    assert!(place.signature(raw.as_bytes()).proves());
+    // The mark of a line that begins with a dash may stand before any line.
+    let marked = raw.replace("\n+b\n", "\n- +b\n");
+    place.refuses("mark", marked.as_bytes());
+    // gpg itself has marked the line that goes.
+    let raw = signed(&place, "Why.\n\ndiff --git a/a b/a\n@@ -1 +1 @@\n-a\n+b\n");
+    assert!(place.fault(raw.as_bytes()).contains("read in another way"));
+}
+
+#[test]
+fn a_text_that_is_not_read_is_not_signed() {
+    let mut place = Place::new();
+    place.ring();
+    place.domain_key("ed25519");
+    let html = MAIL.replace("text/plain", "text/html");
+    let fields = format!("{}:content-type:content-transfer-encoding", dkim::FIELDS);
+    assert_eq!(place.fault(&place.dkim_of(&html, &fields)), "no text in it is read");
+    let developer = String::from_utf8(place.ed25519()).unwrap().replace("text/plain", "text/html");
+    place.refuses("developer", developer.as_bytes());
+    let key = place.openpgp_key("asa@example.org");
+    let raw = place.multipart(&key, "text/html");
+    assert_eq!(place.fault(&raw), "no text in it is read");
+}
+
+#[test]
+fn all_that_the_developer_has_signed_is_read() {
+    let mut place = Place::new();
+    place.ring();
+    let signed = String::from_utf8(place.ed25519()).unwrap();
+    let (head, body) = signed.split_once("\n\n").unwrap();
+    let head = head.replace("text/plain; charset=utf-8", "multipart/mixed; boundary=part");
+    let part = |kind: &str| {
+        format!("--part\nContent-Type: text/{kind}; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n")
+    };
+    let (first, rest) = body.split_once("\n\n").unwrap();
+    let split =
+        |kind: &str| format!("{head}\n\n{}{first}\n\n{}{rest}\n--part--\n", part(kind), part("plain"));
+    let whole = place.signature(split("plain").as_bytes());
+    assert!(whole.proves(), "{whole:?}");
+    place.refuses("first part", split("html").as_bytes());
+}
+
+#[test]
 fn a_base_below_what_is_signed_is_not_signed() {
     let mut place = Place::new();
     place.ring();
@@ -211,9 +264,9 @@ fn fields_of_the_text_are_not_read_in_two_ways() {
     assert_eq!(applied(close.as_bytes()).0, "evil");
     place.refuses("close", close.as_bytes());
     // A text that names the author and the subject is read in one way.
-    let named = format!("{head}\n\nFrom: Åsa Öberg <asa@example.org>\nSubject: fs: größer\n\n{body}");
+    let named = format!("{head}\n\n\nFrom: Åsa Öberg <asa@example.org>\nSubject: fs: größer\n\n{body}");
     let signature = place.signature(named.as_bytes());
-    assert!(signature.proves(), "{signature:?}");
+    assert!(signature.proves() && applied(named.as_bytes()).1.contains("+b = c"), "{signature:?}");
 }
 
 #[test]

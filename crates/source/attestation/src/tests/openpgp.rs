@@ -7,8 +7,8 @@ const TEXT: &str = "Because.\n\ndiff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @
 
 impl Place {
     /// RFC 3156, 5.
-    fn multipart(&self, key: &str) -> Vec<u8> {
-        let part = format!("Content-Type: text/plain; charset=utf-8\n\n{TEXT}");
+    pub(super) fn multipart(&self, key: &str, kind: &str) -> Vec<u8> {
+        let part = format!("Content-Type: {kind}; charset=utf-8\n\n{TEXT}");
         let canonical = with_crlf(part.as_bytes());
         let signature = self.gpg(&["--local-user", key, "--armor", "--detach-sign"], &canonical);
         let signature = String::from_utf8(signature).unwrap();
@@ -24,7 +24,7 @@ impl Place {
 fn a_signed_part_is_that_of_a_key_with_the_senders_address() {
     let mut place = Place::new();
     let key = place.openpgp_key("asa@example.org");
-    let raw = place.multipart(&key);
+    let raw = place.multipart(&key, "text/plain");
     let signature = place.signature(&raw);
     assert!(signature.proves() && signature.key == key, "{signature:?}");
     assert_eq!(place.state(&with_crlf(&raw)), State::Good);
@@ -37,7 +37,7 @@ fn a_signed_part_is_that_of_a_key_with_the_senders_address() {
     let mut elsewhere = Place::new();
     assert!(matches!(elsewhere.state(&raw), State::UnknownKey(_)));
     let stranger = place.openpgp_key("eve@example.com");
-    let forged = place.multipart(&stranger);
+    let forged = place.multipart(&stranger, "text/plain");
     assert!(matches!(place.state(&forged), State::UnknownKey(_)));
 }
 
