@@ -44,7 +44,7 @@ impl Settings {
     /// When git refuses its configuration, and when a mask has no place for the id.
     pub fn read(link: &Link, context: &mut Context<'_>) -> Result<Self, Error> {
         let settings = history::settings(r"^(b4|lore)\.", context)?;
-        let setting = |key: &str| settings.get(key).map(String::as_str);
+        let setting = |key: &str| settings.last(key);
         let mut mail = Mask::new("b4.midmask", setting("b4.midmask").unwrap_or(MID_MASK))?;
         let mut search = Mask::new("b4.searchmask", setting("b4.searchmask").unwrap_or(SEARCH_MASK))?;
         let mut mirrors: Vec<String> = setting("lore.fallback").map(str::to_owned).into_iter().collect();

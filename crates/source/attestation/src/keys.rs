@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use history::Settings;
 use kernel::Context;
 use series::Mail;
 
@@ -45,21 +46,13 @@ impl Keys {
     /// When git refuses its configuration, and when a keyring is none.
     pub fn read(is_online: bool, context: &mut Context<'_>) -> Result<Self, Error> {
         let settings = history::settings(r"^(b4|patatt)\.", context)?;
-        let setting = |key: &str| settings.get(key).map(String::as_str);
-        let mut rings = Vec::new();
-        for key in ["patatt.keyringsrc", "b4.keyringsrc"] {
-            rings.extend(setting(key).map(|text| Keyring::parse(key, text)).transpose()?);
-        }
-        for text in RINGS {
-            rings.push(Keyring::parse("patatt.keyringsrc", text)?);
-        }
-        rings.extend(own_ring());
+        let setting = |key: &str| settings.last(key);
         let checks_dkim = setting("b4.attestation-check-dkim").is_none_or(|text| text != "no");
         let is_tofu = setting("b4.attestation-trust-model").is_some_and(|text| text == "tofu");
         let days = setting("b4.attestation-staleness-days").and_then(|text| text.parse().ok());
         Ok(Self {
             domains: DomainKeys::new((is_online && checks_dkim).then(Resolver::of_host)),
-            rings,
+            rings: rings(&settings)?,
             gnupg_home: setting("b4.attestation-gnupghome").map(PathBuf::from),
             trust: is_tofu.then(|| Trust::at(host::state_folder().join("keys"))),
             staleness: days.unwrap_or(STALENESS),
@@ -106,7 +99,31 @@ impl Keys {
     }
 }
 
-/// The keys that the user has given to patatt.
-fn own_ring() -> Option<Keyring> {
-    Some(Keyring::Folder(host::data_home()?.join("patatt/public")))
+/// The keyrings that the user names, then those of patatt.
+fn rings(settings: &Settings) -> Result<Vec<Keyring>, Error> {
+    let named = ["patatt.keyringsrc", "b4.keyringsrc"]
+        .into_iter()
+        .flat_map(|key| settings.all(key).map(move |text| (key, text)));
+    let usual = RINGS.into_iter().map(|text| ("patatt.keyringsrc", text));
+    let rings: Result<Vec<Keyring>, Error> =
+        named.chain(usual).map(|(key, text)| Keyring::parse(key, text)).collect();
+    let own = host::data_home().map(|home| Keyring::Folder(home.join("patatt/public")));
+    Ok(rings?.into_iter().chain(own).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_keyrings_count_that_the_user_names() {
+        let pairs =
+            [("b4.keyringsrc", "/three"), ("patatt.keyringsrc", "/one"), ("patatt.keyringsrc", "/two")];
+        let found = rings(&Settings::from_iter(pairs)).unwrap();
+        let named = ["/one", "/two", "/three"].map(|path| Keyring::Folder(path.into()));
+        assert_eq!(found[..3], named);
+        assert_eq!(found[3], Keyring::parse("patatt.keyringsrc", RINGS[0]).unwrap());
+        let wrong = rings(&Settings::from_iter([("b4.keyringsrc", "ref:x")])).unwrap_err();
+        assert!(wrong.to_string().starts_with("b4.keyringsrc: ref:x: "), "{wrong}");
+    }
 }

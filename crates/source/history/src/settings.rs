@@ -1,6 +1,5 @@
 //! What git's configuration says: the user's, and that of the repository in which kiln runs.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
@@ -21,21 +20,66 @@ pub fn setting(key: &str, context: &mut Context<'_>) -> Result<Option<String>, E
     Ok(found.map(|value| value.trim_end_matches('\n').to_owned()).filter(|value| !value.is_empty()))
 }
 
-/// The values of all keys that match a regular expression of git-config(1), such as `^(b4|patatt)\.`, by key in lower case; of
-/// several values the last one.
+/// The keys that match a regular expression of git-config(1), such as `^(b4|patatt)\.`.
 ///
 /// # Errors
 ///
 /// When git is missing, or refuses its configuration.
-pub fn settings(pattern: &str, context: &mut Context<'_>) -> Result<BTreeMap<String, String>, Error> {
+pub fn settings(pattern: &str, context: &mut Context<'_>) -> Result<Settings, Error> {
     let arguments = ["config", "--null", "--get-regexp", "--end-of-options", pattern];
     let found = answer(Path::new("."), &arguments, heed_variables, context)?.unwrap_or_default();
-    let pairs = found.split('\0').filter_map(|pair| pair.split_once('\n'));
-    Ok(pairs.map(|(key, value)| (key.to_lowercase(), value.to_owned())).collect())
+    Ok(found.split('\0').filter_map(|pair| pair.split_once('\n')).collect())
+}
+
+/// Keys in lower case with their values, in the order in which git reads them. An empty value is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings(Vec<(String, String)>);
+
+impl<'a> FromIterator<(&'a str, &'a str)> for Settings {
+    fn from_iter<P: IntoIterator<Item = (&'a str, &'a str)>>(pairs: P) -> Self {
+        Self(pairs.into_iter().map(|(key, value)| (key.to_lowercase(), value.to_owned())).collect())
+    }
+}
+
+impl Settings {
+    /// The value of a key that has one: the last, which may take back those before it.
+    pub fn last(&self, key: &str) -> Option<&str> {
+        self.values(key).next_back().filter(|value| !value.is_empty())
+    }
+
+    /// All values of a key that may have several.
+    pub fn all(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.values(key).filter(|value| !value.is_empty())
+    }
+
+    fn values(&self, key: &str) -> impl DoubleEndedIterator<Item = &str> {
+        self.0.iter().filter(move |(other, _)| other == key).map(|(_, value)| value.as_str())
+    }
 }
 
 /// A user may also say it in the environment: `GIT_CONFIG_COUNT`, `GIT_CONFIG_GLOBAL` and others of git-config(1).
 fn heed_variables(command: &mut Command) {
     let says = |name: &OsStr| name.as_encoded_bytes().starts_with(b"GIT_CONFIG");
     command.envs(std::env::vars_os().filter(|(name, _)| says(name)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_a_value_or_several() {
+        let pairs = [
+            ("patatt.keyringSrc", "one"),
+            ("b4.midmask", "x"),
+            ("patatt.keyringsrc", "two"),
+            ("b4.midmask", ""),
+        ];
+        let settings = Settings::from_iter(pairs);
+        assert_eq!(settings.all("patatt.keyringsrc").collect::<Vec<_>>(), ["one", "two"]);
+        assert_eq!(settings.last("patatt.keyringsrc"), Some("two"));
+        assert_eq!(settings.last("b4.midmask"), None, "it was taken back");
+        assert_eq!(settings.all("b4.midmask").collect::<Vec<_>>(), ["x"]);
+        assert_eq!((settings.last("b4.none"), settings.all("b4.none").next()), (None, None));
+    }
 }
