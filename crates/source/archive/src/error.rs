@@ -63,6 +63,14 @@ pub enum Error {
         /// What went wrong.
         reason: String,
     },
+    /// The server leads from an encrypted link to one that is not.
+    #[error("{host}: leads to {link}, which is not encrypted: correct the link, or give a mailbox with -m")]
+    Unencrypted {
+        /// The server.
+        host: String,
+        /// Where it leads.
+        link: String,
+    },
     /// The server sends more than a mailbox holds.
     #[error("{host}: sends more than {limit} MiB: give a mailbox with -m")]
     TooLarge {
@@ -83,7 +91,10 @@ impl Error {
             Self::NoArchive { .. } | Self::TooManyMails { .. } | Self::Mask { .. } | Self::Unknown { .. } => {
                 true
             }
-            Self::Status { .. } | Self::Unreachable { .. } | Self::TooLarge { .. } => false,
+            Self::Status { .. }
+            | Self::Unreachable { .. }
+            | Self::Unencrypted { .. }
+            | Self::TooLarge { .. } => false,
         }
     }
 

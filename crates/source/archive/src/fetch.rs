@@ -98,7 +98,8 @@ fn ask(agent: &Agent, method: Method, link: &str) -> Result<Answer, Error> {
             }
             301 | 302 | 303 | 307 | 308 => {
                 let location = response.headers().get("location").and_then(|value| value.to_str().ok());
-                let Some(next) = location.and_then(|location| led(&link, location)) else {
+                let next = location.map(|location| led(&link, location)).transpose()?.flatten();
+                let Some(next) = next else {
                     return Ok(Answer { link, body: None });
                 };
                 link = next;

@@ -71,11 +71,21 @@ pub(crate) fn host(link: &str) -> Option<&str> {
     rest.split('/').next().filter(|host| !host.is_empty())
 }
 
-/// Where a `Location` header leads from a link: to another link, or to another path of the same host.
-pub(crate) fn led(from: &str, location: &str) -> Option<String> {
-    if location.starts_with("http://") || location.starts_with("https://") {
-        return Some(location.to_owned());
+/// Where a `Location` header leads from a link: to another link, or to another path of the same host. Who can change an answer
+/// that is not encrypted must not be asked in place of a server that encrypts.
+pub(crate) fn led(from: &str, location: &str) -> Result<Option<String>, Error> {
+    if from.starts_with("https://") && location.starts_with("http://") {
+        let host = host(from).unwrap_or(from).to_owned();
+        return Err(Error::Unencrypted { host, link: location.to_owned() });
     }
+    if location.starts_with("http://") || location.starts_with("https://") {
+        return Ok(Some(location.to_owned()));
+    }
+    Ok(led_within(from, location))
+}
+
+/// Where a location without a scheme leads.
+fn led_within(from: &str, location: &str) -> Option<String> {
     let (scheme, _) = from.split_once("://")?;
     match location.strip_prefix("//") {
         Some(_) => Some(format!("{scheme}:{location}")),
@@ -142,15 +152,23 @@ mod tests {
             assert!(Mask::new("b4.midmask", wrong).is_err(), "{wrong}");
         }
         for (location, expected) in [
-            ("http://b/c", Some("http://b/c")),
+            ("https://b/c", Some("https://b/c")),
             ("//b/c", Some("https://b/c")),
             ("/c", Some("https://a/c")),
             ("c", None),
             ("file:///etc/passwd", None),
         ] {
-            assert_eq!(led("https://a/b/", location).as_deref(), expected, "{location}");
+            assert_eq!(led("https://a/b/", location).unwrap().as_deref(), expected, "{location}");
         }
+        assert_eq!(led("http://a/b/", "http://b/c").unwrap().as_deref(), Some("http://b/c"));
         assert_eq!(moved("https://a/b/c", "http://m:1/").as_deref(), Some("http://m:1/b/c"));
+    }
+
+    #[test]
+    fn no_link_leads_out_of_encryption() {
+        let error = led("https://a/b/", "http://b/c").unwrap_err();
+        assert!(matches!(&error, Error::Unencrypted { host, link } if host == "a" && link == "http://b/c"));
+        assert!(!error.is_usage() && !error.is_interrupt());
     }
 
     proptest! {
