@@ -38,10 +38,10 @@ struct Place {
 }
 
 impl Folder {
-    /// The archive at `path`: the folder with its epochs, or one epoch. Nothing if it is something else.
+    /// The archive at `path`: the folder with its epochs, or one epoch. Nothing if it is something else, such as a work tree.
     pub fn at(path: &Path) -> Option<Self> {
         let mut epochs = numbered(&path.join("git"));
-        if epochs.is_empty() && (is_repository(path) || path.join(".git").exists()) {
+        if epochs.is_empty() && is_repository(path) && is_epoch(path) {
             epochs.push(path.to_owned());
         }
         (!epochs.is_empty()).then(|| Self { path: path.to_owned(), epochs })
@@ -169,6 +169,16 @@ fn numbered(folder: &Path) -> Vec<PathBuf> {
 
 fn is_repository(path: &Path) -> bool {
     path.join("HEAD").is_file() && path.join("objects").is_dir()
+}
+
+/// Whether the newest commit of a repository brings a mail, or takes one back.
+fn is_epoch(path: &Path) -> bool {
+    // It takes no time that a user would want to stop.
+    let never = AtomicBool::new(false);
+    let Ok(mut objects) = Objects::named(["HEAD:m", "HEAD:d"], path, MAIL_MAX as u64, &never) else {
+        return false;
+    };
+    std::iter::from_fn(|| objects.read().ok().flatten()).any(|object| object.is_some())
 }
 
 #[cfg(test)]

@@ -120,4 +120,12 @@ fn other_repositories_are_no_archives() {
         assert!(error.is_usage() && error.to_string().contains("public-inbox"), "{error}");
     }
     assert_eq!(Folder::at(archive.place.path()), None);
+    let bare = archive.path().join("git/0.git");
+    for other in [archive.place.path().join("tree0"), archive.place.path().join("tree0/.git"), bare.clone()] {
+        assert_eq!(Folder::at(&other), None, "{}", other.display());
+    }
+    let taken_back = mail("a@x", "words", "");
+    archive.commit(0, "d", &taken_back);
+    assert!(Folder::at(&bare).is_some(), "its newest commit takes back a mail");
+    assert_eq!(Folder::at(&archive.place.path().join("tree0")), None, "it is a work tree");
 }
