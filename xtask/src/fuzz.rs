@@ -47,6 +47,7 @@ const TARGETS: &[Target] = &[
     plain("profile"),
     plain("symbols"),
     like("mailbox", "fuzz/examples/mailbox"),
+    like("signatures", "fuzz/examples/signatures"),
     like("changelog", "fuzz/examples/changelog"),
     like("requests", "fuzz/examples/requests"),
     like("segment", "fuzz/examples/segment"),

@@ -167,3 +167,19 @@ fn a_mail_without_a_signature_has_none() {
     assert_eq!(place.signatures(MAIL.as_bytes()), []);
     assert!(!Path::new(&place.path("gnupg/pubring.kbx")).exists(), "nobody was asked");
 }
+
+/// What the fuzz target takes for signed is so.
+#[test]
+fn the_examples_for_fuzzing_are_signed() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz");
+    let mut place = Place::new();
+    place.keys.domains = DomainKeys::new(None);
+    place.keys.domains.give(&fuzz.join("keys/zone")).unwrap();
+    place.keys.rings = vec![Keyring::Folder(fuzz.join("keys"))];
+    place.gpg(&["--import", fuzz.join("keys/openpgp.asc").to_str().unwrap()], b"");
+    for name in ["dkim", "developer", "clear", "multipart"] {
+        let raw = fs::read(fuzz.join("examples/signatures").join(name)).unwrap();
+        let signature = place.signature(&raw);
+        assert!(signature.proves(), "{name}: {signature:?}");
+    }
+}
