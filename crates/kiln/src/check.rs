@@ -20,7 +20,7 @@ use ledger::{Budget, CHECK, Figures, REQUEST};
 use report::check::Answer;
 
 use crate::cli::Check;
-use crate::failure::{FAULT, WrongUsage};
+use crate::failure::{FAULT, WrongUsage, complain};
 use crate::listeners::standard_output;
 use crate::{signals, terminal};
 use patches::Found;
@@ -32,8 +32,9 @@ const ANSWER: &str = "mail.txt";
 pub(crate) fn check(args: &Check, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let Found { patches, reply, name, note } = patches::find(args)?;
-    if args.mail.is_some() && reply.is_none() {
-        let text = format!("--mail: {name} was not sent, so there is nobody to answer");
+    let wanted = [(args.mail.is_some(), "--mail"), (args.send, "--send")].into_iter().find(|(said, _)| *said);
+    if let Some((_, option)) = wanted.filter(|_| reply.is_none()) {
+        let text = format!("{option}: {name} was not sent, so there is nobody to answer");
         return Err(WrongUsage(text).into());
     }
     let root = args.results.clone().unwrap_or_else(ledger::checks_root);
@@ -58,6 +59,14 @@ pub(crate) fn check(args: &Check, color: bool) -> Result<u8> {
     found.notes.splice(0..0, note);
     let answer = reply.map(|reply| answer(reply, &request, &name)).transpose()?;
     Results { args, kept: &kept, found: &found, answer: answer.as_ref() }.write(color)?;
+    // Standard output belongs to the check.
+    let mut tell = |line: &str| {
+        complain(line);
+        Ok(())
+    };
+    if args.send && !crate::mail::send(&[kept.path(ANSWER)], &mut tell)? {
+        return Ok(BROKEN);
+    }
     Ok(match found.verdict {
         Verdict::Same | Verdict::Better => 0,
         Verdict::Worse | Verdict::Different => FAULT,

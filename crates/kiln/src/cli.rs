@@ -18,6 +18,7 @@ mod check;
 mod exp;
 mod help;
 mod machine;
+mod mail;
 mod measure;
 mod policy;
 mod series;
@@ -28,6 +29,7 @@ pub(crate) use check::Check;
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
+pub(crate) use mail::{Mail, MailVerb};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
@@ -80,6 +82,9 @@ pub(crate) enum Verb {
     /// Build, test and compare the patches of a series, and write the answer to it
     #[command(after_help = help::CHECK)]
     Check(Box<Check>),
+    /// Send mail that you have read, such as answers of kiln check, and show what waits to be sent
+    #[command(after_help = help::MAIL)]
+    Mail(Mail),
     /// Read patch series from mail: revisions, patches, trailers
     #[command(after_help = help::SERIES)]
     Series(Series),

@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@mail`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept
@@ -25,6 +25,7 @@ mod input;
 mod kernels;
 mod kunit;
 mod listeners;
+mod mail;
 mod manual;
 mod measure;
 mod old_sessions;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Verb::Measure(args) => measure::measure(args, color),
         Verb::Exp(args) => exp::exp(args, color),
         Verb::Check(args) => check::check(args, color),
+        Verb::Mail(args) => mail::mail(args),
         Verb::Series(args) => series::series(args, color),
         Verb::Cases(args) => cases::cases(args),
         Verb::Kernels(args) => kernels::kernels(args, color),

@@ -38,6 +38,7 @@ const ORDER: &[&str] = &[
     "compare",
     "bisect",
     "check",
+    "outbox",
     "report",
     "kiln",
     "bench",

@@ -74,6 +74,9 @@ pub(crate) struct Check {
     /// Also write the answer to the series to this file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) mail: Option<PathBuf>,
+    /// Send the answer to the series
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) send: bool,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/checks]
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,

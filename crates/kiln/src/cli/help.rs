@@ -175,6 +175,18 @@ worse, kiln bisects for the patch. docs/checking.md describes it. Building patch
 network, and without your files, if this host allows namespaces. Exit codes: 0 if nothing became worse, 1 if something did, 2 \
 when the usage was wrong, 3 if there is no verdict.";
 
+/// Below the help of `kiln mail`.
+pub(super) const MAIL: &str = "\
+Examples:
+  kiln mail send mail.txt              queue this mail, and send all that is queued
+  kiln mail send                       send what could not be sent before
+  kiln mail                            list the outbox
+  kiln mail retry 4f1c                 send once more what was refused, or may not have arrived
+  kiln mail drop 4f1c                  remove it
+
+How mail is sent is what git's sendemail configuration says: git-send-email(1). The same mail is never sent twice. \
+docs/mail.md describes the outbox. Exit codes: 0, 2 when the usage was wrong, 3 when a mail was not sent.";
+
 /// Below the help of `kiln series`.
 pub(super) const SERIES: &str = "\
 Examples:

@@ -83,9 +83,11 @@ fn a_series_is_checked_on_its_base_and_gets_an_answer() {
     source.git(&["checkout", "--quiet", "main"]);
     source.git(&["branch", "--quiet", "-D", "topic"]);
     let before = source.listing();
-    let draft = place.path().join("draft");
-    let results = place.path().join("results");
-    let more = [&ONLY_BUILD[..], &["--mail", text(&draft), "--results", text(&results)]].concat();
+    let [draft, results, sent] = ["draft", "results", "sent"].map(|name| place.path().join(name));
+    let program = place.script("takes", &format!("echo \"$@\" > {0}; cat >> {0}", sent.display()));
+    place.file(".gitconfig", format!("[sendemail]\n\tsmtpServer = {}\n", program.display()));
+    let more = ["--mail", text(&draft), "--results", text(&results), "--send"];
+    let more = [&ONLY_BUILD[..], &more].concat();
     let call = check(&place, &source, text(&thread), &more).from(text(&source.path));
     let done = call.run_within(BUILD).expect(1);
     let found: SeriesCheck = done.stated();
@@ -105,6 +107,9 @@ fn a_series_is_checked_on_its_base_and_gets_an_answer() {
     assert!(draft.lines().all(|line| line.chars().count() <= 72), "{draft}");
     assert!(draft.contains("\nIn-Reply-To: <cover.") && draft.contains("kiln check cover."), "{draft}");
     assert!(!draft.contains("Tested-by") && !draft.contains(text(place.path())), "{draft}");
+    let sent = std::fs::read_to_string(sent).expect("sent");
+    assert!(sent.starts_with("-i -f m@example.net -- dev@example.org list@example.net\n"), "{sent}");
+    assert!(sent.ends_with(draft.split_once("\n\n").expect("a body").1), "{sent}");
     let folder = std::fs::read_dir(&results).expect("made").next().expect("one").expect("readable").path();
     for name in ["request.json", "check.json", "patches.mbx", "mail.txt"] {
         assert!(folder.join(name).is_file(), "{name}");

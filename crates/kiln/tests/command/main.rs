@@ -31,6 +31,7 @@
 //! * [`bisect_stopped`]: a search that is stopped goes on
 //! * [`bisect_bad_input`]: bisections that cannot be
 //! * [`series`]: mails become patches for git; [`checks`]: patches that are built, tested and compared
+//! * [`mails`]: mail that goes out
 //! * [`notes`]: what a build reports beside its result
 //! * [`bad_input`]: what a user can get wrong
 //!
@@ -65,6 +66,7 @@ mod killed;
 mod kvm;
 mod liars;
 mod ltp;
+mod mails;
 mod measure;
 mod measured;
 mod measured_roots;

@@ -30,4 +30,4 @@ pub use reading::read_bounded;
 pub use sandbox::{can_sandbox, sandbox};
 pub use scratch::give_scratch;
 pub use subordinate::{NEWUIDMAP, has_subordinate_ids, with_subordinate_ids};
-pub use task::Task;
+pub use task::{Task, nameless};

@@ -208,7 +208,11 @@ fn end(child: &mut Child) -> bool {
 }
 
 /// A file in memory that nobody else can see.
-fn nameless() -> io::Result<File> {
+///
+/// # Errors
+///
+/// When the host refuses it.
+pub fn nameless() -> io::Result<File> {
     Ok(rustix::fs::memfd_create("output", rustix::fs::MemfdFlags::CLOEXEC)?.into())
 }
 

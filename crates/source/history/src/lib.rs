@@ -32,5 +32,5 @@ pub use git::Repository;
 pub use mail_info::{MailParts, mail_info};
 pub use objects::{Object, Objects};
 pub use revert::revert;
-pub use settings::{Settings, setting, settings};
+pub use settings::{Settings, password, setting, settings};
 pub use walk::{COMMITS_MAX, Limits, Walk, walk};

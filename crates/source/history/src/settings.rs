@@ -1,13 +1,14 @@
 //! What git's configuration says: the user's, and that of the repository in which kiln runs.
 
 use std::ffi::OsStr;
+use std::io::{Seek, Write};
 use std::path::Path;
 use std::process::Command;
 
 use kernel::Context;
 
 use crate::Error;
-use crate::git::answer;
+use crate::git::{answer, run};
 
 /// The value of a key, such as `user.name`, if it has one.
 ///
@@ -29,6 +30,27 @@ pub fn settings(pattern: &str, context: &mut Context<'_>) -> Result<Settings, Er
     let arguments = ["config", "--null", "--get-regexp", "--end-of-options", pattern];
     let found = answer(Path::new("."), &arguments, heed_variables, context)?.unwrap_or_default();
     Ok(found.split('\0').filter_map(|pair| pair.split_once('\n')).collect())
+}
+
+/// The password of a user, from the helpers of git-credential(1); nothing if none has it. Nobody is asked on a terminal.
+///
+/// # Errors
+///
+/// When git is missing.
+pub fn password(url: &str, user: &str, context: &mut Context<'_>) -> Result<Option<String>, Error> {
+    let mut input = host::nameless().map_err(Error::io("make", Path::new("memory")))?;
+    let question = format!("url={url}\nusername={user}\n\n");
+    input
+        .write_all(question.as_bytes())
+        .and_then(|()| input.rewind())
+        .map_err(Error::io("write", Path::new("memory")))?;
+    let ask = |command: &mut Command| {
+        heed_variables(command);
+        command.stdin(input).env("GIT_TERMINAL_PROMPT", "0");
+    };
+    // Without a helper that has it, git fails.
+    let done = run(Path::new("."), &["credential", "fill"], ask, context)?;
+    Ok(done.output.lines().find_map(|line| line.strip_prefix("password=")).map(str::to_owned))
 }
 
 /// Keys in lower case with their values, in the order in which git reads them. An empty value is none.

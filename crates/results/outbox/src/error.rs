@@ -1,0 +1,78 @@
+//! Why mail cannot be queued or sent.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why mail cannot be queued or sent.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or folder of the host.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The refusal.
+        source: io::Error,
+    },
+    /// A file that is no mail that could be sent.
+    #[error("{path}: {reason}")]
+    NotAMail {
+        /// The file.
+        path: PathBuf,
+        /// What it lacks.
+        reason: String,
+    },
+    /// The file cannot be read, or is too large.
+    #[error(transparent)]
+    File(#[from] kernel::Error),
+    /// git cannot say how mail is sent.
+    #[error(transparent)]
+    History(#[from] history::Error),
+    /// git's configuration cannot be followed.
+    #[error("{0}")]
+    Settings(String),
+    /// Another kiln is sending.
+    #[error("{path}: another kiln is sending mail: wait until it has ended")]
+    Busy {
+        /// The outbox.
+        path: PathBuf,
+    },
+    /// No mail has this name.
+    #[error("no mail {name} in the outbox: `kiln mail` lists them")]
+    NoSuchMail {
+        /// The name, or its beginning.
+        name: String,
+    },
+    /// Several mails have a name that begins like this.
+    #[error("{count} mails in the outbox have names that begin with {name}: give more of it")]
+    Ambiguous {
+        /// The beginning.
+        name: String,
+        /// How many.
+        count: usize,
+    },
+}
+
+impl Error {
+    /// Whether the user asked for something that cannot be.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::NotAMail { .. } | Self::Settings(_) | Self::NoSuchMail { .. } | Self::Ambiguous { .. } => {
+                true
+            }
+            Self::File(error) => error.is_usage(),
+            Self::History(error) => error.is_usage(),
+            Self::Io { .. } | Self::Busy { .. } => false,
+        }
+    }
+
+    /// For `map_err` on files of the outbox.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+}

@@ -1,0 +1,22 @@
+//! Mail that goes out.
+//!
+//! * [`outbox`](mod@outbox): the queue on disk: nothing is sent twice, nothing is lost
+//! * [`message`]: what can be queued, with the headers that every mail needs
+//! * [`settings`]: how mail is sent, as git's `sendemail` configuration has it
+//! * [`mod@transport`]: what delivers a message: `smtp`, or `sendmail`, a program of this host; `delivery` chooses
+
+mod delivery;
+pub mod error;
+pub mod message;
+pub mod outbox;
+mod sendmail;
+pub mod settings;
+mod smtp;
+pub mod transport;
+
+pub use delivery::transport;
+pub use error::Error;
+pub use message::Message;
+pub use outbox::{Entry, Outbox, Queued, State};
+pub use settings::Settings;
+pub use transport::{Failure, Transport};
