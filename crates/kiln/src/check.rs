@@ -1,7 +1,9 @@
 //! `kiln check`: patches are built, tested and compared with what was there before.
 //!
 //! * [`patches`]: which patches, on which commit; [`request`]: what is asked of them
+//! * [`b4`]: the same as a check of b4
 
+mod b4;
 mod patches;
 mod request;
 
@@ -19,59 +21,82 @@ use lab::event::stamp;
 use ledger::{Budget, CHECK, Figures, REQUEST};
 use report::check::Answer;
 
-use crate::cli::Check;
+use crate::cli::{Check, HowToCheck};
 use crate::failure::{FAULT, WrongUsage, complain};
 use crate::listeners::standard_output;
 use crate::{signals, terminal};
 use patches::Found;
+
+pub(crate) use b4::b4_check;
 
 /// The file with the answer to a series.
 const ANSWER: &str = "mail.txt";
 
 /// Checks the patches and gives the exit code.
 pub(crate) fn check(args: &Check, color: bool) -> Result<u8> {
-    let interrupt = signals::interrupt_flag().context("signals")?;
-    let Found { patches, reply, name, note } = patches::find(args)?;
+    let mut found = patches::find(args)?;
+    let reply = found.reply.take();
     let wanted = [(args.mail.is_some(), "--mail"), (args.send, "--send")].into_iter().find(|(said, _)| *said);
     if let Some((_, option)) = wanted.filter(|_| reply.is_none()) {
-        let text = format!("{option}: {name} was not sent, so there is nobody to answer");
+        let text = format!("{option}: {} was not sent, so there is nobody to answer", found.name);
         return Err(WrongUsage(text).into());
     }
-    let root = args.results.clone().unwrap_or_else(ledger::checks_root);
-    let mut progress = terminal::Progress::new();
-    Budget::Checks.make_room(&root).iter().for_each(|note| progress.note(note));
-    let kept = Figures::create(&root, &stamp(Timestamp::now()))?;
-    let request = args.request(patches.keep(&kept, &args.tree)?);
-    kept.keep(REQUEST, &request)?;
-    note.iter().for_each(|note| progress.note(note));
-    let environment = Environment {
-        backend: &HostBackend,
-        interrupt: &interrupt,
-        sessions: ledger::default_root(),
-        bisections: ledger::bisections_root(),
-        measurements: ledger::figures_root(),
-    };
-    let mut found = ::check::check(&request, &environment, &mut |news| match news {
-        Progress::Working(text) => progress.tell(News::Step(&text)),
-        Progress::Known(text) | Progress::Note(text) => progress.note(&text),
-    })?;
-    drop(progress);
-    found.notes.splice(0..0, note);
-    let answer = reply.map(|reply| answer(reply, &request, &name)).transpose()?;
-    Results { args, kept: &kept, found: &found, answer: answer.as_ref() }.write(color)?;
+    let name = found.name.clone();
+    let checked = Checked::of(&args.how, found, args.how.build_only)?;
+    let answer = reply.map(|reply| answer(reply, &checked.request, &name)).transpose()?;
+    Results { args, checked: &checked, answer: answer.as_ref() }.write(color)?;
     // Standard output belongs to the check.
     let mut tell = |line: &str| {
         complain(line);
         Ok(())
     };
-    if args.send && !crate::mail::send(&[kept.path(ANSWER)], &mut tell)? {
+    if args.send && !crate::mail::send(&[checked.kept.path(ANSWER)], &mut tell)? {
         return Ok(BROKEN);
     }
-    Ok(match found.verdict {
-        Verdict::Same | Verdict::Better => 0,
-        Verdict::Worse | Verdict::Different => FAULT,
-        Verdict::Undecided => BROKEN,
-    })
+    Ok(checked.exit_code())
+}
+
+/// What came of patches, and where it is kept.
+struct Checked {
+    request: CheckRequest,
+    kept: Figures,
+    found: SeriesCheck,
+}
+
+impl Checked {
+    /// Checks patches while the user looks on, and keeps what was found.
+    fn of(how: &HowToCheck, Found { patches, note, .. }: Found, build_only: bool) -> Result<Self> {
+        let interrupt = signals::interrupt_flag().context("signals")?;
+        let root = how.results.clone().unwrap_or_else(ledger::checks_root);
+        let mut progress = terminal::Progress::new();
+        Budget::Checks.make_room(&root).iter().for_each(|note| progress.note(note));
+        let kept = Figures::create(&root, &stamp(Timestamp::now()))?;
+        let request = how.request(patches.keep(&kept, &how.tree)?, build_only);
+        kept.keep(REQUEST, &request)?;
+        note.iter().for_each(|note| progress.note(note));
+        let environment = Environment {
+            backend: &HostBackend,
+            interrupt: &interrupt,
+            sessions: ledger::default_root(),
+            bisections: ledger::bisections_root(),
+            measurements: ledger::figures_root(),
+        };
+        let mut found = ::check::check(&request, &environment, &mut |news| match news {
+            Progress::Working(text) => progress.tell(News::Step(&text)),
+            Progress::Known(text) | Progress::Note(text) => progress.note(&text),
+        })?;
+        found.notes.splice(0..0, note);
+        write(&kept.path(&format!("{CHECK}.json")), |out| report::check::json(&found, out))?;
+        Ok(Self { request, kept, found })
+    }
+
+    fn exit_code(&self) -> u8 {
+        match self.found.verdict {
+            Verdict::Same | Verdict::Better => 0,
+            Verdict::Worse | Verdict::Different => FAULT,
+            Verdict::Undecided => BROKEN,
+        }
+    }
 }
 
 /// What the answer says besides what was found.
@@ -84,15 +109,13 @@ fn answer(reply: series::Reply, request: &CheckRequest, name: &str) -> Result<An
 /// Where results go.
 struct Results<'a> {
     args: &'a Check,
-    kept: &'a Figures,
-    found: &'a SeriesCheck,
+    checked: &'a Checked,
     answer: Option<&'a Answer>,
 }
 
 impl Results<'_> {
     fn write(&self, color: bool) -> Result<()> {
-        let Self { args, kept, found, answer } = *self;
-        write(&kept.path(&format!("{CHECK}.json")), |out| report::check::json(found, out))?;
+        let Self { args, checked: Checked { kept, found, .. }, answer } = *self;
         if let Some(answer) = answer {
             let paths = [Some(kept.path(ANSWER)), args.mail.clone()];
             for path in paths.iter().flatten() {
@@ -105,8 +128,10 @@ impl Results<'_> {
         let width = crate::figures::width();
         standard_output(|out| report::check::text(found, width, color, out))?;
         let folder = report::safe(&kept.directory().display().to_string());
-        let also =
-            if answer.is_some() { format!("; the answer to the series is {ANSWER}") } else { String::new() };
+        let also = match answer {
+            Some(_) => format!("; {ANSWER} is the answer to the series"),
+            None => String::new(),
+        };
         Ok(standard_output(|out| writeln!(out, "\nresults in {folder}{also}"))?)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn complain(text: &str) {
 }
 
 /// What went wrong, without anything that a terminal obeys: compilers, packages and guests have a say in it.
-fn message(error: &anyhow::Error) -> String {
+pub(crate) fn message(error: &anyhow::Error) -> String {
     let causes = error.chain().map(ToString::to_string);
     let text = causes.fold("kiln".to_string(), |text, cause| {
         // Many an error says its cause itself.

@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         Verb::Measure(args) => measure::measure(args, color),
         Verb::Exp(args) => exp::exp(args, color),
         Verb::Check(args) => check::check(args, color),
+        Verb::B4Check(args) => check::b4_check(args),
         Verb::Mail(args) => mail::mail(args),
         Verb::Series(args) => series::series(args, color),
         Verb::Cases(args) => cases::cases(args),

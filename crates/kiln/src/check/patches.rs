@@ -9,7 +9,7 @@ use ledger::Figures;
 use report::series::{Findings, base_words};
 use series::{Assembled, Reply};
 
-use crate::cli::{Check, InTree, Source};
+use crate::cli::{Check, HowToCheck, InTree, Source};
 use crate::failure::WrongUsage;
 use crate::series::{heed, mails, written};
 
@@ -56,8 +56,7 @@ impl Patches {
 /// Finds the patches that were named.
 pub(super) fn find(args: &Check) -> Result<Found> {
     if let Some((first, last)) = range(&args.patches)? {
-        let patches = Patches::Commits { first, last };
-        return Ok(Found { patches, reply: None, name: args.patches.clone(), note: None });
+        return Ok(Found::commits(&args.patches, first, last));
     }
     let source = Source {
         source: Some(args.patches.clone()),
@@ -77,17 +76,30 @@ pub(super) fn find(args: &Check) -> Result<Found> {
     let policy = args.require_attestation.then_some(Policy::HardFail);
     let (policy, attested) = args.signatures.of(&source, policy, mails(&assembled))?;
     attested.as_ref().map_or(Ok(()), |attested| heed(policy, attested, &assembled))?;
-    let (revision, note) = args.base(&assembled)?;
-    let head = assembled.head().filter(|head| head.was_sent());
-    Ok(Found {
-        patches: Patches::Series { mbox: written(&assembled)?, revision },
-        reply: head.map(Reply::to),
-        name: head.map_or_else(|| PATCHES.to_owned(), |head| head.id.clone()),
-        note,
-    })
+    Found::series(&args.how, &assembled)
 }
 
-impl Check {
+impl Found {
+    /// Commits of the tree.
+    pub(super) fn commits(name: &str, first: String, last: String) -> Self {
+        let patches = Patches::Commits { first, last };
+        Self { patches, reply: None, name: name.to_owned(), note: None }
+    }
+
+    /// The patches of a revision.
+    pub(super) fn series(how: &HowToCheck, assembled: &Assembled<'_>) -> Result<Self> {
+        let (revision, note) = how.base(assembled)?;
+        let head = assembled.head().filter(|head| head.was_sent());
+        Ok(Self {
+            patches: Patches::Series { mbox: written(assembled)?, revision },
+            reply: head.map(Reply::to),
+            name: head.map_or_else(|| PATCHES.to_owned(), |head| head.id.clone()),
+            note,
+        })
+    }
+}
+
+impl HowToCheck {
     /// The commit that a series applies to, and why it is this one.
     fn base(&self, assembled: &Assembled<'_>) -> Result<(String, Option<String>)> {
         if let Some(base) = &self.base {

@@ -3,17 +3,17 @@
 use check::{CheckRequest, PatchesRequest};
 use lab::request::{ProgramRequest, Selection, Version};
 
-use crate::cli::Check;
+use crate::cli::HowToCheck;
 
-impl Check {
+impl HowToCheck {
     /// What is asked of these patches.
-    pub(super) fn request(&self, patches: PatchesRequest) -> CheckRequest {
+    pub(super) fn request(&self, patches: PatchesRequest, build_only: bool) -> CheckRequest {
         CheckRequest {
             version: Version,
             patches,
-            cases: (!self.build_only).then(|| self.cases()),
+            cases: (!build_only).then(|| self.cases()),
             case_limit: self.case_timeout,
-            operations: self.measure.clone(),
+            operations: if build_only { Vec::new() } else { self.measure.clone() },
             build: self.build.request(),
             machine: self.root.add_to(self.machine.request()),
         }
@@ -38,9 +38,9 @@ mod tests {
     fn request(words: &[String]) -> CheckRequest {
         let words = std::iter::once("kiln").chain(words.iter().map(String::as_str));
         let Verb::Check(args) = Cli::try_parse_from(words).unwrap().verb else { panic!("a check") };
-        let (mail, tree) = ("patches.mbx".into(), args.tree.clone());
-        let revision = args.base.clone().unwrap();
-        args.request(PatchesRequest::Series { mail, tree, revision })
+        let (mail, tree) = ("patches.mbx".into(), args.how.tree.clone());
+        let revision = args.how.base.clone().unwrap();
+        args.how.request(PatchesRequest::Series { mail, tree, revision }, args.how.build_only)
     }
 
     #[test]

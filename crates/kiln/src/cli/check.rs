@@ -19,18 +19,6 @@ pub(crate) struct Check {
     /// mail of the series, or a link to it; or commits of the tree, such as HEAD~3.. or v6.12..topic
     #[arg(value_name = "MAILBOX|MESSAGE-ID|RANGE")]
     pub(crate) patches: String,
-    /// The tree: a checkout or a bare repository, which stays as it is
-    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
-    pub(crate) tree: PathBuf,
-    /// The commit that the patches apply to [default: what the series says, else the newest to which it fits]
-    #[arg(long, value_name = "REVISION", help_heading = PATCHES)]
-    pub(crate) base: Option<String>,
-    /// A branch that may have the base; may be repeated [default: HEAD]
-    #[arg(long, short, value_name = "BRANCH", conflicts_with = "base", help_heading = PATCHES)]
-    pub(crate) branch: Vec<String>,
-    /// How many days before the series commits are tried
-    #[arg(long, value_name = "DAYS", default_value_t = history::DAYS, help_heading = PATCHES)]
-    pub(crate) guess_days: u32,
     /// Look for the message id here, and fetch nothing
     #[arg(long, short, value_name = "MAILBOX", help_heading = PATCHES)]
     pub(crate) mailbox: Option<PathBuf>,
@@ -45,6 +33,44 @@ pub(crate) struct Check {
     /// Refuse patches whose sender is not proved, as b4.attestation-policy = hardfail does
     #[arg(long, help_heading = PATCHES)]
     pub(crate) require_attestation: bool,
+    #[command(flatten)]
+    pub(crate) how: HowToCheck,
+    /// Print the check as JSON
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+    /// Also write the answer to the series to this file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) mail: Option<PathBuf>,
+    /// Send the answer to the series
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) send: bool,
+}
+
+/// `kiln b4-check`.
+#[derive(Debug, Args)]
+pub(crate) struct B4Check {
+    /// Only build up to the patch on standard input, and say what came of it
+    #[arg(long)]
+    pub(crate) patch: bool,
+    #[command(flatten)]
+    pub(crate) how: HowToCheck,
+}
+
+/// On which commit patches are checked, and what is asked of them.
+#[derive(Debug, Args)]
+pub(crate) struct HowToCheck {
+    /// The tree: a checkout or a bare repository, which stays as it is
+    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    pub(crate) tree: PathBuf,
+    /// The commit that the patches apply to [default: what the series says, else the newest to which it fits]
+    #[arg(long, value_name = "REVISION", help_heading = PATCHES)]
+    pub(crate) base: Option<String>,
+    /// A branch that may have the base; may be repeated [default: HEAD]
+    #[arg(long, short, value_name = "BRANCH", conflicts_with = "base", help_heading = PATCHES)]
+    pub(crate) branch: Vec<String>,
+    /// How many days before the series commits are tried
+    #[arg(long, value_name = "DAYS", default_value_t = history::DAYS, help_heading = PATCHES)]
+    pub(crate) guess_days: u32,
     /// Only build the patches
     #[arg(long, conflicts_with_all = ["suite", "kselftest", "case", "exec", "measure"])]
     pub(crate) build_only: bool,
@@ -68,15 +94,6 @@ pub(crate) struct Check {
     pub(crate) machine: MachineOptions,
     #[command(flatten)]
     pub(crate) root: RootOptions,
-    /// Print the check as JSON
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) json: bool,
-    /// Also write the answer to the series to this file
-    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
-    pub(crate) mail: Option<PathBuf>,
-    /// Send the answer to the series
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) send: bool,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/checks]
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,

@@ -175,6 +175,17 @@ worse, kiln bisects for the patch. docs/checking.md describes it. Building patch
 network, and without your files, if this host allows namespaces. Exit codes: 0 if nothing became worse, 1 if something did, 2 \
 when the usage was wrong, 3 if there is no verdict.";
 
+/// Below the help of `kiln b4-check`.
+pub(super) const B4_CHECK: &str = "\
+Examples, in the configuration of git:
+  [b4]
+      review-series-check-cmd = kiln b4-check --config tiny
+      review-perpatch-check-cmd = kiln b4-check --patch --config tiny
+
+It reads a mail of the series on standard input and prints what b4 shows, as JSON. The patches are those of b4's review branch, \
+which B4_TRACKING_FILE names, else those of the thread of the mail. What could not be checked is a warning. Exit codes are \
+those of kiln check, but 0 where something became worse: the output says it.";
+
 /// Below the help of `kiln mail`.
 pub(super) const MAIL: &str = "\
 Examples:

@@ -119,6 +119,78 @@ fn a_series_is_checked_on_its_base_and_gets_an_answer() {
     assert_eq!(source.git(&["status", "--porcelain"]), "", "{}", before.len());
 }
 
+#[test]
+fn b4_is_told_about_a_patch_and_about_a_series() {
+    let place = Place::new();
+    let source = place.source();
+    source.git(&["checkout", "--quiet", "-b", "b4/review/our-change"]);
+    source.write("fs/main.c", "int odd;\n");
+    let first = source.commit("fs: warn");
+    source.adds("kernel/new.c", "int broken;\n");
+    let mails = source.git(&["format-patch", "--stdout", "--thread", "--cover-letter", "main.."]);
+    source.adds("tracking", "of b4");
+    source.git(&["checkout", "--quiet", "main"]);
+    let tracked = format!(
+        "{{\"series\": {{\"change-id\": \"our-change\", \"expected\": 2, \"first-patch-commit\": \"{first}\"}}}}"
+    );
+    let tracked = place.file("tracking.json", tracked);
+    let starts: Vec<usize> = mails
+        .match_indices("From ")
+        .map(|(at, _)| at)
+        .filter(|&at| at == 0 || mails.as_bytes()[at - 1] == b'\n')
+        .collect();
+    let mail = |number: usize| {
+        let end = starts.get(number + 1).copied().unwrap_or(mails.len());
+        place.file(&format!("mail-{number}"), &mails[starts[number]..end])
+    };
+    let says = |number: usize, more: &[&str]| -> Vec<serde_json::Value> {
+        let arguments = [&["b4-check", "--tree", text(&source.path), "--config", "defconfig"], more].concat();
+        let call =
+            place.kiln(arguments).env("XDG_CACHE_HOME", place.path().join(CACHE)).env("HOME", place.path());
+        call.env("B4_TRACKING_FILE", text(&tracked))
+            .with_input(&mail(number))
+            .run_within(BUILD)
+            .expect(0)
+            .stated()
+    };
+    for (number, more, status, summary) in [
+        (0, &["--build-only"][..], "fail", "1/2 builds, 1 new warning; 2/2 does not build"),
+        (1, &["--patch"], "warn", "1/1 builds, 1 new warning"),
+        (2, &["--patch"], "fail", "2/2 does not build"),
+    ] {
+        let [result] = &says(number, more)[..] else { panic!("one result") };
+        assert_eq!((result["status"].as_str(), result["summary"].as_str()), (Some(status), Some(summary)));
+        assert_eq!(result["tool"], "kiln build");
+    }
+    let nowhere = "[b4]\n\tmidmask = http://127.0.0.1:1/%s\n";
+    place.file(".gitconfig", nowhere);
+    let call =
+        place.kiln(["b4-check", "--tree", text(&source.path)]).env("HOME", place.path()).with_input(&mail(0));
+    let done = call.run().expect(3);
+    let results: Vec<serde_json::Value> = done.stated();
+    assert_eq!(results[0]["status"], "warn", "{results:?}");
+    assert!(results[0]["summary"].as_str().expect("text").starts_with("not checked: "), "{results:?}");
+}
+
+#[test]
+fn builds_are_told_where_their_kernels_cannot_run() {
+    let place = Place::new();
+    let source = place.source();
+    source.git(&["checkout", "--quiet", "-b", "topic"]);
+    source.write("fs/main.c", "int odd;\n");
+    source.commit("fs: warn");
+    source.write("fs/main.c", "int mended;\n");
+    source.commit("fs: do not warn");
+    let run = |range: &str, code| {
+        check(&place, &source, range, &["--config", "defconfig", "--json"]).run_within(BUILD).expect(code)
+    };
+    let found: SeriesCheck = run("topic~1..topic", 3).stated();
+    assert_eq!((builds(&found), found.verdict), (vec!["built", "built"], Verdict::Undecided));
+    let [why] = &found.unchecked[..] else { panic!("{found:#?}") };
+    assert!(why.starts_with("cases: ") && why.contains("CONFIG_BLK_DEV_INITRD"), "{why}");
+    assert_eq!(run("main..topic", 1).stated::<SeriesCheck>().verdict, Verdict::Worse, "a warning is enough");
+}
+
 /// A tree whose image is one of two real kernels: that of `fs/main.c`.
 fn tree_with_kernels(place: &Place) -> Source {
     let source = place.source();
@@ -194,13 +266,18 @@ fn wrong_input_is_one_clear_message() {
         ("main..topic", &["--config", "no-such"], "there is no configuration"),
         ("main..topic", &["--tree", &nowhere], "nowhere"),
         (text(&thread), &["--require-attestation"], "nobody vouches for"),
+        ("main..topic", &["--case", "no-such/case"], "no-such/case"),
+        ("main..topic", &["--measure", "no-such/operation"], "no-such/operation"),
+        ("main..topic", &["--exec", "no-such-program"], "no-such-program: no such file"),
     ] {
-        let own = ["--config", "defconfig", "--build-only"];
-        let own = if more.iter().any(|word| word.starts_with("--build") || *word == "--config") {
-            &own[..0]
+        let says = |words: &[&str]| words.iter().any(|word| more.contains(word));
+        let config = if says(&["--config"]) { &[][..] } else { &["--config", "defconfig"] };
+        let only = if says(&["--build-only", "--case", "--exec", "--measure"]) {
+            &[][..]
         } else {
-            &own
+            &["--build-only"]
         };
+        let own = &[config, only].concat()[..];
         let tree = if more.contains(&"--tree") { vec![] } else { vec!["--tree", text(&source.path)] };
         let arguments = [&["check", patches], &tree[..], own, more].concat();
         let call =

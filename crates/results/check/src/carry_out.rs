@@ -30,6 +30,7 @@ pub fn check(
     environment: &Environment<'_>,
     emit: Emit<'_>,
 ) -> Result<SeriesCheck, Error> {
+    request.check()?;
     let Patches { base, commits, notes } = patches::find(request, environment, emit)?;
     let mut commits: Vec<_> = [base].into_iter().chain(commits).collect();
     let kernels = Building { request, environment }.all(&mut commits, emit)?;
@@ -43,20 +44,36 @@ pub fn check(
         costs: Vec::new(),
         operations: 0,
         verdict: Verdict::Undecided,
+        unchecked: Vec::new(),
         notes,
         reproduce: Vec::new(),
     };
     if let (Some(Some(before)), Some(Some(after))) = (kernels.first(), kernels.last()) {
         let compared = Compared { request, environment, sides: [before, after] };
-        environment.unless_interrupted(compared.cases(&mut found, emit))?;
-        environment.unless_interrupted(compared.operations(&mut found, emit))?;
-    } else {
-        found
-            .notes
-            .push("nothing was run: the kernels before and after the patches do not both build".to_owned());
+        let cases = environment.unless_interrupted(compared.cases(&mut found, emit));
+        found.unless("cases", cases)?;
+        let operations = environment.unless_interrupted(compared.operations(&mut found, emit));
+        found.unless("operations", operations)?;
+    } else if request.cases.is_some() || !request.operations.is_empty() {
+        let why = "nothing was run: the kernels before the first patch and after the last do not both build";
+        found.unchecked.push(why.to_owned());
     }
     found.verdict = verdict(&found);
     Ok(found)
+}
+
+impl SeriesCheck {
+    /// What came of a stage; if it could not be carried out, what is known of the others stays.
+    fn unless(&mut self, stage: &str, done: Result<(), Error>) -> Result<(), Error> {
+        match done {
+            Err(error) if error.is_interrupt() => Err(error),
+            Err(error) => {
+                self.unchecked.push(format!("{stage}: {error}"));
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
 }
 
 /// The kernels before the first patch and after the last.

@@ -26,6 +26,9 @@ pub struct SeriesCheck {
     pub operations: usize,
     /// What all of it comes to.
     pub verdict: Verdict,
+    /// What was asked for and could not be checked, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchecked: Vec<String>,
     /// Worth knowing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -5,9 +5,13 @@ use std::time::Duration;
 
 use bisect::AxisRequest;
 use kernel::Locator;
+use lab::prepare;
 use lab::request::words::Words;
-use lab::request::{BuildOptions, KernelRequest, MachineRequest, Selection, Version};
+use lab::request::{BuildOptions, KernelRequest, MachineRequest, ProgramRequest, Selection, Version};
+use lab::suites::{self, select::operations};
 use serde::{Deserialize, Serialize};
+
+use crate::Error;
 
 /// Patches that are built, tested and compared with what was there before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +98,21 @@ impl CheckRequest {
             None => words.flag("--build-only", true),
         }
         words.finish()
+    }
+
+    /// Checks what can be found to be wrong before anything is built.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let program = self.cases.as_ref().and_then(Selection::program);
+        if let Some(ProgramRequest { path, .. }) = program.filter(|program| !program.path.is_file()) {
+            return Err(Error::Usage(format!("--exec {}: no such file", path.display())));
+        }
+        if let Some(cases) = &self.cases {
+            cases.check().map_err(prepare::Error::from)?;
+        }
+        if !self.operations.is_empty() {
+            operations(&self.operations).map_err(|error| prepare::Error::from(suites::Error::from(error)))?;
+        }
+        Ok(())
     }
 
     /// The kernel of a commit of the tree.

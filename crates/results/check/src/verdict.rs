@@ -14,7 +14,7 @@ pub fn verdict(check: &SeriesCheck) -> Verdict {
     let has = |wanted: Change| changes.contains(&wanted);
     if has_bad_build(check) || has(Change::Worse) {
         Verdict::Worse
-    } else if check.base.build.locator().is_none() || has(Change::Undecided) {
+    } else if !check.unchecked.is_empty() || has(Change::Undecided) {
         Verdict::Undecided
     } else if has(Change::Different) {
         Verdict::Different
@@ -53,6 +53,10 @@ mod tests {
     }
 
     fn check(builds: Vec<Built>, changes: &[Change]) -> Verdict {
+        let unchecked = match builds.first() {
+            Some(Built::Failed { .. }) => vec!["cases: the base does not build".to_owned()],
+            _ => Vec::new(),
+        };
         let mut commits = builds.into_iter().map(|build| Commit { build, ..Commit::default() });
         let change = |change: &Change| CaseChange {
             case: "a".to_owned(),
@@ -72,6 +76,7 @@ mod tests {
             costs: Vec::new(),
             operations: 0,
             verdict: Verdict::Same,
+            unchecked,
             notes: Vec::new(),
             reproduce: Vec::new(),
         })

@@ -2,8 +2,9 @@
 //!
 //! * [`text()`]: for a terminal
 //! * [`json()`]: the whole check as one document
-//! * [`mail()`]: the answer to the series
+//! * [`mail()`]: the answer to the series; [`b4`]: what b4 shows in a review
 
+pub mod b4;
 mod json;
 mod mail;
 mod statement;

@@ -140,6 +140,9 @@ impl<W: Write> Draft<'_, W> {
     }
 
     fn end(&mut self) -> io::Result<()> {
+        for why in &self.check.unchecked {
+            self.prose(&format!("Not checked: {}.", safe_line(why)))?;
+        }
         if !self.answer.command.is_empty() {
             self.prose("To reproduce, in a checkout of the tree:")?;
             for line in folded(&self.answer.command) {

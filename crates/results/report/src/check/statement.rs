@@ -18,7 +18,9 @@ pub(super) fn verdict(check: &SeriesCheck) -> String {
     let because = match (check.verdict, findings.is_empty()) {
         (_, false) => findings.join("; "),
         (Verdict::Same, true) => same(check),
-        (_, true) => check.notes.last().map_or_else(|| "nothing is known".to_owned(), |note| safe_line(note)),
+        (_, true) => {
+            check.unchecked.first().map_or_else(|| "nothing changed".to_owned(), |why| safe_line(why))
+        }
     };
     format!("{}: {because}", check.verdict.name())
 }

@@ -100,6 +100,9 @@ impl<W: Write> Printer<'_, W> {
     }
 
     fn end(&mut self) -> io::Result<()> {
+        for why in &self.check.unchecked {
+            self.hanging("unchecked", &safe_line(why))?;
+        }
         for note in &self.check.notes {
             self.hanging("note", &safe_line(note))?;
         }

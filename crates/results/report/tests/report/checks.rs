@@ -6,7 +6,7 @@ use check::{
 use judge::Outcome;
 use lab::request::Version;
 use proptest::prelude::*;
-use report::check::{Answer, json, mail, text};
+use report::check::{Answer, b4, json, mail, text};
 use series::{Mail, Person, Reply};
 
 fn commit(digit: char, subject: &str, build: Built) -> Commit {
@@ -98,6 +98,7 @@ fn rich() -> SeriesCheck {
         costs,
         operations: 253,
         verdict: Verdict::Same,
+        unchecked: Vec::new(),
         notes: vec!["base 0000, as the series says".to_owned()],
         reproduce: vec!["kiln run built:0123456789ab".to_owned(), "kiln run built:fedcba987654".to_owned()],
     };
@@ -177,6 +178,22 @@ fn programs_get_the_sentence_and_the_whole_document() {
         "{read}"
     );
     assert_eq!(serde_json::from_slice::<SeriesCheck>(&out).unwrap(), rich());
+}
+
+#[test]
+fn b4_gets_a_column_for_each_stage() {
+    let written = |results: &[b4::CheckResult]| {
+        let mut out = Vec::new();
+        b4::json(results, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    insta::assert_snapshot!("check-b4", written(&b4::results(&rich(), false)));
+    let patch = written(&b4::results(&rich(), true));
+    assert!(patch.contains("\"status\": \"fail\"") && patch.contains("3/3 does not build"), "{patch}");
+    assert!(!patch.contains("fs/pipe.c") && !patch.contains("kiln cases"), "{patch}");
+    let same = written(&b4::results(&plain(), false));
+    assert!(same.matches("\"status\": \"pass\"").count() == 3 && !same.contains("details"), "{same}");
+    assert!(written(&b4::not_checked("offline")).contains("\"status\": \"warn\""));
 }
 
 proptest! {
