@@ -5,7 +5,7 @@
 
 mod licence;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -81,13 +81,23 @@ pub(crate) fn check() -> Result<()> {
     let policy: Policy = toml::from_str(&text).context(PATH)?;
     let arguments =
         ["metadata", "--format-version", "1", "--locked", "--all-features", "--filter-platform", TARGET];
-    let metadata: Metadata = serde_json::from_str(&output(&mut cargo(&arguments))?)?;
+    let mut metadata: Metadata = serde_json::from_str(&output(&mut cargo(&arguments))?)?;
+    let built = built()?;
+    metadata.packages.retain(|package| built.contains(&format!("{} v{}", package.name, package.version)));
     let findings = findings(&policy, &metadata);
     if !findings.is_empty() {
         bail!("{PATH} does not allow:\n{}", findings.join("\n"));
     }
     println!("dependencies: {} packages", metadata.packages.len());
     Ok(())
+}
+
+/// What is built, as `name vVersion`. `cargo metadata` also resolves what only a feature would turn on that is weak (`tokio?/rt`).
+fn built() -> Result<HashSet<String>> {
+    let arguments = ["tree", "--workspace", "--all-features", "--locked", "--target", TARGET];
+    let listed = output(&mut cargo(&[&arguments[..], &["--prefix", "none", "--format", "{p}"]].concat()))?;
+    let words = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    Ok(listed.lines().map(words).collect())
 }
 
 /// All that cargo-deny checks; advisories only where their list can be fetched.
