@@ -1,11 +1,12 @@
 //! `kiln check`: patches are built, tested and compared with what was there before.
 //!
 //! * [`patches`]: which patches, on which commit; [`request`]: what is asked of them
-//! * [`b4`]: the same as a check of b4
+//! * [`mod@watch`]: every series that arrives; [`b4`]: the same as a check of b4
 
 mod b4;
 mod patches;
 mod request;
+mod watch;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -34,23 +35,18 @@ const ANSWER: &str = "mail.txt";
 
 /// Checks the patches and gives the exit code.
 pub(crate) fn check(args: &Check, color: bool) -> Result<u8> {
-    let mut found = patches::find(args)?;
-    let reply = found.reply.take();
+    if let Some(mailbox) = &args.watch {
+        return watch::watch(args, mailbox);
+    }
+    let found = patches::find(args)?;
     let wanted = [(args.mail.is_some(), "--mail"), (args.send, "--send")].into_iter().find(|(said, _)| *said);
-    if let Some((_, option)) = wanted.filter(|_| reply.is_none()) {
+    if let Some((_, option)) = wanted.filter(|_| found.reply.is_none()) {
         let text = format!("{option}: {} was not sent, so there is nobody to answer", found.name);
         return Err(WrongUsage(text).into());
     }
-    let name = found.name.clone();
     let checked = Checked::of(&args.how, found, args.how.build_only)?;
-    let answer = reply.map(|reply| answer(reply, &checked.request, &name)).transpose()?;
-    Results { args, checked: &checked, answer: answer.as_ref() }.write(color)?;
-    // Standard output belongs to the check.
-    let mut tell = |line: &str| {
-        complain(line);
-        Ok(())
-    };
-    if args.send && !crate::mail::send(&[checked.kept.path(ANSWER)], &mut tell)? {
+    checked.print(args, color)?;
+    if args.send && !checked.send()? {
         return Ok(BROKEN);
     }
     Ok(checked.exit_code())
@@ -58,14 +54,15 @@ pub(crate) fn check(args: &Check, color: bool) -> Result<u8> {
 
 /// What came of patches, and where it is kept.
 struct Checked {
-    request: CheckRequest,
     kept: Figures,
     found: SeriesCheck,
+    answer: Option<Answer>,
 }
 
 impl Checked {
     /// Checks patches while the user looks on, and keeps what was found.
-    fn of(how: &HowToCheck, Found { patches, note, .. }: Found, build_only: bool) -> Result<Self> {
+    fn of(how: &HowToCheck, patches: Found, build_only: bool) -> Result<Self> {
+        let Found { patches, reply, name, note } = patches;
         let interrupt = signals::interrupt_flag().context("signals")?;
         let root = how.results.clone().unwrap_or_else(ledger::checks_root);
         let mut progress = terminal::Progress::new();
@@ -87,7 +84,44 @@ impl Checked {
         })?;
         found.notes.splice(0..0, note);
         write(&kept.path(&format!("{CHECK}.json")), |out| report::check::json(&found, out))?;
-        Ok(Self { request, kept, found })
+        let answer = reply.map(|reply| answer(reply, &request, &name)).transpose()?;
+        if let Some(answer) = &answer {
+            write(&kept.path(ANSWER), |out| report::check::mail(&found, answer, out))?;
+        }
+        Ok(Self { kept, found, answer })
+    }
+
+    /// Prints what was found, and writes the answer where the user wants it.
+    fn print(&self, args: &Check, color: bool) -> Result<()> {
+        let Self { found, answer, .. } = self;
+        if let Some((path, answer)) = args.mail.as_ref().zip(answer.as_ref()) {
+            write(path, |out| report::check::mail(found, answer, out))?;
+        }
+        if args.json {
+            return Ok(standard_output(|out| report::check::json(found, out))?);
+        }
+        let width = crate::figures::width();
+        standard_output(|out| report::check::text(found, width, color, out))?;
+        let also = match answer {
+            Some(_) => format!("; {ANSWER} is the answer to the series"),
+            None => String::new(),
+        };
+        Ok(standard_output(|out| writeln!(out, "\nresults in {}{also}", self.place()))?)
+    }
+
+    /// Sends the answer; false if it was not sent.
+    fn send(&self) -> Result<bool> {
+        // Standard output belongs to the check.
+        let mut tell = |line: &str| {
+            complain(line);
+            Ok(())
+        };
+        crate::mail::send(&[self.kept.path(ANSWER)], &mut tell)
+    }
+
+    /// Where it is kept, for people.
+    fn place(&self) -> String {
+        report::safe(&self.kept.directory().display().to_string())
     }
 
     fn exit_code(&self) -> u8 {
@@ -104,36 +138,6 @@ fn answer(reply: series::Reply, request: &CheckRequest, name: &str) -> Result<An
     let interrupt = signals::interrupt_flag().context("signals")?;
     let sender = crate::find::in_context(&interrupt, crate::series::Committer::read)?;
     Ok(Answer { reply, sender: sender.map(|sender| sender.0), command: request.words(name, ".") })
-}
-
-/// Where results go.
-struct Results<'a> {
-    args: &'a Check,
-    checked: &'a Checked,
-    answer: Option<&'a Answer>,
-}
-
-impl Results<'_> {
-    fn write(&self, color: bool) -> Result<()> {
-        let Self { args, checked: Checked { kept, found, .. }, answer } = *self;
-        if let Some(answer) = answer {
-            let paths = [Some(kept.path(ANSWER)), args.mail.clone()];
-            for path in paths.iter().flatten() {
-                write(path, |out| report::check::mail(found, answer, out))?;
-            }
-        }
-        if args.json {
-            return Ok(standard_output(|out| report::check::json(found, out))?);
-        }
-        let width = crate::figures::width();
-        standard_output(|out| report::check::text(found, width, color, out))?;
-        let folder = report::safe(&kept.directory().display().to_string());
-        let also = match answer {
-            Some(_) => format!("; {ANSWER} is the answer to the series"),
-            None => String::new(),
-        };
-        Ok(standard_output(|out| writeln!(out, "\nresults in {folder}{also}"))?)
-    }
 }
 
 fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {

@@ -1,8 +1,8 @@
 //! Ctrl-C and its relatives.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -15,8 +15,17 @@ use judge::exit::INTERRUPTED;
 /// process group.
 const ONE_INTERRUPT: Duration = Duration::from_millis(500);
 
-/// A flag that is set when the user wants to stop; the second time kiln ends at once.
+/// A flag that is set when the user wants to stop; the second time kiln ends at once. It is the same for all.
 pub(crate) fn interrupt_flag() -> io::Result<Arc<AtomicBool>> {
+    static FLAG: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+    let mut flag = FLAG.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(flag) = &*flag {
+        return Ok(Arc::clone(flag));
+    }
+    Ok(Arc::clone(flag.insert(listen()?)))
+}
+
+fn listen() -> io::Result<Arc<AtomicBool>> {
     let interrupt = Arc::new(AtomicBool::new(false));
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let flag = Arc::clone(&interrupt);

@@ -55,11 +55,12 @@ impl Patches {
 
 /// Finds the patches that were named.
 pub(super) fn find(args: &Check) -> Result<Found> {
-    if let Some((first, last)) = range(&args.patches)? {
-        return Ok(Found::commits(&args.patches, first, last));
+    let patches = args.patches.as_deref().unwrap_or_default();
+    if let Some((first, last)) = range(patches)? {
+        return Ok(Found::commits(patches, first, last));
     }
     let source = Source {
-        source: Some(args.patches.clone()),
+        source: Some(patches.to_owned()),
         mailbox: args.mailbox.clone(),
         no_cache: args.no_cache,
         revision: args.revision,
@@ -73,10 +74,15 @@ pub(super) fn find(args: &Check) -> Result<Found> {
         let text = format!("{}: {missing} of {} patches are missing", source.name(), assembled.total);
         return Err(WrongUsage(text).into());
     }
+    vouched(args, &source, &assembled)
+}
+
+/// The patches of a whole revision, unless nobody vouches for them and the user wants that.
+pub(super) fn vouched(args: &Check, source: &Source, assembled: &Assembled<'_>) -> Result<Found> {
     let policy = args.require_attestation.then_some(Policy::HardFail);
-    let (policy, attested) = args.signatures.of(&source, policy, mails(&assembled))?;
-    attested.as_ref().map_or(Ok(()), |attested| heed(policy, attested, &assembled))?;
-    Found::series(&args.how, &assembled)
+    let (policy, attested) = args.signatures.of(source, policy, mails(assembled))?;
+    attested.as_ref().map_or(Ok(()), |attested| heed(policy, attested, assembled))?;
+    Found::series(&args.how, assembled)
 }
 
 impl Found {

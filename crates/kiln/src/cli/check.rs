@@ -17,8 +17,11 @@ const PATCHES: &str = "Patches";
 pub(crate) struct Check {
     /// The patches: an mbox, a maildir, a folder of patches, an archive of public-inbox in git, or -; the message id of a
     /// mail of the series, or a link to it; or commits of the tree, such as HEAD~3.. or v6.12..topic
-    #[arg(value_name = "MAILBOX|MESSAGE-ID|RANGE")]
-    pub(crate) patches: String,
+    #[arg(value_name = "MAILBOX|MESSAGE-ID|RANGE", required_unless_present = "watch")]
+    pub(crate) patches: Option<String>,
+    /// Check every series that arrives in this maildir, mbox or folder from now on, until kiln is stopped
+    #[arg(long, value_name = "MAILBOX", conflicts_with_all = ["patches", "mailbox", "revision", "mail"], help_heading = PATCHES)]
+    pub(crate) watch: Option<PathBuf>,
     /// Look for the message id here, and fetch nothing
     #[arg(long, short, value_name = "MAILBOX", help_heading = PATCHES)]
     pub(crate) mailbox: Option<PathBuf>,

@@ -169,6 +169,7 @@ Examples:
   kiln check HEAD~3.. --tree ~/linux                   your own commits, before you send them
   kiln check 1-a@example.org --tree . --suite full     a series that is fetched, with all cases of kiln
   kiln check fix.patch --tree . --build-only --make W=1
+  kiln check --watch ~/Mail/linux --tree ~/linux       every series that arrives
 
 Each patch is built on the one before. The kernels before the first and after the last run the same cases; where one became \
 worse, kiln bisects for the patch. docs/checking.md describes it. Building patches runs code of their senders: without a \

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use check::{Built, Change, Culprit, SeriesCheck, Verdict};
 
+use rustix::process::Signal;
+
 use crate::support::source::Source;
 use crate::support::{BUILD, Call, Done, KERNEL, Place, cache, kernel_of, text};
 
@@ -33,6 +35,15 @@ fn mails(place: &Place, source: &Source, more: &[&str]) -> PathBuf {
     let fixed = ["format-patch", "--stdout", "--thread", "--cover-letter", "--to=list@example.net"];
     let mails = source.git(&[&fixed, more, &["main..topic"]].concat());
     place.file("thread.mbx", format!("{mails}\n"))
+}
+
+/// The mails that git has written, one after the other.
+fn one_by_one(mails: &str) -> Vec<&str> {
+    let is_start = |at: usize| at == 0 || mails.as_bytes()[at - 1] == b'\n';
+    let starts: Vec<usize> =
+        mails.match_indices("From ").map(|(at, _)| at).filter(|&at| is_start(at)).collect();
+    let ends = starts.iter().skip(1).copied().chain([mails.len()]);
+    starts.iter().zip(ends).map(|(&start, end)| &mails[start..end]).collect()
 }
 
 const ONLY_BUILD: [&str; 4] = ["--config", "defconfig", "--build-only", "--json"];
@@ -134,15 +145,7 @@ fn b4_is_told_about_a_patch_and_about_a_series() {
         "{{\"series\": {{\"change-id\": \"our-change\", \"expected\": 2, \"first-patch-commit\": \"{first}\"}}}}"
     );
     let tracked = place.file("tracking.json", tracked);
-    let starts: Vec<usize> = mails
-        .match_indices("From ")
-        .map(|(at, _)| at)
-        .filter(|&at| at == 0 || mails.as_bytes()[at - 1] == b'\n')
-        .collect();
-    let mail = |number: usize| {
-        let end = starts.get(number + 1).copied().unwrap_or(mails.len());
-        place.file(&format!("mail-{number}"), &mails[starts[number]..end])
-    };
+    let mail = |number: usize| place.file(&format!("mail-{number}"), one_by_one(&mails)[number]);
     let says = |number: usize, more: &[&str]| -> Vec<serde_json::Value> {
         let arguments = [&["b4-check", "--tree", text(&source.path), "--config", "defconfig"], more].concat();
         let call =
@@ -189,6 +192,60 @@ fn builds_are_told_where_their_kernels_cannot_run() {
     let [why] = &found.unchecked[..] else { panic!("{found:#?}") };
     assert!(why.starts_with("cases: ") && why.contains("CONFIG_BLK_DEV_INITRD"), "{why}");
     assert_eq!(run("main..topic", 1).stated::<SeriesCheck>().verdict, Verdict::Worse, "a warning is enough");
+}
+
+#[test]
+fn every_series_that_arrives_is_checked_once() {
+    let place = Place::new();
+    let source = place.source();
+    let maildir = place.path().join("maildir");
+    for folder in ["cur", "new", "tmp"] {
+        std::fs::create_dir_all(maildir.join(folder)).expect("writable");
+    }
+    let series = |name: &str, texts: &[&str]| {
+        source.git(&["checkout", "--quiet", "-B", "topic", "main"]);
+        for text in texts {
+            source.write("fs/main.c", text);
+            source.commit(&format!("{name}: {text}"));
+        }
+        let mails = source.git(&["format-patch", "--stdout", "--thread", "--base=main", "main..topic"]);
+        source.git(&["checkout", "--quiet", "main"]);
+        mails
+    };
+    let arrives = |name: &str, mail: &str| {
+        std::fs::write(maildir.join("new").join(name), format!("{mail}\n")).expect("writable");
+    };
+    arrives("1", &series("old", &["int old;\n"]));
+    let watches = || {
+        let arguments = ["check", "--watch", text(&maildir), "--tree", text(&source.path)];
+        let call = place.kiln([&arguments, &ONLY_BUILD[..3]].concat());
+        call.env("XDG_CACHE_HOME", place.path().join(CACHE)).env("HOME", place.path()).start()
+    };
+    let kiln = watches();
+    kiln.await_stderr("1 series are there already");
+    let mails = series("new", &["int new;\n", "int odd;\n"]);
+    let [first, second] = one_by_one(&mails)[..] else { panic!("two mails") };
+    arrives("2", second);
+    arrives("3", first);
+    kiln.await_stdout("\"new: int new;\": worse: patch 2 of 2 adds 1 new warning\n");
+    let strange = series("strange", &["int strange;\n"])
+        .replace("base-commit: ", "base: ")
+        .replace("\nindex ", "\nindex abcdef0");
+    arrives("4", &strange);
+    kiln.await_stderr("\"strange: int strange;\" was not checked: ");
+    kiln.signal(Signal::INT);
+    let done = kiln.wait().expect(130);
+    assert!(
+        done.stdout.matches("results in").count() == 1 && !done.stdout.contains("old"),
+        "{}",
+        done.stdout
+    );
+    arrives("5", &series("later", &["int later;\n"]));
+    let kiln = watches();
+    kiln.await_stdout("\"later: int later;\": same: the patch builds\n");
+    kiln.signal(Signal::INT);
+    let done = kiln.wait().expect(130);
+    assert_eq!(done.stdout.matches("results in").count(), 1, "{}", done.stdout);
 }
 
 /// A tree whose image is one of two real kernels: that of `fs/main.c`.

@@ -294,8 +294,17 @@ impl Running {
 
     /// Waits until this is said on standard error.
     pub(crate) fn await_stderr(&self, text: &str) {
-        let stderr = || std::fs::read_to_string(self.output.join("stderr")).unwrap_or_default();
-        until(text, || stderr().contains(text).then_some(()));
+        self.await_output("stderr", text);
+    }
+
+    /// Waits until this is printed.
+    pub(crate) fn await_stdout(&self, text: &str) {
+        self.await_output("stdout", text);
+    }
+
+    fn await_output(&self, name: &str, text: &str) {
+        let output = || std::fs::read_to_string(self.output.join(name)).unwrap_or_default();
+        until(text, || output().contains(text).then_some(()));
     }
 
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {

@@ -1,7 +1,7 @@
 //! What `kiln check` prints.
 //!
 //! * [`text()`]: for a terminal
-//! * [`json()`]: the whole check as one document
+//! * [`line()`]: in a line; [`json()`]: the whole check as one document
 //! * [`mail()`]: the answer to the series; [`b4`]: what b4 shows in a review
 
 pub mod b4;
@@ -12,4 +12,5 @@ mod text;
 
 pub use json::json;
 pub use mail::{Answer, mail};
+pub use statement::verdict as line;
 pub use text::text;

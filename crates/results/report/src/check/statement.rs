@@ -8,7 +8,8 @@ use crate::safe::safe_line;
 const NAMED: usize = 3;
 
 /// The verdict with what speaks for it, the worst first.
-pub(super) fn verdict(check: &SeriesCheck) -> String {
+#[must_use]
+pub fn verdict(check: &SeriesCheck) -> String {
     let mut findings = findings(check);
     let more = findings.len().saturating_sub(NAMED);
     findings.truncate(NAMED);
