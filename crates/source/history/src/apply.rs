@@ -8,6 +8,7 @@ use series::{Composed, patches};
 use crate::Error;
 use crate::change::{Change, describe};
 use crate::git::Repository;
+use crate::pickaxe::conflict;
 use crate::scratch::{Author, Draft, ScratchRepository};
 
 /// The file of the scratch with the patch that is being applied.
@@ -45,7 +46,8 @@ pub fn apply_series(
         scratch.write(DIFF, &patch.patch)?;
         if let Some(reason) = refusal(&scratch, context)? {
             let (subject, base) = (patch.subject.clone(), base.to_owned());
-            return Err(Error::DoesNotApply { number, count, subject, reason, base });
+            let conflict = conflict(&scratch, &parent, &patch.patch, &reason, context)?.map(Box::new);
+            return Err(Error::DoesNotApply { number, count, subject, reason, base, conflict });
         }
         let tree = scratch.must(&["write-tree"], |_| {}, context)?;
         let address = known(&patch.author.address, UNKNOWN);

@@ -1,9 +1,11 @@
-//! What can go wrong with a history, or with a series on top of it. Each message is one line.
+//! What can go wrong with a history, or with a series on top of it. Each message is one line; a second one says what a patch is in conflict with.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use host::task::Failure;
+
+use crate::conflict::Conflict;
 
 /// Why there is no history to walk, no change, or no series to apply.
 #[derive(Debug, thiserror::Error)]
@@ -130,7 +132,7 @@ pub enum Error {
         days: u32,
     },
     /// A patch that does not fit what lies below it.
-    #[error("patch {number} of {count} (\"{subject}\") does not apply: {reason}; is {base} its base?")]
+    #[error("patch {number} of {count} (\"{subject}\") does not apply: {reason}; is {base} its base?{}", against(conflict.as_deref()))]
     DoesNotApply {
         /// Which one of the series, from 1.
         number: usize,
@@ -142,7 +144,13 @@ pub enum Error {
         reason: String,
         /// As the base was given.
         base: String,
+        /// What stands against it, if that is known.
+        conflict: Option<Box<Conflict>>,
     },
+}
+
+fn against(conflict: Option<&Conflict>) -> String {
+    conflict.map(|conflict| format!("\nkiln: {conflict}")).unwrap_or_default()
 }
 
 impl Error {

@@ -1,7 +1,7 @@
 //! git: the commits between two ends, one change taken back, the patches of a series as commits, and work trees.
 //!
 //! [`Repository`] is the user's. [`walk()`] lists commits, [`change()`] describes one, [`revert()`] takes one back, [`apply_series`]
-//! puts the patches of [`series`] on top of one; the last two work in a `scratch` repository. [`Objects`] reads many objects.
+//! puts the patches of [`series`] on top of one, and says with which commit one of them is in [`Conflict`]; the last two work in a `scratch` repository. [`Objects`] reads many objects.
 //!
 //! Nothing of the user's is written. What is made lies in kiln's own objects, where a
 //! [`Locator`](kernel::Locator) finds it by its hash as it finds any other commit, and the same input makes
@@ -12,10 +12,12 @@ mod apply;
 mod base;
 mod change;
 mod checkout;
+mod conflict;
 mod error;
 mod git;
 mod mail_info;
 mod objects;
+mod pickaxe;
 mod revert;
 mod scratch;
 mod settings;
@@ -27,6 +29,7 @@ pub use apply::apply_series;
 pub use base::{Base, Clues, DAYS, Reason, base};
 pub use change::{Change, FILES_MAX, change};
 pub use checkout::{Changes, changes_in_checkout};
+pub use conflict::Conflict;
 pub use error::Error;
 pub use git::Repository;
 pub use mail_info::{MailParts, mail_info};

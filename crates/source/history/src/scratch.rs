@@ -66,6 +66,11 @@ impl<'a> ScratchRepository<'a> {
         Ok(scratch)
     }
 
+    /// Whether objects may have to be fetched.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.remotes.iter().any(|(name, _)| name.ends_with(".promisor"))
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }

@@ -152,7 +152,7 @@ pub(super) fn check(bisection: &Bisection, check: &Check) -> [String; 4] {
     [fit(&safe_line(&what), NAME_MAX), expected.to_owned(), seen, result]
 }
 
-/// [`check`] as a sentence without a full stop.
+/// [`check()`] as a sentence without a full stop.
 pub(super) fn check_in_words(bisection: &Bisection, check: &Check) -> String {
     let [what, expected, seen, result] = self::check(bisection, check);
     let seen = if seen.is_empty() { seen } else { format!(", {seen}") };

@@ -205,7 +205,9 @@ fn a_patch_that_was_made_on_something_else_is_merged() {
     // What stands beside the change differs, so that it does not apply as it is.
     let other = place.commit("a", "one\n2\n3\n", "other");
     let text = place.series_refusal(&mbox);
-    assert!(text.contains("patch 1 of 3 (\"mm: first\") does not apply: a:1; is main its base?"), "{text}");
+    assert!(text.contains("patch 1 of 3 (\"mm: first\") does not apply: a:1; is main its base?\n"), "{text}");
+    let removed = format!("expects `1`, which {} (\"other\") removed", &other[..12]);
+    assert!(text.contains("kiln: the hunk `@@ -1,3 +1,3 @@` ") && text.ends_with(&removed), "{text}");
     write(&place.tree().join("long"), (0..20).map(|line| format!("{line}\n")).collect::<String>());
     place.commit("x", "", "long");
     let long = |from: &str, to: &str| {
