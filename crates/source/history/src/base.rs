@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Seek, Write};
-use std::path::Path;
+use std::path::{Component, Path};
 use std::process::Command;
 
 use kernel::Context;
@@ -17,6 +17,12 @@ pub const DAYS: u32 = 14;
 /// Most commits that are tried, and most files of a commit that are looked up.
 const CANDIDATES_MAX: usize = 200;
 const LOOKUPS_MAX: usize = 200_000;
+
+/// Longest path, in bytes: PATH_MAX of Linux.
+const PATH_MAX: usize = 4096;
+
+/// Bytes of all paths that git is asked about at a time: Linux has 128 KiB for one argument, and 2 MiB for all.
+const PATHS_MAX: usize = 64 << 10;
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -79,10 +85,11 @@ pub fn base(tree: &Path, clues: &Clues<'_>, context: &mut Context<'_>) -> Result
         };
     }
     let tips = tips(&repository, clues, context)?;
-    let (mut best, mut found) = repository.best(&tips, clues.files, context)?;
+    let files = possible(clues.files);
+    let (mut best, mut found) = repository.best(&tips, &files, context)?;
     if found < clues.files.len() {
-        let nearby = nearby(&repository, clues, context)?;
-        let (other, more) = repository.best(&nearby, clues.files, context)?;
+        let nearby = nearby(&repository, &Clues { files: &files, ..*clues }, context)?;
+        let (other, more) = repository.best(&nearby, &files, context)?;
         if more > found {
             (best, found) = (other, more);
         }
@@ -128,13 +135,17 @@ fn nearby(
     let (since, until) =
         (format!("--since={}", clues.sent - i64::from(clues.days) * DAY), format!("--until={}", clues.sent));
     let mut arguments = vec!["-c", "core.quotePath=false", "log", "--no-show-signature"];
-    arguments.extend(["--format=%x00%H %P", "--raw", "--no-abbrev", "--no-renames"]);
+    // An order of files that the user has configured may lie in a file that is not there.
+    arguments.extend(["--format=%x00%H %P", "--raw", "--no-abbrev", "--no-renames", "-O/dev/null"]);
     if clues.sent > 0 {
         arguments.extend([since.as_str(), until.as_str()]);
     }
     arguments.extend(clues.branches.iter().map(String::as_str));
     arguments.push("--");
-    let paths: Vec<String> = clues.files.iter().map(|file| format!(":(literal,top){}", file.path)).collect();
+    let paths = pathspecs(clues.files);
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
     arguments.extend(paths.iter().map(String::as_str));
     context.progress("looking for the base of the series");
     let log = repository.must(&arguments, context)?;
@@ -145,6 +156,28 @@ fn nearby(
     found.dedup();
     found.truncate(CANDIDATES_MAX);
     Ok(found)
+}
+
+/// Files that a tree can have: git refuses to be asked about others.
+fn possible(files: &[Preimage]) -> Vec<Preimage> {
+    let is_below = |path: &str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let fits = |path: &str| path.len() < PATH_MAX && !path.contains(['\n', '\0']);
+    files.iter().filter(|file| is_below(&file.path) && fits(&file.path)).cloned().collect()
+}
+
+/// Files as git is asked about them: as many as a command line holds.
+fn pathspecs(files: &[Preimage]) -> Vec<String> {
+    let mut left = PATHS_MAX;
+    let specs = files.iter().map(|file| format!(":(literal,top){}", file.path));
+    specs
+        .filter(|spec| match left.checked_sub(spec.len()) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        })
+        .collect()
 }
 
 /// A commit after which a file is as it is expected, and the parent of one before which it is.

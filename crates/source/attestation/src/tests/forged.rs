@@ -264,7 +264,7 @@ fn fields_of_the_text_are_not_read_in_two_ways() {
     assert_eq!(applied(close.as_bytes()).0, "evil");
     place.refuses("close", close.as_bytes());
     // A text that names the author and the subject is read in one way.
-    let named = format!("{head}\n\n\nFrom: Åsa Öberg <asa@example.org>\nSubject: fs: größer\n\n{body}");
+    let named = format!("{head}\n\nFrom: Åsa Öberg <asa@example.org>\nSubject: fs: größer\n\n{body}");
     let signature = place.signature(named.as_bytes());
     assert!(signature.proves() && applied(named.as_bytes()).1.contains("+b = c"), "{signature:?}");
 }

@@ -111,6 +111,25 @@ fn renames_and_names_with_spaces_are_looked_up() {
 }
 
 #[test]
+fn paths_that_no_tree_can_have_are_not_asked_for() {
+    let place = Place::new();
+    place.commit("a", "1\n", "first");
+    let diff = place.diff(&[("a", "x\n")]);
+    let newest = place.commit("a", "2\n", "second");
+    let other = |path: &str| diff.replace("a/a", &format!("a/{path}")).replace("b/a", &format!("b/{path}"));
+    place.git(&["config", "diff.orderFile", "no-such-file"]);
+    for path in ["../../etc/passwd", "/etc/passwd", ".git/../../x", &"long".repeat(40_000)] {
+        let found = place.base_on(&format!("{}{diff}", other(path)), None, &["HEAD"]).unwrap();
+        assert_ne!(found.commit, newest, "{}", &path[..4]);
+        assert_eq!(found.reason, matching(1, 2));
+        let error = place.base_on(&other(path), None, &["HEAD"]).unwrap_err();
+        assert!(error.is_usage() && matches!(error, Error::NoBase { .. }), "{error}");
+    }
+    let many: String = (0..5000).map(|number| other(&format!("directory/of/many/files/{number}"))).collect();
+    assert_eq!(place.base_on(&format!("{many}{diff}"), None, &["HEAD"]).unwrap().reason, matching(1, 5001));
+}
+
+#[test]
 fn nothing_of_the_users_is_touched() {
     let place = Place::new();
     place.commit("a", "1\n", "a");
