@@ -25,10 +25,14 @@ use report::check::Answer;
 use crate::cli::{Check, HowToCheck};
 use crate::failure::{FAULT, WrongUsage, complain};
 use crate::listeners::standard_output;
+use crate::shell_words::this_call;
 use crate::{signals, terminal};
 use patches::Found;
 
 pub(crate) use b4::b4_check;
+
+/// The file for a browser.
+const PAGE: &str = "report.html";
 
 /// The file with the answer to a series.
 const ANSWER: &str = "mail.txt";
@@ -84,6 +88,8 @@ impl Checked {
         })?;
         found.notes.splice(0..0, note);
         write(&kept.path(&format!("{CHECK}.json")), |out| report::check::json(&found, out))?;
+        let typed = this_call();
+        write(&kept.path(PAGE), |out| report::check::html(&found, &typed, out))?;
         let answer = reply.map(|reply| answer(reply, &request, &name)).transpose()?;
         if let Some(answer) = &answer {
             write(&kept.path(ANSWER), |out| report::check::mail(&found, answer, out))?;
@@ -94,6 +100,10 @@ impl Checked {
     /// Prints what was found, and writes the answer where the user wants it.
     fn print(&self, args: &Check, color: bool) -> Result<()> {
         let Self { found, answer, .. } = self;
+        if let Some(path) = &args.html {
+            let typed = this_call();
+            write(path, |out| report::check::html(found, &typed, out))?;
+        }
         if let Some((path, answer)) = args.mail.as_ref().zip(answer.as_ref()) {
             write(path, |out| report::check::mail(found, answer, out))?;
         }

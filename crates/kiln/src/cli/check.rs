@@ -20,7 +20,7 @@ pub(crate) struct Check {
     #[arg(value_name = "MAILBOX|MESSAGE-ID|RANGE", required_unless_present = "watch")]
     pub(crate) patches: Option<String>,
     /// Check every series that arrives in this maildir, mbox or folder from now on, until kiln is stopped
-    #[arg(long, value_name = "MAILBOX", conflicts_with_all = ["patches", "mailbox", "revision", "mail"], help_heading = PATCHES)]
+    #[arg(long, value_name = "MAILBOX", conflicts_with_all = ["patches", "mailbox", "revision", "mail", "html", "json"], help_heading = PATCHES)]
     pub(crate) watch: Option<PathBuf>,
     /// Look for the message id here, and fetch nothing
     #[arg(long, short, value_name = "MAILBOX", help_heading = PATCHES)]
@@ -41,6 +41,9 @@ pub(crate) struct Check {
     /// Print the check as JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
+    /// Also write the report to this file, for a browser
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) html: Option<PathBuf>,
     /// Also write the answer to the series to this file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) mail: Option<PathBuf>,

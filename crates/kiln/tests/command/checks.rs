@@ -122,7 +122,7 @@ fn a_series_is_checked_on_its_base_and_gets_an_answer() {
     assert!(sent.starts_with("-i -f m@example.net -- dev@example.org list@example.net\n"), "{sent}");
     assert!(sent.ends_with(draft.split_once("\n\n").expect("a body").1), "{sent}");
     let folder = std::fs::read_dir(&results).expect("made").next().expect("one").expect("readable").path();
-    for name in ["request.json", "check.json", "patches.mbx", "mail.txt"] {
+    for name in ["request.json", "check.json", "report.html", "patches.mbx", "mail.txt"] {
         assert!(folder.join(name).is_file(), "{name}");
     }
     source.git(&["am", "--quiet", text(&folder.join("patches.mbx"))]);

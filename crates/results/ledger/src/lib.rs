@@ -51,7 +51,7 @@
 //! 2026-11-20T10-07-31Z-4711/
 //!     request.json        what was asked
 //!     patches.mbx         the patches, for git am
-//!     check.json          what was found, with mail.txt, the answer to the series
+//!     check.json          what was found, with report.html, and mail.txt, the answer to the series
 //! ```
 //!
 //! Beside the folders of the sessions, `durations.json` says how long each case took lately and `sizes.json` what each

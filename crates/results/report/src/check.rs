@@ -2,14 +2,17 @@
 //!
 //! * [`text()`]: for a terminal
 //! * [`line()`]: in a line; [`json()`]: the whole check as one document
+//! * [`html()`]: one file that needs nothing else
 //! * [`mail()`]: the answer to the series; [`b4`]: what b4 shows in a review
 
 pub mod b4;
+mod html;
 mod json;
 mod mail;
 mod statement;
 mod text;
 
+pub use html::html;
 pub use json::json;
 pub use mail::{Answer, mail};
 pub use statement::verdict as line;

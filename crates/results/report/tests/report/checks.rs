@@ -6,7 +6,7 @@ use check::{
 use judge::Outcome;
 use lab::request::Version;
 use proptest::prelude::*;
-use report::check::{Answer, b4, json, mail, text};
+use report::check::{Answer, b4, html, json, mail, text};
 use series::{Mail, Person, Reply};
 
 fn commit(digit: char, subject: &str, build: Built) -> Commit {
@@ -178,6 +178,28 @@ fn programs_get_the_sentence_and_the_whole_document() {
         "{read}"
     );
     assert_eq!(serde_json::from_slice::<SeriesCheck>(&out).unwrap(), rich());
+}
+
+#[test]
+fn the_page_has_all_that_was_found_and_nothing_that_runs() {
+    let mut check = rich();
+    check.patches[0].subject = "<script>alert(1)</script> \u{1b}[31m".to_owned();
+    check.unchecked.push("operations: no".to_owned());
+    let mut out = Vec::new();
+    html(&check, "kiln check x.mbx", &mut out).unwrap();
+    let page = String::from_utf8(out).unwrap();
+    for text in [
+        "<h1>worse: patch 2 of 3 adds 1 new warning; ",
+        "&lt;script&gt;",
+        "<span class=\"verdict worse\">worse</span>: pipe/broken",
+        "__x64_sys_getppid",
+        "not checked: operations",
+        "by patch 3 of 3",
+        "kiln run built:0123456789ab",
+    ] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    assert!(!page.contains("<script>alert") && !page.contains('\u{1b}'), "{page}");
 }
 
 #[test]
