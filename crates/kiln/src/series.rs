@@ -7,6 +7,7 @@ mod source;
 
 pub(crate) use am::{Committer, written};
 pub(crate) use signed::heed;
+pub(crate) use source::ignored;
 
 use anyhow::Result;
 use report::series::{Findings, series_difference, series_json, series_text};
@@ -29,10 +30,12 @@ fn show(args: &Show, color: bool) -> Result<u8> {
     let threads = args.source.threads()?;
     let all = series::series(&threads);
     let chosen = args.source.choose(&threads, &all)?;
-    let shown: Vec<(&Series, Assembled<'_>)> = chosen
+    let mut shown: Vec<(&Series, Assembled<'_>)> = chosen
         .into_iter()
         .filter_map(|series| Some((series, assemble(&threads, series, args.source.choice())?)))
         .collect();
+    let ignored = source::ignored()?;
+    shown.iter_mut().for_each(|(_, assembled)| assembled.ignore(&ignored));
     let patches = shown.iter().flat_map(|(_, assembled)| mails(assembled));
     let (_, attested) = args.signatures.of(&args.source, None, patches)?;
     let mut text = String::new();

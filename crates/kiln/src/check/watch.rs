@@ -19,6 +19,7 @@ use super::patches::vouched;
 use crate::cli::{Check, Source};
 use crate::failure::{complain, message};
 use crate::listeners::standard_output;
+use crate::series::ignored;
 use crate::signals;
 
 /// How often the mailbox is looked at.
@@ -59,9 +60,10 @@ fn round(args: &Check, mailbox: &Path, seen: &mut Seen) -> Result<()> {
     let threads = Threads::new(Mailbox::open(mailbox)?.mails);
     let is_first = seen.is_new;
     for series in &series::series(&threads) {
-        let Some(assembled) = assemble(&threads, series, Choice::default()) else { continue };
+        let Some(mut assembled) = assemble(&threads, series, Choice::default()) else { continue };
         let Some(id) = whole(&assembled).filter(|id| !seen.ids.contains(*id)) else { continue };
         if !is_first {
+            assembled.ignore(&ignored()?);
             check(args, mailbox, &assembled)?;
         }
         seen.add(id)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ::archive::{Folder, Link, Server, Settings};
 use anyhow::{Context, Result};
 use report::series::series_list;
-use series::{Assembled, BYTES_MAX, Choice, Mailbox, Series, Threads, assemble};
+use series::{Assembled, BYTES_MAX, Choice, Mailbox, Person, Series, Threads, assemble};
 
 use crate::cli::Source;
 use crate::failure::{WrongUsage, complain};
@@ -48,7 +48,10 @@ impl Source {
 
     /// The revision of the only series.
     pub(crate) fn one<'a>(&self, threads: &'a Threads, all: &[Series]) -> Result<Assembled<'a>> {
-        assemble(threads, self.only(threads, all)?, self.choice()).context("a series has a revision")
+        let assembled = assemble(threads, self.only(threads, all)?, self.choice());
+        let mut assembled = assembled.context("a series has a revision")?;
+        assembled.ignore(&ignored()?);
+        Ok(assembled)
     }
 
     /// The only series.
@@ -109,6 +112,15 @@ impl Source {
             (None, source) => source.clone().unwrap_or_default(),
         }
     }
+}
+
+/// Addresses of which the user wants no trailers: `b4.trailers-ignore-from`, separated by commas.
+pub(crate) fn ignored() -> Result<Vec<String>> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let found = in_context(&interrupt, |context| history::setting("b4.trailers-ignore-from", context))?;
+    let address =
+        |text: &str| Person::parse(text).map_or_else(|| text.trim().to_owned(), |person| person.address);
+    Ok(found.unwrap_or_default().split(',').map(address).collect())
 }
 
 fn missing(link: &Link) -> WrongUsage {

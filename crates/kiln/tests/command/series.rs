@@ -204,6 +204,10 @@ fn trailers_of_answers_are_those_that_b4_takes() {
         ),
         "{shown}"
     );
+    let ignored = "Robot <robot@example.com>, R. Viewer <R@example.com>";
+    thread.source.git(&["config", "b4.trailers-ignore-from", ignored]);
+    let log = thread.agrees(&[]);
+    assert!(!log.contains("R. Viewer") && log.contains("Fixes: 0123456789ab"), "{log}");
 }
 
 #[test]

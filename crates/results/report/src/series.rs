@@ -163,6 +163,7 @@ fn refused(text: &mut String, refused: &[Refused<'_>]) {
                 format!("given for a patch of v{revision} that has changed or is gone")
             }
             Reason::Cover(revision) => format!("given for all of v{revision}"),
+            Reason::Ignored => "b4.trailers-ignore-from names this address".to_owned(),
         };
         line(
             text,
@@ -303,6 +304,7 @@ pub fn series_json(series: &Series, assembled: &Assembled<'_>, findings: &Findin
             Reason::Sender => "sender",
             Reason::Changed(_) => "changed",
             Reason::Cover(_) => "cover",
+            Reason::Ignored => "ignored",
         };
         json!({
             "name": refused.trailer.name,

@@ -47,7 +47,7 @@ impl Settings {
         let setting = |key: &str| settings.last(key);
         let mut mail = Mask::new("b4.midmask", setting("b4.midmask").unwrap_or(MID_MASK))?;
         let mut search = Mask::new("b4.searchmask", setting("b4.searchmask").unwrap_or(SEARCH_MASK))?;
-        let mut mirrors: Vec<String> = setting("lore.fallback").map(str::to_owned).into_iter().collect();
+        let mut mirrors: Vec<String> = settings.all("lore.fallback").map(str::to_owned).collect();
         if let Some(inbox) = link.inbox.as_deref().filter(|inbox| !mail.is_of(inbox)) {
             mail = Mask::new("the link", &format!("{inbox}/%s"))?;
             search = Mask::new("the link", &format!("{inbox}/?x=m&t=1&q=%s"))?;

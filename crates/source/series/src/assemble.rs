@@ -91,6 +91,8 @@ pub enum Reason {
     Changed(u32),
     /// It was given for all of another revision.
     Cover(u32),
+    /// The user wants no trailers of this address.
+    Ignored,
 }
 
 /// Where a mail stands in its series.

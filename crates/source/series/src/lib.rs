@@ -10,6 +10,7 @@ mod error;
 mod facts;
 mod files;
 mod from_line;
+mod ignored;
 mod index;
 mod line;
 mod mail;
