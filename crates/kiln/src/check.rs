@@ -82,10 +82,12 @@ impl Checked {
             bisections: ledger::bisections_root(),
             measurements: ledger::figures_root(),
         };
-        let mut found = ::check::check(&request, &environment, &mut |news| match news {
+        let found = ::check::check(&request, &environment, &mut |news| match news {
             Progress::Working(text) => progress.tell(News::Step(&text)),
             Progress::Known(text) | Progress::Note(text) => progress.note(&text),
-        })?;
+        });
+        // Without a result there is nothing to keep.
+        let mut found = found.inspect_err(|_| drop(std::fs::remove_dir_all(kept.directory())))?;
         found.notes.splice(0..0, note);
         write(&kept.path(&format!("{CHECK}.json")), |out| report::check::json(&found, out))?;
         let typed = this_call();

@@ -342,6 +342,8 @@ fn wrong_input_is_one_clear_message() {
         let done = call.run().expect(2);
         assert!(done.stderr.contains(message), "{patches} {more:?}: {}", done.stderr);
     }
+    let kept = std::fs::read_dir(place.path().join("state/kiln/checks")).into_iter().flatten().count();
+    assert_eq!(kept, 0, "nothing was found");
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl Message {
         let mut head = String::new();
         if message.from().is_none() {
             let sender = sender.ok_or_else(|| lacks(path, "it has no From, and git no user.email"))?;
-            head += &format!("From: {sender}\n");
+            head += &format!("From: {}\n", plain(sender));
         }
         if message.date().is_none() {
             let date = rfc2822::to_string(&now.to_zoned(TimeZone::UTC)).unwrap_or_default();
@@ -113,6 +113,15 @@ impl Message {
     }
 }
 
+/// `Name <address>` as a header may have it: without a name that would have to be encoded or quoted.
+fn plain(sender: &str) -> &str {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " -_".contains(c);
+    match sender.rsplit_once('<') {
+        Some((name, rest)) if !name.chars().all(is_plain) => rest.trim_end_matches('>'),
+        _ => sender,
+    }
+}
+
 fn is_bcc(line: &[u8]) -> bool {
     line.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"bcc:"))
 }
@@ -152,6 +161,18 @@ mod tests {
         assert_eq!(again, message);
         let whole = format!("From x Thu Jan  1 00:00:00 1970\n{text}");
         assert_eq!(compose(&whole).expect("a mail").bytes, message.bytes);
+    }
+
+    #[test]
+    fn a_sender_has_a_name_that_needs_no_quotes() {
+        for (sender, header) in [
+            ("M Aintainer <m@x.org>", "M Aintainer <m@x.org>"),
+            ("Åsa <a@x.org>", "a@x.org"),
+            ("A, B <a@x.org>", "a@x.org"),
+            ("a@x.org", "a@x.org"),
+        ] {
+            assert_eq!(plain(sender), header);
+        }
     }
 
     #[test]
