@@ -20,7 +20,7 @@ mod options;
 mod packages;
 mod parameters;
 
-pub use history::{History, Range, uncommitted};
+pub use history::{History, Range, STRANGERS, uncommitted};
 pub use options::Options;
 pub use packages::Packages;
 pub use parameters::Parameters;

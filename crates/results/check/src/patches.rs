@@ -1,6 +1,6 @@
 //! The commits that are checked.
 
-use bisect::axis::{Axis, Build, History, Range, uncommitted};
+use bisect::axis::{Axis, Build, History, Range, STRANGERS, uncommitted};
 use history::Limits;
 use kernel::Context;
 use lab::backend::with_store;
@@ -8,6 +8,7 @@ use lab::backend::with_store;
 use crate::Error;
 use crate::document::Commit;
 use crate::environment::{Emit, Environment};
+use crate::event::Progress;
 use crate::request::{CheckRequest, PatchesRequest};
 
 /// The commit before the patches, and theirs.
@@ -25,6 +26,9 @@ pub(crate) fn find(
     environment: &Environment<'_>,
     emit: Emit<'_>,
 ) -> Result<Patches, Error> {
+    if let PatchesRequest::Series { .. } = &request.patches {
+        emit(Progress::Note(STRANGERS.to_owned()));
+    }
     let build = Build { recipe: request.build.recipe(), interrupt: environment.interrupt };
     environment.waiting(emit, |waiting| {
         with_store(waiting, |context| {

@@ -18,6 +18,9 @@ const EFFORT: Duration = Duration::from_secs(120);
 /// Digits of a commit that are shown.
 const SHOWN: usize = 12;
 
+/// A note for whoever searches in patches that came by mail.
+pub const STRANGERS: &str = "building the patches runs code of their senders: without a network, and without your files in /tmp and the home directory, if this host allows namespaces";
+
 /// Commits with a Kernel after each.
 #[derive(Debug)]
 pub struct History<'a> {

@@ -7,14 +7,11 @@ use lab::Waiting;
 use lab::backend::with_store;
 use lab::request::KernelRequest;
 
-use super::history::uncommitted;
+use super::history::{STRANGERS, uncommitted};
 use super::{Axis, Build, History, Options, Packages, Parameters, Range};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::request::{AxisRequest, BisectRequest};
-
-/// A note for whoever searches in patches that came by mail.
-const STRANGERS: &str = "building the patches runs code of their senders: without a network, and without your files in /tmp and the home directory, if this host allows namespaces";
 
 /// An axis, and what is worth knowing about it.
 pub(crate) struct Walked<'a> {
