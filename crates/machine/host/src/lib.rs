@@ -7,10 +7,11 @@
 //! * [`with_subordinate_ids`]: a program that is root over user ids of its own
 //! * [`find_program`], [`available_memory_mib`], [`free_mib`], [`is_writable`]: what there is
 //! * [`Conditions`], [`Watching`]: what else happened while something was timed
-//! * [`read_bounded`]: a file that may hold anything
+//! * [`read_bounded`]: a file that may hold anything; [`open_beneath`], [`remove_beneath`]: files of a stranger's program
 //! * [`task`]: a program that runs to its end before anything else is done
 
 mod atomic;
+mod beneath;
 mod conditions;
 mod contain;
 mod folders;
@@ -22,6 +23,7 @@ mod subordinate;
 pub mod task;
 
 pub use atomic::write_atomically;
+pub use beneath::{open_beneath, remove_beneath};
 pub use conditions::{Conditions, Watching};
 pub use contain::{contain, die_with_parent};
 pub use folders::{cache_folder, data_home, state_folder};

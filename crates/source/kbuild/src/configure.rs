@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use crate::Error;
-use crate::failure;
+use crate::failure::{self, made};
 use crate::make::Make;
 use crate::recipe::{Base, Configuration, Part};
 use crate::sandbox::note_missing_sandbox;
@@ -14,6 +15,9 @@ use kernel::Arch;
 use kernel::Config;
 use kernel::Context;
 use kernel::files;
+
+/// The file of the objects with the configuration.
+const CONFIG: &str = ".config";
 
 /// What a comment begins with that makes the option below it one that a tree may lack.
 const OPTIONAL: &str = "# optional:";
@@ -71,14 +75,13 @@ pub(crate) fn configure(
 ) -> Result<Configured, Error> {
     note_missing_sandbox(&mut context.caller());
     context.progress("configuring");
-    let path = make.paths.objects.join(".config");
     // Of an earlier build, from which some targets would begin.
-    let _ = fs::remove_file(&path);
+    remove(make.paths.objects)?;
     if let Base::Target(target) = &configuration.base {
         must(make, target, context).map_err(|error| error.or_no_target(target))?;
     }
     let base = match &configuration.base {
-        Base::Target(_) => read(&path)?,
+        Base::Target(_) => read(make)?,
         Base::File(text) => text.clone(),
     };
     let text = completed(make, &merged(&base, &asked.assignments), context)?;
@@ -94,18 +97,33 @@ pub(crate) fn configure(
 
 /// What Kconfig makes of the text of a `.config`: it stands among the objects, too.
 pub(crate) fn completed(make: &Make<'_>, text: &str, context: &mut Context<'_>) -> Result<String, Error> {
-    let path = make.paths.objects.join(".config");
-    fs::write(&path, text).map_err(Error::io("write", &path))?;
+    // A makefile may have put a link there.
+    remove(make.paths.objects)?;
+    let path = make.paths.objects.join(CONFIG);
+    let write = || fs::File::create_new(&path)?.write_all(text.as_bytes());
+    write().map_err(Error::io("write", &path))?;
     must(make, "olddefconfig", context)?;
-    read(&path)
+    read(make)
 }
 
 fn must(make: &Make<'_>, target: &str, context: &mut Context<'_>) -> Result<(), Error> {
     if make.run(&[target], context)? { Ok(()) } else { Err(failure::of(&make.paths)) }
 }
 
-fn read(path: &Path) -> Result<String, Error> {
-    Ok(String::from_utf8_lossy(&files::read(path, files::CONFIG)?).into_owned())
+fn remove(objects: &Path) -> Result<(), Error> {
+    host::remove_beneath(objects, Path::new(CONFIG)).map_err(Error::io("remove", &objects.join(CONFIG)))
+}
+
+fn read(make: &Make<'_>) -> Result<String, Error> {
+    let mut content = Vec::new();
+    let file = made(&make.paths, Path::new(CONFIG))?;
+    let path = make.paths.objects.join(CONFIG);
+    let limit = files::CONFIG.bytes;
+    file.take(limit + 1).read_to_end(&mut content).map_err(Error::io("read", &path))?;
+    if content.len() as u64 > limit {
+        return Err(kernel::Error::TooLarge { path, what: files::CONFIG.what, limit }.into());
+    }
+    Ok(String::from_utf8_lossy(&content).into_owned())
 }
 
 /// The base with the assignments in place of its own lines for the same options.

@@ -45,6 +45,14 @@ pub(crate) fn of(paths: &Paths<'_>) -> Error {
     }
 }
 
+/// What make has made among its objects. The makefiles of the tree can put anything there, such as a link to a file of the user.
+pub(crate) fn made(paths: &Paths<'_>, name: &Path) -> Result<File, Error> {
+    host::open_beneath(paths.objects, name).map_err(|error| {
+        let cause = format!("the build makes no {}: {error}", name.display());
+        Error::Failed { errors: vec![cause.clone()], cause, log: paths.log.to_owned() }
+    })
+}
+
 /// What the errors say: which of them comes first is a matter of which job was faster.
 fn errors(diagnostics: &Diagnostics) -> Vec<String> {
     let errors = diagnostics.all.iter().filter(|found| found.severity == Severity::Error);

@@ -162,11 +162,11 @@ fn jobs() -> u64 {
     processors.min(memory).max(1)
 }
 
-/// The kernel that make leaves.
-pub(crate) fn image_in(objects: &Path, arch: Arch) -> PathBuf {
+/// The kernel that make leaves among its objects.
+pub(crate) fn image_in(arch: Arch) -> &'static str {
     match arch {
-        Arch::X86_64 => objects.join("arch/x86/boot/bzImage"),
-        Arch::Um => objects.join("linux"),
+        Arch::X86_64 => "arch/x86/boot/bzImage",
+        Arch::Um => "linux",
     }
 }
 

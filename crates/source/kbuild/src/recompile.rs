@@ -1,6 +1,5 @@
 //! Objects that are compiled once more, for what their compiler prints.
 
-use std::fs;
 use std::path::{Component, Path};
 
 use kernel::{Context, Locator};
@@ -49,8 +48,8 @@ fn compile(
         return Ok(Diagnostics::default());
     }
     for object in &objects {
-        // One that is not there is compiled anyway.
-        let _ = fs::remove_file(place.join(object));
+        // The makefiles of the tree can write there: no link of theirs may lead out of it.
+        host::remove_beneath(&place, Path::new(object)).map_err(Error::io("remove", &place.join(object)))?;
     }
     context.progress(&format!("compiling {} objects again", objects.len()));
     let wanted = [&["--keep-going"], objects.as_slice()].concat();
@@ -71,6 +70,8 @@ fn is_below(object: &str) -> bool {
 mod tests {
     use super::*;
     use crate::made_up::{Place, recipe};
+    use std::fs;
+
     use fixture::{NEVER, write};
 
     const OBJECTS: &str = "\
@@ -101,6 +102,23 @@ mod tests {
         assert_eq!(asks("HEAD~1", &["init/main.o"]), warning, "it was up to date");
         assert_eq!(asks("HEAD", &["init/main.o"]), [""; 0]);
         assert_eq!(place.tally(), 0, "no kernel was built");
+    }
+
+    #[test]
+    fn no_object_is_removed_through_a_link() {
+        let place = Place::new();
+        let outside = place.directory.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        write(&outside.join("main.o"), "precious\n");
+        let makefile = place.tree().join("Makefile");
+        let link = format!("defconfig:\n\t@rm -rf $(O)/init; ln -s {} $(O)/init\n", outside.display());
+        let text = fs::read_to_string(&makefile).unwrap();
+        write(&makefile, text.replace("tinyconfig defconfig:\n", &link));
+        let locator = place.tree().display().to_string().parse().unwrap();
+        let mut context = Context { store: &place.store, listener: &mut |_| {}, interrupt: &NEVER };
+        let objects = ["init/main.o".to_owned()];
+        recompile(&locator, &recipe(&["defconfig"]), &objects, &mut context).unwrap_err();
+        assert_eq!(fs::read_to_string(outside.join("main.o")).unwrap(), "precious\n");
     }
 
     #[test]

@@ -198,7 +198,7 @@ impl Request {
     fn compile(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<(), Error> {
         context.progress("preparing the tree");
         let done = make.run(&["prepare"], context)? && make.watched("all", context)?;
-        let image = make::image_in(make.paths.objects, self.recipe.arch);
+        let image = make.paths.objects.join(make::image_in(self.recipe.arch));
         if done && image.is_file() { Ok(()) } else { Err(failure::of(&make.paths)) }
     }
 

@@ -63,6 +63,64 @@ fn makefiles_have_no_network_and_see_none_of_the_users_files() {
 }
 
 #[test]
+fn no_link_that_a_makefile_makes_leads_to_the_users_files() {
+    let secret = "precious\n";
+    for (made, reason) in [
+        ("ln -sf OUTSIDE/file $(O)/System.map", "the build makes no System.map"),
+        ("rm -f $(O)/System.map; mkfifo $(O)/System.map", "the build makes no System.map"),
+        ("rm -f $(O)/.config; ln -s OUTSIDE/file $(O)/.config", "the build makes no .config"),
+        (
+            "rm -rf $(O)/arch/x86/boot; ln -s OUTSIDE $(O)/arch/x86/boot",
+            "the build makes no arch/x86/boot/bzImage",
+        ),
+        ("rm -f $(O)/vmlinux", "the build makes no vmlinux"),
+    ] {
+        let place = Place::new();
+        let outside = place.directory.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        for name in ["file", "bzImage"] {
+            fs::copy(place.tree().join("init/image"), outside.join(name)).unwrap();
+        }
+        write(&outside.join("file"), secret);
+        let makefile = place.tree().join("Makefile");
+        let last = "\t@echo map > $(O)/System.map\n";
+        let made = made.replace("OUTSIDE", outside.to_str().unwrap());
+        let text = fs::read_to_string(&makefile).unwrap().replace(last, &format!("{last}\t@{made}\n"));
+        write(&makefile, text);
+        let error = place.build("TREE", &["defconfig"]).unwrap_err();
+        assert!(error.accuses_kernel() && error.to_string().contains(reason), "{made}: {error}");
+        assert_eq!((place.kept(), fs::read_to_string(outside.join("file")).unwrap()), (0, secret.to_owned()));
+    }
+}
+
+#[test]
+fn a_configuration_is_not_written_through_a_link() {
+    let place = Place::new();
+    let outside = place.directory.path().join("outside");
+    write(&outside, "precious\n");
+    let makefile = place.tree().join("Makefile");
+    let link = format!("\t@rm -f $(O)/.config; ln -s {} $(O)/.config", outside.display());
+    let text = fs::read_to_string(&makefile).unwrap();
+    write(&makefile, text.replace("\t@echo 'CONFIG_64BIT=y' > $(O)/.config", &link));
+    let wanted = place.fragment("CONFIG_WANTED=y\n");
+    let error = place.build("TREE", &["defconfig", &wanted]).unwrap_err();
+    assert!(error.to_string().contains("the build makes no .config"), "{error}");
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "precious\n");
+}
+
+#[test]
+fn a_release_is_no_path() {
+    for release in ["../../outside", "", "a b", "-x", &"1".repeat(65)] {
+        let place = Place::new();
+        let makefile = place.tree().join("Makefile");
+        let text = fs::read_to_string(&makefile).unwrap();
+        write(&makefile, text.replace("echo 6.1.0-made-up", &format!("echo '{release}'")));
+        let error = place.build("TREE", &["defconfig"]).unwrap_err();
+        assert!(error.accuses_kernel() && error.to_string().contains("prints no release"), "{error}");
+    }
+}
+
+#[test]
 fn the_users_checkout_is_not_touched() {
     let place = Place::new();
     place.change("int changed;\n");
