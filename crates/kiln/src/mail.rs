@@ -17,7 +17,16 @@ use crate::signals;
 pub(crate) fn mail(args: &Mail) -> Result<u8> {
     let outbox = Outbox::of_user();
     match &args.verb {
-        None => outbox.entries()?.iter().try_for_each(|entry| print(&line(entry)))?,
+        None => {
+            let mut unreadable = Ok(());
+            for entry in outbox.entries() {
+                match entry {
+                    Ok(entry) => print(&line(&entry))?,
+                    Err(error) => unreadable = Err(error),
+                }
+            }
+            unreadable?;
+        }
         Some(MailVerb::Send { files }) => {
             if !send(files, &mut show)? {
                 return Ok(BROKEN);

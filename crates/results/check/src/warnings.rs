@@ -57,16 +57,21 @@ fn key(warning: &Diagnostic) -> Key<'_> {
     }
 }
 
-/// The objects in which the same warnings would be seen: those that warn, and for a header any that was compiled. Where no file is
-/// named, the whole kernel is at fault, and each build says it.
+/// The objects in which the same warnings would be seen: those of the files that warn. A file that was not compiled by itself, such as
+/// a header, may be a part of any that was. Where no file is named, the whole kernel is at fault, and each build says it.
 pub(crate) fn objects(after: &Diagnostics, compiled: &[String]) -> Vec<String> {
-    let files: Vec<&str> = warnings(after).filter_map(|warning| warning.file.as_deref()).collect();
-    if files.iter().any(|file| file.ends_with(".h")) {
-        return compiled.to_vec();
+    let files = warnings(after).filter_map(|warning| warning.file.as_deref());
+    let wanted: BTreeSet<Option<String>> = files.map(|file| object_of(file, compiled)).collect();
+    match wanted.into_iter().collect::<Option<Vec<String>>>() {
+        Some(objects) => objects,
+        None => compiled.to_vec(),
     }
-    let stems = files.iter().filter_map(|file| file.strip_suffix(".c").or_else(|| file.strip_suffix(".o")));
-    let wanted: BTreeSet<String> = stems.map(|stem| format!("{stem}.o")).collect();
-    wanted.into_iter().collect()
+}
+
+fn object_of(file: &str, compiled: &[String]) -> Option<String> {
+    let stem = [".c", ".S", ".o"].iter().find_map(|ending| file.strip_suffix(ending))?;
+    let object = format!("{stem}.o");
+    compiled.contains(&object).then_some(object)
 }
 
 #[cfg(test)]
@@ -127,6 +132,10 @@ fs/x.c:20:5: warning: array of 8 is too small [-Wodd]
         assert_eq!(objects(&diagnostics(BEFORE), &compiled), ["fs/x.o"]);
         let header = "include/linux/x.h:3:5: warning: odd [-Wodd]\n";
         assert_eq!(objects(&diagnostics(header), &compiled), compiled);
+        let part = "fs/rt.c:3:5: warning: odd [-Wodd]\n";
+        assert_eq!(objects(&diagnostics(part), &compiled), compiled, "another file includes it");
+        let assembler = "fs/y.S:3: Warning: odd\n";
+        assert_eq!(objects(&diagnostics(assembler), &compiled), ["fs/y.o"]);
         let objtool = "fs/y.o: warning: objtool: f() falls through to next function g()\n";
         assert_eq!(objects(&diagnostics(objtool), &compiled), ["fs/y.o"]);
         assert_eq!(objects(&diagnostics(""), &compiled), [""; 0]);

@@ -46,6 +46,12 @@ pub enum Error {
         /// The name, or its beginning.
         name: String,
     },
+    /// The mail cannot be sent again or removed.
+    #[error("mail {name} does not wait: it was sent, or is queued already")]
+    NotWaiting {
+        /// The name, or its beginning.
+        name: String,
+    },
     /// Several mails have a name that begins like this.
     #[error("{count} mails in the outbox have names that begin with {name}: give more of it")]
     Ambiguous {
@@ -61,9 +67,11 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::NotAMail { .. } | Self::Settings(_) | Self::NoSuchMail { .. } | Self::Ambiguous { .. } => {
-                true
-            }
+            Self::NotAMail { .. }
+            | Self::Settings(_)
+            | Self::NoSuchMail { .. }
+            | Self::NotWaiting { .. }
+            | Self::Ambiguous { .. } => true,
             Self::File(error) => error.is_usage(),
             Self::History(error) => error.is_usage(),
             Self::Io { .. } | Self::Busy { .. } => false,

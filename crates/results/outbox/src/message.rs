@@ -42,11 +42,18 @@ impl Message {
     ///
     /// When it cannot be read, is larger than 16 MiB, or nobody sends or gets it.
     pub fn compose(path: &Path, sender: Option<&str>, now: Timestamp) -> Result<Self, Error> {
+        if !path.is_file() {
+            return Err(lacks(path, "no such file"));
+        }
         let raw = series::without_carriage_returns(&files::read(path, LIMIT)?);
         let raw = match raw.strip_prefix(b"From ") {
             Some(rest) => rest.splitn(2, |&byte| byte == b'\n').nth(1).unwrap_or_default(),
             None => &raw,
         };
+        let head = raw.split(|&byte| byte == b'\n').take_while(|line| !line.is_empty());
+        if head.flatten().any(|&byte| byte == b'\r' || byte == 0) {
+            return Err(lacks(path, "it has an odd character in its header"));
+        }
         let name = files::hash(raw)[..NAME].to_owned();
         let message = MessageParser::default().parse(raw).ok_or_else(|| lacks(path, "it is no mail"))?;
         let mut head = String::new();
@@ -73,9 +80,12 @@ impl Message {
         let addresses = |field: &str| -> Result<Vec<Address>, Error> {
             let all =
                 message.header_values(field).filter_map(HeaderValue::as_address).flat_map(MailAddress::iter);
-            let all = all.filter_map(|one| one.address().or(one.name())).take(RECIPIENTS_MAX + 1);
-            all.map(|text| text.parse().map_err(|_| lacks(path, &format!("{field}: {text}: no address"))))
-                .collect()
+            let read = |one: &mail_parser::Addr<'_>| {
+                let shown = || one.address().or(one.name()).unwrap_or_default().to_owned();
+                let address = one.address().and_then(|text| text.parse().ok());
+                address.ok_or_else(|| lacks(path, &format!("{field}: {}: no address", shown())))
+            };
+            all.take(RECIPIENTS_MAX + 1).map(read).collect()
         };
         let sender = addresses("From")?.into_iter().next().ok_or_else(|| lacks(path, "nobody sends it"))?;
         let mut recipients = Vec::new();
@@ -122,8 +132,10 @@ fn plain(sender: &str) -> &str {
     }
 }
 
+/// Whether a line begins a field that others must not see. Spaces before the colon are obsolete, and read (RFC 5322, section 4.5).
 fn is_bcc(line: &[u8]) -> bool {
-    line.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"bcc:"))
+    let name = line.split(|&byte| byte == b':').next().unwrap_or_default().trim_ascii();
+    name.eq_ignore_ascii_case(b"bcc") || name.eq_ignore_ascii_case(b"resent-bcc")
 }
 
 fn lacks(path: &Path, reason: &str) -> Error {
@@ -183,6 +195,21 @@ mod tests {
         let shown = String::from_utf8(message.for_others()).expect("UTF-8");
         assert!(!shown.contains("b@example.org") && !shown.contains("c@example.org"), "{shown}");
         assert!(shown.ends_with("Subject: x\n\nBcc: text\n"), "{shown}");
+    }
+
+    #[test]
+    fn no_spelling_of_a_blind_copy_is_shown() {
+        for field in ["Bcc", "bCC", "Bcc ", "Bcc\t", "Resent-Bcc"] {
+            let message =
+                compose(&format!("To: a@example.org\n{field}: secret@example.org\n\nx\n")).expect("a mail");
+            let shown = String::from_utf8(message.for_others()).expect("UTF-8");
+            assert!(!shown.contains("secret"), "{field}: {shown}");
+        }
+        for head in ["To: a@example.org\n\r\rBcc: b@x.org", "From: m@x.org\rBcc: b@x.org\nTo: a@x.org"] {
+            assert!(
+                compose(&format!("{head}\n\nx\n")).expect_err(head).to_string().contains("odd character")
+            );
+        }
     }
 
     #[test]

@@ -122,7 +122,6 @@ impl Outbox {
             let mut file = File::create(&half)?;
             file.write_all(&message.bytes)?;
             file.sync_all()?;
-            // Whoever was faster has written the same.
             fs::rename(&half, &path)?;
             File::open(folder)?.sync_all()
         };
@@ -130,37 +129,43 @@ impl Outbox {
         Ok(Queued::New)
     }
 
-    /// All mails: by state, and then by age.
-    ///
-    /// # Errors
-    ///
-    /// When one cannot be read.
-    pub fn entries(&self) -> Result<Vec<Entry>, Error> {
-        let mut entries = Vec::new();
-        for state in State::ALL {
-            for name in self.names(state) {
-                let path = self.path(state, &name);
-                let message = Message::parse(&name, files::read(&path, LIMIT)?, &path)?;
-                entries.push(Entry { state, message, reason: self.reason(&name) });
-            }
-        }
-        Ok(entries)
+    /// All mails, by state, and then by age; why not, of those that cannot be read.
+    pub fn entries(&self) -> impl Iterator<Item = Result<Entry, Error>> + '_ {
+        let all = State::ALL
+            .into_iter()
+            .flat_map(|state| self.names(state).into_iter().map(move |name| (state, name)));
+        all.map(|(state, name)| {
+            let message = self.read(state, &name)?;
+            Ok(Entry { state, message, reason: self.reason(&name) })
+        })
     }
 
     /// Sends what is queued, the oldest first, and stops where nothing can be sent now. `tell` gets what came of each.
     ///
     /// # Errors
     ///
-    /// When another kiln sends, and when the outbox cannot be written.
+    /// When another kiln sends, and when the outbox cannot be written. When a file of it cannot be read, once all others are sent.
     pub fn send(
         &self,
         transport: &mut dyn Transport,
         tell: &mut dyn FnMut(&Message, &Result<(), Failure>),
     ) -> Result<(), Error> {
         let _lock = self.lock()?;
+        let mut unreadable = Ok(());
         for name in self.names(State::Queued) {
-            let path = self.path(State::Queued, &name);
-            let message = Message::parse(&name, files::read(&path, LIMIT)?, &path)?;
+            // Another kiln that queued the same has sent it meanwhile.
+            if State::ALL[1..].iter().any(|&state| self.path(state, &name).exists()) {
+                let path = self.path(State::Queued, &name);
+                fs::remove_file(&path).map_err(Error::io(&path))?;
+                continue;
+            }
+            let message = match self.read(State::Queued, &name) {
+                Ok(message) => message,
+                Err(error) => {
+                    unreadable = Err(error);
+                    continue;
+                }
+            };
             self.shift(&name, State::Queued, State::Sending)?;
             let done = transport.deliver(&message);
             let (state, reason) = match &done {
@@ -178,7 +183,12 @@ impl Outbox {
                 break;
             }
         }
-        Ok(())
+        unreadable
+    }
+
+    fn read(&self, state: State, name: &str) -> Result<Message, Error> {
+        let path = self.path(state, name);
+        Message::parse(name, files::read(&path, LIMIT)?, &path)
     }
 
     /// Puts a mail back into the queue that was refused, or of which nobody knows whether it was sent; gives its name.
@@ -213,24 +223,34 @@ impl Outbox {
         let mut found: Vec<(State, String)> = all.filter(|(_, name)| name.starts_with(beginning)).collect();
         match (found.pop(), found.len()) {
             (Some(one), 0) => Ok(one),
+            (None, _) if State::ALL.iter().any(|&state| self.is_in(state, beginning)) => {
+                Err(Error::NotWaiting { name: beginning.to_owned() })
+            }
             (None, _) => Err(Error::NoSuchMail { name: beginning.to_owned() }),
             (Some(_), others) => Err(Error::Ambiguous { name: beginning.to_owned(), count: others + 1 }),
         }
     }
 
-    /// Names of the mails in a state, the oldest first.
+    /// Names of the mails in a state, the oldest first. Other files that somebody has put there are left alone.
     fn names(&self, state: State) -> Vec<String> {
         let entries = fs::read_dir(self.root.join(state.name())).into_iter().flatten().flatten();
         let mut all: Vec<(SystemTime, String)> = entries
             .filter_map(|entry| {
                 let path = entry.path();
                 let name = path.file_stem()?.to_str()?.to_owned();
-                let is_mail = path.extension().is_some_and(|ending| ending == MAIL);
-                is_mail.then_some((entry.metadata().ok()?.modified().ok()?, name))
+                let facts = entry.metadata().ok()?;
+                let is_named = name.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let is_mail =
+                    path.extension().is_some_and(|ending| ending == MAIL) && facts.is_file() && is_named;
+                is_mail.then_some((facts.modified().ok()?, name))
             })
             .collect();
         all.sort();
         all.into_iter().map(|(_, name)| name).collect()
+    }
+
+    fn is_in(&self, state: State, beginning: &str) -> bool {
+        self.names(state).iter().any(|name| name.starts_with(beginning))
     }
 
     fn path(&self, state: State, name: &str) -> PathBuf {
@@ -303,9 +323,12 @@ mod tests {
             Message::compose(&path, Some("m@example.net"), Timestamp::UNIX_EPOCH).expect("a mail")
         }
 
+        fn entries(&self) -> Vec<Entry> {
+            self.outbox.entries().collect::<Result<_, _>>().expect("readable")
+        }
+
         fn states(&self) -> Vec<(State, String)> {
-            let entries = self.outbox.entries().expect("readable");
-            entries.into_iter().map(|entry| (entry.state, entry.message.subject)).collect()
+            self.entries().into_iter().map(|entry| (entry.state, entry.message.subject)).collect()
         }
 
         fn send(&self, answers: Vec<Result<(), Failure>>) -> Vec<String> {
@@ -351,7 +374,7 @@ mod tests {
             place.outbox.add(&place.message("one")).expect("writable");
             place.send(vec![answer]);
             assert_eq!(place.states(), [(state, "one".to_owned())]);
-            assert!(place.outbox.entries().expect("readable")[0].reason.is_some());
+            assert!(place.entries()[0].reason.is_some());
             let again = place.send(Vec::new());
             assert_eq!(
                 again.len(),
@@ -363,7 +386,7 @@ mod tests {
                 assert_eq!(place.send(Vec::new()), ["one"]);
             }
             assert_eq!(place.states(), [(State::Sent, "one".to_owned())]);
-            assert_eq!(place.outbox.entries().expect("readable")[0].reason, None);
+            assert_eq!(place.entries()[0].reason, None);
         }
     }
 
@@ -378,6 +401,39 @@ mod tests {
         place.outbox.drop(&message.name[..4]).expect("it is there");
         assert_eq!(place.states(), []);
         assert!(place.outbox.drop(&message.name).is_err() && place.outbox.retry("x").is_err());
+    }
+
+    #[test]
+    fn what_two_queue_at_once_is_sent_once() {
+        let place = Place::new();
+        let message = place.message("one");
+        place.outbox.add(&message).expect("writable");
+        assert_eq!(place.send(Vec::new()), ["one"]);
+        // The other had looked before.
+        fs::write(place.outbox.path(State::Queued, &message.name), &message.bytes).expect("writable");
+        assert_eq!(place.send(Vec::new()), [""; 0]);
+        assert_eq!(place.states(), [(State::Sent, "one".to_owned())]);
+        let waits = place.outbox.drop(&message.name).expect_err("it was sent").to_string();
+        assert!(waits.contains("does not wait"), "{waits}");
+    }
+
+    #[test]
+    fn odd_files_stop_no_mail() {
+        let place = Place::new();
+        place.outbox.add(&place.message("one")).expect("writable");
+        let queued = place.outbox.root.join("queued");
+        for name in ["garbage.eml", "a.b.eml", "0123.txt"] {
+            fs::write(queued.join(name), "").expect("writable");
+        }
+        fs::create_dir(queued.join("dead.eml")).expect("writable");
+        fs::write(queued.join("0123456789abcdef.eml"), "no mail").expect("writable");
+        let mut server = Answers { answers: Vec::new(), got: Vec::new() };
+        let error = place.outbox.send(&mut server, &mut |_, _| {}).expect_err("one cannot be read");
+        assert!(error.to_string().contains("0123456789abcdef.eml"), "{error}");
+        assert_eq!(server.got, ["one"]);
+        assert_eq!(place.outbox.entries().filter(Result::is_err).count(), 1);
+        place.outbox.drop("0123").expect("it is there");
+        assert_eq!(place.send(Vec::new()), [""; 0]);
     }
 
     #[test]

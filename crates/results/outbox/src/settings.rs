@@ -1,5 +1,6 @@
 //! How mail is sent: git's `sendemail` configuration, as git-send-email(1) describes it.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use kernel::Context;
@@ -150,7 +151,7 @@ fn server_of<'v>(host: &str, value: impl Fn(&str) -> Option<&'v str>) -> Result<
 }
 
 fn is_local(host: &str) -> bool {
-    matches!(host, "localhost" | "::1") || host.starts_with("127.")
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn installed() -> Result<String, Error> {
@@ -221,6 +222,15 @@ mod tests {
         assert_eq!(settings(&user).expect("right").sender.as_deref(), Some("A <a@x.org>"));
         let own = [&user[..], &[("sendemail.from", "b@x.org")]].concat();
         assert_eq!(settings(&own).expect("right").sender.as_deref(), Some("b@x.org"));
+    }
+
+    #[test]
+    fn only_this_host_is_local() {
+        for (host, is) in
+            [("localhost", true), ("127.0.0.2", true), ("::1", true), ("127.evil.org", false), ("x", false)]
+        {
+            assert_eq!(is_local(host), is, "{host}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ const LOG_MAX: u64 = 128 << 20;
 pub struct Printed {
     /// Warnings of compilers and their relatives.
     pub diagnostics: Diagnostics,
-    /// Objects that were compiled from C, as paths below the tree: `fs/xfs/xfs_log.o`.
+    /// Objects that were compiled from C or assembler, as paths below the tree: `fs/xfs/xfs_log.o`.
     pub compiled: Vec<String>,
 }
 
@@ -44,7 +44,8 @@ fn compiled(log: &Path) -> Vec<String> {
 
 /// `  CC [M]  fs/xfs/xfs_log.o`
 fn object(line: &str) -> Option<String> {
-    Some(step(line)?.strip_prefix("CC ")?.to_owned())
+    let step = step(line)?;
+    step.strip_prefix("CC ").or_else(|| step.strip_prefix("AS ")).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -52,10 +53,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_of_c_are_found() {
+    fn objects_that_were_compiled_are_found() {
         assert_eq!(object("  CC      kernel/fork.o").as_deref(), Some("kernel/fork.o"));
         assert_eq!(object("  CC [M]  fs/xfs/xfs_log.o").as_deref(), Some("fs/xfs/xfs_log.o"));
-        for line in ["  LD      vmlinux", "  AS      arch/x86/entry.o", "  HOSTCC  scripts/x", "CC x", ""] {
+        assert_eq!(object("  AS      arch/x86/entry.o").as_deref(), Some("arch/x86/entry.o"));
+        for line in ["  LD      vmlinux", "  HOSTCC  scripts/x", "CC x", ""] {
             assert_eq!(object(line), None, "{line}");
         }
     }

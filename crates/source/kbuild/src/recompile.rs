@@ -13,7 +13,7 @@ use crate::work::Work;
 
 /// Compiles these objects of a source whether or not they are up to date, and gives what was printed about them.
 ///
-/// Objects are paths below the tree, as in [`Printed`](crate::Printed). Those without a source of C in the tree are left out, and
+/// Objects are paths below the tree, as in [`Printed`](crate::Printed). Those without a source of C or assembler in the tree are left out, and
 /// one that does not compile leaves the others alone.
 ///
 /// # Errors
@@ -41,7 +41,9 @@ fn compile(
     let (place, log) = (work.objects()?, work.log());
     let make = request.begin(&tree.path, &place, &log)?;
     request.configure(&make, context)?;
-    let has_source = |object: &&str| tree.path.join(object).with_extension("c").is_file();
+    let has_source = |object: &&str| {
+        ["c", "S"].iter().any(|ending| tree.path.join(object).with_extension(ending).is_file())
+    };
     let objects: Vec<&str> =
         objects.iter().map(String::as_str).filter(|object| is_below(object)).filter(has_source).collect();
     if objects.is_empty() {
