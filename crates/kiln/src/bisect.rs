@@ -69,7 +69,8 @@ impl Bisect {
     }
 }
 
-fn can_be_written(path: &Path) -> bool {
+/// Whether a report can go to this file.
+pub(crate) fn can_be_written(path: &Path) -> bool {
     // The parent of a bare name is "".
     let folder = path.parent().map(|folder| Path::new(".").join(folder));
     path.as_os_str() != "-" && !path.is_dir() && folder.is_some_and(|folder| folder.is_dir())

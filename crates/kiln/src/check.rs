@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use ::check::{CheckRequest, Environment, Progress, SeriesCheck, Verdict};
+use ::check::{Environment, Progress, SeriesCheck, Verdict};
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use judge::exit::BROKEN;
@@ -22,6 +22,7 @@ use lab::event::stamp;
 use ledger::{Budget, CHECK, Figures, REQUEST};
 use report::check::Answer;
 
+use crate::bisect::can_be_written;
 use crate::cli::{Check, HowToCheck};
 use crate::failure::{FAULT, WrongUsage, complain};
 use crate::listeners::standard_output;
@@ -47,6 +48,13 @@ pub(crate) fn check(args: &Check, color: bool) -> Result<u8> {
     if let Some((_, option)) = wanted.filter(|_| found.reply.is_none()) {
         let text = format!("{option}: {} was not sent, so there is nobody to answer", found.name);
         return Err(WrongUsage(text).into());
+    }
+    // Before anything is built.
+    for (option, path) in [("--html", &args.html), ("--mail", &args.mail)] {
+        if let Some(path) = path.as_ref().filter(|path| !can_be_written(path)) {
+            let text = format!("{option} {}: name a file that can be written", path.display());
+            return Err(WrongUsage(text).into());
+        }
     }
     let checked = Checked::of(&args.how, found, args.how.build_only)?;
     checked.print(args, color)?;
@@ -92,7 +100,8 @@ impl Checked {
         write(&kept.path(&format!("{CHECK}.json")), |out| report::check::json(&found, out))?;
         let typed = this_call();
         write(&kept.path(PAGE), |out| report::check::html(&found, &typed, out))?;
-        let answer = reply.map(|reply| answer(reply, &request, &name)).transpose()?;
+        let answer =
+            reply.map(|reply| answer(reply, request.words(&name, ".", &found.base.hash))).transpose()?;
         if let Some(answer) = &answer {
             write(&kept.path(ANSWER), |out| report::check::mail(&found, answer, out))?;
         }
@@ -146,10 +155,10 @@ impl Checked {
 }
 
 /// What the answer says besides what was found.
-fn answer(reply: series::Reply, request: &CheckRequest, name: &str) -> Result<Answer> {
+fn answer(reply: series::Reply, command: Vec<String>) -> Result<Answer> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let sender = crate::find::in_context(&interrupt, crate::series::Committer::read)?;
-    Ok(Answer { reply, sender: sender.map(|sender| sender.0), command: request.words(name, ".") })
+    Ok(Answer { reply, sender: sender.map(|sender| sender.0), command })
 }
 
 fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {

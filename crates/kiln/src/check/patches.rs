@@ -128,7 +128,9 @@ impl HowToCheck {
 
 /// The ends of a range of commits, if that is what a text names: `HEAD~3..` ends at HEAD.
 fn range(text: &str) -> Result<Option<(String, String)>> {
-    let is_message = text.contains('@') && !text.contains("@{");
+    // `@` alone is git's HEAD.
+    let names_host = |(at, _)| at > 0 && text[at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    let is_message = text.match_indices('@').any(names_host);
     let is_elsewhere = is_message || text.contains("://") || PathBuf::from(text).exists();
     let Some((first, last)) = text.split_once(DOTS).filter(|_| !is_elsewhere) else { return Ok(None) };
     if last.starts_with('.') || last.contains(DOTS) {
@@ -150,6 +152,8 @@ mod tests {
             ("v6.12..topic", ends("v6.12", "topic")),
             ("..topic", ends("HEAD", "topic")),
             ("HEAD@{1}..", ends("HEAD@{1}", "HEAD")),
+            ("@~2..", ends("@~2", "HEAD")),
+            ("@~1..@", ends("@~1", "@")),
             ("20250101..x@example.org", None),
             ("https://lore.kernel.org/r/a..b", None),
             ("../", None),

@@ -55,7 +55,7 @@ mod tests {
         ] {
             let words = shlex::split(line).unwrap();
             let asked = request(&words);
-            assert_eq!(request(&asked.words("1@x", &words[3])), asked, "{line}");
+            assert_eq!(request(&asked.words("1@x", &words[3], "v6.1")), asked, "{line}");
             let kept = serde_json::to_string(&asked).unwrap();
             assert_eq!(serde_json::from_str::<CheckRequest>(&kept).unwrap(), asked, "{kept}");
         }

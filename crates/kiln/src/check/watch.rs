@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 use judge::exit::INTERRUPTED;
+use kernel::PartsHash;
 use kernel::files::hash;
 use ledger::Journal;
-use serde::{Deserialize, Serialize};
 use series::{Assembled, Choice, Mailbox, Threads, assemble};
 
 use super::Checked;
@@ -19,11 +19,14 @@ use super::patches::vouched;
 use crate::cli::{Check, Source};
 use crate::failure::{complain, message};
 use crate::listeners::standard_output;
-use crate::series::ignored;
+use crate::series::{ignored, mails};
 use crate::signals;
 
 /// How often the mailbox is looked at.
 const TICK: Duration = Duration::from_secs(1);
+
+/// How many times a mailbox must look the same before it is read.
+const QUIET: u32 = 2;
 
 /// Digits of the name of a mailbox.
 const NAME: usize = 16;
@@ -31,55 +34,79 @@ const NAME: usize = 16;
 /// Checks what arrives until the user wants to stop, and gives the exit code.
 pub(super) fn watch(args: &Check, mailbox: &Path) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let mut seen = Seen::open(mailbox, args)?;
-    let mut before = None;
+    let mut seen = Seen::open(mailbox)?;
+    let (mut before, mut checked, mut quiet) = (None, None, 0);
     while !interrupt.load(Ordering::Relaxed) {
-        // What arrives while it is read changes it again.
         let now = changed(mailbox);
-        if before.as_ref() != Some(&now) {
+        quiet = if before.as_ref() == Some(&now) { quiet + 1 } else { 0 };
+        // Who writes a mailbox in place may have written half a mail.
+        if quiet >= QUIET && checked.as_ref() != Some(&now) {
             round(args, mailbox, &mut seen)?;
-            before = Some(now);
+            checked = Some(now.clone());
         }
+        before = Some(now);
         sleep(TICK);
     }
     Ok(INTERRUPTED)
 }
 
-/// When a mailbox was changed last: itself, and the folders of a maildir.
-fn changed(mailbox: &Path) -> Vec<Option<(SystemTime, u64)>> {
-    let paths = [mailbox.to_owned(), mailbox.join("cur"), mailbox.join("new")];
-    let changed = |path: &PathBuf| {
-        let facts = fs::metadata(path).ok()?;
-        Some((facts.modified().ok()?, facts.len()))
+/// How a mailbox was last: when it and the files in it were changed, and how large they are.
+fn changed(mailbox: &Path) -> Vec<Option<(PathBuf, SystemTime, u64)>> {
+    let listed =
+        |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    // A mail of a maildir does not change any more.
+    let folders = [mailbox.join("cur"), mailbox.join("new")];
+    let files: Vec<PathBuf> = if folders[0].is_dir() { Vec::new() } else { listed(mailbox).collect() };
+    let mut all: Vec<PathBuf> = [mailbox.to_owned()].into_iter().chain(folders).chain(files).collect();
+    all.sort();
+    let facts = |path: PathBuf| {
+        let facts = fs::metadata(&path).ok()?;
+        Some((path, facts.modified().ok()?, facts.len()))
     };
-    paths.iter().map(changed).collect()
+    all.into_iter().map(facts).collect()
 }
 
 /// Checks the series that have not been seen.
 fn round(args: &Check, mailbox: &Path, seen: &mut Seen) -> Result<()> {
-    let threads = Threads::new(Mailbox::open(mailbox)?.mails);
-    let is_first = seen.is_new;
-    for series in &series::series(&threads) {
-        let Some(mut assembled) = assemble(&threads, series, Choice::default()) else { continue };
-        let Some(id) = whole(&assembled).filter(|id| !seen.ids.contains(*id)) else { continue };
-        if !is_first {
-            assembled.ignore(&ignored()?);
-            check(args, mailbox, &assembled)?;
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let mails = match Mailbox::open(mailbox) {
+        Ok(mailbox) => mailbox.mails,
+        // Programs of mail replace mailboxes.
+        Err(error) => {
+            complain(&format!("{}: {error}", mailbox.display()));
+            return Ok(());
         }
-        seen.add(id)?;
+    };
+    let threads = Threads::new(mails);
+    let mut there = Vec::new();
+    for series in &series::series(&threads) {
+        if interrupt.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let Some(mut assembled) = assemble(&threads, series, Choice::default()) else { continue };
+        let Some(name) = whole(&assembled).filter(|name| !seen.names.contains(name)) else { continue };
+        if seen.is_new {
+            there.push(name);
+            continue;
+        }
+        assembled.ignore(&ignored()?);
+        check(args, mailbox, &assembled)?;
+        seen.add(vec![name])?;
     }
-    if is_first {
-        let count = seen.ids.len();
+    if seen.is_new {
+        let count = there.len();
         complain(&format!("{}: {count} series are there already; new ones are checked", mailbox.display()));
-        seen.begin()?;
+        seen.add(there)?;
     }
     Ok(())
 }
 
-/// What names a revision that has arrived as a whole.
-fn whole<'a>(assembled: &Assembled<'a>) -> Option<&'a str> {
-    let head = assembled.head().filter(|head| head.was_sent())?;
-    assembled.missing().is_empty().then_some(head.id.as_str())
+/// What tells a revision from others that has arrived as a whole: all that its mails say.
+fn whole(assembled: &Assembled<'_>) -> Option<String> {
+    assembled.head().filter(|head| head.was_sent())?;
+    let mut all = PartsHash::default();
+    assembled.cover.into_iter().chain(mails(assembled)).for_each(|mail| all.part(&mail.raw));
+    assembled.missing().is_empty().then(|| all.finish())
 }
 
 /// Checks a series and says what came of it. What is wrong with one series does not stop the others.
@@ -110,42 +137,25 @@ fn check(args: &Check, mailbox: &Path, assembled: &Assembled<'_>) -> Result<()> 
 /// The series of a mailbox that were checked, or were there before; kept over calls.
 struct Seen {
     journal: Journal,
-    ids: HashSet<String>,
+    names: HashSet<String>,
     /// Nobody has watched this mailbox before.
     is_new: bool,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Entry {
-    /// All that was there has been seen.
-    Begun,
-    /// A series, by the message id of its first mail.
-    Series(String),
-}
-
 impl Seen {
-    fn open(mailbox: &Path, args: &Check) -> Result<Self> {
+    /// One kiln watches a mailbox, wherever it keeps its results.
+    fn open(mailbox: &Path) -> Result<Self> {
         let path = mailbox.canonicalize().with_context(|| mailbox.display().to_string())?;
-        let root = args.how.results.clone().unwrap_or_else(ledger::checks_root);
         let name = format!(".watched-{}", &hash(path.as_os_str().as_encoded_bytes())[..NAME]);
-        let (journal, entries) = Journal::open::<Entry>(&root.join(name))?;
-        let is_new = !entries.iter().any(|entry| matches!(entry, Entry::Begun));
-        let id = |entry| match entry {
-            Entry::Series(id) => Some(id),
-            Entry::Begun => None,
-        };
-        Ok(Self { journal, ids: entries.into_iter().filter_map(id).collect(), is_new })
+        let (journal, entries) = Journal::open::<Vec<String>>(&ledger::checks_root().join(name))?;
+        let is_new = entries.is_empty();
+        Ok(Self { journal, names: entries.into_iter().flatten().collect(), is_new })
     }
 
-    fn add(&mut self, id: &str) -> Result<()> {
-        self.journal.append(&Entry::Series(id.to_owned()))?;
-        self.ids.insert(id.to_owned());
-        Ok(())
-    }
-
-    fn begin(&mut self) -> Result<()> {
+    fn add(&mut self, names: Vec<String>) -> Result<()> {
+        self.journal.append(&names)?;
+        self.names.extend(names);
         self.is_new = false;
-        Ok(self.journal.append(&Entry::Begun)?)
+        Ok(())
     }
 }

@@ -250,6 +250,34 @@ fn every_series_that_arrives_is_checked_once() {
     assert_eq!(done.stdout.matches("results in").count(), 1, "{}", done.stdout);
 }
 
+#[test]
+fn a_mail_that_is_finished_later_is_checked_again() {
+    let place = Place::new();
+    let source = place.source();
+    source.git(&["checkout", "--quiet", "-b", "topic"]);
+    source.write("fs/main.c", "int fine;\n");
+    source.write("kernel/main.c", "int broken;\n");
+    source.commit("two files");
+    let mail = source.git(&["format-patch", "--stdout", "--base=main", "main..topic"]) + "\n";
+    let mail = mail.replacen("\nSubject: ", "\nMessage-ID: <1@example.org>\nSubject: ", 1);
+    source.git(&["checkout", "--quiet", "main"]);
+    let mailbox = place.file("box.mbx", "");
+    let arguments = ["check", "--watch", text(&mailbox), "--base", "main", "--tree", text(&source.path)];
+    let call = place.kiln([&arguments, &ONLY_BUILD[..3]].concat());
+    let call = call.env("XDG_CACHE_HOME", place.path().join(CACHE)).env("HOME", place.path());
+    let kiln = call.start();
+    kiln.await_stderr("0 series are there already");
+    let half = mail.rfind("diff --git").expect("two files");
+    std::fs::write(&mailbox, &mail[..half]).expect("writable");
+    kiln.await_stdout("\"two files\": same: the patch builds\n");
+    std::fs::remove_file(&mailbox).expect("it is there");
+    kiln.await_stderr("no such file");
+    std::fs::write(&mailbox, &mail).expect("writable");
+    kiln.await_stdout("\"two files\": worse: patch 1 of 1 does not build\n");
+    kiln.signal(Signal::INT);
+    kiln.wait().expect(130);
+}
+
 /// A tree whose image is one of two real kernels: that of `fs/main.c`.
 fn tree_with_kernels(place: &Place) -> Source {
     let source = place.source();
@@ -321,6 +349,7 @@ fn wrong_input_is_one_clear_message() {
         ("a...b", &[], "is no range: write FIRST..LAST"),
         ("topic..main", &[], "main is before topic: write main..topic"),
         ("main..topic", &["--mail", "draft"], "there is nobody to answer"),
+        ("main..topic", &["--html", "/no/such/folder/page"], "name a file that can be written"),
         ("main..topic", &["--build-only", "--suite", "full"], "cannot be used with"),
         ("main..topic", &["--config", "no-such"], "there is no configuration"),
         ("main..topic", &["--tree", &nowhere], "nowhere"),

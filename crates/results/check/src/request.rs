@@ -81,13 +81,14 @@ impl PatchesRequest {
 }
 
 impl CheckRequest {
-    /// The arguments by which kiln is asked the same of these patches in this tree: elsewhere both may have other names.
+    /// The arguments by which kiln is asked the same of these patches in this tree, on this commit: elsewhere they may have other
+    /// names.
     #[must_use]
-    pub fn words(&self, patches: &str, tree: &str) -> Vec<String> {
+    pub fn words(&self, patches: &str, tree: &str, base: &str) -> Vec<String> {
         let mut words = Words::new("check", patches);
         words.option("--tree", tree);
-        if let PatchesRequest::Series { revision, .. } = &self.patches {
-            words.option("--base", revision);
+        if let PatchesRequest::Series { .. } = &self.patches {
+            words.option("--base", base);
         }
         words.time("--case-timeout", self.case_limit);
         words.each("--measure", &self.operations);
