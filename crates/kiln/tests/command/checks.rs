@@ -76,7 +76,14 @@ fn each_patch_is_built_and_what_is_new_in_it_is_named() {
     let text = check(&place, &source, "main..", &ONLY_BUILD[..3]).run_within(BUILD).expect(1).stdout;
     let expected = "worse: patch 2 of 4 adds 1 new warning; patch 3 of 4 does not build\n";
     assert!(text.starts_with(expected) && text.contains("fs/main.c:4:1: warning: odd"), "{text}");
-    let good = check(&place, &source, "main..topic~3", &ONLY_BUILD).run_within(BUILD).expect(0);
+    source.git(&["rm", "--quiet", "Kconfig"]);
+    source.commit("Kconfig: remove");
+    let done = check(&place, &source, "topic~1..", &ONLY_BUILD).run_within(BUILD).expect(1);
+    let found: SeriesCheck = done.stated();
+    let Built::Failed { cause } = &found.patches[0].build else { panic!("{found:#?}") };
+    assert!(cause.contains("not a kernel source tree"), "{cause}");
+    source.git(&["checkout", "--quiet", "topic~1"]);
+    let good = check(&place, &source, "main..topic~4", &ONLY_BUILD).run_within(BUILD).expect(0);
     assert_eq!(good.stated::<SeriesCheck>().verdict, Verdict::Same);
 }
 

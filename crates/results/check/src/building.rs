@@ -35,7 +35,7 @@ impl Building<'_> {
         // The last one that compiles: what is new is new since then.
         let mut before: Option<Before> = None;
         for (number, commit) in commits.iter_mut().enumerate() {
-            let built = self.build(commit, emit)?;
+            let built = self.build(commit, before.is_some(), emit)?;
             if let Some(kernel) = &built {
                 let printed = self.printed(kernel, emit);
                 let new_warnings = self.new_warnings(&printed, before.as_ref(), emit)?;
@@ -48,13 +48,18 @@ impl Building<'_> {
         Ok(kernels)
     }
 
-    fn build(&self, commit: &mut Commit, emit: Emit<'_>) -> Result<Option<Kernel>, Error> {
+    /// Builds a commit. Where one before it `did_build`, what is wrong with the source or its configuration is new in this one.
+    fn build(&self, commit: &mut Commit, did_build: bool, emit: Emit<'_>) -> Result<Option<Kernel>, Error> {
         emit(Progress::Working(format!("building {} (\"{}\")", commit.short(), commit.subject)));
         let wanted = self.request.kernel(&commit.hash);
         match self.environment.waiting(emit, |waiting| self.environment.backend.kernel(&wanted, waiting)) {
             Ok(kernel) => Ok(Some(kernel)),
             Err(kbuild::Error::Failed { cause, .. }) => {
                 commit.build = Built::Failed { cause };
+                Ok(None)
+            }
+            Err(error) if did_build && error.is_usage() && !error.is_interrupt() => {
+                commit.build = Built::Failed { cause: error.to_string() };
                 Ok(None)
             }
             Err(error) => Err(error.into()),
