@@ -9,7 +9,6 @@ mod request;
 mod results;
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use bisect::{Conclusion, Environment, Opened, Progress};
@@ -17,15 +16,14 @@ use lab::HostBackend;
 use report::Bisecting;
 
 use crate::cli::Bisect;
-use crate::failure::WrongUsage;
 use crate::input::Input;
-use crate::{signals, terminal};
+use crate::{report_file, signals, terminal};
 use judge::exit::BROKEN;
 use results::Results;
 
 /// Finds the change and gives the exit code.
 pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
-    args.check()?;
+    report_file::check([("--html", &args.html), ("--mail", &args.mail)])?;
     let request = args.request()?;
     let interrupt = signals::interrupt_flag().context("signals")?;
     let environment = Environment {
@@ -55,23 +53,4 @@ pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
             BROKEN
         }
     })
-}
-
-impl Bisect {
-    /// Checks where reports go, before anything is fetched or built.
-    fn check(&self) -> Result<()> {
-        let files = [("--html", &self.html), ("--mail", &self.mail)];
-        let wrong = files.iter().find_map(|(option, path)| {
-            let path: &PathBuf = path.as_ref().filter(|path| !can_be_written(path))?;
-            Some(format!("{option} {}: name a file that can be written", path.display()))
-        });
-        wrong.map_or(Ok(()), |text| Err(WrongUsage(text).into()))
-    }
-}
-
-/// Whether a report can go to this file.
-pub(crate) fn can_be_written(path: &Path) -> bool {
-    // The parent of a bare name is "".
-    let folder = path.parent().map(|folder| Path::new(".").join(folder));
-    path.as_os_str() != "-" && !path.is_dir() && folder.is_some_and(|folder| folder.is_dir())
 }

@@ -8,10 +8,6 @@ mod patches;
 mod request;
 mod watch;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
-
 use ::check::{Environment, Progress, SeriesCheck, Verdict};
 use anyhow::{Context, Result};
 use jiff::Timestamp;
@@ -22,10 +18,10 @@ use lab::event::stamp;
 use ledger::{Budget, CHECK, Figures, REQUEST};
 use report::check::Answer;
 
-use crate::bisect::can_be_written;
 use crate::cli::{Check, HowToCheck};
 use crate::failure::{FAULT, WrongUsage, complain};
 use crate::listeners::standard_output;
+use crate::report_file::{self, write};
 use crate::shell_words::this_call;
 use crate::{signals, terminal};
 use patches::Found;
@@ -49,13 +45,7 @@ pub(crate) fn check(args: &Check, color: bool) -> Result<u8> {
         let text = format!("{option}: {} was not sent, so there is nobody to answer", found.name);
         return Err(WrongUsage(text).into());
     }
-    // Before anything is built.
-    for (option, path) in [("--html", &args.html), ("--mail", &args.mail)] {
-        if let Some(path) = path.as_ref().filter(|path| !can_be_written(path)) {
-            let text = format!("{option} {}: name a file that can be written", path.display());
-            return Err(WrongUsage(text).into());
-        }
-    }
+    report_file::check([("--html", &args.html), ("--mail", &args.mail)])?;
     let checked = Checked::of(&args.how, found, args.how.build_only)?;
     checked.print(args, color)?;
     if args.send && !checked.send()? {
@@ -157,12 +147,6 @@ impl Checked {
 /// What the answer says besides what was found.
 fn answer(reply: series::Reply, command: Vec<String>) -> Result<Answer> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let sender = crate::find::in_context(&interrupt, crate::series::Committer::read)?;
-    Ok(Answer { reply, sender: sender.map(|sender| sender.0), command })
-}
-
-fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let shown = || path.display().to_string();
-    let mut file = BufWriter::new(File::create(path).with_context(shown)?);
-    content(&mut file).and_then(|()| file.flush()).with_context(shown)
+    let sender = crate::find::in_context(&interrupt, crate::series::committer)?;
+    Ok(Answer { reply, sender, command })
 }

@@ -1,9 +1,6 @@
 //! `kiln compare`: which kernel is slower, by how much, and why.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use compare::{CompareRequest, Compared, Conclusion, SideRequest, SidesRequest};
 use lab::request::words::call;
 use lab::request::{KernelRequest, ProgramRequest, Version, may_be_built};
@@ -12,6 +9,7 @@ use crate::cli::{Compare, Wanted};
 use crate::exp::chosen;
 use crate::failure::{FAULT, WrongUsage};
 use crate::figures::looking_on;
+use crate::report_file::write;
 use judge::exit::{BROKEN, INTERRUPTED};
 
 /// Compares kernels and gives the exit code.
@@ -92,10 +90,7 @@ impl Compare {
         let page = compared.kept.path("report.html");
         let typed = call(&request.words());
         for path in [Some(&page), self.html.as_ref()].into_iter().flatten() {
-            let shown = path.display().to_string();
-            let mut file = BufWriter::new(File::create(path).context(shown.clone())?);
-            let written = report::comparison::html(&compared.comparison, &typed, &mut file);
-            written.and_then(|()| file.flush()).context(shown)?;
+            write(path, |out| report::comparison::html(&compared.comparison, &typed, out))?;
         }
         Ok(())
     }

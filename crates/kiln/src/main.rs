@@ -5,7 +5,7 @@
 //! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@mail`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
-//! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept
+//! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept; [`report_file`]: files with reports
 //! * [`shell_words`]: calls of kiln, to be pasted
 //! * [`failure`]: from what went wrong to a message and an exit code
 
@@ -31,6 +31,7 @@ mod measure;
 mod old_sessions;
 mod output;
 mod replay;
+mod report_file;
 mod requests;
 mod run;
 mod series;

@@ -5,7 +5,7 @@ mod based;
 mod signed;
 mod source;
 
-pub(crate) use am::{Committer, written};
+pub(crate) use am::{committer, written};
 pub(crate) use signed::heed;
 pub(crate) use source::ignored;
 

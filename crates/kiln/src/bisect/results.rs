@@ -1,7 +1,5 @@
 //! What a bisection leaves: what it prints, the report, the draft of a mail, and the bundle.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -13,6 +11,7 @@ use crate::bundle::pack;
 use crate::cli::Bisect;
 use crate::listeners::standard_output;
 use crate::replay::recalled;
+use crate::report_file::write;
 use crate::shell_words::this_call;
 use crate::terminal::Progress;
 
@@ -100,10 +99,4 @@ fn run_of(state: &StateReport) -> Option<String> {
     let root = ledger::default_root();
     let session = state.evidence.sessions.iter().find(|name| ledger::shows(&root, name, case))?;
     Some(format!("{session}/{case}"))
-}
-
-fn write(path: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let shown = || path.display().to_string();
-    let mut file = BufWriter::new(File::create(path).with_context(shown)?);
-    content(&mut file).and_then(|()| file.flush()).with_context(shown)
 }

@@ -92,16 +92,11 @@ impl Am {
     }
 }
 
-/// Who applies patches, as git has it.
-pub(crate) struct Committer(pub(crate) Person);
-
-impl Committer {
-    /// git's user.name and user.email; nothing if one of them is missing.
-    pub(crate) fn read(context: &mut kernel::Context<'_>) -> Result<Option<Self>> {
-        let mut setting = |key: &str| history::setting(key, context);
-        let known = setting("user.name")?.zip(setting("user.email")?);
-        Ok(known.map(|(name, address)| Self(Person { name, address })))
-    }
+/// Who applies patches: git's user.name and user.email; nothing if one of them is missing.
+pub(crate) fn committer(context: &mut kernel::Context<'_>) -> Result<Option<Person>> {
+    let mut setting = |key: &str| history::setting(key, context);
+    let known = setting("user.name")?.zip(setting("user.email")?);
+    Ok(known.map(|(name, address)| Person { name, address }))
 }
 
 /// What every patch gets besides.
@@ -126,9 +121,9 @@ impl Added {
                 ),
                 false => None,
             };
-            let sign_off = match (args.add_my_sob, Committer::read(context)?) {
+            let sign_off = match (args.add_my_sob, committer(context)?) {
                 (false, _) => None,
-                (true, Some(Committer(person))) => Some(Trailer::new("Signed-off-by", &person.to_string())),
+                (true, Some(person)) => Some(Trailer::new("Signed-off-by", &person.to_string())),
                 (true, None) => {
                     return Err(
                         WrongUsage("--add-my-sob: git has no user.name and user.email".to_owned()).into()

@@ -155,11 +155,9 @@ fn is_local(host: &str) -> bool {
 }
 
 fn installed() -> Result<String, Error> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).map(|folder| folder.join("sendmail"));
-    let all = SENDMAIL.iter().map(PathBuf::from).chain(folders);
-    let found = all.into_iter().find(|path| path.is_file()).map(|path| path.display().to_string());
-    found.ok_or_else(|| {
+    let usual = SENDMAIL.iter().map(PathBuf::from).find(|path| path.is_file());
+    let found = usual.or_else(|| host::find_program("sendmail"));
+    found.map(|path| path.display().to_string()).ok_or_else(|| {
         Error::Settings(
             "nothing here sends mail: set sendemail.smtpServer of git, or install a sendmail".to_owned(),
         )

@@ -64,6 +64,14 @@ pub(crate) fn command(text: &str) -> Markup {
     html! { p { code.command { (prose(text)) } } }
 }
 
+/// A part of a page below a heading of its own.
+pub(crate) fn section(title: &str, content: &Markup) -> Markup {
+    html! {
+        section { h2 { (title) } (content) }
+        "\n"
+    }
+}
+
 /// A name in a heading.
 pub(crate) fn short(name: &str) -> String {
     fit(&safe_line(name), 120)

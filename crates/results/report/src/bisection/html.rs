@@ -11,7 +11,7 @@ use maud::{Markup, html};
 
 use super::statement;
 use crate::columns::fit;
-use crate::html::{command, page, text};
+use crate::html::{command, page, section, text};
 
 /// Columns of a heading.
 const HEADING: usize = 240;
@@ -49,12 +49,5 @@ fn body(bisection: &Bisection, title: &str, typed: &str) -> Markup {
                 (section("Reproduce", &html! { @for text in &bisection.reproduce { (command(text)) } }))
             }
         }
-    }
-}
-
-fn section(title: &str, content: &Markup) -> Markup {
-    html! {
-        section { h2 { (title) } (content) }
-        "\n"
     }
 }

@@ -7,7 +7,6 @@ use check::{CaseChange, Change, CostChange, Culprit, SeriesCheck};
 use serde::Serialize;
 
 use super::statement;
-use super::text::counted;
 use crate::json::document;
 use crate::safe::safe_line;
 
@@ -86,7 +85,12 @@ fn cases(check: &SeriesCheck) -> Option<CheckResult> {
         format!("{}: {name}: before {before}; now {after}{culprit}", statement::name(change.change))
     };
     let details: Vec<String> = tests.changes.iter().map(line).collect();
-    Some(CheckResult { tool: "kiln cases", status, summary: counted(tests), details: details.join("\n") })
+    Some(CheckResult {
+        tool: "kiln cases",
+        status,
+        summary: statement::counted(tests),
+        details: details.join("\n"),
+    })
 }
 
 fn costs(check: &SeriesCheck) -> Option<CheckResult> {

@@ -6,9 +6,8 @@ use check::{Change, Commit, CostChange, Culprit, SeriesCheck};
 use maud::{Markup, html};
 
 use super::statement;
-use super::text::counted;
 use crate::columns::fit;
-use crate::html::{command, page, text};
+use crate::html::{command, page, section, text};
 use crate::safe::safe_line;
 
 /// Columns of a heading.
@@ -43,7 +42,7 @@ fn body(check: &SeriesCheck, title: &str, typed: &str) -> Markup {
         main {
             (section("Patches", &patches(check)))
             @if let Some(tests) = &check.tests {
-                (section("Cases", &html! { p { (text(counted(tests))) } (cases(check)) }))
+                (section("Cases", &html! { p { (text(statement::counted(tests))) } (cases(check)) }))
             }
             @if check.operations > 0 {
                 (section("Operations", &html! { p { (statement::operations(check)) } (costs(check)) }))
@@ -52,13 +51,6 @@ fn body(check: &SeriesCheck, title: &str, typed: &str) -> Markup {
                 (section("Reproduce", &html! { @for text in &check.reproduce { (command(text)) } }))
             }
         }
-    }
-}
-
-fn section(title: &str, content: &Markup) -> Markup {
-    html! {
-        section { h2 { (title) } (content) }
-        "\n"
     }
 }
 

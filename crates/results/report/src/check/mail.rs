@@ -7,7 +7,6 @@ use check::{Change, SeriesCheck, Verdict};
 use series::{Person, Reply};
 
 use super::statement;
-use super::text::counted;
 use crate::address::recipient;
 use crate::columns::{fit, hanging, wrap};
 use crate::header::encoded;
@@ -104,7 +103,7 @@ impl<W: Write> Draft<'_, W> {
 
     fn cases(&mut self) -> io::Result<()> {
         let Some(tests) = &self.check.tests else { return Ok(()) };
-        self.prose(&format!("Cases: {}.", counted(tests)))?;
+        self.prose(&format!("Cases: {}.", statement::counted(tests)))?;
         for change in tests.changes.iter().take(CHANGES) {
             self.paragraph(&format!("{}: {}", statement::name(change.change), safe_line(&change.case)))?;
             self.hanging("  before", &statement::seen(&change.before))?;

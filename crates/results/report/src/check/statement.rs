@@ -1,8 +1,9 @@
 //! What a check found, in sentences.
 
-use check::{Built, CaseChange, Change, Commit, CostChange, Culprit, Seen, SeriesCheck, Verdict};
+use check::{Built, CaseChange, Change, Commit, CostChange, Culprit, Seen, SeriesCheck, Tests, Verdict};
 
 use crate::safe::safe_line;
+use crate::words::cases;
 
 /// Findings that the first sentence names.
 const NAMED: usize = 3;
@@ -194,4 +195,16 @@ pub(super) fn functions(change: &CostChange) -> Vec<String> {
         .iter()
         .map(|(name, before, after)| format!("{}: {} -> {}", safe_line(name), count(before), count(after)))
         .collect()
+}
+
+/// `smoke: 60 cases on both kernels, 1 worse, 2 failed before`
+pub(super) fn counted(tests: &Tests) -> String {
+    let count = |wanted: Change| tests.changes.iter().filter(|change| change.change == wanted).count();
+    let changes = [Change::Worse, Change::Different, Change::Undecided, Change::Better]
+        .map(|change| (count(change), name(change)));
+    let failed = [(tests.failed_before, "failed before and fail now")];
+    let counted = changes.iter().chain(&failed).filter(|(count, _)| *count > 0);
+    let counted: String = counted.map(|(count, name)| format!(", {count} {name}")).collect();
+    let (suite, machine) = (safe_line(&tests.suite), safe_line(&tests.machine));
+    format!("{suite} on {machine}: {} on both kernels{counted}", cases(tests.cases))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use check::{Change, Commit, SeriesCheck, Tests};
+use check::{Commit, SeriesCheck};
 
 use super::statement;
 use crate::columns::{fit, hanging, wrap};
@@ -68,7 +68,7 @@ impl<W: Write> Printer<'_, W> {
     fn cases(&mut self) -> io::Result<()> {
         let Some(tests) = &self.check.tests else { return Ok(()) };
         writeln!(self.out)?;
-        self.hanging("cases", &counted(tests))?;
+        self.hanging("cases", &statement::counted(tests))?;
         for change in &tests.changes {
             let (before, after) = (statement::seen(&change.before), statement::seen(&change.after));
             let text = format!("{}: before {before}; now {after}", safe_line(&change.case));
@@ -136,16 +136,4 @@ impl<W: Write> Printer<'_, W> {
             }
         }
     }
-}
-
-/// `smoke: 60 cases on both kernels, 1 worse, 2 failed before`
-pub(super) fn counted(tests: &Tests) -> String {
-    let count = |wanted: Change| tests.changes.iter().filter(|change| change.change == wanted).count();
-    let changes = [Change::Worse, Change::Different, Change::Undecided, Change::Better]
-        .map(|change| (count(change), statement::name(change)));
-    let failed = [(tests.failed_before, "failed before and fail now")];
-    let counted = changes.iter().chain(&failed).filter(|(count, _)| *count > 0);
-    let counted: String = counted.map(|(count, name)| format!(", {count} {name}")).collect();
-    let (suite, machine) = (safe_line(&tests.suite), safe_line(&tests.machine));
-    format!("{suite} on {machine}: {} on both kernels{counted}", crate::words::cases(tests.cases))
 }
