@@ -168,6 +168,12 @@ pub enum Error {
         /// The path that was given.
         path: PathBuf,
     },
+    /// A file that the user named is not there.
+    #[error("{path}: no such file or directory")]
+    NoSuchFile {
+        /// The path that was given.
+        path: PathBuf,
+    },
     /// The file is there and cannot be used as a kernel.
     #[error("{path}: {reason}")]
     Image {

@@ -33,7 +33,7 @@ pub fn read(path: &Path, limit: Limit) -> Result<Vec<u8>, Error> {
         Ok(Some(content)) => Ok(content),
         Ok(None) => Err(Error::TooLarge { path: path.to_owned(), what: limit.what, limit: limit.bytes }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(Error::NotFound { path: path.to_owned() })
+            Err(Error::NoSuchFile { path: path.to_owned() })
         }
         Err(source) => Err(Error::Unreadable { path: path.to_owned(), source }),
     }
@@ -43,7 +43,7 @@ pub fn read(path: &Path, limit: Limit) -> Result<Vec<u8>, Error> {
 pub(crate) fn read_text(path: &Path, limit: Limit) -> Result<Option<String>, Error> {
     match read(path, limit) {
         Ok(content) => Ok(Some(String::from_utf8_lossy(&content).into_owned())),
-        Err(Error::NotFound { .. }) => Ok(None),
+        Err(Error::NoSuchFile { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -114,7 +114,7 @@ mod tests {
         std::fs::write(&path, [1; 11]).unwrap();
         assert!(matches!(read(&path, limit), Err(Error::TooLarge { limit: 10, .. })));
         assert!(matches!(read(Path::new("/dev/zero"), limit), Err(Error::TooLarge { .. })));
-        assert!(matches!(read(&directory.path().join("none"), limit), Err(Error::NotFound { .. })));
+        assert!(matches!(read(&directory.path().join("none"), limit), Err(Error::NoSuchFile { .. })));
         assert!(matches!(read(directory.path(), CONFIG), Err(Error::Unreadable { .. })));
     }
 }
