@@ -58,7 +58,7 @@ fn take_over(command: &str, initramfs: &str) -> Result<String> {
         .replace("memory-backend-file,id=memory", "memory-backend-ram,id=memory")
         .replace(",mem-path=/proc/self/fd/9,share=on", "");
     for (name, descriptor) in [("console", 4), ("control", 5), ("qmp", 6)] {
-        command = command.replace(&format!("socket,id={name},fd={descriptor}"), &format!("null,id={name}"));
+        command = command.replace(&format!("socket,fd={descriptor},id={name}"), &format!("null,id={name}"));
     }
     ensure!(
         !command.contains("fd=") && !command.contains("/fd/"),
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn nothing_of_kiln_is_left_on_the_command_line() {
-        let socket = |name, number| format!("-chardev socket,id={name},fd={number}");
+        let socket = |name, number| format!("-chardev socket,fd={number},id={name}");
         let sockets = [socket("console", 4), socket("control", 5), socket("qmp", 6)].join(" ");
         let memory = "-object memory-backend-file,id=memory,size=1024M,mem-path=/proc/self/fd/9,share=on";
         let command = format!("qemu {memory} -kernel k -initrd /proc/self/fd/3 {sockets}");
