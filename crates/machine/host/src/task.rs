@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal, setrlimit};
 use thiserror::Error;
 
 use crate::contain;
@@ -108,6 +109,16 @@ impl<'a> Task<'a> {
     #[must_use]
     pub fn log(self, log: File) -> Self {
         Self { log: Some(log), ..self }
+    }
+
+    /// No file that it writes, its output among them, grows beyond so many bytes: `RLIMIT_FSIZE` of getrlimit(2).
+    #[must_use]
+    pub fn writes_at_most(mut self, bytes: u64) -> Self {
+        let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+        let set = move || Ok(setrlimit(Resource::Fsize, limit)?);
+        // SAFETY: between fork and exec only a system call is made and nothing is allocated.
+        unsafe { self.command.pre_exec(set) };
+        self
     }
 
     /// Without a network, and with nothing of the user's own files but the directories that it may write to and those
@@ -238,6 +249,12 @@ mod tests {
         let done = shell("pwd; echo no $LC_ALL >&2; exit 3").run(&mut || {}).unwrap();
         assert_eq!((done.success, done.output.as_str(), done.complaint.as_str()), (false, "/\n", "no C\n"));
         assert!(shell("true").run(&mut || {}).unwrap().success);
+    }
+
+    #[test]
+    fn an_endless_output_ends() {
+        let done = shell("exec yes").writes_at_most(1 << 20).run(&mut || {}).unwrap();
+        assert_eq!((done.success, done.output.len()), (false, 1 << 20));
     }
 
     #[test]
