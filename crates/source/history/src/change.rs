@@ -39,6 +39,31 @@ pub fn change(tree: &Path, commit: &str, context: &mut Context<'_>) -> Result<Ch
     describe(&repository, commit, context)
 }
 
+/// All files that differ between two commits, in the order of git.
+///
+/// # Errors
+///
+/// When `tree` is no repository, or lacks one of them.
+pub fn files(tree: &Path, [first, last]: [&str; 2], context: &mut Context<'_>) -> Result<Vec<String>, Error> {
+    let repository = Repository::open(tree, context)?;
+    let list = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", first, last];
+    let listed = repository.must(&list, context)?;
+    Ok(listed.split_terminator('\0').map(str::to_owned).collect())
+}
+
+/// A commit as the mail that would bring it; empty if it is a merge.
+///
+/// # Errors
+///
+/// When `tree` is no repository, or has no such commit.
+pub fn mail(tree: &Path, commit: &str, context: &mut Context<'_>) -> Result<String, Error> {
+    let repository = Repository::open(tree, context)?;
+    let commit = repository.require(commit, context)?;
+    let arguments =
+        ["diff-tree", "--root", "--patch", "--no-renames", "--no-color", "--pretty=email", &commit];
+    repository.must(&arguments, context)
+}
+
 pub(super) fn describe(
     repository: &Repository,
     commit: String,

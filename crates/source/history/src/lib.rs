@@ -1,6 +1,6 @@
 //! git: the commits between two ends, one change taken back, the patches of a series as commits, and work trees.
 //!
-//! [`Repository`] is the user's. [`walk()`] lists commits, [`change()`] describes one, [`revert()`] takes one back, [`apply_series`]
+//! [`Repository`] is the user's. [`walk()`] lists commits, [`change()`] describes one, [`mail()`] writes one, [`blame()`] names the one that wrote a line, [`revert()`] takes one back, [`apply_series`]
 //! puts the patches of [`series`] on top of one, and says with which commit one of them is in [`Conflict`]; the last two work in a `scratch` repository. [`Objects`] reads many objects.
 //!
 //! Nothing of the user's is written. What is made lies in kiln's own objects, where a
@@ -10,6 +10,7 @@
 
 mod apply;
 mod base;
+mod blame;
 mod change;
 mod checkout;
 mod conflict;
@@ -27,7 +28,8 @@ mod walk;
 
 pub use apply::apply_series;
 pub use base::{Base, Clues, DAYS, Reason, base};
-pub use change::{Change, FILES_MAX, change};
+pub use blame::blame;
+pub use change::{Change, FILES_MAX, change, files, mail};
 pub use checkout::{Changes, changes_in_checkout};
 pub use conflict::Conflict;
 pub use error::Error;

@@ -152,6 +152,50 @@ fn a_merge_brings_what_its_first_parent_lacks_and_few_files_are_named() {
 }
 
 #[test]
+fn a_change_is_written_as_a_mail() {
+    let place = Place::new();
+    place.commit("file", "one\n", "base");
+    let commit = place.commit("file", "two\n", "file: count on");
+    let mail = place.with(|context| mail(&place.tree(), &commit, context)).unwrap();
+    assert!(
+        mail.starts_with(&format!("From {commit} ")) && mail.contains("\nSubject: file: count on\n"),
+        "{mail}"
+    );
+    assert!(mail.contains("\n-one\n+two\n"), "{mail}");
+    place.git(&["checkout", "--quiet", "-b", "side", "HEAD~1"]);
+    place.commit("side", "", "side");
+    place.git(&["checkout", "--quiet", "main"]);
+    let merge = place.merge("side");
+    assert_eq!(place.with(|context| super::mail(&place.tree(), &merge, context)).unwrap(), "");
+}
+
+#[test]
+fn files_that_differ_are_named() {
+    let place = Place::new();
+    let first = place.commit("one", "1\n", "base");
+    place.commit("two", "2\n", "second");
+    let last = place.commit("one", "one\n", "third");
+    let named = |ends| place.with(|context| files(&place.tree(), ends, context)).unwrap();
+    assert_eq!(named([&first, &last]), ["one", "two"]);
+    assert_eq!(named([&last, &last]), [""; 0]);
+}
+
+#[test]
+fn the_commit_that_wrote_a_line_is_named() {
+    let place = Place::new();
+    let base = place.commit("file", "one\ntwo\n", "base");
+    let first = place.commit("file", "one\n2\n", "first");
+    let last = place.commit("file", "zero\none\n2\n", "second");
+    let of_line = |name: &str, line| {
+        place.with(|context| blame(&place.tree(), [&base, &last], (name, line), context)).unwrap()
+    };
+    assert_eq!(of_line("file", 1).as_ref(), Some(&last));
+    assert_eq!(of_line("file", 2).as_ref(), Some(&base));
+    assert_eq!(of_line("file", 3).as_ref(), Some(&first));
+    assert_eq!((of_line("file", 4), of_line("other", 1)), (None, None));
+}
+
+#[test]
 fn changes_in_a_checkout_are_named() {
     let place = Place::new();
     write(&place.tree().join(".gitignore"), "*.o\n");
