@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use diagnostic::{Diagnostic, Severity};
 use found::{Found, Line, Weight};
-use location::Places;
+pub(crate) use location::{Location, Places};
 
 /// All complaints of a build.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

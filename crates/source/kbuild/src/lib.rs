@@ -3,9 +3,10 @@
 //! [`Recipe`] is what the user says; `recipe` makes a base and fragments of it, `source` finds what is to
 //! be built, `toolchain` by what and `installed` where that is. `configure` asks Kconfig, `make` builds in a `work` directory, `collect`
 //! puts the result into the store under its identity, with what was `printed`; `recompile` has a part of it printed again.
-//! `sandbox` reports builds without one. `diagnostics` reads what compilers print. `difference` finds
+//! `analysis` asks static analysers about files. `sandbox` reports builds without one. `diagnostics` reads what compilers print. `difference` finds
 //! what two configurations differ in.
 
+pub mod analysis;
 mod collect;
 mod configure;
 pub mod diagnostics;

@@ -156,7 +156,7 @@ fn is_announced(line: &str) -> bool {
 }
 
 /// As many compilers at a time as there are processors, and memory for them.
-fn jobs() -> u64 {
+pub(crate) fn jobs() -> u64 {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let memory = host::available_memory_mib().map_or(processors, |mib| mib / COMPILER_MIB);
     processors.min(memory).max(1)

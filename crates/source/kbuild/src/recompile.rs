@@ -60,7 +60,7 @@ fn compile(
 }
 
 /// What a build prints becomes a path that is removed, and a word for make.
-fn is_below(object: &str) -> bool {
+pub(crate) fn is_below(object: &str) -> bool {
     let path = Path::new(object);
     path.extension().is_some_and(|ending| ending == "o")
         && path.components().all(|part| matches!(part, Component::Normal(_)))

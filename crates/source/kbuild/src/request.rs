@@ -26,7 +26,7 @@ pub(crate) struct Request {
     pub(crate) recipe: Recipe,
     pub(crate) configuration: Configuration,
     asked: Asked,
-    toolchain: Toolchain,
+    pub(crate) toolchain: Toolchain,
 }
 
 /// Builds what `locator` names, unless the very same is kept already.

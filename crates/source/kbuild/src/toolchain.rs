@@ -14,6 +14,8 @@ const TOOLS: [(&str, &str); 4] = [("make", "make"), ("flex", "flex"), ("bison", 
 /// The compiler of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Toolchain {
+    /// The compiler, as it is called.
+    pub(crate) compiler: String,
     /// The value of make's `CC`, unless the user's variables choose the compiler.
     pub(crate) cc: Option<String>,
     /// Compiler and linker with their versions.
@@ -45,7 +47,7 @@ impl Toolchain {
         let mut installed = installed::directories_of([&compiler, &linker]);
         installed.extend(installed::settings_of_ccache());
         let cache = has_ccache.then(|| installed::cache_of_ccache(context)).flatten();
-        Ok(Self { cc, identity, installed, cache })
+        Ok(Self { compiler, cc, identity, installed, cache })
     }
 }
 
@@ -75,7 +77,7 @@ fn programs(variables: &[String]) -> (String, String) {
 }
 
 /// The first line that a program says about itself.
-fn version(program: &str, context: &mut Context<'_>) -> Result<String, Error> {
+pub(crate) fn version(program: &str, context: &mut Context<'_>) -> Result<String, Error> {
     let done = Task::new(program, &["--version"], context.interrupt).run(&mut || {});
     let done = done.map_err(|failure| match failure {
         Failure::Missing(program) => {

@@ -14,6 +14,17 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// Its name in the lines of compilers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// One complaint of a compiler, linker, modpost, objtool, kconfig, make or a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
@@ -55,11 +66,7 @@ impl fmt::Display for Diagnostic {
             }
             f.write_str(" ")?;
         }
-        let severity = match self.severity {
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
-        write!(f, "{severity}: {}", self.text)?;
+        write!(f, "{}: {}", self.severity.name(), self.text)?;
         self.option.iter().try_for_each(|option| write!(f, " [{option}]"))?;
         self.advice.iter().try_for_each(|advice| write!(f, "; {advice}"))
     }

@@ -50,6 +50,10 @@ fn context(text: &str) -> Option<Line<'_>> {
     if let Some(from) = included {
         return context(format!("included from {}", from.trim_end_matches([',', ':'])));
     }
+    // sparse names the file that includes the one of the line after it.
+    if text.contains(": note: in included file") {
+        return Some(Line::Step);
+    }
     // The gcc that begins with "x.c: In function" may also say "In member function" or "At top level".
     let (_, what) = text.split_once(": ")?;
     if what.starts_with("In function ") && text.ends_with(':') {
@@ -94,7 +98,7 @@ fn located(text: &str) -> Option<Line<'_>> {
             None => Line::Note(Found::new(Severity::Warning, message).at(&Location::of(place))),
         });
     }
-    dtc(place, rest).or_else(|| kconfig(place, rest))
+    dtc(place, rest).or_else(|| kconfig(place, rest)).or_else(|| sparse(place, rest))
 }
 
 fn complaint(place: &str, severity: Severity, text: &str) -> Line<'static> {
@@ -113,6 +117,13 @@ fn is_program(place: &str) -> bool {
     let name = place.rsplit('/').next().unwrap_or(place);
     link::is_linker(name)
         || (!name.contains('.') && !name.starts_with(['<', '{']) && !name.starts_with("vmlinux"))
+}
+
+/// What sparse expected of an expression and what it got, in lines of their own behind its place.
+fn sparse<'a>(place: &str, text: &str) -> Option<Line<'a>> {
+    let fits = text.starts_with("expected ") || text.starts_with("got ");
+    let is_at_column = fits && Location::of(place).column.is_some();
+    is_at_column.then(|| Line::Note(Found::new(Severity::Warning, text)))
 }
 
 /// `Warning (check): text`.

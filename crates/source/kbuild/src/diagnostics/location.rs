@@ -4,15 +4,15 @@ use std::path::Path;
 
 /// A place as a program printed it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Location<'a> {
-    pub(super) file: &'a str,
-    pub(super) line: Option<u32>,
-    pub(super) column: Option<u32>,
+pub(crate) struct Location<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) line: Option<u32>,
+    pub(crate) column: Option<u32>,
 }
 
 impl<'a> Location<'a> {
     /// Reads `file`, `file:12`, `file:12:3`, and dtc's `file:12.3-14` and `file:12.3-13.4`.
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(crate) fn of(text: &'a str) -> Self {
         let Some((before, last)) = text.rsplit_once(':') else {
             return Self { file: text, ..Self::default() };
         };
@@ -54,14 +54,14 @@ pub(super) fn beside(object: Option<&str>, file: &str) -> String {
 
 /// The directories of a build.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(crate) struct Places {
     objects: String,
     /// Both with a slash at the end, the longer one first: one may be inside the other.
     prefixes: Vec<String>,
 }
 
 impl Places {
-    pub(super) fn new(tree: &Path, objects: &Path) -> Self {
+    pub(crate) fn new(tree: &Path, objects: &Path) -> Self {
         let [tree, objects] = [tree, objects].map(|path| clean(&path.to_string_lossy()));
         let mut prefixes: Vec<String> = [&tree, &objects]
             .into_iter()
@@ -73,7 +73,7 @@ impl Places {
     }
 
     /// A path relative to the directory that it is in.
-    pub(super) fn file(&self, path: &str) -> String {
+    pub(crate) fn file(&self, path: &str) -> String {
         // make runs in the object directory, and names sources from there where the tree is above it.
         let whole =
             if path.starts_with("../") { clean(&format!("{}/{path}", self.objects)) } else { clean(path) };
