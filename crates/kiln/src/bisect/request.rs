@@ -1,14 +1,18 @@
 //! From the command line to what a bisection is asked.
 
-use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
 use bisect::{AxisRequest, BisectRequest, Question, RecordedMetric, SearchRequest};
-use kernel::Locator;
+use kernel::files::hash;
+use kernel::{Locator, Store};
 use lab::request::{ProgramRequest, Selection, Version};
 
 use super::range::Range;
-use crate::cli::Bisect;
+use crate::cli::{Bisect, Source};
 use crate::exp::chosen;
 use crate::failure::WrongUsage;
+use crate::series::written;
 
 impl Bisect {
     /// What is asked.
@@ -39,7 +43,7 @@ impl Bisect {
                 let text = "--base: name the commit that the patches apply to: git:TREE@REVISION";
                 return Err(WrongUsage(text.to_string()).into());
             };
-            return Ok(AxisRequest::Series { mail: mail.clone(), tree, revision });
+            return Ok(AxisRequest::Series { mail: mbox(mail)?, tree, revision });
         }
         let range = Range::read(self.range.as_deref().unwrap_or_default())?;
         self.fits(&range)?;
@@ -164,6 +168,22 @@ impl<'t> Ends<&'t str> {
             (good, _, _, bad) => Self { first: good.unwrap_or(first), last: bad.unwrap_or(second) },
         })
     }
+}
+
+/// The patches as a file: those that a message id names are fetched, and kept under what they are, so that a search can go on.
+fn mbox(mail: &Path) -> Result<PathBuf> {
+    let is_id =
+        |text: &&str| !mail.exists() && text.contains('@') && (text.contains("://") || !text.contains('/'));
+    let id = mail.to_str().filter(is_id);
+    let Some(id) = id else { return Ok(mail.to_owned()) };
+    let source = Source { source: Some(id.to_owned()), ..Source::default() };
+    let threads = source.threads()?;
+    let content = written(&source.whole(&threads, &series::series(&threads))?)?;
+    let folder = Store::default_dir().join("series");
+    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let file = folder.join(format!("{}.mbx", hash(&content)));
+    host::write_atomically(&file, &content).with_context(|| file.display().to_string())?;
+    Ok(file)
 }
 
 #[cfg(test)]

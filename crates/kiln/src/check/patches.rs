@@ -68,12 +68,7 @@ pub(super) fn find(args: &Check) -> Result<Found> {
     };
     let threads = source.threads()?;
     let all = series::series(&threads);
-    let assembled = source.one(&threads, &all)?;
-    let missing = assembled.missing().len();
-    if missing > 0 {
-        let text = format!("{}: {missing} of {} patches are missing", source.name(), assembled.total);
-        return Err(WrongUsage(text).into());
-    }
+    let assembled = source.whole(&threads, &all)?;
     vouched(args, &source, &assembled)
 }
 

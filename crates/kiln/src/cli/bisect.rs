@@ -38,8 +38,8 @@ pub(crate) struct Bisect {
     /// Configurations of the bad end
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "config_good", help_heading = AXIS)]
     pub(crate) config_bad: Vec<String>,
-    /// Patches: an mbox, a patch, or a folder of patches
-    #[arg(long, value_name = "FILE", requires = "base", help_heading = AXIS)]
+    /// Patches: an mbox, a patch, or a folder of patches; or a message id of their series, or a link to it
+    #[arg(long, value_name = "FILE|MESSAGE-ID", requires = "base", help_heading = AXIS)]
     pub(crate) series: Option<PathBuf>,
     /// The commit that the patches apply to: git:TREE@REVISION
     #[arg(long, value_name = "COMMIT", requires = "series", help_heading = AXIS)]

@@ -54,6 +54,18 @@ impl Source {
         Ok(assembled)
     }
 
+    /// The same, of which no patch is missing.
+    pub(crate) fn whole<'a>(&self, threads: &'a Threads, all: &[Series]) -> Result<Assembled<'a>> {
+        let assembled = self.one(threads, all)?;
+        match assembled.missing().len() {
+            0 => Ok(assembled),
+            missing => {
+                let text = format!("{}: {missing} of {} patches are missing", self.name(), assembled.total);
+                Err(WrongUsage(text).into())
+            }
+        }
+    }
+
     /// The only series.
     pub(super) fn only<'a>(&self, threads: &Threads, all: &'a [Series]) -> Result<&'a Series> {
         let found = self.choose(threads, all)?;

@@ -6,8 +6,10 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use bisect::{Bisection, Conclusion};
+
 use crate::support::source::Source;
-use crate::support::{Call, Done, Place, text};
+use crate::support::{BUILD, Call, Done, Place, text};
 
 /// A list with an archive, and a server for it.
 struct List {
@@ -126,7 +128,11 @@ impl List {
     }
 
     fn series(&self, arguments: &[&str]) -> Call {
-        let call = self.place.kiln(["series"].iter().chain(arguments));
+        self.kiln(&[&["series"], arguments].concat())
+    }
+
+    fn kiln(&self, arguments: &[&str]) -> Call {
+        let call = self.place.kiln(arguments);
         let call = call.env("HOME", self.place.path()).env("XDG_CACHE_HOME", self.place.path().join("cache"));
         self.settings().into_iter().fold(call, |call, (name, value)| call.env(&name, value))
     }
@@ -160,6 +166,23 @@ fn a_series_is_found_by_any_of_its_mails_with_all_its_revisions() {
     assert!(missing.contains(&format!("none@example.org: {} does not have it", list.address)), "{missing}");
     let missing = list.refuses(&["none@example.org", "-m", text(&archive)]).stderr;
     assert!(missing.contains("no mail has this message id"), "{missing}");
+}
+
+#[test]
+fn a_series_that_a_message_id_names_is_bisected() {
+    let list = List::new();
+    list.source.write("fs/main.c", "int broken;\n");
+    list.source.commit("fs: break");
+    let id = list.sends(1);
+    let list = list.serves();
+    let base = format!("git:{}@main~2", text(&list.source.path));
+    let ask = ["bisect", "--series", &id, "--base", &base, "--config", "defconfig", "--build", "--json"];
+    let found: Bisection = list.kiln(&ask).run_within(BUILD).expect(0).stated();
+    let Conclusion::Culprits { candidates, .. } = &found.conclusion else { panic!("{found:#?}") };
+    assert_eq!((candidates[0].title.as_str(), found.candidates.len()), ("fs: break", 2));
+    let missing = [&ask[..2], &["none@example.org"], &ask[3..]].concat();
+    let missing = list.kiln(&missing).run().expect(2).stderr;
+    assert!(missing.contains("none@example.org: "), "{missing}");
 }
 
 #[test]
