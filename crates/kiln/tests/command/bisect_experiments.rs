@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bisect::{Bisection, Conclusion};
 use rustix::process::Signal;
 
-use crate::support::{BUILD, Call, KERNEL, Place, text, until};
+use crate::support::{BUILD, Call, KERNEL, Place, SOURCE, text, until};
 
 /// The kernel: it boots in a moment.
 const UML: &str = "uml:deb";
@@ -178,6 +178,31 @@ fn the_commits_that_break_an_experiment_and_move_its_metric_are_found_in_debians
         let bisection: Bisection = source.bisect(&place, &range, &asked).run_within(BUILD).expect(0).stated();
         assert_eq!((culprits(&bisection), bisection.candidates.len()), (vec![commit.as_str()], 4));
     }
+}
+
+/// A step in which the kernel must not have tested itself.
+const FAILS_IF_TESTED: &str = r#"
+def look(lab):
+    expect("crc32: self tests passed" not in lab.machine().run("dmesg").output, "the kernel tests itself")
+
+step(look)
+"#;
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_option_with_which_an_experiment_fails_is_found_in_debians_source() {
+    let place = Place::new();
+    let folder = experiment(&place, FAILS_IF_TESTED);
+    let write = |name: &str, options: &str| format!("tiny,{}", text(&place.file(name, options)));
+    let good = write("good.config", "CONFIG_CRC32=y\n");
+    let bad =
+        write("bad.config", "CONFIG_CRC32=y\nCONFIG_CRC32_SELFTEST=y\nCONFIG_NLS=y\nCONFIG_NLS_ASCII=y\n");
+    let ends = ["--config-good", &good, "--config-bad", &bad, "--arch", "um"];
+    let ask = ["--exp", text(&folder), "--json"];
+    let call = place.kiln([&["bisect", SOURCE], &ends[..], &ask].concat());
+    let bisection: Bisection = call.run_within(BUILD).expect(0).stated();
+    assert_eq!(culprits(&bisection), ["CONFIG_CRC32_SELFTEST=y instead of n"]);
+    assert!(bisection.candidates.len() >= 3, "{:#?}", bisection.candidates);
 }
 
 #[track_caller]
