@@ -25,7 +25,7 @@ mod series;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
-pub(crate) use check::{B4Check, Check, HowToCheck};
+pub(crate) use check::{B4Check, Check, Findings, HowToCheck};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
@@ -82,6 +82,9 @@ pub(crate) enum Verb {
     /// Build, test and compare the patches of a series, and write the answer to it
     #[command(after_help = help::CHECK)]
     Check(Box<Check>),
+    /// List what static analysis found in earlier checks of a tree
+    #[command(after_help = help::FINDINGS)]
+    Findings(Findings),
     /// Check the patches that b4 gives, as its review-series-check-cmd or review-perpatch-check-cmd
     #[command(name = "b4-check", after_help = help::B4_CHECK)]
     B4Check(Box<B4Check>),

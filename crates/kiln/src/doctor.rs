@@ -33,6 +33,11 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     (root::MMDEBSTRAP, "--root debian:PACKAGES", "apt-get install mmdebstrap"),
     (root::MKFS, "--root debian:PACKAGES and directories", "apt-get install erofs-utils"),
     ("gpg", "signatures of mails", "apt-get install gnupg"),
+    ("sparse", "static analysis of patches", "apt-get install sparse"),
+    ("spatch", "static analysis of patches", "apt-get install coccinelle"),
+    ("cppcheck", "static analysis of patches", "apt-get install cppcheck"),
+    ("clang", "static analysis of patches", "apt-get install clang"),
+    ("perl", "checkpatch and kernel-doc", "apt-get install perl"),
     ("swtpm", "--device tpm", "apt-get install swtpm"),
     ("iasl", "experiments with ACPI tables", "apt-get install acpica-tools"),
 ];

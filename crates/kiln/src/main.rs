@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@mail`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@mail`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept; [`report_file`]: files with reports
@@ -21,6 +21,7 @@ mod exp;
 mod failure;
 mod figures;
 mod find;
+mod findings;
 mod input;
 mod kernels;
 mod kunit;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         Verb::Measure(args) => measure::measure(args, color),
         Verb::Exp(args) => exp::exp(args, color),
         Verb::Check(args) => check::check(args, color),
+        Verb::Findings(args) => findings::findings(args),
         Verb::B4Check(args) => check::b4_check(args),
         Verb::Mail(args) => mail::mail(args),
         Verb::Series(args) => series::series(args, color),

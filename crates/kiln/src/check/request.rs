@@ -1,5 +1,6 @@
 //! From the command line to what is asked of patches.
 
+use check::request::{Analysers, NONE, usual_operations};
 use check::{CheckRequest, PatchesRequest};
 use lab::request::{ProgramRequest, Selection, Version};
 
@@ -13,10 +14,27 @@ impl HowToCheck {
             patches,
             cases: (!build_only).then(|| self.cases()),
             case_limit: self.case_timeout,
-            operations: if build_only { Vec::new() } else { self.measure.clone() },
+            operations: self.operations(build_only),
+            worse_by: self.worse_by,
+            analysers: self.analysers(build_only),
             build: self.build.request(),
+            also: self.also_config.iter().map(|list| list.split(',').map(str::to_owned).collect()).collect(),
             machine: self.root.add_to(self.machine.request()),
         }
+    }
+
+    fn operations(&self, build_only: bool) -> Vec<String> {
+        match &self.measure[..] {
+            _ if build_only => Vec::new(),
+            [word] if word == NONE => Vec::new(),
+            [] => usual_operations(Some(&self.cases()), &self.build.request()),
+            named => named.to_vec(),
+        }
+    }
+
+    fn analysers(&self, build_only: bool) -> Analysers {
+        let usual = || if build_only { Analysers::default() } else { Analysers::Installed };
+        self.analyse.clone().unwrap_or_else(usual)
     }
 
     fn cases(&self) -> Selection {
@@ -48,8 +66,13 @@ mod tests {
         for line in [
             "check 1@x --tree . --base v6.1",
             "check 1@x --tree /linux --base v6.1 --measure 'fs/*' --measure pipe --config tiny,debug --cpus 2 --case 'fs/*'",
-            "check 1@x --tree . --base v6.1 --make W=1 --build-only",
-            "check 1@x --tree . --base v6.1 --case-timeout 5s --suite full",
+            "check 1@x --tree . --base v6.1 --make W=1 --build-only --also-config allmodconfig --also-config tiny,debug",
+            "check 1@x --tree . --base v6.1 --case-timeout 5s --suite full --analyse sparse,gcc",
+            "check 1@x --tree . --base v6.1 --analyse none --measure none",
+            "check 1@x --tree . --base v6.1 --arch um --worse-by 7%",
+            "check 1@x --tree . --base v6.1 --analyse sparse,gcc,clang,cppcheck,coccinelle,kernel-doc,checkpatch",
+            "check 1@x --tree . --base v6.1 --arch um --measure pipe",
+            "check 1@x --tree . --base v6.1 --analyse checkpatch --build-only",
             "check 1@x --tree . --base v6.1 --kselftest timers",
             "check 1@x --tree . --base v6.1 --root debian:fio --exec ./it -- -x",
         ] {

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use check::request::{Analysers, NONE};
 use clap::Args;
+use kbuild::analysis::Tool;
 
 use super::series::revision;
 use super::{BuildOptions, Choice, MachineOptions, OUTPUT, RootOptions, Signatures};
@@ -52,6 +54,20 @@ pub(crate) struct Check {
     pub(crate) send: bool,
 }
 
+/// `kiln findings`.
+#[derive(Debug, Args)]
+pub(crate) struct Findings {
+    /// The tree: a checkout or a bare repository
+    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    pub(crate) tree: PathBuf,
+    /// Where the results of the checks are [default: $XDG_STATE_HOME/kiln/checks]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) results: Option<PathBuf>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `kiln b4-check`.
 #[derive(Debug, Args)]
 pub(crate) struct B4Check {
@@ -60,6 +76,23 @@ pub(crate) struct B4Check {
     pub(crate) patch: bool,
     #[command(flatten)]
     pub(crate) how: HowToCheck,
+}
+
+/// Reads names with commas between them.
+fn analysers(text: &str) -> Result<Analysers, String> {
+    if text == NONE {
+        return Ok(Analysers::default());
+    }
+    let named = |name: &str| {
+        let tool = Tool::ALL.into_iter().find(|tool| tool.name() == name);
+        tool.ok_or_else(|| {
+            format!("{name:?} is no analyser of {}, {NONE}", Tool::ALL.map(Tool::name).join(", "))
+        })
+    };
+    let mut tools = text.split(',').map(named).collect::<Result<Vec<Tool>, String>>()?;
+    tools.sort();
+    tools.dedup();
+    Ok(Analysers::Named(tools))
 }
 
 /// On which commit patches are checked, and what is asked of them.
@@ -77,6 +110,10 @@ pub(crate) struct HowToCheck {
     /// How many days before the series commits are tried
     #[arg(long, value_name = "DAYS", default_value_t = history::DAYS, help_heading = PATCHES)]
     pub(crate) guess_days: u32,
+    /// Static analysers to ask about the files that the patches touch: sparse, gcc, clang, cppcheck, coccinelle, kernel-doc,
+    /// checkpatch, or none [default: all that are installed; none with --build-only]
+    #[arg(long, value_name = "ANALYSER,...", value_parser = analysers)]
+    pub(crate) analyse: Option<Analysers>,
     /// Only build the patches
     #[arg(long, conflicts_with_all = ["suite", "kselftest", "case", "exec", "measure"])]
     pub(crate) build_only: bool,
@@ -88,12 +125,19 @@ pub(crate) struct HowToCheck {
     /// Arguments for the program
     #[arg(last = true, requires = "exec", conflicts_with_all = ["suite", "kselftest", "case"], value_name = "ARGUMENT")]
     pub(crate) arguments: Vec<String>,
-    /// Compare also what these operations cost, to the instruction, such as 'fs/*'; may be given more than once
+    /// Compare what these operations cost, to the instruction, such as 'fs/*', or none; may be given more than once [default: all,
+    /// unless a program runs]
     #[arg(long, value_name = "GLOB")]
     pub(crate) measure: Vec<String>,
+    /// The part by which an operation must cost more to be worse
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = units::percent)]
+    pub(crate) worse_by: f64,
     /// Time limit of every case instead of its own, such as 30s or 5m
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) case_timeout: Option<Duration>,
+    /// Build each patch with these configurations as well, and run nothing on them; may be given more than once
+    #[arg(long, value_name = "LIST")]
+    pub(crate) also_config: Vec<String>,
     #[command(flatten)]
     pub(crate) build: BuildOptions,
     #[command(flatten)]

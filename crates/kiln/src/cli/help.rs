@@ -169,12 +169,21 @@ Examples:
   kiln check HEAD~3.. --tree ~/linux                   your own commits, before you send them
   kiln check 1-a@example.org --tree . --suite full     a series that is fetched, with all cases of kiln
   kiln check fix.patch --tree . --build-only --make W=1
+  kiln check HEAD~3.. --build-only --analyse sparse,gcc,checkpatch
   kiln check --watch ~/Mail/linux --tree ~/linux       every series that arrives
 
-Each patch is built on the one before. The kernels before the first and after the last run the same cases; where one became \
+Each patch is built on the one before, and static analysers compare the files that they touch. The kernels before the first and after the last run the same cases; where one became \
 worse, kiln bisects for the patch. docs/checking.md describes it. Building patches runs code of their senders: without a \
 network, and without your files, if this host allows namespaces. Exit codes: 0 if nothing became worse, 1 if something did, 2 \
 when the usage was wrong, 3 if there is no verdict.";
+
+/// Below the help of `kiln findings`.
+pub(super) const FINDINGS: &str = "\
+Examples:
+  kiln findings --tree ~/linux            new, fixed and outstanding findings of each check
+  kiln findings --tree ~/linux --json     with the numbers of each analyser, to be drawn
+
+They are what the analysers of kiln check found in the files that patches touch: docs/checking.md.";
 
 /// Below the help of `kiln b4-check`.
 pub(super) const B4_CHECK: &str = "\

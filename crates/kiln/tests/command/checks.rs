@@ -13,9 +13,9 @@ use crate::support::{BUILD, Call, Done, KERNEL, Place, cache, kernel_of, text};
 const OTHER: &str = "deb:6.1.0-47-cloud-amd64";
 
 /// Only these are found in its folder.
-const CACHE: &str = "cache";
+pub(crate) const CACHE: &str = "cache";
 
-fn check(place: &Place, source: &Source, patches: &str, more: &[&str]) -> Call {
+pub(crate) fn check(place: &Place, source: &Source, patches: &str, more: &[&str]) -> Call {
     let arguments = [&["check", patches, "--tree", text(&source.path)], more].concat();
     place.kiln(arguments).env("XDG_CACHE_HOME", place.path().join(CACHE)).env("HOME", place.path())
 }
@@ -72,6 +72,16 @@ fn each_patch_is_built_and_what_is_new_in_it_is_named() {
     assert!(cause.contains("kernel/main.c:1:5: error: expected sense"), "{cause}");
     assert_eq!((found.verdict, found.tests), (Verdict::Worse, None));
     source.is_still(&before);
+
+    let fragment = place.file("debug.config", "CONFIG_64BIT=y\n");
+    let also = format!("defconfig,{}", text(&fragment));
+    let more = [&ONLY_BUILD[..], &["--also-config", &also]].concat();
+    let found: SeriesCheck =
+        check(&place, &source, "main..topic~2", &more).run_within(BUILD).expect(1).stated();
+    let [other] = &found.also[..] else { panic!("{found:#?}") };
+    assert_eq!(other.configurations.len(), 2);
+    let Built::Kernel { new_warnings, .. } = &other.patches[1].build else { panic!("{other:#?}") };
+    assert_eq!(new_warnings[..], ["fs/main.c:4:1: warning: odd [-Wodd]"]);
 
     let text = check(&place, &source, "main..", &ONLY_BUILD[..3]).run_within(BUILD).expect(1).stdout;
     let expected = "worse: patch 2 of 4 adds 1 new warning; patch 3 of 4 does not build\n";
@@ -194,7 +204,8 @@ fn builds_are_told_where_their_kernels_cannot_run() {
     source.write("fs/main.c", "int mended;\n");
     source.commit("fs: do not warn");
     let run = |range: &str, code| {
-        check(&place, &source, range, &["--config", "defconfig", "--json"]).run_within(BUILD).expect(code)
+        let more = ["--config", "defconfig", "--measure", "none", "--json"];
+        check(&place, &source, range, &more).run_within(BUILD).expect(code)
     };
     let found: SeriesCheck = run("topic~1..topic", 3).stated();
     assert_eq!((builds(&found), found.verdict), (vec!["built", "built"], Verdict::Undecided));
@@ -364,6 +375,7 @@ fn wrong_input_is_one_clear_message() {
         ("main..topic", &["--case", "no-such/case"], "no-such/case"),
         ("main..topic", &["--measure", "no-such/operation"], "no-such/operation"),
         ("main..topic", &["--exec", "no-such-program"], "no-such-program: no such file"),
+        ("main..topic", &["--analyse", "lint"], "\"lint\" is no analyser of sparse, gcc, "),
     ] {
         let says = |words: &[&str]| words.iter().any(|word| more.contains(word));
         let config = if says(&["--config"]) { &[][..] } else { &["--config", "defconfig"] };

@@ -30,7 +30,7 @@
 //! * [`bisect_experiments`]: experiments that are asked
 //! * [`bisect_stopped`]: a search that is stopped goes on
 //! * [`bisect_bad_input`]: bisections that cannot be
-//! * [`series`]: mails become patches for git; [`checks`]: patches that are built, tested and compared
+//! * [`series`]: mails become patches for git; [`checks`], [`analysis`]: patches that are built, tested and compared
 //! * [`mails`]: mail that goes out
 //! * [`notes`]: what a build reports beside its result
 //! * [`bad_input`]: what a user can get wrong
@@ -38,6 +38,7 @@
 //! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
 //! failure. A failed test keeps its folder below `target/tmp`.
 
+mod analysis;
 mod archives;
 mod bad_input;
 mod bisect_bad_input;

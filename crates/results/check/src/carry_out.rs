@@ -1,16 +1,17 @@
 //! From a request to what is known in the end.
 
 use kernel::Kernel;
-use lab::request::Version;
 use lab::request::words::call;
+use lab::request::{BuildOptions, Version};
 use ledger::Hold;
 
 use crate::Error;
+use crate::analysis::Analysers;
 use crate::building::Building;
 use crate::costs::costs;
 use crate::culprits::Culprits;
 use crate::differences::between;
-use crate::document::{SeriesCheck, Tests, Verdict};
+use crate::document::{AlsoBuilt, Commit, SeriesCheck, Tests, Verdict};
 use crate::environment::{Emit, Environment};
 use crate::event::Progress;
 use crate::patches::{self, Patches};
@@ -33,33 +34,64 @@ pub fn check(
     request.check()?;
     let Patches { base, commits, notes } = patches::find(request, environment, emit)?;
     let mut commits: Vec<_> = [base].into_iter().chain(commits).collect();
+    let mut also = Vec::new();
+    for configurations in &request.also {
+        also.push(built_with(configurations, &commits, (request, environment), emit)?);
+    }
     let kernels = Building { request, environment }.all(&mut commits, emit)?;
     let base = commits.remove(0);
+    let without_base = also.iter().filter(|also: &&AlsoBuilt| also.base.build.locator().is_none());
+    let unchecked = without_base.map(|also| {
+        format!("patches with {}: the commit before them does not build", also.configurations.join(","))
+    });
+    let unchecked = unchecked.collect();
     let mut found = SeriesCheck {
         version: Version,
         tree: request.patches.tree().display().to_string(),
         base,
         patches: commits,
+        also,
+        analysis: None,
         tests: None,
         costs: Vec::new(),
         operations: 0,
+        slight: 0,
         verdict: Verdict::Undecided,
-        unchecked: Vec::new(),
+        unchecked,
         notes,
         reproduce: Vec::new(),
     };
     if let (Some(Some(before)), Some(Some(after))) = (kernels.first(), kernels.last()) {
         let compared = Compared { request, environment, sides: [before, after] };
+        let analysis = Analysers { request, environment }.compare(&found, emit);
+        let analysis = environment.unless_interrupted(analysis).map(|analysis| found.analysis = analysis);
+        found.unless("static analysis", analysis)?;
         let cases = environment.unless_interrupted(compared.cases(&mut found, emit));
         found.unless("cases", cases)?;
         let operations = environment.unless_interrupted(compared.operations(&mut found, emit));
         found.unless("operations", operations)?;
-    } else if request.cases.is_some() || !request.operations.is_empty() {
+    } else if request.wants_kernels() {
         let why = "nothing was run: the kernels before the first patch and after the last do not both build";
         found.unchecked.push(why.to_owned());
     }
     found.verdict = verdict(&found);
     Ok(found)
+}
+
+/// Builds the commits with other configurations.
+fn built_with(
+    configurations: &[String],
+    commits: &[Commit],
+    (request, environment): (&CheckRequest, &Environment<'_>),
+    emit: Emit<'_>,
+) -> Result<AlsoBuilt, Error> {
+    emit(Progress::Known(format!("with {}:", configurations.join(","))));
+    let build = BuildOptions { configurations: configurations.to_vec(), ..request.build.clone() };
+    let request = CheckRequest { build, ..request.clone() };
+    let mut patches = commits.to_vec();
+    Building { request: &request, environment }.all(&mut patches, emit)?;
+    let base = patches.remove(0);
+    Ok(AlsoBuilt { configurations: configurations.to_vec(), base, patches })
 }
 
 impl SeriesCheck {
@@ -127,9 +159,12 @@ impl Compared<'_> {
             "{} operations were compared, {count} cost more or less",
             costs.operations
         )));
-        Culprits { request: self.request, environment: self.environment }
-            .of_costs(&mut costs.changes, emit)?;
-        found.operations = costs.operations;
+        // Of one patch there is nothing to search for: counts are the same each time.
+        if found.patches.len() > 1 {
+            Culprits { request: self.request, environment: self.environment }
+                .of_costs(&mut costs.changes, emit)?;
+        }
+        (found.operations, found.slight) = (costs.operations, costs.slight);
         found.costs = costs.changes;
         found.notes.extend(costs.notes);
         Ok(())

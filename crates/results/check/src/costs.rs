@@ -19,6 +19,8 @@ const FUNCTIONS_MAX: usize = 10;
 pub(crate) struct Costs {
     /// How many were compared.
     pub(crate) operations: usize,
+    /// How many differ by no more than what counts.
+    pub(crate) slight: usize,
     /// Those that cost more or less, the dearer ones first.
     pub(crate) changes: Vec<CostChange>,
     pub(crate) notes: Vec<String>,
@@ -56,9 +58,12 @@ pub(crate) fn costs(
     })?;
     let others = &compared.comparison.others;
     let rows = || others.iter().flat_map(|against| &against.rows).filter(|row| row.metric != measure::BOOT);
-    let mut changes: Vec<CostChange> = rows().filter_map(changed).collect();
+    let is_slight = |row: &&Row| row.percent.is_some_and(|percent| percent.abs() <= request.worse_by * 100.0);
+    let (slight, others): (Vec<&Row>, Vec<&Row>) = rows().partition(is_slight);
+    let mut changes: Vec<CostChange> = others.into_iter().filter_map(changed).collect();
     changes.sort_by_key(|change| change.change);
-    Ok(Costs { operations: rows().count(), changes, notes: compared.comparison.notes.clone() })
+    let slight = slight.into_iter().filter_map(changed).count();
+    Ok(Costs { operations: rows().count(), slight, changes, notes: compared.comparison.notes.clone() })
 }
 
 fn changed(row: &Row) -> Option<CostChange> {

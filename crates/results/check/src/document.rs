@@ -1,6 +1,10 @@
 //! What is known of patches in the end: `check.json`.
 
+use std::path::PathBuf;
+
 use judge::Outcome;
+use kbuild::analysis::{Finding, Tool};
+use kbuild::diagnostics::Severity;
 use lab::request::Version;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +19,12 @@ pub struct SeriesCheck {
     pub base: Commit,
     /// The patches, the first one first.
     pub patches: Vec<Commit>,
+    /// Builds with other configurations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<AlsoBuilt>,
+    /// What static analysers say; nothing if none was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<Analysis>,
     /// What ran on the kernels before and after; nothing if nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<Tests>,
@@ -24,6 +34,9 @@ pub struct SeriesCheck {
     /// How many operations were compared.
     #[serde(default)]
     pub operations: usize,
+    /// How many of them differ by no more than what counts.
+    #[serde(default)]
+    pub slight: usize,
     /// What all of it comes to.
     pub verdict: Verdict,
     /// What was asked for and could not be checked, with the reason.
@@ -70,6 +83,59 @@ pub enum Built {
         /// The first error, as the compiler writes it.
         cause: String,
     },
+}
+
+/// The same commits, built with other configurations.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlsoBuilt {
+    /// The configurations.
+    pub configurations: Vec<String>,
+    /// The commit before the first patch.
+    pub base: Commit,
+    /// The patches.
+    pub patches: Vec<Commit>,
+}
+
+/// What static analysers say of the files that the patches touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// The repository of the tree, wherever it was named from.
+    pub repository: PathBuf,
+    /// Those that ran, with what they say of their version.
+    pub tools: Vec<(Tool, String)>,
+    /// Those that this host does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Tool>,
+    /// How many files of C were analysed.
+    pub files: usize,
+    /// What they find with the patches and not before.
+    pub new: Vec<NewFinding>,
+    /// What they found before and do not find with the patches.
+    pub fixed: Vec<Finding>,
+    /// What they found before and still find.
+    pub outstanding: Vec<Finding>,
+    /// What they could not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+}
+
+/// A finding that the patches brought.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewFinding {
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// The number of the patch that wrote the line, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<usize>,
+}
+
+impl NewFinding {
+    /// Whether somebody should look at it. What checkpatch only warns of is a matter of style.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.finding.tool != Tool::Checkpatch || self.finding.severity == Severity::Error
+    }
 }
 
 /// Cases on the kernels before and after the patches.
@@ -192,7 +258,7 @@ pub enum Verdict {
     Better,
     /// A patch does not compile, compiles with new warnings, makes a case fail or an operation dearer.
     Worse,
-    /// A case ends in another way than before, and which of them is better is for a person to say.
+    /// A case ends in another way than before, or static analysis finds something new: what that means is for a person to say.
     Different,
     /// Something that was asked for could not be checked, and nothing else became worse.
     Undecided,

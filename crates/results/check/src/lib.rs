@@ -3,10 +3,12 @@
 //! * [`request`]: what is asked; [`document`]: what is known in the end; [`event`]: what is reported meanwhile
 //! * [`mod@carry_out`]: from one to the other, stage after stage
 //! * `patches`: the commits between the base and the last patch; `building`: each of them is built, and `warnings` that are new
+//! * `analysis`: what static analysers say before and after, and `findings` that are new
 //! * `testing`: cases on the kernels before and after, and `differences` between them; `costs`: what operations cost on both
 //! * `culprits`: the patch that made a case fail or an operation dearer, by `bisect`
-//! * [`verdict()`]: what all of it comes to
+//! * [`verdict()`]: what all of it comes to; [`mod@trend`]: findings from check to check
 
+mod analysis;
 mod building;
 pub mod carry_out;
 mod costs;
@@ -16,15 +18,18 @@ pub mod document;
 mod environment;
 pub mod error;
 pub mod event;
+mod findings;
 mod patches;
 pub mod request;
 mod testing;
+pub mod trend;
 mod verdict;
 mod warnings;
 
 pub use carry_out::check;
 pub use document::{
-    Built, CaseChange, Change, Commit, CostChange, Culprit, Seen, SeriesCheck, Tests, Verdict,
+    AlsoBuilt, Analysis, Built, CaseChange, Change, Commit, CostChange, Culprit, NewFinding, Seen,
+    SeriesCheck, Tests, Verdict,
 };
 pub use environment::Environment;
 pub use error::Error;

@@ -66,8 +66,7 @@ fn in_words(error: bisect::Error, Range { first, last, .. }: Range<'_>) -> Error
 }
 
 fn commit(patches: &PatchesRequest, hash: &str, context: &mut Context<'_>) -> Result<Commit, Error> {
-    let tree = kernel::Locator::Path(patches.tree().clone());
-    let change = history::change(&tree.path().unwrap_or_else(|| patches.tree().clone()), hash, context)?;
+    let change = history::change(&patches.repository(), hash, context)?;
     Ok(Commit {
         hash: change.commit,
         subject: change.subject,

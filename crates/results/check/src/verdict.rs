@@ -1,6 +1,6 @@
 //! What a check comes to.
 
-use crate::document::{Built, Change, Commit, SeriesCheck, Verdict};
+use crate::document::{Built, Change, Commit, NewFinding, SeriesCheck, Verdict};
 
 /// What all that is known comes to.
 #[must_use]
@@ -12,11 +12,13 @@ pub fn verdict(check: &SeriesCheck) -> Verdict {
         .chain(check.costs.iter().map(|change| change.change))
         .collect();
     let has = |wanted: Change| changes.contains(&wanted);
-    if has_bad_build(check) || has(Change::Worse) {
+    let builds_also = check.also.iter().map(|also| (&also.base, &also.patches[..]));
+    let builds = [(&check.base, &check.patches[..])].into_iter().chain(builds_also);
+    if builds.into_iter().any(|(base, patches)| has_bad_build(base, patches)) || has(Change::Worse) {
         Verdict::Worse
     } else if !check.unchecked.is_empty() || has(Change::Undecided) {
         Verdict::Undecided
-    } else if has(Change::Different) {
+    } else if has(Change::Different) || has_finding(check) {
         Verdict::Different
     } else if has(Change::Better) {
         Verdict::Better
@@ -25,11 +27,16 @@ pub fn verdict(check: &SeriesCheck) -> Verdict {
     }
 }
 
+/// Whether static analysis finds something new.
+fn has_finding(check: &SeriesCheck) -> bool {
+    check.analysis.iter().flat_map(|analysis| &analysis.new).any(NewFinding::counts)
+}
+
 /// Whether a patch brings warnings, or does not compile although something before it does.
-fn has_bad_build(check: &SeriesCheck) -> bool {
+fn has_bad_build(base: &Commit, patches: &[Commit]) -> bool {
     let compiles = |commit: &Commit| commit.build.locator().is_some();
-    let mut did_compile = compiles(&check.base);
-    check.patches.iter().any(|patch| {
+    let mut did_compile = compiles(base);
+    patches.iter().any(|patch| {
         let is_bad = match &patch.build {
             Built::Failed { .. } => did_compile,
             Built::Kernel { new_warnings, .. } => !new_warnings.is_empty(),
@@ -42,10 +49,12 @@ fn has_bad_build(check: &SeriesCheck) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use kbuild::analysis::{Finding, Tool};
+    use kbuild::diagnostics::Severity;
     use lab::request::Version;
 
     use super::*;
-    use crate::document::{CaseChange, Seen, Tests};
+    use crate::document::{AlsoBuilt, Analysis, CaseChange, Seen, Tests};
 
     fn built(warnings: &[&str]) -> Built {
         let new_warnings = warnings.iter().map(|warning| (*warning).to_owned()).collect();
@@ -53,6 +62,10 @@ mod tests {
     }
 
     fn check(builds: Vec<Built>, changes: &[Change]) -> Verdict {
+        verdict(&document(builds, changes))
+    }
+
+    fn document(builds: Vec<Built>, changes: &[Change]) -> SeriesCheck {
         let unchecked = match builds.first() {
             Some(Built::Failed { .. }) => vec!["cases: the base does not build".to_owned()],
             _ => Vec::new(),
@@ -67,19 +80,22 @@ mod tests {
             culprit: None,
         };
         let tests = Tests { changes: changes.iter().map(change).collect(), ..Tests::default() };
-        verdict(&SeriesCheck {
+        SeriesCheck {
             version: Version,
             tree: String::new(),
             base: commits.next().expect("a base"),
             patches: commits.collect(),
+            also: Vec::new(),
+            analysis: None,
             tests: Some(tests),
             costs: Vec::new(),
             operations: 0,
+            slight: 0,
             verdict: Verdict::Same,
             unchecked,
             notes: Vec::new(),
             reproduce: Vec::new(),
-        })
+        }
     }
 
     #[test]
@@ -94,6 +110,28 @@ mod tests {
         ] {
             assert_eq!(check(builds(), changes), expected, "{changes:?}");
         }
+    }
+
+    #[test]
+    fn a_patch_answers_for_all_configurations() {
+        let mut check = document(vec![built(&[]), built(&[])], &[]);
+        let failed = Commit { build: Built::Failed { cause: "error".to_owned() }, ..Commit::default() };
+        let (base, patches) = (check.base.clone(), vec![failed]);
+        check.also = vec![AlsoBuilt { configurations: Vec::new(), base, patches }];
+        assert_eq!(verdict(&check), Verdict::Worse);
+    }
+
+    #[test]
+    fn a_finding_is_for_a_person_to_judge_unless_it_is_of_style() {
+        let verdict_of = |tool: Tool, severity: Severity| {
+            let new = vec![NewFinding { finding: Finding::new(tool, severity, "odd"), patch: None }];
+            let mut check = document(vec![built(&[]), built(&[])], &[Change::Better]);
+            check.analysis = Some(Analysis { new, ..Analysis::default() });
+            verdict(&check)
+        };
+        assert_eq!(verdict_of(Tool::Sparse, Severity::Warning), Verdict::Different);
+        assert_eq!(verdict_of(Tool::Checkpatch, Severity::Error), Verdict::Different);
+        assert_eq!(verdict_of(Tool::Checkpatch, Severity::Warning), Verdict::Better);
     }
 
     #[test]

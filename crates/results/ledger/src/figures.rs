@@ -124,6 +124,19 @@ impl Figures {
     }
 }
 
+/// The documents of this name in the folders below `root` with the names of those, the oldest first. What is none is left out.
+#[must_use]
+pub fn documents<T: DeserializeOwned>(root: &Path, name: &str) -> Vec<(String, T)> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.sort();
+    let document = |folder: PathBuf| {
+        let found = Figures::at(folder.clone()).read(name).ok()?;
+        Some((folder.file_name()?.to_string_lossy().into_owned(), found))
+    };
+    folders.into_iter().filter_map(document).collect()
+}
+
 /// The measurement that `text` names: `last`, the name of its folder below `root` or the beginning of one, a folder,
 /// or a document.
 ///
@@ -186,6 +199,19 @@ mod tests {
         let folder = root.path().join("2026-01-01T00-00-00Z-1");
         assert_eq!(found(folder.to_str().unwrap()).unwrap(), "old");
         assert_eq!(found(folder.join("measurement.json").to_str().unwrap()).unwrap(), "old");
+    }
+
+    #[test]
+    fn documents_come_with_their_folders_and_the_oldest_first() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, value) in [("2026-02", 2), ("2026-01", 1)] {
+            Figures::at(root.path().join(name)).keep("number", &value).unwrap();
+        }
+        Figures::at(root.path().join("2026-03")).keep("other", &3).unwrap();
+        Figures::at(root.path().join("2026-04")).keep("number", &"none").unwrap();
+        let expected = [("2026-01".to_owned(), 1), ("2026-02".to_owned(), 2)];
+        assert_eq!(documents::<u32>(root.path(), "number"), expected);
+        assert_eq!(documents::<u32>(&root.path().join("none"), "number"), []);
     }
 
     #[test]

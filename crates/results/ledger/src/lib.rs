@@ -77,7 +77,9 @@ pub use budget::{Budget, Hold};
 pub use carried_out::{KeptRun, carry_out};
 pub use durations::Durations;
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
-pub use figures::{CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, figures_root, measurement};
+pub use figures::{
+    CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, documents, figures_root, measurement,
+};
 pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};
 pub use recall::{Error as RecallError, Recalled, recall, shows};

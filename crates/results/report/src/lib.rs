@@ -19,6 +19,7 @@
 //! * [`bisection`]: what `kiln bisect` prints
 //! * [`Bisecting`]: how far a bisection is
 //! * [`check`](mod@check): what `kiln check` prints
+//! * [`findings_table`] and [`findings_json`]: what `kiln findings` prints
 //! * [`mod@series`]: what `kiln series` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
@@ -37,6 +38,7 @@ mod csv;
 mod estimate;
 mod evidence;
 mod figures;
+mod findings;
 mod header;
 mod html;
 mod human;
@@ -61,6 +63,7 @@ pub use bisecting::Bisecting;
 pub use calibration::calibrated;
 pub use cases::{CaseInfo, cases_json, cases_table};
 pub use compared::compared;
+pub use findings::{findings_json, findings_table};
 pub use human::Human;
 pub use json::Json;
 pub use junit::Junit;

@@ -3,10 +3,10 @@
 
 use std::io::{self, Write};
 
-use check::{CaseChange, Change, CostChange, Culprit, SeriesCheck};
+use check::{CaseChange, Change, CostChange, Culprit, NewFinding, SeriesCheck};
 use serde::Serialize;
 
-use super::statement;
+use super::{analysis, statement};
 use crate::json::document;
 use crate::safe::safe_line;
 
@@ -32,11 +32,12 @@ enum Status {
 #[must_use]
 pub fn results(check: &SeriesCheck, is_patch: bool) -> Vec<CheckResult> {
     let builds = builds(check, is_patch);
+    let analysis = findings(check, is_patch);
     if is_patch {
-        return vec![builds];
+        return [Some(builds), analysis].into_iter().flatten().collect();
     }
     let unchecked = check.unchecked.iter().flat_map(|why| not_checked(why));
-    [Some(builds), cases(check), costs(check)].into_iter().flatten().chain(unchecked).collect()
+    [Some(builds), analysis, cases(check), costs(check)].into_iter().flatten().chain(unchecked).collect()
 }
 
 /// What b4 shows where nothing could be checked.
@@ -70,9 +71,39 @@ fn builds(check: &SeriesCheck, is_patch: bool) -> CheckResult {
         summary.push(format!("{}/{total} {}", index + 1, statement::built(patch)));
         details.extend(complaints);
     }
+    for also in &check.also {
+        let patches = || also.patches.iter().skip(first);
+        let complaints: Vec<String> = patches().flat_map(statement::complaints).collect();
+        if complaints.is_empty() {
+            continue;
+        }
+        let is_built = patches().all(|patch| patch.build.locator().is_some());
+        status = status.max(if is_built { Status::Warn } else { Status::Fail });
+        summary.push(statement::also(also));
+        details.extend(complaints);
+    }
     let summary =
         if summary.is_empty() { "builds without new warnings".to_owned() } else { summary.join("; ") };
     CheckResult { tool: "kiln build", status, summary, details: details.join("\n") }
+}
+
+/// What static analysis finds; only in the last patch if it `is_patch`.
+fn findings(check: &SeriesCheck, is_patch: bool) -> Option<CheckResult> {
+    let mut found = check.analysis.clone()?;
+    let total = check.patches.len();
+    found.new.retain(|new| !is_patch || new.patch == Some(total));
+    let is_silent = found.tools.is_empty();
+    let status =
+        if is_silent || found.new.iter().any(NewFinding::counts) { Status::Warn } else { Status::Pass };
+    let new = analysis::new(&found, total);
+    let new = new.iter().map(|(word, finding)| format!("{word} {}", analysis::line(finding)));
+    let details: Vec<String> = new.chain(analysis::omissions(&found)).collect();
+    Some(CheckResult {
+        tool: "kiln analysis",
+        status,
+        summary: analysis::counted(&found),
+        details: details.join("\n"),
+    })
 }
 
 fn cases(check: &SeriesCheck) -> Option<CheckResult> {

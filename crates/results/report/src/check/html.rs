@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use check::{Change, Commit, CostChange, Culprit, SeriesCheck};
+use check::{AlsoBuilt, Analysis, Change, Commit, CostChange, Culprit, SeriesCheck};
+use kbuild::analysis::Finding;
 use maud::{Markup, html};
 
-use super::statement;
+use super::{analysis, statement};
 use crate::columns::fit;
 use crate::html::{command, page, section, text};
 use crate::safe::safe_line;
@@ -40,7 +41,10 @@ fn body(check: &SeriesCheck, title: &str, typed: &str) -> Markup {
         }
         "\n"
         main {
-            (section("Patches", &patches(check)))
+            (section("Patches", &html! { (patches(check)) @for also in &check.also { (built_also(also)) } }))
+            @if let Some(found) = &check.analysis {
+                (section("Static analysis", &html! { p { (text(analysis::counted(found))) } (findings(check, found)) }))
+            }
             @if let Some(tests) = &check.tests {
                 (section("Cases", &html! { p { (text(statement::counted(tests))) } (cases(check)) }))
             }
@@ -80,6 +84,49 @@ fn patch(which: &str, commit: &Commit) -> Markup {
             td { code { (text(commit.short())) } }
             td { (text(&commit.subject)) p.note { (text(author)) } (preformatted(&complaints)) }
             td class=(if complaints.is_empty() { "good" } else { "bad" }) { (statement::built(commit)) }
+        }
+        "\n"
+    }
+}
+
+fn built_also(also: &AlsoBuilt) -> Markup {
+    html! {
+        p { (text(statement::also(also))) }
+        (preformatted(&also.patches.iter().flat_map(statement::complaints).collect::<Vec<_>>()))
+    }
+}
+
+fn findings(check: &SeriesCheck, found: &Analysis) -> Markup {
+    let new = analysis::new(found, check.patches.len());
+    html! {
+        @if !new.is_empty() || !found.fixed.is_empty() {
+            div.wide {
+                table.states {
+                    thead { tr { th { "patch" } th { "finding" } } }
+                    tbody {
+                        @for (word, finding) in new.iter().take(CHANGES) { (row(word, finding)) }
+                        @for finding in found.fixed.iter().take(CHANGES) { (row("fixed", finding)) }
+                    }
+                }
+            }
+            (more(new.len()))
+            (more(found.fixed.len()))
+        }
+        @for omission in analysis::omissions(found) { p.note { (text(omission)) } }
+        @if !found.outstanding.is_empty() {
+            details {
+                summary { (found.outstanding.len()) " as before" }
+                (preformatted(&found.outstanding.iter().map(analysis::line).collect::<Vec<_>>()))
+            }
+        }
+    }
+}
+
+fn row(word: &str, finding: &Finding) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (word) }
+            td { (text(analysis::line(finding))) (preformatted(&analysis::evidence(finding))) }
         }
         "\n"
     }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use check::{Change, SeriesCheck, Verdict};
 use series::{Person, Reply};
 
-use super::statement;
+use super::{analysis, statement};
 use crate::address::recipient;
 use crate::columns::{fit, hanging, wrap};
 use crate::header::encoded;
@@ -21,7 +21,7 @@ const INDENT: usize = 9;
 /// Lines of a compiler for one patch, or of evidence for one case.
 const LINES: usize = 6;
 
-/// Cases and operations that are described.
+/// Findings, cases and operations that are described.
 const CHANGES: usize = 10;
 
 /// What an answer says besides the check.
@@ -47,6 +47,7 @@ pub fn mail(check: &SeriesCheck, answer: &Answer, out: impl Write) -> io::Result
     draft.headers()?;
     draft.prose(&statement::verdict(check))?;
     draft.builds()?;
+    draft.analysis()?;
     draft.cases()?;
     draft.costs()?;
     draft.end()?;
@@ -98,7 +99,30 @@ impl<W: Write> Draft<'_, W> {
             self.hanging(&format!("{}/{total}", index + 1), &text)?;
             self.lines(&statement::complaints(patch))?;
         }
+        for also in &self.check.also {
+            self.hanging("also", &statement::also(also))?;
+            self.lines(&also.patches.iter().flat_map(statement::complaints).collect::<Vec<_>>())?;
+        }
         writeln!(self.out)
+    }
+
+    fn analysis(&mut self) -> io::Result<()> {
+        let Some(analysis) = &self.check.analysis else { return Ok(()) };
+        self.prose(&format!("Static analysis: {}.", analysis::counted(analysis)))?;
+        let new = analysis::new(analysis, self.check.patches.len());
+        for (word, finding) in new.iter().take(CHANGES) {
+            self.hanging(word, &analysis::line(finding))?;
+            self.lines(&analysis::evidence(finding))?;
+        }
+        if !new.is_empty() {
+            writeln!(self.out)?;
+        }
+        self.more(new.len())?;
+        let omissions = analysis::omissions(analysis);
+        omissions
+            .iter()
+            .take(LINES)
+            .try_for_each(|omission| self.prose(&format!("Not complete: {omission}.")))
     }
 
     fn cases(&mut self) -> io::Result<()> {

@@ -1,7 +1,10 @@
 //! What a check found, in sentences.
 
-use check::{Built, CaseChange, Change, Commit, CostChange, Culprit, Seen, SeriesCheck, Tests, Verdict};
+use check::{
+    AlsoBuilt, Built, CaseChange, Change, Commit, CostChange, Culprit, Seen, SeriesCheck, Tests, Verdict,
+};
 
+use super::analysis;
 use crate::safe::safe_line;
 use crate::words::cases;
 
@@ -33,13 +36,22 @@ fn same(check: &SeriesCheck) -> String {
     let built = if count == 1 { "the patch builds".to_owned() } else { format!("all {count} patches build") };
     let cases = check.tests.as_ref().map(|tests| format!("{} cases end as before", tests.cases));
     let costs = (check.operations > 0).then(|| operations(check));
-    [Some(built), cases, costs].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let is_analysed = check.analysis.as_ref().is_some_and(|analysis| !analysis.tools.is_empty());
+    let analysis = is_analysed.then(|| "static analysis finds nothing new".to_owned());
+    [Some(built), analysis, cases, costs].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// What speaks for the verdict.
 fn findings(check: &SeriesCheck) -> Vec<String> {
     let total = check.patches.len();
     let builds = check.patches.iter().enumerate().filter_map(|(index, patch)| build(index + 1, total, patch));
+    let also = check.also.iter().flat_map(|also| {
+        let with = safe_line(&also.configurations.join(","));
+        let patches = also.patches.iter().enumerate();
+        patches.filter_map(move |(index, patch)| {
+            Some(format!("{} with {with}", build(index + 1, total, patch)?))
+        })
+    });
     let wanted = |change: Change| match check.verdict {
         Verdict::Worse => change == Change::Worse,
         Verdict::Better => change == Change::Better,
@@ -49,9 +61,12 @@ fn findings(check: &SeriesCheck) -> Vec<String> {
     };
     let cases = check.tests.iter().flat_map(|tests| &tests.changes).filter(|change| wanted(change.change));
     let costs = check.costs.iter().filter(|change| wanted(change.change));
+    let analysis = if check.verdict == Verdict::Different { analysis::sentences(check) } else { Vec::new() };
     builds
         .chain(cases.map(|change| case(change, total)))
         .chain(costs.map(|change| cost(change, total)))
+        .chain(also)
+        .chain(analysis)
         .collect()
 }
 
@@ -143,10 +158,15 @@ fn list(numbers: &[usize]) -> String {
 
 /// How many operations were compared, and how many changed.
 pub(super) fn operations(check: &SeriesCheck) -> String {
-    match check.costs.len() {
-        0 => format!("{} operations cost what they did", check.operations),
-        1 => format!("1 of {} operations costs more or less", check.operations),
-        count => format!("{count} of {} operations cost more or less", check.operations),
+    let total = check.operations;
+    match (check.costs.len(), check.slight) {
+        (0, 0) => format!("{total} operations cost what they did"),
+        (0, slight) => format!("{total} operations cost what they did, but for {slight} slight differences"),
+        (count, slight) => {
+            let costs = if count == 1 { "costs" } else { "cost" };
+            let slightly = if slight > 0 { format!(", {slight} slightly") } else { String::new() };
+            format!("{count} of {total} operations {costs} more or less{slightly}")
+        }
     }
 }
 
@@ -175,6 +195,18 @@ pub(super) fn built(commit: &Commit) -> String {
         Built::Kernel { new_warnings, .. } if new_warnings.is_empty() => "builds".to_owned(),
         Built::Kernel { new_warnings, .. } => format!("builds, {}", warnings(new_warnings.len())),
     }
+}
+
+/// What came of builds with other configurations: `with allmodconfig: 2/3 does not build`.
+pub(super) fn also(also: &AlsoBuilt) -> String {
+    let total = also.patches.len();
+    let bad = also.patches.iter().enumerate().filter(|(_, patch)| !complaints(patch).is_empty());
+    let bad: Vec<String> =
+        bad.map(|(index, patch)| format!("{}/{total} {}", index + 1, built(patch))).collect();
+    let base = also.base.build.locator().is_none().then(|| format!("base {}", built(&also.base)));
+    let said: Vec<String> = base.into_iter().chain(bad).collect();
+    let said = if said.is_empty() { "all build".to_owned() } else { said.join("; ") };
+    format!("with {}: {said}", safe_line(&also.configurations.join(",")))
 }
 
 /// What compilers say about a commit.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use check::{Commit, SeriesCheck};
 
-use super::statement;
+use super::{analysis, statement};
 use crate::columns::{fit, hanging, wrap};
 use crate::safe::safe_line;
 use crate::style::{BOLD, DIM, Paint};
@@ -18,7 +18,10 @@ const WIDTH: usize = 110;
 /// Lines of a compiler for one patch, or of evidence for one case.
 const LINES: usize = 8;
 
-/// Prints the verdict, what came of each patch, what cases and operations do differently, and how to see it again. `width`
+/// Findings of static analysis.
+const FINDINGS: usize = 20;
+
+/// Prints the verdict, what came of each patch, what static analysis found, what cases and operations do differently, and how to see it again. `width`
 /// are the columns of the terminal, if it is one.
 ///
 /// # Errors
@@ -28,6 +31,7 @@ pub fn text(check: &SeriesCheck, width: Option<usize>, colour: bool, out: impl W
     let mut printer = Printer { check, out, width: width.unwrap_or(WIDTH), paint: Paint { colour } };
     printer.verdict()?;
     printer.builds()?;
+    printer.analysis()?;
     printer.cases()?;
     printer.costs()?;
     printer.end()?;
@@ -56,6 +60,10 @@ impl<W: Write> Printer<'_, W> {
             self.commit(&format!("{}/{total}", index + 1), patch)?;
             self.lines(&statement::complaints(patch))?;
         }
+        for also in &self.check.also {
+            self.hanging("also", &statement::also(also))?;
+            self.lines(&also.patches.iter().flat_map(statement::complaints).collect::<Vec<_>>())?;
+        }
         Ok(())
     }
 
@@ -63,6 +71,23 @@ impl<W: Write> Printer<'_, W> {
         let subject = safe_line(&commit.subject);
         let text = format!("{} (\"{subject}\"): {}", commit.short(), statement::built(commit));
         self.hanging(word, &text)
+    }
+
+    fn analysis(&mut self) -> io::Result<()> {
+        let Some(analysis) = &self.check.analysis else { return Ok(()) };
+        writeln!(self.out)?;
+        self.hanging("analysis", &analysis::counted(analysis))?;
+        let new = analysis::new(analysis, self.check.patches.len());
+        for (word, finding) in new.iter().take(FINDINGS) {
+            self.hanging(&format!("  {word}"), &analysis::line(finding))?;
+            self.lines(&analysis::evidence(finding))?;
+        }
+        self.more(new.len().saturating_sub(FINDINGS))?;
+        for finding in analysis.fixed.iter().take(FINDINGS) {
+            self.hanging("  fixed", &analysis::line(finding))?;
+        }
+        self.more(analysis.fixed.len().saturating_sub(FINDINGS))?;
+        analysis::omissions(analysis).iter().try_for_each(|omission| self.hanging("", omission))
     }
 
     fn cases(&mut self) -> io::Result<()> {
@@ -129,7 +154,11 @@ impl<W: Write> Printer<'_, W> {
             let room = self.width.saturating_sub(INDENT + 2);
             writeln!(self.out, "{:INDENT$}  {}", "", fit(line, room))?;
         }
-        match lines.len().saturating_sub(LINES) {
+        self.more(lines.len().saturating_sub(LINES))
+    }
+
+    fn more(&mut self, count: usize) -> io::Result<()> {
+        match count {
             0 => Ok(()),
             more => {
                 writeln!(self.out, "{:INDENT$}  {}", "", self.paint.paint(DIM, &format!("… {more} more")))

@@ -1,9 +1,12 @@
 //! What is printed of checks of patches, and the answer to their senders.
 
 use check::{
-    Built, CaseChange, Change, Commit, CostChange, Culprit, Seen, SeriesCheck, Tests, Verdict, verdict,
+    AlsoBuilt, Analysis, Built, CaseChange, Change, Commit, CostChange, Culprit, NewFinding, Seen,
+    SeriesCheck, Tests, Verdict, verdict,
 };
 use judge::Outcome;
+use kbuild::analysis::{Finding, Tool};
+use kbuild::diagnostics::Severity;
 use lab::request::Version;
 use proptest::prelude::*;
 use report::check::{Answer, b4, html, json, mail, text};
@@ -26,6 +29,65 @@ fn seen(outcome: Option<Outcome>, reason: &str) -> Seen {
         vec![format!("kernel: {reason} \u{1b}[31m{}", "long ".repeat(40))]
     };
     Seen { outcome, reason: reason.to_owned(), evidence }
+}
+
+fn finding(tool: Tool, severity: Severity, rule: Option<&str>, line: u32, text: &str) -> Finding {
+    Finding {
+        rule: rule.map(str::to_owned),
+        file: Some("fs/pipe.c".to_owned()),
+        line: Some(line),
+        column: Some(5),
+        code: "a = b;".to_owned(),
+        ..Finding::new(tool, severity, text)
+    }
+}
+
+fn analysis() -> Analysis {
+    let warning = |tool, rule, line, text| finding(tool, Severity::Warning, rule, line, text);
+    let mut sparse = warning(Tool::Sparse, None, 12, "incorrect type in assignment (different base types)");
+    sparse.notes = vec!["expected restricted __be32".to_owned(), "got int \u{1b}[31m".to_owned()];
+    let style = warning(Tool::Checkpatch, Some("SPACING"), 9, "space prohibited before semicolon");
+    let freed = finding(
+        Tool::Coccinelle,
+        Severity::Error,
+        Some("free/kfree"),
+        16,
+        "reference preceded by free on line 14",
+    );
+    Analysis {
+        repository: "/linux/.git".into(),
+        tools: [Tool::Sparse, Tool::Coccinelle, Tool::Checkpatch].map(|tool| (tool, String::new())).to_vec(),
+        missing: vec![Tool::Clang],
+        files: 2,
+        new: vec![
+            NewFinding { finding: style, patch: Some(1) },
+            NewFinding { finding: sparse, patch: Some(2) },
+            NewFinding { finding: freed, patch: None },
+        ],
+        fixed: vec![warning(Tool::Sparse, None, 99, "dereference of noderef expression")],
+        outstanding: vec![warning(
+            Tool::Sparse,
+            None,
+            70,
+            "symbol 'f' was not declared. Should it be static?",
+        )],
+        left_out: vec![
+            "coccinelle cannot read all of api/odd and 1 more: No OCaml compiler found!".to_owned(),
+        ],
+    }
+}
+
+fn also() -> AlsoBuilt {
+    let error = Built::Failed { cause: "drivers/x.c:7:1: error: expected ‘)’".to_owned() };
+    AlsoBuilt {
+        configurations: vec!["allmodconfig".to_owned()],
+        base: commit('0', "Linux 6.12", built(&[])),
+        patches: vec![
+            commit('1', "docs: a word", error),
+            commit('2', "pipe", built(&[])),
+            commit('3', "sys", built(&[])),
+        ],
+    }
 }
 
 /// A check in which everything is found that can be.
@@ -94,9 +156,12 @@ fn rich() -> SeriesCheck {
                 Built::Failed { cause: "kernel/sys.c:1:1: error: expected ‘;’".to_owned() },
             ),
         ],
+        also: vec![also()],
+        analysis: Some(analysis()),
         tests: Some(tests),
         costs,
         operations: 253,
+        slight: 12,
         verdict: Verdict::Same,
         unchecked: Vec::new(),
         notes: vec!["base 0000, as the series says".to_owned()],
@@ -111,6 +176,8 @@ fn plain() -> SeriesCheck {
     let mut check = rich();
     check.patches.truncate(1);
     check.costs.clear();
+    check.also.clear();
+    check.analysis = Some(Analysis { tools: analysis().tools, files: 1, ..Analysis::default() });
     check.tests.iter_mut().for_each(|tests| tests.changes.clear());
     check.verdict = verdict(&check);
     check
@@ -169,6 +236,20 @@ fn the_answer_has_the_verdict_first_and_short_lines() {
 }
 
 #[test]
+fn what_analysers_find_is_for_a_person_to_judge() {
+    let mut check = plain();
+    check.analysis = Some(analysis());
+    check.verdict = verdict(&check);
+    let text = in_text(&check, None);
+    let expected = "different: 1 new finding of sparse in patch 2 of 1; 1 new finding of coccinelle\n";
+    assert!(text.starts_with(expected), "{text}");
+    let mail = as_mail(&check, &answer());
+    assert!(mail.contains("free/kfree]") && !mail.contains("Tested-by"), "{mail}");
+    check.analysis.iter_mut().for_each(|analysis| analysis.new.truncate(1));
+    assert_eq!(verdict(&check), Verdict::Same, "style alone changes nothing");
+}
+
+#[test]
 fn programs_get_the_sentence_and_the_whole_document() {
     let mut out = Vec::new();
     json(&rich(), &mut out).unwrap();
@@ -195,6 +276,9 @@ fn the_page_has_all_that_was_found_and_nothing_that_runs() {
         "__x64_sys_getppid",
         "not checked: operations",
         "by patch 3 of 3",
+        "reference preceded by free on line 14",
+        "<summary>1 as before</summary>",
+        "clang is not installed",
         "kiln run built:0123456789ab",
     ] {
         assert!(page.contains(text), "{text}\n{page}");
@@ -212,9 +296,12 @@ fn b4_gets_a_column_for_each_stage() {
     insta::assert_snapshot!("check-b4", written(&b4::results(&rich(), false)));
     let patch = written(&b4::results(&rich(), true));
     assert!(patch.contains("\"status\": \"fail\"") && patch.contains("3/3 does not build"), "{patch}");
-    assert!(!patch.contains("fs/pipe.c") && !patch.contains("kiln cases"), "{patch}");
+    assert!(
+        patch.contains("0 new findings") && !patch.contains("fs/pipe.c") && !patch.contains("kiln cases"),
+        "{patch}"
+    );
     let same = written(&b4::results(&plain(), false));
-    assert!(same.matches("\"status\": \"pass\"").count() == 3 && !same.contains("details"), "{same}");
+    assert!(same.matches("\"status\": \"pass\"").count() == 4 && !same.contains("details"), "{same}");
     assert!(written(&b4::not_checked("offline")).contains("\"status\": \"warn\""));
 }
 
