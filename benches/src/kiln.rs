@@ -38,6 +38,13 @@ pub(crate) fn build(arch: &str) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
+/// Runs a program to its end, which must be a good one.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("{command:?}"))?;
+    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
 impl Kiln {
     /// kiln with the kernel of `KILN_BENCH_KERNEL`, else Debian's newest for clouds.
     pub(crate) fn new() -> Result<Self> {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
-use crate::kiln::PROGRAM;
+use crate::kiln::{PROGRAM, run};
 use crate::promise::Promise;
 use crate::race::{Racer, race, table};
 
@@ -111,12 +111,6 @@ impl Place {
         let script = "git log --format=%H:m HEAD | git cat-file --batch --buffer";
         run(Command::new("sh").args(["-c", script]).current_dir(archive.join("git/0.git")))
     }
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("{command:?}"))?;
-    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
 }
 
 fn text(path: &Path) -> Result<&str> {

@@ -17,6 +17,7 @@
 //! * [`clones`], [`mod@memory`]: what a clone takes
 //! * [`reproducer`]: the loop of who edits a program and runs it
 //! * [`roots`]: what a user space costs; [`mod@wires`]: what a segment costs
+//! * [`checking`]: what a check of a patch costs, beside make and a boot
 //! * [`mails`]: what reading them costs, beside b4
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
@@ -25,6 +26,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a command line")]
 
+mod checking;
 mod clones;
 mod compare;
 mod comparing;
@@ -58,6 +60,12 @@ const ROUNDS: usize = 5;
 
 /// The case that does next to nothing.
 const TRIVIAL: &[&str] = &["--suite", "full", "--case", "process/no-child"];
+
+/// Asks for the figures of checks and nothing else. They take ten minutes, and nothing is promised of them so far.
+const CHECKING: &str = "checking";
+
+/// Rounds of checks, in which kernels are built.
+const CHECKS: usize = 3;
 
 /// Asks for nothing but the figures of comparisons.
 const COMPARING: &str = "comparing";
@@ -98,6 +106,7 @@ fn run() -> Result<bool> {
     let plan = kiln.plan(TRIVIAL)?;
     let argument = std::env::args().nth(1);
     let running = match argument.as_deref() {
+        Some(CHECKING) => return checks(),
         Some(COMPARING) => true,
         Some(MAILS) => return reading(ROUNDS),
         Some(MEMORY) => return memory(&kiln),
@@ -106,7 +115,7 @@ fn run() -> Result<bool> {
         Some(text) => cases(
             &kiln,
             &plan,
-            text.parse().context("usage: bench [ROUNDS|comparing|mails|memory|roots|wires]")?,
+            text.parse().context("usage: bench [ROUNDS|checking|comparing|mails|memory|roots|wires]")?,
         )?,
         None => {
             cases(&kiln, &plan, ROUNDS)?
@@ -119,6 +128,13 @@ fn run() -> Result<bool> {
     let comparing = comparisons()?;
     println!("{}", host::describe(&plan, &load_before));
     Ok(running && comparing)
+}
+
+/// What a check of a patch takes.
+fn checks() -> Result<bool> {
+    let (times, promises) = checking::measure(CHECKS)?;
+    println!("{times}\n{}", promise::table(&promises));
+    Ok(promises.iter().all(Promise::is_kept))
 }
 
 /// What reading mails takes.

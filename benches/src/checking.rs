@@ -1,0 +1,149 @@
+//! What a check of a patch of one file takes, beside what people do by hand: make in a tree that was built before, and a boot.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context as _, Result, ensure};
+use kbuild::{Recipe, source_tree};
+use kernel::{Arch, Context, Locator, Store};
+use tempfile::TempDir;
+
+use crate::kiln::{PROGRAM, run};
+use crate::promise::Promise;
+use crate::race::{Racer, race, table};
+
+const SOURCE: &str = "deb-source:6.1";
+const CONFIGURATION: &str = "tiny";
+
+/// The file that is changed, a part of any kernel.
+const FILE: &str = "kernel/sys.c";
+
+/// The case that does next to nothing, which both run.
+const CASE: [&str; 4] = ["--suite", "full", "--case", "process/no-child"];
+
+/// Times and promises of both, in so many rounds.
+pub(crate) fn measure(rounds: usize) -> Result<(String, Vec<Promise>)> {
+    eprintln!("bench: copying the source of a kernel and building it twice");
+    let place = Place::new()?;
+    place.make()?;
+    let mut racers = [
+        Racer::new("make after a change of one file, and one trivial case", || place.make_and_run())
+            .after(|| place.change()),
+        Racer::new("kiln check of the same, with the same case", || place.check("HEAD~1..HEAD"))
+            .after(|| place.change().and_then(|()| place.commit())),
+    ];
+    race(&mut racers, rounds)?;
+    let [by_hand, check] = &racers;
+    Ok((table(&racers), vec![Promise::ratio(check, by_hand, None)]))
+}
+
+/// A checkout of a kernel that can be changed.
+struct Place {
+    directory: TempDir,
+    changes: Cell<u32>,
+}
+
+impl Place {
+    fn new() -> Result<Self> {
+        let users = Store::default_dir();
+        let folder = users.parent().unwrap_or(&users);
+        let directory = tempfile::Builder::new().prefix("kiln-bench-").tempdir_in(folder)?;
+        let place = Self { directory, changes: Cell::new(0) };
+        with_context(|context| {
+            let recipe = Recipe {
+                configurations: vec![CONFIGURATION.to_owned()],
+                arch: Arch::X86_64,
+                allow_unmet: false,
+                variables: Vec::new(),
+            };
+            let source = source_tree(&SOURCE.parse()?, &recipe, context)?;
+            run(Command::new("cp").arg("-a").arg(&source.path).arg(place.tree()))
+        })?;
+        place.git(&["init", "--quiet", "--initial-branch=main"])?;
+        place.git(&["add", "--all", "--force"])?;
+        place.commit()?;
+        place.configure()?;
+        Ok(place)
+    }
+
+    fn tree(&self) -> PathBuf {
+        self.directory.path().join("linux")
+    }
+
+    fn objects(&self) -> PathBuf {
+        self.directory.path().join("objects")
+    }
+
+    /// The same configuration as kiln's, whose kernel of the first commit is built for it.
+    fn configure(&self) -> Result<()> {
+        let tree = self.tree();
+        let mut command = Command::new(PROGRAM);
+        command.arg("build").arg(&tree).args(["--config", CONFIGURATION]);
+        let output = command.stdin(Stdio::null()).output().context(PROGRAM)?;
+        ensure!(output.status.success(), "kiln build: {}", String::from_utf8_lossy(&output.stderr));
+        let locator: Locator = String::from_utf8(output.stdout)?.trim().parse()?;
+        let kernel = with_context(|context| Ok(kernel::resolve(&locator, context)?))?;
+        let config = kernel.config.context("what kiln builds has its configuration")?;
+        let text: String = config.options().map(|(name, value)| format!("CONFIG_{name}={value}\n")).collect();
+        std::fs::create_dir(self.objects())?;
+        std::fs::write(self.objects().join(".config"), text)?;
+        self.run_make(&["olddefconfig"])
+    }
+
+    /// Another content of the file each time.
+    fn change(&self) -> Result<()> {
+        let path = self.tree().join(FILE);
+        let number = self.changes.get() + 1;
+        self.changes.set(number);
+        let text = std::fs::read_to_string(&path)?;
+        let kept = text.split("\nlong bench_").next().unwrap_or(&text);
+        std::fs::write(&path, format!("{kept}\nlong bench_{number} = {number};\n"))?;
+        Ok(())
+    }
+
+    fn commit(&self) -> Result<()> {
+        let number = self.changes.get();
+        self.git(&["commit", "--quiet", "--all", "--message", &format!("sys: change {number}")])
+    }
+
+    fn make(&self) -> Result<()> {
+        self.run_make(&["bzImage"])
+    }
+
+    fn make_and_run(&self) -> Result<()> {
+        self.make()?;
+        let image = self.objects().join("arch/x86/boot/bzImage");
+        run(self.kiln("run").arg(image).args(CASE))
+    }
+
+    fn check(&self, range: &str) -> Result<()> {
+        let mut command = self.kiln("check");
+        command.arg(range).arg("--tree").arg(self.tree()).args(["--config", CONFIGURATION]);
+        run(command.args(CASE).args(["--analyse", "none", "--measure", "none"]))
+    }
+
+    fn kiln(&self, verb: &str) -> Command {
+        let mut command = Command::new(PROGRAM);
+        command.arg(verb).arg("--results").arg(self.directory.path().join("results"));
+        command
+    }
+
+    fn run_make(&self, targets: &[&str]) -> Result<()> {
+        let processors = std::thread::available_parallelism()?;
+        let mut make = Command::new("make");
+        make.arg(format!("--jobs={processors}")).arg(format!("O={}", self.objects().display()));
+        run(make.arg("--silent").args(targets).current_dir(self.tree()))
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<()> {
+        let identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.org"];
+        run(Command::new("git").args(identity).args(arguments).current_dir(self.tree()))
+    }
+}
+
+fn with_context<T>(work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
+    let store = Store::new(Store::default_dir());
+    work(&mut Context { store: &store, listener: &mut |_| {}, interrupt: &AtomicBool::new(false) })
+}
