@@ -131,7 +131,7 @@ fn compile_and_analyse(
     let there: Vec<&str> =
         objects.iter().map(String::as_str).filter(|it| has_source(&tree.path, it)).collect();
     if !there.is_empty() {
-        context.progress(&format!("compiling {} objects to analyse them", there.len()));
+        context.progress("compiling objects to analyse them");
         let wanted = [&["--keep-going"], there.as_slice()].concat();
         let _ = make.run(&["prepare"], context)? && make.run(&wanted, context)?;
     }
