@@ -2,26 +2,21 @@
 
 use std::cell::Cell;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use kbuild::{Recipe, source_tree};
 use kernel::{Arch, Context, Locator, Store};
 use tempfile::TempDir;
 
-use crate::kiln::{PROGRAM, run};
+use crate::TRIVIAL;
+use crate::kiln::{CONFIGURATION, PROGRAM, SOURCE, build, run};
 use crate::promise::Promise;
 use crate::race::{Racer, race, table};
 
-const SOURCE: &str = "deb-source:6.1";
-const CONFIGURATION: &str = "tiny";
-
 /// The file that is changed, a part of any kernel.
 const FILE: &str = "kernel/sys.c";
-
-/// The case that does next to nothing, which both run.
-const CASE: [&str; 4] = ["--suite", "full", "--case", "process/no-child"];
 
 /// Times and promises of both, in so many rounds.
 pub(crate) fn measure(rounds: usize) -> Result<(String, Vec<Promise>)> {
@@ -78,12 +73,8 @@ impl Place {
 
     /// The same configuration as kiln's, whose kernel of the first commit is built for it.
     fn configure(&self) -> Result<()> {
-        let tree = self.tree();
-        let mut command = Command::new(PROGRAM);
-        command.arg("build").arg(&tree).args(["--config", CONFIGURATION]);
-        let output = command.stdin(Stdio::null()).output().context(PROGRAM)?;
-        ensure!(output.status.success(), "kiln build: {}", String::from_utf8_lossy(&output.stderr));
-        let locator: Locator = String::from_utf8(output.stdout)?.trim().parse()?;
+        let tree = self.tree().display().to_string();
+        let locator: Locator = build(&tree, &[])?.trim().parse()?;
         let kernel = with_context(|context| Ok(kernel::resolve(&locator, context)?))?;
         let config = kernel.config.context("what kiln builds has its configuration")?;
         let text: String = config.options().map(|(name, value)| format!("CONFIG_{name}={value}\n")).collect();
@@ -115,13 +106,13 @@ impl Place {
     fn make_and_run(&self) -> Result<()> {
         self.make()?;
         let image = self.objects().join("arch/x86/boot/bzImage");
-        run(self.kiln("run").arg(image).args(CASE))
+        run(self.kiln("run").arg(image).args(TRIVIAL))
     }
 
     fn check(&self, range: &str) -> Result<()> {
         let mut command = self.kiln("check");
         command.arg(range).arg("--tree").arg(self.tree()).args(["--config", CONFIGURATION]);
-        run(command.args(CASE).args(["--analyse", "none", "--measure", "none"]))
+        run(command.args(TRIVIAL).args(["--analyse", "none", "--measure", "none"]))
     }
 
     fn kiln(&self, verb: &str) -> Command {

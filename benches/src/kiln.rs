@@ -29,10 +29,14 @@ pub(crate) struct Plan {
 /// The program, as cargo leaves it.
 pub(crate) const PROGRAM: &str = "target/release/kiln";
 
+/// The source of small kernels, and what makes them small.
+pub(crate) const SOURCE: &str = "deb-source:6.1";
+pub(crate) const CONFIGURATION: &str = "tiny";
+
 /// What `kiln build` prints, from exec to exit.
-pub(crate) fn build(arch: &str) -> Result<String> {
+pub(crate) fn build(source: &str, more: &[&str]) -> Result<String> {
     let mut command = Command::new(PROGRAM);
-    command.args(["build", "deb-source:6.1", "--config", "tiny", "--arch", arch]);
+    command.args(["build", source, "--config", CONFIGURATION]).args(more);
     let output = command.stdin(Stdio::null()).output().context(PROGRAM)?;
     ensure!(output.status.success(), "kiln build: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
@@ -54,7 +58,7 @@ impl Kiln {
 
     /// kiln with the smallest kernel of Debian's source, built for this architecture first if it is not kept.
     pub(crate) fn of_source(arch: &str) -> Result<Self> {
-        let output = build(arch)?;
+        let output = build(SOURCE, &["--arch", arch])?;
         Ok(Self { locator: output.trim().to_string(), results: tempfile::tempdir()? })
     }
 

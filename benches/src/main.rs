@@ -132,16 +132,18 @@ fn run() -> Result<bool> {
 
 /// What a check of a patch takes.
 fn checks() -> Result<bool> {
-    let (times, promises) = checking::measure(CHECKS)?;
-    println!("{times}\n{}", promise::table(&promises));
-    Ok(promises.iter().all(Promise::is_kept))
+    Ok(print(&checking::measure(CHECKS)?))
+}
+
+/// Prints times and promises, and says whether every promise is kept.
+fn print((times, promises): &(String, Vec<Promise>)) -> bool {
+    println!("{times}\n{}", promise::table(promises));
+    promises.iter().all(Promise::is_kept)
 }
 
 /// What reading mails takes.
 fn reading(rounds: usize) -> Result<bool> {
-    let (times, promises) = mails::measure(rounds)?;
-    println!("{times}\n{}", promise::table(&promises));
-    Ok(promises.iter().all(Promise::is_kept))
+    Ok(print(&mails::measure(rounds)?))
 }
 
 /// What clones take in memory.
@@ -153,16 +155,12 @@ fn memory(kiln: &Kiln) -> Result<bool> {
 
 /// What programs in a user space take.
 fn user_spaces(kiln: &Kiln, rounds: usize) -> Result<bool> {
-    let (times, promises) = roots::measure(kiln, rounds)?;
-    println!("{times}\n{}", promise::table(&promises));
-    Ok(promises.iter().all(Promise::is_kept))
+    Ok(print(&roots::measure(kiln, rounds)?))
 }
 
 /// What two machines have of a segment between them.
 fn wires(kiln: &Kiln, rounds: usize) -> Result<bool> {
-    let (speeds, promises) = wires::measure(kiln.locator(), rounds)?;
-    println!("{speeds}\n{}", promise::table(&promises));
-    Ok(promises.iter().all(Promise::is_kept))
+    Ok(print(&wires::measure(kiln.locator(), rounds)?))
 }
 
 /// What a comparison of two kernels takes.
@@ -193,7 +191,9 @@ fn cases(kiln: &Kiln, plan: &Plan, rounds: usize) -> Result<bool> {
         Racer::new("the same, whose kernels do not settle", || kiln.run(&["--settle", "0"])),
         Racer::new("QEMU: a small kernel, one trivial case", || small.run(TRIVIAL)),
         Racer::new("UML: the same", || small_uml.run(TRIVIAL)),
-        Racer::new("a build that is kept already", || kiln::build("x86_64").map(drop)),
+        Racer::new("a build that is kept already", || {
+            kiln::build(kiln::SOURCE, &["--arch", "x86_64"]).map(drop)
+        }),
     ];
     race(&mut racers, rounds)?;
     let [ground, case, case_kept, edited, suite, clones, clones_kept, hasty, in_qemu, as_uml, kept] = &racers;

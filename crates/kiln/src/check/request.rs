@@ -9,32 +9,28 @@ use crate::cli::HowToCheck;
 impl HowToCheck {
     /// What is asked of these patches.
     pub(super) fn request(&self, patches: PatchesRequest, build_only: bool) -> CheckRequest {
+        let cases = (!build_only).then(|| self.cases());
         CheckRequest {
             version: Version,
             patches,
-            cases: (!build_only).then(|| self.cases()),
             case_limit: self.case_timeout,
-            operations: self.operations(build_only),
+            operations: self.operations(cases.as_ref()),
             worse_by: self.worse_by,
-            analysers: self.analysers(build_only),
+            analysers: self.analyse.clone().unwrap_or_else(|| Analysers::usual(cases.as_ref())),
             build: self.build.request(),
             also: self.also_config.iter().map(|list| list.split(',').map(str::to_owned).collect()).collect(),
             machine: self.root.add_to(self.machine.request()),
+            cases,
         }
     }
 
-    fn operations(&self, build_only: bool) -> Vec<String> {
+    fn operations(&self, cases: Option<&Selection>) -> Vec<String> {
         match &self.measure[..] {
-            _ if build_only => Vec::new(),
+            _ if cases.is_none() => Vec::new(),
             [word] if word == NONE => Vec::new(),
-            [] => usual_operations(Some(&self.cases()), &self.build.request()),
+            [] => usual_operations(cases, &self.build.request()),
             named => named.to_vec(),
         }
-    }
-
-    fn analysers(&self, build_only: bool) -> Analysers {
-        let usual = || if build_only { Analysers::default() } else { Analysers::Installed };
-        self.analyse.clone().unwrap_or_else(usual)
     }
 
     fn cases(&self) -> Selection {

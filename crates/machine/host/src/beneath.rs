@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
@@ -22,6 +22,17 @@ pub fn open_beneath(folder: &Path, path: &Path) -> io::Result<File> {
         true => Ok(file),
         false => Err(io::Error::new(ErrorKind::InvalidData, "not a plain file")),
     }
+}
+
+/// The text of a plain file below `folder`, of which at most `limit` bytes are read. What is no UTF-8 in it is replaced.
+///
+/// # Errors
+///
+/// As for [`open_beneath`], and when it cannot be read.
+pub fn text_beneath(folder: &Path, path: &Path, limit: u64) -> io::Result<String> {
+    let mut text = Vec::new();
+    open_beneath(folder, path)?.take(limit).read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Removes what is at `path` below `folder`, if anything is there and it is no folder.
@@ -92,5 +103,14 @@ mod tests {
             assert!(!inside.join(path).exists());
         }
         assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "text");
+    }
+
+    #[test]
+    fn text_is_bounded_and_always_text() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), b"abc\xffdef").unwrap();
+        let text = |limit| text_beneath(folder.path(), Path::new("file"), limit).unwrap();
+        assert_eq!((text(3).as_str(), text(99).as_str()), ("abc", "abc\u{fffd}def"));
+        assert!(text_beneath(folder.path(), Path::new("none"), 9).is_err());
     }
 }

@@ -23,7 +23,7 @@ mod subordinate;
 pub mod task;
 
 pub use atomic::write_atomically;
-pub use beneath::{open_beneath, remove_beneath};
+pub use beneath::{open_beneath, remove_beneath, text_beneath};
 pub use conditions::{Conditions, Watching};
 pub use contain::{contain, die_with_parent};
 pub use folders::{cache_folder, data_home, state_folder};

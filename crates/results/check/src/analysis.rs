@@ -6,7 +6,6 @@ use history::{Repository, blame, mail};
 use judge::signature::masked;
 use kbuild::analysis::{Analysed, Finding, Scope, Tool, Unread, analyse, checkpatch};
 use kernel::Context;
-use lab::backend::with_store;
 
 use crate::Error;
 use crate::document::{Analysis, Commit, NewFinding, SeriesCheck};
@@ -34,9 +33,10 @@ impl Analysers<'_> {
         let Some(last) = found.patches.last().filter(|_| !wanted.is_empty()) else { return Ok(None) };
         let tree = self.request.patches.repository();
         let ends = [found.base.hash.as_str(), last.hash.as_str()];
-        let (repository, all) = self.with_store(emit, |context| -> Result<_, history::Error> {
-            Ok((Repository::open(&tree, context)?.origin(), history::files(&tree, ends, context)?))
-        })?;
+        let (repository, all) =
+            self.environment.with_store(emit, |context| -> Result<_, history::Error> {
+                Ok((Repository::open(&tree, context)?.origin(), history::files(&tree, ends, context)?))
+            })?;
         let mut files: Vec<String> = all.iter().filter(|file| is_source(file)).cloned().collect();
         let too_many = files.len().saturating_sub(FILES_MAX);
         files.truncate(FILES_MAX);
@@ -75,7 +75,7 @@ impl Analysers<'_> {
 
     fn at(&self, commit: &Commit, scope: Scope<'_>, emit: Emit<'_>) -> Result<Analysed, Error> {
         let (wanted, recipe) = (self.request.kernel(&commit.hash), self.request.build.recipe());
-        self.with_store(emit, |context| analyse(&wanted.locator, &recipe, scope, context))
+        Ok(self.environment.with_store(emit, |context| analyse(&wanted.locator, &recipe, scope, context))?)
     }
 
     /// Names the patch that wrote the line of each finding.
@@ -94,7 +94,7 @@ impl Analysers<'_> {
                 .and_then(|commit| found.patches.iter().position(|patch| patch.hash == commit))
                 .map(|at| at + 1))
         };
-        self.with_store(emit, |context| {
+        self.environment.with_store(emit, |context| {
             let with_patch = |(number, finding): (usize, Finding)| -> Result<NewFinding, Error> {
                 let patch = if number < BLAMED_MAX { patch_of(&finding, context)? } else { None };
                 Ok(NewFinding { finding, patch })
@@ -107,7 +107,7 @@ impl Analysers<'_> {
     fn patches(&self, found: &SeriesCheck, analysis: &mut Analysis, emit: Emit<'_>) -> Result<(), Error> {
         let tree = self.request.patches.repository();
         let (base, recipe) = (self.request.kernel(&found.base.hash), self.request.build.recipe());
-        let said = self.with_store(emit, |context| -> Result<Option<Vec<Analysed>>, Error> {
+        let said = self.environment.with_store(emit, |context| -> Result<Option<Vec<Analysed>>, Error> {
             let mails: Result<Vec<String>, history::Error> =
                 found.patches.iter().map(|patch| mail(&tree, &patch.hash, context)).collect();
             Ok(checkpatch(&base.locator, &recipe, &mails?, context)?)
@@ -120,14 +120,6 @@ impl Analysers<'_> {
             analysis.left_out.extend(left_out(&said.unread));
         }
         Ok(())
-    }
-
-    fn with_store<T, E: Into<Error>>(
-        &self,
-        emit: Emit<'_>,
-        work: impl FnOnce(&mut Context<'_>) -> Result<T, E>,
-    ) -> Result<T, Error> {
-        self.environment.waiting(emit, |waiting| with_store(waiting, work)).map_err(Into::into)
     }
 }
 

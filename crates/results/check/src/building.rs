@@ -2,9 +2,7 @@
 
 use kbuild::diagnostics::Diagnostics;
 use kbuild::{Printed, printed, recompile};
-use kernel::Kernel;
-use lab::Waiting;
-use lab::backend::with_store;
+use kernel::{Context, Kernel};
 
 use crate::Error;
 use crate::document::{Built, Commit};
@@ -67,8 +65,7 @@ impl Building<'_> {
     }
 
     fn printed(&self, kernel: &Kernel, emit: Emit<'_>) -> Printed {
-        let printed = |waiting: &mut Waiting<'_>| with_store(waiting, |context| printed(kernel, context));
-        self.environment.waiting(emit, printed).unwrap_or_default()
+        self.environment.with_store(emit, |context| printed(kernel, context)).unwrap_or_default()
     }
 
     /// Warnings that the commit before does not have.
@@ -85,9 +82,11 @@ impl Building<'_> {
         let recipe = self.request.build.recipe();
         let again = match objects.is_empty() {
             true => Diagnostics::default(),
-            false => self.environment.waiting(emit, |waiting| {
-                with_store(waiting, |context| recompile(&wanted.locator, &recipe, &objects, context))
-            })?,
+            false => {
+                let again =
+                    |context: &mut Context<'_>| recompile(&wanted.locator, &recipe, &objects, context);
+                self.environment.with_store(emit, again)?
+            }
         };
         Ok(new_in(&after.diagnostics, &[&before.diagnostics, &again]))
     }

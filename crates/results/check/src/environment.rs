@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kernel::News;
+use kernel::{Context, News};
+use lab::backend::with_store;
 use lab::{Backend, Waiting};
 
 use crate::Error;
@@ -37,6 +38,11 @@ impl Environment<'_> {
     pub(crate) fn waiting<T>(&self, emit: Emit<'_>, work: impl FnOnce(&mut Waiting<'_>) -> T) -> T {
         let mut progress = |news: News<'_>| emit(news.into());
         work(&mut Waiting { interrupt: self.interrupt, progress: &mut progress })
+    }
+
+    /// The same with the store of this host.
+    pub(crate) fn with_store<T>(&self, emit: Emit<'_>, work: impl FnOnce(&mut Context<'_>) -> T) -> T {
+        self.waiting(emit, |waiting| with_store(waiting, work))
     }
 
     /// What was done, unless the user wants to stop: then it may be incomplete, or no error of anybody.

@@ -3,7 +3,6 @@
 use bisect::axis::{Axis, Build, History, Range, STRANGERS, uncommitted};
 use history::Limits;
 use kernel::Context;
-use lab::backend::with_store;
 
 use crate::Error;
 use crate::document::Commit;
@@ -30,25 +29,23 @@ pub(crate) fn find(
         emit(Progress::Note(STRANGERS.to_owned()));
     }
     let build = Build { recipe: request.build.recipe(), interrupt: environment.interrupt };
-    environment.waiting(emit, |waiting| {
-        with_store(waiting, |context| {
-            let mut notes = Vec::new();
-            let mut axis = match &request.patches {
-                PatchesRequest::Series { mail, tree, revision } => {
-                    History::series(tree, revision, mail, build, context)?
-                }
-                PatchesRequest::Commits { tree, first, last } => {
-                    notes.extend(uncommitted(tree, context));
-                    let limits = Limits { paths: Vec::new(), first_parent: true };
-                    let range = Range { first, last, limits: &limits };
-                    History::commits(tree, &range, build, context).map_err(|error| in_words(error, range))?
-                }
-            };
-            notes.extend(axis.note().map(str::to_owned));
-            let base = commit(&request.patches, axis.first(), context)?;
-            let commits = (0..axis.candidates().len()).map(|number| described(&mut axis, number));
-            Ok(Patches { base, commits: commits.collect::<Result<_, _>>()?, notes })
-        })
+    environment.with_store(emit, |context| {
+        let mut notes = Vec::new();
+        let mut axis = match &request.patches {
+            PatchesRequest::Series { mail, tree, revision } => {
+                History::series(tree, revision, mail, build, context)?
+            }
+            PatchesRequest::Commits { tree, first, last } => {
+                notes.extend(uncommitted(tree, context));
+                let limits = Limits { paths: Vec::new(), first_parent: true };
+                let range = Range { first, last, limits: &limits };
+                History::commits(tree, &range, build, context).map_err(|error| in_words(error, range))?
+            }
+        };
+        notes.extend(axis.note().map(str::to_owned));
+        let base = commit(&request.patches, axis.first(), context)?;
+        let commits = (0..axis.candidates().len()).map(|number| described(&mut axis, number));
+        Ok(Patches { base, commits: commits.collect::<Result<_, _>>()?, notes })
     })
 }
 

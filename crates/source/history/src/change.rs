@@ -46,8 +46,17 @@ pub fn change(tree: &Path, commit: &str, context: &mut Context<'_>) -> Result<Ch
 /// When `tree` is no repository, or lacks one of them.
 pub fn files(tree: &Path, [first, last]: [&str; 2], context: &mut Context<'_>) -> Result<Vec<String>, Error> {
     let repository = Repository::open(tree, context)?;
-    let list = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", first, last];
-    let listed = repository.must(&list, context)?;
+    differing(&repository, &[first, last], context)
+}
+
+/// The paths that differ between two commits, or that a first one brings.
+fn differing(
+    repository: &Repository,
+    commits: &[&str],
+    context: &mut Context<'_>,
+) -> Result<Vec<String>, Error> {
+    let list = ["diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-only", "--no-renames"];
+    let listed = repository.must(&[&list, commits].concat(), context)?;
     Ok(listed.split_terminator('\0').map(str::to_owned).collect())
 }
 
@@ -77,10 +86,8 @@ pub(super) fn describe(
     let (author, date, subject) = (next(), next(), next());
     // A tree of no files stands for the parent of a first commit.
     let parent = repository.resolve(&format!("{commit}^1"), context)?;
-    let mut list = vec!["diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-only", "--no-renames"];
-    list.extend(parent.as_deref());
-    list.push(&commit);
-    let listed = repository.must(&list, context)?;
-    let files = listed.split_terminator('\0').take(FILES_MAX).map(str::to_owned).collect();
+    let commits: Vec<&str> = parent.as_deref().into_iter().chain([commit.as_str()]).collect();
+    let mut files = differing(repository, &commits, context)?;
+    files.truncate(FILES_MAX);
     Ok(Change { commit, subject, author, date, files })
 }

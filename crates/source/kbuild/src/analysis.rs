@@ -1,6 +1,6 @@
 //! Static analysis of files of the source, by the analysers that are installed: Documentation/dev-tools/testing-overview.rst.
 //!
-//! [`Tool`] are the analysers. `compiled` knows with which flags a compiler read a file, so that the others read it alike; `calls` are made
+//! A [`Tool`] is an analyser. `compiled` knows with which flags a compiler read a file, so that the others read it alike; `calls` are made
 //! for each file, and `jobs` runs several at a time. Their `output` becomes [`Finding`]s, which are put together by `gather`.
 
 mod calls;
@@ -132,27 +132,24 @@ fn compile_and_analyse(
         objects.iter().map(String::as_str).filter(|it| has_source(&tree.path, it)).collect();
     if !there.is_empty() {
         context.progress("compiling objects to analyse them");
-        let wanted = [&["--keep-going"], there.as_slice()].concat();
-        let _ = make.run(&["prepare"], context)? && make.run(&wanted, context)?;
+        make.objects(&there, context)?;
     }
     let place = Place { tree: &tree.path, objects: &place, installed: &request.toolchain.installed };
     let compiler = &request.toolchain.compiler;
     let is_installed = |tool: &Tool| tool.is_installed(place.tree, compiler);
     let tools: Vec<Tool> = scope.tools.iter().copied().filter(is_installed).collect();
-    let (compiled, lost): (Vec<_>, Vec<_>) =
-        there.iter().map(|object| flags(place.objects, object).ok_or(*object)).partition(Result::is_ok);
-    let of_compiled = |compiled: &Compiled| {
-        let calls = tools.iter().filter_map(|tool| Call::of_compiled(*tool, compiled, compiler));
-        calls.collect::<Vec<_>>()
-    };
-    let mut calls: Vec<Call> = compiled.into_iter().flatten().flat_map(|it| of_compiled(&it)).collect();
+    let compiled: Vec<Compiled> = there.iter().filter_map(|object| flags(place.objects, object)).collect();
+    let of_tool = |tool: &Tool, it: &Compiled| Call::of_compiled(*tool, it, compiler);
+    let of_object = |it| tools.iter().filter_map(move |tool| of_tool(tool, it));
+    let mut calls: Vec<Call> = compiled.iter().flat_map(of_object).collect();
     let files = scope.files.iter().map(String::as_str).filter(|it| is_readable(&tree.path, it));
     calls.extend(of_files(&tools, &files.collect::<Vec<_>>(), place.tree));
     let done = run(calls, place, context)?;
     let ran: BTreeSet<Tool> =
         done.iter().filter(|done| done.result.failure.is_none()).map(|done| done.call.tool).collect();
     let mut found = gather(done, place.tree);
-    let lost = lost.into_iter().filter_map(Result::err).map(|object| (object, NOT_COMPILED));
+    let lost = there.iter().filter(|object| !compiled.iter().any(|it| it.object == ***object));
+    let lost = lost.map(|object| (*object, NOT_COMPILED));
     let unknown = unknown.iter().map(|header| (header.as_str(), NOT_INCLUDED));
     found.unread.extend(lost.chain(unknown).flat_map(|(about, why)| unread(about, why, &tools)));
     found.tools = ran.into_iter().map(|tool| (tool, tool.version(compiler, context))).collect();
@@ -169,15 +166,12 @@ fn unread(about: &str, why: &str, tools: &[Tool]) -> Vec<Unread> {
 fn objects_of(files: &[String], place: &Path) -> (Vec<String>, Vec<String>) {
     let own = files.iter().filter_map(|file| Some(format!("{}.o", file.strip_suffix(".c")?)));
     let own: BTreeSet<String> = own.filter(|object| is_of_kernel(object)).collect();
-    let headers = files.iter().filter(|file| is_header(file) && is_of_kernel(file));
-    let (mut including_one, mut unknown) = (BTreeSet::new(), Vec::new());
-    for header in headers {
-        let found = including(place, &[header], &NOT_OF_KERNEL);
-        if found.is_empty() {
-            unknown.push(header.clone());
-        }
-        including_one.extend(found);
-    }
+    let headers = files.iter().map(String::as_str).filter(|file| is_header(file) && is_of_kernel(file));
+    let headers: Vec<&str> = headers.collect();
+    let found = including(place, &headers, &NOT_OF_KERNEL);
+    let unknown = headers.iter().zip(&found).filter(|(_, objects)| objects.is_empty());
+    let unknown = unknown.map(|(header, _)| (*header).to_owned()).collect();
+    let including_one: BTreeSet<String> = found.into_iter().flatten().collect();
     let others = including_one.into_iter().filter(|object| !own.contains(object)).take(INCLUDING_MAX);
     let all: BTreeSet<String> = others.chain(own.iter().cloned()).collect();
     (all.into_iter().filter(|object| is_below(object)).collect(), unknown)

@@ -16,8 +16,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use diagnostic::write_place;
 pub use diagnostic::{Diagnostic, Severity};
 use found::{Found, Line, Weight};
+pub(crate) use line::cut;
 pub(crate) use location::{Location, Places};
 
 /// All complaints of a build.

@@ -66,6 +66,13 @@ impl Make<'_> {
         self.run_into(self.paths.objects, targets, context)
     }
 
+    /// Makes these objects; one that does not compile leaves the others alone.
+    pub(crate) fn objects(&self, objects: &[&str], context: &mut Context<'_>) -> Result<(), Error> {
+        let wanted = [&["--keep-going"], objects].concat();
+        let _ = self.run(&["prepare"], context)? && self.run(&wanted, context)?;
+        Ok(())
+    }
+
     /// The same for targets that write to `place`.
     pub(crate) fn run_into(
         &self,

@@ -54,8 +54,7 @@ fn compile(
         host::remove_beneath(&place, Path::new(object)).map_err(Error::io("remove", &place.join(object)))?;
     }
     context.progress(&format!("compiling {} objects again", objects.len()));
-    let wanted = [&["--keep-going"], objects.as_slice()].concat();
-    let _ = make.run(&["prepare"], context)? && make.run(&wanted, context)?;
+    make.objects(&objects, context)?;
     failure::diagnostics(&make.paths)
 }
 

@@ -1,7 +1,6 @@
 //! What is called: an analyser with its words for one file, one object, one semantic patch or one patch.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::Tool;
@@ -122,7 +121,7 @@ pub(super) fn of_semantic_patches(tree: &Path, files: &[&str]) -> Vec<Call> {
 }
 
 fn of_semantic_patch(tree: &Path, top: &Path, patch: &Path, files: &[&str]) -> Option<Vec<Call>> {
-    let text = read(tree, patch.strip_prefix(tree).ok()?)?;
+    let text = host::text_beneath(tree, patch.strip_prefix(tree).ok()?, SEMANTIC_PATCH_MAX).ok()?;
     let include =
         [tree.join("include"), tree.join("arch/x86/include")].map(|path| path.display().to_string());
     let mut words = vec!["-D", "report", "--no-show-diff", "--very-quiet", "--cocci-file", patch.to_str()?];
@@ -152,12 +151,6 @@ fn semantic_patches(folder: &Path, depth: usize) -> Vec<PathBuf> {
     }
     found.sort();
     found
-}
-
-fn read(tree: &Path, file: &Path) -> Option<String> {
-    let mut text = Vec::new();
-    host::open_beneath(tree, file).ok()?.take(SEMANTIC_PATCH_MAX).read_to_end(&mut text).ok()?;
-    Some(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// What a semantic patch asks of spatch in its line `// Options:`, as coccicheck of the kernel reads it; nothing of one that cannot

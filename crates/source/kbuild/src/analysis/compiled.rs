@@ -2,8 +2,9 @@
 //!
 //! The makefiles of a stranger write there, so nothing is followed and everything is bounded.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 /// Largest file of a command, in bytes; headers of the kernel make about a hundred thousand.
@@ -61,9 +62,7 @@ fn beside(object: &str) -> Option<String> {
 }
 
 fn read(objects: &Path, file: &str) -> io::Result<String> {
-    let mut text = Vec::new();
-    host::open_beneath(objects, Path::new(file))?.take(SIZE_MAX).read_to_end(&mut text)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    host::text_beneath(objects, Path::new(file), SIZE_MAX)
 }
 
 /// The source and the flags of `cmd_fs/x.o := gcc ... -c -o fs/x.o ../fs/x.c`, which newer kernels call `savedcmd_`.
@@ -97,40 +96,42 @@ fn words(text: &str) -> Option<(String, Vec<String>)> {
     source.filter(|source| source.ends_with(".c")).map(|source| (source, flags))
 }
 
-/// Objects that include one of these headers, which are paths below the tree, without those in the folders `but`.
-pub(super) fn including(objects: &Path, headers: &[&str], but: &[&str]) -> Vec<String> {
-    let mut found = Vec::new();
+/// The objects that include each of these headers, which are paths below the tree, without those in the folders `but`.
+pub(super) fn including(objects: &Path, headers: &[&str], but: &[&str]) -> Vec<BTreeSet<String>> {
+    let mut found: Vec<BTreeSet<String>> = headers.iter().map(|_| BTreeSet::new()).collect();
     if headers.is_empty() {
         return found;
     }
-    let lines: Vec<String> = headers.iter().map(|header| format!("/{header} \\")).collect();
+    // A line of the dependencies: `  ../include/linux/x.h \`.
+    let endings: Vec<String> = headers.iter().map(|header| format!("/{header} \\")).collect();
     let mut folders = vec![String::new()];
     let mut looked_at = 0;
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(objects.join(&folder)) else { continue };
+        let beneath =
+            |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
         for entry in entries.flatten() {
             looked_at += 1;
             if looked_at > LOOKED_AT_MAX {
                 return found;
             }
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
-            let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+            let path = beneath(&name);
             if kind.is_dir() {
                 folders.extend(Some(path).filter(|path| !but.contains(&path.as_str())));
-            } else if let Some(name) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".o.cmd"))
-                && read(objects, &path).is_ok_and(|text| text.lines().any(|line| includes(line, &lines)))
+            } else if let Some(stem) = name.strip_prefix('.').and_then(|name| name.strip_suffix(".o.cmd"))
+                && let Ok(text) = read(objects, &path)
             {
-                let stem = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-                found.push(format!("{stem}.o"));
+                let object = beneath(&format!("{stem}.o"));
+                for (ending, found) in endings.iter().zip(&mut found) {
+                    if text.lines().any(|line| line.ends_with(ending.as_str())) {
+                        found.insert(object.clone());
+                    }
+                }
             }
         }
     }
     found
-}
-
-/// Whether a line of the dependencies names a header: `  ../include/linux/x.h \`.
-fn includes(line: &str, headers: &[String]) -> bool {
-    headers.iter().any(|header| line.ends_with(header.as_str()))
 }
 
 #[cfg(test)]
@@ -187,14 +188,11 @@ deps_fs/x.o := \\
         write(&objects.path().join("fs/.x.o.d"), COMMAND);
         std::os::unix::fs::symlink(objects.path(), objects.path().join("loop")).unwrap();
         write(&objects.path().join("tools/.x.o.cmd"), COMMAND);
-        let found = |headers: &[&str]| {
-            let mut found = including(objects.path(), headers, &["tools"]);
-            found.sort();
-            found
-        };
-        assert_eq!(found(&["include/linux/x.h"]), ["fs/x.o", "top.o"]);
-        assert_eq!(found(&["include/linux/x.h", "fs/internal.h"]).len(), 2);
-        assert_eq!(found(&["linux/y.h", "x/fs/internal.h"]), [""; 0]);
-        assert_eq!(found(&[]), [""; 0]);
+        let found = |headers: &[&str]| including(objects.path(), headers, &["tools"]);
+        let both = BTreeSet::from(["fs/x.o".to_owned(), "top.o".to_owned()]);
+        assert_eq!(found(&["include/linux/x.h"]), std::slice::from_ref(&both));
+        assert_eq!(found(&["include/linux/x.h", "fs/internal.h"]), [both.clone(), both]);
+        assert_eq!(found(&["linux/y.h", "x/fs/internal.h"]), [BTreeSet::new(), BTreeSet::new()]);
+        assert_eq!(found(&[]), []);
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Tool;
-use crate::diagnostics::Severity;
+use crate::diagnostics::{Severity, write_place};
 
 /// Something that an analyser found in a file or in a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,11 +61,7 @@ impl Finding {
 impl fmt::Display for Finding {
     /// One line as compilers write it, with the analyser: `fs/x.c:12:5: error: reference preceded by free [coccinelle free/kfree]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{file}:")?;
-            self.line.iter().chain(&self.column).try_for_each(|number| write!(f, "{number}:"))?;
-            f.write_str(" ")?;
-        }
+        write_place(f, self.file.as_deref(), [self.line, self.column])?;
         write!(f, "{}: {} [{}", self.severity.name(), self.text, self.tool.name())?;
         self.rule.iter().try_for_each(|rule| write!(f, " {rule}"))?;
         f.write_str("]")

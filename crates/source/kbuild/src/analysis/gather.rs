@@ -1,11 +1,11 @@
 //! The findings of all calls.
 
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 use std::path::Path;
 
 use super::jobs::Done;
 use super::{Analysed, Finding, Tool, Unread};
+use crate::diagnostics::cut;
 
 /// Most findings of an analysis.
 const FINDINGS_MAX: usize = 20_000;
@@ -54,27 +54,17 @@ impl Files<'_> {
             return String::new();
         };
         if !self.lines.contains_key(file) {
-            let text = self.read(file);
+            // Without the file its findings have no line.
+            let text = host::text_beneath(self.tree, Path::new(file), FILE_MAX).unwrap_or_default();
+            self.bytes += text.len() as u64;
             if self.bytes > FILES_MAX {
                 self.lines.clear();
                 self.bytes = text.len() as u64;
             }
-            self.lines.insert(file.clone(), text.lines().map(|line| cut(line.trim()).to_owned()).collect());
+            let lines = text.lines().map(|line| cut(line.trim(), LINE_MAX).to_owned());
+            self.lines.insert(file.clone(), lines.collect());
         }
         let at = usize::try_from(line).unwrap_or_default().saturating_sub(1);
         self.lines.get(file).and_then(|lines| lines.get(at)).cloned().unwrap_or_default()
     }
-
-    fn read(&mut self, file: &str) -> String {
-        let mut text = Vec::new();
-        let opened = host::open_beneath(self.tree, Path::new(file));
-        // Without the file its findings have no line.
-        let _ = opened.and_then(|opened| opened.take(FILE_MAX).read_to_end(&mut text));
-        self.bytes += text.len() as u64;
-        String::from_utf8_lossy(&text).into_owned()
-    }
-}
-
-fn cut(line: &str) -> &str {
-    &line[..line.floor_char_boundary(LINE_MAX.min(line.len()))]
 }

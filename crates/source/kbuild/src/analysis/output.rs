@@ -7,7 +7,7 @@ use host::task::Finished;
 use super::calls::Call;
 use super::place::Place;
 use super::{Finding, Tool};
-use crate::diagnostics::{Diagnostic, Diagnostics, Location, Places, Severity};
+use crate::diagnostics::{Diagnostic, Diagnostics, Location, Places, Severity, cut};
 
 /// Most findings of one call.
 const FINDINGS_MAX: usize = 200;
@@ -49,13 +49,9 @@ pub(super) fn read(call: &Call, end: &Finished, place: Place<'_>) -> CallResult 
     CallResult { findings: found, failure }
 }
 
-fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(LINE_MAX.min(text.len()))]
-}
-
 fn first_line(complaint: &str, output: &str) -> String {
     let line = complaint.lines().chain(output.lines()).map(str::trim).find(|line| !line.is_empty());
-    cut(line.unwrap_or("it gives no reason")).to_owned()
+    cut(line.unwrap_or("it gives no reason"), LINE_MAX).to_owned()
 }
 
 /// kernel-doc of Linux 6.16 and later writes `Warning: fs/x.c:12 text`.
@@ -107,7 +103,7 @@ fn of_diagnostic(tool: Tool, found: Diagnostic) -> Option<Finding> {
 fn of_coccinelle(call: &Call, output: &str, tree: &Path) -> Vec<Finding> {
     let places = Places::new(tree, Path::new(""));
     let finding = |line: &str| {
-        let (place, text) = cut(line).split_once(": ")?;
+        let (place, text) = cut(line, LINE_MAX).split_once(": ")?;
         let (place, _) = place.rsplit_once('-')?;
         let place = Location::of(place);
         let line = Some(place.line?);
@@ -127,7 +123,7 @@ fn of_coccinelle(call: &Call, output: &str, tree: &Path) -> Vec<Finding> {
 
 /// `fs/x.c:22: WARNING:SPACING: space prohibited before semicolon`; of the message itself no file is named.
 fn of_checkpatch(line: &str) -> Option<Finding> {
-    let line = cut(line);
+    let line = cut(line, LINE_MAX);
     let kinds =
         [(": ERROR:", Severity::Error), (": WARNING:", Severity::Warning), (": CHECK:", Severity::Warning)];
     let split = |(kind, severity): &(&str, Severity)| Some((line.split_once(kind)?, *severity));

@@ -59,15 +59,21 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     /// One line as compilers write it: `fs/x.c:12:5: error: expected ';' [-Wodd]; what to do`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{file}:")?;
-            for number in self.line.iter().chain(&self.column) {
-                write!(f, "{number}:")?;
-            }
-            f.write_str(" ")?;
-        }
+        write_place(f, self.file.as_deref(), [self.line, self.column])?;
         write!(f, "{}: {}", self.severity.name(), self.text)?;
         self.option.iter().try_for_each(|option| write!(f, " [{option}]"))?;
         self.advice.iter().try_for_each(|advice| write!(f, "; {advice}"))
     }
+}
+
+/// Where something is, as compilers write it before what it is: `fs/x.c:12:5: `.
+pub(crate) fn write_place(
+    f: &mut fmt::Formatter<'_>,
+    file: Option<&str>,
+    numbers: [Option<u32>; 2],
+) -> fmt::Result {
+    let Some(file) = file else { return Ok(()) };
+    write!(f, "{file}:")?;
+    numbers.into_iter().flatten().try_for_each(|number| write!(f, "{number}:"))?;
+    f.write_str(" ")
 }

@@ -7,13 +7,14 @@ use super::found::{Found, Line};
 use super::location::Location;
 use super::{link, messages};
 
+/// The beginning of a text, of at most so many bytes.
+pub(crate) fn cut(text: &str, length: usize) -> &str {
+    &text[..text.floor_char_boundary(length.min(text.len()))]
+}
+
 /// The line without colours and not too long.
 pub(super) fn clean(line: &str, length: usize) -> Cow<'_, str> {
-    let mut end = line.len().min(length);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    let line = &line[..end];
+    let line = cut(line, length);
     if !line.contains('\x1b') {
         return Cow::Borrowed(line);
     }
