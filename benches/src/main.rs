@@ -61,7 +61,7 @@ const ROUNDS: usize = 5;
 /// The case that does next to nothing.
 const TRIVIAL: &[&str] = &["--suite", "full", "--case", "process/no-child"];
 
-/// Asks for the figures of checks and nothing else. They take ten minutes, and nothing is promised of them so far.
+/// Asks for nothing but the figures of checks.
 const CHECKING: &str = "checking";
 
 /// Rounds of checks, in which kernels are built.
@@ -123,6 +123,7 @@ fn run() -> Result<bool> {
                 & reading(ROUNDS)?
                 & user_spaces(&kiln, ROUNDS)?
                 & wires(&kiln, ROUNDS)?
+                & checks()?
         }
     };
     let comparing = comparisons()?;

@@ -49,7 +49,22 @@ pub fn files(tree: &Path, [first, last]: [&str; 2], context: &mut Context<'_>) -
     differing(&repository, &[first, last], context)
 }
 
-/// The paths that differ between two commits, or that a first one brings.
+impl Repository {
+    /// The paths that differ between two trees, by their hashes; nothing if it has one of them no more.
+    ///
+    /// # Errors
+    ///
+    /// When the user wants to stop.
+    pub fn between(&self, trees: [&str; 2], context: &mut Context<'_>) -> Result<Option<Vec<String>>, Error> {
+        match differing(self, &trees, context) {
+            Ok(paths) => Ok(Some(paths)),
+            Err(error) if error.is_interrupt() => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// The paths that differ between two commits or trees, or that a first commit brings.
 fn differing(
     repository: &Repository,
     commits: &[&str],

@@ -123,7 +123,7 @@ fn compile_and_analyse(
     let tree = request.source.place(context)?;
     let (place, log) = (work.objects()?, work.log());
     let make = request.begin(&tree.path, &place, &log)?;
-    request.configure(&make, context)?;
+    request.configure(&make, work, context)?;
     let (objects, unknown) = match scope.objects {
         Some(objects) => (objects.to_vec(), Vec::new()),
         None => objects_of(scope.files, &place),

@@ -9,7 +9,6 @@ use crate::Error;
 use crate::failure::{self, made};
 use crate::make::Make;
 use crate::recipe::{Base, Configuration, Part};
-use crate::sandbox::note_missing_sandbox;
 use kconfig::{Assignment, Symbols, Tree, Variables};
 use kernel::Arch;
 use kernel::Config;
@@ -29,6 +28,8 @@ pub(crate) struct Configured {
     pub(crate) text: String,
     /// Options that were asked for and not granted, a line for each.
     pub(crate) unmet: Vec<String>,
+    /// What has changed in the source since Kconfig gave it, if that is known and Kconfig need not be asked again.
+    pub(crate) changed: Option<Vec<String>>,
 }
 
 /// All that the parts ask for, read and checked before anything is run.
@@ -73,7 +74,6 @@ pub(crate) fn configure(
     asked: &Asked,
     context: &mut Context<'_>,
 ) -> Result<Configured, Error> {
-    note_missing_sandbox(&mut context.caller());
     context.progress("configuring");
     // Of an earlier build, from which some targets would begin.
     remove(make.paths.objects)?;
@@ -92,16 +92,30 @@ pub(crate) fn configure(
     if let Some(place) = symbols.passed_over().first().filter(|_| !unmet.is_empty()) {
         unmet.push(format!("{place}: is a statement that kiln does not know, so a reason may be incomplete"));
     }
-    Ok(Configured { text, unmet })
+    Ok(Configured { text, unmet, changed: None })
 }
 
-/// What Kconfig makes of the text of a `.config`: it stands among the objects, too.
-pub(crate) fn completed(make: &Make<'_>, text: &str, context: &mut Context<'_>) -> Result<String, Error> {
+/// Makes `text` the `.config`. What make has made of the same text stays up to date.
+pub(crate) fn put(make: &Make<'_>, text: &str) -> Result<(), Error> {
+    let there = host::text_beneath(make.paths.objects, Path::new(CONFIG), files::CONFIG.bytes);
+    if there.is_ok_and(|there| there == text) {
+        return Ok(());
+    }
     // A makefile may have put a link there.
     remove(make.paths.objects)?;
     let path = make.paths.objects.join(CONFIG);
     let write = || fs::File::create_new(&path)?.write_all(text.as_bytes());
-    write().map_err(Error::io("write", &path))?;
+    write().map_err(Error::io("write", &path))
+}
+
+/// Whether the `.config` has this text.
+pub(crate) fn is_still(make: &Make<'_>, text: &str) -> Result<bool, Error> {
+    Ok(read(make)? == text)
+}
+
+/// What Kconfig makes of the text of a `.config`: it stands among the objects, too.
+pub(crate) fn completed(make: &Make<'_>, text: &str, context: &mut Context<'_>) -> Result<String, Error> {
+    put(make, text)?;
     must(make, "olddefconfig", context)?;
     read(make)
 }

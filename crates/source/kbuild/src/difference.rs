@@ -41,7 +41,7 @@ fn compare(
     let tree = good.source.place(context)?;
     let (objects, log) = (work.objects()?, work.log());
     let make = good.begin(&tree.path, &objects, &log)?;
-    let texts = [good.configure(&make, context)?.text, bad.configure(&make, context)?.text];
+    let texts = [good.configure(&make, work, context)?.text, bad.configure(&make, work, context)?.text];
     let symbols = symbols(make.paths.tree, make.arch)?;
     let comparison = Comparison::new(&symbols, &texts);
     let mut found = comparison.difference(None);

@@ -15,6 +15,7 @@ const MAKEFILE: &str = "\
 tinyconfig defconfig:
 \t@echo 'CONFIG_64BIT=y' > $(O)/.config
 olddefconfig:
+\t@echo asked >> $(O)/asked
 \t@sed -i /CONFIG_REFUSED/d $(O)/.config
 prepare:
 \t@:
@@ -100,8 +101,18 @@ impl Place {
 
     /// How often make made everything.
     pub(crate) fn tally(&self) -> usize {
+        self.lines("objects/tally")
+    }
+
+    /// How often Kconfig was asked for a configuration.
+    pub(crate) fn asked(&self) -> usize {
+        self.lines("objects/asked")
+    }
+
+    /// The lines of a file in all directories of builds.
+    fn lines(&self, file: &str) -> usize {
         let works = Self::directories(&self.store.work());
-        let texts = works.iter().filter_map(|work| fs::read_to_string(work.join("objects/tally")).ok());
+        let texts = works.iter().filter_map(|work| fs::read_to_string(work.join(file)).ok());
         texts.map(|text| text.lines().count()).sum()
     }
 

@@ -41,6 +41,9 @@ const REPRODUCIBLE: [(&str, &str); 4] = [
 /// Memory that a compiler takes at most, in MiB, but for a few files.
 const COMPILER_MIB: u64 = 700;
 
+/// Objects that one make is asked for: the kernel's makefiles pass their names on in one variable, of at most 128 KiB.
+const OBJECTS: usize = 500;
+
 /// make, for one tree and one directory of objects.
 #[derive(Debug)]
 pub(crate) struct Make<'a> {
@@ -68,8 +71,11 @@ impl Make<'_> {
 
     /// Makes these objects; one that does not compile leaves the others alone.
     pub(crate) fn objects(&self, objects: &[&str], context: &mut Context<'_>) -> Result<(), Error> {
-        let wanted = [&["--keep-going"], objects].concat();
-        let _ = self.run(&["prepare"], context)? && self.run(&wanted, context)?;
+        if self.run(&["prepare"], context)? {
+            for objects in objects.chunks(OBJECTS) {
+                self.run(&[&["--keep-going"], objects].concat(), context)?;
+            }
+        }
         Ok(())
     }
 
@@ -85,10 +91,15 @@ impl Make<'_> {
         Ok(done.success)
     }
 
-    /// Makes `target` and tells how far it is.
-    pub(crate) fn watched(&self, target: &str, context: &mut Context<'_>) -> Result<bool, Error> {
+    /// Makes `target` and tells how far it is, of a `total` of files if that is known.
+    pub(crate) fn watched(
+        &self,
+        target: &str,
+        total: Option<usize>,
+        context: &mut Context<'_>,
+    ) -> Result<bool, Error> {
         let (log, position) = self.open_log()?;
-        let mut progress = Progress::follow(self.paths.log, position, self.count(target, context)?);
+        let mut progress = Progress::follow(self.paths.log, position, total);
         let task = self.task(self.paths.objects, &[target], context)?.log(log);
         let done = task.run(&mut || progress.emit(context)).map_err(Error::from)?;
         Ok(done.success)
@@ -104,7 +115,7 @@ impl Make<'_> {
     }
 
     /// How many files make would compile, link or generate, by a dry run.
-    fn count(&self, target: &str, context: &mut Context<'_>) -> Result<usize, Error> {
+    pub(crate) fn count(&self, target: &str, context: &mut Context<'_>) -> Result<usize, Error> {
         context.progress("counting the files to compile");
         let done = self
             .task(self.paths.objects, &["--dry-run", target], context)?

@@ -17,7 +17,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(crate) struct Progress {
     log: Option<File>,
-    total: usize,
+    total: Option<usize>,
     done: usize,
     /// The beginning of a line whose end has not come.
     part: String,
@@ -26,8 +26,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Follows the log from `position` on; `total` steps are expected.
-    pub(crate) fn follow(log: &Path, position: u64, total: usize) -> Self {
+    /// Follows the log from `position` on; `total` steps are expected, if that is known.
+    pub(crate) fn follow(log: &Path, position: u64, total: Option<usize>) -> Self {
         let open = || {
             let mut log = File::open(log)?;
             log.seek(SeekFrom::Start(position))?;
@@ -71,9 +71,12 @@ impl Progress {
     }
 
     fn text(&self) -> String {
+        let Self { done, last, .. } = self;
         // A dry run cannot see what depends on what has not been generated yet.
-        let total = self.total.max(self.done);
-        format!("building: {} of {total}  {}", self.done, self.last)
+        match self.total.map(|total| total.max(*done)) {
+            Some(total) => format!("building: {done} of {total}  {last}"),
+            None => format!("building: {done}  {last}"),
+        }
     }
 }
 
@@ -93,13 +96,15 @@ mod tests {
 
     #[test]
     fn steps_are_counted_over_pieces_of_the_log() {
-        let mut progress = Progress::follow(Path::new("/no/such/log"), 0, 3);
+        let mut progress = Progress::follow(Path::new("/no/such/log"), 0, Some(3));
         progress.read("make[1]: Entering directory\n  CC      kernel/fo");
         assert_eq!(progress.text(), "building: 0 of 3  ");
         progress.read("rk.o\n  LD [M]  fs/xfs/xfs.ko\nwarning: x\n");
         assert_eq!(progress.text(), "building: 2 of 3  LD fs/xfs/xfs.ko");
         progress.read("  AR      a\n  AR      b\n");
         assert_eq!(progress.text(), "building: 4 of 4  AR b");
+        progress.total = None;
+        assert_eq!(progress.text(), "building: 4  AR b");
     }
 
     #[test]

@@ -40,7 +40,7 @@ fn compile(
     let tree = request.source.place(context)?;
     let (place, log) = (work.objects()?, work.log());
     let make = request.begin(&tree.path, &place, &log)?;
-    request.configure(&make, context)?;
+    request.configure(&make, work, context)?;
     let has_source = |object: &&str| {
         ["c", "S"].iter().any(|ending| tree.path.join(object).with_extension(ending).is_file())
     };

@@ -9,10 +9,12 @@ use kernel::{Context, Kernel, Locator, PartsHash, Record, builds, entry};
 
 use crate::Error;
 use crate::collect;
-use crate::configure::{Asked, Configured, configure};
+use crate::configure::{Asked, Configured, configure, is_still, put};
+use crate::earlier::Earlier;
 use crate::failure::{self, Paths};
 use crate::make::{self, Make};
 use crate::recipe::{Configuration, Recipe};
+use crate::sandbox::note_missing_sandbox;
 use crate::source::{Source, Tree};
 use crate::toolchain::Toolchain;
 use crate::work::Work;
@@ -104,6 +106,15 @@ impl Request {
         self.identity(&format!("{:?}", self.configuration))
     }
 
+    /// What is equal here and has the same source gives the same `.config`.
+    fn asked_of_kconfig(&self) -> String {
+        let mut hash = PartsHash::default();
+        hash.part(FORMAT.to_le_bytes());
+        hash.part(format!("{:?}", self.configuration));
+        self.hash_tools(&mut hash);
+        hash.finish()
+    }
+
     /// Where builds compile that may share objects.
     pub(crate) fn enter(&self, context: &mut Context<'_>) -> Result<Work, Error> {
         let mut hash = PartsHash::default();
@@ -136,15 +147,34 @@ impl Request {
     }
 
     fn make(&self, work: &Work, begun: Instant, context: &mut Context<'_>) -> Result<Kernel, Error> {
+        loop {
+            if let Some(kernel) = self.attempt(work, begun, context)? {
+                return Ok(kernel);
+            }
+        }
+    }
+
+    /// Builds it; nothing if it was configured as before, and not as it would be now.
+    fn attempt(
+        &self,
+        work: &Work,
+        begun: Instant,
+        context: &mut Context<'_>,
+    ) -> Result<Option<Kernel>, Error> {
         let tree = self.source.place(context)?;
         let (objects, log) = (work.objects()?, work.log());
         let make = self.begin(&tree.path, &objects, &log)?;
-        let Configured { text, unmet } = self.configure(&make, context)?;
+        let Configured { text, unmet, changed } = self.configure(&make, work, context)?;
         let (identity, is_granted) = (self.identity(&text), unmet.is_empty());
         let shelf = context.store.builds();
         let is_new = builds::open(&identity, context).is_none();
         if is_new {
-            self.compile(&make, context)?;
+            self.compile(&make, changed.as_deref(), context)?;
+            if changed.is_some() && !is_still(&make, &text)? {
+                // A tool that Kconfig asks is another one by now, and make has asked Kconfig by itself.
+                Earlier::forget(&work.earlier())?;
+                return Ok(None);
+            }
             self.source.is_unchanged(context)?;
             self.keep(&make, &unmet, &shelf.entry(&identity), context)?;
         }
@@ -156,7 +186,7 @@ impl Request {
         let gone = || kernel::Error::NoSuchBuild { identity: identity.clone() };
         let kernel = builds::open(&identity, context).ok_or_else(gone)?;
         context.note(&self.summary(&kernel, is_new.then(|| begun.elapsed()), &unmet));
-        Ok(kernel)
+        Ok(Some(kernel))
     }
 
     /// What was built, in how long, and what it lacks of what was asked for.
@@ -187,19 +217,57 @@ impl Request {
         Ok(make)
     }
 
-    pub(crate) fn configure(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<Configured, Error> {
+    pub(crate) fn configure(
+        &self,
+        make: &Make<'_>,
+        work: &Work,
+        context: &mut Context<'_>,
+    ) -> Result<Configured, Error> {
+        note_missing_sandbox(&mut context.caller());
+        let asked = self.asked_of_kconfig();
+        let known = self.source.git_tree().map(|tree| (tree, work.earlier()));
+        if let Some((tree, path)) = &known
+            && let Some((text, changed)) = Earlier::of(path, &asked, &self.source, context)?
+        {
+            put(make, &text)?;
+            Earlier::keep(path, tree, &asked, &text)?;
+            return Ok(Configured { text, unmet: Vec::new(), changed: Some(changed) });
+        }
         let configured = configure(make, &self.configuration, &self.asked, context)?;
         if !configured.unmet.is_empty() && !self.recipe.allow_unmet {
             return Err(Error::Unmet { options: configured.unmet });
         }
+        if let Some((tree, path)) = known.filter(|_| configured.unmet.is_empty()) {
+            Earlier::keep(&path, tree, &asked, &configured.text)?;
+        }
         Ok(configured)
     }
 
-    fn compile(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<(), Error> {
-        context.progress("preparing the tree");
-        let done = make.run(&["prepare"], context)? && make.watched("all", context)?;
+    /// Compiles everything. What differs `since` the last build here need not be prepared or counted if it is little.
+    fn compile(
+        &self,
+        make: &Make<'_>,
+        since: Option<&[String]>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Error> {
         let image = make.paths.objects.join(make::image_in(self.recipe.arch));
+        let is_little = since.is_some_and(|paths| !paths.iter().any(|path| path.ends_with(".h")));
+        let total = match is_little && image.is_file() {
+            true => None,
+            false => Some(self.prepare(make, context)?),
+        };
+        let done = make.watched("all", total, context)?;
         if done && image.is_file() { Ok(()) } else { Err(failure::of(&make.paths)) }
+    }
+
+    /// Makes what everything else depends on, and gives the number of files that are left.
+    fn prepare(&self, make: &Make<'_>, context: &mut Context<'_>) -> Result<usize, Error> {
+        context.progress("preparing the tree");
+        if make.run(&["prepare"], context)? {
+            make.count("all", context)
+        } else {
+            Err(failure::of(&make.paths))
+        }
     }
 
     fn keep(

@@ -83,6 +83,26 @@ impl Source {
         }
     }
 
+    /// Its tree in git, if it is from there.
+    pub(crate) fn git_tree(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Git { tree, .. } => Some(tree),
+            Kind::Directory(_) | Kind::Kept(_) => None,
+        }
+    }
+
+    /// The paths in which it differs from another tree of the same repository, if both are there.
+    pub(crate) fn changed_since(
+        &self,
+        earlier: &str,
+        context: &mut Context<'_>,
+    ) -> Result<Option<Vec<String>>, Error> {
+        match &self.kind {
+            Kind::Git { repository, tree } => Ok(repository.between([earlier, tree], context)?),
+            Kind::Directory(_) | Kind::Kept(_) => Ok(None),
+        }
+    }
+
     /// A tree that holds this source: but for one of the user it stays so while this lives.
     pub(crate) fn place(&self, context: &mut Context<'_>) -> Result<Tree, Error> {
         match &self.kind {

@@ -96,6 +96,11 @@ impl Work {
         self.directory.join("build.log")
     }
 
+    /// For what is known of the last configuration here.
+    pub(crate) fn earlier(&self) -> PathBuf {
+        self.directory.join("configured.json")
+    }
+
     fn mark(&self) -> PathBuf {
         self.directory.join(UNFINISHED)
     }

@@ -44,6 +44,57 @@ fn another_source_or_configuration_is_another_kernel() {
 }
 
 #[test]
+fn kconfig_is_asked_again_only_if_it_could_give_something_else() {
+    let place = Place::new();
+    let wanted = place.fragment("CONFIG_WANTED=y\n");
+    let build = |subject| {
+        place.commit(subject);
+        place.build("git:TREE@HEAD", &["defconfig", &wanted]).unwrap().config.unwrap()
+    };
+    place.change("int first;\n");
+    build("begin");
+    place.change("int code;\n");
+    let config = build("code");
+    assert!(config.is_enabled("WANTED") && config.is_enabled("64BIT"));
+    assert_eq!((place.asked(), place.tally()), (1, 2));
+    let [work] = &Place::directories(&place.store.work())[..] else { panic!("one configuration") };
+    write(&work.join("objects/.config"), "# of somebody else\n");
+    place.change("int more_code;\n");
+    assert!(build("more code").is_enabled("WANTED"));
+    assert_eq!(place.asked(), 1, "what was in its place is not looked at");
+    write(&place.tree().join("Kconfig"), format!("{KCONFIG}\nconfig NEW\n\tbool \"new\"\n"));
+    build("another option");
+    assert_eq!(place.asked(), 2);
+    place.fragment("CONFIG_WANTED=n\n");
+    place.change("int other_fragment;\n");
+    assert!(!build("the same name for another fragment").is_enabled("WANTED"));
+    assert_eq!((place.asked(), place.tally()), (3, 5));
+}
+
+#[test]
+fn kconfig_is_asked_again_if_make_has_changed_the_configuration_by_itself() {
+    let place = Place::new();
+    let makefile = place.tree().join("Makefile");
+    let text = fs::read_to_string(&makefile).unwrap();
+    // As make does when the compiler is another one than that of the configuration.
+    let sync = "\t@test ! -e $(O)/tool || echo 'CONFIG_TOOL=y' >> $(O)/.config\n";
+    write(
+        &makefile,
+        text.replace("all:\n", &format!("all:\n{sync}")).replace("prepare:\n", &format!("{sync}prepare:\n")),
+    );
+    let build = |content: &str| {
+        place.change(content);
+        place.commit(content);
+        place.build("git:TREE@HEAD", &["defconfig"]).unwrap().config.unwrap()
+    };
+    build("int one;\n");
+    let [work] = &Place::directories(&place.store.work())[..] else { panic!("one configuration") };
+    write(&work.join("objects/tool"), "");
+    assert!(build("int two;\n").is_enabled("TOOL"));
+    assert_eq!((place.asked(), place.tally()), (2, 3), "the second kernel was built twice");
+}
+
+#[test]
 fn makefiles_have_no_network_and_see_none_of_the_users_files() {
     let place = Place::new();
     let secret = tempfile::NamedTempFile::new_in("/tmp").unwrap();
@@ -415,6 +466,10 @@ fn what_was_not_granted_is_asked_for_again_the_next_time() {
     write(&place.tree().join("Makefile"), granted.replace("p;d", "/CONFIG_NOTHING/d"));
     assert_ne!(build().locator, first.locator);
     assert_eq!(place.tally(), 2);
+    place.change("int code;\n");
+    let before = place.asked();
+    place.build("TREE", &["defconfig", &names[1]]).unwrap();
+    assert_eq!(place.asked(), before, "all was granted the last time");
 }
 
 #[test]
