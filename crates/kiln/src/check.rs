@@ -76,6 +76,7 @@ impl Checked {
         let environment = Environment {
             backend: &HostBackend,
             interrupt: &interrupt,
+            folder: kept.directory().to_owned(),
             sessions: ledger::default_root(),
             bisections: ledger::bisections_root(),
             measurements: ledger::figures_root(),

@@ -341,6 +341,39 @@ fn the_patch_that_makes_a_program_fail_is_named() {
     );
 }
 
+/// What the makefiles of selftests do for a group.
+const INSTALL: &str = "\
+install:
+\tmkdir -p $(KSFT_INSTALL_PATH)/$(TARGETS)
+\tcp release/is-right $(KSFT_INSTALL_PATH)/release
+\techo release:is-right > $(KSFT_INSTALL_PATH)/kselftest-list.txt
+";
+
+#[test]
+fn the_patch_that_makes_a_selftest_of_the_series_fail_is_named() {
+    let place = Place::new();
+    let source = tree_with_kernels(&place);
+    source.changes("Makefile", "kernelrelease:", "headers:\n\t@:\nkernelrelease:");
+    let release = KERNEL.trim_start_matches("deb:");
+    let test = format!("#!/bin/sh\nif test $(uname -r) = {release}; then echo ok 1 it; else exit 1; fi\n");
+    for (name, content) in [("Makefile", INSTALL), ("release/Makefile", ""), ("release/is-right", &test)] {
+        source.write(&format!("tools/testing/selftests/{name}"), content);
+    }
+    source.commit("selftests: look at the release");
+    source.write("fs/main.c", "wrong\n");
+    source.commit("fs: take the wrong kernel");
+    source.adds("kernel/other.c", "int other;\n");
+    let more = ["--config", "defconfig", "--kselftest", "release", "--measure", "none", "--json"];
+    let found: SeriesCheck = check(&place, &source, "main..", &more).run_within(BUILD).expect(1).stated();
+    let [change] = &found.tests.as_ref().expect("it ran").changes[..] else { panic!("{found:#?}") };
+    assert_eq!((change.case.as_str(), change.change), ("release/is-right", Change::Worse));
+    let Some(Culprit::Patches { numbers, .. }) = &change.culprit else { panic!("{change:#?}") };
+    assert_eq!(numbers[..], [2], "the first patch brings the test, which passes on the kernel before it");
+    let again =
+        found.reproduce.iter().any(|line| line.contains("/selftests --case") || line.ends_with("/selftests"));
+    assert!(again, "{:?}", found.reproduce);
+}
+
 #[test]
 fn wrong_input_is_one_clear_message() {
     let place = Place::new();

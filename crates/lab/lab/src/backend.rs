@@ -160,7 +160,11 @@ impl KernelRequest {
     }
 
     /// The source of a Kernel that kiln builds.
-    pub(crate) fn source(&self, waiting: &mut Waiting<'_>) -> Result<Option<SourceTree>, kbuild::Error> {
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be had.
+    pub fn source(&self, waiting: &mut Waiting<'_>) -> Result<Option<SourceTree>, kbuild::Error> {
         let tree =
             |context: &mut Context<'_>| kbuild::source_tree(&self.locator, &self.build.recipe(), context);
         self.is_built().then(|| with_store(waiting, tree)).transpose()

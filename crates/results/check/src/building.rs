@@ -11,9 +11,6 @@ use crate::event::Progress;
 use crate::request::CheckRequest;
 use crate::warnings::{new_in, objects};
 
-/// Most objects that are compiled again to know what they said before.
-const RECOMPILED_MAX: usize = 300;
-
 /// The commit before, and what its own build complained about.
 struct Before {
     commit: String,
@@ -76,8 +73,7 @@ impl Building<'_> {
         emit: Emit<'_>,
     ) -> Result<Vec<String>, Error> {
         let Some(before) = before else { return Ok(Vec::new()) };
-        let mut objects = objects(&after.diagnostics, &after.compiled);
-        objects.truncate(RECOMPILED_MAX);
+        let objects = objects(&after.diagnostics, &after.compiled);
         let wanted = self.request.kernel(&before.commit);
         let recipe = self.request.build.recipe();
         let again = match objects.is_empty() {

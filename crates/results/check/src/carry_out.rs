@@ -16,6 +16,7 @@ use crate::environment::{Emit, Environment};
 use crate::event::Progress;
 use crate::patches::{self, Patches};
 use crate::request::CheckRequest;
+use crate::selftests::installed;
 use crate::testing::{Tested, test};
 use crate::verdict::verdict;
 
@@ -119,6 +120,8 @@ impl Compared<'_> {
     /// What cases do on both.
     fn cases(&self, found: &mut SeriesCheck, emit: Emit<'_>) -> Result<(), Error> {
         let Some(cases) = &self.request.cases else { return Ok(()) };
+        let Some(last) = found.patches.last() else { return Ok(()) };
+        let cases = &installed(self.request, cases, last, self.environment, emit)?;
         let hold = Hold::new(&self.environment.sessions)?;
         let place = (self.environment, &hold);
         let [before, after] = self.sides;
@@ -132,8 +135,11 @@ impl Compared<'_> {
         )));
         // A bisection keeps the sessions that it counts itself.
         drop(hold);
-        Culprits { request: self.request, environment: self.environment }
-            .of_cases(&mut differences.changes, emit)?;
+        Culprits { request: self.request, environment: self.environment }.of_cases(
+            &mut differences.changes,
+            cases,
+            emit,
+        )?;
         differences.changes.sort_by_key(|change| change.change);
         found.reproduce.extend([&before, &after].map(|tested| call(&tested.command)));
         let Tested { suite, machine, .. } = before;

@@ -23,17 +23,19 @@ pub(crate) struct Culprits<'a> {
 
 impl Culprits<'_> {
     /// Names the patch for each case that became worse. Of cases that fail in the same way one is searched for.
-    pub(crate) fn of_cases(&self, changes: &mut [CaseChange], emit: Emit<'_>) -> Result<(), Error> {
+    pub(crate) fn of_cases(
+        &self,
+        changes: &mut [CaseChange],
+        cases: &Selection,
+        emit: Emit<'_>,
+    ) -> Result<(), Error> {
         let mut found: HashMap<Option<Way>, Culprit> = HashMap::new();
         for change in changes.iter_mut().filter(|change| change.change == Change::Worse) {
             let way = way(&change.after);
             let culprit = match found.get(&way) {
                 Some(known) => known.clone(),
                 None if found.len() >= SEARCHES_MAX => too_many(),
-                None => match self.about_case(change) {
-                    Some(request) => self.search(&request, &change.case, emit)?,
-                    None => Culprit::Unknown { why: "kiln bisect asks for no selftests".to_owned() },
-                },
+                None => self.search(&self.about_case(change, cases), &change.case, emit)?,
             };
             if let Culprit::NotRepeated { .. } = culprit {
                 change.change = Change::Undecided;
@@ -58,21 +60,21 @@ impl Culprits<'_> {
         Ok(())
     }
 
-    /// The search for the patch that broke a case, if there can be one.
-    fn about_case(&self, change: &CaseChange) -> Option<BisectRequest> {
+    /// The search for the patch that broke a case.
+    fn about_case(&self, change: &CaseChange, cases: &Selection) -> BisectRequest {
         if change.is_boot {
-            return Some(self.about(Question::Boot));
+            return self.about(Question::Boot);
         }
         let case = change.case.clone();
-        let (question, cases) = match self.request.cases.as_ref()? {
+        let (question, cases) = match cases {
             Selection::Program(program) => (Question::Program(case), Selection::Program(program.clone())),
-            Selection::Suite { suite, .. } => {
+            // Where selftests are installed there is a suite.
+            Selection::Suite { suite, .. } | Selection::Selftests { place: suite, .. } => {
                 let patterns = vec![case.clone()];
                 (Question::Case(case), Selection::Suite { suite: suite.clone(), patterns })
             }
-            Selection::Selftests { .. } => return None,
         };
-        Some(BisectRequest { cases: Some(cases), ..self.about(question) })
+        BisectRequest { cases: Some(cases), ..self.about(question) }
     }
 
     fn about(&self, question: Question) -> BisectRequest {

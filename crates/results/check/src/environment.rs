@@ -16,6 +16,8 @@ pub struct Environment<'a> {
     pub backend: &'a dyn Backend,
     /// The user wants to stop.
     pub interrupt: &'a AtomicBool,
+    /// The folder of this check, for what its commands need.
+    pub folder: PathBuf,
     /// The folder of all sessions.
     pub sessions: PathBuf,
     /// The folder of all bisections.

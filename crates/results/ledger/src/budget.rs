@@ -45,7 +45,7 @@ impl Budget {
             Self::Sessions => (8, 2_000),
             Self::Figures => (2, 2_000),
             Self::Bisections => (4, 1_000),
-            Self::Checks => (1, 2_000),
+            Self::Checks => (4, 2_000),
         };
         Limits { bytes: gib << 30, folders }
     }

@@ -1,5 +1,6 @@
 //! Figures of Kernels, kept to be looked at and compared later.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -108,6 +109,17 @@ impl Figures {
         let io = |why| Error::Io { path: self.directory.clone(), why };
         std::fs::create_dir_all(&self.directory).map_err(io)?;
         document::write(&self.document(name), value).map_err(io)
+    }
+
+    /// Keeps the folder from being removed to make room, as long as the file is open.
+    ///
+    /// # Errors
+    ///
+    /// When no request is kept there.
+    pub fn hold(&self) -> Result<File, Error> {
+        let path = self.document(REQUEST);
+        let hold = File::open(&path).and_then(|file| file.lock().map(|()| file));
+        hold.map_err(|why| Error::Io { path, why })
     }
 
     /// Reads a document that was kept.

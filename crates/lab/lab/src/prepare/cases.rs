@@ -1,6 +1,6 @@
 //! From a selection to a suite.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::backend::{Waiting, store_folder};
 use crate::request::Selection;
@@ -50,13 +50,32 @@ impl Selection {
         let tree = match chosen {
             Chosen::Suite(suite) => return Ok(suite),
             Chosen::Selftests(tree) => tree,
-            Chosen::Group(group) => {
-                let Some(root) = source else { return Err(Error::NoTree { group }) };
-                Tree { root, group: Some(group) }.checked()?
-            }
+            Chosen::Group(group) => of_group(group, source)?,
         };
-        let installed = kselftest::build(&tree, &store_folder(), &mut waiting.caller())?;
+        let installed = kselftest::build(&tree, &store_folder(), None, &mut waiting.caller())?;
         Suite::selftests(&installed, self.patterns())
+    }
+
+    /// The same cases, with selftests as a suite that stays as it is: those that are to be built are installed in `place`, a group
+    /// from `source`.
+    ///
+    /// # Errors
+    ///
+    /// When there are no such selftests, and when they do not build.
+    pub fn installed(
+        &self,
+        source: Option<PathBuf>,
+        place: &Path,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Self, Error> {
+        let Self::Selftests { place: wanted, patterns } = self else { return Ok(self.clone()) };
+        let mut build = |tree| kselftest::build(&tree, &store_folder(), Some(place), &mut waiting.caller());
+        let folder = match kselftest::locate(wanted)? {
+            Place::Installed(folder) => folder,
+            Place::Tree(tree) => build(tree)?,
+            Place::Group(group) => build(of_group(group, source)?)?,
+        };
+        Ok(Self::Suite { suite: folder.display().to_string(), patterns: patterns.clone() })
     }
 
     fn patterns(&self) -> &[String] {
@@ -65,4 +84,10 @@ impl Selection {
             Self::Program(_) => &[],
         }
     }
+}
+
+/// A group of a kernel's tree, if the tree is known.
+fn of_group(group: String, source: Option<PathBuf>) -> Result<Tree, Error> {
+    let Some(root) = source else { return Err(Error::NoTree { group }) };
+    Tree { root, group: Some(group) }.checked()
 }

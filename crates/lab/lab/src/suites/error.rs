@@ -94,6 +94,14 @@ pub enum Error {
         /// What was asked for.
         group: String,
     },
+    /// Makefiles pass paths to shells as they are.
+    #[error(
+        "{path}: the selftests' makefiles take no blanks and quotes in the path of a folder: choose another"
+    )]
+    OddPath {
+        /// The path.
+        path: PathBuf,
+    },
     /// Selftests that cannot be built.
     #[error("building the selftests failed: {error}; the output of make is in {log}")]
     Build {

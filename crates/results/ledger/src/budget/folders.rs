@@ -1,5 +1,5 @@
 //! Folders of measurements, comparisons and bisections: the oldest goes first. The newest stays, and so does one whose journal
-//! is open.
+//! is open, or whose request somebody still works on.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -45,9 +45,11 @@ impl Folder {
         is_kilns.then(|| Self { path, changed, bytes: files.iter().map(|(_, bytes)| bytes).sum() })
     }
 
-    /// A bisection writes there.
+    /// A bisection or a check writes there.
     fn is_open(&self) -> bool {
-        File::open(self.path.join(JOURNAL)).is_ok_and(|file| file.try_lock().is_err())
+        let is_locked =
+            |name: &str| File::open(self.path.join(name)).is_ok_and(|file| file.try_lock().is_err());
+        is_locked(JOURNAL) || is_locked(&format!("{REQUEST}.json"))
     }
 }
 
@@ -93,8 +95,13 @@ mod tests {
         file.set_modified(SystemTime::now() - hours).unwrap();
         keep_within(path, Limits { bytes: 0, folders: 0 });
         assert_eq!(names(path), ["mine", "noise.json", "u", "v"]);
-        drop(journal);
+        let request = File::open(path.join("u/request.json")).unwrap();
+        request.lock().unwrap();
+        folders(path, &["t"]);
+        keep_within(path, Limits { bytes: 0, folders: 0 });
+        assert_eq!(names(path), ["mine", "noise.json", "t", "u", "v"]);
+        drop((journal, request));
         keep_within(path, Limits { bytes: u64::MAX, folders: 1 });
-        assert_eq!(names(path), ["mine", "noise.json", "u"]);
+        assert_eq!(names(path), ["mine", "noise.json", "t"]);
     }
 }

@@ -44,21 +44,33 @@ const LOG_MAX: u64 = 64 << 20;
 struct Work<'a> {
     tree: &'a Tree,
     directory: PathBuf,
+    installed: PathBuf,
 }
 
-/// Builds the selftests of `tree` into a folder below `store` and gives the one in which they are installed.
+/// Builds the selftests of `tree` in a folder below `store`, and gives the one in which they are installed: `place`, or one
+/// beside what was built, which the next build replaces.
 ///
 /// # Errors
 ///
 /// When a program is missing, make fails, or the user wants to stop.
-pub fn build(tree: &Tree, store: &Path, caller: &mut Caller<'_>) -> Result<PathBuf, Error> {
+pub fn build(
+    tree: &Tree,
+    store: &Path,
+    place: Option<&Path>,
+    caller: &mut Caller<'_>,
+) -> Result<PathBuf, Error> {
     // make finds its programs in nothing else.
     if let Some(program) = PROGRAMS.iter().find(|program| host::find_program(program).is_none()) {
         return Err(Error::NoProgram { program });
     }
     let directory = store.join("kselftest").join(key(tree)?);
     kbuild::note_missing_sandbox(caller);
-    let work = Work { tree, directory };
+    let installed = place.map_or_else(|| directory.join("installed"), Path::to_owned);
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@,=~:".contains(c);
+    if !installed.to_str().is_some_and(|path| path.chars().all(plain)) {
+        return Err(Error::OddPath { path: installed });
+    }
+    let work = Work { tree, directory, installed };
     fs::create_dir_all(work.out()).map_err(Error::host("make", &work.directory))?;
     let _lock = work.lock(caller)?;
     work.make(caller)
@@ -98,9 +110,10 @@ impl Work<'_> {
     fn make(&self, caller: &mut Caller<'_>) -> Result<PathBuf, Error> {
         let log = self.directory.join("make.log");
         let output = File::create(&log).map_err(Error::host("make", &log))?;
-        let installed = self.directory.join("installed");
+        let installed = self.installed.clone();
         // A test that is no more would still be there.
         let _ = fs::remove_dir_all(&installed);
+        fs::create_dir_all(&installed).map_err(Error::host("make", &installed))?;
         let group = self.tree.group.as_deref();
         caller.progress("building the headers of the kernel for its selftests");
         self.run(&self.tree.root, &["headers"], (&output, &log), caller)?;
@@ -149,7 +162,7 @@ impl Work<'_> {
         let compilers = kbuild::directories_of(COMPILERS);
         let read = [self.tree.root.as_path()].into_iter().chain(compilers.iter().map(PathBuf::as_path));
         let read: Vec<&Path> = read.collect();
-        let make = make.sandboxed(&[&self.directory], &read);
+        let make = make.sandboxed(&[&self.directory, &self.installed], &read);
         let make = make.map_err(Error::host("work in", &self.directory))?;
         if make.run(&mut || {}).map_err(|failure| self.failed(failure))?.success {
             return Ok(());

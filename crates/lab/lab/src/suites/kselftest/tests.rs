@@ -80,7 +80,7 @@ fn close_groups_are_named() {
 }
 
 fn build_quietly(tree: &Tree, store: &Path) -> Result<std::path::PathBuf, Error> {
-    build(tree, store, &mut Caller { listener: &mut |_| {}, interrupt: &AtomicBool::new(false) })
+    build(tree, store, None, &mut Caller { listener: &mut |_| {}, interrupt: &AtomicBool::new(false) })
 }
 
 /// A tree whose makefiles install a test, or fail, or never end.
@@ -145,5 +145,5 @@ fn an_impatient_user_need_not_wait() {
         stop.store(matches!(news, News::Step(text) if text.contains("timers")), Ordering::Relaxed);
     };
     let mut caller = Caller { listener: &mut listener, interrupt: &stop };
-    assert!(matches!(build(&tree, store.path(), &mut caller), Err(Error::Interrupted)));
+    assert!(matches!(build(&tree, store.path(), None, &mut caller), Err(Error::Interrupted)));
 }
