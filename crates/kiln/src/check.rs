@@ -64,7 +64,7 @@ struct Checked {
 impl Checked {
     /// Checks patches while the user looks on, and keeps what was found.
     fn of(how: &HowToCheck, patches: Found, build_only: bool) -> Result<Self> {
-        let Found { patches, reply, name, note } = patches;
+        let Found { patches, reply, name, notes } = patches;
         let interrupt = signals::interrupt_flag().context("signals")?;
         let root = how.results.clone().unwrap_or_else(ledger::checks_root);
         let mut progress = terminal::Progress::new();
@@ -72,11 +72,12 @@ impl Checked {
         let kept = Figures::create(&root, &stamp(Timestamp::now()))?;
         let request = how.request(patches.keep(&kept, &how.tree)?, build_only);
         kept.keep(REQUEST, &request)?;
-        note.iter().for_each(|note| progress.note(note));
+        let _hold = kept.hold()?;
+        notes.iter().for_each(|note| progress.note(note));
         let environment = Environment {
             backend: &HostBackend,
             interrupt: &interrupt,
-            folder: kept.directory().to_owned(),
+            folder: std::path::absolute(kept.directory()).context("--results")?,
             sessions: ledger::default_root(),
             bisections: ledger::bisections_root(),
             measurements: ledger::figures_root(),
@@ -87,7 +88,7 @@ impl Checked {
         });
         // Without a result there is nothing to keep.
         let mut found = found.inspect_err(|_| drop(std::fs::remove_dir_all(kept.directory())))?;
-        found.notes.splice(0..0, note);
+        found.notes.splice(0..0, notes);
         write(&kept.path(&format!("{CHECK}.json")), |out| report::check::json(&found, out))?;
         let typed = this_call();
         write(&kept.path(PAGE), |out| report::check::html(&found, &typed, out))?;

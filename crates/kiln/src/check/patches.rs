@@ -26,8 +26,8 @@ pub(super) struct Found {
     pub(super) reply: Option<Reply>,
     /// What names the patches on other hosts.
     pub(super) name: String,
-    /// Why this is the base.
-    pub(super) note: Option<String>,
+    /// Why this is the base, and what it must have.
+    pub(super) notes: Vec<String>,
 }
 
 /// Patches that are not kept yet.
@@ -84,27 +84,27 @@ impl Found {
     /// Commits of the tree.
     pub(super) fn commits(name: &str, first: String, last: String) -> Self {
         let patches = Patches::Commits { first, last };
-        Self { patches, reply: None, name: name.to_owned(), note: None }
+        Self { patches, reply: None, name: name.to_owned(), notes: Vec::new() }
     }
 
     /// The patches of a revision.
     pub(super) fn series(how: &HowToCheck, assembled: &Assembled<'_>) -> Result<Self> {
-        let (revision, note) = how.base(assembled)?;
+        let (revision, notes) = how.base(assembled)?;
         let head = assembled.head().filter(|head| head.was_sent());
         Ok(Self {
             patches: Patches::Series { mbox: written(assembled)?, revision },
             reply: head.map(Reply::to),
             name: head.map_or_else(|| PATCHES.to_owned(), |head| head.id.clone()),
-            note,
+            notes,
         })
     }
 }
 
 impl HowToCheck {
-    /// The commit that a series applies to, and why it is this one.
-    fn base(&self, assembled: &Assembled<'_>) -> Result<(String, Option<String>)> {
+    /// The commit that a series applies to, with why it is this one and what the series says that it must have.
+    fn base(&self, assembled: &Assembled<'_>) -> Result<(String, Vec<String>)> {
         if let Some(base) = &self.base {
-            return Ok((base.clone(), None));
+            return Ok((base.clone(), Vec::new()));
         }
         let in_tree = InTree {
             tree: Some(self.tree.clone()),
@@ -115,10 +115,25 @@ impl HowToCheck {
         let findings = Findings { attested: None, base: in_tree.base(assembled)? };
         let words = format!("base {}", base_words(assembled, &findings));
         match findings.base {
-            Some(Ok(base)) => Ok((base.commit, Some(words))),
+            Some(Ok(base)) => {
+                let needs = needed(assembled.facts.prerequisites.len());
+                Ok((base.commit, [words].into_iter().chain(needs).collect()))
+            }
             _ => Err(WrongUsage(format!("{words}: name it with --base")).into()),
         }
     }
+}
+
+/// What a series says of patches that must be there before it.
+fn needed(count: usize) -> Option<String> {
+    let patches = match count {
+        0 => return None,
+        1 => "1 patch".to_owned(),
+        _ => format!("{count} patches"),
+    };
+    Some(format!(
+        "the series needs {patches} before it: if the base lacks them, name a commit that has them with --base"
+    ))
 }
 
 /// The ends of a range of commits, if that is what a text names: `HEAD~3..` ends at HEAD.

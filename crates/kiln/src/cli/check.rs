@@ -1,5 +1,6 @@
 //! What can be said about a check of patches.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -95,11 +96,16 @@ fn analysers(text: &str) -> Result<Analysers, String> {
     Ok(Analysers::Named(tools))
 }
 
+/// A path that can stand in JSON; of any other clap says that it is no UTF-8.
+fn path(text: &str) -> Result<PathBuf, Infallible> {
+    Ok(text.into())
+}
+
 /// On which commit patches are checked, and what is asked of them.
 #[derive(Debug, Args)]
 pub(crate) struct HowToCheck {
     /// The tree: a checkout or a bare repository, which stays as it is
-    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    #[arg(long, value_name = "DIRECTORY", default_value = ".", value_parser = path)]
     pub(crate) tree: PathBuf,
     /// The commit that the patches apply to [default: what the series says, else the newest to which it fits]
     #[arg(long, value_name = "REVISION", help_heading = PATCHES)]

@@ -108,6 +108,9 @@ fn a_series_is_checked_on_its_base_and_gets_an_answer() {
     source.commit("fs: one");
     source.adds("kernel/new.c", "int broken;\n");
     let thread = mails(&place, &source, &["--base=main"]);
+    let needs = format!("\nprerequisite-patch-id: {}\nbase-commit: ", "0123456789".repeat(4));
+    let mail = std::fs::read_to_string(&thread).expect("just written").replace("\nbase-commit: ", &needs);
+    std::fs::write(&thread, mail).expect("writable");
     source.git(&["checkout", "--quiet", "main"]);
     source.git(&["branch", "--quiet", "-D", "topic"]);
     let before = source.listing();
@@ -121,7 +124,9 @@ fn a_series_is_checked_on_its_base_and_gets_an_answer() {
     let found: SeriesCheck = done.stated();
     assert_eq!(builds(&found), ["built", "built", "failed"]);
     assert_eq!(found.base.hash, source.first);
-    for text in ["as the series says", "building the patches runs code of their senders"] {
+    for text in
+        ["as the series says", "needs 1 patch before it", "building the patches runs code of their senders"]
+    {
         assert!(done.stderr.contains(text), "{}", done.stderr);
     }
     let draft = std::fs::read_to_string(draft).expect("asked for");
@@ -389,6 +394,7 @@ fn wrong_input_is_one_clear_message() {
     let first = without[..at].rfind("From ").expect("a mail");
     let missing = place.file("missing.mbx", &without[..first]);
     let strange = place.file("strange.mbx", without.replace("\nindex ", "\nindex abcdef0"));
+    let outside = place.file("outside.mbx", without.replace("/fs/main.c", "/../e.c"));
     source.git(&["checkout", "--quiet", "main"]);
     let nowhere = place.path().join("nowhere").display().to_string();
     for (patches, more, message) in [
@@ -404,6 +410,11 @@ fn wrong_input_is_one_clear_message() {
         ("main..topic", &["--build-only", "--suite", "full"], "cannot be used with"),
         ("main..topic", &["--config", "no-such"], "there is no configuration"),
         ("main..topic", &["--tree", &nowhere], "nowhere"),
+        (
+            text(&outside),
+            &["--base", "main"],
+            "../e.c: does not exist in index; patches may not write outside the tree or into .git",
+        ),
         (text(&thread), &["--require-attestation"], "nobody vouches for"),
         ("main..topic", &["--case", "no-such/case"], "no-such/case"),
         ("main..topic", &["--measure", "no-such/operation"], "no-such/operation"),

@@ -1,7 +1,7 @@
 //! What can go wrong with a history, or with a series on top of it. Each message is one line; a second one says what a patch is in conflict with.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use host::task::Failure;
 
@@ -132,7 +132,7 @@ pub enum Error {
         days: u32,
     },
     /// A patch that does not fit what lies below it.
-    #[error("patch {number} of {count} (\"{subject}\") does not apply: {reason}; is {base} its base?{}", against(conflict.as_deref()))]
+    #[error("patch {number} of {count} (\"{subject}\") does not apply: {reason}; {}{}", doubt(reason, base), against(conflict.as_deref()))]
     DoesNotApply {
         /// Which one of the series, from 1.
         number: usize,
@@ -147,6 +147,16 @@ pub enum Error {
         /// What stands against it, if that is known.
         conflict: Option<Box<Conflict>>,
     },
+}
+
+/// Another base does not help a patch whose path leads out of the tree.
+fn doubt(reason: &str, base: &str) -> String {
+    let path = Path::new(reason.split(':').next().unwrap_or_default());
+    let is_within = path.components().all(|part| matches!(part, Component::Normal(_)));
+    match is_within && !reason.starts_with("invalid path ") {
+        true => format!("is {base} its base?"),
+        false => "patches may not write outside the tree or into .git".to_owned(),
+    }
 }
 
 fn against(conflict: Option<&Conflict>) -> String {

@@ -247,7 +247,14 @@ fn paths_outside_of_the_tree_are_refused() {
     for path in ["../outside", "dir/../../outside", ".git/hooks/pre-commit", "sub/.GIT/config"] {
         let text = place.series_refusal(&place.file("evil.diff", adding(path)));
         assert!(text.contains("does not apply: invalid path"), "{text}");
+        assert!(text.ends_with("; patches may not write outside the tree or into .git"), "{text}");
     }
+    let changing = "diff --git a/../e b/../e\n--- a/../e\n+++ b/../e\n@@ -1 +1 @@\n-x\n+y\n";
+    let text = place.series_refusal(&place.file("outside.diff", changing));
+    assert!(
+        text.ends_with("../e: does not exist in index; patches may not write outside the tree or into .git"),
+        "{text}"
+    );
     let link = "diff --git a/link b/link\nnew file mode 120000\n--- /dev/null\n+++ b/link\n@@ -0,0 +1 @@\n+/\n\\ No newline at end of file\n";
     let text = place.series_refusal(&place.file("link.diff", link.to_owned() + &adding("link/outside")));
     assert!(text.contains("beyond a symbolic link"), "{text}");
