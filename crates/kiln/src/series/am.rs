@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use attestation::Policy;
 use report::series::{Findings, base_words, patches_text, signed_text};
-use series::{Assembled, Composed, Patch, Person, Trailer};
+use series::{Assembled, Composed, Order, Patch, Person, Trailer};
 
 use super::{mails, signed};
 use crate::cli::Am;
@@ -104,13 +104,11 @@ pub(crate) fn committer(context: &mut kernel::Context<'_>) -> Result<Option<Pers
 struct Added {
     link: Option<String>,
     sign_off: Option<Trailer>,
+    order: Order,
 }
 
 impl Added {
     fn new(args: &Am) -> Result<Self> {
-        if !args.add_link && !args.add_my_sob {
-            return Ok(Self { link: None, sign_off: None });
-        }
         let interrupt = signals::interrupt_flag().context("signals")?;
         in_context(&interrupt, |context| {
             let link = match args.add_link {
@@ -130,7 +128,8 @@ impl Added {
                     );
                 }
             };
-            Ok(Self { link, sign_off })
+            let order = history::setting("b4.trailer-order", context)?;
+            Ok(Self { link, sign_off, order: order.as_deref().map(Order::parse).unwrap_or_default() })
         })
     }
 
@@ -138,7 +137,7 @@ impl Added {
     fn add_to(&self, composed: &mut Composed, patch: &Patch<'_>) {
         let link = self.link.as_ref().filter(|_| patch.mail.id.contains('@'));
         let link = link.map(|mask| Trailer::new("Link", &mask.replacen("%s", &patch.mail.id, 1)));
-        composed.add(patch.given.iter().map(|given| &given.trailer).chain(&link));
+        composed.add_in_order(patch.given.iter().map(|given| &given.trailer).chain(&link), &self.order);
         if let Some(sign_off) = &self.sign_off {
             composed.sign_off(sign_off);
         }

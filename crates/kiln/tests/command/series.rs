@@ -197,6 +197,13 @@ fn trailers_of_answers_are_those_that_b4_takes() {
     assert_eq!(thread.agrees(&["-S"]).matches(REVIEW).count(), 2);
     assert_eq!(thread.agrees(&["-t"]).matches("Tested-by").count(), 3);
     assert!(!thread.agrees(&["-T"]).contains(REVIEW));
+    thread.source.git(&["config", "b4.linkmask", "https://example.com/r/%s"]);
+    thread.source.git(&["config", "b4.trailer-order", "link*,tested*,Reviewed-by,*"]);
+    let log = thread.agrees(&["-t", "--add-link"]);
+    let places = ["Link: ", "Tested-by: ", "Reviewed-by: "]
+        .map(|name| log[log.find("change 2").expect("one")..].find(name));
+    assert!(places.is_sorted() && places[0].is_some(), "{log}");
+    thread.source.git(&["config", "--unset", "b4.trailer-order"]);
     let shown = thread.series(&["show", text(&thread.mailbox())]).run().expect(0).stdout;
     assert!(
         shown.contains(

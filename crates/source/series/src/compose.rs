@@ -65,7 +65,13 @@ impl Composed {
             (false, true) => "\n",
             (false, false) => "\n\n",
         };
+        self.message.truncate(self.message.trim_end_matches('\n').len());
         self.message.push_str(gap);
+        self.push(added);
+    }
+
+    /// Puts trailers at the end as it is.
+    pub(crate) fn push<'a>(&mut self, added: impl IntoIterator<Item = &'a Trailer>) {
         for trailer in added {
             self.message.push_str(&trailer.lines());
         }
