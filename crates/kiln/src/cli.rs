@@ -21,6 +21,7 @@ mod machine;
 mod mail;
 mod measure;
 mod policy;
+mod results;
 mod series;
 
 pub(crate) use again::{Bundle, Kept, Replay};
@@ -32,6 +33,7 @@ pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
+pub(crate) use results::{Results, ShowRun};
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
 
 /// Where the help of a verb lists what it prints and keeps.
@@ -64,6 +66,12 @@ pub(crate) enum Verb {
     /// Repeat a case of an earlier session, and report whether it ends as before
     #[command(after_help = help::REPLAY)]
     Replay(Replay),
+    /// List what is known of the Runs of all sessions
+    #[command(after_help = help::RESULTS)]
+    Results(Results),
+    /// Show all about a Run: why it ended so, evidence, output, kernel log, machine, and how to repeat it
+    #[command(after_help = help::SHOW)]
+    Show(ShowRun),
     /// Pack a Run into one file that reproduces it with only QEMU and a shell
     #[command(after_help = help::BUNDLE)]
     Bundle(Bundle),

@@ -93,6 +93,8 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
             || cause.downcast_ref::<attestation::Error>().is_some_and(attestation::Error::is_usage)
             || cause.downcast_ref::<kernel::Error>().is_some_and(kernel::Error::is_usage)
             || cause.downcast_ref::<machine::Error>().is_some_and(machine::Error::is_usage)
+            || cause.downcast_ref::<ledger::PastError>().is_some_and(ledger::PastError::is_usage)
+            || cause.downcast_ref::<ledger::LedgerError>().is_some_and(ledger::LedgerError::is_usage)
             || cause.downcast_ref::<ledger::RecallError>().is_some_and(ledger::RecallError::is_usage)
             || cause.downcast_ref::<lab::bundle::Error>().is_some_and(lab::bundle::Error::is_usage)
     })

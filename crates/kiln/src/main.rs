@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@mail`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`mod@mail`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept; [`report_file`]: files with reports
@@ -34,6 +34,7 @@ mod output;
 mod replay;
 mod report_file;
 mod requests;
+mod results;
 mod run;
 mod series;
 mod shell;
@@ -55,6 +56,8 @@ fn main() -> ExitCode {
         Verb::Build(args) => build::build(args),
         Verb::Kunit(args) => kunit::kunit(args, color),
         Verb::Replay(args) => replay::replay(args, color),
+        Verb::Results(args) => results::results(args, color),
+        Verb::Show(args) => results::show(args, color),
         Verb::Bundle(args) => bundle::bundle(args),
         Verb::Bisect(args) => bisect::bisect(args, color),
         Verb::Compare(args) => compare::compare(args, color),

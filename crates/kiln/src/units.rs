@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
 /// Reads `30s`, `5m`, `1h`, `250ms`; a bare number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is not a time: write 30s, 5m or 1h");
@@ -20,6 +24,28 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         return Err(wrong());
     }
     Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Reads how long ago, `2w`, `7d`, `12h` or `30m`, or when, `2026-11-01`, `2026-11-01T22:00` or `2026-11-01T22:00:00Z`.
+pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
+    let wrong = || format!("{text:?} is not a time: write 7d, 12h, or a date such as 2026-11-01");
+    if let Ok(time) = text.parse() {
+        return Ok(time);
+    }
+    if let Ok(date) = text.parse::<DateTime>() {
+        return date.to_zoned(TimeZone::system()).map(|zoned| zoned.timestamp()).map_err(|_| wrong());
+    }
+    let (number, unit) = split(text);
+    let minutes = match unit {
+        "m" => 1.0,
+        "h" => 60.0,
+        "d" => 24.0 * 60.0,
+        "w" => 7.0 * 24.0 * 60.0,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let back = SignedDuration::try_from_secs_f64(number * minutes * 60.0).map_err(|_| wrong())?;
+    Timestamp::now().checked_sub(back).map_err(|_| wrong())
 }
 
 /// Reads a time that may be none: `0` besides what [`duration`] reads.
@@ -116,6 +142,24 @@ mod tests {
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         for wrong in ["", "s", "-1s", "1 s", "1d", "0", "1e99h", "inf", "nan"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_so_long_ago_or_a_date() {
+        for (text, seconds) in [("30m", 1800), ("12h", 43_200), ("7d", 604_800), ("0.5w", 302_400)] {
+            let before = Timestamp::now();
+            let then = since(text).unwrap();
+            let back = SignedDuration::from_secs(seconds);
+            assert!(before - back <= then && then <= Timestamp::now() - back, "{text}");
+        }
+        assert_eq!(since("2026-11-20T10:00:00Z").unwrap().as_second(), 1_795_168_800);
+        let day = since("2026-11-20").unwrap();
+        assert!((day.as_second() - 1_795_132_800).abs() <= 14 * 3600, "{day}");
+        let evening = since("2026-11-20T22:00").unwrap();
+        assert_eq!(evening.duration_since(day).as_hours(), 22);
+        for wrong in ["", "d", "7", "7 d", "-7d", "1e99d", "2026-13-01", "yesterday"] {
+            assert!(since(wrong).is_err(), "{wrong}");
         }
     }
 

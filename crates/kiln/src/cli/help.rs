@@ -177,6 +177,23 @@ worse, kiln bisects for the patch. docs/checking.md describes it. Building patch
 network, and without your files, if this host allows namespaces. Exit codes: 0 if nothing became worse, 1 if something did, 2 \
 when the usage was wrong, 3 if there is no verdict.";
 
+/// Below the help of `kiln results`.
+pub(super) const RESULTS: &str = "\
+Examples:
+  kiln results --outcome fail,crash,hang --since 7d      what went wrong this week
+  kiln results --kernel 'deb:6.1.*' --case 'fs/*'        an area on all kernels of a series
+  kiln results --limit 0 --json                          all that is known, for programs
+
+The names in the column RUN are for kiln show, kiln replay and kiln bundle. When kiln removes the folder of a session to \
+make room, its Runs stay in the list, but these three no longer find them.";
+
+/// Below the help of `kiln show`.
+pub(super) const SHOW: &str = "\
+Examples:
+  kiln show last                                         what failed in the newest session with a failure
+  kiln show 2026-11-20T10-07-31Z-4711/pipe/full          a Run by its name
+  kiln show last --json | jq .run.kernel_reports";
+
 /// Below the help of `kiln findings`.
 pub(super) const FINDINGS: &str = "\
 Examples:

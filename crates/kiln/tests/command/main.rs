@@ -12,7 +12,7 @@
 //! * [`formats`]: KTAP, JUnit and JSON of a real run; `cases` and `doctor`
 //! * [`kernels`]: `kiln kernels` and its prune
 //! * [`bundle`]: `kiln bundle`, and its script without kiln
-//! * [`replay`]: `kiln replay`
+//! * [`replay`]: `kiln replay`; [`results`]: `kiln results` and `kiln show`
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit; [`configurations`]: those of `--config`
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln; [`killed`]: while it does something else
@@ -75,6 +75,7 @@ mod needs;
 mod notes;
 mod planted_cost;
 mod replay;
+mod results;
 mod room;
 mod roots;
 mod series;

@@ -71,6 +71,17 @@ pub enum Accused {
     Program,
 }
 
+impl Accused {
+    /// Its name in output and documents.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Program => "program",
+        }
+    }
+}
+
 /// Who broke a Run whose Outcome is [`Outcome::Broken`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

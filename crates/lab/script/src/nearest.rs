@@ -1,7 +1,8 @@
 //! The name that was probably meant.
 
 /// The known name that is nearest to `name`, if one is near.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).clamp(1, 3);
     known
         .into_iter()

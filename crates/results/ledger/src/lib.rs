@@ -1,4 +1,4 @@
-//! Where Runs are kept: for now a folder for each session.
+//! Where Runs are kept: a folder for each session, and a file that knows the Runs of all.
 //!
 //! ```text
 //! 2026-11-20T10-07-31Z-4711/
@@ -54,12 +54,13 @@
 //!     check.json          what was found, with report.html, and mail.txt, the answer to the series
 //! ```
 //!
-//! Beside the folders of the sessions, `durations.json` says how long each case took lately and `sizes.json` what each
-//! session takes. Sessions, measurements, bisections and checks are each kept within a [`Budget`]. Every document is complete
+//! Beside the folders of the sessions, `ledger.sqlite` knows their Runs, also of those that are gone, `durations.json` says how
+//! long each case took lately and `sizes.json` what each session takes. Sessions, measurements, bisections and checks are each kept within a [`Budget`]. Every document is complete
 //! or not there; what has been written stays when kiln is killed.
 
 mod budget;
 mod carried_out;
+mod database;
 mod document;
 mod durations;
 mod experiments;
@@ -75,6 +76,7 @@ mod wanted;
 
 pub use budget::{Budget, Hold};
 pub use carried_out::{KeptRun, carry_out};
+pub use database::{Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery};
 pub use durations::Durations;
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{

@@ -54,6 +54,14 @@ pub enum Error {
     Wanted(String),
 }
 
+impl Error {
+    /// Whether the user asked for something that there is not.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Wanted(_))
+    }
+}
+
 /// A session that was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Past {

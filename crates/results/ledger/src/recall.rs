@@ -49,7 +49,7 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Past(error) => matches!(error, past::Error::Wanted(_)),
+            Self::Past(error) => error.is_usage(),
             Self::Prepare(error) => error.is_usage(),
             Self::Foreign { .. } => true,
             Self::Io { .. } => false,

@@ -9,6 +9,7 @@ use lab::Request;
 use lab::event::Session;
 
 use crate::budget::is_held;
+use crate::database::Ledger;
 use crate::experiments::is_taken;
 use crate::past::{CASES, Past, sessions};
 use crate::recorder::{Error, Recorder, open_events, places, prepare};
@@ -28,6 +29,7 @@ impl Recorder {
         let events = open_events(past.directory()).map_err(io)?;
         events.try_lock().map_err(|_| Error::Busy { path: past.directory().to_owned() })?;
         let directory = take(past.directory(), root, &session.stamp()).map_err(io)?;
+        Ledger::forget(root, &past.name());
         begin_again(&directory, &events).map_err(io)?;
         Self::in_folder(&directory, events).map(Some).map_err(io)
     }

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{Limits, files, hold, remove};
+use crate::database::Ledger;
 use crate::document;
 use crate::past::{Past, read, sessions};
 use crate::recorder::EVENTS;
@@ -83,6 +84,8 @@ impl Step {
             (size.bytes, size.dumps) = (size.bytes.saturating_sub(gone), 0);
             return gone;
         }
+        // What it says stays known. Where that cannot be written, room is needed all the more.
+        let _ = Ledger::keep(root, past);
         remove(root, past.directory(), size.bytes)
     }
 }
@@ -221,7 +224,13 @@ mod tests {
         drop(hold);
         keep_within(path, limits(0, 0));
         assert!(names(path).is_empty());
-        assert_eq!(std::fs::read_dir(path).unwrap().count(), 1, "but for the index nothing is left");
+        let left = std::fs::read_dir(path).unwrap().flatten().map(|entry| entry.file_name());
+        let is_index = |name: &std::ffi::OsString| {
+            *name == *INDEX || name.to_string_lossy().starts_with("ledger.sqlite")
+        };
+        assert!(left.into_iter().all(|name| is_index(&name)), "but for the indexes nothing is left");
+        let known = Ledger::open(path, &mut |_, _| {}).unwrap().runs(&crate::RunsQuery::default()).unwrap();
+        assert_eq!(known.total, 4, "what was removed is known");
     }
 
     #[test]

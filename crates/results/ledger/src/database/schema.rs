@@ -1,0 +1,82 @@
+//! The tables. A number in the file counts the steps that made them; a later kiln adds steps and changes none.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::{Error, sqlite};
+
+/// Marks the file as kiln's: `kiln`.
+const APPLICATION: i64 = 0x6b69_6c6e;
+
+/// The steps.
+const STEPS: [&str; 1] = ["
+    CREATE TABLE session (
+        name TEXT PRIMARY KEY,      -- of its folder
+        started INTEGER NOT NULL,   -- milliseconds since 1970
+        version TEXT NOT NULL,      -- of kiln
+        locator TEXT NOT NULL,      -- as the user typed it
+        kernel TEXT NOT NULL,       -- by which the very same is found
+        release TEXT,
+        identity TEXT NOT NULL,
+        machine TEXT NOT NULL,
+        suite TEXT NOT NULL,
+        content TEXT NOT NULL,      -- a hash over what ran
+        has_ended INTEGER NOT NULL,
+        changed INTEGER NOT NULL    -- when its events were last written, in milliseconds since 1970
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX session_by_start ON session (started);
+    CREATE TABLE run (
+        session TEXT NOT NULL REFERENCES session (name) ON DELETE CASCADE,
+        case_name TEXT NOT NULL,
+        is_boot INTEGER NOT NULL,
+        outcome TEXT NOT NULL,
+        blame TEXT,
+        accused TEXT,
+        reason TEXT NOT NULL,
+        signature TEXT NOT NULL,    -- the reason without numbers and addresses
+        duration INTEGER NOT NULL,  -- microseconds
+        runs INTEGER NOT NULL,      -- that this one stands for
+        failures INTEGER NOT NULL,  -- among them
+        PRIMARY KEY (session, case_name, is_boot)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX run_by_case ON run (case_name);
+    CREATE INDEX run_by_outcome ON run (outcome);
+"];
+
+/// Takes the steps that the file lacks.
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Error> {
+    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    let read = |name: &str| {
+        connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(sqlite(path))
+    };
+    // As a rule there is nothing to do, and nobody to wait for.
+    if (read("application_id")?, read("user_version")?) == (APPLICATION, known) {
+        return Ok(());
+    }
+    // Of two kilns that find a new file one makes the tables.
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite(path))?;
+    let number = |name: &str| {
+        transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(sqlite(path))
+    };
+    let (application, found) = (number("application_id")?, number("user_version")?);
+    let tables = "SELECT count(*) FROM sqlite_schema";
+    let is_new = application == 0
+        && transaction.query_row(tables, [], |row| row.get::<_, i64>(0)).map_err(sqlite(path))? == 0;
+    if application != APPLICATION && !is_new {
+        return Err(Error::Foreign { path: path.to_owned() });
+    }
+    if found > known {
+        return Err(Error::Future { path: path.to_owned(), found, known });
+    }
+    let done = usize::try_from(found).unwrap_or(0);
+    if done < STEPS.len() {
+        for step in &STEPS[done..] {
+            transaction.execute_batch(step).map_err(sqlite(path))?;
+        }
+        transaction.pragma_update(None, "application_id", APPLICATION).map_err(sqlite(path))?;
+        transaction.pragma_update(None, "user_version", known).map_err(sqlite(path))?;
+    }
+    transaction.commit().map_err(sqlite(path))
+}

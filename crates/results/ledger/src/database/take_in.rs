@@ -1,0 +1,165 @@
+//! From the folder of a session to rows.
+
+use std::collections::HashMap;
+use std::time::{Duration, UNIX_EPOCH};
+
+use judge::Run;
+use judge::signature::masked;
+use lab::event::Session;
+use rusqlite::{Connection, TransactionBehavior, named_params, params};
+
+use super::{Error, Ledger, sqlite};
+use crate::past::{Past, sessions};
+use crate::recorder::EVENTS;
+
+/// Most Runs that are known, some hundred bytes each; those that folders have are known all the same.
+const RUNS_MAX: i64 = 1_000_000;
+
+/// What is known of a session.
+struct Known {
+    has_ended: bool,
+    changed: i64,
+}
+
+impl Ledger {
+    /// Takes in what the folders have and the file has not.
+    pub(super) fn take_in(&mut self, progress: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
+        let known = self.known().map_err(sqlite(&self.path))?;
+        let is_new = |past: &Past| {
+            let known = known.get(&past.name());
+            known.is_none_or(|known| !known.has_ended && known.changed != changed(past))
+        };
+        let new: Vec<Past> = sessions(&self.root).into_iter().filter(is_new).collect();
+        for (done, past) in new.iter().enumerate() {
+            progress(done, new.len());
+            self.take_in_one(past)?;
+        }
+        if new.is_empty() { Ok(()) } else { self.keep_within(RUNS_MAX).map_err(sqlite(&self.path)) }
+    }
+
+    /// Takes in a session. One that cannot be read is passed over: it may be half written, or half removed.
+    pub(super) fn take_in_one(&mut self, past: &Past) -> Result<(), Error> {
+        // Before anything else is read: what is added meanwhile is read the next time.
+        let seen = Known { has_ended: past.ended(), changed: changed(past) };
+        let Ok(session) = past.session() else { return Ok(()) };
+        let runs = past.runs();
+        if Past::open(past.directory()).is_none() {
+            return Ok(());
+        }
+        insert(&mut self.connection, &past.name(), &session, &runs, &seen).map_err(sqlite(&self.path))
+    }
+
+    /// Forgets the oldest sessions whose folders are gone, if there are more than so many Runs.
+    pub(super) fn keep_within(&mut self, limit: i64) -> rusqlite::Result<()> {
+        let runs = "SELECT count(*) FROM run";
+        let mut left: i64 = self.connection.query_row(runs, [], |row| row.get(0))?;
+        if left <= limit {
+            return Ok(());
+        }
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let oldest =
+            "SELECT name, (SELECT count(*) FROM run WHERE session = name) FROM session ORDER BY started";
+        let sessions: Vec<(String, i64)> = transaction
+            .prepare(oldest)?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        for (name, count) in sessions {
+            if left <= limit {
+                break;
+            }
+            if !self.root.join(&name).exists() {
+                transaction.execute("DELETE FROM session WHERE name = ?1", [&name])?;
+                left -= count;
+            }
+        }
+        transaction.commit()
+    }
+
+    fn known(&self) -> rusqlite::Result<HashMap<String, Known>> {
+        let mut statement = self.connection.prepare("SELECT name, has_ended, changed FROM session")?;
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok((row.get(0)?, Known { has_ended: row.get(1)?, changed: row.get(2)? }))
+        };
+        statement.query_map([], row)?.collect()
+    }
+}
+
+/// When something was last added to a session, in milliseconds since 1970.
+fn changed(past: &Past) -> i64 {
+    let changed = past.directory().join(EVENTS).metadata().and_then(|found| found.modified());
+    let since = changed.ok().and_then(|changed| changed.duration_since(UNIX_EPOCH).ok());
+    millis(since.unwrap_or_default())
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Puts a session in the place of what was known of it, as a whole or not at all, unless another kiln has seen more of it.
+fn insert(
+    connection: &mut Connection,
+    name: &str,
+    session: &Session,
+    runs: &[Run],
+    seen: &Known,
+) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let later = "SELECT count(*) FROM session WHERE name = ?1 AND (has_ended OR changed > ?2)";
+    if transaction
+        .prepare_cached(later)?
+        .query_row(params![name, seen.changed], |row| row.get::<_, i64>(0))?
+        > 0
+    {
+        return Ok(());
+    }
+    transaction.prepare_cached("DELETE FROM session WHERE name = ?1")?.execute([name])?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO session VALUES (:name, :started, :version, :locator, :kernel, :release, :identity, :machine,
+                :suite, :content, :has_ended, :changed)",
+        )?
+        .execute(named_params! {
+            ":name": name,
+            ":started": session.started.as_millisecond(),
+            ":version": session.kiln,
+            ":locator": session.locator,
+            ":kernel": session.kernel,
+            ":release": session.release,
+            ":identity": session.identity,
+            ":machine": session.machine,
+            ":suite": session.suite,
+            ":content": session.content,
+            ":has_ended": seen.has_ended,
+            ":changed": seen.changed,
+        })?;
+    for run in runs {
+        insert_run(&transaction, name, run)?;
+    }
+    transaction.commit()
+}
+
+fn insert_run(connection: &Connection, session: &str, run: &Run) -> rusqlite::Result<()> {
+    let failures = run.repeats.iter().filter(|repeat| repeat.outcome.is_failure()).count();
+    let (runs, failures) = match run.repeats.len() {
+        0 => (1, usize::from(run.outcome.is_failure())),
+        count => (count, failures),
+    };
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let micros = i64::try_from(run.duration.as_micros()).unwrap_or(i64::MAX);
+    let mut statement = connection
+        .prepare_cached("INSERT OR REPLACE INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?;
+    statement.execute(params![
+        session,
+        run.case,
+        run.is_boot,
+        run.outcome.name(),
+        run.blame.map(judge::Blame::name),
+        run.accused.map(judge::Accused::name),
+        run.reason,
+        masked(&run.reason),
+        micros,
+        count(runs),
+        count(failures),
+    ])?;
+    Ok(())
+}

@@ -1,0 +1,233 @@
+use std::fs;
+use std::path::Path;
+
+use judge::Outcome;
+use proptest::prelude::*;
+
+use super::*;
+use crate::past::tests::{keep, keep_session, session};
+
+fn open(root: &Path) -> Ledger {
+    Ledger::open(root, &mut |_, _| {}).expect("a ledger")
+}
+
+fn asked(root: &Path, query: &RunsQuery) -> Vec<String> {
+    let found = open(root).runs(query).expect("an answer");
+    found.runs.iter().map(|run| format!("{} {} {}", run.locator, run.case, run.outcome.name())).collect()
+}
+
+/// Two sessions on two kernels.
+fn root() -> tempfile::TempDir {
+    let root = tempfile::tempdir().expect("a directory");
+    let old = [("pipe/full", Outcome::Pass), ("pipe/broken", Outcome::Fail)];
+    keep(root.path(), "deb:6.1.0-47-amd64", &old, Some(false));
+    let mut new = session("deb:6.12.1-amd64");
+    new.started = "2026-11-21T10:00:00Z".parse().expect("a time");
+    new.release = Some("6.12.1-amd64".to_owned());
+    keep_session(root.path(), new, &[("pipe/full", Outcome::Crash), ("a", Outcome::Skip)], Some(false));
+    root
+}
+
+#[test]
+fn runs_are_found_by_what_they_have_in_common() {
+    let root = root();
+    let asked = |query: RunsQuery| asked(root.path(), &query);
+    let text = |text: &str| Some(text.to_owned());
+    let all = asked(RunsQuery::default());
+    let new = ["deb:6.12.1-amd64 a skip", "deb:6.12.1-amd64 pipe/full crash"];
+    let old = ["deb:6.1.0-47-amd64 pipe/broken fail", "deb:6.1.0-47-amd64 pipe/full pass"];
+    assert_eq!(all, [new, old].concat(), "the newest session first");
+    assert_eq!(asked(RunsQuery { kernel: text("6.12.1-amd64"), ..RunsQuery::default() }), new);
+    assert_eq!(asked(RunsQuery { kernel: text("deb:6.1.*"), ..RunsQuery::default() }), old);
+    let query = RunsQuery {
+        case: text("pipe/*"),
+        outcomes: vec![Outcome::Fail, Outcome::Crash],
+        ..RunsQuery::default()
+    };
+    assert_eq!(asked(query), [new[1], old[0]]);
+    let since = Some("2026-11-21T00:00:00Z".parse().expect("a time"));
+    assert_eq!(asked(RunsQuery { since, ..RunsQuery::default() }), new);
+    let found = open(root.path()).runs(&RunsQuery { limit: Some(1), ..RunsQuery::default() }).expect("found");
+    assert_eq!((found.runs.len(), found.total), (1, 4));
+}
+
+#[test]
+fn a_name_that_no_session_has_was_mistyped() {
+    let root = root();
+    let mut ledger = open(root.path());
+    let mut asks = |kernel: &str, case: &str| {
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        ledger.runs(&RunsQuery { kernel: text(kernel), case: text(case), ..RunsQuery::default() })
+    };
+    for (kernel, case, expected) in [
+        ("", "pipe/ful", "no session has a case \"pipe/ful\"; did you mean pipe/full?"),
+        ("6.12.2-amd64", "", "no session has a kernel \"6.12.2-amd64\"; did you mean 6.12.1-amd64?"),
+        ("deb:6.1.*", "pipe/fulll", "did you mean pipe/full?"),
+    ] {
+        let error = asks(kernel, case).expect_err("no such name");
+        assert!(error.is_usage() && error.to_string().contains(expected), "{error}");
+    }
+    assert_eq!(asks("deb:6.1.*", "a").expect("both are known").total, 0);
+    let empty = tempfile::tempdir().expect("a directory");
+    let query = RunsQuery { case: Some("x".to_owned()), ..RunsQuery::default() };
+    assert_eq!(open(empty.path()).runs(&query).expect("nothing is known").total, 0);
+}
+
+#[test]
+fn runs_stay_known_when_their_folders_are_gone() {
+    let root = root();
+    let before = asked(root.path(), &RunsQuery::default());
+    for past in crate::sessions(root.path()) {
+        fs::remove_dir_all(past.directory()).expect("it is there");
+    }
+    assert_eq!(asked(root.path(), &RunsQuery::default()), before);
+}
+
+#[test]
+fn a_session_that_has_not_ended_is_read_again_when_it_has_grown() {
+    let root = tempfile::tempdir().expect("a directory");
+    let past = keep(root.path(), "deb:x", &[("a", Outcome::Pass)], None);
+    assert_eq!(asked(root.path(), &RunsQuery::default()), ["deb:x a pass"]);
+    let events = past.directory().join(crate::recorder::EVENTS);
+    let document = past.directory().join("cases/a.json");
+    let text = fs::read_to_string(&document).expect("kept");
+    fs::write(&document, text.replace("\"outcome\": \"pass\"", "\"outcome\": \"fail\"")).expect("writable");
+    assert_eq!(asked(root.path(), &RunsQuery::default()), ["deb:x a pass"], "no event has said so");
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(9);
+    fs::File::options().append(true).open(events).expect("kept").set_modified(later).expect("writable");
+    assert_eq!(asked(root.path(), &RunsQuery::default()), ["deb:x a fail"]);
+}
+
+#[test]
+fn what_another_kiln_has_seen_more_of_is_left_alone() {
+    let root = tempfile::tempdir().expect("a directory");
+    let past = keep(root.path(), "deb:x", &[("a", Outcome::Pass), ("b", Outcome::Fail)], Some(false));
+    let mut ledger = open(root.path());
+    // As if this one had read the list of sessions before, and its folder goes meanwhile.
+    fs::remove_dir_all(past.directory().join("cases")).expect("it is there");
+    ledger.take_in_one(&past).expect("nothing is wrong");
+    assert_eq!(ledger.runs(&RunsQuery::default()).expect("known").total, 2);
+    fs::remove_dir_all(past.directory()).expect("it is there");
+    Ledger::keep(root.path(), &past).expect("nothing is wrong");
+    assert_eq!(open(root.path()).runs(&RunsQuery::default()).expect("known").total, 2);
+    Ledger::forget(root.path(), &past.name());
+    assert_eq!(open(root.path()).runs(&RunsQuery::default()).expect("known").total, 0);
+}
+
+#[test]
+fn of_too_many_runs_those_go_that_nothing_shows_any_more() {
+    let root = root();
+    let old = crate::sessions(root.path()).into_iter().last().expect("two");
+    let mut ledger = open(root.path());
+    ledger.keep_within(1).expect("nothing is wrong");
+    assert_eq!(ledger.runs(&RunsQuery::default()).expect("known").total, 4, "all folders are there");
+    fs::remove_dir_all(old.directory()).expect("it is there");
+    ledger.keep_within(4).expect("nothing is wrong");
+    assert_eq!(ledger.runs(&RunsQuery::default()).expect("known").total, 4);
+    ledger.keep_within(3).expect("nothing is wrong");
+    assert_eq!(ledger.runs(&RunsQuery::default()).expect("known").total, 2);
+}
+
+#[test]
+fn several_kilns_that_meet_damage_lose_nothing_that_the_folders_have() {
+    let root = root();
+    drop(open(root.path()));
+    fs::write(root.path().join(NAME), [0xff; 9000]).expect("writable");
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..4).map(|_| scope.spawn(|| asked(root.path(), &RunsQuery::default()))).collect();
+        all.into_iter().for_each(|it| assert_eq!(it.join().expect("no panic").len(), 4));
+    });
+    let aside = fs::read_dir(root.path()).expect("readable").flatten();
+    let aside =
+        aside.filter(|entry| entry.file_name().to_string_lossy().starts_with("ledger.sqlite.damaged"));
+    assert_eq!(aside.count(), 1, "the first of them has set it aside");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_read() {
+    let root = root();
+    drop(open(root.path()));
+    let gone = crate::sessions(root.path()).swap_remove(1);
+    fs::remove_dir_all(gone.directory()).expect("it is there");
+    let why = sqlite(&root.path().join(NAME))(rusqlite::Error::InvalidQuery);
+    let mut ledger = Ledger::in_memory(root.path(), Some(&why), &mut |_, _| {}).expect("read");
+    assert_eq!(ledger.runs(&RunsQuery::default()).expect("known").total, 4);
+}
+
+#[test]
+fn several_kilns_take_in_the_same_sessions() {
+    let root = root();
+    std::thread::scope(|scope| {
+        let all: Vec<_> = (0..4).map(|_| scope.spawn(|| asked(root.path(), &RunsQuery::default()))).collect();
+        all.into_iter().for_each(|it| assert_eq!(it.join().expect("no panic").len(), 4));
+    });
+}
+
+#[test]
+fn a_file_of_a_later_kiln_or_another_program_is_left_alone() {
+    let root = root();
+    drop(open(root.path()));
+    let path = root.path().join(NAME);
+    let set = |name: &str, value: i64| {
+        Connection::open(&path).and_then(|it| it.pragma_update(None, name, value)).expect("written");
+    };
+    let error = || Ledger::open(root.path(), &mut |_, _| {}).expect_err("refused").to_string();
+    set("user_version", 99);
+    assert!(
+        error().ends_with("was written by a newer kiln (version 99, this one knows 1): update kiln"),
+        "{}",
+        error()
+    );
+    set("application_id", 7);
+    assert!(error().ends_with("is a database of another program: move it away"), "{}", error());
+}
+
+#[test]
+fn what_a_damaged_file_still_holds_is_saved() {
+    let root = tempfile::tempdir().expect("a directory");
+    let cases: Vec<String> = (0..2000).map(|number| format!("case/{number}")).collect();
+    let runs: Vec<(&str, Outcome)> = cases.iter().map(|case| (case.as_str(), Outcome::Pass)).collect();
+    let past = keep(root.path(), "deb:gone", &runs, Some(false));
+    drop(open(root.path()));
+    fs::remove_dir_all(past.directory()).expect("it is there");
+    keep(root.path(), "deb:there", &[("a", Outcome::Pass)], Some(false));
+    let path = root.path().join(NAME);
+    let whole = fs::read(&path).expect("written");
+    let middle = whole.len() / 2;
+    let spoilt = [&whole[..middle], &[0xff; 8192], &whole[middle + 8192..]].concat();
+    for (content, least) in
+        [(&spoilt[..], 500), (b"no database at all, but long enough to be looked at", 1), (b"", 1)]
+    {
+        fs::write(&path, content).expect("writable");
+        let mut ledger = open(root.path());
+        let total = ledger.runs(&RunsQuery::default()).map_or(0, |found| found.total);
+        assert!(total >= least, "{total} of {least}: {:?}", ledger.notes);
+        let is_said =
+            ledger.notes.iter().any(|note| note.contains("is damaged, and now ledger.sqlite.damaged-"));
+        assert!(is_said || content.is_empty(), "{:?}", ledger.notes);
+    }
+}
+
+#[test]
+fn where_no_file_can_be_the_folders_are_read() {
+    let root = root();
+    fs::create_dir(root.path().join(NAME)).expect("in the way");
+    let mut ledger = open(root.path());
+    assert_eq!(ledger.runs(&RunsQuery::default()).expect("read").total, 4);
+    assert!(ledger.notes[0].ends_with("what is new in the folders is read each time"), "{:?}", ledger.notes);
+    let nowhere = root.path().join("nowhere");
+    let mut ledger = open(&nowhere);
+    assert_eq!((ledger.runs(&RunsQuery::default()).expect("empty").total, ledger.notes.len()), (0, 0));
+    assert!(!nowhere.exists());
+}
+
+#[test]
+fn any_text_is_a_pattern() {
+    let root = root();
+    let known = std::cell::RefCell::new(open(root.path()));
+    proptest!(|(text in "\\PC{0,12}|[*?\\[\\]'\"%_\\\\;-]{0,12}")| {
+        let query = RunsQuery { case: Some(text.clone()), kernel: Some(text), ..RunsQuery::default() };
+        let found = known.borrow_mut().runs(&query);
+        prop_assert!(found.as_ref().is_ok_and(|found| found.total <= 4) || found.is_err_and(|error| error.is_usage()));
+    });
+}
