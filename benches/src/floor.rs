@@ -58,7 +58,11 @@ fn take_over(command: &str, initramfs: &str) -> Result<String> {
         .replace("memory-backend-file,id=memory", "memory-backend-ram,id=memory")
         .replace(",mem-path=/proc/self/fd/9,share=on", "");
     for (name, descriptor) in [("console", 4), ("control", 5), ("qmp", 6)] {
-        command = command.replace(&format!("socket,fd={descriptor},id={name}"), &format!("null,id={name}"));
+        for socket in
+            [format!("socket,fd={descriptor},id={name}"), format!("socket,id={name},fd={descriptor}")]
+        {
+            command = command.replace(&socket, &format!("null,id={name}"));
+        }
     }
     ensure!(
         !command.contains("fd=") && !command.contains("/fd/"),
@@ -83,7 +87,8 @@ mod tests {
     #[test]
     fn nothing_of_kiln_is_left_on_the_command_line() {
         let socket = |name, number| format!("-chardev socket,fd={number},id={name}");
-        let sockets = [socket("console", 4), socket("control", 5), socket("qmp", 6)].join(" ");
+        let monitor = "-chardev socket,id=qmp,fd=6".to_string();
+        let sockets = [socket("console", 4), socket("control", 5), monitor].join(" ");
         let memory = "-object memory-backend-file,id=memory,size=1024M,mem-path=/proc/self/fd/9,share=on";
         let command = format!("qemu {memory} -kernel k -initrd /proc/self/fd/3 {sockets}");
         let expected = "qemu -object memory-backend-ram,id=memory,size=1024M -kernel k -initrd /i \
