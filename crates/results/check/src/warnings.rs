@@ -5,6 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use judge::signature::masked;
 use kbuild::diagnostics::{Diagnostic, Diagnostics, Severity};
 
+/// The file of a configuration.
+const CONFIG: &str = ".config";
+
 /// Most warnings of a commit that are named.
 const NAMED_MAX: usize = 100;
 
@@ -45,8 +48,10 @@ fn counts(diagnostics: &Diagnostics) -> HashMap<Key<'_>, usize> {
     counted
 }
 
+/// Those about the source: what Kconfig has against a configuration is said when it is asked, which it need not be.
 fn warnings(diagnostics: &Diagnostics) -> impl Iterator<Item = &Diagnostic> {
-    diagnostics.all.iter().filter(|found| found.severity == Severity::Warning)
+    let is_of_source = |found: &&Diagnostic| found.file.as_deref() != Some(CONFIG);
+    diagnostics.all.iter().filter(|found| found.severity == Severity::Warning).filter(is_of_source)
 }
 
 fn key(warning: &Diagnostic) -> Key<'_> {
@@ -95,6 +100,13 @@ fs/x.c:20:5: warning: array of 8 is too small [-Wodd]
 
     fn news(after: &str) -> Vec<String> {
         new_in(&diagnostics(after), &[&diagnostics(BEFORE), &diagnostics(LINKED)])
+    }
+
+    #[test]
+    fn what_kconfig_has_against_a_configuration_is_no_news() {
+        let log = ".config:1309:warning: override: UNWINDER_GUESS changes choice state\n";
+        assert_eq!(news(log), [""; 0]);
+        assert_eq!(objects(&diagnostics(log), &["kernel/fork.o".to_owned()]), [""; 0]);
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl Make<'_> {
     pub(crate) fn objects(&self, objects: &[&str], context: &mut Context<'_>) -> Result<(), Error> {
         if self.run(&["prepare"], context)? {
             for objects in objects.chunks(OBJECTS) {
-                self.run(&[&["--keep-going"], objects].concat(), context)?;
+                // The makefiles may compile one in two places, such as arch/x86/pci/ and arch/x86/: one after the other.
+                self.run(&[&["--keep-going", "--jobs=1"], objects].concat(), context)?;
             }
         }
         Ok(())
