@@ -26,7 +26,7 @@ pub use query::{Found, KnownRun, RunsQuery};
 const NAME: &str = "ledger.sqlite";
 
 /// How long one kiln waits for another that writes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often it looks where SQLite does not wait by itself.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -188,7 +188,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     let place = folder.map_or_else(|| path.to_owned(), |folder| folder.join(NAME));
     let mut connection = Connection::open_with_flags(place, flags).map_err(sqlite(path))?;
-    connection.busy_timeout(PATIENCE).map_err(sqlite(path))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(sqlite(path))?;
     // A folder may be a stranger's: https://sqlite.org/security.html.
     connection.pragma_update(None, "trusted_schema", false).map_err(sqlite(path))?;
     schema::migrate(&mut connection, path)?;
@@ -205,7 +205,7 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
         match connection.pragma_update(None, "journal_mode", "WAL") {
             Err(error)
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
-                    && begun.elapsed() < PATIENCE =>
+                    && begun.elapsed() < BUSY_TIMEOUT =>
             {
                 sleep(INTERVAL);
             }
