@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context as _, Result};
 use kbuild::{Recipe, source_tree};
-use kernel::{Arch, Context, Locator, Store};
+use kernel::{Arch, Context, Store};
 use tempfile::TempDir;
 
 use crate::TRIVIAL;
+use crate::clones::find;
 use crate::kiln::{CONFIGURATION, PROGRAM, SOURCE, build, run};
 use crate::promise::Promise;
 use crate::race::{Racer, race, table};
@@ -49,21 +50,25 @@ impl Place {
         let folder = users.parent().unwrap_or(&users);
         let directory = tempfile::Builder::new().prefix("kiln-bench-").tempdir_in(folder)?;
         let place = Self { directory, changes: Cell::new(0) };
-        with_context(|context| {
-            let recipe = Recipe {
-                configurations: vec![CONFIGURATION.to_owned()],
-                arch: Arch::X86_64,
-                allow_unmet: false,
-                variables: Vec::new(),
-            };
-            let source = source_tree(&SOURCE.parse()?, &recipe, context)?;
-            run(Command::new("cp").arg("-a").arg(&source.path).arg(place.tree()))
-        })?;
+        place.copy_source()?;
         place.git(&["init", "--quiet", "--initial-branch=main"])?;
         place.git(&["add", "--all", "--force"])?;
         place.commit()?;
         place.configure()?;
         Ok(place)
+    }
+
+    fn copy_source(&self) -> Result<()> {
+        let recipe = Recipe {
+            configurations: vec![CONFIGURATION.to_owned()],
+            arch: Arch::X86_64,
+            allow_unmet: false,
+            variables: Vec::new(),
+        };
+        let (store, never) = (Store::new(Store::default_dir()), AtomicBool::new(false));
+        let mut context = Context { store: &store, listener: &mut |_| {}, interrupt: &never };
+        let source = source_tree(&SOURCE.parse()?, &recipe, &mut context)?;
+        run(Command::new("cp").arg("-a").arg(&source.path).arg(self.tree()))
     }
 
     fn tree(&self) -> PathBuf {
@@ -77,8 +82,7 @@ impl Place {
     /// The same configuration as kiln's, whose kernel of the first commit is built for it.
     fn configure(&self) -> Result<()> {
         let tree = self.tree().display().to_string();
-        let locator: Locator = build(&tree, &[])?.trim().parse()?;
-        let kernel = with_context(|context| Ok(kernel::resolve(&locator, context)?))?;
+        let kernel = find(build(&tree, &[])?.trim(), &AtomicBool::new(false))?;
         let config = kernel.config.context("what kiln builds has its configuration")?;
         let text: String = config.options().map(|(name, value)| format!("CONFIG_{name}={value}\n")).collect();
         std::fs::create_dir(self.objects())?;
@@ -135,9 +139,4 @@ impl Place {
         let identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.org"];
         run(Command::new("git").args(identity).args(arguments).current_dir(self.tree()))
     }
-}
-
-fn with_context<T>(work: impl FnOnce(&mut Context<'_>) -> Result<T>) -> Result<T> {
-    let store = Store::new(Store::default_dir());
-    work(&mut Context { store: &store, listener: &mut |_| {}, interrupt: &AtomicBool::new(false) })
 }
