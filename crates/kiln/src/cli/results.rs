@@ -49,6 +49,6 @@ pub(crate) struct ShowRun {
 }
 
 fn outcome(text: &str) -> Result<Outcome, String> {
-    let named = Outcome::ALL.into_iter().find(|outcome| outcome.name() == text);
-    named.ok_or_else(|| format!("{text:?} is none of {}", Outcome::ALL.map(Outcome::name).join(", ")))
+    Outcome::named(text)
+        .ok_or_else(|| format!("{text:?} is none of {}", Outcome::ALL.map(Outcome::name).join(", ")))
 }

@@ -37,6 +37,12 @@ impl Outcome {
         }
     }
 
+    /// The Outcome of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
+
     /// The exit code of a session with this Outcome alone.
     #[must_use]
     pub fn exit_code(self) -> u8 {

@@ -115,6 +115,13 @@ impl StoppingRule {
 /// What the Run of a machine's boot is called.
 pub const BOOT: &str = "boot";
 
+/// When the kernel wrote a record, in seconds since its boot and in brackets, as dmesg(1) shows it.
+#[must_use]
+pub fn stamp(record: &KernelRecord) -> String {
+    let (seconds, micros) = (record.time_us / 1_000_000, record.time_us % 1_000_000);
+    format!("[{seconds:5}.{micros:06}]")
+}
+
 impl Run {
     /// The title of the kernel's report that is its reason, if one is.
     #[must_use]

@@ -100,7 +100,6 @@ impl Error {
 pub struct Ledger {
     connection: Connection,
     root: PathBuf,
-    path: PathBuf,
     /// Worth knowing about the file.
     pub notes: Vec<String>,
 }
@@ -154,9 +153,13 @@ impl Ledger {
 
     /// The file as it is.
     fn written(root: &Path) -> Result<Self, Error> {
-        let path = root.join(NAME);
-        let connection = connect(&path)?;
-        Ok(Self { connection, root: root.to_owned(), path, notes: Vec::new() })
+        let connection = connect(&root.join(NAME))?;
+        Ok(Self { connection, root: root.to_owned(), notes: Vec::new() })
+    }
+
+    /// Its file.
+    fn path(&self) -> PathBuf {
+        self.root.join(NAME)
     }
 
     /// What the file and the folders have, of which nothing is written.
@@ -168,9 +171,9 @@ impl Ledger {
         let path = root.join(NAME);
         let mut connection = Connection::open_in_memory().map_err(sqlite(&path))?;
         schema::migrate(&mut connection, &path)?;
-        let mut ledger = Self { connection, root: root.to_owned(), path, notes: Vec::new() };
+        let mut ledger = Self { connection, root: root.to_owned(), notes: Vec::new() };
         if let Some(why) = why {
-            ledger.copy_from(&root.join(NAME)).map_err(sqlite(&ledger.path))?;
+            ledger.copy_from(&path).map_err(sqlite(&path))?;
             ledger.notes.push(format!("{why}; what is new in the folders is read each time"));
         }
         ledger.take_in(progress)?;

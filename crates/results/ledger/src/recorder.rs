@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use judge::run::file_name;
+use judge::run::{file_name, stamp};
 use judge::{Run, Summary};
 use lab::event::Session;
 use lab::prepare::content::ProgramFile;
@@ -339,12 +339,8 @@ impl Recorder {
         // A Run that stands for several was told before, as one of them.
         let log = if run.repeats.is_empty() { &run.log[..] } else { &[] };
         for record in log {
-            let (seconds, micros) = (record.time_us / 1_000_000, record.time_us % 1_000_000);
-            writeln!(
-                self.kernel_log,
-                "{} [{seconds:5}.{micros:06}] <{}> {}",
-                run.case, record.level, record.text
-            )?;
+            let stamp = stamp(record);
+            writeln!(self.kernel_log, "{} {stamp} <{}> {}", run.case, record.level, record.text)?;
         }
         let path = if run.is_boot { self.directory.join(BOOT_RUN) } else { self.case_file(name, "json")? };
         document::write(&path, run)

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use judge::Run;
+use judge::run::stamp;
 use lab::event::Session;
 use lab::request::words::call;
 use script::Figure;
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 use crate::evidence::collect;
 use crate::json::document;
+use crate::repeats::repeats;
 use crate::safe::{safe, safe_line};
 use crate::style::{BOLD, DIM, Paint, of};
 use crate::words::{kernel, seconds, why};
@@ -78,11 +80,6 @@ impl Shown<'_> {
             (boot, 0) => format!(", in boot {boot}"),
             (boot, clone) => format!(", in clone {clone} of boot {boot}"),
         };
-        let failures = run.repeats.iter().filter(|repeat| repeat.outcome.is_failure()).count();
-        let repeats = match run.repeats.len() {
-            0 => String::new(),
-            count => format!("{failures} of {count} Runs failed"),
-        };
         // Sessions of earlier versions do not say it.
         let command = if session.command.is_empty() { String::new() } else { call(&session.command) };
         [
@@ -96,7 +93,7 @@ impl Shown<'_> {
                 format!("{}, kiln {}", session.started.strftime("%Y-%m-%d %H:%M:%S UTC"), session.kiln),
             ),
             ("took", format!("{}{place}", seconds(run.duration))),
-            ("Runs", repeats),
+            ("Runs", repeats(run).unwrap_or_default()),
             ("command", command),
             ("repeat", call(&["replay".to_owned(), (*name).to_owned()])),
             ("folder", folder.display().to_string()),
@@ -111,10 +108,8 @@ impl Shown<'_> {
         let is_short = |(label, _): &(&str, String)| !["log", "output", "note"].contains(label);
         let evidence = collect(run, usize::MAX).lines.into_iter().filter(is_short);
         let lines = |text: &str| safe(text).lines().map(str::to_owned).collect::<Vec<_>>();
-        let record = |record: &protocol::KernelRecord| {
-            let (seconds, micros) = (record.time_us / 1_000_000, record.time_us % 1_000_000);
-            format!("[{seconds:5}.{micros:06}] {}", safe_line(&record.text))
-        };
+        let record =
+            |record: &protocol::KernelRecord| format!("{} {}", stamp(record), safe_line(&record.text));
         [
             ("evidence", evidence.map(|(label, line)| format!("{label:LABEL$} {line}")).collect()),
             (

@@ -97,8 +97,7 @@ pub(crate) fn configure(
 
 /// Makes `text` the `.config`. What make has made of the same text stays up to date.
 pub(crate) fn put(make: &Make<'_>, text: &str) -> Result<(), Error> {
-    let there = host::text_beneath(make.paths.objects, Path::new(CONFIG), files::CONFIG.bytes);
-    if there.is_ok_and(|there| there == text) {
+    if is_still(make, text).unwrap_or(false) {
         return Ok(());
     }
     // A makefile may have put a link there.

@@ -97,7 +97,7 @@ impl Ledger {
     }
 
     fn ask(&self, query: &RunsQuery) -> Result<Found, Error> {
-        let found = self.select(query).map_err(sqlite(&self.path))?;
+        let found = self.select(query).map_err(sqlite(&self.path()))?;
         if found.total == 0 {
             self.check_name("kernel", query.kernel.as_deref(), &KERNEL)?;
             self.check_name("case", query.case.as_deref(), &["run.case_name"])?;
@@ -125,7 +125,7 @@ impl Ledger {
     /// Whether any session has this name at all; if there are sessions, one that has none was mistyped.
     fn check_name(&self, what: &str, pattern: Option<&str>, columns: &[&str]) -> Result<(), Error> {
         let Some(pattern) = pattern else { return Ok(()) };
-        let names = self.names(columns).map_err(sqlite(&self.path))?;
+        let names = self.names(columns).map_err(sqlite(&self.path()))?;
         let is_known = |name: &String| {
             let matches = "SELECT ?1 GLOB ?2";
             let asked = self.connection.query_row(matches, [name, &glob(pattern)], |row| row.get(0));
@@ -205,8 +205,6 @@ struct Named(Outcome);
 
 impl FromSql for Named {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let name = value.as_str()?;
-        let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.name() == name);
-        outcome.map(Self).ok_or(FromSqlError::InvalidType)
+        Outcome::named(value.as_str()?).map(Self).ok_or(FromSqlError::InvalidType)
     }
 }

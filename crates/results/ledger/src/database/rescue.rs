@@ -32,17 +32,17 @@ impl Ledger {
             let _ = fs::rename(root.join(format!("{NAME}{end}")), root.join(format!("{aside}{end}")));
         }
         let mut ledger = Self::in_file(root, progress)?;
-        let saved = ledger.copy_from(&root.join(&aside)).map_err(sqlite(&ledger.path))?;
+        let saved = ledger.copy_from(&root.join(&aside)).map_err(sqlite(&ledger.path()))?;
         ledger.notes.push(format!(
             "{}: is damaged, and now {aside}; {saved} Runs whose folders are gone were saved from it",
-            ledger.path.display()
+            ledger.path().display()
         ));
         Ok(ledger)
     }
 
     /// The same where the damage is met later.
     pub(super) fn rescue(&mut self) -> Result<(), Error> {
-        let none = Connection::open_in_memory().map_err(sqlite(&self.path))?;
+        let none = Connection::open_in_memory().map_err(sqlite(&self.path()))?;
         // When it is closed, SQLite removes what lies beside a file of this name: that of the next one must not be there yet.
         drop(std::mem::replace(&mut self.connection, none));
         *self = Self::rescued(&self.root, &mut |_, _| {})?;
@@ -53,12 +53,12 @@ impl Ledger {
     fn whole(self) -> Result<Self, Error> {
         let check = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
         let found =
-            self.connection.query_row("PRAGMA quick_check(1)", [], check).map_err(sqlite(&self.path))?;
+            self.connection.query_row("PRAGMA quick_check(1)", [], check).map_err(sqlite(&self.path()))?;
         if found == "ok" {
             return Ok(self);
         }
         let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        Err(sqlite(&self.path)(rusqlite::Error::SqliteFailure(corrupt, Some(found))))
+        Err(sqlite(&self.path())(rusqlite::Error::SqliteFailure(corrupt, Some(found))))
     }
 
     /// Adds what is missing from a file that may end anywhere, and that nobody writes; gives the number of Runs.

@@ -24,7 +24,7 @@ struct Known {
 impl Ledger {
     /// Takes in what the folders have and the file has not.
     pub(super) fn take_in(&mut self, progress: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
-        let known = self.known().map_err(sqlite(&self.path))?;
+        let known = self.known().map_err(sqlite(&self.path()))?;
         let is_new = |past: &Past| {
             let known = known.get(&past.name());
             known.is_none_or(|known| !known.has_ended && known.changed != changed(past))
@@ -34,7 +34,7 @@ impl Ledger {
             progress(done, new.len());
             self.take_in_one(past)?;
         }
-        if new.is_empty() { Ok(()) } else { self.keep_within(RUNS_MAX).map_err(sqlite(&self.path)) }
+        if new.is_empty() { Ok(()) } else { self.keep_within(RUNS_MAX).map_err(sqlite(&self.path())) }
     }
 
     /// Takes in a session. One that cannot be read is passed over: it may be half written, or half removed.
@@ -46,7 +46,7 @@ impl Ledger {
         if Past::open(past.directory()).is_none() {
             return Ok(());
         }
-        insert(&mut self.connection, &past.name(), &session, &runs, &seen).map_err(sqlite(&self.path))
+        insert(&mut self.connection, &past.name(), &session, &runs, &seen).map_err(sqlite(&self.path()))
     }
 
     /// Forgets the oldest sessions whose folders are gone, if there are more than so many Runs.
