@@ -21,6 +21,7 @@ mod machine;
 mod mail;
 mod measure;
 mod policy;
+mod problems;
 mod results;
 mod series;
 
@@ -33,6 +34,7 @@ pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
+pub(crate) use problems::{Problems, ProblemsVerb};
 pub(crate) use results::{Results, ShowRun};
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
 
@@ -72,6 +74,9 @@ pub(crate) enum Verb {
     /// Show all about a Run: why it ended so, evidence, output, kernel log, machine, and how to repeat it
     #[command(after_help = help::SHOW)]
     Show(ShowRun),
+    /// List identical failures as problems, with the kernels that have them
+    #[command(after_help = help::PROBLEMS)]
+    Problems(Problems),
     /// Pack a Run into one file that reproduces it with only QEMU and a shell
     #[command(after_help = help::BUNDLE)]
     Bundle(Bundle),

@@ -16,10 +16,7 @@ use crate::terminal::Progress;
 /// Lists Runs and gives the exit code.
 pub(crate) fn results(args: &Results, color: bool) -> Result<u8> {
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
-    let mut progress = Progress::new();
-    let mut read = |done, total| progress.tell(News::Step(&format!("reading sessions: {done} of {total}")));
-    let mut ledger = Ledger::open(&root, &mut read)?;
-    drop(progress);
+    let mut ledger = opened(&root)?;
     let found = ledger.runs(&args.query())?;
     ledger.notes.iter().for_each(|note| complain(note));
     if found.total == 0 {
@@ -34,6 +31,13 @@ pub(crate) fn results(args: &Results, color: bool) -> Result<u8> {
         }
     })?;
     Ok(0)
+}
+
+/// The ledger below `root`, after what is new there has been read.
+pub(crate) fn opened(root: &Path) -> Result<Ledger> {
+    let mut progress = Progress::new();
+    let mut read = |done, total| progress.tell(News::Step(&format!("reading sessions: {done} of {total}")));
+    Ok(Ledger::open(root, &mut read)?)
 }
 
 impl Results {

@@ -194,6 +194,17 @@ Examples:
   kiln show 2026-11-20T10-07-31Z-4711/pipe/full          a Run by its name
   kiln show last --json | jq .run.kernel_reports";
 
+/// Below the help of `kiln problems`.
+pub(super) const PROBLEMS: &str = "\
+Examples:
+  kiln problems                          what fails, once for each defect
+  kiln problems --state verified         what later kernels no longer have
+  kiln problems show 3f06a7              all about one: its kernels, and how to bisect it
+  kiln problems close 3f06a7             it is gone; it reopens when it returns
+
+Failures are one problem if the kernel reported the same defect in the same function, or the same case failed for the same reason \
+but for its numbers. docs/results.md explains the states.";
+
 /// Below the help of `kiln findings`.
 pub(super) const FINDINGS: &str = "\
 Examples:

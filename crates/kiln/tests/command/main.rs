@@ -74,6 +74,7 @@ mod measured_roots;
 mod needs;
 mod notes;
 mod planted_cost;
+mod problems;
 mod replay;
 mod results;
 mod room;

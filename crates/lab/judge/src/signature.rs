@@ -1,6 +1,7 @@
 //! Whether two Runs ended in the same way.
 
 use crate::outcome::Outcome;
+use crate::run::Run;
 
 /// Stands for a number.
 const NUMBER: char = '#';
@@ -28,6 +29,25 @@ impl Way {
     pub fn of(outcome: Outcome, reason: &str) -> Self {
         let reason = if NOT_RUN.contains(&reason) { reason.to_string() } else { masked(reason) };
         Self { outcome, reason }
+    }
+}
+
+impl Run {
+    /// What this failure has in common with the same failure on another kernel; none if nothing failed.
+    ///
+    /// The title of the kernel's report, where that is the reason and names a place: the same defect may meet several cases.
+    /// Else the case and its reason, without numbers and addresses.
+    #[must_use]
+    pub fn signature(&self) -> Option<String> {
+        if !self.outcome.is_failure() {
+            return None;
+        }
+        if self.defects().is_some() {
+            return Some(self.reason.clone());
+        }
+        let Way { outcome, reason } = Way::of(self.outcome, &self.reason);
+        let what = if self.is_boot { "the boot" } else { &self.case };
+        Some(format!("{what}: {}: {reason}", outcome.name()))
     }
 }
 
@@ -75,9 +95,36 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::kernel_report::{KernelReport, Kind};
 
     fn alike(a: &str, b: &str) -> bool {
         Way::of(Outcome::Fail, a) == Way::of(Outcome::Fail, b)
+    }
+
+    #[test]
+    fn a_defect_with_a_place_is_the_same_in_each_case() {
+        let run = |case: &str, reason: &str, title: &str| Run {
+            case: case.to_owned(),
+            outcome: Outcome::Fail,
+            reason: reason.to_owned(),
+            kernel_reports: vec![KernelReport {
+                kind: Kind::Warning,
+                title: title.to_owned(),
+                lines: Vec::new(),
+            }],
+            ..Run::unstarted()
+        };
+        let signature = |case, reason, title| run(case, reason, title).signature().expect("a failure");
+        let warning = "WARNING in foo";
+        assert_eq!(signature("a", warning, warning), warning);
+        assert_eq!(signature("b", warning, warning), warning);
+        assert_eq!(signature("a", "is 7, expected 9", warning), "a: fail: is #, expected #");
+        let panic = "Kernel panic: Fatal exception";
+        assert_eq!(signature("a", panic, panic), format!("a: fail: {panic}"), "two defects may end so");
+        let boot = Run { is_boot: true, ..run("boot", "no init", warning) };
+        assert_eq!(boot.signature().as_deref(), Some("the boot: fail: no init"));
+        let passed = Run { outcome: Outcome::Pass, ..run("a", "", warning) };
+        assert_eq!(passed.signature(), None);
     }
 
     #[test]

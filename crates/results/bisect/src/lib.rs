@@ -10,6 +10,7 @@
 //! * [`procedure`]: from the ends to the proof, as its [`settings`] say
 //! * [`mod@carry_out`]: from a request, in an [`environment`], to what is known in the end; `identity`: what makes two
 //!   calls one search
+//! * [`problem`]: the searches that a problem asks for
 //!
 //! The search itself is in `verdict`: this crate feeds it with answers.
 
@@ -27,6 +28,7 @@ mod find;
 mod identity;
 mod missing;
 pub mod point;
+pub mod problem;
 pub mod procedure;
 mod proof;
 pub mod question;

@@ -4,8 +4,10 @@
 //! the folders are removed.
 //!
 //! * `schema`: its tables, and how those of an earlier kiln become these
-//! * `take_in`: from a folder to rows; [`query`]: from what is asked to Runs; `rescue`: what a damaged file still holds
+//! * `take_in`: from a folder to rows; `rescue`: what a damaged file still holds
+//! * [`query`]: from what is asked to Runs; `problems`: from Runs to problems
 
+mod problems;
 mod query;
 mod rescue;
 mod schema;
@@ -20,6 +22,7 @@ use thiserror::Error;
 
 use crate::past::{Past, sessions};
 
+pub use problems::named;
 pub use query::{Found, KnownRun, RunsQuery};
 
 /// The file, beside the folders of the sessions.
@@ -53,6 +56,12 @@ pub enum Error {
     /// The user named something that no session has.
     #[error("{0}")]
     Unknown(String),
+    /// What a user says cannot be noted.
+    #[error("{path}: cannot be written, so that nothing can be noted there")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
     /// SQLite refuses.
     #[error("{path}: {source}")]
     Sqlite {
@@ -100,6 +109,8 @@ impl Error {
 pub struct Ledger {
     connection: Connection,
     root: PathBuf,
+    /// Nothing of it is written to the file.
+    is_in_memory: bool,
     /// Worth knowing about the file.
     pub notes: Vec<String>,
 }
@@ -154,7 +165,18 @@ impl Ledger {
     /// The file as it is.
     fn written(root: &Path) -> Result<Self, Error> {
         let connection = connect(&root.join(NAME))?;
-        Ok(Self { connection, root: root.to_owned(), notes: Vec::new() })
+        Ok(Self { connection, root: root.to_owned(), is_in_memory: false, notes: Vec::new() })
+    }
+
+    /// What `ask` gives; once more, where the file turns out to be damaged, from what is saved of it.
+    fn asked<T>(&mut self, ask: impl Fn(&Self) -> Result<T, Error>) -> Result<T, Error> {
+        match ask(self) {
+            Err(error) if error.is_damage() => {
+                self.rescue()?;
+                ask(self)
+            }
+            done => done,
+        }
     }
 
     /// Its file.
@@ -171,7 +193,7 @@ impl Ledger {
         let path = root.join(NAME);
         let mut connection = Connection::open_in_memory().map_err(sqlite(&path))?;
         schema::migrate(&mut connection, &path)?;
-        let mut ledger = Self { connection, root: root.to_owned(), notes: Vec::new() };
+        let mut ledger = Self { connection, root: root.to_owned(), is_in_memory: true, notes: Vec::new() };
         if let Some(why) = why {
             ledger.copy_from(&path).map_err(sqlite(&path))?;
             ledger.notes.push(format!("{why}; what is new in the folders is read each time"));

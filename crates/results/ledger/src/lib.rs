@@ -67,6 +67,7 @@ mod experiments;
 mod figures;
 mod journal;
 mod past;
+mod problem;
 mod recall;
 mod recorder;
 mod result;
@@ -76,7 +77,7 @@ mod wanted;
 
 pub use budget::{Budget, Hold};
 pub use carried_out::{KeptRun, carry_out};
-pub use database::{Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery};
+pub use database::{Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery, named};
 pub use durations::Durations;
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{
@@ -84,6 +85,7 @@ pub use figures::{
 };
 pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};
+pub use problem::{Closing, OnKernel, Problem, Sighting};
 pub use recall::{Error as RecallError, Recalled, recall, shows};
 pub use recorder::{Error, Recorder, default_root, folder};
 pub use result::ExperimentResult;

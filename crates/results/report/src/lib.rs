@@ -20,6 +20,7 @@
 //! * [`Bisecting`]: how far a bisection is
 //! * [`check`](mod@check): what `kiln check` prints
 //! * [`findings_table`] and [`findings_json`]: what `kiln findings` prints
+//! * [`problems_table`] and [`problems_json`]: what `kiln problems` prints; [`ShownProblem`]: all about one
 //! * [`mod@series`]: what `kiln series` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
@@ -50,6 +51,8 @@ mod live;
 pub mod measurement;
 mod measuring;
 mod plain;
+mod problem;
+mod problems;
 mod progress;
 mod repeats;
 mod results;
@@ -74,6 +77,8 @@ pub use ktap::Ktap;
 pub use live::Live;
 pub use measuring::Measuring;
 pub use plain::Plain;
+pub use problem::ShownProblem;
+pub use problems::{closed_note, problems_json, problems_table};
 pub use results::{results_json, results_table};
 pub use safe::safe;
 pub use show::Shown;

@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use judge::Outcome;
 use verdict::Verdict;
+use verdict::problem::State;
 
 /// For what the eye may skip.
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -27,6 +28,16 @@ pub(crate) fn of_verdict(verdict: Verdict) -> Style {
         Verdict::Undecided => AnsiColor::Yellow.on_default(),
         Verdict::Better => AnsiColor::Green.on_default(),
         Verdict::Same => DIM,
+    }
+}
+
+/// The colour of a problem's state.
+pub(crate) fn of_state(state: State) -> Style {
+    match state {
+        State::Open | State::Bisected => AnsiColor::Red.on_default().bold(),
+        State::FixCandidate => AnsiColor::Yellow.on_default(),
+        State::Verified => AnsiColor::Green.on_default(),
+        State::Closed => DIM,
     }
 }
 

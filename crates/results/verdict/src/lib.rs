@@ -10,6 +10,7 @@
 //! * [`statistics`]: what they stand on
 //! * [`why`](mod@why): the functions that make a difference
 //! * [`bisection`]: which change it was, under doubt
+//! * [`problem`]: whether later kernels still have a problem
 //! * [`flaky`]: whether a case fails each time, now and then, or never
 
 pub mod bisection;
@@ -20,6 +21,7 @@ pub mod flaky;
 mod matching;
 pub mod nested;
 pub mod noise;
+pub mod problem;
 pub mod recorded;
 pub mod statistics;
 pub mod timed;

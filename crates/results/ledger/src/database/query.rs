@@ -87,13 +87,7 @@ impl Ledger {
     ///
     /// When no session has such a kernel, case or suite, and when SQLite refuses.
     pub fn runs(&mut self, query: &RunsQuery) -> Result<Found, Error> {
-        match self.ask(query) {
-            Err(error) if error.is_damage() => {
-                self.rescue()?;
-                self.ask(query)
-            }
-            done => done,
-        }
+        self.asked(|ledger| ledger.ask(query))
     }
 
     fn ask(&self, query: &RunsQuery) -> Result<Found, Error> {
@@ -184,7 +178,7 @@ fn run(row: &Row<'_>) -> rusqlite::Result<KnownRun> {
     let micros = u64::try_from(row.get::<_, i64>(11)?).unwrap_or(0);
     Ok(KnownRun {
         session: row.get(0)?,
-        started: Timestamp::from_millisecond(row.get(1)?).unwrap_or_default(),
+        started: timestamp(row, 1)?,
         locator: row.get(2)?,
         kernel: row.get(3)?,
         release: row.get(4)?,
@@ -200,8 +194,13 @@ fn run(row: &Row<'_>) -> rusqlite::Result<KnownRun> {
     })
 }
 
+/// The time in a column that counts milliseconds.
+pub(super) fn timestamp(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    Ok(Timestamp::from_millisecond(row.get(column)?).unwrap_or_default())
+}
+
 /// An Outcome by its name.
-struct Named(Outcome);
+pub(super) struct Named(pub(super) Outcome);
 
 impl FromSql for Named {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {

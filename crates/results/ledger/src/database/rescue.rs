@@ -15,7 +15,7 @@ const LOCK: &str = ".ledger.lock";
 const ENDS: [&str; 3] = ["-wal", "-shm", ""];
 
 /// The tables, those first to which others refer.
-const TABLES: [&str; 2] = ["session", "run"];
+const TABLES: [&str; 3] = ["session", "run", "closing"];
 
 impl Ledger {
     /// Sets the file aside and makes another, of what can be read of it and what the folders have.

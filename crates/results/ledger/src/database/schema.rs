@@ -10,7 +10,8 @@ use super::{Error, sqlite};
 const APPLICATION: i64 = 0x6b69_6c6e;
 
 /// The steps.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE session (
         name TEXT PRIMARY KEY,      -- of its folder
         started INTEGER NOT NULL,   -- milliseconds since 1970
@@ -34,7 +35,7 @@ const STEPS: [&str; 1] = ["
         blame TEXT,
         accused TEXT,
         reason TEXT NOT NULL,
-        signature TEXT NOT NULL,    -- the reason without numbers and addresses
+        signature TEXT NOT NULL,    -- of a failure: what others like it have in common
         duration INTEGER NOT NULL,  -- microseconds
         runs INTEGER NOT NULL,      -- that this one stands for
         failures INTEGER NOT NULL,  -- among them
@@ -42,7 +43,21 @@ const STEPS: [&str; 1] = ["
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX run_by_case ON run (case_name);
     CREATE INDEX run_by_outcome ON run (outcome);
-"];
+",
+    // What a failure has in common with others is more than its reason: the folders that are still there are read again.
+    "
+    UPDATE run SET signature = CASE
+        WHEN outcome NOT IN ('fail', 'crash', 'hang') THEN ''
+        ELSE iif(is_boot, 'the boot', case_name) || ': ' || outcome || ': ' || signature END;
+    UPDATE session SET has_ended = 0, changed = -1;
+    CREATE INDEX run_by_signature ON run (signature) WHERE signature != '';
+    CREATE TABLE closing (
+        signature TEXT PRIMARY KEY,
+        closed INTEGER NOT NULL,    -- milliseconds since 1970
+        was_gone INTEGER NOT NULL   -- later kernels passed by then
+    ) STRICT, WITHOUT ROWID;
+",
+];
 
 /// Takes the steps that the file lacks.
 pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Error> {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use judge::Run;
-use judge::signature::masked;
 use lab::event::Session;
 use rusqlite::{Connection, TransactionBehavior, named_params, params};
 
@@ -156,7 +155,7 @@ fn insert_run(connection: &Connection, session: &str, run: &Run) -> rusqlite::Re
         run.blame.map(judge::Blame::name),
         run.accused.map(judge::Accused::name),
         run.reason,
-        masked(&run.reason),
+        run.signature().unwrap_or_default(),
         micros,
         count(runs),
         count(failures),

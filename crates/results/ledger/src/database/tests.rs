@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::past::tests::{keep, keep_session, session};
+use crate::problem::{Closing, OnKernel, Problem};
 
 fn open(root: &Path) -> Ledger {
     Ledger::open(root, &mut |_, _| {}).expect("a ledger")
@@ -174,7 +175,7 @@ fn a_file_of_a_later_kiln_or_another_program_is_left_alone() {
     let error = || Ledger::open(root.path(), &mut |_, _| {}).expect_err("refused").to_string();
     set("user_version", 99);
     assert!(
-        error().ends_with("was written by a newer kiln (version 99, this one knows 1): update kiln"),
+        error().ends_with("was written by a newer kiln (version 99, this one knows 2): update kiln"),
         "{}",
         error()
     );
@@ -230,4 +231,113 @@ fn any_text_is_a_pattern() {
         let found = known.borrow_mut().runs(&query);
         prop_assert!(found.as_ref().is_ok_and(|found| found.total <= 4) || found.is_err_and(|error| error.is_usage()));
     });
+}
+
+/// A session on this kernel that began at this hour.
+fn on_kernel(root: &Path, release: &str, hour: u32, runs: &[(&str, Outcome)]) {
+    let mut session = session(&format!("deb:{release}"));
+    session.started = format!("2026-11-21T{hour:02}:00:00Z").parse().expect("a time");
+    session.release = Some(release.to_owned());
+    keep_session(root, session, runs, Some(false));
+}
+
+#[test]
+fn failures_that_are_alike_are_one_problem() {
+    let root = tempfile::tempdir().expect("a directory");
+    let on = |release, hour, runs: &[(&str, Outcome)]| on_kernel(root.path(), release, hour, runs);
+    on("6.1.0-47-amd64", 1, &[("a", Outcome::Fail), ("b", Outcome::Pass)]);
+    on("6.1.0-40-amd64", 2, &[("a", Outcome::Pass), ("b", Outcome::Broken)]);
+    on("6.1.0-47-amd64", 3, &[("a", Outcome::Pass), ("b", Outcome::Skip)]);
+    on("6.1.0-50-amd64", 4, &[("a", Outcome::Fail), ("b", Outcome::Crash)]);
+    let mut ledger = open(root.path());
+    let problems = ledger.problems().expect("an answer");
+    let [crash, fail] = &problems[..] else { panic!("{problems:#?}") };
+    let (crash, fail) = if crash.signature.contains("crash") { (crash, fail) } else { (fail, crash) };
+    assert_eq!((fail.signature.as_str(), fail.failures, fail.id.len()), ("a: fail: ", 2, 12));
+    assert_eq!(
+        (fail.first.release.as_str(), fail.last.release.as_str()),
+        ("6.1.0-47-amd64", "6.1.0-50-amd64")
+    );
+    let kernels = |problem: &Problem| {
+        let one = |on: &OnKernel| format!("{} {} of {}", on.release, on.failing, on.sessions);
+        problem.kernels.iter().map(one).collect::<Vec<_>>()
+    };
+    assert_eq!(kernels(fail), ["6.1.0-40-amd64 0 of 1", "6.1.0-47-amd64 1 of 2", "6.1.0-50-amd64 1 of 1"]);
+    assert_eq!(
+        kernels(crash),
+        ["6.1.0-47-amd64 0 of 1", "6.1.0-50-amd64 1 of 1"],
+        "skip and broken say nothing"
+    );
+}
+
+#[test]
+fn a_boot_that_went_well_counts_though_nothing_records_it() {
+    let root = tempfile::tempdir().expect("a directory");
+    on_kernel(root.path(), "6.1.0-47-amd64", 1, &[("boot", Outcome::Crash)]);
+    on_kernel(root.path(), "6.1.0-50-amd64", 2, &[("a", Outcome::Pass)]);
+    let problems = open(root.path()).problems().expect("an answer");
+    let [problem] = &problems[..] else { panic!("{problems:#?}") };
+    let sessions: Vec<_> = problem.kernels.iter().map(|on| (on.failing, on.sessions)).collect();
+    assert_eq!((problem.signature.as_str(), sessions), ("the boot: crash: ", vec![(1, 1), (0, 1)]));
+}
+
+#[test]
+fn a_users_word_on_a_problem_stays_when_all_is_damaged_but_that() {
+    let root = root();
+    let mut ledger = open(root.path());
+    let problem = ledger.problems().expect("an answer").swap_remove(0);
+    let closing = Closing { closed: "2026-11-22T10:00:00Z".parse().expect("a time"), was_gone: true };
+    ledger.close(&problem, closing).expect("written");
+    let known = |ledger: &mut Ledger| {
+        let all = ledger.problems().expect("an answer");
+        all.into_iter().find(|one| one.id == problem.id).expect("known").closing
+    };
+    assert_eq!(known(&mut ledger), Some(closing));
+    drop(ledger);
+    let path = root.path().join(NAME);
+    let connection = Connection::open(&path).expect("a database");
+    connection.pragma_update(None, "journal_mode", "DELETE").expect("alone");
+    let number = |query: &str| {
+        let number = connection.query_row(query, [], |row| row.get::<_, u32>(0)).expect("a number");
+        usize::try_from(number).expect("small")
+    };
+    let page = number("SELECT rootpage FROM sqlite_schema WHERE name = 'run'");
+    let size = number("PRAGMA page_size");
+    drop(connection);
+    let mut bytes = fs::read(&path).expect("written");
+    bytes[(page - 1) * size..page * size].fill(0xff);
+    fs::write(&path, bytes).expect("writable");
+    let mut ledger = open(root.path());
+    assert_eq!(known(&mut ledger), Some(closing));
+    ledger.reopen(&problem).expect("written");
+    assert_eq!(known(&mut ledger), None);
+}
+
+#[test]
+fn a_ledger_of_the_first_version_is_read_again() {
+    let root = root();
+    drop(open(root.path()));
+    let gone = crate::sessions(root.path()).swap_remove(1);
+    let path = root.path().join(NAME);
+    let connection = Connection::open(&path).expect("a database");
+    connection
+        .execute_batch(
+            "DROP INDEX run_by_signature; DROP TABLE closing; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
+        )
+        .expect("as it was");
+    drop(connection);
+    fs::remove_dir_all(gone.directory()).expect("it is there");
+    let problems = open(root.path()).problems().expect("an answer");
+    let mut signatures: Vec<_> = problems.iter().map(|problem| problem.signature.as_str()).collect();
+    signatures.sort_unstable();
+    assert_eq!(signatures, ["pipe/broken: fail: is #", "pipe/full: crash: "]);
+}
+
+#[test]
+fn nothing_is_noted_where_nothing_can_be_written() {
+    let root = root();
+    let mut ledger = Ledger::in_memory(root.path(), None, &mut |_, _| {}).expect("read");
+    let problem = ledger.problems().expect("an answer").swap_remove(0);
+    let error = ledger.reopen(&problem).expect_err("refused").to_string();
+    assert!(error.ends_with("cannot be written, so that nothing can be noted there"), "{error}");
 }

@@ -4,16 +4,32 @@ use std::ops::RangeInclusive;
 
 /// The flavour in a release or in the name of a package: `cloud` of `6.1.0-56-cloud-amd64`.
 ///
-/// The architecture is left away where something stands before it: kiln's packages are all for one.
+/// The architecture is left away where something stands before it: kiln's packages are all for one. What a build of
+/// a git tree adds for its commit is no flavour.
 pub fn flavour(release: &str) -> String {
+    let is_digit = |c: char| c.is_ascii_digit();
     let is_version = |part: &&str| {
-        let numbered =
-            part.strip_prefix("rc").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-        numbered || part.starts_with(|c: char| c.is_ascii_digit())
+        let numbered = part.strip_prefix("rc").is_some_and(|rest| rest.starts_with(is_digit));
+        let commit = part.strip_prefix('g').is_some_and(is_commit);
+        numbered || commit || *part == "dirty" || part.starts_with(is_digit)
     };
     let parts: Vec<&str> = release.split('-').skip(1).skip_while(is_version).collect();
     let whole = parts.join("-");
     whole.strip_suffix("-amd64").unwrap_or(&whole).to_owned()
+}
+
+/// Whether this is the abbreviated name of a commit, as git-describe(1) gives it.
+fn is_commit(text: &str) -> bool {
+    text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// The series of stable kernels that a release belongs to: `6.1` of `6.1.0-56-amd64`; nothing of what has no such number.
+pub fn series(release: &str) -> &str {
+    let release = release.strip_prefix('v').unwrap_or(release);
+    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let major = digits(release);
+    let minor = release[major..].strip_prefix('.').map_or(0, digits);
+    if major > 0 && minor > 0 { &release[..major + 1 + minor] } else { "" }
 }
 
 /// The version of the package, if the version text of an image names one: `… Debian 6.1.192-2 (2026-11-16)`.
@@ -69,10 +85,29 @@ mod tests {
             ("6.12-rc3-amd64", "amd64"),
             ("6.8.0-31-generic", "generic"),
             ("6.8.0-1001-azure-fde", "azure-fde"),
+            ("6.17.0-rc3-00012-gabcdef123456-dirty", ""),
+            ("6.17.0-rc3-generic", "generic"),
             ("6.1.192", ""),
             ("", ""),
         ] {
             assert_eq!(flavour(release), wanted, "{release}");
+        }
+    }
+
+    #[test]
+    fn series_of_stable_kernels() {
+        for (release, wanted) in [
+            ("6.1.0-56-amd64", "6.1"),
+            ("6.12.117+deb12-amd64", "6.12"),
+            ("v6.17-rc3", "6.17"),
+            ("2.6.14.1", "2.6"),
+            ("6", ""),
+            ("6.", ""),
+            (".5", ""),
+            ("./bzImage", ""),
+            ("", ""),
+        ] {
+            assert_eq!(series(release), wanted, "{release}");
         }
     }
 
@@ -105,6 +140,7 @@ mod tests {
         fn any_text_is_taken(text: String, end in "(Jan|Dec| |[0-9]{1,6}|:|\\(|é){0,9}") {
             let text = text + &end;
             flavour(&text);
+            prop_assert!(text.contains(series(&text)));
             package_version(&text);
             prop_assert!(date(&text).is_none_or(|day| is_day(&day)));
         }

@@ -1,0 +1,103 @@
+//! `kiln problems`: identical failures, each with its life.
+
+use std::path::Path;
+
+use anyhow::Result;
+use bisect::problem::{made, standing};
+use jiff::Timestamp;
+use lab::request::Request;
+use ledger::{Closing, Ledger, Past, Problem, named};
+use report::{ShownProblem, closed_note};
+use verdict::problem::{Standing, State};
+
+use crate::cli::{Problems, ProblemsVerb};
+use crate::failure::complain;
+use crate::figures::width;
+use crate::listeners::standard_output;
+use crate::results::opened;
+
+/// Lists, shows, closes or reopens problems and gives the exit code.
+pub(crate) fn problems(args: &Problems, color: bool) -> Result<u8> {
+    let root = args.results.clone().unwrap_or_else(ledger::default_root);
+    let mut ledger = opened(&root)?;
+    let problems = ledger.problems()?;
+    ledger.notes.iter().for_each(|note| complain(note));
+    match &args.verb {
+        None => list(args, &root, problems, color)?,
+        Some(ProblemsVerb::Show { id, json }) => show(&root, named(&problems, id)?, *json, color)?,
+        Some(ProblemsVerb::Close { id }) => close(&ledger, named(&problems, id)?)?,
+        Some(ProblemsVerb::Reopen { id }) => reopen(&ledger, named(&problems, id)?)?,
+    }
+    Ok(0)
+}
+
+fn list(args: &Problems, root: &Path, problems: Vec<Problem>, color: bool) -> Result<()> {
+    let made = made(&ledger::bisections_root());
+    let all: Vec<(Problem, Standing)> = problems
+        .into_iter()
+        .map(|problem| {
+            let standing = standing(&problem, &made);
+            (problem, standing)
+        })
+        .collect();
+    let closed = all.iter().filter(|(_, standing)| standing.state == State::Closed).count();
+    let hides_closed = !args.all && args.state.is_empty();
+    let is_wanted = |state: State| {
+        if args.state.is_empty() { args.all || state != State::Closed } else { args.state.contains(&state) }
+    };
+    let shown: Vec<_> = all.into_iter().filter(|(_, standing)| is_wanted(standing.state)).collect();
+    if shown.is_empty() {
+        complain(&format!("no problem in {} matches", root.display()));
+    } else {
+        standard_output(|out| {
+            if args.json {
+                report::problems_json(&shown, out)
+            } else {
+                report::problems_table(&shown, width(), color, out)
+            }
+        })?;
+    }
+    if hides_closed && closed > 0 {
+        complain(&closed_note(closed));
+    }
+    Ok(())
+}
+
+fn show(root: &Path, problem: &Problem, json: bool, color: bool) -> Result<()> {
+    let made = made(&ledger::bisections_root());
+    let standing = standing(problem, &made);
+    let request = request(root, problem);
+    let shown = ShownProblem { problem, standing: &standing, request: request.as_ref(), made: &made };
+    standard_output(|out| if json { shown.json(out) } else { shown.text(color, out) })?;
+    Ok(())
+}
+
+/// What a session was asked that shows it, if the folder of one is still there.
+fn request(root: &Path, problem: &Problem) -> Option<Request> {
+    let of = |session: &str| Past::open(&root.join(session))?.session().ok()?.request;
+    of(&problem.first.session).or_else(|| of(&problem.last.session))
+}
+
+fn close(ledger: &Ledger, problem: &Problem) -> Result<()> {
+    let standing = Standing::of(problem);
+    if standing.state == State::Closed {
+        complain(&format!("{} is closed already", problem.id));
+        return Ok(());
+    }
+    let was_gone = matches!(standing.state, State::FixCandidate | State::Verified);
+    ledger.close(problem, Closing { closed: Timestamp::now(), was_gone })?;
+    if !was_gone {
+        complain(&format!(
+            "{} is still there in the latest kernels: it reopens when it is seen again",
+            problem.id
+        ));
+    }
+    Ok(())
+}
+
+fn reopen(ledger: &Ledger, problem: &Problem) -> Result<()> {
+    if problem.closing.is_none() {
+        complain(&format!("{} is not closed", problem.id));
+    }
+    Ok(ledger.reopen(problem)?)
+}

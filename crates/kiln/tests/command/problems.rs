@@ -1,0 +1,99 @@
+//! `kiln problems`: failures that are alike, and their life.
+
+use serde_json::Value;
+
+use crate::support::{KERNEL, Place, text};
+
+fn fails(place: &Place) {
+    let program = place.script("fails", "echo some words; exit 1");
+    place.kiln(["run", KERNEL, "--no-retry", "--exec", text(&program)]).run().expect(1);
+}
+
+fn list(place: &Place, more: &[&str]) -> Vec<Value> {
+    let done = place.kiln([&["problems", "--json"], more].concat()).run().expect(0);
+    done.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn a_problem_is_listed_once_closed_and_returns() {
+    let place = Place::new();
+    let program = place.script("passes", "true");
+    place.kiln(["run", KERNEL, "--exec", text(&program)]).run().expect(0);
+    assert!(list(&place, &[]).is_empty());
+    fails(&place);
+    fails(&place);
+    let all = list(&place, &[]);
+    let [problem] = &all[..] else { panic!("{all:#?}") };
+    assert_eq!((&problem["state"], &problem["failures"]), (&"open".into(), &2.into()));
+    assert_eq!(problem["signature"], "fails: fail: exit status #");
+    let id = problem["id"].as_str().expect("an id");
+    let shown = place.kiln(["problems", "show", &id[..6]]).run().expect(0).stdout;
+    let release = KERNEL.trim_start_matches("deb:");
+    for text in
+        ["open: fails", "failed in 2 of 2 sessions", &format!("still there in {release}"), "kiln show "]
+    {
+        assert!(shown.contains(text), "{text}\n{shown}");
+    }
+    let closed = place.kiln(["problems", "close", id]).run().expect(0);
+    assert!(closed.stderr.contains("it reopens when it is seen again"), "{}", closed.stderr);
+    assert!(list(&place, &[]).is_empty());
+    assert_eq!(list(&place, &["--state", "closed"]).len(), 1);
+    let hidden = place.kiln(["problems"]).run().expect(0).stderr;
+    assert!(hidden.contains("1 problem is closed; --all shows them"), "{hidden}");
+    fails(&place);
+    let again = list(&place, &[]);
+    assert_eq!((&again[0]["state"], &again[0]["returned"]), (&"open".into(), &true.into()));
+    place.kiln(["problems", "reopen", id]).run().expect(0);
+    assert_eq!(list(&place, &[])[0]["closing"], Value::Null);
+}
+
+#[test]
+fn what_no_problem_is_called_is_one_clear_message() {
+    let place = Place::new();
+    for (arguments, message) in [
+        (&["problems", "show", "4f1c"][..], "no problem \"4f1c\": `kiln problems --all` lists their ids"),
+        (&["problems", "close", ""], "no problem \"\""),
+        (&["problems", "--state", "mad"], "is none of open, bisected, fix-candidate, verified, closed"),
+    ] {
+        let done = place.kiln(arguments.iter().copied()).run().expect(2);
+        assert!(done.stderr.contains(message), "{arguments:?}: {}", done.stderr);
+    }
+    let empty = place.kiln(["problems"]).run().expect(0);
+    assert!(empty.stdout.is_empty() && empty.stderr.contains("no problem in "), "{}", empty.stderr);
+}
+
+#[test]
+#[ignore = "takes more than a minute of CPU"]
+fn a_problem_of_packages_is_bisected_verified_and_closed() {
+    let place = Place::new();
+    let program = place.script("planted", "case $(uname -r) in 6.1.0-5[0-4]-*) exit 1; esac");
+    for (number, code) in [(47, 0), (50, 1), (53, 1), (56, 0)] {
+        let kernel = format!("deb:6.1.0-{number}-cloud-amd64");
+        place.kiln(["run", &kernel, "--no-retry", "--exec", text(&program)]).run().expect(code);
+    }
+    let state = |more: &[&str]| list(&place, more)[0]["state"].as_str().expect("text").to_owned();
+    assert_eq!(state(&[]), "fix-candidate");
+    let shown = |json: &[&str]| place.kiln([&["problems", "show"], json].concat()).run().expect(0).stdout;
+    let id = list(&place, &[])[0]["id"].as_str().expect("an id").to_owned();
+    let document: Value = serde_json::from_str(&shown(&[&id, "--json"])).expect("JSON");
+    let commands: Vec<&str> =
+        [0, 1].map(|at| document["searches"][0][at]["command"].as_str().expect("a command")).to_vec();
+    assert!(
+        commands[0].starts_with("kiln bisect deb:6.1.0-47-cloud-amd64..deb:6.1.0-50-cloud-amd64 --exec ")
+    );
+    for command in commands {
+        let words = shlex::split(command).expect("words of a shell");
+        place.kiln(words.iter().skip(1)).run_within(crate::support::BUILD).expect(0);
+    }
+    assert_eq!(state(&[]), "verified");
+    let text = shown(&[&id]);
+    for text_of in
+        ["bisected: deb:6.1.0-50-cloud-amd64", "bisected: deb:6.1.0-55-cloud-amd64", "kiln problems close"]
+    {
+        assert!(text.contains(text_of), "{text_of}\n{text}");
+    }
+    place.kiln(["problems", "close", &id]).run().expect(0);
+    let old = ["run", "deb:6.1.0-53-cloud-amd64", "--no-retry", "--exec", crate::support::text(&program)];
+    place.kiln(old).run().expect(1);
+    assert_eq!(state(&["--all"]), "closed", "that kernel was known to have it");
+}

@@ -1,0 +1,183 @@
+//! The searches that a problem asks for: between the kernels where it begins, and between those where it ends.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use kernel::Locator;
+use lab::request::{Request, Selection, words::Words};
+use ledger::{OnKernel, Problem, REQUEST, documents};
+use serde::Deserialize;
+use verdict::problem::{Series, Standing, State};
+
+use crate::bisection::Conclusion;
+use crate::request::{AxisRequest, BisectRequest};
+
+/// The document of a bisection that came to an end.
+const BISECTION: &str = "bisection";
+
+/// The suite of kiln's own cases that has all of them: where `kiln bisect` looks for one.
+const ALL_CASES: &str = "full";
+
+/// A search that tells more of a problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    axis: AxisRequest,
+    /// The kernel that the change is in, as far as sessions show.
+    changed: String,
+    case: String,
+    fixed: bool,
+}
+
+/// A bisection that came to an end.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// The name of its folder.
+    pub folder: String,
+    request: BisectRequest,
+    conclusion: Conclusion,
+}
+
+/// What is read of its document.
+#[derive(Deserialize)]
+struct Concluded {
+    conclusion: Conclusion,
+}
+
+/// All bisections below `root` that came to an end, in the order of their folders' names.
+#[must_use]
+pub fn made(root: &Path) -> Vec<Made> {
+    let requests: Vec<(String, BisectRequest)> = documents(root, REQUEST);
+    let mut concluded: HashMap<String, Concluded> = documents(root, BISECTION).into_iter().collect();
+    let made = |(folder, request)| {
+        let Concluded { conclusion } = concluded.remove(&folder)?;
+        Some(Made { folder, request, conclusion })
+    };
+    requests.into_iter().filter_map(made).collect()
+}
+
+/// Where a problem stands, which may have been bisected.
+#[must_use]
+pub fn standing(problem: &Problem, made: &[Made]) -> Standing {
+    let standing = Standing::of(problem);
+    let is_bisected = |series: &Series| {
+        let found = Search::for_culprit(problem, series).and_then(|search| search.found(made));
+        found.is_some_and(|made| !made.culprits().is_empty())
+    };
+    let has_all = !standing.series.is_empty() && standing.series.iter().all(is_bisected);
+    let state = if standing.state == State::Open && has_all { State::Bisected } else { standing.state };
+    Standing { state, ..standing }
+}
+
+impl Search {
+    /// For the change that brought the problem: from the last kernel of a series without it to the first that has it. None where
+    /// one of them is not known, or nothing lies between them that kiln can walk.
+    #[must_use]
+    pub fn for_culprit(problem: &Problem, series: &Series) -> Option<Self> {
+        Self::between(problem, series.good.as_ref()?, &series.first, false)
+    }
+
+    /// For the change that fixed it: from the last kernel that has it to the first from which on it is gone.
+    #[must_use]
+    pub fn for_fix(problem: &Problem, series: &Series) -> Option<Self> {
+        Self::between(problem, &series.last, series.fixed.as_ref()?, true)
+    }
+
+    fn between(problem: &Problem, first: &OnKernel, last: &OnKernel, fixed: bool) -> Option<Self> {
+        let seen = Some(&problem.first).filter(|seen| !seen.is_boot)?;
+        let axis = axis(first.kernel.parse().ok()?, last.kernel.parse().ok()?)?;
+        Some(Self { axis, changed: last.kernel.clone(), case: seen.case.clone(), fixed })
+    }
+
+    /// The arguments by which kiln is asked for it, as the case ran in a session that asked for `request`; none where
+    /// `kiln bisect` does not run such a case.
+    #[must_use]
+    pub fn words(&self, request: &Request) -> Option<Vec<String>> {
+        let cases = only(request, &self.case)?;
+        let mut words = Words::new("bisect", &self.range()?);
+        words.flag("--fixed", self.fixed);
+        words.machine(request.machine());
+        match &cases {
+            Selection::Suite { suite, patterns } if suite == ALL_CASES => words.each("--case", patterns),
+            cases => words.selection(cases),
+        }
+        Some(words.finish())
+    }
+
+    fn range(&self) -> Option<String> {
+        match &self.axis {
+            AxisRequest::Packages { first, last } => Some(format!("{first}..{last}")),
+            AxisRequest::Commits { tree, first, last, .. } => {
+                Some(format!("git:{}@{first}..{last}", tree.display()))
+            }
+            AxisRequest::Series { .. } | AxisRequest::Parameters { .. } | AxisRequest::Options { .. } => None,
+        }
+    }
+
+    /// The bisection that was this search, if there is one. Its own sessions are known, too: often the two ends have come as
+    /// close as they can, and what it found is the latter of them.
+    #[must_use]
+    pub fn found<'m>(&self, made: &'m [Made]) -> Option<&'m Made> {
+        made.iter().rfind(|made| {
+            let asked = &made.request;
+            let found = || made.culprits().iter().any(|name| self.is_change(name));
+            asked.search.fixed == self.fixed
+                && asked.cases.as_ref().is_some_and(|cases| self.is_of(cases))
+                && (asked.axis == self.axis || found())
+        })
+    }
+
+    /// Whether a bisection calls the kernel so that has the change: by its locator, or by the commit in it.
+    fn is_change(&self, name: &str) -> bool {
+        let commit = self.changed.strip_prefix("git:").and_then(|rest| rest.rsplit_once('@'));
+        self.changed == name || commit.is_some_and(|(_, commit)| commit.starts_with(name))
+    }
+
+    fn is_of(&self, cases: &Selection) -> bool {
+        match cases {
+            Selection::Suite { patterns, .. } => *patterns == [self.case.as_str()],
+            Selection::Program(program) => program.path.file_name().is_some_and(|name| *name == *self.case),
+            Selection::Selftests { .. } => false,
+        }
+    }
+}
+
+impl Made {
+    /// The changes that it found, as people call them; none if it could not tell.
+    #[must_use]
+    pub fn culprits(&self) -> Vec<&str> {
+        match &self.conclusion {
+            Conclusion::Culprits { candidates, .. } => candidates.iter().map(|it| it.name.as_str()).collect(),
+            Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => Vec::new(),
+        }
+    }
+}
+
+/// What runs in a session, as far as it is this case; none where `kiln bisect` cannot run it by itself.
+fn only(request: &Request, case: &str) -> Option<Selection> {
+    let Request::Run(request) = request else { return None };
+    match &request.cases {
+        Selection::Suite { suite, .. } => {
+            let is_own = machine::catalogue::cases().suites.contains(suite);
+            let suite = if is_own { ALL_CASES.to_owned() } else { suite.clone() };
+            Some(Selection::Suite { suite, patterns: vec![case.to_owned()] })
+        }
+        Selection::Program(_) => Some(request.cases.clone()),
+        Selection::Selftests { .. } => None,
+    }
+}
+
+/// What lies between two kernels.
+fn axis(first: Locator, last: Locator) -> Option<AxisRequest> {
+    match (first, last) {
+        (first @ Locator::Deb(_), last @ Locator::Deb(_)) => Some(AxisRequest::Packages { first, last }),
+        (Locator::Git { tree, revision: first }, Locator::Git { tree: other, revision: last })
+            if tree == other =>
+        {
+            Some(AxisRequest::Commits { tree, first, last, paths: Vec::new(), first_parent: false })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
