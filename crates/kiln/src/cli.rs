@@ -24,6 +24,7 @@ mod policy;
 mod problems;
 mod results;
 mod series;
+mod trend;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
@@ -37,6 +38,7 @@ pub(crate) use policy::{IsolationName, Policy};
 pub(crate) use problems::{Problems, ProblemsVerb};
 pub(crate) use results::{Results, ShowRun};
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
+pub(crate) use trend::TrendVerb;
 
 /// Where the help of a verb lists what it prints and keeps.
 const OUTPUT: &str = "Output";
@@ -89,6 +91,9 @@ pub(crate) enum Verb {
     /// Measure what small operations cost on a kernel
     #[command(after_help = help::MEASURE)]
     Measure(Measure),
+    /// Show a figure over the history of kernels, and where it steps
+    #[command(after_help = help::TREND)]
+    Trend(TrendVerb),
     /// Run experiments: lab scripts with machines, disks, networks and loads
     #[command(after_help = help::EXP)]
     Exp(Box<Exp>),

@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trend`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept; [`report_file`]: files with reports
@@ -42,6 +42,7 @@ mod shell;
 mod shell_words;
 mod signals;
 mod terminal;
+mod trend;
 mod units;
 
 use std::process::ExitCode;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         Verb::Bisect(args) => bisect::bisect(args, color),
         Verb::Compare(args) => compare::compare(args, color),
         Verb::Measure(args) => measure::measure(args, color),
+        Verb::Trend(args) => trend::trend(args, color),
         Verb::Exp(args) => exp::exp(args, color),
         Verb::Check(args) => check::check(args, color),
         Verb::Findings(args) => findings::findings(args),

@@ -205,6 +205,15 @@ Examples:
 Failures are one problem if the kernel reported the same defect in the same function, or the same case failed for the same reason \
 but for its numbers. docs/results.md explains the states.";
 
+/// Below the help of `kiln trend`.
+pub(super) const TREND: &str = "\
+Examples:
+  kiln trend 'poll/epoll-wait*' 'deb:6.1.*'                      what was measured, and which kernel made a difference
+  kiln trend 'poll/*' 'deb:6.1.*-cloud-amd64' --measure          measure those kernels first that nobody has
+  kiln trend 'syscall/*' --html trend.html --svg trend.svg       as charts
+
+Counted figures step wherever kiln compare would say worse or better; sampled ones where chance hardly does: docs/comparing.md.";
+
 /// Below the help of `kiln findings`.
 pub(super) const FINDINGS: &str = "\
 Examples:

@@ -89,5 +89,6 @@ mod suites;
 mod support;
 mod survival;
 mod symbols;
+mod trend;
 mod uml;
 mod verdicts;

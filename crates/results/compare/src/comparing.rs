@@ -2,7 +2,7 @@
 
 use lab::prepare::measure::candidates;
 use lab::request::TimedRequest;
-use ledger::{COMPARISON, Figures};
+use ledger::{COMPARISON, Figures, side};
 use measure::{Candidate, Kind, Measurement, Profiling};
 use verdict::{Against, Comparison, compare_exact, explain};
 
@@ -129,9 +129,8 @@ impl Sides<'_> {
 fn keep(comparison: &Comparison, measured: Vec<Measurement>, kept: &Figures) -> Result<(), Error> {
     kept.keep(COMPARISON, comparison)?;
     for (number, one) in measured.into_iter().enumerate() {
-        let name = if number == 0 { "base".to_string() } else { format!("new-{number}") };
         // The comparison has those of what differs; all of them are ten times as long as the rest.
-        kept.keep(&name, &one.without_stacks())?;
+        kept.keep(&side(number), &one.without_stacks())?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! * [`comparing`]: Kernels beside each other; [`conclusion`]: what that comes to
 //! * `earlier`: figures that were measured earlier; `in_boots`: in how many boots instructions are counted
 //! * `turns`: which Kernel is booted next, where each boot is a sample; `experiments`: what an experiment records in it
+//! * [`trends`]: figures that were kept, over the history of kernels
 //! * [`environment`]: where all of this happens, and what is reported meanwhile
 //! * [`error`]: why there are no figures
 
@@ -18,6 +19,7 @@ mod experiments;
 mod in_boots;
 pub mod measuring;
 pub mod request;
+pub mod trends;
 mod turns;
 pub mod words;
 
@@ -28,3 +30,4 @@ pub use environment::{Environment, Progress};
 pub use error::Error;
 pub use measuring::{Measured, measure};
 pub use request::{CalibrateRequest, CompareRequest, SideRequest, SidesRequest};
+pub use trends::TrendsRequest;

@@ -149,6 +149,31 @@ pub fn documents<T: DeserializeOwned>(root: &Path, name: &str) -> Vec<(String, T
     folders.into_iter().filter_map(document).collect()
 }
 
+/// All measurements below `root`, also those of comparisons, the oldest first. What cannot be read is left out.
+#[must_use]
+pub fn measurements(root: &Path) -> Vec<Measurement> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.sort();
+    folders.iter().flat_map(|folder| measurements_in(folder)).collect()
+}
+
+/// Those of one folder, in their order.
+fn measurements_in(folder: &Path) -> Vec<Measurement> {
+    let document = |name: &str| Figures::at(folder.to_owned()).read::<Measurement>(name).ok();
+    if let Some(only) = document(MEASUREMENT) {
+        return vec![only];
+    }
+    let new = (1..).map_while(|number| document(&side(number)));
+    document(&side(0)).into_iter().chain(new).collect()
+}
+
+/// The name of the document of a side of a comparison.
+#[must_use]
+pub fn side(number: usize) -> String {
+    if number == 0 { "base".to_owned() } else { format!("new-{number}") }
+}
+
 /// The measurement that `text` names: `last`, the name of its folder below `root` or the beginning of one, a folder,
 /// or a document.
 ///

@@ -82,6 +82,7 @@ pub use durations::Durations;
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{
     CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, documents, figures_root, measurement,
+    measurements, side,
 };
 pub use journal::{Journal, bisections_root};
 pub use past::{Error as PastError, Past, sessions};

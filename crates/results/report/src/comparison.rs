@@ -23,6 +23,7 @@ mod table;
 
 pub use csv::csv;
 pub use html::html;
+pub(crate) use rows::name;
 pub use table::{Options, table};
 
 /// Writes the whole comparison as one JSON document: its field names are those of [`Comparison`].

@@ -16,6 +16,7 @@
 //! * [`comparison`]: what `kiln compare` prints
 //! * [`measurement`]: what `kiln measure` prints; [`mod@calibration`] with `--calibrate`
 //! * [`Measuring`]: how far measuring is
+//! * [`trend`]: what `kiln trend` prints
 //! * [`bisection`]: what `kiln bisect` prints
 //! * [`Bisecting`]: how far a bisection is
 //! * [`check`](mod@check): what `kiln check` prints
@@ -57,11 +58,13 @@ mod progress;
 mod repeats;
 mod results;
 pub mod safe;
+mod scale;
 pub mod series;
 mod show;
 mod sink;
 mod style;
 mod transcript;
+pub mod trend;
 mod words;
 
 pub use bisecting::Bisecting;

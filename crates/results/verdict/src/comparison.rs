@@ -240,6 +240,15 @@ pub struct Change {
     pub new: Option<u64>,
 }
 
+impl Change {
+    /// The new less the base, in instructions.
+    #[must_use]
+    pub fn difference(&self) -> i64 {
+        let signed = |instructions: Option<u64>| i64::try_from(instructions.unwrap_or(0)).unwrap_or(i64::MAX);
+        signed(self.new).saturating_sub(signed(self.base))
+    }
+}
+
 /// What comparisons of a kernel with itself gave on this machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Noise {

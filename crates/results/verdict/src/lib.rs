@@ -10,6 +10,7 @@
 //! * [`statistics`]: what they stand on
 //! * [`why`](mod@why): the functions that make a difference
 //! * [`bisection`]: which change it was, under doubt
+//! * [`trend`]: a figure over the history of kernels
 //! * [`problem`]: whether later kernels still have a problem
 //! * [`flaky`]: whether a case fails each time, now and then, or never
 
@@ -25,6 +26,7 @@ pub mod problem;
 pub mod recorded;
 pub mod statistics;
 pub mod timed;
+pub mod trend;
 pub mod why;
 
 pub use comparison::{

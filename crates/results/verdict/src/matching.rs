@@ -72,7 +72,7 @@ fn is_within(missing: &[Missing], metric: &str) -> bool {
 }
 
 /// The figures of one Kernel, or why there are none.
-fn side(
+pub(crate) fn side(
     of: &Measurement,
     metric: Option<&Metric>,
     counts: impl Fn(&Boot) -> bool,

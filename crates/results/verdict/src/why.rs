@@ -23,8 +23,8 @@ pub fn why(base: &Detail, new: &Detail, difference: i64) -> Why {
         .filter(|(_, base, new)| base != new)
         .map(|(function, base, new)| Change { function, base, new })
         .collect();
-    changes.sort_by_key(|change| Reverse(size(change).unsigned_abs()));
-    let explained = changes.iter().map(size).fold(0, i64::saturating_add);
+    changes.sort_by_key(|change| Reverse(change.difference().unsigned_abs()));
+    let explained = changes.iter().map(Change::difference).fold(0, i64::saturating_add);
     let stacks = both(&stacks(base), &stacks(new));
     Why {
         functions: changes,
@@ -45,12 +45,6 @@ pub fn explain(against: &mut Against, base: &Measurement, new: &Measurement) {
         let of_both = before.get(name).zip(after.get(name));
         row.why = of_both.map(|(before, after)| why(before, after, difference));
     }
-}
-
-/// The new less the base, in instructions.
-fn size(change: &Change) -> i64 {
-    let signed = |instructions: Option<u64>| i64::try_from(instructions.unwrap_or(0)).unwrap_or(i64::MAX);
-    signed(change.new).saturating_sub(signed(change.base))
 }
 
 type Counted = BTreeMap<String, u64>;

@@ -9,12 +9,6 @@ use crate::safe::safe_line;
 /// Functions that a person is shown without asking for all.
 const LINES: usize = 6;
 
-/// How much more a function executes on the other Kernel.
-pub(super) fn difference(change: &Change) -> i64 {
-    let instructions = |side: Option<u64>| i64::try_from(side.unwrap_or(0)).unwrap_or(i64::MAX);
-    instructions(change.new) - instructions(change.base)
-}
-
 /// What the sum of all leaves open.
 pub(super) fn sum(why: &Why) -> String {
     let rest = match why.unexplained {
@@ -30,7 +24,7 @@ pub(super) fn lines(why: &Why, width: usize, all: bool) -> Vec<String> {
     let mut lines: Vec<String> = why.functions.iter().take(shown).map(line).collect();
     let rest = why.functions.get(shown..).unwrap_or_default();
     if !rest.is_empty() {
-        let changes: i64 = rest.iter().map(difference).fold(0, i64::saturating_add);
+        let changes: i64 = rest.iter().map(Change::difference).fold(0, i64::saturating_add);
         lines.push(aligned(&whole(changes), &format!("{} more (--verbose)", rest.len())));
     }
     let sum = sum(why);
@@ -45,7 +39,7 @@ fn line(change: &Change) -> String {
         (None, _) => "(new)".to_owned(),
         (_, None) => "(gone)".to_owned(),
     };
-    aligned(&whole(difference(change)), &format!("{} {sides}", safe_line(&change.function)))
+    aligned(&whole(change.difference()), &format!("{} {sides}", safe_line(&change.function)))
 }
 
 fn aligned(figure: &str, text: &str) -> String {

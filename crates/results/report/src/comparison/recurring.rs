@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use verdict::{Against, Change, Row};
 
-use super::functions::difference;
 use crate::figures::{percent, whole};
 
 /// Operations in which a function must have changed.
@@ -50,7 +49,7 @@ pub(super) fn recurring(against: &Against) -> Vec<Recurring<'_>> {
 
 impl<'a> Recurring<'a> {
     fn of(change: &'a Change, row: &'a Row) -> Self {
-        let difference = difference(change);
+        let difference = change.difference();
         #[expect(clippy::cast_precision_loss, reason = "a part in percent")]
         let part = 100.0 * difference as f64 / row.base.median.max(1.0);
         Self {

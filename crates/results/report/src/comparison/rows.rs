@@ -50,7 +50,7 @@ pub(super) fn metric(row: &Row) -> String {
 }
 
 /// The name of a verdict in output and documents.
-pub(super) fn name(verdict: Verdict) -> &'static str {
+pub(crate) fn name(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Worse => "worse",
         Verdict::Undecided => "undecided",

@@ -4,7 +4,7 @@
 //! * [`snapshots`]: what each report makes of them
 //! * [`repeats`]: cases that were run more than once
 //! * [`streams`]: sessions at random
-//! * [`transcript`]: sessions of experiments
+//! * [`transcript`]: sessions of experiments; [`trends`]: figures over the history of kernels
 //! * [`comparisons`]: comparisons and measurements that are written down
 //! * [`compare`]: what is printed of them
 //! * [`bisections`]: bisections that are written down
@@ -35,3 +35,4 @@ mod snapshots;
 mod streams;
 mod terminal;
 mod transcript;
+mod trends;

@@ -4,10 +4,11 @@ use maud::{Markup, html};
 use measure::{Kind, Unit};
 use verdict::{Row, Side};
 
-use super::scale::{Scale, band};
+use super::scale::{band, scale};
 use crate::comparison::rows::{metric, name};
 use crate::figures::{difference, figure, interval, percent};
 use crate::html::{Percent, Place, line, short, text};
+use crate::scale::Scale;
 
 /// Heights from top to bottom: the line of the base, the difference, the line of the other, the axis, the end.
 const BASE: u32 = 26;
@@ -35,7 +36,7 @@ struct Lane<'a> {
 /// Draws each boot as a dot, their median as a stroke, the range of counted repetitions as a line, and for times the
 /// interval of the difference as a band.
 pub(super) fn chart(row: &Row, kind: Kind) -> Markup {
-    let scale = Scale::of(row, kind);
+    let scale = scale(row, kind);
     let title = format!(
         "{}: base {}, new {}",
         short(&metric(row)),

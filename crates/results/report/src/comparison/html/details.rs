@@ -121,7 +121,7 @@ fn reasons(why: &Why, room: &mut Room) -> Markup {
 }
 
 fn function(change: &Change) -> Markup {
-    let difference = functions::difference(change);
+    let difference = change.difference();
     let word = match (change.base, change.new) {
         (None, _) => " (new)",
         (_, None) => " (gone)",

@@ -1,0 +1,194 @@
+//! Figures that were kept, over the history of kernels.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use kernel::Locator;
+use lab::request::{FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, Version};
+use lab::suites::select::Pattern;
+use measure::{BOOT, Measurement};
+use script::nearest::nearest;
+use verdict::trend::{Trend, trends as in_history};
+
+use crate::environment::{Environment, Progress};
+use crate::error::Error;
+use crate::measuring::measure;
+
+/// Stands in the name of a metric before what else is counted in an operation.
+const EVENT: char = ':';
+
+/// An operation that takes next to no time.
+const ANY: &str = "syscall/getppid";
+
+/// What figures did over the history of kernels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrendsRequest {
+    /// A pattern for the names of metrics.
+    pub metric: String,
+    /// A pattern for kernels: their release, or one of their locators; all without it.
+    pub kernels: Option<String>,
+}
+
+impl TrendsRequest {
+    /// The trends of what is kept below `root`.
+    ///
+    /// # Errors
+    ///
+    /// When nothing that is kept has such a metric or kernel.
+    pub fn trends(&self, root: &Path) -> Result<Vec<Trend>, Error> {
+        let all = ledger::measurements(root);
+        if all.is_empty() {
+            let text = format!(
+                "no figures in {}: `kiln measure` and `kiln compare` keep some, and --measure measures what is missing",
+                root.display()
+            );
+            return Err(Error::Usage(text));
+        }
+        let of_kernels: Vec<Measurement> = all.iter().filter(|one| self.is_of(one)).cloned().collect();
+        if of_kernels.is_empty() {
+            let known = all.iter().map(|one| one.subject.release.as_str());
+            return Err(unknown("kernel", self.kernels.as_deref().unwrap_or_default(), known));
+        }
+        let names: BTreeSet<&str> = names(&of_kernels).collect();
+        let pattern = Pattern::new(&self.metric);
+        // What else is counted in operations is shown where somebody asks for it.
+        let is_asked = |name: &str| !name.contains(EVENT) || self.metric.contains(EVENT);
+        let wanted: Vec<&str> =
+            names.iter().copied().filter(|name| pattern.matches(name) && is_asked(name)).collect();
+        let found = in_history(&wanted, &of_kernels);
+        if found.is_empty() { Err(unknown("metric", &self.metric, names.into_iter())) } else { Ok(found) }
+    }
+
+    /// Measures those of `kernels` that match and of which nothing is kept below the environment's folder. What cannot be measured is
+    /// a note.
+    ///
+    /// # Errors
+    ///
+    /// When the user asks for something that cannot be, or wants to stop.
+    pub fn measure_missing(
+        &self,
+        kernels: &[Locator],
+        environment: &Environment<'_>,
+        on_event: &mut dyn FnMut(Progress),
+    ) -> Result<(), Error> {
+        let kept = ledger::measurements(&environment.measurements);
+        let pattern = Pattern::new(&self.metric);
+        let is_kept = |kernel: &Locator| {
+            let name = kernel.to_string();
+            let of_kernel =
+                kept.iter().filter(|one| one.subject.kernel == name || one.subject.locator == name);
+            of_kernel.flat_map(|one| &one.metrics).any(|metric| pattern.matches(&metric.name))
+        };
+        for kernel in kernels.iter().filter(|kernel| !is_kept(kernel)) {
+            on_event(Progress::Note(format!("{kernel} is measured")));
+            match measure(&self.measuring(kernel), environment, on_event) {
+                Err(error) if error.is_usage() || error.is_interrupt() => return Err(error),
+                Err(error) => on_event(Progress::Note(format!("{kernel}: {error}"))),
+                Ok(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn measuring(&self, kernel: &Locator) -> MeasureRequest {
+        // What is counted in an operation, and the boot, are measured with any.
+        let operation = self.metric.split(EVENT).next().unwrap_or_default();
+        let operations = if operation == BOOT { ANY } else { operation };
+        MeasureRequest {
+            version: Version,
+            kernel: KernelRequest::named(kernel.clone()),
+            program: None,
+            figures: FiguresRequest { operations: vec![operations.to_owned()], ..FiguresRequest::default() },
+            machine: MachineRequest::default(),
+        }
+    }
+
+    fn is_of(&self, one: &Measurement) -> bool {
+        let Some(pattern) = &self.kernels else { return true };
+        let pattern = Pattern::new(pattern);
+        let subject = &one.subject;
+        [&subject.release, &subject.locator, &subject.kernel].into_iter().any(|name| pattern.matches(name))
+    }
+}
+
+fn names(all: &[Measurement]) -> impl Iterator<Item = &str> {
+    let metrics = all.iter().flat_map(|one| &one.metrics);
+    metrics.filter(|metric| !metric.values.is_empty()).map(|metric| metric.name.as_str())
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let near = nearest(name, known).map(|near| format!("did you mean {near}?"));
+    let hint = near.unwrap_or_else(|| "`kiln trend '*'` shows all".to_owned());
+    Error::Usage(format!("no figures that were kept are of a {what} {name:?}; {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::{Kind, Metric, Subject, Unit, Value};
+
+    use super::*;
+
+    fn keep(root: &Path, folder: &str, name: &str, release: &str, cost: f64) {
+        let value = Value { boot: 0, min: cost, median: cost, max: cost, repetitions: 8, left_out: 0 };
+        let measurement = Measurement {
+            subject: Subject {
+                release: release.to_owned(),
+                locator: format!("deb:{release}"),
+                kernel: format!("deb:{release}"),
+                identity: release.to_owned(),
+                ..Subject::default()
+            },
+            kind: Kind::Exact,
+            procedure: String::new(),
+            boots: Vec::new(),
+            metrics: vec![Metric {
+                name: "poll/wait".to_owned(),
+                about: String::new(),
+                unit: Unit::Instructions,
+                values: vec![value; 3],
+                not_measured: None,
+                detail: None,
+            }],
+            code: std::collections::BTreeMap::new(),
+            notes: Vec::new(),
+        };
+        ledger::Figures::at(root.join(folder)).keep(name, &measurement).expect("writable");
+    }
+
+    fn trends(root: &Path, metric: &str, kernels: Option<&str>) -> Result<Vec<Trend>, Error> {
+        let kernels = kernels.map(str::to_owned);
+        TrendsRequest { metric: metric.to_owned(), kernels }.trends(root)
+    }
+
+    #[test]
+    fn measurements_and_comparisons_have_one_history() {
+        let root = tempfile::tempdir().expect("a directory");
+        keep(root.path(), "2026-11-20T10-00-00Z-1", "measurement", "6.1.0-56-amd64", 1200.0);
+        keep(root.path(), "2026-11-21T10-00-00Z-1", "base", "6.1.0-47-amd64", 1000.0);
+        keep(root.path(), "2026-11-21T10-00-00Z-1", "new-1", "6.1.0-50-amd64", 1000.0);
+        std::fs::write(root.path().join("2026-11-21T10-00-00Z-1/new-2.json"), "{").expect("writable");
+        let found = trends(root.path(), "poll/*", None).expect("known");
+        let series = &found[0].series[0];
+        assert_eq!(
+            series.points.iter().map(|point| point.median).collect::<Vec<_>>(),
+            [1000.0, 1000.0, 1200.0]
+        );
+        assert_eq!(series.steps.iter().map(|step| step.at).collect::<Vec<_>>(), [2]);
+        let some = trends(root.path(), "poll/wait", Some("deb:6.1.0-4*")).expect("known");
+        assert_eq!(some[0].series[0].points.len(), 1);
+    }
+
+    #[test]
+    fn what_was_not_kept_is_one_clear_message() {
+        let root = tempfile::tempdir().expect("a directory");
+        let error = |metric: &str, kernels: Option<&str>| {
+            let error = trends(root.path(), metric, kernels).expect_err("nothing such");
+            assert!(error.is_usage());
+            error.to_string()
+        };
+        assert!(error("poll/wait", None).starts_with("no figures in "));
+        keep(root.path(), "1", "measurement", "6.1.0-56-amd64", 1200.0);
+        assert!(error("poll/wat", None).ends_with("of a metric \"poll/wat\"; did you mean poll/wait?"));
+        assert!(error("poll/wait", Some("6.1.0-57-amd64")).ends_with("did you mean 6.1.0-56-amd64?"));
+    }
+}
