@@ -2,13 +2,11 @@
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use kernel::Locator;
 use kernel::catalogue::State;
-use protocol::Need;
 
 use crate::units;
 
@@ -19,10 +17,12 @@ mod exp;
 mod help;
 mod machine;
 mod mail;
+mod matrix;
 mod measure;
 mod policy;
 mod problems;
 mod results;
+mod run;
 mod series;
 mod trend;
 
@@ -33,10 +33,12 @@ pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
+pub(crate) use matrix::MatrixVerb;
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
 pub(crate) use problems::{Problems, ProblemsVerb};
 pub(crate) use results::{Results, ShowRun};
+pub(crate) use run::Run;
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
 pub(crate) use trend::TrendVerb;
 
@@ -91,6 +93,9 @@ pub(crate) enum Verb {
     /// Measure what small operations cost on a kernel
     #[command(after_help = help::MEASURE)]
     Measure(Measure),
+    /// Test kernels beside each other: run what is missing, and show where cases differ
+    #[command(after_help = help::MATRIX)]
+    Matrix(Box<MatrixVerb>),
     /// Show a figure over the history of kernels, and where it steps
     #[command(after_help = help::TREND)]
     Trend(TrendVerb),
@@ -132,52 +137,6 @@ pub(crate) enum Verb {
         /// The folder
         directory: PathBuf,
     },
-}
-
-/// `kiln run`.
-#[derive(Debug, Args)]
-pub(crate) struct Run {
-    /// deb:VERSION-FLAVOUR, deb:latest-cloud, uml:deb, an image, a tree, git:TREE@REVISION, deb-source:6.12, built:ID or host
-    #[arg(value_name = "KERNEL")]
-    pub(crate) kernel: Locator,
-    #[command(flatten)]
-    pub(crate) build: BuildOptions,
-    #[command(flatten)]
-    pub(crate) choice: Choice,
-    /// Run this program of the host as the only case; arguments for it come after --
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["suite", "kselftest", "case"])]
-    pub(crate) exec: Option<PathBuf>,
-    /// Arguments for the program
-    // clap does not enforce `requires` where the required option is in conflict with one that is given.
-    #[arg(last = true, requires = "exec", conflicts_with_all = ["suite", "kselftest", "case"], value_name = "ARGUMENT")]
-    pub(crate) arguments: Vec<String>,
-    /// What each case or the program needs, such as disk=512M,cpus=2,module=kvm,program=fio; may be given more than once
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub(crate) need: Vec<Need<String>>,
-    /// Time limit of every case instead of its own, such as 30s or 5m
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
-    pub(crate) case_timeout: Option<Duration>,
-    #[command(flatten)]
-    pub(crate) policy: Policy,
-    #[command(flatten)]
-    pub(crate) machine: MachineOptions,
-    #[command(flatten)]
-    pub(crate) user_space: UserSpaceOptions,
-    /// Keep the memory of a kernel that crashes or hangs in QEMU: cases/NAME.vmcore with the results
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) dump: bool,
-    /// What to print on standard output
-    #[arg(long, value_enum, default_value = "human", help_heading = OUTPUT)]
-    pub(crate) format: Format,
-    /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
-    pub(crate) results: Option<PathBuf>,
-    /// Show the output of programs as they write it, including those that pass
-    #[arg(long, short, help_heading = OUTPUT)]
-    pub(crate) verbose: bool,
-    /// Print the plan and the machine's command line and stop
-    #[arg(long, help_heading = OUTPUT)]
-    pub(crate) dry_run: bool,
 }
 
 /// `kiln build`.

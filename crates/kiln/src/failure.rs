@@ -82,6 +82,7 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
             || cause.is::<clap::Error>()
             || cause.downcast_ref::<compare::Error>().is_some_and(compare::Error::is_usage)
             || cause.downcast_ref::<bisect::Error>().is_some_and(bisect::Error::is_usage)
+            || cause.downcast_ref::<matrix::Error>().is_some_and(matrix::Error::is_usage)
             || cause.downcast_ref::<check::Error>().is_some_and(check::Error::is_usage)
             || cause.downcast_ref::<outbox::Error>().is_some_and(outbox::Error::is_usage)
             || cause.downcast_ref::<prepare::Error>().is_some_and(prepare::Error::is_usage)

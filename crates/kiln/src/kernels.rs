@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use kernel::Store;
-use kernel::catalogue::{Catalogue, State};
+use kernel::catalogue::{Catalogue, Entry, State};
 use lab::suites::select::Pattern;
 
 use crate::cli::{Kernels, KernelsVerb, Prune};
@@ -45,6 +45,15 @@ fn list(args: &Kernels, color: bool, interrupt: &AtomicBool) -> Result<u8> {
         false => report::kernels_table(&entries, width, color, out),
     })?;
     Ok(0)
+}
+
+/// All that can be run at once.
+pub(crate) fn offered() -> Vec<Entry> {
+    // An interrupt simply ends a list.
+    let never = AtomicBool::new(false);
+    let Catalogue { mut entries, .. } = in_context(&never, Catalogue::list);
+    entries.retain(|entry| entry.state != State::Source);
+    entries
 }
 
 fn prune(args: &Prune, interrupt: &AtomicBool) -> Result<u8> {

@@ -1,18 +1,15 @@
 //! `kiln trend`: a figure over the history of kernels.
 
-use std::sync::atomic::AtomicBool;
-
 use anyhow::Result;
 use compare::TrendsRequest;
 use judge::exit::INTERRUPTED;
 use kernel::Locator;
-use kernel::catalogue::{Catalogue, State};
 use lab::suites::select::Pattern;
 
 use crate::cli::TrendVerb;
 use crate::failure::WrongUsage;
 use crate::figures::{looking_on, width};
-use crate::find::in_context;
+use crate::kernels::offered;
 use crate::listeners::standard_output;
 use crate::report_file::{check, write};
 use crate::shell_words::this_call;
@@ -23,7 +20,7 @@ pub(crate) fn trend(args: &TrendVerb, color: bool) -> Result<u8> {
     let root = args.results.clone().unwrap_or_else(ledger::figures_root);
     let request = TrendsRequest { metric: args.metric.clone(), kernels: args.kernels.clone() };
     if let Some(pattern) = args.kernels.as_deref().filter(|_| args.measure) {
-        let kernels = offered(pattern)?;
+        let kernels = matching(pattern)?;
         let measured = looking_on((root.clone(), false), color, |environment, on_event| {
             request.measure_missing(&kernels, environment, on_event)
         })?;
@@ -49,12 +46,10 @@ pub(crate) fn trend(args: &TrendVerb, color: bool) -> Result<u8> {
 }
 
 /// The kernels of `kiln kernels` that match, those that came out first before the others.
-fn offered(pattern: &str) -> Result<Vec<Locator>> {
+fn matching(pattern: &str) -> Result<Vec<Locator>> {
     let compiled = Pattern::new(pattern);
-    // An interrupt simply ends a list.
-    let never = AtomicBool::new(false);
-    let Catalogue { mut entries, .. } = in_context(&never, Catalogue::list);
-    entries.retain(|entry| entry.state != State::Source && compiled.matches(&entry.locator));
+    let mut entries = offered();
+    entries.retain(|entry| compiled.matches(&entry.locator));
     entries.sort_by(|a, b| kernel::version::compare(&a.version, &b.version));
     if entries.is_empty() {
         let text = format!("no kernel matches {pattern:?}: `kiln kernels` lists all");

@@ -205,6 +205,18 @@ Examples:
 Failures are one problem if the kernel reported the same defect in the same function, or the same case failed for the same reason \
 but for its numbers. docs/results.md explains the states.";
 
+/// Below the help of `kiln matrix`.
+pub(super) const MATRIX: &str = "\
+Examples:
+  kiln matrix 'deb:6.1.*' --flavour cloud              smoke on all cloud kernels of a series
+  kiln matrix 'deb:6.1.*-cloud-amd64' --suite full -j2 --html matrix.html
+  kiln matrix deb:6.1.0-56-amd64 --params '' 'slub_debug=FZP'
+  kiln matrix 'deb:6.1.*' --show                       what is known already, without running anything
+
+A session that an earlier call ran with the same kernel, parameters and kiln is not run again. Rows that are alike are one; those that \
+differ between neighbouring kernels come first: docs/results.md. Exit codes: 0 all well, 1 a kernel is at fault, 3 something is broken or \
+missing, 130 interrupted: the same command goes on.";
+
 /// Below the help of `kiln trend`.
 pub(super) const TREND: &str = "\
 Examples:

@@ -68,6 +68,7 @@ mod kvm;
 mod liars;
 mod ltp;
 mod mails;
+mod matrix;
 mod measure;
 mod measured;
 mod measured_roots;

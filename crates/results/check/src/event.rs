@@ -1,6 +1,7 @@
 //! What is reported while patches are checked.
 
 use kernel::News;
+use ledger::SessionNews;
 
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +12,15 @@ pub enum Progress {
     Known(String),
     /// Worth knowing.
     Note(String),
+}
+
+impl From<SessionNews> for Progress {
+    fn from(news: SessionNews) -> Self {
+        match news {
+            SessionNews::Working(text) => Self::Working(text),
+            SessionNews::Note(text) => Self::Note(text),
+        }
+    }
 }
 
 impl From<News<'_>> for Progress {

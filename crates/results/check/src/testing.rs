@@ -3,14 +3,13 @@
 use judge::Run;
 use kernel::Kernel;
 use lab::event::Session;
-use lab::prepare::{self, Execution};
+use lab::prepare;
 use lab::request::{KernelRequest, Selection};
-use lab::{Event, Listener, Prepared, RunRequest, Waiting};
-use ledger::{Budget, Hold, Recorder};
+use lab::{Prepared, RunRequest, Waiting};
+use ledger::{Hold, KeptSession, Place, run_session};
 
 use crate::Error;
 use crate::environment::{Emit, Environment};
-use crate::event::Progress;
 use crate::request::CheckRequest;
 
 /// What ran on a kernel.
@@ -44,46 +43,9 @@ pub(crate) fn test(
         let waiting = Waiting { interrupt, progress };
         Prepared::new(&wanted, &mut prepare::Context { backend: environment.backend, waiting })
     })?;
-    let session = prepared.session()?;
-    let machines = prepared.machines(environment.backend)?;
-    for note in Budget::Sessions.make_room(&environment.sessions) {
-        emit(Progress::Note(note));
-    }
-    let recorder = Recorder::create(&environment.sessions, &session.stamp())?;
-    let name = recorder.directory().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    hold.add(&name)?;
-    prepared.program().map_or(Ok(()), |program| recorder.keep_program(program))?;
-    let Session { suite, machine, command, .. } = session.clone();
-    let options = prepared.options().options;
-    let execution =
-        Execution { machines: &machines, options, golden: None, interrupt: environment.interrupt };
-    let mut listener = Collecting { recorder, total: session.cases.len(), runs: Vec::new(), emit };
-    let done = prepared.run(session, execution, &mut listener);
-    let Collecting { recorder, runs, .. } = listener;
-    recorder.finish()?;
-    done?;
+    let Environment { backend, sessions, interrupt, .. } = environment;
+    let place = Place { backend: *backend, sessions, hold, interrupt };
+    let kept = run_session::<Error>(&prepared, place, &mut |news| emit(news.into()))?;
+    let KeptSession { name, session: Session { suite, machine, command, .. }, runs } = kept;
     Ok(Tested { session: name, suite, machine, command, runs })
-}
-
-/// Records a session and keeps its Runs.
-struct Collecting<'e> {
-    recorder: Recorder,
-    total: usize,
-    runs: Vec<Run>,
-    emit: Emit<'e>,
-}
-
-impl Listener for Collecting<'_> {
-    fn on_event(&mut self, event: &Event) {
-        self.recorder.on_event(event);
-        match event {
-            Event::Booting { .. } => (self.emit)(Progress::Working("booting".to_owned())),
-            Event::Started { case, .. } => {
-                let (done, total) = (self.runs.len(), self.total);
-                (self.emit)(Progress::Working(format!("running {case} ({done} of {total} done)")));
-            }
-            Event::Finished(run) => self.runs.push(Run::clone(run)),
-            _ => {}
-        }
-    }
 }

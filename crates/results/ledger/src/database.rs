@@ -5,8 +5,9 @@
 //!
 //! * `schema`: its tables, and how those of an earlier kiln become these
 //! * `take_in`: from a folder to rows; `rescue`: what a damaged file still holds
-//! * [`query`]: from what is asked to Runs; `problems`: from Runs to problems
+//! * [`query`]: from what is asked to Runs; `problems`: from Runs to problems; [`cells`]: what ran on which kernel
 
+mod cells;
 mod problems;
 mod query;
 mod rescue;
@@ -22,6 +23,7 @@ use thiserror::Error;
 
 use crate::past::{Past, sessions};
 
+pub use cells::Tested;
 pub use problems::named;
 pub use query::{Found, KnownRun, RunsQuery};
 

@@ -66,6 +66,7 @@ mod durations;
 mod experiments;
 mod figures;
 mod journal;
+mod kept_session;
 mod past;
 mod problem;
 mod recall;
@@ -77,7 +78,7 @@ mod wanted;
 
 pub use budget::{Budget, Hold};
 pub use carried_out::{KeptRun, carry_out};
-pub use database::{Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery, named};
+pub use database::{Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery, Tested, named};
 pub use durations::Durations;
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{
@@ -85,6 +86,7 @@ pub use figures::{
     measurements, side,
 };
 pub use journal::{Journal, bisections_root};
+pub use kept_session::{KeptSession, Place, SessionNews, run_session};
 pub use past::{Error as PastError, Past, sessions};
 pub use problem::{Closing, OnKernel, Problem, Sighting};
 pub use recall::{Error as RecallError, Recalled, recall, shows};

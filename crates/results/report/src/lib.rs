@@ -16,7 +16,7 @@
 //! * [`comparison`]: what `kiln compare` prints
 //! * [`measurement`]: what `kiln measure` prints; [`mod@calibration`] with `--calibrate`
 //! * [`Measuring`]: how far measuring is
-//! * [`trend`]: what `kiln trend` prints
+//! * [`trend`]: what `kiln trend` prints; [`mod@matrix`]: what `kiln matrix` prints
 //! * [`bisection`]: what `kiln bisect` prints
 //! * [`Bisecting`]: how far a bisection is
 //! * [`check`](mod@check): what `kiln check` prints
@@ -49,6 +49,7 @@ mod junit;
 pub mod kernels;
 mod ktap;
 mod live;
+pub mod matrix;
 pub mod measurement;
 mod measuring;
 mod plain;

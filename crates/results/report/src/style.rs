@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use judge::Outcome;
+use matrix::Light;
 use verdict::Verdict;
 use verdict::problem::State;
 
@@ -28,6 +29,15 @@ pub(crate) fn of_verdict(verdict: Verdict) -> Style {
         Verdict::Undecided => AnsiColor::Yellow.on_default(),
         Verdict::Better => AnsiColor::Green.on_default(),
         Verdict::Same => DIM,
+    }
+}
+
+/// The colour of a cell of a matrix.
+pub(crate) fn of_light(light: Light) -> Style {
+    match light {
+        Light::Green => AnsiColor::Green.on_default(),
+        Light::Amber => AnsiColor::Yellow.on_default(),
+        Light::Red => AnsiColor::Red.on_default().bold(),
     }
 }
 

@@ -75,7 +75,7 @@ pub struct KnownRun {
 const NAMED_MAX: usize = 10_000;
 
 /// The tables of a query.
-const TABLES: &str = "FROM run JOIN session ON run.session = session.name";
+pub(super) const TABLES: &str = "FROM run JOIN session ON run.session = session.name";
 
 /// What a pattern for kernels is held against.
 const KERNEL: [&str; 3] = ["session.release", "session.locator", "session.kernel"];
@@ -174,7 +174,7 @@ fn glob(pattern: &str) -> String {
     pattern.replace('[', "[[]")
 }
 
-fn run(row: &Row<'_>) -> rusqlite::Result<KnownRun> {
+pub(super) fn run(row: &Row<'_>) -> rusqlite::Result<KnownRun> {
     let micros = u64::try_from(row.get::<_, i64>(11)?).unwrap_or(0);
     Ok(KnownRun {
         session: row.get(0)?,

@@ -115,7 +115,7 @@ fn insert(
     transaction
         .prepare_cached(
             "INSERT INTO session VALUES (:name, :started, :version, :locator, :kernel, :release, :identity, :machine,
-                :suite, :content, :has_ended, :changed)",
+                :suite, :content, :has_ended, :changed, :parameters)",
         )?
         .execute(named_params! {
             ":name": name,
@@ -130,6 +130,7 @@ fn insert(
             ":content": session.content,
             ":has_ended": seen.has_ended,
             ":changed": seen.changed,
+            ":parameters": session.request.as_ref().map(lab::Request::parameters).unwrap_or_default(),
         })?;
     for run in runs {
         insert_run(&transaction, name, run)?;

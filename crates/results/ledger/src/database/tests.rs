@@ -5,6 +5,7 @@ use judge::Outcome;
 use proptest::prelude::*;
 
 use super::*;
+use crate::database::cells::Tested;
 use crate::past::tests::{keep, keep_session, session};
 use crate::problem::{Closing, OnKernel, Problem};
 
@@ -238,6 +239,7 @@ fn on_kernel(root: &Path, release: &str, hour: u32, runs: &[(&str, Outcome)]) {
     let mut session = session(&format!("deb:{release}"));
     session.started = format!("2026-11-21T{hour:02}:00:00Z").parse().expect("a time");
     session.release = Some(release.to_owned());
+    session.kernel = session.locator.clone();
     keep_session(root, session, runs, Some(false));
 }
 
@@ -322,7 +324,7 @@ fn a_ledger_of_the_first_version_is_read_again() {
     let connection = Connection::open(&path).expect("a database");
     connection
         .execute_batch(
-            "DROP INDEX run_by_signature; DROP TABLE closing; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
+            "DROP INDEX session_by_kernel; DROP INDEX run_by_signature; DROP TABLE closing; ALTER TABLE session DROP COLUMN parameters; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
         )
         .expect("as it was");
     drop(connection);
@@ -340,4 +342,43 @@ fn nothing_is_noted_where_nothing_can_be_written() {
     let problem = ledger.problems().expect("an answer").swap_remove(0);
     let error = ledger.reopen(&problem).expect_err("refused").to_string();
     assert!(error.ends_with("cannot be written, so that nothing can be noted there"), "{error}");
+}
+
+#[test]
+fn the_latest_run_of_a_case_on_a_kernel_counts() {
+    let root = tempfile::tempdir().expect("a directory");
+    on_kernel(root.path(), "6.1.0-47-amd64", 1, &[("a", Outcome::Fail), ("b", Outcome::Pass)]);
+    on_kernel(root.path(), "6.1.0-47-amd64", 2, &[("a", Outcome::Pass)]);
+    on_kernel(root.path(), "6.1.0-50-amd64", 3, &[("a", Outcome::Crash)]);
+    on_kernel(root.path(), "6.12.1-amd64", 4, &[("a", Outcome::Crash)]);
+    let mut ledger = open(root.path());
+    let kernels = ["deb:6.1.0-47-amd64", "deb:6.1.0-50-amd64", "deb:none"].map(str::to_owned);
+    let latest = ledger.latest("x", &kernels, "").expect("an answer");
+    let mut lines: Vec<String> =
+        latest.iter().map(|run| format!("{} {} {}", run.kernel, run.case, run.outcome.name())).collect();
+    lines.sort();
+    assert_eq!(
+        lines,
+        ["deb:6.1.0-47-amd64 a pass", "deb:6.1.0-47-amd64 b pass", "deb:6.1.0-50-amd64 a crash"]
+    );
+    assert!(ledger.latest("y", &kernels, "").expect("an answer").is_empty());
+    assert!(ledger.latest("x", &kernels, "nokaslr").expect("an answer").is_empty());
+
+    let whole = |cases: &[&str], content: &str| {
+        let cases: Vec<String> = cases.iter().map(|&case| case.to_owned()).collect();
+        let tested = Tested { suite: "x", content, parameters: "", cases: &cases };
+        ["deb:6.1.0-47-amd64", "deb:6.1.0-50-amd64"]
+            .map(|kernel| ledger.has(kernel, &tested).expect("an answer"))
+    };
+    assert_eq!(whole(&["a"], ""), [true, true]);
+    assert_eq!(whole(&["a", "b"], ""), [true, false], "the older session had both");
+    assert_eq!(whole(&["a"], "another agent"), [false, false]);
+    on_kernel(root.path(), "6.1.0-50-amd64", 5, &[("boot", Outcome::Crash)]);
+    let ledger = open(root.path());
+    let cases = ["a".to_owned(), "b".to_owned()];
+    let tested = Tested { suite: "x", content: "", parameters: "", cases: &cases };
+    assert!(
+        ledger.has("deb:6.1.0-50-amd64", &tested).expect("an answer"),
+        "it will not come up the next time"
+    );
 }

@@ -11,7 +11,7 @@
 //! * [`bisection`]: what is printed of them
 //! * [`bisecting`]: how their progress is shown
 //! * [`mod@series`]: patch series; [`checks`]: what came of checking them
-//! * [`problems`]: identical failures
+//! * [`problems`]: identical failures; [`matrices`]: kernels beside each other
 //! * [`ktap_reader`]: KTAP as the kernel's document has it
 //! * [`ktap`], [`junit`], [`terminal`], [`errors`]: what must hold for every session
 
@@ -27,6 +27,7 @@ mod errors;
 mod junit;
 mod ktap;
 mod ktap_reader;
+mod matrices;
 mod problems;
 mod repeats;
 mod series;

@@ -1,0 +1,77 @@
+//! `kiln matrix`: kernels beside each other.
+
+use serde_json::Value;
+
+use crate::support::{COMPLETE, Done, KERNEL, Place, text};
+
+/// A folder of programs, one of which fails on one kernel.
+fn suite(place: &Place) -> String {
+    std::fs::create_dir(place.path().join("suite")).expect("writable");
+    place.script("suite/fine", "true");
+    place.script("suite/planted", "case $(uname -r) in *cloud*) exit 1; esac");
+    text(&place.path().join("suite")).to_owned()
+}
+
+fn matrix(place: &Place, arguments: &[&str]) -> Done {
+    place.kiln([&["matrix"], arguments].concat()).run()
+}
+
+#[test]
+fn what_is_missing_is_run_once_and_what_differs_stands_out() {
+    let place = Place::new();
+    let suite = suite(&place);
+    let asked = [COMPLETE, KERNEL, "--suite", &suite, "--json"];
+    let first = matrix(&place, &asked).expect(1);
+    let grids: Value = serde_json::from_str(&first.stdout).expect("JSON");
+    let grid = &grids[0];
+    let outcomes = |row: usize| {
+        let cells = grid["rows"][row]["cells"].as_array().expect("cells").iter();
+        cells.map(|cell| cell["outcome"].as_str().unwrap_or("none").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (&grid["rows"][0]["case"], outcomes(0)),
+        (&"fine".into(), vec!["pass".to_owned(); 2]),
+        "{grid:#}"
+    );
+    assert_eq!(outcomes(1), ["pass", "fail"]);
+    assert_eq!(grid["groups"][0]["light"], "red");
+    let sessions = || std::fs::read_dir(place.path().join("state/kiln/runs")).expect("kept").flatten();
+    let count = || sessions().filter(|entry| entry.path().is_dir()).count();
+    assert_eq!(count(), 2);
+    assert_eq!(matrix(&place, &asked).expect(1).stdout, first.stdout, "the ledger has all");
+    assert_eq!(count(), 2);
+    // A program that is another one has not been tested.
+    place.script("suite/planted", "true");
+    let page = place.path().join("m.html");
+    let page_option = ["--html", text(&page)];
+    let again = matrix(&place, &[&asked[..4], &page_option].concat()).expect(0);
+    assert_eq!(count(), 4);
+    assert!(
+        again.stdout.contains("2 cases on 2 kernels; 0 differ between kernels, 0 fail"),
+        "{}",
+        again.stdout
+    );
+    assert!(std::fs::read_to_string(&page).expect("written").contains("Matrix of suite"));
+}
+
+#[test]
+fn what_makes_no_matrix_is_one_clear_message() {
+    let place = Place::new();
+    for (arguments, message) in [
+        (&["deb:7.*"][..], "no kernel matches \"deb:7.*\": `kiln kernels` lists all"),
+        (&["deb:6.1.*", "--flavour", "mad"], "no kernel matches \"deb:6.1.*\""),
+        (&[KERNEL, "--suite", "smok"], "unknown suite \"smok\""),
+        (&[KERNEL, "--case", "pipe/ful"], "no case of suite smoke matches"),
+        (&[], "<KERNEL>"),
+        (&[KERNEL, "--html", "/nonexistent/m.html"], "--html /nonexistent/m.html"),
+    ] {
+        let done = matrix(&place, arguments).expect(2);
+        assert!(done.stderr.contains(message), "{arguments:?}: {}", done.stderr);
+    }
+    let nothing = matrix(&place, &[KERNEL, "--show"]).expect(0);
+    assert!(
+        nothing.stdout.contains("smoke: 0 cases on 1 kernel, 1 of 1 columns not tested"),
+        "{}",
+        nothing.stdout
+    );
+}

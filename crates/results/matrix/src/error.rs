@@ -1,0 +1,52 @@
+//! Why there is no matrix.
+
+use thiserror::Error;
+
+/// Why there is no matrix.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// What runs, or its machine, cannot be had.
+    #[error(transparent)]
+    Prepare(#[from] lab::prepare::Error),
+    /// A machine cannot be started.
+    #[error(transparent)]
+    Machine(#[from] machine::Error),
+    /// Results cannot be kept.
+    #[error(transparent)]
+    Keep(#[from] ledger::Error),
+    /// Results cannot be asked for.
+    #[error(transparent)]
+    Ledger(#[from] ledger::LedgerError),
+    /// The user wants to stop.
+    #[error("interrupted: the same command goes on with what is missing")]
+    Interrupted,
+}
+
+impl Error {
+    /// Whether the user wants to stop.
+    #[must_use]
+    pub fn is_interrupt(&self) -> bool {
+        match self {
+            Self::Interrupted => true,
+            Self::Prepare(error) => error.is_interrupt(),
+            Self::Machine(_) | Self::Keep(_) | Self::Ledger(_) => false,
+        }
+    }
+
+    /// Whether the other sessions of a matrix would meet it, too.
+    pub(crate) fn concerns_all(&self) -> bool {
+        let is_of_ledger = matches!(self, Self::Keep(_) | Self::Ledger(_));
+        is_of_ledger || self.is_usage() || self.is_interrupt()
+    }
+
+    /// Whether the user asked for something that cannot be.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Prepare(error) => error.is_usage(),
+            Self::Machine(error) => error.is_usage(),
+            Self::Ledger(error) => error.is_usage(),
+            Self::Keep(_) | Self::Interrupted => false,
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Kernels beside each other: what is missing is run, and what differs stands out.
+//!
+//! * [`request`]: kernels and kernel parameters, suites, a machine
+//! * [`fill`](mod@fill): runs what the ledger has not; [`environment`]: where, and who hears of it
+//! * [`grid`]: what the ledger has, a row for each case; [`cell`]: what a case came to on a kernel
+//! * [`groups`](mod@groups): rows that are alike are one, and those with a difference between neighbours come first
+//! * [`error`]: why there is no matrix
+
+pub mod cell;
+pub mod environment;
+pub mod error;
+pub mod fill;
+pub mod grid;
+pub mod groups;
+pub mod request;
+
+pub use cell::{Cell, Light, Mark};
+pub use environment::{Environment, Progress};
+pub use error::Error;
+pub use fill::fill;
+pub use grid::{Column, Grid, Row};
+pub use groups::{Group, groups};
+pub use request::MatrixRequest;
