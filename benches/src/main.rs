@@ -18,7 +18,7 @@
 //! * [`reproducer`]: the loop of who edits a program and runs it
 //! * [`roots`]: what a user space costs; [`mod@wires`]: what a segment costs
 //! * [`checking`]: what a check of a patch costs, beside make and a boot
-//! * [`mails`]: what reading them costs, beside b4
+//! * [`mails`]: what reading them costs, beside b4; [`ledger`]: what questions about earlier Runs cost
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -34,6 +34,7 @@ mod compiler;
 mod floor;
 mod host;
 mod kiln;
+mod ledger;
 mod mails;
 mod memory;
 mod planted;
@@ -69,6 +70,9 @@ const CHECKS: usize = 3;
 
 /// Asks for nothing but the figures of comparisons.
 const COMPARING: &str = "comparing";
+
+/// Asks for nothing but the figures of the ledger.
+const LEDGER: &str = "ledger";
 
 /// Asks for nothing but the figures of mails.
 const MAILS: &str = "mails";
@@ -108,6 +112,7 @@ fn run() -> Result<bool> {
     let running = match argument.as_deref() {
         Some(CHECKING) => return checks(),
         Some(COMPARING) => true,
+        Some(LEDGER) => return asking(&kiln, ROUNDS),
         Some(MAILS) => return reading(ROUNDS),
         Some(MEMORY) => return memory(&kiln),
         Some(WIRES) => return wires(&kiln, ROUNDS),
@@ -115,12 +120,14 @@ fn run() -> Result<bool> {
         Some(text) => cases(
             &kiln,
             &plan,
-            text.parse().context("usage: bench [ROUNDS|checking|comparing|mails|memory|roots|wires]")?,
+            text.parse()
+                .context("usage: bench [ROUNDS|checking|comparing|ledger|mails|memory|roots|wires]")?,
         )?,
         None => {
             cases(&kiln, &plan, ROUNDS)?
                 & memory(&kiln)?
                 & reading(ROUNDS)?
+                & asking(&kiln, ROUNDS)?
                 & user_spaces(&kiln, ROUNDS)?
                 & wires(&kiln, ROUNDS)?
                 & checks()?
@@ -145,6 +152,11 @@ fn print((times, promises): &(String, Vec<Promise>)) -> bool {
 /// What reading mails takes.
 fn reading(rounds: usize) -> Result<bool> {
     Ok(print(&mails::measure(rounds)?))
+}
+
+/// What questions about earlier Runs take.
+fn asking(kiln: &Kiln, rounds: usize) -> Result<bool> {
+    Ok(print(&ledger::measure(kiln.locator(), rounds)?))
 }
 
 /// What clones take in memory.

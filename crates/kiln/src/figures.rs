@@ -95,7 +95,12 @@ pub(crate) fn looking_on<T>(
     let mut measuring = None;
     let done = work(&environment, &mut |progress| match progress {
         Progress::Preparing(text) => preparing.iter_mut().for_each(|line| line.show(&text)),
-        Progress::Note(text) => preparing.iter_mut().for_each(|line| line.note(&text)),
+        Progress::Note(text) => match (&mut preparing, &mut measuring) {
+            (Some(line), _) => line.note(&text),
+            (None, shown) => shown.iter_mut().for_each(|it: &mut Measuring<Stderr>| {
+                it.on_event(&measure::Progress::Note(text.clone()));
+            }),
+        },
         Progress::Measuring(progress) => {
             // Its line is taken away first.
             preparing = None;

@@ -51,7 +51,8 @@ fn list(args: &Kernels, color: bool, interrupt: &AtomicBool) -> Result<u8> {
 pub(crate) fn offered() -> Vec<Entry> {
     // An interrupt simply ends a list.
     let never = AtomicBool::new(false);
-    let Catalogue { mut entries, .. } = in_context(&never, Catalogue::list);
+    let Catalogue { mut entries, notes } = in_context(&never, Catalogue::list);
+    notes.iter().for_each(|note| complain(note));
     entries.retain(|entry| entry.state != State::Source);
     entries
 }

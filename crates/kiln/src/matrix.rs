@@ -1,6 +1,9 @@
 //! `kiln matrix`: kernels beside each other.
 
-use ::matrix::{Environment, Grid, Light, MatrixRequest, Progress, fill, groups};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use ::matrix::{Environment, Error, Filled, Grid, Light, MatrixRequest, Progress, fill, groups, known};
 use anyhow::{Context, Result};
 use judge::exit::{BROKEN, INTERRUPTED};
 use kernel::Locator;
@@ -10,7 +13,7 @@ use lab::request::Selection;
 use lab::suites::select::Pattern;
 
 use crate::cli::MatrixVerb;
-use crate::failure::WrongUsage;
+use crate::failure::{WrongUsage, complain};
 use crate::kernels::offered;
 use crate::listeners::standard_output;
 use crate::report_file::{check, write};
@@ -23,30 +26,24 @@ pub(crate) fn matrix(args: &MatrixVerb, color: bool) -> Result<u8> {
     check([("--html", &args.html)])?;
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
     let request = args.request()?;
-    let mut suites = args.suite.clone();
-    let mut failed = 0;
-    if !args.show {
+    let (grids, failed) = if args.show {
+        let mut ledger = opened(&root)?;
+        let grids = known(&request, &mut ledger)?;
+        ledger.notes.iter().for_each(|note| complain(note));
+        (grids, 0)
+    } else {
         let interrupt = signals::interrupt_flag().context("signals")?;
-        let environment =
-            Environment { backend: &HostBackend, interrupt: &interrupt, sessions: root.clone() };
-        let mut line = terminal::Progress::new();
-        let filled = fill(&request, &environment, &mut |progress| match progress {
-            Progress::Working(text) => line.show(&text),
-            Progress::Known(text) | Progress::Note(text) => line.note(&text),
-        });
-        drop(line);
-        match filled {
-            Err(error) if error.is_interrupt() => return Ok(INTERRUPTED),
+        match filled(&request, root, &interrupt) {
+            Err(error) if error.is_interrupt() => {
+                complain(&error.to_string());
+                return Ok(INTERRUPTED);
+            }
             filled => {
-                let filled = filled?;
-                failed = filled.failed;
-                suites = filled.suites;
+                let Filled { grids, failed } = filled?;
+                (grids, failed)
             }
         }
-    }
-    let mut ledger = opened(&root)?;
-    let grid = |suite: &String| Grid::read(&mut ledger, suite, &request.kernels, &request.parameters);
-    let grids = suites.iter().map(grid).collect::<Result<Vec<Grid>, _>>()?;
+    };
     standard_output(|out| {
         if args.json {
             report::matrix::json(&grids, out)
@@ -60,13 +57,24 @@ pub(crate) fn matrix(args: &MatrixVerb, color: bool) -> Result<u8> {
     Ok(exit_code(&grids, failed))
 }
 
-/// 1 if a case fails anywhere, 3 if something is broken or missing.
+/// Runs what is missing.
+fn filled(request: &MatrixRequest, sessions: PathBuf, interrupt: &AtomicBool) -> Result<Filled, Error> {
+    let environment = Environment { backend: &HostBackend, interrupt, sessions };
+    let mut line = terminal::Progress::new();
+    fill(request, &environment, &mut |progress| match progress {
+        Progress::Working(text) => line.show(&text),
+        Progress::Known(text) | Progress::Note(text) => line.note(&text),
+    })
+}
+
+/// 1 if a case fails anywhere, 3 if something is uncertain or missing.
 fn exit_code(grids: &[Grid], failed: usize) -> u8 {
     let lights = grids.iter().flat_map(groups).map(|group| group.light);
+    let is_missing = |grid: &Grid| (0..grid.columns.len()).any(|column| !grid.is_tested(column));
     match lights.max() {
         Some(Light::Red) => 1,
         Some(Light::Amber) => BROKEN,
-        _ if failed > 0 => BROKEN,
+        _ if failed > 0 || grids.iter().any(is_missing) => BROKEN,
         _ => 0,
     }
 }

@@ -67,15 +67,18 @@ fn show(root: &Path, problem: &Problem, json: bool, color: bool) -> Result<()> {
     let made = made(&ledger::bisections_root());
     let standing = standing(problem, &made);
     let request = request(root, problem);
-    let shown = ShownProblem { problem, standing: &standing, request: request.as_ref(), made: &made };
+    let request = request.as_ref().map(|(request, case)| (request, case.as_str()));
+    let shown = ShownProblem { problem, standing: &standing, request, made: &made };
     standard_output(|out| if json { shown.json(out) } else { shown.text(color, out) })?;
     Ok(())
 }
 
-/// What a session was asked that shows it, if the folder of one is still there.
-fn request(root: &Path, problem: &Problem) -> Option<Request> {
-    let of = |session: &str| Past::open(&root.join(session))?.session().ok()?.request;
-    of(&problem.first.session).or_else(|| of(&problem.last.session))
+/// What a session was asked that shows it, and the case that does, if the folder of one is still there.
+fn request(root: &Path, problem: &Problem) -> Option<(Request, String)> {
+    [&problem.first, &problem.last].into_iter().find_map(|seen| {
+        let session = Past::open(&root.join(&seen.session))?.session().ok()?;
+        Some((session.request?, seen.case.clone()))
+    })
 }
 
 fn close(ledger: &Ledger, problem: &Problem) -> Result<()> {

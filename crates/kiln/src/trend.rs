@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 use compare::TrendsRequest;
-use judge::exit::INTERRUPTED;
+use judge::exit::{BROKEN, INTERRUPTED};
 use kernel::Locator;
+use kernel::catalogue::Entry;
 use lab::suites::select::Pattern;
 
 use crate::cli::TrendVerb;
@@ -19,14 +20,14 @@ pub(crate) fn trend(args: &TrendVerb, color: bool) -> Result<u8> {
     check([("--html", &args.html), ("--svg", &args.svg)])?;
     let root = args.results.clone().unwrap_or_else(ledger::figures_root);
     let request = TrendsRequest { metric: args.metric.clone(), kernels: args.kernels.clone() };
+    let mut failed = 0;
     if let Some(pattern) = args.kernels.as_deref().filter(|_| args.measure) {
         let kernels = matching(pattern)?;
         let measured = looking_on((root.clone(), false), color, |environment, on_event| {
             request.measure_missing(&kernels, environment, on_event)
         })?;
-        if measured.is_none() {
-            return Ok(INTERRUPTED);
-        }
+        let Some(count) = measured else { return Ok(INTERRUPTED) };
+        failed = count;
     }
     let trends = request.trends(&root)?;
     standard_output(|out| {
@@ -42,14 +43,15 @@ pub(crate) fn trend(args: &TrendVerb, color: bool) -> Result<u8> {
     if let Some(path) = &args.svg {
         write(path, |out| report::trend::svg(&trends, out))?;
     }
-    Ok(0)
+    Ok(if failed > 0 { BROKEN } else { 0 })
 }
 
 /// The kernels of `kiln kernels` that match, those that came out first before the others.
 fn matching(pattern: &str) -> Result<Vec<Locator>> {
     let compiled = Pattern::new(pattern);
     let mut entries = offered();
-    entries.retain(|entry| compiled.matches(&entry.locator));
+    let release = |entry: &Entry| entry.locator.trim_start_matches("deb:").to_owned();
+    entries.retain(|entry| compiled.matches(&entry.locator) || compiled.matches(&release(entry)));
     entries.sort_by(|a, b| kernel::version::compare(&a.version, &b.version));
     if entries.is_empty() {
         let text = format!("no kernel matches {pattern:?}: `kiln kernels` lists all");

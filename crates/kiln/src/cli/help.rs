@@ -213,15 +213,15 @@ Examples:
   kiln matrix deb:6.1.0-56-amd64 --params '' 'slub_debug=FZP'
   kiln matrix 'deb:6.1.*' --show                       what is known already, without running anything
 
-A session that an earlier call ran with the same kernel, parameters and kiln is not run again. Rows that are alike are one; those that \
-differ between neighbouring kernels come first: docs/results.md. Exit codes: 0 all well, 1 a kernel is at fault, 3 something is broken or \
+What the ledger has of the same kernel, parameters, machine and cases is not run again. Rows that are alike are one line; those that \
+differ between neighbouring kernels come first: docs/results.md. Exit codes: 0 all well, 1 a case fails, 3 something is uncertain or \
 missing, 130 interrupted: the same command goes on.";
 
 /// Below the help of `kiln trend`.
 pub(super) const TREND: &str = "\
 Examples:
   kiln trend 'poll/epoll-wait*' 'deb:6.1.*'                      what was measured, and which kernel made a difference
-  kiln trend 'poll/*' 'deb:6.1.*-cloud-amd64' --measure          measure those kernels first that nobody has
+  kiln trend 'poll/*' 'deb:6.1.*-cloud-amd64' --measure          first measure the kernels that are missing
   kiln trend 'syscall/*' --html trend.html --svg trend.svg       as charts
 
 Counted figures step wherever kiln compare would say worse or better; sampled ones where chance hardly does: docs/comparing.md.";

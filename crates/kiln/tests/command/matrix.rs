@@ -39,15 +39,26 @@ fn what_is_missing_is_run_once_and_what_differs_stands_out() {
     let count = || sessions().filter(|entry| entry.path().is_dir()).count();
     assert_eq!(count(), 2);
     assert_eq!(matrix(&place, &asked).expect(1).stdout, first.stdout, "the ledger has all");
+    let shown = matrix(&place, &[&asked[..], &["--show"]].concat()).expect(1).stdout;
+    assert_eq!(shown, first.stdout);
     assert_eq!(count(), 2);
+    // Runs on another machine or with other parameters do not count.
+    matrix(&place, &[KERNEL, "--suite", &suite, "--append", "quiet"]).expect(1);
+    matrix(&place, &[KERNEL, "--suite", &suite, "--append", "quiet"]).expect(1);
+    assert_eq!(count(), 3);
+    matrix(&place, &[KERNEL, "--suite", &suite, "--cpus", "2"]).expect(1);
+    assert_eq!(count(), 4);
+    let one = matrix(&place, &[KERNEL, "--suite", &suite, "--case", "fine"]).expect(0).stdout;
+    assert!(one.contains("1 case on 1 kernel"), "{one}");
+    assert_eq!(count(), 4, "the ledger has that case");
     // A program that is another one has not been tested.
     place.script("suite/planted", "true");
     let page = place.path().join("m.html");
     let page_option = ["--html", text(&page)];
     let again = matrix(&place, &[&asked[..4], &page_option].concat()).expect(0);
-    assert_eq!(count(), 4);
+    assert_eq!(count(), 6);
     assert!(
-        again.stdout.contains("2 cases on 2 kernels; 0 differ between kernels, 0 fail"),
+        again.stdout.contains("2 cases on 2 kernels; different between kernels: 0, failing: 0"),
         "{}",
         again.stdout
     );
@@ -64,11 +75,12 @@ fn what_makes_no_matrix_is_one_clear_message() {
         (&[KERNEL, "--case", "pipe/ful"], "no case of suite smoke matches"),
         (&[], "<KERNEL>"),
         (&[KERNEL, "--html", "/nonexistent/m.html"], "--html /nonexistent/m.html"),
+        (&["/nonexistent/bzImage"], "/nonexistent/bzImage"),
     ] {
         let done = matrix(&place, arguments).expect(2);
         assert!(done.stderr.contains(message), "{arguments:?}: {}", done.stderr);
     }
-    let nothing = matrix(&place, &[KERNEL, "--show"]).expect(0);
+    let nothing = matrix(&place, &[KERNEL, "--show"]).expect(3);
     assert!(
         nothing.stdout.contains("smoke: 0 cases on 1 kernel, 1 of 1 columns not tested"),
         "{}",

@@ -21,10 +21,8 @@ const ALL_CASES: &str = "full";
 /// A search that tells more of a problem.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
-    axis: AxisRequest,
-    /// The kernel that the change is in, as far as sessions show.
-    changed: String,
-    case: String,
+    first: Locator,
+    last: Locator,
     fixed: bool,
 }
 
@@ -60,7 +58,7 @@ pub fn made(root: &Path) -> Vec<Made> {
 pub fn standing(problem: &Problem, made: &[Made]) -> Standing {
     let standing = Standing::of(problem);
     let is_bisected = |series: &Series| {
-        let found = Search::for_culprit(problem, series).and_then(|search| search.found(made));
+        let found = Search::for_culprit(problem, series).and_then(|search| search.found(problem, made));
         found.is_some_and(|made| !made.culprits().is_empty())
     };
     let has_all = !standing.series.is_empty() && standing.series.iter().all(is_bisected);
@@ -70,7 +68,7 @@ pub fn standing(problem: &Problem, made: &[Made]) -> Standing {
 
 impl Search {
     /// For the change that brought the problem: from the last kernel of a series without it to the first that has it. None where
-    /// one of them is not known, or nothing lies between them that kiln can walk.
+    /// one of them is not known, or is no package.
     #[must_use]
     pub fn for_culprit(problem: &Problem, series: &Series) -> Option<Self> {
         Self::between(problem, series.good.as_ref()?, &series.first, false)
@@ -83,17 +81,19 @@ impl Search {
     }
 
     fn between(problem: &Problem, first: &OnKernel, last: &OnKernel, fixed: bool) -> Option<Self> {
-        let seen = Some(&problem.first).filter(|seen| !seen.is_boot)?;
-        let axis = axis(first.kernel.parse().ok()?, last.kernel.parse().ok()?)?;
-        Some(Self { axis, changed: last.kernel.clone(), case: seen.case.clone(), fixed })
+        if problem.first.is_boot {
+            return None;
+        }
+        let package = |on: &OnKernel| on.kernel.parse().ok().filter(|it| matches!(it, Locator::Deb(_)));
+        Some(Self { first: package(first)?, last: package(last)?, fixed })
     }
 
-    /// The arguments by which kiln is asked for it, as the case ran in a session that asked for `request`; none where
+    /// The arguments by which kiln is asked for it about a case, as that ran in a session that asked for `request`; none where
     /// `kiln bisect` does not run such a case.
     #[must_use]
-    pub fn words(&self, request: &Request) -> Option<Vec<String>> {
-        let cases = only(request, &self.case)?;
-        let mut words = Words::new("bisect", &self.range()?);
+    pub fn words(&self, request: &Request, case: &str) -> Option<Vec<String>> {
+        let cases = only(request, case)?;
+        let mut words = Words::new("bisect", &format!("{}..{}", self.first, self.last));
         words.flag("--fixed", self.fixed);
         words.machine(request.machine());
         match &cases {
@@ -103,41 +103,34 @@ impl Search {
         Some(words.finish())
     }
 
-    fn range(&self) -> Option<String> {
-        match &self.axis {
-            AxisRequest::Packages { first, last } => Some(format!("{first}..{last}")),
-            AxisRequest::Commits { tree, first, last, .. } => {
-                Some(format!("git:{}@{first}..{last}", tree.display()))
-            }
-            AxisRequest::Series { .. } | AxisRequest::Parameters { .. } | AxisRequest::Options { .. } => None,
-        }
-    }
-
-    /// The bisection that was this search, if there is one. Its own sessions are known, too: often the two ends have come as
-    /// close as they can, and what it found is the latter of them.
+    /// The bisection that was this search for one of the problem's cases, if there is one, rather one that found the change. Its own
+    /// sessions are known, too: often the two ends have come as close as they can, and what it found is the latter of them.
     #[must_use]
-    pub fn found<'m>(&self, made: &'m [Made]) -> Option<&'m Made> {
-        made.iter().rfind(|made| {
+    pub fn found<'m>(&self, problem: &Problem, made: &'m [Made]) -> Option<&'m Made> {
+        let is_this = |made: &Made| {
             let asked = &made.request;
-            let found = || made.culprits().iter().any(|name| self.is_change(name));
+            let ends = AxisRequest::Packages { first: self.first.clone(), last: self.last.clone() };
+            let change = self.last.to_string();
             asked.search.fixed == self.fixed
-                && asked.cases.as_ref().is_some_and(|cases| self.is_of(cases))
-                && (asked.axis == self.axis || found())
-        })
+                && asked.cases.as_ref().is_some_and(|cases| is_of(cases, problem))
+                && (asked.axis == ends || made.culprits().contains(&change.as_str()))
+        };
+        let all = || made.iter().rev();
+        all()
+            .filter(|made| !made.culprits().is_empty())
+            .find(|made| is_this(made))
+            .or_else(|| all().find(|made| is_this(made)))
     }
+}
 
-    /// Whether a bisection calls the kernel so that has the change: by its locator, or by the commit in it.
-    fn is_change(&self, name: &str) -> bool {
-        let commit = self.changed.strip_prefix("git:").and_then(|rest| rest.rsplit_once('@'));
-        self.changed == name || commit.is_some_and(|(_, commit)| commit.starts_with(name))
-    }
-
-    fn is_of(&self, cases: &Selection) -> bool {
-        match cases {
-            Selection::Suite { patterns, .. } => *patterns == [self.case.as_str()],
-            Selection::Program(program) => program.path.file_name().is_some_and(|name| *name == *self.case),
-            Selection::Selftests { .. } => false,
+/// Whether a selection is one of the problem's cases.
+fn is_of(cases: &Selection, problem: &Problem) -> bool {
+    match cases {
+        Selection::Suite { patterns, .. } => patterns.len() == 1 && problem.cases.contains(&patterns[0]),
+        Selection::Program(program) => {
+            program.path.file_name().is_some_and(|name| problem.cases.contains(&*name.to_string_lossy()))
         }
+        Selection::Selftests { .. } => false,
     }
 }
 
@@ -163,19 +156,6 @@ fn only(request: &Request, case: &str) -> Option<Selection> {
         }
         Selection::Program(_) => Some(request.cases.clone()),
         Selection::Selftests { .. } => None,
-    }
-}
-
-/// What lies between two kernels.
-fn axis(first: Locator, last: Locator) -> Option<AxisRequest> {
-    match (first, last) {
-        (first @ Locator::Deb(_), last @ Locator::Deb(_)) => Some(AxisRequest::Packages { first, last }),
-        (Locator::Git { tree, revision: first }, Locator::Git { tree: other, revision: last })
-            if tree == other =>
-        {
-            Some(AxisRequest::Commits { tree, first, last, paths: Vec::new(), first_parent: false })
-        }
-        _ => None,
     }
 }
 

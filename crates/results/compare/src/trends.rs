@@ -5,8 +5,8 @@ use std::path::Path;
 
 use kernel::Locator;
 use lab::request::{FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, Version};
-use lab::suites::select::Pattern;
-use measure::{BOOT, Measurement};
+use lab::suites::select::{Pattern, operations};
+use measure::{BOOT, Kind, Measurement};
 use script::nearest::nearest;
 use verdict::trend::{Trend, trends as in_history};
 
@@ -36,17 +36,17 @@ impl TrendsRequest {
     ///
     /// When nothing that is kept has such a metric or kernel.
     pub fn trends(&self, root: &Path) -> Result<Vec<Trend>, Error> {
-        let all = ledger::measurements(root);
-        if all.is_empty() {
+        let (of_kernels, others): (Vec<Measurement>, Vec<Measurement>) =
+            ledger::measurements(root).into_iter().partition(|one| self.is_of(one));
+        if of_kernels.is_empty() && others.is_empty() {
             let text = format!(
                 "no figures in {}: `kiln measure` and `kiln compare` keep some, and --measure measures what is missing",
                 root.display()
             );
             return Err(Error::Usage(text));
         }
-        let of_kernels: Vec<Measurement> = all.iter().filter(|one| self.is_of(one)).cloned().collect();
         if of_kernels.is_empty() {
-            let known = all.iter().map(|one| one.subject.release.as_str());
+            let known = others.iter().map(|one| one.subject.release.as_str());
             return Err(unknown("kernel", self.kernels.as_deref().unwrap_or_default(), known));
         }
         let names: BTreeSet<&str> = names(&of_kernels).collect();
@@ -59,8 +59,8 @@ impl TrendsRequest {
         if found.is_empty() { Err(unknown("metric", &self.metric, names.into_iter())) } else { Ok(found) }
     }
 
-    /// Measures those of `kernels` that match and of which nothing is kept below the environment's folder. What cannot be measured is
-    /// a note.
+    /// Measures those of `kernels` of which not all that is asked is kept below the environment's folder as it would be measured now.
+    /// One that cannot be measured is a note. Gives how many those are.
     ///
     /// # Errors
     ///
@@ -70,35 +70,52 @@ impl TrendsRequest {
         kernels: &[Locator],
         environment: &Environment<'_>,
         on_event: &mut dyn FnMut(Progress),
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         let kept = ledger::measurements(&environment.measurements);
-        let pattern = Pattern::new(&self.metric);
+        let wanted = self.wanted()?;
+        let procedure = environment.backend.procedure()?;
         let is_kept = |kernel: &Locator| {
             let name = kernel.to_string();
-            let of_kernel =
-                kept.iter().filter(|one| one.subject.kernel == name || one.subject.locator == name);
-            of_kernel.flat_map(|one| &one.metrics).any(|metric| pattern.matches(&metric.name))
+            let is_of = |one: &&Measurement| one.subject.kernel == name || one.subject.locator == name;
+            let is_alike = |one: &&Measurement| one.kind == Kind::Exact && one.procedure == procedure;
+            let metrics = || kept.iter().filter(is_of).filter(is_alike).flat_map(|one| &one.metrics);
+            wanted.iter().all(|name| metrics().any(|metric| metric.name == *name))
         };
+        let mut failed = 0;
         for kernel in kernels.iter().filter(|kernel| !is_kept(kernel)) {
             on_event(Progress::Note(format!("{kernel} is measured")));
             match measure(&self.measuring(kernel), environment, on_event) {
-                Err(error) if error.is_usage() || error.is_interrupt() => return Err(error),
-                Err(error) => on_event(Progress::Note(format!("{kernel}: {error}"))),
+                Err(error) if error.is_interrupt() => return Err(error),
+                Err(error) => {
+                    failed += 1;
+                    on_event(Progress::Note(format!("{kernel}: {error}")));
+                }
                 Ok(_) => {}
             }
         }
-        Ok(())
+        Ok(failed)
+    }
+
+    /// The operation that is asked for: what is counted in it is measured with it, and the boot with any.
+    fn operation(&self) -> &str {
+        let operation = self.metric.split(EVENT).next().unwrap_or_default();
+        if operation == BOOT { ANY } else { operation }
+    }
+
+    /// The names of the operations that are asked for.
+    fn wanted(&self) -> Result<Vec<&'static str>, Error> {
+        let found = operations(&[self.operation().to_owned()]).map_err(lab::suites::Error::from)?;
+        Ok(found.into_iter().map(|operation| operation.name.as_str()).collect())
     }
 
     fn measuring(&self, kernel: &Locator) -> MeasureRequest {
-        // What is counted in an operation, and the boot, are measured with any.
-        let operation = self.metric.split(EVENT).next().unwrap_or_default();
-        let operations = if operation == BOOT { ANY } else { operation };
+        let figures =
+            FiguresRequest { operations: vec![self.operation().to_owned()], ..FiguresRequest::default() };
         MeasureRequest {
             version: Version,
             kernel: KernelRequest::named(kernel.clone()),
             program: None,
-            figures: FiguresRequest { operations: vec![operations.to_owned()], ..FiguresRequest::default() },
+            figures,
             machine: MachineRequest::default(),
         }
     }
@@ -124,7 +141,7 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
 
 #[cfg(test)]
 mod tests {
-    use measure::{Kind, Metric, Subject, Unit, Value};
+    use measure::{Metric, Subject, Unit, Value};
 
     use super::*;
 

@@ -23,7 +23,7 @@ use thiserror::Error;
 
 use crate::past::{Past, sessions};
 
-pub use cells::Tested;
+pub use cells::SessionKey;
 pub use problems::named;
 pub use query::{Found, KnownRun, RunsQuery};
 
@@ -139,6 +139,15 @@ impl Ledger {
             Err(error) if error.is_of_place() => Self::in_memory(root, Some(&error), progress),
             done => done,
         }
+    }
+
+    /// Takes in what is new since it was opened.
+    ///
+    /// # Errors
+    ///
+    /// When SQLite refuses.
+    pub fn refresh(&mut self) -> Result<(), Error> {
+        self.take_in(&mut |_, _| {})
     }
 
     /// Takes in one session, before its folder is removed.

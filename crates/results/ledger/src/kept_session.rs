@@ -74,7 +74,7 @@ where
     place.hold.add(&name)?;
     prepared.program().map_or(Ok(()), |program| recorder.keep_program(program))?;
     let mut options = prepared.options().options;
-    let durations = Durations::load(place.sessions);
+    let mut durations = Durations::load(place.sessions);
     options.durations =
         session.cases.iter().filter_map(|case| Some((case.clone(), durations.of(case)?))).collect();
     let execution = Execution { machines: &machines, options, golden: None, interrupt: place.interrupt };
@@ -83,6 +83,9 @@ where
     let Collecting { recorder, runs, .. } = listener;
     recorder.finish()?;
     done?;
+    runs.iter().for_each(|run| durations.learn(run));
+    // Without them the next session only begins its cases in another order.
+    let _ = durations.save();
     Ok(KeptSession { name, session, runs })
 }
 

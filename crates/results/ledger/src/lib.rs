@@ -78,7 +78,9 @@ mod wanted;
 
 pub use budget::{Budget, Hold};
 pub use carried_out::{KeptRun, carry_out};
-pub use database::{Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery, Tested, named};
+pub use database::{
+    Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery, SessionKey, named,
+};
 pub use durations::Durations;
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{

@@ -26,7 +26,7 @@ pub struct Problem {
     pub first: Sighting,
     /// Where it was seen last.
     pub last: Sighting,
-    /// The kernels on which its cases were judged, in the order of their releases, and of one release in that of time.
+    /// The releases on which it was seen or its cases passed, in their order.
     pub kernels: Vec<OnKernel>,
     /// Somebody closed it.
     pub closing: Option<Closing>,
@@ -55,19 +55,17 @@ pub struct Sighting {
     pub release: String,
 }
 
-/// A kernel on which the cases of a problem were judged.
+/// What is known of a problem on a release. Builds of one release are not told apart: nothing says which of them is later.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OnKernel {
-    /// The locator by which the very same kernel is found.
+    /// The locator by which the kernel of its last session is found.
     pub kernel: String,
-    /// Its release; the locator where it is not known.
+    /// The release; the locator where it is not known.
     pub release: String,
-    /// Sessions that judged one of the cases.
+    /// Sessions in which the problem was seen, and those in which one of its cases passed with the same parameters.
     pub sessions: u32,
-    /// Those of them in which the problem was seen.
+    /// Those of them in which it was seen.
     pub failing: u32,
-    /// When the first of the sessions began.
-    pub first_judged: Timestamp,
     /// When the first began in which the problem was seen.
     pub first_failed: Option<Timestamp>,
     /// When the last began in which the problem was seen.

@@ -1,5 +1,6 @@
 //! Why there is no matrix.
 
+use lab::prepare;
 use thiserror::Error;
 
 /// Why there is no matrix.
@@ -7,7 +8,7 @@ use thiserror::Error;
 pub enum Error {
     /// What runs, or its machine, cannot be had.
     #[error(transparent)]
-    Prepare(#[from] lab::prepare::Error),
+    Prepare(#[from] prepare::Error),
     /// A machine cannot be started.
     #[error(transparent)]
     Machine(#[from] machine::Error),
@@ -33,10 +34,12 @@ impl Error {
         }
     }
 
-    /// Whether the other sessions of a matrix would meet it, too.
+    /// Whether the other sessions of a matrix would meet it, too: it is not about a kernel.
     pub(crate) fn concerns_all(&self) -> bool {
-        let is_of_ledger = matches!(self, Self::Keep(_) | Self::Ledger(_));
-        is_of_ledger || self.is_usage() || self.is_interrupt()
+        match self {
+            Self::Prepare(prepare::Error::Suite(_)) | Self::Keep(_) | Self::Ledger(_) => true,
+            _ => self.is_interrupt(),
+        }
     }
 
     /// Whether the user asked for something that cannot be.

@@ -1,42 +1,44 @@
 //! Runs what the ledger has not.
 
-use std::collections::HashMap;
-
-use kernel::Locator;
+use lab::request::Selection;
 use lab::{Prepared, Waiting, prepare};
-use ledger::{Hold, Ledger, Place, Tested, run_session};
+use ledger::{Hold, Ledger, Place, SessionKey, run_session};
 
 use crate::environment::{Environment, Progress};
 use crate::error::Error;
-use crate::request::{MatrixRequest, Wanted};
+use crate::grid::{Grid, Tested};
+use crate::request::{MatrixRequest, Subject};
 
-/// What is found out about a selection when it is prepared for a kernel; it is the same for all.
-#[derive(Debug, Clone)]
-struct Known {
-    suite: String,
-    content: String,
-    cases: Vec<String>,
-}
-
-/// What came of filling a matrix.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// A matrix that was filled.
+#[derive(Debug)]
 pub struct Filled {
-    /// The names of the suites, in the order of the selections.
-    pub suites: Vec<String>,
-    /// Sessions that were run.
-    pub ran: usize,
-    /// Sessions that the ledger had.
-    pub had: usize,
+    /// A grid for each selection.
+    pub grids: Vec<Grid>,
     /// Sessions that could not be run.
     pub failed: usize,
 }
 
-/// Runs the sessions of a matrix that the ledger has not: with the same kernel, parameters and content. What cannot be run is
-/// a note, so that the others are.
+/// What a session is made of.
+struct Session {
+    prepared: Prepared,
+    tested: Tested,
+}
+
+/// Where sessions run, and what they have in common.
+struct Filling<'a> {
+    request: &'a MatrixRequest,
+    environment: &'a Environment<'a>,
+    ledger: Ledger,
+    hold: Hold,
+    failed: usize,
+}
+
+/// Runs the sessions of a matrix that the ledger has not: with the same kernel, parameters, machine and content. A session that cannot be
+/// run is a note, so that the others are.
 ///
 /// # Errors
 ///
-/// When the user asks for something that cannot be, when nothing can be kept, and when the user wants to stop.
+/// When no session can be run, when nothing can be kept, and when the user wants to stop.
 pub fn fill(
     request: &MatrixRequest,
     environment: &Environment<'_>,
@@ -45,102 +47,99 @@ pub fn fill(
     std::fs::create_dir_all(&environment.sessions)
         .map_err(|why| ledger::Error::Io { path: environment.sessions.clone(), why })?;
     let ledger = Ledger::open(&environment.sessions, &mut |_, _| {})?;
+    ledger.notes.iter().for_each(|note| emit(Progress::Note(note.clone())));
     let hold = Hold::new(&environment.sessions)?;
-    let mut known: HashMap<usize, Known> = HashMap::new();
-    let mut filled = Filled::default();
-    let count = request.kernels.len() * request.parameters.len() * request.cases.len();
-    for (number, wanted) in request.sessions().enumerate() {
-        let selection = number % request.cases.len();
-        let about = wanted.about(number + 1, count);
-        if let (Some(known), Some(exact)) = (known.get(&selection), exact(wanted.kernel))
-            && ledger.has(&exact, &known.tested(wanted.parameters))?
-        {
-            filled.had += 1;
-            continue;
+    let mut filling = Filling { request, environment, ledger, hold, failed: 0 };
+    let tested = filling.all(emit)?;
+    let Filling { mut ledger, failed, .. } = filling;
+    ledger.refresh()?;
+    let grids = tested.into_iter().map(|of| Grid::read(&mut ledger, of)).collect::<Result<_, _>>()?;
+    Ok(Filled { grids, failed })
+}
+
+impl Filling<'_> {
+    /// What is known of each subject for each selection; of a kernel that cannot be had only its name.
+    fn all(&mut self, emit: &mut dyn FnMut(Progress)) -> Result<Vec<Vec<Tested>>, Error> {
+        let request = self.request;
+        let selections = request.cases.len();
+        let count = request.subjects().count() * selections;
+        let mut tested: Vec<Vec<Tested>> = vec![Vec::new(); selections];
+        let mut first_error = None;
+        for (number, subject) in request.subjects().enumerate() {
+            for (selection, cases) in request.cases.iter().enumerate() {
+                let about = about(subject, number * selections + selection + 1, count);
+                match self.session(subject, cases, &about, emit) {
+                    Ok(of) => tested[selection].push(of),
+                    Err(error) if error.concerns_all() => return Err(error),
+                    Err(error) => {
+                        emit(Progress::Note(format!("{about}: {error}")));
+                        tested[selection].push(Tested::unknown(subject));
+                        self.failed += 1;
+                        first_error.get_or_insert(error);
+                    }
+                }
+            }
         }
-        let session = Session { request, wanted, environment, hold: &hold, ledger: &ledger };
-        match session.run(&about, emit) {
-            Ok((of, true)) => {
-                filled.ran += 1;
-                known.insert(selection, of);
-            }
-            Ok((of, false)) => {
-                filled.had += 1;
-                known.insert(selection, of);
-            }
-            Err(error) if error.concerns_all() => return Err(error),
-            Err(error) => {
-                filled.failed += 1;
-                emit(Progress::Note(format!("{about}: {error}")));
-            }
+        match first_error {
+            Some(error) if self.failed == count => Err(error),
+            _ => Ok(tested),
         }
     }
-    filled.suites =
-        (0..request.cases.len()).filter_map(|selection| Some(known.get(&selection)?.suite.clone())).collect();
-    Ok(filled)
-}
 
-/// The locator by which sessions know a kernel, where that can be said before it is found.
-fn exact(kernel: &Locator) -> Option<String> {
-    match kernel {
-        Locator::Deb(name) if !name.starts_with("latest") => Some(kernel.to_string()),
-        _ => None,
-    }
-}
-
-impl Known {
-    fn tested<'a>(&'a self, parameters: &'a str) -> Tested<'a> {
-        Tested { suite: &self.suite, content: &self.content, parameters, cases: &self.cases }
-    }
-}
-
-impl Wanted<'_> {
-    fn about(&self, number: usize, count: usize) -> String {
-        let parameters =
-            if self.parameters.is_empty() { String::new() } else { format!(" {}", self.parameters) };
-        format!("{number} of {count}: {}{parameters}", self.kernel)
-    }
-}
-
-/// One session, and where it runs.
-struct Session<'a> {
-    request: &'a MatrixRequest,
-    wanted: Wanted<'a>,
-    environment: &'a Environment<'a>,
-    hold: &'a Hold,
-    ledger: &'a Ledger,
-}
-
-impl Session<'_> {
-    /// Runs it, unless the ledger has it; says what it is about, and whether it ran.
-    fn run(&self, about: &str, emit: &mut dyn FnMut(Progress)) -> Result<(Known, bool), Error> {
-        let Environment { backend, interrupt, sessions } = self.environment;
+    /// Runs a session, unless the ledger has all of it.
+    fn session(
+        &mut self,
+        subject: Subject<'_>,
+        cases: &Selection,
+        about: &str,
+        emit: &mut dyn FnMut(Progress),
+    ) -> Result<Tested, Error> {
         let mut tell = |progress| match progress {
             Progress::Working(text) => emit(Progress::Working(format!("{about}: {text}"))),
             other => emit(other),
         };
-        let request = self.request.run(self.wanted);
-        let prepared = {
-            let mut progress = |news: kernel::News<'_>| tell(news.into());
-            let waiting = Waiting { interrupt, progress: &mut progress };
-            Prepared::new(&request, &mut prepare::Context { backend: *backend, waiting })?
-        };
-        let session = prepared.session()?;
-        let known = Known {
-            suite: session.suite.clone(),
-            content: session.content.clone(),
-            cases: session.cases.clone(),
-        };
-        if self.ledger.has(&session.kernel, &known.tested(self.wanted.parameters))? {
-            return Ok((known, false));
+        let Session { prepared, tested } = self.prepare(subject, cases, &mut tell)?;
+        // Another call may have run it meanwhile, or this one, under another name of the same kernel.
+        self.ledger.refresh()?;
+        let Some(key) = &tested.key else { return Ok(tested) };
+        if self.ledger.has(key, &tested.cases)? {
+            return Ok(tested);
         }
-        let place = Place { backend: *backend, sessions, hold: self.hold, interrupt };
+        let Environment { backend, interrupt, sessions } = self.environment;
+        let place = Place { backend: *backend, sessions, hold: &self.hold, interrupt };
         let kept = run_session::<Error>(&prepared, place, &mut |news| tell(news.into()))?;
         if self.environment.is_interrupted() {
             return Err(Error::Interrupted);
         }
         let bad = kept.runs.iter().filter(|run| !run.outcome.is_well()).count();
         emit(Progress::Known(format!("{about}: {} of {} well", kept.runs.len() - bad, kept.runs.len())));
-        Ok((known, true))
+        Ok(tested)
     }
+
+    fn prepare(
+        &self,
+        subject: Subject<'_>,
+        cases: &Selection,
+        tell: &mut dyn FnMut(Progress),
+    ) -> Result<Session, Error> {
+        let Environment { backend, interrupt, .. } = self.environment;
+        let mut progress = |news: kernel::News<'_>| tell(news.into());
+        let waiting = Waiting { interrupt, progress: &mut progress };
+        let request = self.request.run(subject, cases);
+        let prepared = Prepared::new(&request, &mut prepare::Context { backend: *backend, waiting })?;
+        let session = prepared.session()?;
+        let tested = Tested {
+            kernel: subject.kernel.to_string(),
+            parameters: subject.parameters.to_owned(),
+            release: session.release.clone(),
+            key: SessionKey::of(&session),
+            cases: session.cases,
+        };
+        Ok(Session { prepared, tested })
+    }
+}
+
+fn about(subject: Subject<'_>, number: usize, count: usize) -> String {
+    let text = format!("{number} of {count}: {} {}", subject.kernel, subject.parameters);
+    text.trim_end().to_owned()
 }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use judge::Outcome;
-use kernel::Locator;
 use kernel::version::{compare, text::flavour};
-use ledger::{KnownRun, Ledger};
+use lab::request::Selection;
+use lab::suites::select::Pattern;
+use ledger::{KnownRun, Ledger, SessionKey};
 use serde::Serialize;
 
 use crate::cell::{Cell, Mark};
 use crate::error::Error;
+use crate::request::{MatrixRequest, Subject, suite_name};
 
 /// A suite on some kernels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -44,49 +46,103 @@ pub struct Row {
     pub cells: Vec<Option<Cell>>,
 }
 
-impl Grid {
-    /// What the ledger has of a suite on these kernels with these sets of parameters.
-    ///
-    /// # Errors
-    ///
-    /// When SQLite refuses.
-    pub fn read(
-        ledger: &mut Ledger,
-        suite: &str,
-        kernels: &[Locator],
-        parameters: &[String],
-    ) -> Result<Self, Error> {
-        let names: Vec<String> = kernels.iter().map(Locator::to_string).collect();
-        let mut columns: Vec<(Column, Vec<KnownRun>)> = Vec::new();
-        for set in parameters {
-            let runs = ledger.latest(suite, &names, set)?;
-            let mut of_set: Vec<(Column, Vec<KnownRun>)> =
-                names.iter().map(|name| column(name, set, &runs)).collect();
-            of_set.sort_by(|(a, _), (b, _)| {
-                let by_flavour = flavour(&a.release).cmp(&flavour(&b.release));
-                by_flavour.then_with(|| compare(&a.release, &b.release))
-            });
-            columns.extend(of_set);
+/// What is known of a kernel before its Runs are asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Tested {
+    pub(crate) kernel: String,
+    pub(crate) parameters: String,
+    pub(crate) release: Option<String>,
+    /// Of its sessions; none if no session is known.
+    pub(crate) key: Option<SessionKey>,
+    /// The cases that are of interest.
+    pub(crate) cases: Vec<String>,
+}
+
+impl Tested {
+    /// A kernel of which nothing is known.
+    pub(crate) fn unknown(subject: Subject<'_>) -> Self {
+        let Subject { kernel, parameters } = subject;
+        Self {
+            kernel: kernel.to_string(),
+            parameters: parameters.to_owned(),
+            release: None,
+            key: None,
+            cases: Vec::new(),
         }
-        Ok(Self::of(suite, columns))
+    }
+
+    fn column(&self, runs: &[KnownRun]) -> Column {
+        let known = self.release.clone().or_else(|| runs.iter().find_map(|run| run.release.clone()));
+        // The name of a package is the release of its kernel.
+        let release =
+            known.unwrap_or_else(|| self.kernel.strip_prefix("deb:").unwrap_or(&self.kernel).to_owned());
+        Column { kernel: self.kernel.clone(), release, parameters: self.parameters.clone() }
+    }
+}
+
+/// The grids of what the ledger has, of the newest sessions that ran as this request asks.
+///
+/// # Errors
+///
+/// When SQLite refuses.
+pub fn known(request: &MatrixRequest, ledger: &mut Ledger) -> Result<Vec<Grid>, Error> {
+    let grid = |cases: &Selection| {
+        let Selection::Suite { suite, patterns } = cases else { return Grid::read(ledger, Vec::new()) };
+        let patterns: Vec<Pattern> = patterns.iter().map(|pattern| Pattern::new(pattern)).collect();
+        let is_asked =
+            |case: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(case));
+        let mut tested = Vec::new();
+        for subject in request.subjects() {
+            let setup = request.run(subject, cases).setup();
+            let key = ledger.newest(&subject.kernel.to_string(), suite_name(suite), &setup)?;
+            let runs = key.as_ref().map(|key| ledger.latest(key)).transpose()?.unwrap_or_default();
+            let asked = runs.into_iter().map(|run| run.case).filter(|case| is_asked(case)).collect();
+            tested.push(Tested { key, cases: asked, ..Tested::unknown(subject) });
+        }
+        let grid = Grid::read(ledger, tested)?;
+        Ok(Grid { suite: suite_name(suite).to_owned(), ..grid })
+    };
+    request.cases.iter().map(grid).collect()
+}
+
+impl Grid {
+    /// What the ledger has of these kernels.
+    pub(crate) fn read(ledger: &mut Ledger, tested: Vec<Tested>) -> Result<Self, Error> {
+        let mut columns: Vec<(Column, Vec<KnownRun>)> = Vec::new();
+        let suite = tested.iter().find_map(|of| Some(of.key.as_ref()?.suite.clone())).unwrap_or_default();
+        for of in tested {
+            let mut runs = of.key.as_ref().map(|key| ledger.latest(key)).transpose()?.unwrap_or_default();
+            runs.retain(|run| run.is_boot || of.cases.contains(&run.case));
+            columns.push((of.column(&runs), runs));
+        }
+        let order = |(a, _): &(Column, Vec<KnownRun>), (b, _): &(Column, Vec<KnownRun>)| {
+            let by_flavour = flavour(&a.release).cmp(&flavour(&b.release));
+            a.parameters.cmp(&b.parameters).then(by_flavour).then_with(|| compare(&a.release, &b.release))
+        };
+        columns.sort_by(order);
+        Ok(Self::of(&suite, columns))
     }
 
     fn of(suite: &str, columns: Vec<(Column, Vec<KnownRun>)>) -> Self {
         let count = columns.len();
         let mut rows: BTreeMap<(bool, String), Vec<Option<Cell>>> = BTreeMap::new();
-        let mut passed_boots: Vec<Option<Cell>> = Vec::new();
+        let mut good_boots: Vec<Option<Cell>> = Vec::new();
         let (columns, runs): (Vec<Column>, Vec<Vec<KnownRun>>) = columns.into_iter().unzip();
         for (number, runs) in runs.into_iter().enumerate() {
-            passed_boots.push(runs.iter().find(|run| !run.is_boot).map(boot_of));
-            for run in runs {
+            let newest = runs.iter().filter(|run| !run.is_boot).max_by_key(|run| run.started);
+            let since = newest.map(|run| run.started);
+            good_boots.push(newest.map(boot_of));
+            // Nothing records a boot that went well: later cases show that there was one.
+            let counts = |run: &KnownRun| !run.is_boot || since.is_none_or(|since| run.started >= since);
+            for run in runs.into_iter().filter(counts) {
                 let row = rows.entry((!run.is_boot, run.case.clone())).or_insert_with(|| vec![None; count]);
                 row[number] = Some(Cell::of(run));
             }
         }
         let row = |((is_case, case), cells): ((bool, String), Vec<Option<Cell>>)| {
-            let or_passed = |(cell, passed): (Option<Cell>, &Option<Cell>)| cell.or_else(|| passed.clone());
+            let or_good = |(cell, good): (Option<Cell>, &Option<Cell>)| cell.or_else(|| good.clone());
             let cells =
-                if is_case { cells } else { cells.into_iter().zip(&passed_boots).map(or_passed).collect() };
+                if is_case { cells } else { cells.into_iter().zip(&good_boots).map(or_good).collect() };
             Row { case, is_boot: !is_case, cells }
         };
         Self { suite: suite.to_owned(), columns, rows: rows.into_iter().map(row).collect() }
@@ -112,16 +168,6 @@ impl Row {
     pub fn marks(&self) -> Vec<Option<Mark>> {
         self.cells.iter().map(|cell| cell.as_ref().map(Cell::mark)).collect()
     }
-}
-
-/// A kernel with what ran on it.
-fn column(name: &str, parameters: &str, runs: &[KnownRun]) -> (Column, Vec<KnownRun>) {
-    let own: Vec<KnownRun> =
-        runs.iter().filter(|run| run.kernel == name || run.locator == name).cloned().collect();
-    let release = own.iter().find_map(|run| run.release.clone());
-    // The name of a package is the release of its kernel.
-    let release = release.unwrap_or_else(|| name.strip_prefix("deb:").unwrap_or(name).to_owned());
-    (Column { kernel: name.to_owned(), release, parameters: parameters.to_owned() }, own)
 }
 
 /// The boot of a machine in which something ran: nothing records one that went well.
@@ -157,7 +203,23 @@ mod tests {
     }
 
     fn grid(runs: &[KnownRun], kernels: &[&str]) -> Grid {
-        Grid::of("smoke", kernels.iter().map(|name| column(name, "", runs)).collect())
+        let column = |name: &&str| {
+            let locator = name.parse().expect("a locator");
+            let own: Vec<KnownRun> = runs.iter().filter(|run| run.kernel == *name).cloned().collect();
+            (Tested::unknown(Subject { kernel: &locator, parameters: "" }).column(&own), own)
+        };
+        Grid::of("smoke", kernels.iter().map(column).collect())
+    }
+
+    #[test]
+    fn a_boot_that_went_badly_is_forgotten_when_later_ones_went_well() {
+        let kernel = "deb:6.1.0-47-amd64";
+        let later = jiff::Timestamp::from_second(9).expect("a time");
+        let bad = run(kernel, BOOT, Outcome::Hang, (1, 1));
+        let good = |started| KnownRun { started, ..run(kernel, "a", Outcome::Pass, (0, 1)) };
+        let boots = |runs: &[KnownRun]| grid(runs, &[kernel]).rows.iter().filter(|row| row.is_boot).count();
+        assert_eq!(boots(&[bad.clone(), good(jiff::Timestamp::UNIX_EPOCH)]), 1, "the same session");
+        assert_eq!(boots(&[bad, good(later)]), 0);
     }
 
     #[test]

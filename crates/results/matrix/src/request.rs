@@ -19,32 +19,34 @@ pub struct MatrixRequest {
     pub jobs: Option<u16>,
 }
 
-/// A kernel with a set of parameters, and what is tested on it: what one session does.
+/// A kernel with a set of parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Subject<'a> {
     pub(crate) kernel: &'a Locator,
     pub(crate) parameters: &'a str,
-    pub(crate) cases: &'a Selection,
 }
 
 impl MatrixRequest {
-    /// All sessions, those of a kernel together.
-    pub(crate) fn sessions(&self) -> impl Iterator<Item = Wanted<'_>> {
-        self.kernels.iter().flat_map(move |kernel| {
-            self.parameters.iter().flat_map(move |parameters| {
-                self.cases.iter().map(move |cases| Wanted { kernel, parameters, cases })
-            })
-        })
+    /// All kernels with all sets of parameters, those of a kernel together.
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = Subject<'_>> {
+        self.kernels
+            .iter()
+            .flat_map(|kernel| self.parameters.iter().map(move |parameters| Subject { kernel, parameters }))
     }
 
     /// The request of a session.
-    pub(crate) fn run(&self, wanted: Wanted<'_>) -> RunRequest {
-        let mut request = RunRequest::new(KernelRequest::named(wanted.kernel.clone()), wanted.cases.clone());
+    pub(crate) fn run(&self, subject: Subject<'_>, cases: &Selection) -> RunRequest {
+        let mut request = RunRequest::new(KernelRequest::named(subject.kernel.clone()), cases.clone());
         request.machine = self.machine.clone();
-        if !wanted.parameters.is_empty() {
-            request.machine.append.push(wanted.parameters.to_owned());
+        if !subject.parameters.is_empty() {
+            request.machine.append.push(subject.parameters.to_owned());
         }
         request.policy.jobs = self.jobs;
         request
     }
+}
+
+/// The name under which the ledger has a suite: that of its folder, where it is one.
+pub(crate) fn suite_name(suite: &str) -> &str {
+    suite.trim_end_matches('/').rsplit('/').next().unwrap_or(suite)
 }

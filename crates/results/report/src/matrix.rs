@@ -1,6 +1,6 @@
 //! What `kiln matrix` prints.
 //!
-//! * [`text`]: a grid for people; [`html`]: the same as a page whose cells open; [`json`]: for programs
+//! * [`text()`]: a grid for people; [`html`]: the same as a page; [`json`]: for programs
 
 mod page;
 mod text;
@@ -46,7 +46,7 @@ fn name(grid: &Grid, group: &Group) -> String {
     }
 }
 
-/// What a grid comes to: `smoke: 41 cases on 10 kernels; 1 differ between kernels, 2 fail, 1 uncertain`.
+/// What a grid comes to: `smoke: 41 cases on 10 kernels; different between kernels: 1, failing: 2, uncertain: 0`.
 fn sum(grid: &Grid, groups: &[Group]) -> String {
     let of = |wanted: &dyn Fn(&Group) -> bool| -> usize {
         groups.iter().filter(|group| wanted(group)).map(|group| group.rows.len()).sum()
@@ -63,7 +63,7 @@ fn sum(grid: &Grid, groups: &[Group]) -> String {
     let sets =
         if sets.len() > 1 { format!(" with {} sets of parameters", sets.len()) } else { String::new() };
     format!(
-        "{}: {} on {}{sets}{missing}; {changed} differ between kernels, {failing} fail, {amber} uncertain",
+        "{}: {} on {}{sets}{missing}; different between kernels: {changed}, failing: {failing}, uncertain: {amber}",
         grid.suite,
         cases(grid.rows.iter().filter(|row| !row.is_boot).count()),
         if kernels.len() == 1 { "1 kernel".to_owned() } else { format!("{} kernels", kernels.len()) },

@@ -26,8 +26,8 @@ pub struct ShownProblem<'a> {
     pub problem: &'a Problem,
     /// Where it stands.
     pub standing: &'a Standing,
-    /// What a session was asked that shows it; without it kiln cannot say how to search.
-    pub request: Option<&'a Request>,
+    /// What a session was asked that shows it, and the case that does; without them kiln cannot say how to search.
+    pub request: Option<(&'a Request, &'a str)>,
     /// All bisections that were made.
     pub made: &'a [Made],
 }
@@ -130,12 +130,12 @@ impl<'a> ShownProblem<'a> {
         let [begin, end] = self.searches(series);
         let first = safe_line(&series.first.release);
         let begins = match &series.good {
-            Some(good) => format!("begins after {} with {first}", safe_line(&good.release)),
-            None => format!("begins with {first} or before; no older kernel of this series was tested"),
+            Some(good) => format!("last good: {}, first bad: {first}", safe_line(&good.release)),
+            None => format!("first bad: {first}; no older kernel of this series passed"),
         };
         let ends = match (&series.fixed, series.chance) {
             (Some(fixed), Some(chance)) => format!(
-                "gone from {} on; so many sessions would pass by chance in {} of 100 cases",
+                "gone since {}: with no change, so many sessions would all pass in {} of 100 cases",
                 safe_line(&fixed.release),
                 percent(chance)
             ),
@@ -161,9 +161,10 @@ impl<'a> ShownProblem<'a> {
     }
 
     fn searched(&self, search: &Search) -> Searched<'a> {
-        let found = search.found(self.made);
+        let found = search.found(self.problem, self.made);
+        let words = self.request.and_then(|(request, case)| search.words(request, case));
         Searched {
-            command: self.request.and_then(|request| search.words(request)).map(|words| call(&words)),
+            command: words.map(|words| call(&words)),
             bisection: found.map(|made| made.folder.as_str()),
             culprits: found.map(Made::culprits).unwrap_or_default(),
         }

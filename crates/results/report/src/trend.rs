@@ -1,6 +1,6 @@
 //! What `kiln trend` prints.
 //!
-//! * [`text`]: tables for people; [`json`]: for programs
+//! * [`text()`]: tables for people; [`json`]: for programs
 //! * [`html`] and [`svg`]: charts
 
 mod chart;

@@ -1,7 +1,7 @@
 //! Where a problem stands in its life: what later kernels say about it.
 //!
-//! Kernels of one flavour and one stable series follow each other; another flavour, or an older series that is still maintained,
-//! says nothing about them.
+//! Kernels of one flavour and one stable series follow each other. Another flavour or another series says nothing about them: a
+//! fix may not have been backported.
 
 use kernel::version::text;
 use ledger::{OnKernel, Problem};
@@ -72,7 +72,7 @@ pub struct Series {
     /// The first kernel after that, if all from there on passed.
     pub fixed: Option<OnKernel>,
     /// How often so many later sessions pass though nothing has changed: by Fisher's exact test of the sessions from the first to
-    /// the last kernel that has it, against those of all later kernels.
+    /// the last kernel that has it, without the first failure, against those of all later kernels.
     pub chance: Option<f64>,
 }
 
@@ -108,7 +108,7 @@ impl Series {
     }
 }
 
-/// Whether one of two kernels follows the other.
+/// Whether one of two kernels may follow the other.
 fn is_same_series(a: &OnKernel, b: &OnKernel) -> bool {
     text::flavour(&a.release) == text::flavour(&b.release)
         && text::series(&a.release) == text::series(&b.release)
@@ -129,12 +129,7 @@ fn all_series(kernels: &[OnKernel]) -> Vec<Series> {
 fn one_series(kernels: &[OnKernel], first: usize) -> Series {
     let of_series = |on: &&OnKernel| is_same_series(on, &kernels[first]);
     let last = kernels.iter().rposition(|on| on.failing > 0 && of_series(&on)).unwrap_or(first);
-    let mut later: Vec<&OnKernel> = kernels[last + 1..].iter().filter(of_series).collect();
-    if later.is_empty() {
-        // The series has ended, or was the latest one: what came after it decides.
-        let of_flavour = text::flavour(&kernels[first].release);
-        later = kernels[last + 1..].iter().filter(|on| text::flavour(&on.release) == of_flavour).collect();
-    }
+    let later: Vec<&OnKernel> = kernels[last + 1..].iter().filter(of_series).collect();
     let is_gone = !later.is_empty() && later.iter().all(|on| on.failing == 0);
     let having = || kernels[first..=last].iter().filter(of_series);
     let sum = |of: fn(&OnKernel) -> u32| having().map(of).sum();
@@ -149,8 +144,9 @@ fn one_series(kernels: &[OnKernel], first: usize) -> Series {
 }
 
 /// The chance that none of the `failing` sessions is among `passed` ones that are drawn from all: Fisher's exact test, one-sided.
-/// R. A. Fisher, The Design of Experiments, 1935.
+/// R. A. Fisher, The Design of Experiments, 1935. The first failure made it a problem and says nothing about how often it fails.
 fn chance(sessions: u32, failing: u32, passed: u32) -> f64 {
+    let (sessions, failing) = (sessions.saturating_sub(1), failing.saturating_sub(1));
     let draw = |taken: u32| {
         let left = sessions.saturating_sub(taken);
         f64::from(left) / f64::from(left.saturating_add(passed).max(1))

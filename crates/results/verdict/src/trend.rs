@@ -85,7 +85,7 @@ pub struct Point {
 pub struct Step {
     /// The number of the first kernel after it.
     pub at: usize,
-    /// Worse or better; of counted figures also undecided.
+    /// Worse or better, or undecided where it may be none, or no shift.
     pub verdict: Verdict,
     /// The value before it: of counted figures that of the kernel before, of sampled ones the median since the last step.
     pub before: f64,
@@ -248,9 +248,16 @@ fn timed_step(change: &ChangePoint, before: &[f64], after: &[f64], unit: &Unit) 
     let (base, shift) = (median(before)?, differences.shift());
     let percent = |value: f64| value / base.abs() * 100.0;
     let interval = differences.rank_interval((1.0 - CONFIDENCE) / 2.0).filter(|_| base != 0.0);
+    // A change may be one of the spread alone.
+    let is_shift = shift != 0.0 && interval.is_none_or(|(low, high)| low > 0.0 || high < 0.0);
+    let verdict = match (shift > 0.0) == unit.more_is_better() {
+        _ if !is_shift => Verdict::Undecided,
+        true => Verdict::Better,
+        false => Verdict::Worse,
+    };
     Some(Step {
         at: change.at,
-        verdict: if (shift > 0.0) == unit.more_is_better() { Verdict::Better } else { Verdict::Worse },
+        verdict,
         before: base,
         after: median(after)?,
         percent: (base != 0.0).then(|| percent(shift)),

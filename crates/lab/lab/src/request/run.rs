@@ -95,6 +95,20 @@ impl RunRequest {
         [own, &self.needs].concat()
     }
 
+    /// All that decides how its cases run besides the kernel, as JSON: needs, limits, isolation, machine.
+    #[must_use]
+    pub fn setup(&self) -> String {
+        let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
+        let setup = serde_json::json!({
+            "needs": self.all_needs(),
+            "case_limit": seconds(self.case_limit),
+            "isolation": self.policy.isolation,
+            "settle": seconds(self.policy.settle),
+            "machine": self.machine,
+        });
+        setup.to_string()
+    }
+
     /// Whether what runs may need something of which only a configuration tells.
     pub(crate) fn has_needs(&self) -> bool {
         self.cases.program().is_none() || !self.all_needs().is_empty()

@@ -1,80 +1,119 @@
 //! What ran on which kernel: the cells of a matrix.
 
-use rusqlite::named_params;
+use std::collections::HashSet;
+
+use lab::event::Session;
+use rusqlite::{OptionalExtension, ToSql, named_params};
 
 use super::query::{KnownRun, TABLES, run};
+use super::take_in::setup;
 use super::{Error, Ledger, sqlite};
 
-/// What a session tested, besides its kernel.
-#[derive(Debug, Clone, Copy)]
-pub struct Tested<'a> {
+/// All that decides about the Runs of a session: those of two sessions with the same key answer the same question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionKey {
     /// The suite's name.
-    pub suite: &'a str,
+    pub suite: String,
+    /// A hash over the kernel and its parameters.
+    identity: String,
     /// A hash over what ran.
-    pub content: &'a str,
-    /// Kernel parameters that the user gave.
-    pub parameters: &'a str,
-    /// Names of the cases.
-    pub cases: &'a [String],
+    content: String,
+    /// A hash over all else.
+    setup: String,
+}
+
+/// The conditions of a key.
+const OF_KEY: &str = "suite = :suite AND identity = :identity AND content = :content AND setup = :setup";
+
+/// Runs that say nothing since something else than the kernel or the case broke them.
+const FINAL: &str = "(blame IS NULL OR blame NOT IN ('host', 'kiln', 'machine'))";
+
+impl SessionKey {
+    /// The key of a session; none of one that runs no cases.
+    #[must_use]
+    pub fn of(session: &Session) -> Option<Self> {
+        Some(Self {
+            suite: session.suite.clone(),
+            identity: session.identity.clone(),
+            content: session.content.clone(),
+            setup: setup(session)?,
+        })
+    }
+
+    fn values(&self) -> [(&str, &dyn ToSql); 4] {
+        [
+            (":suite", &self.suite),
+            (":identity", &self.identity),
+            (":content", &self.content),
+            (":setup", &self.setup),
+        ]
+    }
 }
 
 impl Ledger {
-    /// The latest Run of each case of a suite on each of these kernels, and of each boot that went badly there, with these
-    /// parameters of the user. A kernel is named by a locator, as it was typed or the exact one.
+    /// The key of the newest session that ran this suite on a kernel, as a request with this [`setup`](lab::RunRequest::setup) does. The
+    /// kernel is named by a locator, as it was typed or the exact one.
     ///
     /// # Errors
     ///
     /// When SQLite refuses.
-    pub fn latest(
-        &mut self,
-        suite: &str,
-        kernels: &[String],
-        parameters: &str,
-    ) -> Result<Vec<KnownRun>, Error> {
-        self.asked(|ledger| ledger.select_latest(suite, kernels, parameters).map_err(sqlite(&ledger.path())))
+    pub fn newest(&mut self, kernel: &str, suite: &str, setup: &str) -> Result<Option<SessionKey>, Error> {
+        let setup = kernel::files::hash(setup.as_bytes());
+        let select = "SELECT identity, content FROM session
+            WHERE suite = :suite AND setup = :setup AND (kernel = :kernel OR locator = :kernel)
+            ORDER BY started DESC, name DESC LIMIT 1";
+        self.asked(|ledger| {
+            let values = named_params! { ":suite": suite, ":setup": setup, ":kernel": kernel };
+            let found = ledger.connection.query_row(select, values, |row| {
+                let (identity, content) = (row.get(0)?, row.get(1)?);
+                Ok(SessionKey { suite: suite.to_owned(), identity, content, setup: setup.clone() })
+            });
+            found.optional().map_err(sqlite(&ledger.path()))
+        })
     }
 
-    fn select_latest(
-        &self,
-        suite: &str,
-        kernels: &[String],
-        parameters: &str,
-    ) -> rusqlite::Result<Vec<KnownRun>> {
+    /// The latest Run of each case in the sessions with a key, and of a boot that went badly.
+    ///
+    /// # Errors
+    ///
+    /// When SQLite refuses.
+    pub fn latest(&mut self, key: &SessionKey) -> Result<Vec<KnownRun>, Error> {
         // Of a group with max(), SQLite gives the row that has it: https://sqlite.org/lang_select.html#bareagg.
         let select = format!(
             "SELECT session.name, max(started), locator, kernel, release, machine, suite, case_name, is_boot, outcome, reason,
-                duration, runs, failures {TABLES}
-             WHERE suite = :suite AND parameters = :parameters
-                AND (kernel IN (SELECT value FROM json_each(:kernels)) OR locator IN (SELECT value FROM json_each(:kernels)))
-             GROUP BY iif(kernel = '', locator, kernel), case_name, is_boot"
+                duration, runs, failures {TABLES} WHERE {OF_KEY} GROUP BY case_name, is_boot"
         );
-        let kernels = serde_json::Value::from(kernels).to_string();
-        let values = named_params! { ":suite": suite, ":parameters": parameters, ":kernels": kernels };
-        self.connection.prepare(&select)?.query_map(values, run)?.collect()
+        self.asked(|ledger| {
+            let select = || -> rusqlite::Result<Vec<KnownRun>> {
+                ledger.connection.prepare(&select)?.query_map(key.values().as_slice(), run)?.collect()
+            };
+            select().map_err(sqlite(&ledger.path()))
+        })
     }
 
-    /// Whether a session that ended has tested all of this on a kernel, which is named by its exact locator, or has found that it
-    /// does not come up.
+    /// Whether sessions with a key have Runs of all these cases that say something, or one of them found that the kernel does
+    /// not come up.
     ///
     /// # Errors
     ///
     /// When SQLite refuses.
-    pub fn has(&self, kernel: &str, tested: &Tested<'_>) -> Result<bool, Error> {
-        let select = "SELECT EXISTS (
-            SELECT 1 FROM session WHERE kernel = :kernel AND suite = :suite AND content = :content
-                AND parameters = :parameters AND has_ended
-                AND (EXISTS (SELECT 1 FROM run WHERE session = session.name AND is_boot)
-                    OR NOT EXISTS (
-                        SELECT 1 FROM json_each(:cases) AS wanted WHERE NOT EXISTS (
-                            SELECT 1 FROM run
-                            WHERE session = session.name AND case_name = wanted.value AND NOT is_boot))))";
-        let values = named_params! {
-            ":kernel": kernel,
-            ":suite": tested.suite,
-            ":content": tested.content,
-            ":parameters": tested.parameters,
-            ":cases": serde_json::Value::from(tested.cases).to_string(),
-        };
-        self.connection.query_row(select, values, |row| row.get(0)).map_err(sqlite(&self.path()))
+    pub fn has(&mut self, key: &SessionKey, cases: &[String]) -> Result<bool, Error> {
+        let runs = format!("SELECT case_name {TABLES} WHERE {OF_KEY} AND NOT is_boot AND {FINAL}");
+        let dead = format!(
+            "SELECT EXISTS (SELECT 1 {TABLES} WHERE {OF_KEY} AND is_boot AND outcome IN ('crash', 'hang') AND NOT EXISTS (
+                SELECT 1 FROM run AS other WHERE other.session = run.session AND NOT other.is_boot))"
+        );
+        self.asked(|ledger| {
+            let select = || -> rusqlite::Result<bool> {
+                let mut runs = ledger.connection.prepare(&runs)?;
+                let known: HashSet<String> = runs
+                    .query_map(key.values().as_slice(), |row| row.get(0))?
+                    .collect::<rusqlite::Result<_>>()?;
+                let is_dead =
+                    || ledger.connection.query_row(&dead, key.values().as_slice(), |row| row.get(0));
+                if cases.iter().all(|case| known.contains(case)) { Ok(true) } else { is_dead() }
+            };
+            select().map_err(sqlite(&ledger.path()))
+        })
     }
 }

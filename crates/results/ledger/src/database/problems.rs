@@ -1,6 +1,6 @@
 //! From the Runs of all sessions to the problems that they show.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use rusqlite::{Row, ToSql};
@@ -9,16 +9,14 @@ use super::query::{Named, timestamp};
 use super::{Error, Ledger, sqlite};
 use crate::problem::{Closing, OnKernel, Problem, Sighting};
 
-/// Outcomes that say something about the kernel.
-const JUDGED: &str = "outcome IN ('pass', 'fail', 'crash', 'hang')";
-
-/// A case by its name, and whether it is the boot.
-type Case = (String, bool);
+/// A case by its name, whether it is the boot, and the kernel parameters with which it ran: none where they are not known.
+type Case = (String, bool, Option<String>);
 
 /// A session, as far as problems go.
 struct Session {
     kernel: String,
     release: String,
+    parameters: Option<String>,
     started: Timestamp,
 }
 
@@ -38,13 +36,11 @@ struct Collected {
     failing: BTreeSet<usize>,
 }
 
-/// The sessions by number, and which of them judged each case.
-struct Judged {
+/// The sessions by number, and those in which each case passed. One that failed in another way says nothing about a problem.
+struct Passed {
     sessions: Vec<Session>,
     numbers: HashMap<String, usize>,
     by_case: HashMap<Case, Vec<usize>>,
-    /// A boot that went well is not recorded: all sessions that judged anything have one.
-    booted: Vec<usize>,
 }
 
 /// The one of `problems` whose id begins so.
@@ -105,19 +101,21 @@ impl Ledger {
     }
 
     fn collect_problems(&self) -> rusqlite::Result<Vec<Problem>> {
-        let judged = self.judged()?;
+        let passed = self.passed()?;
         let mut closings = self.closings()?;
         let mut all: HashMap<String, Collected> = HashMap::new();
         for seen in self.seen()? {
-            let session = judged.numbers.get(&seen.sighting.session).copied();
-            all.entry(seen.signature.clone()).or_insert_with(|| Collected::begin(&seen)).add(seen, session);
+            let Some(&session) = passed.numbers.get(&seen.sighting.session) else { continue };
+            let parameters = passed.sessions[session].parameters.clone();
+            let collected = all.entry(seen.signature.clone()).or_insert_with(|| Collected::begin(&seen));
+            collected.add(seen, session, parameters);
         }
         let mut tallies = HashMap::new();
         let mut problems: Vec<Problem> = all
             .into_values()
             .map(|collected| Problem {
                 closing: closings.remove(&collected.problem.signature),
-                kernels: judged.kernels(&collected, &mut tallies),
+                kernels: passed.kernels(&collected, &mut tallies),
                 ..collected.problem
             })
             .collect();
@@ -130,7 +128,8 @@ impl Ledger {
         let mut statement = self.connection.prepare(
             "SELECT signature, accused, failures, session, started, suite, case_name, is_boot, outcome, reason,
                 iif(kernel = '', locator, kernel), coalesce(release, locator)
-             FROM run JOIN session ON run.session = session.name WHERE signature != ''
+             FROM run JOIN session ON run.session = session.name
+             WHERE signature != '' AND outcome IN ('fail', 'crash', 'hang')
              ORDER BY started, session, case_name, is_boot",
         )?;
         statement.query_map([], seen)?.collect()
@@ -143,32 +142,34 @@ impl Ledger {
         statement.query_map([], closing)?.collect()
     }
 
-    fn judged(&self) -> rusqlite::Result<Judged> {
+    fn passed(&self) -> rusqlite::Result<Passed> {
         let mut sessions = self.connection.prepare(
-            "SELECT name, iif(kernel = '', locator, kernel), coalesce(release, locator), started FROM session",
+            "SELECT name, iif(kernel = '', locator, kernel), coalesce(release, locator), parameters, started FROM session",
         )?;
         let session = |row: &Row<'_>| {
-            Ok((
-                row.get(0)?,
-                Session { kernel: row.get(1)?, release: row.get(2)?, started: timestamp(row, 3)? },
-            ))
+            let (kernel, release, parameters) = (row.get(1)?, row.get(2)?, row.get(3)?);
+            Ok((row.get(0)?, Session { kernel, release, parameters, started: timestamp(row, 4)? }))
         };
         let (names, sessions): (Vec<String>, Vec<Session>) =
             sessions.query_map([], session)?.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().unzip();
         let numbers: HashMap<String, usize> =
             names.into_iter().enumerate().map(|(number, name)| (name, number)).collect();
         let mut by_case: HashMap<Case, Vec<usize>> = HashMap::new();
-        let mut booted = HashSet::new();
-        let mut runs = self
-            .connection
-            .prepare(&format!("SELECT session, case_name, is_boot FROM run WHERE {JUDGED}"))?;
-        let mut rows = runs.query([])?;
+        // Nothing records a boot that went well: it did where a case passed and no boot went badly.
+        let mut runs = self.connection.prepare(
+            "SELECT session, case_name, 0 FROM run WHERE outcome = 'pass' AND NOT is_boot
+                AND case_name IN (SELECT case_name FROM run WHERE signature != '')
+             UNION ALL
+             SELECT DISTINCT session, ?1, 1 FROM run WHERE outcome = 'pass' AND NOT is_boot
+                AND session NOT IN (SELECT session FROM run WHERE is_boot)",
+        )?;
+        let mut rows = runs.query([judge::run::BOOT])?;
         while let Some(row) = rows.next()? {
             let Some(&number) = numbers.get(row.get_ref(0)?.as_str()?) else { continue };
-            booted.insert(number);
-            by_case.entry((row.get(1)?, row.get(2)?)).or_default().push(number);
+            let case = (row.get(1)?, row.get(2)?, sessions[number].parameters.clone());
+            by_case.entry(case).or_default().push(number);
         }
-        Ok(Judged { sessions, numbers, by_case, booted: booted.into_iter().collect() })
+        Ok(Passed { sessions, numbers, by_case })
     }
 }
 
@@ -181,55 +182,53 @@ impl Collected {
         }
     }
 
-    fn add(&mut self, seen: Seen, session: Option<usize>) {
+    fn add(&mut self, seen: Seen, session: usize, parameters: Option<String>) {
+        let Sighting { case, is_boot, .. } = &seen.sighting;
         self.problem.failures += seen.failures;
-        self.problem.cases.insert(seen.sighting.case.clone());
-        self.cases.insert((seen.sighting.case.clone(), seen.sighting.is_boot));
+        self.problem.cases.insert(case.clone());
+        self.cases.insert((case.clone(), *is_boot, parameters));
         self.problem.last = seen.sighting;
-        self.failing.extend(session);
+        self.failing.insert(session);
     }
 }
 
-impl Judged {
-    /// The sessions that judged a case.
-    fn of(&self, case: &Case) -> &[usize] {
-        if case.1 { &self.booted } else { self.by_case.get(case).map_or(&[], Vec::as_slice) }
-    }
-
-    /// The kernels of a problem. A case may have as many problems as failures: `tallies` keeps what is the same for all.
-    fn kernels(&self, of: &Collected, tallies: &mut HashMap<Case, Vec<OnKernel>>) -> Vec<OnKernel> {
+impl Passed {
+    /// The releases of a problem. A case may have as many problems as failures: `tallies` keeps what is the same for all.
+    fn kernels(
+        &self,
+        of: &Collected,
+        tallies: &mut HashMap<Case, BTreeMap<String, OnKernel>>,
+    ) -> Vec<OnKernel> {
+        let passed = |case: &Case| self.by_case.get(case).map_or(&[][..], Vec::as_slice).iter().copied();
         let mut kernels = match of.cases.first() {
-            Some(case) if of.cases.len() == 1 => tallies
-                .entry(case.clone())
-                .or_insert_with(|| self.tally(self.of(case).iter().copied()))
-                .clone(),
-            _ => self.tally(of.cases.iter().flat_map(|case| self.of(case)).copied().collect::<BTreeSet<_>>()),
+            Some(case) if of.cases.len() == 1 => {
+                tallies.entry(case.clone()).or_insert_with(|| self.tally(passed(case))).clone()
+            }
+            // A session in which one case shows it is none without it.
+            _ => self.tally(
+                of.cases.iter().flat_map(passed).collect::<BTreeSet<_>>().difference(&of.failing).copied(),
+            ),
         };
         for &number in &of.failing {
-            let session = &self.sessions[number];
-            let Some(on) = kernels.iter_mut().find(|on| on.kernel == session.kernel) else { continue };
+            let Session { release, started, .. } = &self.sessions[number];
+            let on = kernels.entry(release.clone()).or_insert_with(|| self.sessions[number].on_kernel());
+            on.sessions += 1;
             on.failing += 1;
-            on.first_failed =
-                Some(on.first_failed.map_or(session.started, |first| first.min(session.started)));
-            on.last_failed = on.last_failed.max(Some(session.started));
+            on.first_failed = Some(on.first_failed.map_or(*started, |first| first.min(*started)));
+            on.last_failed = on.last_failed.max(Some(*started));
         }
+        let mut kernels: Vec<OnKernel> = kernels.into_values().collect();
+        kernels.sort_by(|a, b| kernel::version::compare(&a.release, &b.release));
         kernels
     }
 
-    /// How many of these sessions each kernel had, in the order of the kernels.
-    fn tally(&self, numbers: impl IntoIterator<Item = usize>) -> Vec<OnKernel> {
-        let mut kernels: HashMap<&str, OnKernel> = HashMap::new();
+    /// How many of these sessions each release had.
+    fn tally(&self, numbers: impl IntoIterator<Item = usize>) -> BTreeMap<String, OnKernel> {
+        let mut kernels: BTreeMap<String, OnKernel> = BTreeMap::new();
         for number in numbers {
             let session = &self.sessions[number];
-            let on = kernels.entry(&session.kernel).or_insert_with(|| session.on_kernel());
-            on.sessions += 1;
-            on.first_judged = on.first_judged.min(session.started);
+            kernels.entry(session.release.clone()).or_insert_with(|| session.on_kernel()).sessions += 1;
         }
-        let mut kernels: Vec<OnKernel> = kernels.into_values().collect();
-        kernels.sort_by(|a, b| {
-            let time = || a.first_judged.cmp(&b.first_judged).then_with(|| a.kernel.cmp(&b.kernel));
-            kernel::version::compare(&a.release, &b.release).then_with(time)
-        });
         kernels
     }
 }
@@ -241,7 +240,6 @@ impl Session {
             release: self.release.clone(),
             sessions: 0,
             failing: 0,
-            first_judged: self.started,
             first_failed: None,
             last_failed: None,
         }

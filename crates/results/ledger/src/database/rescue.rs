@@ -15,7 +15,10 @@ const LOCK: &str = ".ledger.lock";
 const ENDS: [&str; 3] = ["-wal", "-shm", ""];
 
 /// The tables, those first to which others refer.
-const TABLES: [&str; 3] = ["session", "run", "closing"];
+const TABLES: [&str; 3] = ["session", RUNS, "closing"];
+
+/// Whose rows are counted.
+const RUNS: &str = "run";
 
 impl Ledger {
     /// Sets the file aside and makes another, of what can be read of it and what the folders have.
@@ -84,7 +87,8 @@ impl Ledger {
                 transaction.prepare_cached(&insert)?.execute(params_from_iter(row))
             };
             // The damage is somewhere between.
-            saved = rows(&from, table, "ASC", &mut add) + rows(&from, table, "DESC", &mut add);
+            let added = rows(&from, table, "ASC", &mut add) + rows(&from, table, "DESC", &mut add);
+            saved += if table == RUNS { added } else { 0 };
         }
         transaction.commit()?;
         Ok(saved)

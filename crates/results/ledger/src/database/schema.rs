@@ -50,8 +50,9 @@ const STEPS: [&str; 2] = [
         WHEN outcome NOT IN ('fail', 'crash', 'hang') THEN ''
         ELSE iif(is_boot, 'the boot', case_name) || ': ' || outcome || ': ' || signature END;
     UPDATE session SET has_ended = 0, changed = -1;
-    ALTER TABLE session ADD COLUMN parameters TEXT NOT NULL DEFAULT '';    -- of the kernel, as the user gave them
-    CREATE INDEX session_by_kernel ON session (kernel, suite);
+    ALTER TABLE session ADD COLUMN parameters TEXT;    -- of the kernel, as the user gave them; not known of older sessions
+    ALTER TABLE session ADD COLUMN setup TEXT;         -- a hash over all that decides how cases run besides the kernel
+    CREATE INDEX session_by_identity ON session (identity, suite);
     CREATE INDEX run_by_signature ON run (signature) WHERE signature != '';
     CREATE TABLE closing (
         signature TEXT PRIMARY KEY,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use judge::Run;
+use lab::Request;
 use lab::event::Session;
 use rusqlite::{Connection, TransactionBehavior, named_params, params};
 
@@ -115,7 +116,7 @@ fn insert(
     transaction
         .prepare_cached(
             "INSERT INTO session VALUES (:name, :started, :version, :locator, :kernel, :release, :identity, :machine,
-                :suite, :content, :has_ended, :changed, :parameters)",
+                :suite, :content, :has_ended, :changed, :parameters, :setup)",
         )?
         .execute(named_params! {
             ":name": name,
@@ -130,12 +131,21 @@ fn insert(
             ":content": session.content,
             ":has_ended": seen.has_ended,
             ":changed": seen.changed,
-            ":parameters": session.request.as_ref().map(lab::Request::parameters).unwrap_or_default(),
+            ":parameters": session.request.as_ref().map(Request::parameters),
+            ":setup": setup(session),
         })?;
     for run in runs {
         insert_run(&transaction, name, run)?;
     }
     transaction.commit()
+}
+
+/// What decides how the cases of a session run besides its kernel; nothing is known of sessions without a request.
+pub(super) fn setup(session: &Session) -> Option<String> {
+    match session.request.as_ref()? {
+        Request::Run(request) => Some(kernel::files::hash(request.setup().as_bytes())),
+        Request::Kunit(_) | Request::Experiment(_) => None,
+    }
 }
 
 fn insert_run(connection: &Connection, session: &str, run: &Run) -> rusqlite::Result<()> {

@@ -2,10 +2,12 @@ use std::fs;
 use std::path::Path;
 
 use judge::Outcome;
+use lab::Request;
+use lab::event::Session;
 use proptest::prelude::*;
 
 use super::*;
-use crate::database::cells::Tested;
+use crate::database::cells::SessionKey;
 use crate::past::tests::{keep, keep_session, session};
 use crate::problem::{Closing, OnKernel, Problem};
 
@@ -204,8 +206,12 @@ fn what_a_damaged_file_still_holds_is_saved() {
         let mut ledger = open(root.path());
         let total = ledger.runs(&RunsQuery::default()).map_or(0, |found| found.total);
         assert!(total >= least, "{total} of {least}: {:?}", ledger.notes);
-        let is_said =
-            ledger.notes.iter().any(|note| note.contains("is damaged, and now ledger.sqlite.damaged-"));
+        let is_said = |note: &String| {
+            // The Runs that are not in a folder.
+            note.contains("is damaged, and now ledger.sqlite.damaged-")
+                && note.contains(&format!("; {} Runs", total - 1))
+        };
+        let is_said = ledger.notes.iter().any(is_said);
         assert!(is_said || content.is_empty(), "{:?}", ledger.notes);
     }
 }
@@ -324,7 +330,7 @@ fn a_ledger_of_the_first_version_is_read_again() {
     let connection = Connection::open(&path).expect("a database");
     connection
         .execute_batch(
-            "DROP INDEX session_by_kernel; DROP INDEX run_by_signature; DROP TABLE closing; ALTER TABLE session DROP COLUMN parameters; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
+            "DROP INDEX session_by_identity; DROP INDEX run_by_signature; DROP TABLE closing; ALTER TABLE session DROP COLUMN parameters; ALTER TABLE session DROP COLUMN setup; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
         )
         .expect("as it was");
     drop(connection);
@@ -344,41 +350,63 @@ fn nothing_is_noted_where_nothing_can_be_written() {
     assert!(error.ends_with("cannot be written, so that nothing can be noted there"), "{error}");
 }
 
-#[test]
-fn the_latest_run_of_a_case_on_a_kernel_counts() {
-    let root = tempfile::tempdir().expect("a directory");
-    on_kernel(root.path(), "6.1.0-47-amd64", 1, &[("a", Outcome::Fail), ("b", Outcome::Pass)]);
-    on_kernel(root.path(), "6.1.0-47-amd64", 2, &[("a", Outcome::Pass)]);
-    on_kernel(root.path(), "6.1.0-50-amd64", 3, &[("a", Outcome::Crash)]);
-    on_kernel(root.path(), "6.12.1-amd64", 4, &[("a", Outcome::Crash)]);
-    let mut ledger = open(root.path());
-    let kernels = ["deb:6.1.0-47-amd64", "deb:6.1.0-50-amd64", "deb:none"].map(str::to_owned);
-    let latest = ledger.latest("x", &kernels, "").expect("an answer");
-    let mut lines: Vec<String> =
-        latest.iter().map(|run| format!("{} {} {}", run.kernel, run.case, run.outcome.name())).collect();
-    lines.sort();
-    assert_eq!(
-        lines,
-        ["deb:6.1.0-47-amd64 a pass", "deb:6.1.0-47-amd64 b pass", "deb:6.1.0-50-amd64 a crash"]
+/// A session of a run that needs so many CPUs on a kernel of this identity, at this hour.
+fn asked_of(root: &Path, identity: &str, cpus: u32, hour: u32, runs: &[(&str, Outcome)]) -> Session {
+    let request = format!(
+        r#"{{"version": 1, "kernel": {{"locator": "host"}}, "needs": [{{"cpus": {cpus}}}],
+             "cases": {{"suite": {{"suite": "x", "patterns": []}}}}}}"#
     );
-    assert!(ledger.latest("y", &kernels, "").expect("an answer").is_empty());
-    assert!(ledger.latest("x", &kernels, "nokaslr").expect("an answer").is_empty());
+    let mut session = session("deb:6.1.0-47-amd64");
+    session.started = format!("2026-11-21T{hour:02}:00:00Z").parse().expect("a time");
+    session.identity = identity.to_owned();
+    session.request = Some(Request::Run(serde_json::from_str(&request).expect("a request")));
+    keep_session(root, session.clone(), runs, Some(false));
+    session
+}
 
-    let whole = |cases: &[&str], content: &str| {
+#[test]
+fn only_sessions_that_answer_the_same_question_have_a_case() {
+    let root = tempfile::tempdir().expect("a directory");
+    let on =
+        |identity, cpus, hour, runs: &[(&str, Outcome)]| asked_of(root.path(), identity, cpus, hour, runs);
+    let session = on("k", 1, 1, &[("a", Outcome::Fail), ("b", Outcome::Pass)]);
+    on("k", 1, 2, &[("a", Outcome::Pass), ("c", Outcome::Broken)]);
+    on("rebuilt", 1, 3, &[("a", Outcome::Crash), ("c", Outcome::Pass)]);
+    on("k", 2, 4, &[("a", Outcome::Crash), ("c", Outcome::Pass)]);
+    let mut ledger = open(root.path());
+    let key = SessionKey::of(&session).expect("it runs cases");
+    let latest = ledger.latest(&key).expect("an answer");
+    let mut lines: Vec<String> =
+        latest.iter().map(|run| format!("{} {}", run.case, run.outcome.name())).collect();
+    lines.sort();
+    assert_eq!(lines, ["a pass", "b pass", "c broken"], "the latest of each");
+    let mut has = |cases: &[&str]| {
         let cases: Vec<String> = cases.iter().map(|&case| case.to_owned()).collect();
-        let tested = Tested { suite: "x", content, parameters: "", cases: &cases };
-        ["deb:6.1.0-47-amd64", "deb:6.1.0-50-amd64"]
-            .map(|kernel| ledger.has(kernel, &tested).expect("an answer"))
+        ledger.has(&key, &cases).expect("an answer")
     };
-    assert_eq!(whole(&["a"], ""), [true, true]);
-    assert_eq!(whole(&["a", "b"], ""), [true, false], "the older session had both");
-    assert_eq!(whole(&["a"], "another agent"), [false, false]);
-    on_kernel(root.path(), "6.1.0-50-amd64", 5, &[("boot", Outcome::Crash)]);
-    let ledger = open(root.path());
-    let cases = ["a".to_owned(), "b".to_owned()];
-    let tested = Tested { suite: "x", content: "", parameters: "", cases: &cases };
-    assert!(
-        ledger.has("deb:6.1.0-50-amd64", &tested).expect("an answer"),
-        "it will not come up the next time"
-    );
+    assert!(has(&["a", "b"]) && !has(&["a", "d"]));
+    let Some(Request::Run(request)) = &session.request else { panic!("it runs cases") };
+    let newest = ledger.newest("deb:6.1.0-47-amd64", "x", &request.setup()).expect("an answer");
+    assert_eq!(newest, SessionKey::of(&on("rebuilt", 1, 5, &[])));
+    assert_eq!(ledger.newest("deb:none", "x", &request.setup()).expect("an answer"), None);
+}
+
+#[test]
+fn what_the_host_broke_is_missing_and_a_kernel_that_does_not_come_up_is_not() {
+    let root = tempfile::tempdir().expect("a directory");
+    let session = asked_of(root.path(), "k", 1, 1, &[("a", Outcome::Broken)]);
+    let key = SessionKey::of(&session).expect("it runs cases");
+    let has = || open(root.path()).has(&key, &["a".to_owned()]).expect("an answer");
+    assert!(has(), "the case itself is broken");
+    let past = crate::sessions(root.path()).swap_remove(0);
+    let document = past.directory().join("cases/a.json");
+    let mut run = past.run("a").expect("kept");
+    run.blame = Some(judge::Blame::Host);
+    fs::write(&document, serde_json::to_vec(&run).expect("JSON")).expect("writable");
+    fs::remove_file(root.path().join(NAME)).expect("it is there");
+    assert!(!has());
+    asked_of(root.path(), "k", 1, 2, &[("boot", Outcome::Fail)]);
+    assert!(!has(), "it came up, with a warning");
+    asked_of(root.path(), "k", 1, 3, &[("boot", Outcome::Crash)]);
+    assert!(has());
 }

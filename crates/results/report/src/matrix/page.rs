@@ -19,7 +19,7 @@ pub fn html(grids: &[Grid], typed: &str, mut out: impl Write) -> io::Result<()> 
     let title = format!("Matrix of {}", names.join(", "));
     let legend = Mark::ALL.map(|mark| format!("{} {}", mark.sign(), mark.word())).join(", ");
     let body = html! {
-        header { h1 { (text(&title)) } (command(typed)) p.legend { (legend) ". A line that stands for several cases opens." } }
+        header { h1 { (text(&title)) } (command(typed)) p.legend { (legend) ". Click a line that stands for several cases to list them." } }
         @for grid in grids { (one(grid)) }
     };
     out.write_all(page(&title, &body).as_bytes())?;

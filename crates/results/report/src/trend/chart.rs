@@ -75,28 +75,35 @@ pub(super) fn chart(trend: &Trend) -> Markup {
 /// Where everything stands.
 struct Layout {
     /// The kernels of all series by what is common to their flavours, in the order of releases.
-    columns: Vec<String>,
+    columns: Vec<Column>,
     scale: Scale,
     width: usize,
 }
 
+/// The release of a kernel without its flavour, and which of the builds of that release it is in its series.
+type Column = (String, usize);
+
 impl Layout {
     fn of(trend: &Trend) -> Self {
-        let points =
-            || trend.series.iter().flat_map(|series| series.points.iter().map(move |it| (series, it)));
-        let mut columns: Vec<String> = points().map(|(series, point)| column(series, point)).collect();
-        columns.sort_by(|a, b| version::compare(a, b).then_with(|| a.cmp(b)));
+        let mut columns: Vec<Column> = trend.series.iter().flat_map(columns).collect();
+        columns.sort_by(|(a, first), (b, second)| {
+            version::compare(a, b).then_with(|| a.cmp(b)).then(first.cmp(second))
+        });
         columns.dedup();
-        let (low, high) = span(points().flat_map(|(_, point)| [point.min, point.max]));
+        let points = trend.series.iter().flat_map(|series| &series.points);
+        let (low, high) = span(points.flat_map(|point| [point.min, point.max]));
         let scale = Scale::between(low, high, 0.002 * high.abs());
         let width = (LEFT + STRIDE * columns.len() + RIGHT).max(WIDTH_MIN);
         Self { columns, scale, width }
     }
 
-    fn x(&self, series: &Series, point: &Point) -> usize {
-        let name = column(series, point);
-        let number = self.columns.iter().position(|column| *column == name).unwrap_or(0);
-        LEFT + STRIDE * number + STRIDE / 2
+    /// Where the points of a series are from the left.
+    fn places(&self, series: &Series) -> Vec<usize> {
+        let place = |column: Column| {
+            let number = self.columns.iter().position(|other| *other == column).unwrap_or(0);
+            LEFT + STRIDE * number + STRIDE / 2
+        };
+        columns(series).into_iter().map(place).collect()
     }
 
     fn y(&self, value: f64) -> f64 {
@@ -104,12 +111,22 @@ impl Layout {
     }
 }
 
-/// The release of a kernel without its flavour.
-fn column(series: &Series, point: &Point) -> String {
-    let release = point.kernel.release.as_str();
+/// The columns of the points of a series.
+fn columns(series: &Series) -> Vec<Column> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let column = |point: &Point| {
+        let name = plain(&point.kernel.release, &series.of.flavour);
+        let count = seen.entry(name.clone()).or_default();
+        *count += 1;
+        (name, *count)
+    };
+    series.points.iter().map(column).collect()
+}
+
+/// A release without its flavour.
+fn plain(release: &str, flavour: &str) -> String {
     let release = release.strip_suffix("-amd64").unwrap_or(release);
-    let flavour = format!("-{}", series.of.flavour);
-    release.strip_suffix(&flavour).unwrap_or(release).to_owned()
+    release.strip_suffix(&format!("-{flavour}")).unwrap_or(release).to_owned()
 }
 
 fn content(trend: &Trend) -> Markup {
@@ -156,25 +173,25 @@ fn grid(trend: &Trend, layout: &Layout) -> Markup {
         @for (number, column) in layout.columns.iter().enumerate() {
             @let x = LEFT + STRIDE * number + STRIDE / 2;
             @let y = TOP + HEIGHT + 12;
-            text x=(x) y=(y) text-anchor="end" transform=(format!("rotate(-55 {x} {y})")) { (short(column)) }
+            text x=(x) y=(y) text-anchor="end" transform=(format!("rotate(-55 {x} {y})")) { (short(&column.0)) }
         }
     }
 }
 
 fn one_series(trend: &Trend, series: &Series, colour: &str, layout: &Layout) -> Markup {
-    let place = |point: &Point| (layout.x(series, point), layout.y(point.median));
-    let line: Vec<String> = series.points.iter().map(place).map(|(x, y)| format!("{x},{y:.1}")).collect();
+    let places = layout.places(series);
+    let dots = || series.points.iter().zip(&places).map(|(point, &x)| (point, x, layout.y(point.median)));
+    let line: Vec<String> = dots().map(|(_, x, y)| format!("{x},{y:.1}")).collect();
     html! {
         polyline points=(line.join(" ")) fill="none" stroke=(colour) stroke-opacity="0.5" {}
-        @for point in &series.points {
-            @let (x, y) = place(point);
+        @for (point, x, y) in dots() {
             line x1=(x) x2=(x) y1=(layout.y(point.min)) y2=(layout.y(point.max)) stroke=(colour) {}
             circle cx=(x) cy=(y) r="3.5" fill=(colour) {
                 title { (text(&point.kernel.release)) ": " (figure(point.median, &trend.unit)) }
             }
         }
         @for step in series.steps.iter().filter(|step| step.is_certain()) {
-            @let (x, y) = place(&series.points[step.at]);
+            @let (x, y) = (places[step.at], layout.y(series.points[step.at].median));
             line.step x1=(x - STRIDE / 2) x2=(x - STRIDE / 2) y1=(TOP) y2=(TOP + HEIGHT) stroke=(colour) {}
             text x=(x - STRIDE / 2 + 3) y=(if y > (TOP + HEIGHT / 2) as f64 { TOP + 10 } else { TOP + HEIGHT - 4 }) {
                 (name(step.verdict)) " " (super::size(step))

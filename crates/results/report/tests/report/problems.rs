@@ -17,7 +17,6 @@ fn on(release: &str, sessions: u32, failing: u32) -> OnKernel {
         release: release.to_owned(),
         sessions,
         failing,
-        first_judged: day(0),
         first_failed: failed,
         last_failed: failed,
     }
@@ -50,7 +49,7 @@ fn problem(id: &str, signature: &str, kernels: &[OnKernel]) -> Problem {
 
 fn all() -> Vec<(Problem, Standing)> {
     let open = [on("6.1.0-40-amd64", 4, 0), on("6.1.0-44-amd64", 2, 2), on("6.1.0-47-amd64", 3, 1)];
-    let fixed = [on("6.1.0-44-amd64", 2, 2), on("6.1.0-47-amd64", 1, 1), on("6.1.0-50-amd64", 3, 0)];
+    let fixed = [on("6.1.0-44-amd64", 2, 2), on("6.1.0-47-amd64", 1, 1), on("6.1.0-50-amd64", 5, 0)];
     let returned = Problem {
         closing: Some(Closing { closed: day(0), was_gone: false }),
         ..problem("2222", "fs/copy: hang: \u{1b}[31m\u{202e}", &[on("6.12.1", 1, 1)])
@@ -88,7 +87,8 @@ fn all_about_a_problem() {
     let kernel = KernelRequest::named("deb:6.1.0-44-amd64".parse().unwrap());
     let request = Request::Run(Box::new(RunRequest::new(kernel, Selection::whole("smoke"))));
     let made = made(std::path::Path::new("/nonexistent"));
-    let text = |at: usize, request| {
+    let text = |at: usize, request: Option<&Request>| {
+        let request = request.map(|request| (request, "fs/reflink"));
         let (problem, standing) = &all()[at];
         let mut out = Vec::new();
         ShownProblem { problem, standing, request, made: &made }.text(false, &mut out).unwrap();

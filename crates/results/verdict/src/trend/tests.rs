@@ -127,6 +127,26 @@ fn sampled_figures_step_where_chance_hardly_does() {
     assert!(step.p.is_some_and(|p| p < 0.01));
 }
 
+#[test]
+fn a_change_of_the_spread_alone_is_neither_worse_nor_better() {
+    let values = (0..24).map(|number: u32| match number {
+        0..12 => 100.0 + f64::from(number % 3) * 0.01,
+        _ => {
+            if number.is_multiple_of(2) {
+                90.0
+            } else {
+                110.0
+            }
+        }
+    });
+    let all: Vec<Measurement> = values
+        .enumerate()
+        .map(|(number, value)| measured(&format!("6.1.{number}"), Kind::Timed, &[value]))
+        .collect();
+    let found = of(&all);
+    assert!(found.series[0].steps.iter().all(|step| !step.is_certain()), "{:#?}", found.series[0].steps);
+}
+
 /// How many of 200 histories show a step where there is none: at most `ERROR` of them, but for the luck of this sample.
 #[test]
 fn false_alarms_are_as_rare_as_they_are_called() {
