@@ -93,8 +93,8 @@ impl Place {
                 (format!("generated-{session}"), format!("6.1.0-{}-amd64", session % KERNELS));
             transaction.execute(
                 "INSERT INTO session (name, started, version, locator, kernel, release, identity, machine, suite, content,
-                    has_ended, changed)
-                 SELECT ?1, started - ?2, version, ?3, ?3, ?4, identity, machine, 'full', content, 1, 0 FROM session
+                    has_ended, changed, parameters, setup)
+                 SELECT ?1, started - ?2, version, ?3, ?3, ?4, ?3, machine, 'full', content, 1, 0, parameters, setup FROM session
                  WHERE name NOT LIKE 'generated-%' LIMIT 1",
                 params![name, i64::try_from(session)? * 60_000, kernel(session % KERNELS), release],
             )?;
