@@ -261,7 +261,12 @@ fn files_beyond_the_window_are_there_and_those_beyond_the_memory_are_refused() {
     let large = File::create(Path::new(&suite).join("large")).expect("writable");
     large.set_len(SIZE).expect("it takes no room");
     let done = run(&place, &suite, &[]).run().expect(0);
-    assert_eq!(done.document("sees").outcome, Outcome::Pass);
+    let seen = done.document("sees");
+    assert_eq!(seen.outcome, Outcome::Pass);
+    // A template without a window has clones without one.
+    let notes: Vec<_> =
+        done.events().into_iter().filter(|event| matches!(event, Event::Note { .. })).collect();
+    assert!(seen.clone > 0 && notes.is_empty(), "{notes:?}");
     let refused = run(&Place::new(), &suite, &["--memory", "128M"]).run().expect(2);
     let text = "--memory 128M is too little: this kernel and the files for what runs need at least ";
     assert!(refused.stderr.contains(text), "{}", refused.stderr);

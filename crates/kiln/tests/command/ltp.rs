@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use judge::{Outcome, Run};
+use lab::Event;
 
 use crate::support::{BUILD, Done, Place, cache};
 
@@ -104,6 +105,10 @@ fn agrees_with_the_table(kernel: &str) {
     // Most tests that run for long sleep or wait for each other: two machines for a CPU.
     let done = ltp(&place, kernel, &lists.each_ref().map(String::as_str), "4");
 
+    // Else each case has a boot of its own, and all take five times as long.
+    let notes: Vec<Event> =
+        done.events().into_iter().filter(|event| matches!(event, Event::Note { .. })).collect();
+    assert!(!notes.iter().any(|note| format!("{note:?}").contains("cannot be cloned")), "{notes:?}");
     let runs = done.finished();
     let passed = runs.iter().filter(|run| run.outcome == Outcome::Pass).count();
     assert!(passed > 1000, "{passed} of {} pass", runs.len());
