@@ -92,14 +92,14 @@ pub(crate) fn looking_on<T>(
     let interrupt = signals::interrupt_flag().context("signals")?;
     let environment = Environment { backend: &HostBackend, interrupt: &interrupt, measurements };
     let mut preparing = Some(terminal::Progress::new());
-    let mut measuring = None;
+    let mut measuring: Option<Measuring<Stderr>> = None;
     let done = work(&environment, &mut |progress| match progress {
         Progress::Preparing(text) => preparing.iter_mut().for_each(|line| line.show(&text)),
         Progress::Note(text) => match (&mut preparing, &mut measuring) {
             (Some(line), _) => line.note(&text),
-            (None, shown) => shown.iter_mut().for_each(|it: &mut Measuring<Stderr>| {
-                it.on_event(&measure::Progress::Note(text.clone()));
-            }),
+            (None, Some(shown)) => shown.on_event(&measure::Progress::Note(text)),
+            // The first figures take the line away and begin another one.
+            (None, None) => {}
         },
         Progress::Measuring(progress) => {
             // Its line is taken away first.

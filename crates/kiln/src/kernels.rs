@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use kernel::Store;
 use kernel::catalogue::{Catalogue, Entry, State};
+use kernel::{Locator, Store};
 use lab::suites::select::Pattern;
 
 use crate::cli::{Kernels, KernelsVerb, Prune};
@@ -55,6 +55,20 @@ pub(crate) fn offered() -> Vec<Entry> {
     notes.iter().for_each(|note| complain(note));
     entries.retain(|entry| entry.state != State::Source);
     entries
+}
+
+/// Those that were found to match a pattern, which must be some.
+pub(crate) fn locators<'e>(
+    pattern: &str,
+    found: impl IntoIterator<Item = &'e Entry>,
+) -> Result<Vec<Locator>> {
+    let found: Vec<Locator> =
+        found.into_iter().map(|entry| entry.locator.parse()).collect::<Result<_, _>>()?;
+    if found.is_empty() {
+        let text = format!("no kernel matches {pattern:?}: `kiln kernels` lists all");
+        return Err(WrongUsage(text).into());
+    }
+    Ok(found)
 }
 
 fn prune(args: &Prune, interrupt: &AtomicBool) -> Result<u8> {

@@ -1,9 +1,9 @@
 //! `kiln matrix`: kernels beside each other.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use ::matrix::{Environment, Error, Filled, Grid, Light, MatrixRequest, Progress, fill, groups, known};
+use ::matrix::{Error, Filled, Grid, Light, MatrixRequest, fill, groups, known};
 use anyhow::{Context, Result};
 use judge::exit::{BROKEN, INTERRUPTED};
 use kernel::Locator;
@@ -11,10 +11,11 @@ use kernel::catalogue::Entry;
 use lab::HostBackend;
 use lab::request::Selection;
 use lab::suites::select::Pattern;
+use ledger::{Place, Progress};
 
 use crate::cli::MatrixVerb;
-use crate::failure::{WrongUsage, complain};
-use crate::kernels::offered;
+use crate::failure::complain;
+use crate::kernels::{locators, offered};
 use crate::listeners::standard_output;
 use crate::report_file::{check, write};
 use crate::results::opened;
@@ -33,7 +34,7 @@ pub(crate) fn matrix(args: &MatrixVerb, color: bool) -> Result<u8> {
         (grids, 0)
     } else {
         let interrupt = signals::interrupt_flag().context("signals")?;
-        match filled(&request, root, &interrupt) {
+        match filled(&request, &root, &interrupt) {
             Err(error) if error.is_interrupt() => {
                 complain(&error.to_string());
                 return Ok(INTERRUPTED);
@@ -58,10 +59,10 @@ pub(crate) fn matrix(args: &MatrixVerb, color: bool) -> Result<u8> {
 }
 
 /// Runs what is missing.
-fn filled(request: &MatrixRequest, sessions: PathBuf, interrupt: &AtomicBool) -> Result<Filled, Error> {
-    let environment = Environment { backend: &HostBackend, interrupt, sessions };
+fn filled(request: &MatrixRequest, sessions: &Path, interrupt: &AtomicBool) -> Result<Filled, Error> {
+    let place = Place { backend: &HostBackend, sessions, interrupt };
     let mut line = terminal::Progress::new();
-    fill(request, &environment, &mut |progress| match progress {
+    fill(request, place, &mut |progress| match progress {
         Progress::Working(text) => line.show(&text),
         Progress::Known(text) | Progress::Note(text) => line.note(&text),
     })
@@ -94,24 +95,18 @@ impl MatrixVerb {
 
     /// The kernels that are named, and those that match a pattern.
     fn kernels(&self) -> Result<Vec<Locator>> {
-        let is_pattern = |text: &&String| text.contains(['*', '?']);
-        let patterns: Vec<&String> = self.kernels.iter().filter(is_pattern).collect();
+        let is_pattern = |text: &String| text.contains(['*', '?']);
         let mut kernels: Vec<Locator> = Vec::new();
-        let offered = if patterns.is_empty() { Vec::new() } else { offered() };
+        let offered = if self.kernels.iter().any(is_pattern) { offered() } else { Vec::new() };
         for text in &self.kernels {
-            if !is_pattern(&text) {
+            if !is_pattern(text) {
                 kernels.push(text.parse()?);
                 continue;
             }
             let pattern = Pattern::new(text);
             let wanted =
                 offered.iter().filter(|entry| pattern.matches(&entry.locator) && self.is_flavour(entry));
-            let found: Vec<Locator> = wanted.map(|entry| entry.locator.parse()).collect::<Result<_, _>>()?;
-            if found.is_empty() {
-                let text = format!("no kernel matches {text:?}: `kiln kernels` lists all");
-                return Err(WrongUsage(text).into());
-            }
-            kernels.extend(found);
+            kernels.extend(locators(text, wanted)?);
         }
         let mut seen = std::collections::HashSet::new();
         kernels.retain(|kernel| seen.insert(kernel.to_string()));

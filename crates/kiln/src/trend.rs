@@ -8,9 +8,8 @@ use kernel::catalogue::Entry;
 use lab::suites::select::Pattern;
 
 use crate::cli::TrendVerb;
-use crate::failure::WrongUsage;
 use crate::figures::{looking_on, width};
-use crate::kernels::offered;
+use crate::kernels::{locators, offered};
 use crate::listeners::standard_output;
 use crate::report_file::{check, write};
 use crate::shell_words::this_call;
@@ -53,9 +52,5 @@ fn matching(pattern: &str) -> Result<Vec<Locator>> {
     let release = |entry: &Entry| entry.locator.trim_start_matches("deb:").to_owned();
     entries.retain(|entry| compiled.matches(&entry.locator) || compiled.matches(&release(entry)));
     entries.sort_by(|a, b| kernel::version::compare(&a.version, &b.version));
-    if entries.is_empty() {
-        let text = format!("no kernel matches {pattern:?}: `kiln kernels` lists all");
-        return Err(WrongUsage(text).into());
-    }
-    entries.iter().map(|entry| Ok(entry.locator.parse()?)).collect()
+    locators(pattern, &entries)
 }

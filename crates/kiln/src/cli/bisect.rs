@@ -58,7 +58,7 @@ pub(crate) struct Bisect {
     #[arg(long, value_name = "CASE", conflicts_with_all = ["exec", "metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) case: Option<String>,
     /// The suite of the case, as for kiln run
-    #[arg(long, value_name = "SUITE", default_value = "full", requires = "case", conflicts_with_all = ["exec", "exp", "metric", "boot", "builds"], help_heading = QUESTION)]
+    #[arg(long, value_name = "SUITE", default_value = bisect::problem::ALL_CASES, requires = "case", conflicts_with_all = ["exec", "exp", "metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) suite: String,
     /// Does this program of the host fail? Exit status 125 means "cannot be tested"; arguments come after --
     #[arg(long, value_name = "PATH", conflicts_with_all = ["metric", "boot", "builds"], help_heading = QUESTION)]

@@ -16,7 +16,7 @@ use crate::request::{AxisRequest, BisectRequest};
 const BISECTION: &str = "bisection";
 
 /// The suite of kiln's own cases that has all of them: where `kiln bisect` looks for one.
-const ALL_CASES: &str = "full";
+pub const ALL_CASES: &str = "full";
 
 /// A search that tells more of a problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,10 +107,10 @@ impl Search {
     /// sessions are known, too: often the two ends have come as close as they can, and what it found is the latter of them.
     #[must_use]
     pub fn found<'m>(&self, problem: &Problem, made: &'m [Made]) -> Option<&'m Made> {
+        let ends = AxisRequest::Packages { first: self.first.clone(), last: self.last.clone() };
+        let change = self.last.to_string();
         let is_this = |made: &Made| {
             let asked = &made.request;
-            let ends = AxisRequest::Packages { first: self.first.clone(), last: self.last.clone() };
-            let change = self.last.to_string();
             asked.search.fixed == self.fixed
                 && asked.cases.as_ref().is_some_and(|cases| is_of(cases, problem))
                 && (asked.axis == ends || made.culprits().contains(&change.as_str()))
@@ -148,14 +148,13 @@ impl Made {
 /// What runs in a session, as far as it is this case; none where `kiln bisect` cannot run it by itself.
 fn only(request: &Request, case: &str) -> Option<Selection> {
     let Request::Run(request) = request else { return None };
-    match &request.cases {
-        Selection::Suite { suite, .. } => {
-            let is_own = machine::catalogue::cases().suites.contains(suite);
-            let suite = if is_own { ALL_CASES.to_owned() } else { suite.clone() };
-            Some(Selection::Suite { suite, patterns: vec![case.to_owned()] })
+    let is_own = |suite: &String| machine::catalogue::cases().suites.contains(suite);
+    match request.cases.only(case) {
+        Selection::Suite { suite, patterns } if is_own(&suite) => {
+            Some(Selection::Suite { suite: ALL_CASES.to_owned(), patterns })
         }
-        Selection::Program(_) => Some(request.cases.clone()),
         Selection::Selftests { .. } => None,
+        cases => Some(cases),
     }
 }
 

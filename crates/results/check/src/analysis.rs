@@ -6,11 +6,11 @@ use history::{Repository, blame, mail};
 use judge::signature::masked;
 use kbuild::analysis::{Analysed, Finding, Scope, Tool, Unread, analyse, checkpatch};
 use kernel::Context;
+use ledger::Progress;
 
 use crate::Error;
 use crate::document::{Analysis, Commit, NewFinding, SeriesCheck};
 use crate::environment::{Emit, Environment};
-use crate::event::Progress;
 use crate::findings::{Matched, matched};
 use crate::request::CheckRequest;
 

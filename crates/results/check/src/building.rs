@@ -3,11 +3,11 @@
 use kbuild::diagnostics::Diagnostics;
 use kbuild::{Printed, printed, recompile};
 use kernel::{Context, Kernel};
+use ledger::Progress;
 
 use crate::Error;
 use crate::document::{Built, Commit};
 use crate::environment::{Emit, Environment};
-use crate::event::Progress;
 use crate::request::CheckRequest;
 use crate::warnings::{new_in, objects};
 

@@ -3,7 +3,7 @@
 use kernel::Kernel;
 use lab::request::words::call;
 use lab::request::{BuildOptions, Version};
-use ledger::Hold;
+use ledger::{Hold, Progress};
 
 use crate::Error;
 use crate::analysis::Analysers;
@@ -13,7 +13,6 @@ use crate::culprits::Culprits;
 use crate::differences::between;
 use crate::document::{AlsoBuilt, Commit, SeriesCheck, Tests, Verdict};
 use crate::environment::{Emit, Environment};
-use crate::event::Progress;
 use crate::patches::{self, Patches};
 use crate::request::CheckRequest;
 use crate::selftests::installed;

@@ -3,12 +3,12 @@
 use compare::{CompareRequest, SideRequest, SidesRequest};
 use kernel::Kernel;
 use lab::request::{FiguresRequest, KernelRequest, Version};
+use ledger::Progress;
 use verdict::{Row, Verdict};
 
 use crate::Error;
 use crate::document::{Change, CostChange};
 use crate::environment::{Emit, Environment};
-use crate::event::Progress;
 use crate::request::CheckRequest;
 
 /// Most functions that are named for an operation.

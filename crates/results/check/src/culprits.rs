@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use bisect::{BisectRequest, Bisection, Conclusion, Opened, Question};
 use judge::signature::Way;
 use lab::request::Selection;
+use ledger::Progress;
 
 use crate::Error;
 use crate::document::{CaseChange, Change, CostChange, Culprit, Seen};
 use crate::environment::{Emit, Environment};
-use crate::event::Progress;
 use crate::request::CheckRequest;
 
 /// Most failures whose patch is searched for. A bad patch often makes many cases fail.

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use kernel::{Context, News};
 use lab::backend::with_store;
 use lab::{Backend, Waiting};
+use ledger::Progress;
 
 use crate::Error;
-use crate::event::Progress;
 
 /// Where kernels, machines and earlier results are.
 pub struct Environment<'a> {

@@ -1,6 +1,6 @@
 //! From patches to a verdict: is the kernel with them worse than the one before, and which of them made it so?
 //!
-//! * [`request`]: what is asked; [`document`]: what is known in the end; [`event`]: what is reported meanwhile
+//! * [`request`]: what is asked; [`document`]: what is known in the end
 //! * [`mod@carry_out`]: from one to the other, stage after stage
 //! * `patches`: the commits between the base and the last patch; `building`: each of them is built, and `warnings` that are new
 //! * `analysis`: what static analysers say before and after, and `findings` that are new
@@ -17,7 +17,6 @@ mod differences;
 pub mod document;
 mod environment;
 pub mod error;
-pub mod event;
 mod findings;
 mod patches;
 pub mod request;
@@ -34,6 +33,6 @@ pub use document::{
 };
 pub use environment::Environment;
 pub use error::Error;
-pub use event::Progress;
+pub use ledger::Progress;
 pub use request::{CheckRequest, PatchesRequest};
 pub use verdict::verdict;

@@ -3,11 +3,11 @@
 use bisect::axis::{Axis, Build, History, Range, STRANGERS, uncommitted};
 use history::Limits;
 use kernel::Context;
+use ledger::Progress;
 
 use crate::Error;
 use crate::document::Commit;
 use crate::environment::{Emit, Environment};
-use crate::event::Progress;
 use crate::request::{CheckRequest, PatchesRequest};
 
 /// The commit before the patches, and theirs.

@@ -44,8 +44,8 @@ pub(crate) fn test(
         Prepared::new(&wanted, &mut prepare::Context { backend: environment.backend, waiting })
     })?;
     let Environment { backend, sessions, interrupt, .. } = environment;
-    let place = Place { backend: *backend, sessions, hold, interrupt };
-    let kept = run_session::<Error>(&prepared, place, &mut |news| emit(news.into()))?;
+    let place = Place { backend: *backend, sessions, interrupt };
+    let kept = run_session::<Error>(&prepared, place, hold, emit)?;
     let KeptSession { name, session: Session { suite, machine, command, .. }, runs } = kept;
     Ok(Tested { session: name, suite, machine, command, runs })
 }

@@ -139,23 +139,25 @@ impl Figures {
 /// The documents of this name in the folders below `root` with the names of those, the oldest first. What is none is left out.
 #[must_use]
 pub fn documents<T: DeserializeOwned>(root: &Path, name: &str) -> Vec<(String, T)> {
-    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    folders.sort();
     let document = |folder: PathBuf| {
         let found = Figures::at(folder.clone()).read(name).ok()?;
         Some((folder.file_name()?.to_string_lossy().into_owned(), found))
     };
-    folders.into_iter().filter_map(document).collect()
+    folders(root).into_iter().filter_map(document).collect()
+}
+
+/// What is in `root`, the oldest first: names begin with the time.
+fn folders(root: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.sort();
+    folders
 }
 
 /// All measurements below `root`, also those of comparisons, the oldest first. What cannot be read is left out.
 #[must_use]
 pub fn measurements(root: &Path) -> Vec<Measurement> {
-    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    folders.sort();
-    folders.iter().flat_map(|folder| measurements_in(folder)).collect()
+    folders(root).iter().flat_map(|folder| measurements_in(folder)).collect()
 }
 
 /// Those of one folder, in their order.
@@ -188,10 +190,8 @@ pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
     if path.is_dir() {
         return Figures::at(path.to_owned()).read(MEASUREMENT);
     }
-    let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
-    let is_measurement = |path: &PathBuf| path.join(format!("{MEASUREMENT}.json")).is_file();
-    let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_measurement).collect();
-    all.sort();
+    let mut all = folders(root);
+    all.retain(|path| path.join(format!("{MEASUREMENT}.json")).is_file());
     if text != LAST {
         let begins = |path: &PathBuf| {
             path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(text))

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use judge::Run;
+use kernel::News;
 use lab::event::Session;
 use lab::prepare::{self, Execution};
 use lab::{Backend, Event, Listener, Prepared};
@@ -23,24 +24,33 @@ pub struct KeptSession {
     pub runs: Vec<Run>,
 }
 
-/// What happens meanwhile.
+/// What happens while sessions are run, for whoever looks on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SessionNews {
-    /// What is done, for a line that the next one replaces.
+pub enum Progress {
+    /// What takes long, for a line that the next one replaces: a step of a build, a case that runs.
     Working(String),
+    /// Something is known: a kernel is built or tested.
+    Known(String),
     /// Worth knowing.
     Note(String),
 }
 
-/// Where machines come from, where sessions are kept, and what keeps the new one there.
+impl From<News<'_>> for Progress {
+    fn from(news: News<'_>) -> Self {
+        match news {
+            News::Step(text) => Self::Working(text.to_owned()),
+            News::Note(text) => Self::Note(text.to_owned()),
+        }
+    }
+}
+
+/// Where machines come from, and where sessions are kept.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     /// Where machines come from.
     pub backend: &'a dyn Backend,
     /// The folder of all sessions.
     pub sessions: &'a Path,
-    /// Holds the new one.
-    pub hold: &'a Hold,
     /// The user wants to stop.
     pub interrupt: &'a AtomicBool,
 }
@@ -51,7 +61,7 @@ impl std::fmt::Debug for Place<'_> {
     }
 }
 
-/// Runs a session and keeps it.
+/// Runs a session and keeps it; nobody removes it as long as `hold` lives.
 ///
 /// # Errors
 ///
@@ -59,7 +69,8 @@ impl std::fmt::Debug for Place<'_> {
 pub fn run_session<E>(
     prepared: &Prepared,
     place: Place<'_>,
-    emit: &mut dyn FnMut(SessionNews),
+    hold: &Hold,
+    emit: &mut dyn FnMut(Progress),
 ) -> Result<KeptSession, E>
 where
     E: From<prepare::Error> + From<machine::Error> + From<Error>,
@@ -67,11 +78,11 @@ where
     let session = prepared.session()?;
     let machines = prepared.machines(place.backend)?;
     for note in Budget::Sessions.make_room(place.sessions) {
-        emit(SessionNews::Note(note));
+        emit(Progress::Note(note));
     }
     let recorder = Recorder::create(place.sessions, &session.stamp())?;
-    let name = recorder.directory().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    place.hold.add(&name)?;
+    let name = recorder.name();
+    hold.add(&name)?;
     prepared.program().map_or(Ok(()), |program| recorder.keep_program(program))?;
     let mut options = prepared.options().options;
     let mut durations = Durations::load(place.sessions);
@@ -94,17 +105,17 @@ struct Collecting<'e> {
     recorder: Recorder,
     total: usize,
     runs: Vec<Run>,
-    emit: &'e mut dyn FnMut(SessionNews),
+    emit: &'e mut dyn FnMut(Progress),
 }
 
 impl Listener for Collecting<'_> {
     fn on_event(&mut self, event: &Event) {
         self.recorder.on_event(event);
         match event {
-            Event::Booting { .. } => (self.emit)(SessionNews::Working("booting".to_owned())),
+            Event::Booting { .. } => (self.emit)(Progress::Working("booting".to_owned())),
             Event::Started { case, .. } => {
                 let text = format!("running {case} ({} of {} done)", self.runs.len(), self.total);
-                (self.emit)(SessionNews::Working(text));
+                (self.emit)(Progress::Working(text));
             }
             Event::Finished(run) => self.runs.push(Run::clone(run)),
             _ => {}

@@ -88,7 +88,7 @@ pub use figures::{
     measurements, side,
 };
 pub use journal::{Journal, bisections_root};
-pub use kept_session::{KeptSession, Place, SessionNews, run_session};
+pub use kept_session::{KeptSession, Place, Progress, run_session};
 pub use past::{Error as PastError, Past, sessions};
 pub use problem::{Closing, OnKernel, Problem, Sighting};
 pub use recall::{Error as RecallError, Recalled, recall, shows};

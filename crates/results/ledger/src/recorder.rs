@@ -194,6 +194,12 @@ impl Recorder {
         &self.directory
     }
 
+    /// The name of the session: that of its folder.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.directory.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// Where an experiment keeps its journal.
     #[must_use]
     pub fn journal(&self) -> PathBuf {

@@ -1,10 +1,11 @@
 //! Runs what the ledger has not.
 
+use std::sync::atomic::Ordering;
+
 use lab::request::Selection;
 use lab::{Prepared, Waiting, prepare};
-use ledger::{Hold, Ledger, Place, SessionKey, run_session};
+use ledger::{Hold, Ledger, Place, Progress, SessionKey, run_session};
 
-use crate::environment::{Environment, Progress};
 use crate::error::Error;
 use crate::grid::{Grid, Tested};
 use crate::request::{MatrixRequest, Subject};
@@ -27,7 +28,7 @@ struct Session {
 /// Where sessions run, and what they have in common.
 struct Filling<'a> {
     request: &'a MatrixRequest,
-    environment: &'a Environment<'a>,
+    place: Place<'a>,
     ledger: Ledger,
     hold: Hold,
     failed: usize,
@@ -41,15 +42,15 @@ struct Filling<'a> {
 /// When no session can be run, when nothing can be kept, and when the user wants to stop.
 pub fn fill(
     request: &MatrixRequest,
-    environment: &Environment<'_>,
+    place: Place<'_>,
     emit: &mut dyn FnMut(Progress),
 ) -> Result<Filled, Error> {
-    std::fs::create_dir_all(&environment.sessions)
-        .map_err(|why| ledger::Error::Io { path: environment.sessions.clone(), why })?;
-    let ledger = Ledger::open(&environment.sessions, &mut |_, _| {})?;
+    std::fs::create_dir_all(place.sessions)
+        .map_err(|why| ledger::Error::Io { path: place.sessions.to_owned(), why })?;
+    let ledger = Ledger::open(place.sessions, &mut |_, _| {})?;
     ledger.notes.iter().for_each(|note| emit(Progress::Note(note.clone())));
-    let hold = Hold::new(&environment.sessions)?;
-    let mut filling = Filling { request, environment, ledger, hold, failed: 0 };
+    let hold = Hold::new(place.sessions)?;
+    let mut filling = Filling { request, place, ledger, hold, failed: 0 };
     let tested = filling.all(emit)?;
     let Filling { mut ledger, failed, .. } = filling;
     ledger.refresh()?;
@@ -105,10 +106,8 @@ impl Filling<'_> {
         if self.ledger.has(key, &tested.cases)? {
             return Ok(tested);
         }
-        let Environment { backend, interrupt, sessions } = self.environment;
-        let place = Place { backend: *backend, sessions, hold: &self.hold, interrupt };
-        let kept = run_session::<Error>(&prepared, place, &mut |news| tell(news.into()))?;
-        if self.environment.is_interrupted() {
+        let kept = run_session::<Error>(&prepared, self.place, &self.hold, &mut tell)?;
+        if self.place.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
         let bad = kept.runs.iter().filter(|run| !run.outcome.is_well()).count();
@@ -122,11 +121,11 @@ impl Filling<'_> {
         cases: &Selection,
         tell: &mut dyn FnMut(Progress),
     ) -> Result<Session, Error> {
-        let Environment { backend, interrupt, .. } = self.environment;
+        let Place { backend, interrupt, .. } = self.place;
         let mut progress = |news: kernel::News<'_>| tell(news.into());
         let waiting = Waiting { interrupt, progress: &mut progress };
         let request = self.request.run(subject, cases);
-        let prepared = Prepared::new(&request, &mut prepare::Context { backend: *backend, waiting })?;
+        let prepared = Prepared::new(&request, &mut prepare::Context { backend, waiting })?;
         let session = prepared.session()?;
         let tested = Tested {
             kernel: subject.kernel.to_string(),

@@ -91,16 +91,15 @@ pub fn known(request: &MatrixRequest, ledger: &mut Ledger) -> Result<Vec<Grid>, 
         let patterns: Vec<Pattern> = patterns.iter().map(|pattern| Pattern::new(pattern)).collect();
         let is_asked =
             |case: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(case));
-        let mut tested = Vec::new();
+        let mut columns = Vec::new();
         for subject in request.subjects() {
             let setup = request.run(subject, cases).setup();
             let key = ledger.newest(&subject.kernel.to_string(), suite_name(suite), &setup)?;
-            let runs = key.as_ref().map(|key| ledger.latest(key)).transpose()?.unwrap_or_default();
-            let asked = runs.into_iter().map(|run| run.case).filter(|case| is_asked(case)).collect();
-            tested.push(Tested { key, cases: asked, ..Tested::unknown(subject) });
+            let mut runs = key.map(|key| ledger.latest(&key)).transpose()?.unwrap_or_default();
+            runs.retain(|run| run.is_boot || is_asked(&run.case));
+            columns.push((Tested::unknown(subject).column(&runs), runs));
         }
-        let grid = Grid::read(ledger, tested)?;
-        Ok(Grid { suite: suite_name(suite).to_owned(), ..grid })
+        Ok(Grid::of(suite_name(suite), columns))
     };
     request.cases.iter().map(grid).collect()
 }
@@ -115,15 +114,14 @@ impl Grid {
             runs.retain(|run| run.is_boot || of.cases.contains(&run.case));
             columns.push((of.column(&runs), runs));
         }
-        let order = |(a, _): &(Column, Vec<KnownRun>), (b, _): &(Column, Vec<KnownRun>)| {
-            let by_flavour = flavour(&a.release).cmp(&flavour(&b.release));
-            a.parameters.cmp(&b.parameters).then(by_flavour).then_with(|| compare(&a.release, &b.release))
-        };
-        columns.sort_by(order);
         Ok(Self::of(&suite, columns))
     }
 
-    fn of(suite: &str, columns: Vec<(Column, Vec<KnownRun>)>) -> Self {
+    fn of(suite: &str, mut columns: Vec<(Column, Vec<KnownRun>)>) -> Self {
+        columns.sort_by(|(a, _), (b, _)| {
+            let by_flavour = flavour(&a.release).cmp(&flavour(&b.release));
+            a.parameters.cmp(&b.parameters).then(by_flavour).then_with(|| compare(&a.release, &b.release))
+        });
         let count = columns.len();
         let mut rows: BTreeMap<(bool, String), Vec<Option<Cell>>> = BTreeMap::new();
         let mut good_boots: Vec<Option<Cell>> = Vec::new();

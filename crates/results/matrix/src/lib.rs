@@ -1,13 +1,12 @@
 //! Kernels beside each other: what is missing is run, and what differs stands out.
 //!
 //! * [`request`]: kernels and kernel parameters, suites, a machine
-//! * [`fill`](mod@fill): runs what the ledger has not; [`environment`]: where, and who hears of it
+//! * [`fill`](mod@fill): runs what the ledger has not
 //! * [`grid`]: what the ledger has, a row for each case; [`cell`]: what a case came to on a kernel
 //! * [`groups`](mod@groups): rows that are alike are one, and those with a difference between neighbours come first
 //! * [`error`]: why there is no matrix
 
 pub mod cell;
-pub mod environment;
 pub mod error;
 pub mod fill;
 pub mod grid;
@@ -15,7 +14,6 @@ pub mod groups;
 pub mod request;
 
 pub use cell::{Cell, Light, Mark};
-pub use environment::{Environment, Progress};
 pub use error::Error;
 pub use fill::{Filled, fill};
 pub use grid::{Column, Grid, Row, known};

@@ -8,6 +8,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Between columns.
 const GAP: usize = 2;
 
+/// Columns of a text at the end of a line that is worth a column.
+const LAST_MIN: usize = 20;
+
 /// What the columns of a table are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Columns<const N: usize> {
@@ -35,6 +38,14 @@ impl<const N: usize> Columns<N> {
             }
         }
         widths
+    }
+
+    /// Cuts the last column of `rows` to what `limit` leaves beside the others, but not below [`LAST_MIN`].
+    pub(crate) fn fit_last(&self, rows: &mut [[String; N]], limit: Option<usize>) {
+        let Some(limit) = limit else { return };
+        let others: usize = self.widths(rows, None)[..N - 1].iter().map(|column| column + GAP).sum();
+        let left = limit.saturating_sub(others).max(LAST_MIN);
+        rows.iter_mut().for_each(|row| row[N - 1] = fit(&row[N - 1], left));
     }
 
     /// A row, without blanks at its end.

@@ -6,7 +6,7 @@ use ledger::{OnKernel, Problem};
 use serde::Serialize;
 use verdict::problem::{Standing, State};
 
-use crate::columns::{Columns, fit};
+use crate::columns::Columns;
 use crate::json::line;
 use crate::safe::safe_line;
 use crate::style::{DIM, Paint, of_state};
@@ -14,9 +14,6 @@ use crate::style::{DIM, Paint, of_state};
 /// A narrow terminal goes without the kernels first: `kiln problems show` says them, too.
 const COLUMNS: Columns<5> =
     Columns { head: ["ID", "STATE", "LAST SEEN", "SEEN ON", "PROBLEM"], right: &[], spared: &[3, 2] };
-
-/// Columns of what the failures have in common, at least.
-const SIGNATURE_MIN: usize = 20;
 
 /// Prints a line for each problem, in the given order; no line is wider than `width` columns as long as names are not.
 ///
@@ -32,11 +29,7 @@ pub fn problems_table(
     let paint = Paint { colour };
     let mut rows: Vec<[String; 5]> =
         problems.iter().map(|(problem, standing)| row(problem, standing)).collect();
-    if let Some(width) = width {
-        let others: usize = COLUMNS.widths(&rows, None)[..4].iter().map(|column| column + 2).sum();
-        let left = width.saturating_sub(others).max(SIGNATURE_MIN);
-        rows.iter_mut().for_each(|row| row[4] = fit(&row[4], left));
-    }
+    COLUMNS.fit_last(&mut rows, width);
     let widths = COLUMNS.widths(&rows, width);
     writeln!(out, "{}", paint.paint(DIM, &COLUMNS.line(&COLUMNS.heads(), &widths)))?;
     for ((_, standing), row) in problems.iter().zip(&rows) {

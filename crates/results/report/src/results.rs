@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use ledger::{FoundRuns, KnownRun};
 
-use crate::columns::{Columns, fit};
+use crate::columns::Columns;
 use crate::json::line;
 use crate::safe::safe_line;
 use crate::style::{DIM, Paint, of};
@@ -12,9 +12,6 @@ use crate::style::{DIM, Paint, of};
 /// A narrow terminal goes without the reason first: `kiln show` says it, too.
 const COLUMNS: Columns<4> =
     Columns { head: ["OUTCOME", "KERNEL", "RUN", "WHY"], right: &[], spared: &[3, 1] };
-
-/// Columns of a reason that is worth a column.
-const WHY_MIN: usize = 20;
 
 /// Prints a line for each Run, in the given order, and how many there are besides; no line is wider than `width` columns as long
 /// as names are not.
@@ -31,11 +28,7 @@ pub fn results_table(
     let paint = Paint { colour };
     let mut rows: Vec<[String; 4]> = found.runs.iter().map(row).collect();
     // Reasons are cut before they are left out.
-    if let Some(width) = width {
-        let others: usize = COLUMNS.widths(&rows, None)[..3].iter().map(|column| column + 2).sum();
-        let left = width.saturating_sub(others).max(WHY_MIN);
-        rows.iter_mut().for_each(|row| row[3] = fit(&row[3], left));
-    }
+    COLUMNS.fit_last(&mut rows, width);
     let widths = COLUMNS.widths(&rows, width);
     writeln!(out, "{}", paint.paint(DIM, &COLUMNS.line(&COLUMNS.heads(), &widths)))?;
     for (run, row) in found.runs.iter().zip(&rows) {

@@ -95,7 +95,7 @@ impl RunRequest {
         [own, &self.needs].concat()
     }
 
-    /// All that decides how its cases run besides the kernel, as JSON: needs, limits, isolation, machine.
+    /// A hash over all that decides how its cases run besides the kernel: needs, limits, isolation, machine.
     #[must_use]
     pub fn setup(&self) -> String {
         let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
@@ -106,7 +106,7 @@ impl RunRequest {
             "settle": seconds(self.policy.settle),
             "machine": self.machine,
         });
-        setup.to_string()
+        kernel::files::hash(setup.to_string().as_bytes())
     }
 
     /// Whether what runs may need something of which only a configuration tells.
@@ -116,15 +116,7 @@ impl RunRequest {
 
     /// One case of it on the very same Kernel, once; the first case where none is named.
     pub(crate) fn again(&self, exact: Locator, case: Option<&str>) -> Self {
-        let cases = match (&self.cases, case) {
-            (Selection::Suite { suite, .. }, Some(case)) => {
-                Selection::Suite { suite: suite.clone(), patterns: vec![case.to_string()] }
-            }
-            (Selection::Selftests { place, .. }, Some(case)) => {
-                Selection::Selftests { place: place.clone(), patterns: vec![case.to_string()] }
-            }
-            (other, _) => other.clone(),
-        };
+        let cases = case.map_or_else(|| self.cases.clone(), |case| self.cases.only(case));
         Self { kernel: KernelRequest::named(exact), cases, policy: self.policy.once(), ..self.clone() }
     }
 }
@@ -134,6 +126,17 @@ impl Selection {
     #[must_use]
     pub fn whole(suite: &str) -> Self {
         Self::Suite { suite: suite.to_string(), patterns: Vec::new() }
+    }
+
+    /// The same with this case alone; a program is one anyway.
+    #[must_use]
+    pub fn only(&self, case: &str) -> Self {
+        let patterns = vec![case.to_string()];
+        match self {
+            Self::Suite { suite, .. } => Self::Suite { suite: suite.clone(), patterns },
+            Self::Selftests { place, .. } => Self::Selftests { place: place.clone(), patterns },
+            Self::Program(_) => self.clone(),
+        }
     }
 
     /// The program, if it is one.

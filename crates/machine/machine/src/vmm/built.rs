@@ -211,8 +211,8 @@ impl<'a> Built<'a> {
         let initramfs = launch::in_memory("initramfs", &self.initramfs(programs))?;
         let memory = self.memory()?;
         // One whose programs are inside needs it for kexec. What is cloned has the devices of its clones: QEMU refuses another state.
-        let has_window = template.as_ref().is_none_or(|body| body.window.is_some());
-        let window = (self.may_have_window() && has_window).then(Window::empty).transpose()?;
+        let has_window = template.as_ref().map_or(self.may_have_window(), |body| body.window.is_some());
+        let window = has_window.then(Window::empty).transpose()?;
         let window = window.as_ref().map(Window::descriptor).transpose()?;
         let files = memory.as_ref().map(Memory::descriptors).transpose()?.unwrap_or_default();
         let origin = Origin::Boot { initramfs, memory: files, window };

@@ -13,7 +13,6 @@ use ledger::Recorder;
 
 use super::context::{Context, Ready};
 use super::failure::Failure;
-use super::sessions::name_of;
 use super::shares::Share;
 use super::tally::{Tally, small};
 use super::{Tested, parameters, requests};
@@ -256,7 +255,7 @@ fn session_of(
     let Round { tally, spent, unknown, emit } = round;
     let machines = prepared.machines(context.environment.backend)?;
     let recorder = context.sessions.begin(session, emit)?;
-    tally.sessions.push(name_of(&recorder));
+    tally.sessions.push(recorder.name());
     prepared.program().map_or(Ok(()), |program| recorder.keep_program(program))?;
     let options = prepared.options().options;
     let interrupt = context.environment.interrupt;

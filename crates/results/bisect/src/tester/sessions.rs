@@ -30,7 +30,7 @@ impl Sessions {
             notes.into_iter().for_each(|note| emit(Progress::Note(note)));
         }
         let recorder = Recorder::create(&self.root, &session.stamp())?;
-        self.hold.add(&name_of(&recorder))?;
+        self.hold.add(&recorder.name())?;
         Ok(recorder)
     }
 
@@ -43,9 +43,4 @@ impl Sessions {
     pub(super) fn keep(&self, past: &Past) -> Result<(), Error> {
         self.hold.add(&past.name())
     }
-}
-
-/// The name of the session that is recorded.
-pub(super) fn name_of(recorder: &Recorder) -> String {
-    recorder.directory().file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

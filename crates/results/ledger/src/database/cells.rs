@@ -58,7 +58,6 @@ impl Ledger {
     ///
     /// When SQLite refuses.
     pub fn newest(&mut self, kernel: &str, suite: &str, setup: &str) -> Result<Option<SessionKey>, Error> {
-        let setup = kernel::files::hash(setup.as_bytes());
         let select = "SELECT identity, content FROM session
             WHERE suite = :suite AND setup = :setup AND (kernel = :kernel OR locator = :kernel)
             ORDER BY started DESC, name DESC LIMIT 1";
@@ -66,7 +65,7 @@ impl Ledger {
             let values = named_params! { ":suite": suite, ":setup": setup, ":kernel": kernel };
             let found = ledger.connection.query_row(select, values, |row| {
                 let (identity, content) = (row.get(0)?, row.get(1)?);
-                Ok(SessionKey { suite: suite.to_owned(), identity, content, setup: setup.clone() })
+                Ok(SessionKey { suite: suite.to_owned(), identity, content, setup: setup.to_owned() })
             });
             found.optional().map_err(sqlite(&ledger.path()))
         })

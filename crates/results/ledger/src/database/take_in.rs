@@ -143,7 +143,7 @@ fn insert(
 /// What decides how the cases of a session run besides its kernel; nothing is known of sessions without a request.
 pub(super) fn setup(session: &Session) -> Option<String> {
     match session.request.as_ref()? {
-        Request::Run(request) => Some(kernel::files::hash(request.setup().as_bytes())),
+        Request::Run(request) => Some(request.setup()),
         Request::Kunit(_) | Request::Experiment(_) => None,
     }
 }

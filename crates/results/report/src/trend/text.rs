@@ -6,7 +6,7 @@ use measure::Unit;
 use verdict::trend::{Point, Series, Step, Trend};
 
 use super::{reason, size};
-use crate::columns::{Columns, fit};
+use crate::columns::Columns;
 use crate::comparison::name;
 use crate::figures::{figure, unit};
 use crate::safe::safe_line;
@@ -14,9 +14,6 @@ use crate::style::{BOLD, DIM, Paint, of_verdict};
 
 /// A narrow terminal goes without the functions first.
 const COLUMNS: Columns<4> = Columns { head: ["KERNEL", "FIGURE", "STEP", "WHY"], right: &[1], spared: &[3] };
-
-/// Columns of the functions, at least.
-const WHY_MIN: usize = 20;
 
 /// Prints a table for each series, with a line for each kernel; none is wider than `width` columns as long as names are not.
 ///
@@ -68,10 +65,7 @@ fn table(
     let step_at = |at: usize| series.steps.iter().find(|step| step.at == at);
     let mut rows: Vec<[String; 4]> =
         series.points.iter().enumerate().map(|(at, point)| row(point, step_at(at), unit)).collect();
-    if let Some(width) = width {
-        let others: usize = COLUMNS.widths(&rows, None)[..3].iter().map(|column| column + 2).sum();
-        rows.iter_mut().for_each(|row| row[3] = fit(&row[3], width.saturating_sub(others).max(WHY_MIN)));
-    }
+    COLUMNS.fit_last(&mut rows, width);
     let widths = COLUMNS.widths(&rows, width);
     writeln!(out, "{}", paint.paint(DIM, &COLUMNS.line(&COLUMNS.heads(), &widths)))?;
     for (at, row) in rows.iter().enumerate() {
