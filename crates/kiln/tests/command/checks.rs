@@ -365,6 +365,8 @@ fn the_patch_that_makes_a_selftest_of_the_series_fail_is_named() {
         source.write(&format!("tools/testing/selftests/{name}"), content);
     }
     source.commit("selftests: look at the release");
+    source.write("MAINTAINERS", "FILES\nF:\tfs/\nF:\ttools/testing/selftests/fs/x.c\n");
+    source.write("tools/testing/selftests/fs/Makefile", "");
     source.write("fs/main.c", "wrong\n");
     source.commit("fs: take the wrong kernel");
     source.adds("kernel/other.c", "int other;\n");
@@ -377,6 +379,8 @@ fn the_patch_that_makes_a_selftest_of_the_series_fail_is_named() {
     let again =
         found.reproduce.iter().any(|line| line.contains("/selftests --case") || line.ends_with("/selftests"));
     assert!(again, "{:?}", found.reproduce);
+    let suggestion = "selftests for what the patches touch, by MAINTAINERS: --kselftest fs";
+    assert_eq!(found.notes.last().map(String::as_str), Some(suggestion), "the one that ran is not suggested");
 }
 
 #[test]

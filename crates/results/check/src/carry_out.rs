@@ -15,7 +15,7 @@ use crate::document::{AlsoBuilt, Commit, SeriesCheck, Tests, Verdict};
 use crate::environment::{Emit, Environment};
 use crate::patches::{self, Patches};
 use crate::request::CheckRequest;
-use crate::selftests::installed;
+use crate::selftests::{installed, suggestion};
 use crate::testing::{Tested, test};
 use crate::verdict::verdict;
 
@@ -74,8 +74,15 @@ pub fn check(
         let why = "nothing was run: the kernels before the first patch and after the last do not both build";
         found.unchecked.push(why.to_owned());
     }
+    let suggested = suggestion(request, &found, environment, emit);
+    // Without it nothing is missing that was asked for.
+    found.notes.extend(environment.unless_interrupted(suggested).or_else(unless_interrupt)?);
     found.verdict = verdict(&found);
     Ok(found)
+}
+
+fn unless_interrupt(error: Error) -> Result<Option<String>, Error> {
+    if error.is_interrupt() { Err(error) } else { Ok(None) }
 }
 
 /// Builds the commits with other configurations.

@@ -4,7 +4,7 @@
 //! * [`mod@carry_out`]: from one to the other, stage after stage
 //! * `patches`: the commits between the base and the last patch; `building`: each of them is built, and `warnings` that are new
 //! * `analysis`: what static analysers say before and after, and `findings` that are new
-//! * `testing`: cases on the kernels before and after, `selftests` among them, and `differences` between them; `costs`: what operations cost on both
+//! * `testing`: cases on the kernels before and after, `selftests` among them (`maintainers` says which belong to a file), and `differences` between them; `costs`: what operations cost on both
 //! * `culprits`: the patch that made a case fail or an operation dearer, by `bisect`
 //! * [`verdict()`]: what all of it comes to; [`mod@trend`]: findings from check to check
 
@@ -18,6 +18,7 @@ pub mod document;
 mod environment;
 pub mod error;
 mod findings;
+mod maintainers;
 mod patches;
 pub mod request;
 mod selftests;

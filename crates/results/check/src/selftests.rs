@@ -1,16 +1,22 @@
 //! Selftests are those of the tree with all patches, which may bring some, on every kernel.
 
+use std::fmt::Write;
+
 use lab::prepare;
 use lab::prepare::cases::Chosen;
 use lab::request::Selection;
 
 use crate::Error;
-use crate::document::Commit;
+use crate::document::{Commit, SeriesCheck};
 use crate::environment::{Emit, Environment};
+use crate::maintainers::{SELFTESTS, groups};
 use crate::request::CheckRequest;
 
 /// The folder of a check in which they are kept.
 const FOLDER: &str = "selftests";
+
+/// Most groups that are suggested.
+const SUGGESTED_MAX: usize = 5;
 
 /// The cases, of which selftests that are to be built are.
 pub(crate) fn installed(
@@ -28,4 +34,51 @@ pub(crate) fn installed(
         let installed = cases.installed(root, &environment.folder.join(FOLDER), waiting);
         Ok(installed.map_err(prepare::Error::from)?)
     })
+}
+
+/// The selftests that MAINTAINERS has for what the patches touch, but for those that run anyway; nothing if there are none.
+pub(crate) fn suggestion(
+    request: &CheckRequest,
+    found: &SeriesCheck,
+    environment: &Environment<'_>,
+    emit: Emit<'_>,
+) -> Result<Option<String>, Error> {
+    let (Some(cases), Some(last)) = (&request.cases, found.patches.last()) else { return Ok(None) };
+    let tree = request.patches.repository();
+    let groups = environment.with_store(emit, |context| -> Result<_, history::Error> {
+        let Some(maintainers) = history::file(&tree, &last.hash, "MAINTAINERS", context)? else {
+            return Ok(Vec::new());
+        };
+        let files = history::files(&tree, [&found.base.hash, &last.hash], context)?;
+        let selftests = history::files_below(&tree, &last.hash, SELFTESTS, context)?;
+        Ok(groups(&maintainers, &files, &selftests).into_iter().collect())
+    })?;
+    let is_asked = |group: &String| matches!(cases, Selection::Selftests { place, .. } if place == group);
+    let others: Vec<String> = groups.into_iter().filter(|group| !is_asked(group)).collect();
+    Ok((!others.is_empty()).then(|| sentence(&others)))
+}
+
+fn sentence(groups: &[String]) -> String {
+    let mut text = String::from("selftests for what the patches touch, by MAINTAINERS:");
+    for group in groups.iter().take(SUGGESTED_MAX) {
+        let _ = write!(text, " --kselftest {group}");
+    }
+    if let Some(more) = groups.len().checked_sub(SUGGESTED_MAX).filter(|more| *more > 0) {
+        let _ = write!(text, " and {more} more");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suggestion_can_be_pasted_and_is_short() {
+        let groups: Vec<String> = (1..=7).map(|number| format!("g{number}")).collect();
+        let text = "selftests for what the patches touch, by MAINTAINERS: --kselftest g1";
+        assert_eq!(sentence(&groups[..1]), text);
+        assert!(sentence(&groups).ends_with("--kselftest g5 and 2 more"));
+        assert!(sentence(&groups[..5]).ends_with("--kselftest g5"));
+    }
 }

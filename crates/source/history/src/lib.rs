@@ -1,6 +1,6 @@
 //! git: the commits between two ends, one change taken back, the patches of a series as commits, and work trees.
 //!
-//! [`Repository`] is the user's. [`walk()`] lists commits, [`change()`] describes one, [`mail()`] writes one, [`blame()`] names the one that wrote a line, [`revert()`] takes one back, [`apply_series`]
+//! [`Repository`] is the user's. [`walk()`] lists commits, [`change()`] describes one, [`mail()`] writes one, [`blame()`] names the one that wrote a line, [`file()`] reads a file of one, [`revert()`] takes one back, [`apply_series`]
 //! puts the patches of [`series`] on top of one, and says with which commit one of them is in [`Conflict`]; the last two work in a `scratch` repository. [`Objects`] reads many objects.
 //!
 //! Nothing of the user's is written. What is made lies in kiln's own objects, where a
@@ -14,6 +14,7 @@ mod blame;
 mod change;
 mod checkout;
 mod conflict;
+mod content;
 mod error;
 mod git;
 mod mail_info;
@@ -32,6 +33,7 @@ pub use blame::blame;
 pub use change::{Change, FILES_MAX, change, files, mail};
 pub use checkout::{Changes, changes_in_checkout};
 pub use conflict::Conflict;
+pub use content::{file, files_below};
 pub use error::Error;
 pub use git::Repository;
 pub use mail_info::{MailParts, mail_info};

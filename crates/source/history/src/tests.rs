@@ -15,6 +15,7 @@ use kernel::files::hash;
 
 mod apply;
 mod base;
+mod content;
 mod objects;
 mod revert;
 mod untouched;
