@@ -8,7 +8,9 @@
 //! * [`experiment`]: a folder with a script, and its [`metadata`], which is read without running it
 //! * [`folder`]: all that a script can read of the host; [`source`]: a file of it, and places in it
 //! * [`check`](mod@check): what is wrong with a script, without running it
-//! * `dialect`, `nesting`, `expectation`, `rewrite`, `syntax`: from text to a tree that counts what it does; `literal`: values of the tree
+//! * `dialect`, `nesting`, `expectation`, `rewrite`, `syntax`: from text to a tree that counts what it does; `literal`: values of the tree;
+//!   `declaration`: calls that are read without running anything
+//! * [`matrix_plan`]: a file that says what a matrix tests
 //!
 //! What it asks for:
 //!
@@ -38,6 +40,7 @@ mod condition;
 mod context;
 mod counting;
 mod data;
+mod declaration;
 pub mod describe;
 mod dialect;
 pub mod event;
@@ -55,6 +58,7 @@ pub mod limits;
 mod literal;
 mod load;
 mod local;
+pub mod matrix_plan;
 pub mod metadata;
 mod native;
 pub mod nearest;

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use starlark_syntax::syntax::ast::{ArgumentP, AstArgument, AstExpr, AstStmt, Expr, Stmt};
+use starlark_syntax::syntax::ast::{AstArgument, AstExpr, AstStmt, Expr, Stmt};
 
-use crate::data::{Data, Described};
+use crate::data::Data;
+use crate::declaration::{Declaration, is_named};
 use crate::kind::Kind;
-use crate::literal::{arguments_of, literal};
+use crate::literal::literal;
 use crate::problem::Problem;
-use crate::signature::{Arguments, Gives, Misfit, Signature, optional, required};
+use crate::signature::{Gives, Signature, optional, required};
 use crate::source::Source;
 use crate::syntax::Parsed;
 
@@ -113,6 +113,8 @@ pub(crate) const METRIC_INFO: Signature = Signature {
     about: "describes a metric",
 };
 
+const DECLARATION: Declaration = Declaration { function: &EXPERIMENT, descriptions: &[&METRIC_INFO] };
+
 /// How to begin a script.
 const BEGIN: &str = "begin the script with experiment(question = \"...\")";
 
@@ -129,11 +131,7 @@ impl Metadata {
     /// The same of a script that was parsed.
     pub(crate) fn of(file: &Parsed) -> Result<Self, Problem> {
         let (call, arguments) = beginning(file)?;
-        check_literal(file, arguments)?;
-        let known = arguments_of(arguments, &describe);
-        let fields = EXPERIMENT.bind(&known).map_err(|misfit| place(file, call, arguments, misfit))?;
-        let metadata: Self = serde_json::from_value(Value::Object(fields))
-            .map_err(|error| file.problem(call.span, format!("experiment: {error}")))?;
+        let metadata: Self = DECLARATION.read(file, call, arguments)?;
         metadata.check().map_err(|text| file.problem(call.span, text))?;
         Ok(metadata)
     }
@@ -191,58 +189,10 @@ fn statements_of(statement: &AstStmt) -> Vec<&AstStmt> {
     statements(statement)
 }
 
-fn is_docstring(statement: &AstStmt) -> bool {
+/// Whether a statement only describes a file in words.
+pub(crate) fn is_docstring(statement: &AstStmt) -> bool {
     let Stmt::Expression(expression) = &statement.node else { return false };
     matches!(literal(expression, &|_, _| None), Some(Data::Text(_)))
-}
-
-fn is_named(function: &AstExpr, name: &str) -> bool {
-    matches!(&function.node, Expr::Identifier(identifier) if identifier.node.ident == name)
-}
-
-fn check_literal(file: &Parsed, arguments: &[AstArgument]) -> Result<(), Problem> {
-    for argument in arguments {
-        let (ArgumentP::Positional(value) | ArgumentP::Named(_, value)) = &argument.node else {
-            return Err(file.problem(
-                argument.span,
-                "experiment takes no * and **: it is read without running the script",
-            ));
-        };
-        check_value(file, value)?;
-    }
-    Ok(())
-}
-
-/// Finds the innermost part that is not literal.
-fn check_value(file: &Parsed, value: &AstExpr) -> Result<(), Problem> {
-    match &value.node {
-        Expr::List(items) | Expr::Tuple(items) => items.iter().try_for_each(|item| check_value(file, item)),
-        Expr::Call(function, arguments) if is_named(function, METRIC_INFO.name) => {
-            check_literal(file, &arguments.args)?;
-            let known = arguments_of(&arguments.args, &describe);
-            let misfit = METRIC_INFO.bind(&known).err();
-            misfit.map_or(Ok(()), |misfit| Err(place(file, value, &arguments.args, misfit)))
-        }
-        _ if literal(value, &describe).is_some() => Ok(()),
-        _ => Err(file
-            .problem(value.span, "this is no literal, and experiment is read without running the script")
-            .help("texts, numbers, lists and metric_info(...) are allowed here")),
-    }
-}
-
-fn describe(name: &str, arguments: &Arguments) -> Option<Described> {
-    let fields = (name == METRIC_INFO.name).then(|| METRIC_INFO.bind(arguments).ok())??;
-    Some(Described { kind: METRIC_INFO.name, fields, step: None })
-}
-
-/// A misfit at its argument, or at the call.
-pub(crate) fn place(file: &Parsed, call: &AstExpr, arguments: &[AstArgument], misfit: Misfit) -> Problem {
-    let named = arguments.iter().find(|argument| match &argument.node {
-        ArgumentP::Named(name, _) => misfit.argument.as_ref() == Some(&name.node),
-        _ => false,
-    });
-    let problem = file.problem(named.map_or(call.span, |argument| argument.span), misfit.text);
-    Problem { help: misfit.help, ..problem }
 }
 
 #[cfg(test)]
