@@ -65,6 +65,8 @@ install: build
 	install -m 644 target/manual/*.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
 	install -d '$(DESTDIR)$(PREFIX)/share/kiln'
 	cp -r experiments '$(DESTDIR)$(PREFIX)/share/kiln/'
+	install -d '$(DESTDIR)$(PREFIX)/share/systemd/user'
+	sed 's|/usr/local|$(PREFIX)|' scripts/systemd/kiln-watch@.service > '$(DESTDIR)$(PREFIX)/share/systemd/user/kiln-watch@.service'
 	install -d '$(DESTDIR)$(PREFIX)/share/bash-completion/completions' \
 		'$(DESTDIR)$(PREFIX)/share/zsh/site-functions' '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d'
 	$(KILN) completions bash > '$(DESTDIR)$(PREFIX)/share/bash-completion/completions/kiln'

@@ -114,6 +114,7 @@ fn session(plan: &Plan) -> Session {
         cases: plan.items.iter().map(|item| item.name.clone()).collect(),
         expected: [].into(),
         jobs: 0,
+        origin: None,
     }
 }
 

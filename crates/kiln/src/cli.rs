@@ -13,6 +13,7 @@ use crate::units;
 mod again;
 mod bisect;
 mod check;
+mod exchange;
 mod exp;
 mod help;
 mod machine;
@@ -24,23 +25,28 @@ mod problems;
 mod results;
 mod run;
 mod series;
+mod store;
 mod trend;
+mod watch;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
 pub(crate) use check::{B4Check, Check, Findings, HowToCheck};
+pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
-pub(crate) use matrix::MatrixVerb;
+pub(crate) use matrix::{MatrixVerb, OnEach};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
 pub(crate) use problems::{Problems, ProblemsVerb};
 pub(crate) use results::{Results, ShowRun};
 pub(crate) use run::Run;
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
+pub(crate) use store::{StoreArgs, StoreVerb};
 pub(crate) use trend::TrendVerb;
+pub(crate) use watch::WatchVerb;
 
 /// Where the help of a verb lists what it prints and keeps.
 const OUTPUT: &str = "Output";
@@ -81,6 +87,12 @@ pub(crate) enum Verb {
     /// List identical failures as problems, with the kernels that have them
     #[command(after_help = help::PROBLEMS)]
     Problems(Problems),
+    /// Write sessions for other programs: JSON, KCIDB, JUnit, KTAP, CSV, Parquet
+    #[command(after_help = help::EXPORT)]
+    Export(Export),
+    /// Take in sessions that another host exported
+    #[command(after_help = help::IMPORT)]
+    Import(Import),
     /// Pack a Run into one file that reproduces it with only QEMU and a shell
     #[command(after_help = help::BUNDLE)]
     Bundle(Bundle),
@@ -96,6 +108,9 @@ pub(crate) enum Verb {
     /// Test kernels beside each other: run what is missing, and show where cases differ
     #[command(after_help = help::MATRIX)]
     Matrix(Box<MatrixVerb>),
+    /// Test new kernels as they arrive, and tell what changed
+    #[command(after_help = help::WATCH)]
+    Watch(Box<WatchVerb>),
     /// Show a figure over the history of kernels, and where it steps
     #[command(after_help = help::TREND)]
     Trend(TrendVerb),
@@ -122,6 +137,9 @@ pub(crate) enum Verb {
     /// List the kernels that you can name: cached, built, installed and offered by apt
     #[command(after_help = help::KERNELS)]
     Kernels(Kernels),
+    /// Show what kiln keeps on the disk, verify it, and make room
+    #[command(after_help = help::STORE)]
+    Store(StoreArgs),
     /// Open a shell in a booted kernel
     #[command(after_help = help::SHELL)]
     Shell(ShellVerb),

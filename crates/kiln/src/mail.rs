@@ -77,6 +77,15 @@ pub(crate) fn send(files: &[PathBuf], tell: &mut dyn FnMut(&str) -> Result<()>) 
     })
 }
 
+/// Tries to send what waits; what cannot be sent goes on waiting.
+pub(crate) fn send_waiting() {
+    let waits = |entry: Result<Entry, _>| entry.is_ok_and(|entry| entry.state == State::Queued);
+    if Outbox::of_user().entries().any(waits) {
+        // `kiln mail` shows why.
+        let _ = send(&[], &mut |_| Ok(()));
+    }
+}
+
 /// What is known of a mail that is queued once more.
 fn before(state: State) -> &'static str {
     match state {

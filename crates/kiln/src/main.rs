@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trend`], [`mod@matrix`], [`cases`], [`kernels`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept; [`report_file`]: files with reports
@@ -18,10 +18,12 @@ mod cli;
 mod compare;
 mod doctor;
 mod exp;
+mod export;
 mod failure;
 mod figures;
 mod find;
 mod findings;
+mod import;
 mod input;
 mod kernels;
 mod kunit;
@@ -42,9 +44,11 @@ mod series;
 mod shell;
 mod shell_words;
 mod signals;
+mod store;
 mod terminal;
 mod trend;
 mod units;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -61,12 +65,15 @@ fn main() -> ExitCode {
         Verb::Replay(args) => replay::replay(args, color),
         Verb::Results(args) => results::results(args, color),
         Verb::Show(args) => results::show(args, color),
+        Verb::Export(args) => export::export(args),
+        Verb::Import(args) => import::import(args),
         Verb::Problems(args) => problems::problems(args, color),
         Verb::Bundle(args) => bundle::bundle(args),
         Verb::Bisect(args) => bisect::bisect(args, color),
         Verb::Compare(args) => compare::compare(args, color),
         Verb::Measure(args) => measure::measure(args, color),
         Verb::Matrix(args) => matrix::matrix(args, color),
+        Verb::Watch(args) => watch::watch(args),
         Verb::Trend(args) => trend::trend(args, color),
         Verb::Exp(args) => exp::exp(args, color),
         Verb::Check(args) => check::check(args, color),
@@ -76,6 +83,7 @@ fn main() -> ExitCode {
         Verb::Series(args) => series::series(args, color),
         Verb::Cases(args) => cases::cases(args),
         Verb::Kernels(args) => kernels::kernels(args, color),
+        Verb::Store(args) => store::store(args, color),
         Verb::Shell(args) => shell::shell(args),
         Verb::Doctor(args) => doctor::doctor(args),
         Verb::Completions { shell } => manual::completions(*shell),

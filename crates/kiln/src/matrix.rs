@@ -8,13 +8,16 @@ use anyhow::{Context, Result};
 use judge::exit::{BROKEN, INTERRUPTED};
 use kernel::Locator;
 use kernel::catalogue::Entry;
+use kernel::files::{self, Limit};
 use lab::HostBackend;
-use lab::request::Selection;
-use lab::suites::select::Pattern;
+use lab::request::{BuildOptions, MachineRequest, Selection};
+use lab::suites::select::{DEFAULT, Pattern};
 use ledger::{Place, Progress};
+use script::matrix_plan::plans;
+use script::source::Source;
 
-use crate::cli::MatrixVerb;
-use crate::failure::complain;
+use crate::cli::{MatrixVerb, OnEach};
+use crate::failure::{WrongUsage, complain};
 use crate::kernels::{locators, offered};
 use crate::listeners::standard_output;
 use crate::report_file::{check, write};
@@ -22,27 +25,31 @@ use crate::results::opened;
 use crate::shell_words::this_call;
 use crate::{signals, terminal};
 
+/// How the name of a plan ends.
+const PLAN: &str = ".star";
+
+/// Largest plan.
+const LIMIT: Limit = Limit { what: "a plan", bytes: 1 << 20 };
+
 /// Runs what is missing, shows the grid, and gives the exit code.
 pub(crate) fn matrix(args: &MatrixVerb, color: bool) -> Result<u8> {
     check([("--html", &args.html)])?;
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
-    let request = args.request()?;
-    let (grids, failed) = if args.show {
+    let requests = args.requests()?;
+    let Filled { grids, failed, .. } = if args.show {
         let mut ledger = opened(&root)?;
-        let grids = known(&request, &mut ledger)?;
+        let grids =
+            requests.iter().map(|request| known(request, &mut ledger)).collect::<Result<Vec<_>, _>>()?;
         ledger.notes.iter().for_each(|note| complain(note));
-        (grids, 0)
+        Filled { grids: grids.concat(), failed: 0, incomplete: 0 }
     } else {
         let interrupt = signals::interrupt_flag().context("signals")?;
-        match filled(&request, &root, &interrupt) {
+        match filled(&requests, &root, &interrupt) {
             Err(error) if error.is_interrupt() => {
                 complain(&error.to_string());
                 return Ok(INTERRUPTED);
             }
-            filled => {
-                let Filled { grids, failed } = filled?;
-                (grids, failed)
-            }
+            filled => filled?,
         }
     };
     standard_output(|out| {
@@ -59,13 +66,20 @@ pub(crate) fn matrix(args: &MatrixVerb, color: bool) -> Result<u8> {
 }
 
 /// Runs what is missing.
-fn filled(request: &MatrixRequest, sessions: &Path, interrupt: &AtomicBool) -> Result<Filled, Error> {
+fn filled(requests: &[MatrixRequest], sessions: &Path, interrupt: &AtomicBool) -> Result<Filled, Error> {
     let place = Place { backend: &HostBackend, sessions, interrupt };
     let mut line = terminal::Progress::new();
-    fill(request, place, &mut |progress| match progress {
-        Progress::Working(text) => line.show(&text),
-        Progress::Known(text) | Progress::Note(text) => line.note(&text),
-    })
+    let mut all = Filled { grids: Vec::new(), failed: 0, incomplete: 0 };
+    for request in requests {
+        let filled = fill(request, place, &mut |progress| match progress {
+            Progress::Working(text) => line.show(&text),
+            Progress::Known(text) | Progress::Note(text) => line.note(&text),
+        })?;
+        all.grids.extend(filled.grids);
+        all.failed += filled.failed;
+        all.incomplete += filled.incomplete;
+    }
+    Ok(all)
 }
 
 /// 1 if a case fails anywhere, 3 if something is uncertain or missing.
@@ -81,39 +95,89 @@ fn exit_code(grids: &[Grid], failed: usize) -> u8 {
 }
 
 impl MatrixVerb {
-    /// What is asked.
-    fn request(&self) -> Result<MatrixRequest> {
+    /// What is asked: by a plan, or by options.
+    fn requests(&self) -> Result<Vec<MatrixRequest>> {
+        let is_plan = |text: &String| text.ends_with(PLAN);
+        match &self.kernels[..] {
+            [path] if is_plan(path) && self.each.flavour.is_empty() => {
+                self.each.planned(Path::new(path), None)
+            }
+            kernels => match kernels.iter().find(|text| is_plan(text)) {
+                Some(path) => {
+                    Err(WrongUsage(format!("{path}: a plan names its kernels and flavours itself")).into())
+                }
+                None => Ok(vec![self.each.request(kernels_of(kernels, &self.each.flavour)?)]),
+            },
+        }
+    }
+}
+
+/// The kernels that are named, and those of these flavours that match a pattern; each once.
+fn kernels_of(names: &[String], flavours: &[String]) -> Result<Vec<Locator>> {
+    let is_pattern = |text: &String| text.contains(['*', '?']);
+    let is_flavour = |entry: &Entry| flavours.is_empty() || flavours.contains(&entry.flavour);
+    let mut kernels: Vec<Locator> = Vec::new();
+    let offered = if names.iter().any(is_pattern) { offered() } else { Vec::new() };
+    for text in names {
+        if !is_pattern(text) {
+            kernels.push(text.parse()?);
+            continue;
+        }
+        let pattern = Pattern::new(text);
+        let wanted = offered.iter().filter(|entry| pattern.matches(&entry.locator) && is_flavour(entry));
+        kernels.extend(locators(text, wanted)?);
+    }
+    let mut seen = std::collections::HashSet::new();
+    kernels.retain(|kernel| seen.insert(kernel.to_string()));
+    Ok(kernels)
+}
+
+impl OnEach {
+    /// The same on these kernels.
+    pub(crate) fn request(&self, kernels: Vec<Locator>) -> MatrixRequest {
         let case = |suite: &String| Selection::Suite { suite: suite.clone(), patterns: self.case.clone() };
-        Ok(MatrixRequest {
-            kernels: self.kernels()?,
+        MatrixRequest {
+            setting: String::new(),
+            kernels,
+            build: self.build.request(),
             parameters: self.params.clone(),
             cases: self.suite.iter().map(case).collect(),
             machine: self.machine.request(),
             jobs: self.jobs,
-        })
-    }
-
-    /// The kernels that are named, and those that match a pattern.
-    fn kernels(&self) -> Result<Vec<Locator>> {
-        let is_pattern = |text: &String| text.contains(['*', '?']);
-        let mut kernels: Vec<Locator> = Vec::new();
-        let offered = if self.kernels.iter().any(is_pattern) { offered() } else { Vec::new() };
-        for text in &self.kernels {
-            if !is_pattern(text) {
-                kernels.push(text.parse()?);
-                continue;
-            }
-            let pattern = Pattern::new(text);
-            let wanted =
-                offered.iter().filter(|entry| pattern.matches(&entry.locator) && self.is_flavour(entry));
-            kernels.extend(locators(text, wanted)?);
         }
-        let mut seen = std::collections::HashSet::new();
-        kernels.retain(|kernel| seen.insert(kernel.to_string()));
-        Ok(kernels)
     }
 
-    fn is_flavour(&self, entry: &Entry) -> bool {
-        self.flavour.is_empty() || self.flavour.contains(&entry.flavour)
+    /// What a plan asks; of the kernels that it names, or of others.
+    pub(crate) fn planned(&self, path: &Path, others: Option<&[Locator]>) -> Result<Vec<MatrixRequest>> {
+        if !self.says_nothing() {
+            let text =
+                format!("{}: the plan says what is tested; leave out the options for that", path.display());
+            return Err(WrongUsage(text).into());
+        }
+        let text = files::read(path, LIMIT)?;
+        let source = Source::new(path.display().to_string(), String::from_utf8_lossy(&text));
+        let plans = plans(source).map_err(|problem| WrongUsage(problem.to_string()))?;
+        let mut requests = Vec::new();
+        for plan in &plans {
+            let kernels = match others {
+                Some(others) => others.to_vec(),
+                None if plan.kernels.is_empty() => {
+                    return Err(WrongUsage(format!("{}: a plan names no kernels", path.display())).into());
+                }
+                None => kernels_of(&plan.kernels, &plan.flavours)?,
+            };
+            requests.extend(::matrix::plan::requests(plan, &kernels, self.jobs)?);
+        }
+        Ok(requests)
+    }
+
+    /// Whether no option says what is tested and on which machine.
+    fn says_nothing(&self) -> bool {
+        let MatrixRequest { build, parameters, cases, machine, .. } = self.request(Vec::new());
+        let usual = Selection::Suite { suite: DEFAULT.to_owned(), patterns: Vec::new() };
+        build == BuildOptions::default()
+            && parameters == [""]
+            && cases == [usual]
+            && machine == MachineRequest::default()
     }
 }

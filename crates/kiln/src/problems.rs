@@ -73,10 +73,10 @@ fn show(root: &Path, problem: &Problem, json: bool, color: bool) -> Result<()> {
     Ok(())
 }
 
-/// What a session was asked that shows it, and the case that does, if the folder of one is still there.
+/// What a session of this host was asked that shows it, and the case that does, if the folder of one is still there.
 fn request(root: &Path, problem: &Problem) -> Option<(Request, String)> {
     [&problem.first, &problem.last].into_iter().find_map(|seen| {
-        let session = Past::open(&root.join(&seen.session))?.session().ok()?;
+        let session = Past::open(&root.join(&seen.session)).filter(Past::is_own)?.session().ok()?;
         Some((session.request?, seen.case.clone()))
     })
 }

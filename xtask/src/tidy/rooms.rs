@@ -38,6 +38,7 @@ const ORDER: &[&str] = &[
     "compare",
     "bisect",
     "matrix",
+    "watch",
     "check",
     "outbox",
     "report",

@@ -185,7 +185,37 @@ Examples:
   kiln results --limit 0 --json                          all that is known, for programs
 
 The names in the column RUN are for kiln show, kiln replay and kiln bundle. When kiln removes the folder of a session to \
-make room, its Runs stay in the list, but these three no longer find them.";
+make room, its Runs stay in the list; of those that failed, these three find what shows it for longer.";
+
+/// Below the help of `kiln export`.
+pub(super) const EXPORT: &str = "\
+Examples:
+  kiln export --since 7d -o week.jsonl                   a week for another host: kiln import week.jsonl
+  kiln export last --format junit -o junit.xml           the newest session with a failure, for a CI server
+  kiln export --format parquet -o runs.parquet           all Runs, for pandas or DuckDB
+  kiln export --kernel 'deb:6.1.*' --format kcidb --origin mylab -o kcidb.json
+
+csv and parquet have a row for each Run, also of sessions whose folders kiln has removed. The others need the folders. \
+docs/results.md describes the formats.";
+
+/// Below the help of `kiln import`.
+pub(super) const IMPORT: &str = "\
+Examples:
+  kiln import week.jsonl
+  ssh lab7 kiln export --since 1d | kiln import -
+
+The sessions are like those of this host for kiln results, show, problems and matrix, and say which host ran them. kiln never \
+carries out their requests: kiln replay and kiln bundle refuse them. What is here already stays as it is.";
+
+/// Below the help of `kiln store`.
+pub(super) const STORE: &str = "\
+Examples:
+  kiln store               what each kind of results and caches takes
+  kiln store verify        read the evidence of failures again, and check ledger.sqlite
+  kiln store prune         keep to the budgets now, and remove what nobody touched for a month
+
+Results are kept within budgets by themselves: docs/results.md. Kernels, builds, user spaces and booted machines are for \
+kiln kernels prune.";
 
 /// Below the help of `kiln show`.
 pub(super) const SHOW: &str = "\
@@ -211,11 +241,24 @@ Examples:
   kiln matrix 'deb:6.1.*' --flavour cloud              smoke on all cloud kernels of a series
   kiln matrix 'deb:6.1.*-cloud-amd64' --suite full -j2 --html matrix.html
   kiln matrix deb:6.1.0-56-amd64 --params '' 'slub_debug=FZP'
+  kiln matrix nightly.star                             what a plan says: docs/results.md
   kiln matrix 'deb:6.1.*' --show                       what is known already, without running anything
 
 What the ledger has of the same kernel, parameters, machine and cases is not run again. Rows that are alike are one line; those that \
 differ between neighbouring kernels come first: docs/results.md. Exit codes: 0 all well, 1 a case fails, 3 something is uncertain or \
 missing, 130 interrupted: the same command goes on.";
+
+/// Below the help of `kiln watch`.
+pub(super) const WATCH: &str = "\
+Examples:
+  kiln watch apt:linux-image --flavour cloud --mail me@example.org
+  kiln watch 'deb:6.1.*' --suite full --run 'notify-send -- \"$(head -n 1)\"'
+  kiln watch git:~/linux@origin/master --every 1h --config tiny --webhook https://chat.example.org/hooks/1f
+  kiln watch 'deb:6.1.*' --once                          for cron: test what is new and end
+
+kiln looks at apt's lists, and at a branch of the tree: somebody else runs apt-get update and git fetch. It tells what a kernel does \
+that the one before it did not, and says nothing if nothing changed. docs/watching.md describes it and the service for systemd. Exit codes \
+with --once: 0 nothing is worse, 1 something is, 3 a kernel was not tested or told; without it 130 when interrupted.";
 
 /// Below the help of `kiln trend`.
 pub(super) const TREND: &str = "\

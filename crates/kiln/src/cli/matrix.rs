@@ -4,14 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{MachineOptions, OUTPUT};
+use super::{BuildOptions, MachineOptions, OUTPUT};
 
-/// `kiln matrix`.
+/// What is tested on each kernel, and where.
 #[derive(Debug, Args)]
-pub(crate) struct MatrixVerb {
-    /// Kernels: locators, or patterns for those of kiln kernels, such as 'deb:6.1.*'
-    #[arg(value_name = "KERNEL", required = true)]
-    pub(crate) kernels: Vec<String>,
+pub(crate) struct OnEach {
     /// Of the kernels that match a pattern only those with these flavours, separated by commas: cloud, amd64, rt
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) flavour: Vec<String>,
@@ -28,10 +25,22 @@ pub(crate) struct MatrixVerb {
     #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     #[command(flatten)]
+    pub(crate) build: BuildOptions,
+    #[command(flatten)]
     pub(crate) machine: MachineOptions,
+}
+
+/// `kiln matrix`.
+#[derive(Debug, Args)]
+pub(crate) struct MatrixVerb {
+    /// Kernels: locators, or patterns for those of kiln kernels, such as 'deb:6.1.*'; or a plan, such as nightly.star
+    #[arg(value_name = "KERNEL", required = true)]
+    pub(crate) kernels: Vec<String>,
     /// Run nothing: show what is known
     #[arg(long)]
     pub(crate) show: bool,
+    #[command(flatten)]
+    pub(crate) each: OnEach,
     /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,

@@ -302,7 +302,7 @@ fn a_mail_that_is_finished_later_is_checked_again() {
 }
 
 /// A tree whose image is one of two real kernels: that of `fs/main.c`.
-fn tree_with_kernels(place: &Place) -> Source {
+pub(crate) fn tree_with_kernels(place: &Place) -> Source {
     let source = place.source();
     for (name, locator) in [("right", KERNEL), ("wrong", OTHER)] {
         source.write(name, std::fs::read(kernel_of(locator).image).expect("readable"));
@@ -379,7 +379,7 @@ fn the_patch_that_makes_a_selftest_of_the_series_fail_is_named() {
     let again =
         found.reproduce.iter().any(|line| line.contains("/selftests --case") || line.ends_with("/selftests"));
     assert!(again, "{:?}", found.reproduce);
-    let suggestion = "selftests for what the patches touch, by MAINTAINERS: --kselftest fs";
+    let suggestion = "MAINTAINERS has selftests for what the patches touch: --kselftest fs";
     assert_eq!(found.notes.last().map(String::as_str), Some(suggestion), "the one that ran is not suggested");
 }
 

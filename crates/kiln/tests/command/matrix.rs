@@ -66,6 +66,35 @@ fn what_is_missing_is_run_once_and_what_differs_stands_out() {
 }
 
 #[test]
+fn a_plan_has_a_grid_for_each_machine() {
+    let place = Place::new();
+    let suite = suite(&place);
+    let plan = format!(
+        "plan(kernels = [{KERNEL:?}], machines = [machine(), machine(cpus = 2)], suites = [{suite:?}], cases = [\"fine\"])\n"
+    );
+    let plan = place.file("plan.star", plan);
+    let printed = matrix(&place, &[text(&plan)]).expect(0).stdout;
+    for heading in ["suite (the usual machine): 1 case on 1 kernel", "suite (2 CPUs): 1 case on 1 kernel"] {
+        assert!(printed.contains(heading), "{printed}");
+    }
+    let sessions = || place.kiln(["results", "--json"]).run().expect(0).stdout.lines().count();
+    assert_eq!(sessions(), 2);
+    assert_eq!(matrix(&place, &[text(&plan), "--show"]).expect(0).stdout, printed);
+    matrix(&place, &[KERNEL, "--suite", &suite, "--case", "fine"]).expect(0);
+    assert_eq!(sessions(), 2, "it is the same as without a plan");
+    let wrong = place.file("wrong.star", "plan(\n  suite = [\"smoke\"],\n)\n");
+    for (arguments, message) in [
+        (&[text(&wrong)][..], "wrong.star:2:3: plan has no argument suite"),
+        (&[text(&plan), "--suite", "full"], "the plan says what is tested; leave out the options for that"),
+        (&[text(&plan), KERNEL], "a plan names its kernels and flavours itself"),
+        (&["/nonexistent.star"], "/nonexistent.star"),
+    ] {
+        let done = matrix(&place, arguments).expect(2);
+        assert!(done.stderr.contains(message), "{arguments:?}: {}", done.stderr);
+    }
+}
+
+#[test]
 fn what_makes_no_matrix_is_one_clear_message() {
     let place = Place::new();
     for (arguments, message) in [

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::support::{KERNEL, Place, text};
 
 /// Sessions of a suite and of a program that fails.
-fn place() -> Place {
+pub(crate) fn place() -> Place {
     let place = Place::new();
     place.kiln(["run", KERNEL, "--case", "pipe/*"]).run().expect(0);
     let program = place.script("fails", "echo some words; exit 1");

@@ -402,7 +402,8 @@ impl Done {
 /// The folders of sessions below a state directory.
 pub(crate) fn sessions(state: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(state.join("kiln/runs"));
-    let folders = |entry: std::fs::DirEntry| Some(entry.path()).filter(|path| path.is_dir());
+    let is_session = |path: &PathBuf| path.is_dir() && !path.ends_with("artefacts");
+    let folders = |entry: std::fs::DirEntry| Some(entry.path()).filter(is_session);
     entries.map(|entries| entries.flatten().filter_map(folders).collect()).unwrap_or_default()
 }
 

@@ -154,6 +154,18 @@ pub struct Session {
     /// Machines at a time; 0 where it is not known.
     #[serde(default)]
     pub jobs: usize,
+    /// Where it was run, if on another host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// Where a session was run, and what it is called there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The host.
+    pub host: String,
+    /// The name of its folder there.
+    pub session: String,
 }
 
 impl Session {

@@ -327,6 +327,7 @@ impl About<'_> {
             cases: Vec::new(),
             expected: BTreeMap::new(),
             jobs: 0,
+            origin: None,
         }
     }
 }

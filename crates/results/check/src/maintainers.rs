@@ -14,7 +14,12 @@ const MAKEFILE: &str = "/Makefile";
 
 /// The groups that the sections of these files name, and those of which a file is one. `selftests` are the files of all groups.
 pub(crate) fn groups(maintainers: &str, files: &[String], selftests: &[String]) -> BTreeSet<String> {
-    let makefile = |file: &'_ String| Some(file.strip_prefix(SELFTESTS)?.strip_suffix(MAKEFILE)?.to_owned());
+    // A stranger's patches may bring names that a shell would obey.
+    let is_plain = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "/_-.".contains(c));
+    let makefile = |file: &'_ String| {
+        let group = file.strip_prefix(SELFTESTS)?.strip_suffix(MAKEFILE)?;
+        Some(group).filter(is_plain).map(str::to_owned)
+    };
     let all: BTreeSet<String> = selftests.iter().filter_map(makefile).collect();
     let sections = sections(maintainers);
     let of_files = sections.iter().filter(|section| files.iter().any(|file| section.has(file)));
@@ -107,7 +112,7 @@ F:	*/
 ";
 
     fn groups_of(files: &[&str]) -> Vec<String> {
-        let makefiles = ["filesystems", "filesystems/epoll", "mm", "net", "net/tcp_ao", "rest"];
+        let makefiles = ["filesystems", "filesystems/epoll", "mm", "net", "net/tcp_ao", "rest", "$(x)"];
         let makefiles: Vec<String> =
             makefiles.map(|group| format!("{SELFTESTS}{group}/Makefile")).into_iter().collect();
         let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
@@ -126,6 +131,7 @@ F:	*/
     fn a_selftest_belongs_to_its_own_group() {
         assert_eq!(groups_of(&["tools/testing/selftests/net/config"]), ["net"]);
         assert_eq!(groups_of(&["tools/testing/selftests/none/a.c"]), [""; 0]);
+        assert_eq!(groups_of(&["tools/testing/selftests/$(x)/a.c"]), [""; 0]);
     }
 
     #[test]

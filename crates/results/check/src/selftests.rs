@@ -1,7 +1,5 @@
 //! Selftests are those of the tree with all patches, which may bring some, on every kernel.
 
-use std::fmt::Write;
-
 use lab::prepare;
 use lab::prepare::cases::Chosen;
 use lab::request::Selection;
@@ -59,14 +57,13 @@ pub(crate) fn suggestion(
 }
 
 fn sentence(groups: &[String]) -> String {
-    let mut text = String::from("selftests for what the patches touch, by MAINTAINERS:");
-    for group in groups.iter().take(SUGGESTED_MAX) {
-        let _ = write!(text, " --kselftest {group}");
-    }
-    if let Some(more) = groups.len().checked_sub(SUGGESTED_MAX).filter(|more| *more > 0) {
-        let _ = write!(text, " and {more} more");
-    }
-    text
+    let options: Vec<String> =
+        groups.iter().take(SUGGESTED_MAX).map(|group| format!("--kselftest {group}")).collect();
+    let more = match groups.len().saturating_sub(SUGGESTED_MAX) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("MAINTAINERS has selftests for what the patches touch: {}{more}", options.join(", "))
 }
 
 #[cfg(test)]
@@ -74,11 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_suggestion_can_be_pasted_and_is_short() {
+    fn a_suggestion_is_short() {
         let groups: Vec<String> = (1..=7).map(|number| format!("g{number}")).collect();
-        let text = "selftests for what the patches touch, by MAINTAINERS: --kselftest g1";
+        let text = "MAINTAINERS has selftests for what the patches touch: --kselftest g1";
         assert_eq!(sentence(&groups[..1]), text);
-        assert!(sentence(&groups).ends_with("--kselftest g5 and 2 more"));
-        assert!(sentence(&groups[..5]).ends_with("--kselftest g5"));
+        assert!(sentence(&groups).ends_with(", --kselftest g5, and 2 more"));
+        assert!(sentence(&groups[..5]).ends_with(", --kselftest g5"));
     }
 }

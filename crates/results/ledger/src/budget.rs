@@ -8,7 +8,10 @@ mod hold;
 mod sessions;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use crate::artefacts::FOLDER;
+use crate::database::HALF;
 use crate::{bisections_root, checks_root, default_root, figures_root};
 pub use hold::Hold;
 pub(crate) use hold::is_held;
@@ -18,6 +21,9 @@ const LITTLE_MIB: u64 = 2 << 10;
 
 /// How the name of a folder begins that is being removed.
 const REMOVED: &str = ".removed-";
+
+/// Nobody takes so long to restore a session.
+const HALF_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// What is kept within a budget of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +45,44 @@ struct Limits {
     folders: usize,
 }
 
+/// What is kept within a budget, and what it takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Usage {
+    /// What it is.
+    pub name: &'static str,
+    /// Where it is.
+    pub root: PathBuf,
+    /// How many folders it has.
+    pub folders: usize,
+    /// What they take, in bytes.
+    pub bytes: u64,
+    /// What they may take, in bytes.
+    pub limit: u64,
+}
+
 impl Budget {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Sessions, Self::Figures, Self::Bisections, Self::Checks];
+
+    /// What it takes.
+    #[must_use]
+    pub fn usage(self) -> Usage {
+        let root = self.root();
+        let folders = std::fs::read_dir(&root).into_iter().flatten().flatten();
+        let is_own = |entry: &std::fs::DirEntry| {
+            entry.path().is_dir() && !entry.file_name().to_string_lossy().starts_with('.')
+        };
+        let own: Vec<_> = folders.filter(is_own).filter(|entry| entry.file_name() != FOLDER).collect();
+        let bytes = own.iter().flat_map(|entry| files(&entry.path())).map(|(_, bytes)| bytes).sum();
+        Usage { name: self.name(), folders: own.len(), bytes, limit: self.limits().bytes, root }
+    }
+
+    /// Removes what is beyond the budget where it is kept by default; gives the bytes that were freed.
+    #[must_use]
+    pub fn enforce(self) -> u64 {
+        self.keep_within(&self.root(), self.limits())
+    }
+
     fn limits(self) -> Limits {
         let (gib, folders) = match self {
             Self::Sessions => (8, 2_000),
@@ -117,10 +160,16 @@ fn remove(root: &Path, directory: &Path, bytes: u64) -> u64 {
     }
 }
 
-/// What an earlier kiln began to remove.
+/// What an earlier kiln began to remove, or did not finish to restore.
 fn clear_remains(root: &Path) {
     for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(REMOVED)) {
+        let is_old = || {
+            let changed = entry.metadata().and_then(|found| found.modified()).ok();
+            changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|age| age > HALF_AGE)
+        };
+        let name = entry.file_name();
+        let begins = |prefix: &str| name.to_str().is_some_and(|name| name.starts_with(prefix));
+        if begins(REMOVED) || begins(HALF) && is_old() {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

@@ -54,17 +54,22 @@
 //!     check.json          what was found, with report.html, and mail.txt, the answer to the series
 //! ```
 //!
+//! A session of another host is a folder like any other once it is imported, and says whose it is.
+//!
 //! Beside the folders of the sessions, `ledger.sqlite` knows their Runs, also of those that are gone, `durations.json` says how
 //! long each case took lately and `sizes.json` what each session takes. Sessions, measurements, bisections and checks are each kept within a [`Budget`]. Every document is complete
 //! or not there; what has been written stays when kiln is killed.
 
+mod artefacts;
 mod budget;
 mod carried_out;
 mod database;
 mod document;
 mod durations;
+mod events;
 mod experiments;
 mod figures;
+mod import;
 mod journal;
 mod kept_session;
 mod past;
@@ -76,10 +81,11 @@ mod resume;
 mod unfinished;
 mod wanted;
 
-pub use budget::{Budget, Hold};
+pub use artefacts::folder as evidence_folder;
+pub use budget::{Budget, Hold, Usage};
 pub use carried_out::{KeptRun, carry_out};
 pub use database::{
-    Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery, SessionKey, named,
+    Error as LedgerError, Evidence, Found as FoundRuns, KnownRun, Ledger, RunsQuery, SessionKey, named,
 };
 pub use durations::Durations;
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
@@ -87,6 +93,7 @@ pub use figures::{
     CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, documents, figures_root, measurement,
     measurements, side,
 };
+pub use import::{Error as ImportError, Imported, import, origin};
 pub use journal::{Journal, bisections_root};
 pub use kept_session::{KeptSession, Place, Progress, run_session};
 pub use past::{Error as PastError, Past, sessions};
@@ -95,4 +102,4 @@ pub use recall::{Error as RecallError, Recalled, recall, shows};
 pub use recorder::{Error, Recorder, default_root, folder};
 pub use result::ExperimentResult;
 pub use resume::{Resumed, resume};
-pub use wanted::{Wanted, find, short_name};
+pub use wanted::{Wanted, find, session, short_name};

@@ -30,7 +30,7 @@ pub(crate) const CASES: &str = "cases";
 pub(crate) const BOOT_RUN: &str = "boot.json";
 
 /// Largest document that is read, in bytes: output and kernel log of a Run, with every byte escaped.
-const DOCUMENT_MAX: u64 = 64 << 20;
+pub(crate) const DOCUMENT_MAX: u64 = 64 << 20;
 
 /// Deepest folder of cases that is looked into.
 const DEPTH_MAX: usize = 16;
@@ -115,6 +115,12 @@ impl Past {
     pub fn session(&self) -> Result<Session, Error> {
         let session: Session = read(&self.directory.join(SESSION))?;
         Ok(Session { engine: session.engine.or_else(|| engine_in_words(&session.machine)), ..session })
+    }
+
+    /// Whether this host ran it; of what others ran nothing is carried out.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.session().is_ok_and(|session| session.origin.is_none())
     }
 
     /// The document about it with another session in its place.
@@ -228,7 +234,7 @@ impl Past {
     }
 
     fn document(&self, case: &str) -> PathBuf {
-        self.directory.join(CASES).join(format!("{}.json", file_name(case)))
+        self.directory.join(document_of(case))
     }
 
     /// The time in its name.
@@ -236,6 +242,11 @@ impl Past {
         let name = self.directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         name.rsplit_once('-').map_or(name, |(stamp, _)| stamp)
     }
+}
+
+/// Where the document of a case is in the folder of its session.
+pub(crate) fn document_of(case: &str) -> PathBuf {
+    Path::new(CASES).join(format!("{}.json", file_name(case)))
 }
 
 /// Finds documents below `directory`; links are not followed.

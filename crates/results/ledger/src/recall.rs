@@ -34,6 +34,14 @@ pub enum Error {
         /// What it does not say.
         why: &'static str,
     },
+    /// Another host ran it.
+    #[error("session {session} was run on {host}: make a bundle there (kiln bundle) and replay that")]
+    Elsewhere {
+        /// The session.
+        session: String,
+        /// The host.
+        host: String,
+    },
     /// A file of it cannot be read.
     #[error("{path}: {why}")]
     Io {
@@ -51,7 +59,7 @@ impl Error {
         match self {
             Self::Past(error) => error.is_usage(),
             Self::Prepare(error) => error.is_usage(),
-            Self::Foreign { .. } => true,
+            Self::Foreign { .. } | Self::Elsewhere { .. } => true,
             Self::Io { .. } => false,
         }
     }
@@ -86,6 +94,10 @@ pub fn recall(kept: &KeptRequest, read: &dyn Fn(&[String]) -> Option<Request>) -
     let sessions = std::path::absolute(&root).map_err(|why| Error::Io { path: root, why })?;
     let Wanted { past, run } = find(&sessions, &kept.run).map_err(|error| asked_for(&error))?;
     let session = past.session().map_err(|error| asked_for(&error))?;
+    if let Some(origin) = session.origin {
+        // What it asks for is a stranger's, down to the options of QEMU.
+        return Err(Error::Elsewhere { session: past.name(), host: origin.host });
+    }
     let result = past.result().map_err(|error| asked_for(&error))?;
     // A bundle is complete: its paths begin where it is.
     let is_bundle = session.directory.as_os_str().is_empty();
@@ -203,7 +215,7 @@ impl Recalled {
     /// The session of this process.
     fn own_session(&self) -> Option<Past> {
         let own = format!("-{}", std::process::id());
-        sessions(&self.sessions).into_iter().find(|past| past.name().ends_with(&own))
+        sessions(&self.sessions).into_iter().find(|past| past.name().ends_with(&own) && past.is_own())
     }
 }
 
@@ -219,11 +231,12 @@ fn made_again(past: &Past, before: &Run) -> Option<Run> {
     }
 }
 
-/// Whether the session of this name has a Run of `case` that accuses the kernel.
+/// Whether the session of this name, which this host ran, has a Run of `case` that accuses the kernel.
 #[must_use]
 pub fn shows(root: &Path, session: &str, case: &str) -> bool {
     let past = Past::open(&root.join(session));
-    past.and_then(|past| past.run(case).ok()).is_some_and(|run| run.outcome.is_failure())
+    let own = past.filter(Past::is_own);
+    own.and_then(|past| past.run(case).ok()).is_some_and(|run| run.outcome.is_failure())
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ const EXPERIMENT_MAX: u64 = 64 << 20;
 const HALF_EXPERIMENT: &str = "experiment.part";
 
 /// Most sessions that one process begins within a second.
-const SESSIONS_MAX: u32 = 10_000;
+pub(crate) const SESSIONS_MAX: u32 = 10_000;
 
 /// A folder that cannot be written.
 #[derive(Debug, Error)]
@@ -123,7 +123,7 @@ pub(crate) fn open_events(directory: &Path) -> io::Result<File> {
 }
 
 /// The folder of a later session of the same second.
-fn numbered(first: &Path, number: u32) -> PathBuf {
+pub(crate) fn numbered(first: &Path, number: u32) -> PathBuf {
     let mut name = first.as_os_str().to_owned();
     name.push(format!(".{number}"));
     name.into()
@@ -141,6 +141,8 @@ pub struct Recorder {
     kernel_log: File,
     session: Option<Session>,
     trouble: Option<io::Error>,
+    /// What is recorded was run elsewhere: it has no consoles here, and its command lines are not for shells.
+    is_copy: bool,
 }
 
 /// The document about a whole session.
@@ -185,7 +187,18 @@ impl Recorder {
             kernel_log,
             session: None,
             trouble: None,
+            is_copy: false,
         })
+    }
+
+    /// Records in an empty folder what another host has recorded.
+    pub(crate) fn copying(directory: &Path) -> io::Result<Self> {
+        Ok(Self { is_copy: true, ..Self::open(directory)? })
+    }
+
+    /// What could not be written, if anything could not.
+    pub(crate) fn trouble(&self) -> Option<&io::Error> {
+        self.trouble.as_ref()
     }
 
     /// The folder.
@@ -275,6 +288,7 @@ impl Recorder {
             Event::Output { .. } => return Ok(()),
             Event::Planned(session) => self.session = Some((**session).clone()),
             Event::Booting { boot, .. } => self.write_console(0, &format!("=== boot {boot}"))?,
+            Event::CommandLine { .. } | Event::Started { .. } if self.is_copy => {}
             Event::CommandLine { boot, line } => self.write_command_line(*boot, line)?,
             Event::Started { case, clone } => {
                 self.open_console(case, *clone)?;
@@ -399,6 +413,7 @@ mod tests {
             cases: vec!["pipe/full".into()],
             expected: [].into(),
             jobs: 2,
+            origin: None,
         }
     }
 

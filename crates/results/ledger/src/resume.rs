@@ -22,7 +22,7 @@ pub struct Resumed {
 pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
     let nothing = |note: String| Resumed { finished: Vec::new(), note };
     let like = |past: Past| {
-        let earlier = past.session().ok()?;
+        let earlier = past.session().ok().filter(|earlier| earlier.origin.is_none())?;
         let is_like = (&earlier.identity, &earlier.machine, &earlier.suite, &earlier.cases, needs(&earlier))
             == (&session.identity, &session.machine, &session.suite, &session.cases, needs(session));
         is_like.then_some((past, earlier.content))

@@ -51,7 +51,9 @@ fn begin_again(directory: &Path, events: &File) -> io::Result<()> {
 fn unfinished(root: &Path, session: &Session) -> Option<Past> {
     let is_same = |past: &Past| {
         past.session().is_ok_and(|earlier| {
-            matches!(earlier.request, Some(Request::Experiment(_))) && earlier.identity == session.identity
+            matches!(earlier.request, Some(Request::Experiment(_)))
+                && earlier.identity == session.identity
+                && earlier.origin.is_none()
         })
     };
     let last = sessions(root).into_iter().find(is_same)?;

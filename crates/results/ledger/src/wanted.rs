@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use judge::Run;
 
+use crate::database::Ledger;
 use crate::past::{Error, Past, SESSION, sessions};
 use crate::recorder::default_root;
 
@@ -44,6 +45,19 @@ pub fn find(root: &Path, text: &str) -> Result<Wanted, Error> {
     };
     let run = if case.is_empty() { only_failed(&past)? } else { past.run(&case)? };
     Ok(Wanted { past, run })
+}
+
+/// The session below `root` that `name` is, or is the beginning of, or the folder of; `last` is as for [`find`].
+///
+/// # Errors
+///
+/// When there is no such session, or there are several.
+pub fn session(root: &Path, name: &str) -> Result<Past, Error> {
+    if name.contains('/') {
+        let none = || Error::Wanted(format!("{name}: is not the folder of a session"));
+        return Past::open(&absolute(Path::new(name))).ok_or_else(none);
+    }
+    Ok(named(root, name)?.0)
 }
 
 /// What [`find`] takes for the session in `directory` where the root is the default: its name there, its folder
@@ -88,7 +102,9 @@ fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
     let mut all = sessions(root);
     let none = || format!("no session {name:?} in {}", root.display());
     if name == LAST && !all.is_empty() {
-        let newest = all.iter().position(Past::has_failure).unwrap_or(0);
+        // Nobody can repeat what another host ran: it is the last only where there is nothing else.
+        let failed = all.iter().position(|past| past.has_failure() && past.is_own());
+        let newest = failed.or_else(|| all.iter().position(Past::is_own)).unwrap_or(0);
         return Ok((all.swap_remove(newest), case.to_owned()));
     }
     if let Some(exact) = all.iter().position(|past| past.name() == name) {
@@ -96,13 +112,20 @@ fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
     }
     all.retain(|past| !name.is_empty() && past.name().starts_with(name));
     match all.len() {
-        0 => Err(Error::Wanted(none())),
+        0 => match &Ledger::restored(root, name)[..] {
+            [] => Err(Error::Wanted(none())),
+            [only] => Past::open(&root.join(only))
+                .map(|past| (past, case.to_owned()))
+                .ok_or_else(|| Error::Wanted(none())),
+            several => Err(ambiguous(name, several.iter().cloned())),
+        },
         1 => Ok((all.swap_remove(0), case.to_owned())),
-        _ => Err(Error::Wanted(format!(
-            "{name:?} names several sessions: {}",
-            list(all.iter().map(Past::name))
-        ))),
+        _ => Err(ambiguous(name, all.iter().map(Past::name))),
     }
+}
+
+fn ambiguous(name: &str, all: impl ExactSizeIterator<Item = String>) -> Error {
+    Error::Wanted(format!("{name:?} names several sessions: {}", list(all)))
 }
 
 fn only_failed(past: &Past) -> Result<Run, Error> {

@@ -18,6 +18,9 @@ pub enum Error {
     /// Results cannot be asked for.
     #[error(transparent)]
     Ledger(#[from] ledger::LedgerError),
+    /// A plan asks for what there cannot be.
+    #[error("{0}")]
+    Plan(String),
     /// The user wants to stop.
     #[error("interrupted: the same command goes on with what is missing")]
     Interrupted,
@@ -30,7 +33,7 @@ impl Error {
         match self {
             Self::Interrupted => true,
             Self::Prepare(error) => error.is_interrupt(),
-            Self::Machine(_) | Self::Keep(_) | Self::Ledger(_) => false,
+            Self::Plan(_) | Self::Machine(_) | Self::Keep(_) | Self::Ledger(_) => false,
         }
     }
 
@@ -49,6 +52,7 @@ impl Error {
             Self::Prepare(error) => error.is_usage(),
             Self::Machine(error) => error.is_usage(),
             Self::Ledger(error) => error.is_usage(),
+            Self::Plan(_) => true,
             Self::Keep(_) | Self::Interrupted => false,
         }
     }

@@ -17,6 +17,8 @@ pub struct Filled {
     pub grids: Vec<Grid>,
     /// Sessions that could not be run.
     pub failed: usize,
+    /// Sessions in which something else than the kernel or a case broke a Run: the next call runs them again.
+    pub incomplete: usize,
 }
 
 /// What a session is made of.
@@ -32,6 +34,7 @@ struct Filling<'a> {
     ledger: Ledger,
     hold: Hold,
     failed: usize,
+    incomplete: usize,
 }
 
 /// Runs the sessions of a matrix that the ledger has not: with the same kernel, parameters, machine and content. A session that cannot be
@@ -50,12 +53,15 @@ pub fn fill(
     let ledger = Ledger::open(place.sessions, &mut |_, _| {})?;
     ledger.notes.iter().for_each(|note| emit(Progress::Note(note.clone())));
     let hold = Hold::new(place.sessions)?;
-    let mut filling = Filling { request, place, ledger, hold, failed: 0 };
+    let mut filling = Filling { request, place, ledger, hold, failed: 0, incomplete: 0 };
     let tested = filling.all(emit)?;
-    let Filling { mut ledger, failed, .. } = filling;
+    let Filling { mut ledger, failed, incomplete, .. } = filling;
     ledger.refresh()?;
-    let grids = tested.into_iter().map(|of| Grid::read(&mut ledger, of)).collect::<Result<_, _>>()?;
-    Ok(Filled { grids, failed })
+    let grids = tested
+        .into_iter()
+        .map(|of| Grid::read(&mut ledger, &request.setting, of))
+        .collect::<Result<_, _>>()?;
+    Ok(Filled { grids, failed, incomplete })
 }
 
 impl Filling<'_> {
@@ -110,6 +116,8 @@ impl Filling<'_> {
         if self.place.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
+        self.ledger.refresh()?;
+        self.incomplete += usize::from(!self.ledger.has(key, &tested.cases)?);
         let bad = kept.runs.iter().filter(|run| !run.outcome.is_well()).count();
         emit(Progress::Known(format!("{about}: {} of {} well", kept.runs.len() - bad, kept.runs.len())));
         Ok(tested)

@@ -18,6 +18,9 @@ use crate::request::{MatrixRequest, Subject, suite_name};
 pub struct Grid {
     /// The suite.
     pub suite: String,
+    /// What tells it from the others of its plan, for people; empty if there are none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub setting: String,
     /// The kernels: those of one set of parameters and one flavour follow each other in the order of their releases.
     pub columns: Vec<Column>,
     /// The cases by their names; a boot that went badly on any kernel comes first.
@@ -87,7 +90,9 @@ impl Tested {
 /// When SQLite refuses.
 pub fn known(request: &MatrixRequest, ledger: &mut Ledger) -> Result<Vec<Grid>, Error> {
     let grid = |cases: &Selection| {
-        let Selection::Suite { suite, patterns } = cases else { return Grid::read(ledger, Vec::new()) };
+        let Selection::Suite { suite, patterns } = cases else {
+            return Grid::read(ledger, &request.setting, Vec::new());
+        };
         let patterns: Vec<Pattern> = patterns.iter().map(|pattern| Pattern::new(pattern)).collect();
         let is_asked =
             |case: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(case));
@@ -99,14 +104,14 @@ pub fn known(request: &MatrixRequest, ledger: &mut Ledger) -> Result<Vec<Grid>, 
             runs.retain(|run| run.is_boot || is_asked(&run.case));
             columns.push((Tested::unknown(subject).column(&runs), runs));
         }
-        Ok(Grid::of(suite_name(suite), columns))
+        Ok(Grid::of(suite_name(suite), &request.setting, columns))
     };
     request.cases.iter().map(grid).collect()
 }
 
 impl Grid {
     /// What the ledger has of these kernels.
-    pub(crate) fn read(ledger: &mut Ledger, tested: Vec<Tested>) -> Result<Self, Error> {
+    pub(crate) fn read(ledger: &mut Ledger, setting: &str, tested: Vec<Tested>) -> Result<Self, Error> {
         let mut columns: Vec<(Column, Vec<KnownRun>)> = Vec::new();
         let suite = tested.iter().find_map(|of| Some(of.key.as_ref()?.suite.clone())).unwrap_or_default();
         for of in tested {
@@ -114,10 +119,10 @@ impl Grid {
             runs.retain(|run| run.is_boot || of.cases.contains(&run.case));
             columns.push((of.column(&runs), runs));
         }
-        Ok(Self::of(&suite, columns))
+        Ok(Self::of(&suite, setting, columns))
     }
 
-    fn of(suite: &str, mut columns: Vec<(Column, Vec<KnownRun>)>) -> Self {
+    fn of(suite: &str, setting: &str, mut columns: Vec<(Column, Vec<KnownRun>)>) -> Self {
         columns.sort_by(|(a, _), (b, _)| {
             let by_flavour = flavour(&a.release).cmp(&flavour(&b.release));
             a.parameters.cmp(&b.parameters).then(by_flavour).then_with(|| compare(&a.release, &b.release))
@@ -143,7 +148,8 @@ impl Grid {
                 if is_case { cells } else { cells.into_iter().zip(&good_boots).map(or_good).collect() };
             Row { case, is_boot: !is_case, cells }
         };
-        Self { suite: suite.to_owned(), columns, rows: rows.into_iter().map(row).collect() }
+        let (suite, setting) = (suite.to_owned(), setting.to_owned());
+        Self { suite, setting, columns, rows: rows.into_iter().map(row).collect() }
     }
 
     /// Whether two neighbouring columns can differ by nothing but the kernel's release.
@@ -197,6 +203,11 @@ mod tests {
             duration: Duration::ZERO,
             runs,
             failures,
+            blame: None,
+            signature: None,
+            identity: String::new(),
+            parameters: None,
+            origin: None,
         }
     }
 
@@ -206,7 +217,7 @@ mod tests {
             let own: Vec<KnownRun> = runs.iter().filter(|run| run.kernel == *name).cloned().collect();
             (Tested::unknown(Subject { kernel: &locator, parameters: "" }).column(&own), own)
         };
-        Grid::of("smoke", kernels.iter().map(column).collect())
+        Grid::of("smoke", "", kernels.iter().map(column).collect())
     }
 
     #[test]

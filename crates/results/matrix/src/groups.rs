@@ -89,7 +89,12 @@ mod tests {
             let (name, signs) = text.split_once(' ').expect("two words");
             Row { case: name.to_owned(), is_boot: name == "boot", cells: signs.chars().map(cell).collect() }
         };
-        Grid { suite: "x".to_owned(), columns: columns.collect(), rows: rows.iter().map(row).collect() }
+        Grid {
+            suite: "x".to_owned(),
+            setting: String::new(),
+            columns: columns.collect(),
+            rows: rows.iter().map(row).collect(),
+        }
     }
 
     fn names(grid: &Grid) -> Vec<(String, Light)> {

@@ -1,6 +1,7 @@
 //! Kernels beside each other: what is missing is run, and what differs stands out.
 //!
 //! * [`request`]: kernels and kernel parameters, suites, a machine
+//! * [`plan`]: from what a file says to requests
 //! * [`fill`](mod@fill): runs what the ledger has not
 //! * [`grid`]: what the ledger has, a row for each case; [`cell`]: what a case came to on a kernel
 //! * [`groups`](mod@groups): rows that are alike are one, and those with a difference between neighbours come first
@@ -11,6 +12,7 @@ pub mod error;
 pub mod fill;
 pub mod grid;
 pub mod groups;
+pub mod plan;
 pub mod request;
 
 pub use cell::{Cell, Light, Mark};

@@ -2,13 +2,17 @@
 
 use kernel::Locator;
 use lab::RunRequest;
-use lab::request::{KernelRequest, MachineRequest, Selection};
+use lab::request::{BuildOptions, KernelRequest, MachineRequest, Selection};
 
 /// Kernels, each with some sets of parameters, and what is tested on all of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatrixRequest {
+    /// What tells it from the others of its plan, for people; empty if there are none.
+    pub setting: String,
     /// The kernels.
     pub kernels: Vec<Locator>,
+    /// How those are built that are source.
+    pub build: BuildOptions,
     /// Sets of kernel parameters; the empty one is a kernel as it is.
     pub parameters: Vec<String>,
     /// What is tested.
@@ -36,7 +40,8 @@ impl MatrixRequest {
 
     /// The request of a session.
     pub(crate) fn run(&self, subject: Subject<'_>, cases: &Selection) -> RunRequest {
-        let mut request = RunRequest::new(KernelRequest::named(subject.kernel.clone()), cases.clone());
+        let mut request =
+            RunRequest::new(KernelRequest::of(subject.kernel.clone(), &self.build), cases.clone());
         request.machine = self.machine.clone();
         if !subject.parameters.is_empty() {
             request.machine.append.push(subject.parameters.to_owned());

@@ -1,12 +1,14 @@
-//! Mail that goes out.
+//! Mail that goes out, and whom else kiln tells.
 //!
 //! * [`outbox`](mod@outbox): the queue on disk: nothing is sent twice, nothing is lost
 //! * [`message`]: what can be queued, with the headers that every mail needs
 //! * [`settings`]: how mail is sent, as git's `sendemail` configuration has it
 //! * [`mod@transport`]: what delivers a message: `smtp`, or `sendmail`, a program of this host; `delivery` chooses
+//! * [`hook`]: a command of the user's, or a server
 
 mod delivery;
 pub mod error;
+pub mod hook;
 pub mod message;
 pub mod outbox;
 mod sendmail;

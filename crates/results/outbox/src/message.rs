@@ -123,6 +123,12 @@ impl Message {
     }
 }
 
+/// Whether mail can be sent to it: an address without a name.
+#[must_use]
+pub fn is_address(text: &str) -> bool {
+    text.parse::<Address>().is_ok()
+}
+
 /// `Name <address>` as a header may have it: without a name that would have to be encoded or quoted.
 fn plain(sender: &str) -> &str {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " -_".contains(c);

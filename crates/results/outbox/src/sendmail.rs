@@ -59,7 +59,8 @@ impl Transport for Sendmail<'_> {
     }
 }
 
-fn complaint(text: &str) -> String {
+/// The first lines of what a program says against it, in one.
+pub(crate) fn complaint(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES).collect();
     if lines.is_empty() { "it gave no reason".to_owned() } else { lines.join("; ") }
 }

@@ -73,7 +73,8 @@ fn row(entry: &Entry) -> [String; 6] {
 }
 
 /// Bytes for people, in decimal units as apt gives them.
-fn size(bytes: u64) -> String {
+#[must_use]
+pub fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "kB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
         Some((unit, name)) if bytes / unit < 10 => {

@@ -17,11 +17,14 @@
 //! * [`measurement`]: what `kiln measure` prints; [`mod@calibration`] with `--calibrate`
 //! * [`Measuring`]: how far measuring is
 //! * [`trend`]: what `kiln trend` prints; [`mod@matrix`]: what `kiln matrix` prints
+//! * [`watch`](mod@watch): what `kiln watch` tells
 //! * [`bisection`]: what `kiln bisect` prints
 //! * [`Bisecting`]: how far a bisection is
 //! * [`check`](mod@check): what `kiln check` prints
 //! * [`findings_table`] and [`findings_json`]: what `kiln findings` prints
 //! * [`problems_table`] and [`problems_json`]: what `kiln problems` prints; [`ShownProblem`]: all about one
+//! * [`store`]: what `kiln store` prints
+//! * [`export`]: what `kiln export` writes
 //! * [`mod@series`]: what `kiln series` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
@@ -39,6 +42,7 @@ pub mod comparison;
 mod csv;
 mod estimate;
 mod evidence;
+pub mod export;
 mod figures;
 mod findings;
 mod header;
@@ -63,9 +67,11 @@ mod scale;
 pub mod series;
 mod show;
 mod sink;
+pub mod store;
 mod style;
 mod transcript;
 pub mod trend;
+pub mod watch;
 mod words;
 
 pub use bisecting::Bisecting;

@@ -63,8 +63,9 @@ fn sum(grid: &Grid, groups: &[Group]) -> String {
     let sets =
         if sets.len() > 1 { format!(" with {} sets of parameters", sets.len()) } else { String::new() };
     format!(
-        "{}: {} on {}{sets}{missing}; different between kernels: {changed}, failing: {failing}, uncertain: {amber}",
+        "{}{}: {} on {}{sets}{missing}; different between kernels: {changed}, failing: {failing}, uncertain: {amber}",
         grid.suite,
+        if grid.setting.is_empty() { String::new() } else { format!(" ({})", grid.setting) },
         cases(grid.rows.iter().filter(|row| !row.is_boot).count()),
         if kernels.len() == 1 { "1 kernel".to_owned() } else { format!("{} kernels", kernels.len()) },
     )

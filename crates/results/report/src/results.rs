@@ -67,14 +67,14 @@ pub fn results_json(found: &FoundRuns, mut out: impl Write) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::time::Duration;
 
     use judge::Outcome;
 
     use super::*;
 
-    fn run(case: &str, outcome: Outcome, reason: &str) -> KnownRun {
+    pub(crate) fn run(case: &str, outcome: Outcome, reason: &str) -> KnownRun {
         KnownRun {
             session: "2026-11-20T10-00-00Z-7".to_owned(),
             started: "2026-11-20T10:00:00Z".parse().unwrap(),
@@ -90,6 +90,11 @@ mod tests {
             duration: Duration::from_millis(1500),
             runs: 1,
             failures: 0,
+            blame: None,
+            signature: None,
+            identity: "1f".to_owned(),
+            parameters: None,
+            origin: None,
         }
     }
 

@@ -73,7 +73,7 @@ impl Shown<'_> {
         document(self, out)
     }
 
-    fn facts(&self) -> [(&'static str, String); 12] {
+    fn facts(&self) -> [(&'static str, String); 13] {
         let Self { session, run, name, folder, files, .. } = self;
         let place = match (run.boot, run.clone) {
             (0, _) => String::new(),
@@ -81,12 +81,19 @@ impl Shown<'_> {
             (boot, clone) => format!(", in clone {clone} of boot {boot}"),
         };
         // Sessions of earlier versions do not say it.
-        let command = if session.command.is_empty() { String::new() } else { call(&session.command) };
+        let is_known = session.origin.is_none() && !session.command.is_empty();
+        let command = if is_known { call(&session.command) } else { String::new() };
+        // What another host ran is a stranger's, and nothing to be pasted.
+        let (host, repeat) = match &session.origin {
+            Some(origin) => (format!("{}, as {}", origin.host, origin.session), String::new()),
+            None => (String::new(), call(&["replay".to_owned(), (*name).to_owned()])),
+        };
         [
             ("kernel", kernel(session)),
             ("source", session.provenance.clone()),
             ("locator", session.kernel.clone()),
             ("machine", session.machine.clone()),
+            ("run on", host),
             ("suite", session.suite.clone()),
             (
                 "began",
@@ -95,7 +102,7 @@ impl Shown<'_> {
             ("took", format!("{}{place}", seconds(run.duration))),
             ("Runs", repeats(run).unwrap_or_default()),
             ("command", command),
-            ("repeat", call(&["replay".to_owned(), (*name).to_owned()])),
+            ("repeat", repeat),
             ("folder", folder.display().to_string()),
             ("files", files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")),
         ]

@@ -32,19 +32,25 @@ pub struct Catalogue {
 impl Catalogue {
     /// Looks everywhere. What cannot be asked is in the notes.
     pub fn list(context: &mut Context<'_>) -> Self {
-        let mut notes = Vec::new();
         let store = context.store;
-        context.progress("asking apt");
-        let offered =
-            offered::entries(store, &Apt { interrupt: context.interrupt }).unwrap_or_else(|error| {
-                notes.push(note(&error));
-                Vec::new()
-            });
+        let Self { entries: offered, notes } = Self::offered(context);
         let release = rustix::system::uname().release().to_string_lossy().into_owned();
         let installed = here::installed(Path::new("/"), &release);
         let here = here::cached(store).into_iter().chain(here::built(store));
         let all = here.chain(installed).chain(offered);
         Self { entries: in_order(all), notes }
+    }
+
+    /// What apt offers, also where another version of the same name is here.
+    pub fn offered(context: &mut Context<'_>) -> Self {
+        let mut notes = Vec::new();
+        context.progress("asking apt");
+        let offered = offered::entries(context.store, &Apt { interrupt: context.interrupt });
+        let offered = offered.unwrap_or_else(|error| {
+            notes.push(note(&error));
+            Vec::new()
+        });
+        Self { entries: in_order(offered.into_iter()), notes }
     }
 }
 

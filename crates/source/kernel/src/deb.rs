@@ -41,6 +41,16 @@ pub(crate) fn resolve(text: &str, archive: &dyn Archive, context: &mut Context<'
     Ok(kernel)
 }
 
+/// Fetches what apt offers now by this name, unless it is here: with the store only, a package that was built again would not be seen.
+pub(crate) fn update(text: &str, archive: &dyn Archive, context: &mut Context<'_>) -> Result<(), Error> {
+    match choose(text, archive) {
+        Ok(choice) => obtain(&format!("deb:{text}"), &choice, archive, context).map(drop),
+        // What is here can be run all the same.
+        Err(Error::NoSuchPackage { .. } | Error::EmptyLists { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Debian's User-Mode Linux, which is a package of its own.
 pub(crate) fn resolve_uml(archive: &dyn Archive, context: &mut Context<'_>) -> Result<Kernel, Error> {
     const LOCATOR: &str = "uml:deb";

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::context::Context;
 use crate::error::Error;
@@ -13,6 +13,24 @@ use crate::store::{Lock, Shelf, Store, TEMPORARY, claim};
 /// The folders whose sub-folders are entries: packages, builds, checkouts, objects, unpacked sources, user spaces, booted
 /// machines.
 const KINDS: [&str; 7] = ["deb", "built", "trees", "work", "sources", "roots", "templates"];
+
+/// The folders whose entries are no longer wanted once nobody has touched them for so long: objects of git for trees that were built,
+/// builds of selftests, which build a request led to, mails of servers. Who uses one takes no lease.
+const AGING: [&str; 4] = ["objects", "kselftest", "asked", "mails"];
+
+/// How long entries that age are kept.
+const AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// What a folder of the store takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Usage {
+    /// Its name.
+    pub name: String,
+    /// How many entries it has.
+    pub entries: usize,
+    /// What they take on the disk, in bytes.
+    pub bytes: u64,
+}
 
 /// Something in the store that can be fetched or made again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +100,32 @@ impl Store {
         Ok(pruned)
     }
 
+    /// What each folder takes, by their names.
+    #[must_use]
+    pub fn usage(&self) -> Vec<Usage> {
+        let folders = fs::read_dir(self.directory()).into_iter().flatten().flatten();
+        let usage = |folder: fs::DirEntry| {
+            let path = folder.path();
+            Some(Usage {
+                name: folder.file_name().into_string().ok()?,
+                entries: fs::read_dir(&path).ok()?.count(),
+                bytes: disk_usage(&path),
+            })
+        };
+        let mut all: Vec<Usage> = folders.filter_map(usage).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    /// Removes what has aged: what can be made again and nobody has touched for 30 days. Gives the bytes that were freed.
+    #[must_use]
+    pub fn prune_aged(&self) -> u64 {
+        let folders = AGING.iter().map(|kind| self.directory().join(kind));
+        let entries = folders.flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
+        let old = entries.map(|entry| entry.path()).filter(|path| has_aged(path));
+        old.map(|path| removed(&path)).sum()
+    }
+
     /// All entries, the one that was used longest ago first.
     fn entries(&self) -> Result<Vec<Entry>, Error> {
         let mut entries = Vec::new();
@@ -140,6 +184,21 @@ fn entries_in(directory: &Path, kind: &str) -> Result<Vec<Entry>, Error> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(Error::io("list", directory)(error)),
     }
+}
+
+/// Whether an entry and what is directly in it were last written long ago.
+fn has_aged(path: &Path) -> bool {
+    let written = |path: &Path| path.symlink_metadata().and_then(|found| found.modified()).ok();
+    let inside = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let last = [path.to_owned()].into_iter().chain(inside).filter_map(|path| written(&path)).max();
+    last.and_then(|last| last.elapsed().ok()).is_some_and(|age| age > AGE)
+}
+
+/// Removes an entry; gives how many bytes that freed.
+fn removed(path: &Path) -> u64 {
+    let bytes = disk_usage(path);
+    let done = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    if done.is_ok() { bytes } else { 0 }
 }
 
 fn sort(entries: &mut [Entry]) {

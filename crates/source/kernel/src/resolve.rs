@@ -35,6 +35,18 @@ pub fn resolve(locator: &Locator, context: &mut Context<'_>) -> Result<Kernel, E
     }
 }
 
+/// Has the store know the newest version of a package that apt offers; [`resolve`] then finds it. Other kernels need nothing.
+///
+/// # Errors
+///
+/// When it cannot be fetched.
+pub fn update(locator: &Locator, context: &mut Context<'_>) -> Result<(), Error> {
+    match locator {
+        Locator::Deb(text) => deb::update(text, &Apt { interrupt: context.interrupt }, context),
+        _ => Ok(()),
+    }
+}
+
 fn from_path(path: &Path, typed: &str, context: &mut Context<'_>) -> Result<Kernel, Error> {
     let found = path.canonicalize().map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {

@@ -51,6 +51,7 @@ impl PreparedExperiment {
             cases: vec![self.case()],
             expected: [].into(),
             jobs: 1,
+            origin: None,
         };
         match again {
             Some(again) => again.keep_experiment_to(session),

@@ -7,7 +7,7 @@ use kernel::Locator;
 use protocol::Need;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{KernelRequest, MachineRequest, RunPolicy, Version};
+use super::{BuildOptions, KernelRequest, MachineRequest, RunPolicy, Version};
 use crate::suites::select;
 use crate::user_program::UserProgram;
 
@@ -95,17 +95,22 @@ impl RunRequest {
         [own, &self.needs].concat()
     }
 
-    /// A hash over all that decides how its cases run besides the kernel: needs, limits, isolation, machine.
+    /// A hash over all that decides how its cases run besides the kernel's source: needs, limits, isolation, machine, and how the
+    /// kernel is built.
     #[must_use]
     pub fn setup(&self) -> String {
         let seconds = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
-        let setup = serde_json::json!({
+        let mut setup = serde_json::json!({
             "needs": self.all_needs(),
             "case_limit": seconds(self.case_limit),
             "isolation": self.policy.isolation,
             "settle": seconds(self.policy.settle),
             "machine": self.machine,
         });
+        // Of sessions that build nothing the hash stays what it was.
+        if self.kernel.build != BuildOptions::default() {
+            setup["build"] = serde_json::json!(self.kernel.build);
+        }
         kernel::files::hash(setup.to_string().as_bytes())
     }
 

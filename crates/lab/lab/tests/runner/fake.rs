@@ -199,5 +199,6 @@ fn session(cases: Vec<String>) -> Session {
         cases,
         expected: [].into(),
         jobs: 2,
+        origin: None,
     }
 }

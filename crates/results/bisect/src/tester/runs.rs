@@ -179,6 +179,7 @@ impl Runs {
                 (&before.identity, &before.machine, &before.content, isolation(&before))
                     == (&now.identity, &now.machine, &now.content, isolation(now))
                     && before.cases.contains(case)
+                    && before.origin.is_none()
                     && boot_of(&before) == boot
             });
             if !is_like || self.is_counted(&past.name()) {

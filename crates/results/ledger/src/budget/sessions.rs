@@ -28,30 +28,47 @@ struct Size {
     dumps: u64,
     /// Something in it did not go well.
     failed: bool,
+    /// Another host ran it.
+    #[serde(default)]
+    is_foreign: bool,
 }
+
+/// What sessions of other hosts may take, as a share of what those of this host may: they never take the place of these.
+const FOREIGN_SHARE: u64 = 4;
 
 /// Removes sessions below `root` until they are within the limits; gives the bytes that were freed.
 pub(super) fn keep_within(root: &Path, limits: Limits) -> u64 {
     let known: BTreeMap<String, Size> = read(&root.join(INDEX)).unwrap_or_default();
-    let mut kept = measured(root, &known);
+    let (mut foreign, mut own): (Vec<_>, Vec<_>) =
+        measured(root, &known).into_iter().partition(|(_, size)| size.is_foreign);
+    let share = Limits {
+        bytes: limits.bytes / FOREIGN_SHARE,
+        folders: limits.folders / usize::try_from(FOREIGN_SHARE).unwrap_or(1),
+    };
+    let freed = shrink(root, &mut own, limits) + shrink(root, &mut foreign, share);
+    // The others may still grow.
+    let ended = own.iter().chain(&foreign).filter(|(past, _)| !is_recorded(past.directory()));
+    let index: BTreeMap<String, Size> = ended.map(|(past, size)| (past.name(), *size)).collect();
+    // Without it they are measured again.
+    let _ = document::write(&root.join(INDEX), &index);
+    freed
+}
+
+/// Removes sessions until the others are within the limits; gives the bytes that were freed.
+fn shrink(root: &Path, kept: &mut Vec<(Past, Size)>, limits: Limits) -> u64 {
     let mut freed = 0;
     let is_within = |kept: &[(Past, Size)]| {
         kept.iter().map(|(_, size)| size.bytes).sum::<u64>() <= limits.bytes && kept.len() <= limits.folders
     };
     for step in [Step::Passed, Step::Dumps, Step::Failed] {
         let mut at = 0;
-        while at < kept.len() && !is_within(&kept) {
+        while at < kept.len() && !is_within(kept) {
             let (past, size) = &mut kept[at];
             let gone = if step.applies(*size) { step.take(root, past, size) } else { 0 };
             freed += gone;
             if gone > 0 && step != Step::Dumps { drop(kept.remove(at)) } else { at += 1 }
         }
     }
-    // The others may still grow.
-    let ended = kept.iter().filter(|(past, _)| !is_recorded(past.directory()));
-    let index: BTreeMap<String, Size> = ended.map(|(past, size)| (past.name(), *size)).collect();
-    // Without it they are measured again.
-    let _ = document::write(&root.join(INDEX), &index);
     freed
 }
 
@@ -112,7 +129,12 @@ fn measure(past: &Past) -> Size {
     let sum = |wanted: &dyn Fn(&Path) -> bool| {
         files.iter().filter(|(path, _)| wanted(path)).map(|(_, bytes)| bytes).sum::<u64>()
     };
-    Size { bytes: sum(&|_| true), dumps: sum(&is_dump), failed: past.has_failure() }
+    Size {
+        bytes: sum(&|_| true),
+        dumps: sum(&is_dump),
+        failed: past.has_failure(),
+        is_foreign: past.session().is_ok_and(|session| session.origin.is_some()),
+    }
 }
 
 fn is_dump(path: &Path) -> bool {
@@ -226,7 +248,9 @@ mod tests {
         assert!(names(path).is_empty());
         let left = std::fs::read_dir(path).unwrap().flatten().map(|entry| entry.file_name());
         let is_index = |name: &std::ffi::OsString| {
-            *name == *INDEX || name.to_string_lossy().starts_with("ledger.sqlite")
+            *name == *INDEX
+                || *name == *crate::artefacts::FOLDER
+                || name.to_string_lossy().starts_with("ledger.sqlite")
         };
         assert!(left.into_iter().all(|name| is_index(&name)), "but for the indexes nothing is left");
         let known = Ledger::open(path, &mut |_, _| {}).unwrap().runs(&crate::RunsQuery::default()).unwrap();

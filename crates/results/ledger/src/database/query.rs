@@ -22,6 +22,8 @@ pub struct RunsQuery {
     pub suite: Option<String>,
     /// Outcomes; any if there are none.
     pub outcomes: Vec<Outcome>,
+    /// Names of sessions; any if there are none.
+    pub sessions: Vec<String>,
     /// The earliest start of their sessions.
     pub since: Option<Timestamp>,
     /// Most Runs that are given.
@@ -69,6 +71,20 @@ pub struct KnownRun {
     pub runs: u32,
     /// How many of those failed.
     pub failures: u32,
+    /// Who broke it, if it is broken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blame: Option<String>,
+    /// What a failure has in common with others like it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Hash over the kernel and its parameters.
+    pub identity: String,
+    /// The kernel's parameters, as the user gave them; not known of sessions of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<String>,
+    /// The host that ran it, if that is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
 }
 
 /// Most names among which the nearest is looked for.
@@ -77,6 +93,11 @@ const NAMED_MAX: usize = 10_000;
 /// The tables of a query: sessions first, as their order is that of the answer, which SQLite then need not sort. It keeps the order of
 /// a cross join: <https://sqlite.org/optoverview.html#crossjoin>.
 pub(super) const TABLES: &str = "FROM session CROSS JOIN run ON run.session = session.name";
+
+/// What [`run`] reads.
+pub(super) const COLUMNS: &str =
+    "session.name, started, locator, kernel, release, machine, suite, case_name, is_boot, outcome,
+    reason, duration, runs, failures, blame, nullif(signature, ''), identity, parameters, origin";
 
 /// What a pattern for kernels is held against.
 const KERNEL: [&str; 3] = ["session.release", "session.locator", "session.kernel"];
@@ -89,6 +110,31 @@ impl Ledger {
     /// When no session has such a kernel, case or suite, and when SQLite refuses.
     pub fn runs(&mut self, query: &RunsQuery) -> Result<Found, Error> {
         self.asked(|ledger| ledger.ask(query))
+    }
+
+    /// The names of the sessions that are asked for, the oldest first, also of those without Runs. Cases and Outcomes do not count.
+    ///
+    /// # Errors
+    ///
+    /// When no session has such a kernel or suite, and when SQLite refuses.
+    pub fn sessions(&mut self, query: &RunsQuery) -> Result<Vec<String>, Error> {
+        let query = RunsQuery { case: None, outcomes: Vec::new(), ..query.clone() };
+        self.asked(|ledger| {
+            let names = ledger.select_sessions(&query).map_err(sqlite(&ledger.path()))?;
+            if names.is_empty() {
+                ledger.check_name("kernel", query.kernel.as_deref(), &KERNEL)?;
+                ledger.check_name("suite", query.suite.as_deref(), &["session.suite"])?;
+            }
+            Ok(names)
+        })
+    }
+
+    fn select_sessions(&self, query: &RunsQuery) -> rusqlite::Result<Vec<String>> {
+        let (clause, values) = query.clause();
+        let select = format!("SELECT name FROM session {clause} ORDER BY started, name");
+        let mut statement = self.connection.prepare(&select)?;
+        let values = params_from_iter(values.iter().map(AsRef::as_ref));
+        statement.query_map(values, |row| row.get(0))?.collect()
     }
 
     fn ask(&self, query: &RunsQuery) -> Result<Found, Error> {
@@ -108,8 +154,7 @@ impl Ledger {
         let total = self.connection.query_row(&count, values(), |row| row.get::<_, i64>(0))?;
         let limit = query.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX));
         let select = format!(
-            "SELECT session.name, started, locator, kernel, release, machine, suite, case_name, is_boot, outcome, reason,
-                duration, runs, failures {TABLES} {clause}
+            "SELECT {COLUMNS} {TABLES} {clause}
              ORDER BY started DESC, session.name DESC, is_boot DESC, case_name LIMIT {limit}"
         );
         let mut statement = self.connection.prepare(&select)?;
@@ -162,6 +207,12 @@ impl RunsQuery {
                 self.outcomes.iter().map(|outcome| format!("'{}'", outcome.name())).collect();
             conditions.push(format!("outcome IN ({})", names.join(", ")));
         }
+        if !self.sessions.is_empty() {
+            let marks: Vec<String> =
+                (1..=self.sessions.len()).map(|number| format!("?{}", values.len() + number)).collect();
+            conditions.push(format!("session.name IN ({})", marks.join(", ")));
+            values.extend(self.sessions.iter().map(|name| Box::new(name.clone()) as Box<dyn ToSql>));
+        }
         if let Some(since) = self.since {
             conditions.push(format!("started >= {}", since.as_millisecond()));
         }
@@ -192,6 +243,11 @@ pub(super) fn run(row: &Row<'_>) -> rusqlite::Result<KnownRun> {
         duration: Duration::from_micros(micros),
         runs: row.get(12)?,
         failures: row.get(13)?,
+        blame: row.get(14)?,
+        signature: row.get(15)?,
+        identity: row.get(16)?,
+        parameters: row.get(17)?,
+        origin: row.get(18)?,
     })
 }
 

@@ -15,7 +15,7 @@ const LOCK: &str = ".ledger.lock";
 const ENDS: [&str; 3] = ["-wal", "-shm", ""];
 
 /// The tables, those first to which others refer.
-const TABLES: [&str; 3] = ["session", RUNS, "closing"];
+const TABLES: [&str; 4] = ["session", RUNS, "closing", "artefact"];
 
 /// Whose rows are counted.
 const RUNS: &str = "run";
@@ -54,11 +54,16 @@ impl Ledger {
 
     /// The same, after a look at all of it.
     fn whole(self) -> Result<Self, Error> {
+        self.check().map(|()| self)
+    }
+
+    /// Looks at all of it.
+    pub(super) fn check(&self) -> Result<(), Error> {
         let check = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
         let found =
             self.connection.query_row("PRAGMA quick_check(1)", [], check).map_err(sqlite(&self.path()))?;
         if found == "ok" {
-            return Ok(self);
+            return Ok(());
         }
         let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
         Err(sqlite(&self.path())(rusqlite::Error::SqliteFailure(corrupt, Some(found))))

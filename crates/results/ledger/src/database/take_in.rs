@@ -116,7 +116,7 @@ fn insert(
     transaction
         .prepare_cached(
             "INSERT INTO session VALUES (:name, :started, :version, :locator, :kernel, :release, :identity, :machine,
-                :suite, :content, :has_ended, :changed, :parameters, :setup)",
+                :suite, :content, :has_ended, :changed, :parameters, :setup, :origin)",
         )?
         .execute(named_params! {
             ":name": name,
@@ -133,6 +133,7 @@ fn insert(
             ":changed": seen.changed,
             ":parameters": session.request.as_ref().map(Request::parameters),
             ":setup": setup(session),
+            ":origin": session.origin.as_ref().map(|origin| &origin.host),
         })?;
     for run in runs {
         insert_run(&transaction, name, run)?;

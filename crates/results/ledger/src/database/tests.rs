@@ -178,7 +178,7 @@ fn a_file_of_a_later_kiln_or_another_program_is_left_alone() {
     let error = || Ledger::open(root.path(), &mut |_, _| {}).expect_err("refused").to_string();
     set("user_version", 99);
     assert!(
-        error().ends_with("was written by a newer kiln (version 99, this one knows 2): update kiln"),
+        error().ends_with("was written by a newer kiln (version 99, this one knows 4): update kiln"),
         "{}",
         error()
     );
@@ -330,7 +330,7 @@ fn a_ledger_of_the_first_version_is_read_again() {
     let connection = Connection::open(&path).expect("a database");
     connection
         .execute_batch(
-            "DROP INDEX session_by_identity; DROP INDEX run_by_signature; DROP TABLE closing; ALTER TABLE session DROP COLUMN parameters; ALTER TABLE session DROP COLUMN setup; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
+            "DROP INDEX session_by_identity; DROP INDEX run_by_signature; DROP TABLE closing; DROP TABLE artefact; ALTER TABLE session DROP COLUMN parameters; ALTER TABLE session DROP COLUMN setup; ALTER TABLE session DROP COLUMN origin; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
         )
         .expect("as it was");
     drop(connection);

@@ -28,6 +28,7 @@ fn grid(rows: &[(&str, &str)]) -> Grid {
     };
     Grid {
         suite: "smoke".to_owned(),
+        setting: String::new(),
         columns: columns.map(column).into(),
         rows: rows.iter().map(row).collect(),
     }

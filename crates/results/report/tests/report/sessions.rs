@@ -29,6 +29,7 @@ pub(crate) fn session(suite: &str, cases: &[&str]) -> Session {
         cases: cases.iter().map(ToString::to_string).collect(),
         expected: [].into(),
         jobs: 2,
+        origin: None,
     }
 }
 

@@ -170,3 +170,35 @@ fn two_prunes_and_many_users_at_once_see_whole_entries() {
     });
     assert_eq!(removed + prune(&store, 0).removed.len(), entries.len());
 }
+
+#[test]
+fn what_nobody_touched_for_a_month_goes_where_nobody_takes_leases() {
+    let days = |days: u64| days * 24 * 60;
+    let entries = [
+        ("objects/old", days(40)),
+        ("objects/new", days(20)),
+        ("kselftest/old", days(40)),
+        ("deb/a_1", days(400)),
+    ];
+    let (directory, store) = store(&entries);
+    let date = |age: u64| SystemTime::now() - Duration::from_secs(60 * days(age));
+    let file = |name: &str, age: u64| {
+        let path = directory.path().join(name);
+        write(&path, "x");
+        File::options().write(true).open(&path).unwrap().set_modified(date(age)).unwrap();
+    };
+    file("asked/old.json", 40);
+    file("asked/new.json", 1);
+    // What is in it was written lately, or it was itself.
+    File::open(directory.path().join("objects/old/root")).unwrap().set_modified(date(40)).unwrap();
+    let freed = store.prune_aged();
+    assert!(freed >= 64 * 1024, "{freed}");
+    let left = |name: &str| directory.path().join(name).exists();
+    assert!(!left("objects/old") && !left("asked/old.json"));
+    assert!(left("objects/new") && left("kselftest/old") && left("deb/a_1") && left("asked/new.json"));
+    let usage = store.usage();
+    let names: Vec<(&str, usize)> = usage.iter().map(|usage| (usage.name.as_str(), usage.entries)).collect();
+    assert_eq!(names, [("asked", 1), ("deb", 1), ("kselftest", 1), ("objects", 1)]);
+    assert!(usage[1].bytes >= 64 * 1024);
+    assert!(Store::new("/nonexistent".into()).usage().is_empty());
+}

@@ -1,0 +1,167 @@
+//! `kiln export` and `kiln import`: sessions for other programs and hosts.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::results::place;
+use crate::support::{Done, KERNEL, Place, text};
+
+fn exported(place: &Place, more: &[&str]) -> String {
+    place.kiln([&["export"], more].concat()).run().expect(0).stdout
+}
+
+/// The same sessions as another host has them.
+fn from_elsewhere(place: &Place) -> PathBuf {
+    let text = exported(place, &[]);
+    let planned: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+    let host = format!("\"host\":{}", planned["origin"]["host"]);
+    assert_eq!(text.matches(&host).count(), 2, "{host}");
+    place.file("there.jsonl", text.replace(&host, "\"host\":\"lab7\""))
+}
+
+#[test]
+fn sessions_of_another_host_are_like_those_of_this_one() {
+    let (there, here) = (place(), Place::new());
+    let file = from_elsewhere(&there);
+    let imported = here.kiln(["import", text(&file)]).run().expect(0).stdout;
+    assert_eq!(imported, "imported 2 sessions; 0 were here already\n");
+    let again = here.kiln(["import", text(&file)]).run().expect(0).stdout;
+    assert_eq!(again, "imported 0 sessions; 2 were here already\n");
+    assert_eq!(
+        exported(&here, &[]),
+        std::fs::read_to_string(&file).expect("text"),
+        "nothing has changed on the way"
+    );
+    let runs = |place: &Place| {
+        let listed = place.kiln(["results", "--json"]).run().expect(0).stdout;
+        listed.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")).collect::<Vec<_>>()
+    };
+    let mut known = runs(&here);
+    for run in &mut known {
+        assert_eq!(run.as_object_mut().expect("an object").remove("origin"), Some("lab7".into()));
+    }
+    assert_eq!(known, runs(&there));
+    let shown = here.kiln(["show", "last"]).run().expect(0).stdout;
+    assert!(shown.contains("some words") && shown.contains("lab7"), "{shown}");
+    for verb in [&["replay", "last"][..], &["bundle", "last", "-o", "x.tar"]] {
+        let refused = here.kiln(verb.iter().copied()).run().expect(2).stderr;
+        assert!(refused.contains("was run on lab7: make a bundle there"), "{refused}");
+    }
+    let home = there.kiln(["import", text(&there.file("own.jsonl", exported(&there, &[])))]).run().expect(0);
+    assert_eq!(home.stdout, "imported 0 sessions; 2 were here already\n");
+}
+
+#[test]
+fn a_session_is_written_later_as_it_was_printed_then() {
+    let place = Place::new();
+    for format in ["ktap", "junit"] {
+        let done = place.kiln(["run", KERNEL, "--case", "pipe/*", "--format", format]).run().expect(0);
+        assert_eq!(exported(&place, &["last", "--format", format]), done.stdout);
+    }
+    let refused = place.kiln(["export", "--format", "ktap"]).run().expect(2).stderr;
+    assert!(refused.contains("2 sessions match, and this format has room for one: name it"), "{refused}");
+    let table = exported(&place, &["--format", "csv"]);
+    let cases = table.lines().filter(|line| line.contains(",pipe/full,")).count();
+    assert!(cases == 2 && table.starts_with("session,origin,started,"), "{table}");
+    let folder = std::fs::read_dir(place.path().join("state/kiln/runs")).expect("there").flatten();
+    let sessions = folder.filter(|entry| entry.path().join("session.json").is_file());
+    sessions.for_each(|session| std::fs::remove_dir_all(session.path()).expect("it is there"));
+    assert_eq!(exported(&place, &["--format", "csv"]), table, "rows need no folders");
+    let done = place.kiln(["export"]).run().expect(0);
+    assert!(done.stdout.is_empty(), "{}", done.stdout);
+    assert!(done.stderr.contains("2 of 2 sessions have no folders any more"), "{}", done.stderr);
+}
+
+#[test]
+fn what_cannot_leave_or_arrive_is_one_clear_message() {
+    let place = Place::new();
+    let refused = |arguments: &[&str], message: &str| -> Done {
+        let done = place.kiln(arguments.iter().copied()).run().expect(2);
+        assert!(done.stderr.contains(message) && done.stderr.lines().count() == 1, "{}", done.stderr);
+        done
+    };
+    let nothing = place.kiln(["export"]).run().expect(0);
+    assert!(nothing.stdout.is_empty() && nothing.stderr.contains("no session in "), "{}", nothing.stderr);
+    place.kiln(["run", KERNEL, "--case", "pipe/full"]).run().expect(0);
+    refused(&["export", "2001"], "no session \"2001\"");
+    refused(&["export", "--kernel", "deb:7.*"], "no session has a kernel \"deb:7.*\"");
+    refused(&["export", "--suite", "smok"], "did you mean smoke?");
+    refused(&["export", "-o", "/nowhere/x"], "--output /nowhere/x: name a file that can be written");
+    let origin = place.kiln(["export", "--format", "kcidb", "--origin", "My Lab"]).run().expect(2).stderr;
+    assert!(origin.contains("KCIDB takes small letters, digits and _"), "{origin}");
+    refused(&["import", "/nowhere"], "/nowhere: ");
+    let image = place.file("image", [0x7f, b'E', b'L', b'F', 0, 1, 2, 3]);
+    refused(&["import", text(&image)], "image: line 1: is not what kiln export --format json writes");
+    let printed =
+        place.kiln(["run", KERNEL, "--case", "pipe/full", "--format", "json"]).run().expect(0).stdout;
+    let printed = place.file("printed", printed);
+    refused(&["import", text(&printed)], "line 1: is not from kiln export: it has no origin");
+    let evil = exported(&place, &["last"]).replacen("\"session\":\"", "\"session\":\"../../", 1);
+    refused(&["import", text(&place.file("evil", evil))], "is not a valid name of a session");
+    let empty = place.kiln(["import", text(&place.file("empty", ""))]).run().expect(0).stdout;
+    assert_eq!(empty, "imported 0 sessions; 0 were here already\n");
+}
+
+/// Runs a program of Python with the packages that `scripts/setup proof` installs, and gives what it prints.
+fn python(program: &str, file: &Path) -> String {
+    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/readers/bin/python");
+    let done = Command::new(python).args(["-c", program, text(file)]).output();
+    let done = done.unwrap_or_else(|error| panic!("{python}: {error}: run scripts/setup proof"));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).trim().to_owned()
+}
+
+#[test]
+#[ignore = "needs packages of PyPI"]
+fn kernelci_pandas_and_duckdb_read_what_is_exported() {
+    let place = place();
+    let odd = place.script("od'd,\"x\"", "printf '\\033[31m\\303(\\n'; exit 1");
+    place.kiln(["run", KERNEL, "--no-retry", "--exec", text(&odd)]).run().expect(1);
+    let listed = place.kiln(["results", "--json"]).run().expect(0).stdout;
+    let runs: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let failed = runs.iter().filter(|run| run["outcome"] == "fail").count();
+    let write = |format: &str| {
+        let file = place.path().join(format);
+        let origin: &[&str] = if format == "kcidb" { &["--origin", "mylab"] } else { &[] };
+        let arguments = [&["export", "--format", format, "-o", text(&file)], origin].concat();
+        place.kiln(arguments).run().expect(0);
+        file
+    };
+    let validate = "
+import json, sys
+from kcidb_io.schema import LATEST
+document = json.load(open(sys.argv[1]))
+LATEST.validate(LATEST.upgrade(document))
+statuses = [test['status'] for test in document['tests']]
+builds = {build['id'] for build in document['builds']}
+assert all(test['build_id'] in builds for test in document['tests'])
+assert {build['checkout_id'] for build in document['builds']} == {one['id'] for one in document['checkouts']}
+assert {one['issue_id'] for one in document['incidents']} == {issue['id'] for issue in document['issues']}
+print(len(statuses), statuses.count('FAIL'), len(document['issues']), len(builds))
+";
+    // The boot of each session is a test of KCIDB's.
+    let wanted = format!("{} {failed} 2 1", runs.len() + 3);
+    assert_eq!(python(validate, &write("kcidb")), wanted);
+    let wanted = format!("{} {failed} datetime64[ms, UTC]", runs.len());
+    let by_pandas = "
+import pandas, sys
+runs = pandas.read_parquet(sys.argv[1])
+assert '''od'd,\"x\"''' in list(runs['case'])
+print(len(runs), (runs.outcome == 'fail').sum(), runs.started.dtype)
+";
+    assert_eq!(python(by_pandas, &write("parquet")), wanted);
+    let by_duckdb = "
+import duckdb, sys
+select = f\"SELECT count(*), count(*) FILTER (outcome = 'fail'), count(DISTINCT session) FROM '{sys.argv[1]}'\"
+print(*duckdb.sql(select).fetchall()[0])
+";
+    let wanted = format!("{} {failed} 3", runs.len());
+    let parquet = place.path().join("runs.parquet");
+    std::fs::rename(place.path().join("parquet"), &parquet).expect("the same disk");
+    assert_eq!(python(by_duckdb, &parquet), wanted);
+    let table = place.path().join("runs.csv");
+    std::fs::rename(write("csv"), &table).expect("the same disk");
+    assert_eq!(python(by_duckdb, &table), wanted);
+}
