@@ -53,7 +53,8 @@ pub(crate) fn export(args: &Export) -> Result<u8> {
 
 /// The sessions of these names that still have their folders.
 fn folders(root: &Path, names: &[String]) -> Vec<Past> {
-    let all: Vec<Past> = names.iter().filter_map(|name| Past::open(&root.join(name))).collect();
+    let all: Vec<Past> =
+        names.iter().filter_map(|name| Past::open(&root.join(name)).filter(Past::has_events)).collect();
     if all.len() < names.len() {
         let (gone, total) = (names.len() - all.len(), names.len());
         complain(&format!(

@@ -1,9 +1,9 @@
 //! `kiln store`: what kiln keeps on the disk.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use judge::exit::BROKEN;
 use kernel::{News, Store};
-use ledger::Budget;
+use ledger::{Budget, Evidence};
 use report::store::{Part, json, table};
 
 use crate::cli::{StoreArgs, StoreVerb};
@@ -31,8 +31,8 @@ fn usage(as_json: bool, color: bool) -> Result<u8> {
     progress.tell(News::Step("measuring"));
     let mut parts: Vec<Part> =
         Budget::ALL.into_iter().map(|budget| Part::of_results(&budget.usage())).collect();
-    let evidence = opened(&root)?.evidence()?;
-    parts.push(Part::of_evidence(&evidence, &ledger::evidence_folder(&root)));
+    let evidence = Evidence::of(&root);
+    parts.push(Part::of_evidence(&evidence.usage(), evidence.folder()));
     let folder = Store::default_dir();
     parts.extend(cache().usage().iter().map(|usage| Part::of_cache(usage, &folder)));
     drop(progress);
@@ -40,27 +40,31 @@ fn usage(as_json: bool, color: bool) -> Result<u8> {
     Ok(0)
 }
 
-/// Reads all evidence again. What is damaged is gone then, so that nobody trusts it.
+/// Looks at the database and reads all evidence again. What is damaged is gone then, so that nobody trusts it.
 fn verify() -> Result<u8> {
     let root = ledger::default_root();
     let mut ledger = opened(&root)?;
+    ledger.verify()?;
+    let evidence = Evidence::of(&root);
     let mut progress = Progress::new();
     let mut read = |done, total| progress.tell(News::Step(&format!("reading evidence: {done} of {total}")));
-    let damaged = ledger.verify_evidence(&mut read)?;
+    let faults = evidence.verify(&mut read).with_context(|| evidence.folder().display().to_string())?;
     drop(progress);
-    let evidence = ledger.evidence()?;
-    ledger.notes.iter().try_for_each(|note| print(&format!("{}\n", report::safe(note))))?;
-    for name in &damaged {
-        print(&format!("damaged and removed: {}\n", ledger::evidence_folder(&root).join(name).display()))?;
+    for fault in ledger.notes.iter().chain(&faults) {
+        print(&format!("{}\n", report::safe::safe_line(fault)))?;
     }
-    print(&format!("{} files of {} sessions are as they were kept\n", evidence.files, evidence.sessions))?;
-    Ok(if damaged.is_empty() && ledger.notes.is_empty() { 0 } else { BROKEN })
+    let is_well = ledger.notes.is_empty() && faults.is_empty();
+    let ledger::EvidenceUsage { files, sessions, .. } = evidence.usage();
+    let well = if is_well { "all is as it was kept" } else { "what is damaged was removed or set aside" };
+    print(&format!("{files} files of {sessions} sessions: {well}\n"))?;
+    Ok(if is_well { 0 } else { BROKEN })
 }
 
 fn prune() -> Result<u8> {
+    let evidence = Evidence::of(&ledger::default_root());
     let mut freed: u64 = Budget::ALL.into_iter().map(Budget::enforce).sum();
-    freed += opened(&ledger::default_root())?.prune_evidence()?;
     freed += cache().prune_aged();
+    freed += evidence.prune().with_context(|| evidence.folder().display().to_string())?;
     print(&format!("freed {}\n", report::store::size(freed)))?;
     Ok(0)
 }

@@ -52,7 +52,7 @@ pub(crate) fn watch(args: &WatchVerb) -> Result<u8> {
         }
         if args.once {
             return Ok(match round.left {
-                0 if teller.is_worse => FAULT,
+                _ if teller.is_worse => FAULT,
                 0 => 0,
                 _ => BROKEN,
             });

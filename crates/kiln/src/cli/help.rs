@@ -212,7 +212,7 @@ pub(super) const STORE: &str = "\
 Examples:
   kiln store               what each kind of results and caches takes
   kiln store verify        read the evidence of failures again, and check ledger.sqlite
-  kiln store prune         keep to the budgets now, and remove what nobody touched for a month
+  kiln store prune         keep to the budgets now, and remove what nobody wrote to for a month
 
 Results are kept within budgets by themselves: docs/results.md. Kernels, builds, user spaces and booted machines are for \
 kiln kernels prune.";

@@ -25,6 +25,6 @@ pub(crate) enum StoreVerb {
     },
     /// Read the evidence of failures again, check ledger.sqlite, and remove what is damaged
     Verify,
-    /// Keep to the budgets now, and remove from the caches what nobody touched for a month
+    /// Keep to the budgets now, and remove from the caches what nobody wrote to for a month
     Prune,
 }

@@ -1,18 +1,13 @@
-//! Files by their content: what shows a failure, for longer than the folder of its session.
-//!
-//! ```text
-//! artefacts/3f/3f06a7b1...     a file, compressed by zstd and named by the SHA-256 of what is in it
-//! artefacts/lock               held while files are added or removed
-//! ```
-//!
-//! The same file is kept once, whatever sessions have it. `ledger.sqlite` knows which file is whose.
+//! Files by their content: compressed by zstd, and named by the SHA-256 of what is in them. The same file is kept once.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use kernel::files::hash;
+use rustix::fs::OFlags;
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
@@ -22,20 +17,17 @@ pub(crate) const FOLDER: &str = "artefacts";
 /// The file that is locked.
 const LOCK: &str = "lock";
 
+/// Bytes of what a file system counts: stat(2).
+const BLOCK: u64 = 512;
+
 /// Digits of a name that a folder has in common.
 const PREFIX: usize = 2;
 
 /// Digits of a name.
 const DIGITS: usize = 64;
 
-/// Largest file that is kept, in bytes; of a larger one the end is, where a console has its reason.
-pub(crate) const FILE_MAX: u64 = 8 << 20;
-
-/// The folder of what shows failures, for those who look after the disk.
-#[must_use]
-pub fn folder(sessions: &Path) -> PathBuf {
-    sessions.join(FOLDER)
-}
+/// Largest file that is kept, in bytes.
+const FILE_MAX: u64 = 8 << 20;
 
 /// Files by their content.
 #[derive(Debug, Clone)]
@@ -50,13 +42,22 @@ pub(crate) struct Lock(#[expect(dead_code, reason = "it is closed in the end")] 
 impl Artefacts {
     /// Those beside the sessions below a folder.
     pub(crate) fn beside(sessions: &Path) -> Self {
-        Self { root: folder(sessions) }
+        Self { root: sessions.join(FOLDER) }
+    }
+
+    /// Their folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Waits until nobody else adds or removes files.
     pub(crate) fn lock(&self) -> io::Result<Lock> {
         fs::create_dir_all(&self.root)?;
-        let file = File::create(self.root.join(LOCK))?;
+        let file = File::options()
+            .create(true)
+            .append(true)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(self.root.join(LOCK))?;
         file.lock()?;
         Ok(Lock(file))
     }
@@ -78,21 +79,32 @@ impl Artefacts {
         if !is_name(name) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let packed = fs::read(self.path(name))?;
+        let packed = read_file(&self.path(name), false)?;
         let mut content = Vec::new();
         let decoder = StreamingDecoder::new(packed.as_slice()).map_err(io::Error::other)?;
         decoder.take(FILE_MAX + 1).read_to_end(&mut content)?;
         if hash(&content) == name { Ok(content) } else { Err(io::Error::other("is not what was kept")) }
     }
 
-    /// All files, by their names, and what they take, in bytes.
+    /// Whether a file is what its name says; one that is not is removed. What cannot be read now stays.
+    pub(crate) fn is_well(&self, name: &str) -> bool {
+        let done = self.read(name);
+        if done.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Other) {
+            self.remove(name);
+        }
+        done.is_ok()
+    }
+
+    /// All files, by their names, and what they take on the disk, in bytes.
     pub(crate) fn all(&self) -> Vec<(String, u64)> {
         let listed = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
         let folders = listed(&self.root).filter(|entry| entry.path().is_dir());
         let files = folders.flat_map(|folder| listed(&folder.path()).collect::<Vec<_>>());
         let named = files.filter_map(|entry| {
             let name = entry.file_name().into_string().ok().filter(|name| is_name(name))?;
-            Some((name, entry.metadata().ok()?.len()))
+            // Others lie somewhere else than where they are looked for.
+            let is_at_home = self.path(&name) == entry.path();
+            Some((name, entry.metadata().ok()?.blocks() * BLOCK)).filter(|_| is_at_home)
         });
         named.collect()
     }
@@ -104,7 +116,7 @@ impl Artefacts {
     }
 
     /// Whether a file is gone now.
-    pub(crate) fn remove(&self, name: &str) -> bool {
+    fn remove(&self, name: &str) -> bool {
         is_name(name) && fs::remove_file(self.path(name)).is_ok()
     }
 
@@ -117,12 +129,16 @@ fn is_name(name: &str) -> bool {
     name.len() == DIGITS && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// A file, or its end if it is large.
-pub(crate) fn end_of(path: &Path) -> io::Result<Vec<u8>> {
-    use std::io::Seek;
-    let mut file = File::open(path)?;
-    let size = file.metadata()?.len();
-    file.seek(io::SeekFrom::Start(size.saturating_sub(FILE_MAX)))?;
+/// A plain file of at most [`FILE_MAX`] bytes; of a larger one the end, if that `is_enough`. The folder may be a stranger's: links are not
+/// followed, and nobody waits for a pipe.
+pub(crate) fn read_file(path: &Path, is_enough: bool) -> io::Result<Vec<u8>> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut file = File::options().read(true).custom_flags(flags).open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() || found.len() > FILE_MAX && !is_enough {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    file.seek(SeekFrom::Start(found.len().saturating_sub(FILE_MAX)))?;
     let mut content = Vec::new();
     file.take(FILE_MAX).read_to_end(&mut content)?;
     Ok(content)
@@ -174,12 +190,21 @@ mod tests {
     }
 
     #[test]
-    fn of_a_large_file_the_end_is_kept() {
-        let (folder, _) = place();
+    fn of_a_large_console_the_end_is_kept_and_of_others_nothing() {
+        let (folder, artefacts) = place();
         let path = folder.path().join("console.log");
-        let mut content = vec![b'x'; usize::try_from(FILE_MAX).expect("small")];
+        let mut content: Vec<u8> =
+            (0..FILE_MAX / 4).flat_map(|number| (number as u32).to_le_bytes()).collect();
         content.extend(b"the end");
         fs::write(&path, &content).expect("writable");
-        assert_eq!(end_of(&path).expect("readable"), content[7..]);
+        let end = read_file(&path, true).expect("readable");
+        assert_eq!(end, content[7..]);
+        let lock = artefacts.lock().expect("room");
+        let name = artefacts.add(&end, &lock).expect("room");
+        assert!(artefacts.read(&name).expect("kept") == end);
+        assert!(read_file(&path, false).is_err());
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
+        assert!(read_file(&link, true).is_err() && read_file(Path::new("/dev/zero"), true).is_err());
     }
 }

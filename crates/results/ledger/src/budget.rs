@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::artefacts::FOLDER;
-use crate::database::HALF;
+use crate::evidence::HALF;
 use crate::{bisections_root, checks_root, default_root, figures_root};
 pub use hold::Hold;
 pub(crate) use hold::is_held;

@@ -5,10 +5,8 @@
 //!
 //! * `schema`: its tables, and how those of an earlier kiln become these
 //! * `take_in`: from a folder to rows; `rescue`: what a damaged file still holds
-//! * `artefacts`: whose the files are that are kept for longer than their folders
 //! * [`query`]: from what is asked to Runs; `problems`: from Runs to problems; [`cells`]: what ran on which kernel
 
-mod artefacts;
 mod cells;
 mod problems;
 mod query;
@@ -25,8 +23,6 @@ use thiserror::Error;
 
 use crate::past::{Past, sessions};
 
-pub use artefacts::Evidence;
-pub(crate) use artefacts::HALF;
 pub use cells::SessionKey;
 pub use problems::named;
 pub use query::{Found, KnownRun, RunsQuery};
@@ -154,23 +150,29 @@ impl Ledger {
         self.take_in(&mut |_, _| {})
     }
 
-    /// Takes in one session and what shows its failures, before its folder is removed.
+    /// Looks at all of the file; one that is damaged is set aside and saved from, as when it is opened.
+    ///
+    /// # Errors
+    ///
+    /// When SQLite refuses.
+    pub fn verify(&mut self) -> Result<(), Error> {
+        self.asked(Self::check)
+    }
+
+    /// Takes in one session, before its folder is removed.
     ///
     /// # Errors
     ///
     /// When the file cannot be written.
     pub(crate) fn keep(root: &Path, past: &Past) -> Result<(), Error> {
-        let mut ledger = Self::written(root)?;
-        ledger.take_in_one(past)?;
-        ledger.keep_evidence(past)
+        Self::written(root)?.take_in_one(past)
     }
 
-    /// Whether Runs of a session of this name are known.
-    pub(crate) fn knows(root: &Path, name: &str) -> bool {
-        let ledger = root.join(NAME).exists().then(|| Self::written(root).ok()).flatten();
-        let count = "SELECT count(*) FROM session WHERE name = ?1";
-        let known = ledger.map(|it| it.connection.query_row(count, [name], |row| row.get::<_, i64>(0)));
-        known.is_some_and(|known| known.is_ok_and(|known| known > 0))
+    /// The host that ran a session whose Runs are known, if that was another one; nothing if none are known.
+    pub(crate) fn host_of(root: &Path, name: &str) -> Option<Option<String>> {
+        let ledger = root.join(NAME).exists().then(|| Self::written(root).ok()).flatten()?;
+        let select = "SELECT origin FROM session WHERE name = ?1";
+        ledger.connection.query_row(select, [name], |row| row.get(0)).ok()
     }
 
     /// Forgets a session that goes on under another name.

@@ -5,8 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use lab::Event;
 
-use crate::past::{DOCUMENT_MAX, Error, Past};
-use crate::recorder::EVENTS;
+use crate::past::{DOCUMENT_MAX, EVENTS, Error, Past};
 
 impl Past {
     /// What was reported in it. What cannot be read is left out: it may be half written, or that of another kiln.

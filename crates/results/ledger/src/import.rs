@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use lab::event::{Origin, Session};
 use lab::{Event, Listener};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 use thiserror::Error;
 
@@ -153,7 +154,7 @@ impl Incoming {
     /// One of its own; those of kilns that were killed are removed.
     fn new(root: &Path) -> Result<Self, recorder::Error> {
         let make = || -> io::Result<Self> {
-            let lock = File::create(root.join(LOCK))?;
+            let lock = File::options().create(true).append(true).open(root.join(LOCK))?;
             lock.lock()?;
             remove_abandoned(root);
             let folder = tempfile::Builder::new().prefix(INCOMING).tempdir_in(root)?;
@@ -235,15 +236,13 @@ impl Arriving {
                     return Ok(());
                 }
                 Extent::Other => continue,
+                // In one step: whoever looks sees one of both.
                 Extent::Less => {
-                    let old = folder.with_extension("old");
-                    std::fs::rename(&place, &old).map_err(io)?;
-                    // Nobody needs what it was.
-                    let _ = std::fs::remove_dir_all(&old);
+                    let exchanged = renameat_with(CWD, &folder, CWD, &place, RenameFlags::EXCHANGE);
+                    exchanged.map_err(|why| io(why.into()))?;
                 }
-                Extent::Nothing => {}
+                Extent::Nothing => std::fs::rename(&folder, &place).map_err(io)?,
             }
-            std::fs::rename(&folder, &place).map_err(io)?;
             imported.new.push(place.file_name().unwrap_or_default().to_string_lossy().into_owned());
             return Ok(());
         }
@@ -282,10 +281,24 @@ enum Extent {
 /// How much `place` has of the session that has arrived.
 fn extent(place: &Path, arrived: &Past, root: &Path) -> Extent {
     let Some(there) = Past::open(place) else {
-        // The Runs of a session whose folder is gone belong to it.
+        // The Runs of a session whose folder is gone are known.
         let name = place.file_name().unwrap_or_default().to_string_lossy();
-        return if place.exists() || Ledger::knows(root, &name) { Extent::Other } else { Extent::Nothing };
+        return match Ledger::host_of(root, &name) {
+            _ if place.exists() => Extent::Other,
+            None => Extent::Nothing,
+            Some(host) => {
+                let host = host.unwrap_or_else(host_name);
+                let is_from =
+                    arrived.session().is_ok_and(|session| session.origin.is_some_and(|it| it.host == host));
+                if is_from { Extent::Same } else { Extent::Other }
+            }
+        };
     };
+    if !there.has_events() {
+        let is_from = |session: Session| origin(&there, &session);
+        let both = [&there, arrived].map(|past| past.session().ok().map(is_from));
+        return if both[0] == both[1] { Extent::More } else { Extent::Other };
+    }
     let (Ok(mut known), Ok(mut new)) = (there.events(), arrived.events()) else { return Extent::Other };
     let (Some(Event::Planned(first)), Some(Event::Planned(second))) = (known.next(), new.next()) else {
         return Extent::Other;

@@ -54,6 +54,8 @@
 //!     check.json          what was found, with report.html, and mail.txt, the answer to the series
 //! ```
 //!
+//! What shows failures stays for longer than these folders, in `artefacts`: [`Evidence`].
+//!
 //! A session of another host is a folder like any other once it is imported, and says whose it is.
 //!
 //! Beside the folders of the sessions, `ledger.sqlite` knows their Runs, also of those that are gone, `durations.json` says how
@@ -67,6 +69,7 @@ mod database;
 mod document;
 mod durations;
 mod events;
+mod evidence;
 mod experiments;
 mod figures;
 mod import;
@@ -81,13 +84,13 @@ mod resume;
 mod unfinished;
 mod wanted;
 
-pub use artefacts::folder as evidence_folder;
 pub use budget::{Budget, Hold, Usage};
 pub use carried_out::{KeptRun, carry_out};
 pub use database::{
-    Error as LedgerError, Evidence, Found as FoundRuns, KnownRun, Ledger, RunsQuery, SessionKey, named,
+    Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery, SessionKey, named,
 };
 pub use durations::Durations;
+pub use evidence::{Evidence, Usage as EvidenceUsage};
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{
     CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, documents, figures_root, measurement,

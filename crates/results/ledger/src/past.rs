@@ -23,6 +23,9 @@ use crate::result::{ExperimentResult, RESULT};
 /// The folder of a session with the user's program.
 pub(crate) const PROGRAM: &str = "program";
 
+/// The file of all events; it is locked while a session is recorded.
+pub(crate) const EVENTS: &str = "events.jsonl";
+
 /// The folder of a session with the documents of its cases.
 pub(crate) const CASES: &str = "cases";
 
@@ -121,6 +124,12 @@ impl Past {
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.session().is_ok_and(|session| session.origin.is_none())
+    }
+
+    /// Whether all that was reported in it is there: of one that was restored it is not.
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        self.directory.join(EVENTS).is_file()
     }
 
     /// The document about it with another session in its place.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::document;
-use crate::past::{BOOT_RUN, CASES, EXPERIMENT, PROGRAM};
+use crate::past::{BOOT_RUN, CASES, EVENTS, EXPERIMENT, PROGRAM};
 use crate::result::{ExperimentResult, RESULT, SCRIPT_JOURNAL};
 
 /// Space that must be left before a session starts, in bytes.
@@ -26,9 +26,6 @@ const CONSOLE_MAX: u64 = 64 << 20;
 
 /// What is kept of each clone's console whatever the others say, in bytes.
 const CLONE_CONSOLE: u64 = 64 << 10;
-
-/// The file of all events; it is locked while a session is recorded.
-pub(crate) const EVENTS: &str = "events.jsonl";
 
 /// Most that is kept of the files of an experiment, in bytes.
 const EXPERIMENT_MAX: u64 = 64 << 20;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use judge::Run;
 
-use crate::database::Ledger;
+use crate::evidence::Evidence;
 use crate::past::{Error, Past, SESSION, sessions};
 use crate::recorder::default_root;
 
@@ -110,9 +110,12 @@ fn named(root: &Path, text: &str) -> Result<(Past, String), Error> {
     if let Some(exact) = all.iter().position(|past| past.name() == name) {
         return Ok((all.swap_remove(exact), case.to_owned()));
     }
+    if let Some(exact) = Evidence::of(root).restore(name) {
+        return Ok((exact, case.to_owned()));
+    }
     all.retain(|past| !name.is_empty() && past.name().starts_with(name));
     match all.len() {
-        0 => match &Ledger::restored(root, name)[..] {
+        0 => match &Evidence::of(root).restored(name)[..] {
             [] => Err(Error::Wanted(none())),
             [only] => Past::open(&root.join(only))
                 .map(|past| (past, case.to_owned()))

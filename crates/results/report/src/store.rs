@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use kernel::Usage as CacheUsage;
-use ledger::{Evidence, Usage};
+use ledger::{EvidenceUsage, Usage};
 use serde::Serialize;
 
 use crate::columns::Columns;
@@ -49,8 +49,8 @@ impl Part {
 
     /// What shows failures whose folders are gone.
     #[must_use]
-    pub fn of_evidence(evidence: &Evidence, folder: &Path) -> Self {
-        let Evidence { files, bytes, limit, .. } = *evidence;
+    pub fn of_evidence(evidence: &EvidenceUsage, folder: &Path) -> Self {
+        let EvidenceUsage { files, bytes, limit, .. } = *evidence;
         Self {
             name: "evidence".to_owned(),
             count: files,
@@ -115,7 +115,7 @@ mod tests {
     fn each_kind_has_a_line_and_only_results_have_a_limit() {
         let usage =
             Usage { name: "sessions", root: "/s/runs".into(), folders: 12, bytes: 3 << 20, limit: 8 << 30 };
-        let evidence = Evidence { sessions: 1, files: 4, bytes: 4096, limit: 1 << 30 };
+        let evidence = EvidenceUsage { sessions: 1, files: 4, bytes: 4096, limit: 1 << 30 };
         let cache = CacheUsage { name: "deb\u{1b}[2J".to_owned(), entries: 3, bytes: 700 << 20 };
         let parts = [
             Part::of_results(&usage),

@@ -11,8 +11,8 @@ use crate::arrival::Arrival;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Entry {
-    /// These were there when somebody first looked: they are no news.
-    There(Vec<Arrival>),
+    /// These were there when somebody first looked at a source: they are no news.
+    There(String, Vec<Arrival>),
     /// This was tested and told.
     Done(Arrival),
 }
@@ -21,8 +21,8 @@ enum Entry {
 #[derive(Debug)]
 pub struct Seen {
     journal: Journal,
-    /// Nobody has looked yet.
-    is_new: bool,
+    /// The sources that somebody has looked at.
+    sources: Vec<String>,
     there: Vec<Arrival>,
     done: Vec<Arrival>,
 }
@@ -35,34 +35,37 @@ impl Seen {
     /// When it cannot be read or written, or another kiln has it open.
     pub fn open(folder: &Path) -> Result<Self, ledger::Error> {
         let (journal, entries) = Journal::open(folder)?;
-        let mut seen = Self { journal, is_new: entries.is_empty(), there: Vec::new(), done: Vec::new() };
+        let mut seen = Self { journal, sources: Vec::new(), there: Vec::new(), done: Vec::new() };
         for entry in entries {
             match entry {
-                Entry::There(all) => seen.there.extend(all),
+                Entry::There(source, all) => {
+                    seen.sources.push(source);
+                    seen.there.extend(all);
+                }
                 Entry::Done(arrival) => seen.done.push(arrival),
             }
         }
         Ok(seen)
     }
 
-    /// Notes what is there, if nobody has looked before.
+    /// Notes what a source has, if nobody has looked at it before.
     ///
     /// # Errors
     ///
     /// When that cannot be written.
-    pub fn first_look(&mut self, all: &[Arrival]) -> Result<(), ledger::Error> {
-        if self.is_new {
-            self.journal.append(&Entry::There(all.to_vec()))?;
-            self.there = all.to_vec();
-            self.is_new = false;
+    pub fn first_look(&mut self, source: &str, all: &[Arrival]) -> Result<(), ledger::Error> {
+        if !self.sources.iter().any(|seen| seen == source) {
+            self.journal.append(&Entry::There(source.to_owned(), all.to_vec()))?;
+            self.sources.push(source.to_owned());
+            self.there.extend_from_slice(all);
         }
         Ok(())
     }
 
-    /// Whether it was there when somebody first looked.
+    /// Whether it was there when somebody first looked at its source.
     #[must_use]
     pub fn was_there(&self, arrival: &Arrival) -> bool {
-        self.there.contains(arrival)
+        self.there.iter().any(|there| there.is(arrival))
     }
 
     /// Whether this very kernel was tested and told.
@@ -114,14 +117,14 @@ mod tests {
         let rt = arrival("deb:6.1.0-2-rt-amd64", "6.1.2-1", "rt");
         let new = arrival("deb:6.1.0-2-amd64", "6.1.2-1", "amd64");
         let mut seen = Seen::open(folder.path()).expect("room");
-        seen.first_look(&[old.clone(), rt.clone()]).expect("written");
+        seen.first_look("deb:*", &[old.clone(), rt.clone()]).expect("written");
         seen.add(old.clone()).expect("written");
         seen.add(rt.clone()).expect("written");
         let busy = Seen::open(folder.path()).unwrap_err().to_string();
         assert!(busy.contains("another kiln uses it"), "{busy}");
         drop(seen);
         let mut seen = Seen::open(folder.path()).expect("room");
-        seen.first_look(std::slice::from_ref(&new)).expect("written");
+        seen.first_look("deb:*", std::slice::from_ref(&new)).expect("written");
         assert!(seen.was_there(&rt) && !seen.was_there(&new), "only the first look counts");
         assert!(seen.has(&old) && seen.has(&rt) && !seen.has(&new));
         assert!(!seen.has(&arrival("deb:6.1.0-1-amd64", "6.1.1-2", "amd64")), "the package was built again");

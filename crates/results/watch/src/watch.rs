@@ -157,21 +157,22 @@ impl<'a> Watch<'a> {
         };
         let mut waiting = Waiting { interrupt: self.place.interrupt, progress: &mut progress };
         for source in &self.request.sources {
-            match with_store(&mut waiting, |context| source.kernels(context)) {
-                Ok(kernels) => {
-                    let others =
-                        kernels.into_iter().filter(|kernel| !all.iter().any(|known| known.is(kernel)));
-                    let others: Vec<Arrival> = others.collect();
-                    all.extend(others);
+            let kernels = match with_store(&mut waiting, |context| source.kernels(context)) {
+                Ok(kernels) => kernels,
+                Err(error) => {
+                    failed.push(format!("{}: {error}", source.text()));
+                    continue;
                 }
-                Err(error) => failed.push(format!("{}: {error}", source.text())),
+            };
+            // Where apt's lists are empty, nobody has seen them yet.
+            if !kernels.is_empty() {
+                self.seen.first_look(&source.identity(), &kernels)?;
             }
+            let others = kernels.into_iter().filter(|kernel| !all.iter().any(|known| known.is(kernel)));
+            let others: Vec<Arrival> = others.collect();
+            all.extend(others);
         }
         self.unless_interrupted()?;
-        // What cannot be looked at now is new later.
-        if failed.is_empty() {
-            self.seen.first_look(&all)?;
-        }
         all.retain(|arrival| !self.seen.has(arrival));
         Ok((all, failed))
     }

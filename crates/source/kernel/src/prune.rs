@@ -14,7 +14,7 @@ use crate::store::{Lock, Shelf, Store, TEMPORARY, claim};
 /// machines.
 const KINDS: [&str; 7] = ["deb", "built", "trees", "work", "sources", "roots", "templates"];
 
-/// The folders whose entries are no longer wanted once nobody has touched them for so long: objects of git for trees that were built,
+/// The folders whose entries are no longer wanted once nobody has written to them for so long: objects of git for trees that were built,
 /// builds of selftests, which build a request led to, mails of servers. Who uses one takes no lease.
 const AGING: [&str; 4] = ["objects", "kselftest", "asked", "mails"];
 
@@ -117,7 +117,7 @@ impl Store {
         all
     }
 
-    /// Removes what has aged: what can be made again and nobody has touched for 30 days. Gives the bytes that were freed.
+    /// Removes what has aged: what can be made again and nobody has written to for 30 days. Gives the bytes that were freed.
     #[must_use]
     pub fn prune_aged(&self) -> u64 {
         let folders = AGING.iter().map(|kind| self.directory().join(kind));
@@ -186,12 +186,19 @@ fn entries_in(directory: &Path, kind: &str) -> Result<Vec<Entry>, Error> {
     }
 }
 
-/// Whether an entry and what is directly in it were last written long ago.
+/// Whether an entry and all that is in it were last written long ago.
 fn has_aged(path: &Path) -> bool {
-    let written = |path: &Path| path.symlink_metadata().and_then(|found| found.modified()).ok();
-    let inside = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
-    let last = [path.to_owned()].into_iter().chain(inside).filter_map(|path| written(&path)).max();
-    last.and_then(|last| last.elapsed().ok()).is_some_and(|age| age > AGE)
+    let mut open = vec![path.to_owned()];
+    while let Some(path) = open.pop() {
+        let written = path.symlink_metadata().and_then(|found| found.modified()).ok();
+        if written.and_then(|written| written.elapsed().ok()).is_none_or(|age| age <= AGE) {
+            return false;
+        }
+        if path.is_dir() && !path.is_symlink() {
+            open.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+        }
+    }
+    true
 }
 
 /// Removes an entry; gives how many bytes that freed.

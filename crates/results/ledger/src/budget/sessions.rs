@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::{Limits, files, hold, remove};
 use crate::database::Ledger;
 use crate::document;
-use crate::past::{Past, read, sessions};
-use crate::recorder::EVENTS;
+use crate::evidence::Evidence;
+use crate::past::{EVENTS, Past, read, sessions};
 
 /// What is known of the sessions, beside their folders: measuring them all each time would take long.
 const INDEX: &str = "sizes.json";
@@ -46,6 +46,10 @@ pub(super) fn keep_within(root: &Path, limits: Limits) -> u64 {
         folders: limits.folders / usize::try_from(FOREIGN_SHARE).unwrap_or(1),
     };
     let freed = shrink(root, &mut own, limits) + shrink(root, &mut foreign, share);
+    if freed > 0 {
+        // Where that cannot be done now, the next time it can.
+        let _ = Evidence::of(root).prune();
+    }
     // The others may still grow.
     let ended = own.iter().chain(&foreign).filter(|(past, _)| !is_recorded(past.directory()));
     let index: BTreeMap<String, Size> = ended.map(|(past, size)| (past.name(), *size)).collect();
@@ -103,6 +107,7 @@ impl Step {
         }
         // What it says stays known. Where that cannot be written, room is needed all the more.
         let _ = Ledger::keep(root, past);
+        let _ = Evidence::of(root).keep(past);
         remove(root, past.directory(), size.bytes)
     }
 }
@@ -233,6 +238,19 @@ mod tests {
         assert!(!half.exists() && program.exists() && names(root.path()).len() == 1);
         let index: BTreeMap<String, Size> = read(&root.path().join(INDEX)).unwrap();
         assert_eq!(index.len(), 1, "a session that was killed does not grow either");
+    }
+
+    #[test]
+    fn what_shows_failures_is_kept_and_limited_when_sessions_go() {
+        let root = four();
+        let evidence = Evidence::of(root.path());
+        let lock = crate::artefacts::Artefacts::beside(root.path()).lock().unwrap();
+        let artefacts = crate::artefacts::Artefacts::beside(root.path());
+        let nobodys = artefacts.add(b"nobody's", &lock).unwrap();
+        drop(lock);
+        keep_within(root.path(), limits(0, 0));
+        assert_eq!(evidence.usage().sessions, 2);
+        assert!(artefacts.read(&nobodys).is_err());
     }
 
     #[test]

@@ -15,7 +15,7 @@ const LOCK: &str = ".ledger.lock";
 const ENDS: [&str; 3] = ["-wal", "-shm", ""];
 
 /// The tables, those first to which others refer.
-const TABLES: [&str; 4] = ["session", RUNS, "closing", "artefact"];
+const TABLES: [&str; 3] = ["session", RUNS, "closing"];
 
 /// Whose rows are counted.
 const RUNS: &str = "run";

@@ -10,7 +10,7 @@ use super::{Error, sqlite};
 const APPLICATION: i64 = 0x6b69_6c6e;
 
 /// The steps.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 3] = [
     "
     CREATE TABLE session (
         name TEXT PRIMARY KEY,      -- of its folder
@@ -62,16 +62,6 @@ const STEPS: [&str; 4] = [
 ",
     "
     ALTER TABLE session ADD COLUMN origin TEXT;        -- the host that ran it, if that is another one
-",
-    "
-    CREATE TABLE artefact (
-        session TEXT NOT NULL REFERENCES session (name) ON DELETE CASCADE,
-        path TEXT NOT NULL,         -- in the folder of the session
-        hash TEXT NOT NULL,         -- of the content, by which it is kept
-        mode INTEGER NOT NULL,
-        PRIMARY KEY (session, path)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX artefact_by_hash ON artefact (hash);
 ",
 ];
 

@@ -9,8 +9,7 @@ use lab::event::Session;
 use rusqlite::{Connection, TransactionBehavior, named_params, params};
 
 use super::{Error, Ledger, sqlite};
-use crate::past::{Past, sessions};
-use crate::recorder::EVENTS;
+use crate::past::{EVENTS, Past, sessions};
 
 /// Most Runs that are known, some hundred bytes each; those that folders have are known all the same.
 const RUNS_MAX: i64 = 1_000_000;
@@ -27,7 +26,8 @@ impl Ledger {
         let known = self.known().map_err(sqlite(&self.path()))?;
         let is_new = |past: &Past| {
             let known = known.get(&past.name());
-            known.is_none_or(|known| !known.has_ended && known.changed != changed(past))
+            // One that was restored has no events any more.
+            known.is_none_or(|known| !known.has_ended && known.changed < changed(past))
         };
         let new: Vec<Past> = sessions(&self.root).into_iter().filter(is_new).collect();
         for (done, past) in new.iter().enumerate() {

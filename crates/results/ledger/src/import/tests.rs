@@ -107,8 +107,9 @@ fn a_session_that_went_on_takes_the_place_of_its_beginning() {
     // The Runs of a session whose folder is gone stay its own.
     drop(Ledger::open(there.path(), &mut |_, _| {}).expect("a ledger"));
     std::fs::remove_dir_all(there.path().join(&second)).expect("it is there");
+    assert_eq!(imported(&other, there.path()).expect("good input"), known(1), "its Runs are known");
     assert_eq!(
-        imported(&from("lab9", &other), there.path()).expect("good input").new,
+        imported(&from("lab9", &exported(here.path())), there.path()).expect("good input").new,
         [format!("{}.3", past.name())]
     );
 }

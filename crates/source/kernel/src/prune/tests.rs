@@ -172,7 +172,7 @@ fn two_prunes_and_many_users_at_once_see_whole_entries() {
 }
 
 #[test]
-fn what_nobody_touched_for_a_month_goes_where_nobody_takes_leases() {
+fn what_nobody_wrote_to_for_a_month_goes_where_nobody_takes_leases() {
     let days = |days: u64| days * 24 * 60;
     let entries = [
         ("objects/old", days(40)),
@@ -189,8 +189,15 @@ fn what_nobody_touched_for_a_month_goes_where_nobody_takes_leases() {
     };
     file("asked/old.json", 40);
     file("asked/new.json", 1);
-    // What is in it was written lately, or it was itself.
+    // What is deep in it counts as well.
+    File::options()
+        .write(true)
+        .open(directory.path().join("objects/old/root/file"))
+        .unwrap()
+        .set_modified(date(40))
+        .unwrap();
     File::open(directory.path().join("objects/old/root")).unwrap().set_modified(date(40)).unwrap();
+    File::open(directory.path().join("objects/old")).unwrap().set_modified(date(40)).unwrap();
     let freed = store.prune_aged();
     assert!(freed >= 64 * 1024, "{freed}");
     let left = |name: &str| directory.path().join(name).exists();
