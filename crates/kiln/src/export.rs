@@ -125,9 +125,7 @@ impl Export {
 /// The name of a session below `root`.
 fn named(root: &Path, text: &str) -> Result<String> {
     let past = ledger::session(root, text)?;
-    if past.directory().parent() != Some(root)
-        && std::path::absolute(root)? != past.directory().parent().unwrap_or(root)
-    {
+    if std::path::absolute(past.directory())?.parent() != Some(&std::path::absolute(root)?) {
         let text = format!("{text}: is not below {}: name its folder with --results", root.display());
         return Err(WrongUsage(text).into());
     }

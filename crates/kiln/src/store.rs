@@ -21,10 +21,6 @@ pub(crate) fn store(args: &StoreArgs, color: bool) -> Result<u8> {
     }
 }
 
-fn cache() -> Store {
-    Store::new(Store::default_dir())
-}
-
 fn usage(as_json: bool, color: bool) -> Result<u8> {
     let root = ledger::default_root();
     let mut progress = Progress::new();
@@ -34,7 +30,7 @@ fn usage(as_json: bool, color: bool) -> Result<u8> {
     let evidence = Evidence::of(&root);
     parts.push(Part::of_evidence(&evidence.usage(), evidence.folder()));
     let folder = Store::default_dir();
-    parts.extend(cache().usage().iter().map(|usage| Part::of_cache(usage, &folder)));
+    parts.extend(lab::backend::store().usage().iter().map(|usage| Part::of_cache(usage, &folder)));
     drop(progress);
     standard_output(|out| if as_json { json(&parts, out) } else { table(&parts, color, out) })?;
     Ok(0)
@@ -63,7 +59,7 @@ fn verify() -> Result<u8> {
 fn prune() -> Result<u8> {
     let evidence = Evidence::of(&ledger::default_root());
     let mut freed: u64 = Budget::ALL.into_iter().map(Budget::enforce).sum();
-    freed += cache().prune_aged();
+    freed += lab::backend::store().prune_aged();
     freed += evidence.prune().with_context(|| evidence.folder().display().to_string())?;
     print(&format!("freed {}\n", report::store::size(freed)))?;
     Ok(0)

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ::watch::{Round, Source, Tested, Watch, WatchRequest};
+use ::watch::{Source, Tested, Watch, WatchRequest};
 use anyhow::{Context, Result};
 use judge::exit::{BROKEN, INTERRUPTED};
 use kernel::files::hash;
@@ -46,18 +46,18 @@ pub(crate) fn watch(args: &WatchVerb) -> Result<u8> {
         Teller { args, folder: &folder, sessions: &root, interrupt: &interrupt, is_worse: false };
     let mut backoff = 1;
     loop {
-        let Some(round) = look(&mut watch, &mut teller)? else { return Ok(INTERRUPTED) };
+        let Some(left) = look(&mut watch, &mut teller)? else { return Ok(INTERRUPTED) };
         if !args.mail.is_empty() {
             mail::send_waiting();
         }
         if args.once {
-            return Ok(match round.left {
+            return Ok(match left {
                 _ if teller.is_worse => FAULT,
                 0 => 0,
                 _ => BROKEN,
             });
         }
-        backoff = if round.left == 0 { 1 } else { (backoff * 2).min(BACKOFF_MAX) };
+        backoff = if left == 0 { 1 } else { (backoff * 2).min(BACKOFF_MAX) };
         if !pause(args.every * backoff, &interrupt) {
             return Ok(INTERRUPTED);
         }
@@ -76,8 +76,8 @@ fn pause(time: Duration, interrupt: &AtomicBool) -> bool {
     true
 }
 
-/// Looks once; nothing if the user wants to stop.
-fn look(watch: &mut Watch<'_>, teller: &mut Teller<'_>) -> Result<Option<Round>> {
+/// Looks once, and gives what is left to be tried again; nothing if the user wants to stop.
+fn look(watch: &mut Watch<'_>, teller: &mut Teller<'_>) -> Result<Option<usize>> {
     let line = RefCell::new(terminal::Progress::new());
     let mut emit = |progress| match progress {
         Progress::Working(text) => line.borrow_mut().show(&text),

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::artefacts::FOLDER;
 use crate::evidence::HALF;
+use crate::files::files;
 use crate::{bisections_root, checks_root, default_root, figures_root};
 pub use hold::Hold;
 pub(crate) use hold::is_held;
@@ -173,20 +174,6 @@ fn clear_remains(root: &Path) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
-}
-
-/// All plain files below a folder with what they take on the disk; links are not followed.
-fn files(directory: &Path) -> Vec<(PathBuf, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => found.extend(files(&entry.path())),
-            Ok(metadata) if metadata.is_file() => found.push((entry.path(), metadata.blocks() * 512)),
-            _ => {}
-        }
-    }
-    found
 }
 
 #[cfg(test)]

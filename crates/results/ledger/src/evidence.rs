@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artefacts::Artefacts;
 use crate::document;
+use crate::files::files;
 use crate::past::{BOOT_RUN, CASES, EVENTS, EXPERIMENT, PROGRAM, Past, SESSION, read};
 
 /// Most that files take, in bytes; those of the oldest sessions go first.
@@ -113,11 +114,9 @@ impl Evidence {
         }
         let lock = self.artefacts.lock()?;
         let sizes: HashMap<String, u64> = self.artefacts.all().into_iter().collect();
-        let mut names = self.names();
-        names.sort();
         let (mut wanted, mut total) = (HashSet::new(), 0);
         // The newest first.
-        for name in names.iter().rev() {
+        for name in self.names().iter().rev() {
             let files = self.listed(name).unwrap_or_default();
             let new: HashSet<String> =
                 files.into_iter().map(|file| file.hash).filter(|hash| !wanted.contains(hash)).collect();
@@ -178,7 +177,6 @@ impl Evidence {
     pub(crate) fn restored(&self, beginning: &str) -> Vec<String> {
         let mut names = self.names();
         names.retain(|name| !beginning.is_empty() && name.starts_with(beginning));
-        names.sort();
         if let [name] = &names[..]
             && self.restore(name).is_none()
         {
@@ -211,11 +209,13 @@ impl Evidence {
         Past::open(&folder)
     }
 
-    /// The sessions that have a list.
+    /// The sessions that have a list, the oldest first.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder()).into_iter().flatten().flatten();
         let name = |entry: fs::DirEntry| Some(entry.file_name().to_str()?.strip_suffix(".json")?.to_owned());
-        entries.filter_map(name).collect()
+        let mut names: Vec<String> = entries.filter_map(name).collect();
+        names.sort();
+        names
     }
 
     fn list(&self, name: &str) -> PathBuf {
@@ -239,8 +239,9 @@ fn content(path: &Path) -> Option<Vec<u8>> {
 /// The files of a session that show its failures, by their paths in its folder, the most telling first. Those about Runs that went well
 /// do not, and what is only a copy does not.
 fn telling(past: &Past) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    walk(past.directory(), Path::new(""), &mut all);
+    let files = files(past.directory()).into_iter();
+    let mut all: Vec<PathBuf> =
+        files.filter_map(|(path, _)| path.strip_prefix(past.directory()).map(Path::to_owned).ok()).collect();
     let is_well = |path: &Path| {
         let run: Option<Run> = read(&past.directory().join(path)).ok();
         run.is_some_and(|run| run.outcome.is_well())
@@ -262,18 +263,6 @@ fn telling(past: &Past) -> Vec<PathBuf> {
     };
     all.sort_by_cached_key(|path| (rank(path), path.clone()));
     all
-}
-
-/// All plain files below a folder; links are not followed.
-fn walk(folder: &Path, below: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder.join(below)).into_iter().flatten().flatten() {
-        let path = below.join(entry.file_name());
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => walk(folder, &path, found),
-            Ok(kind) if kind.is_file() => found.push(path),
-            _ => {}
-        }
-    }
 }
 
 /// A path that stays below where it is put: a list may be a stranger's.

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lab::event::{Origin, Session};
 use lab::{Event, Listener};
@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::database::Ledger;
 use crate::events::Lines;
 use crate::past::Past;
-use crate::recorder::{self, Recorder, SESSIONS_MAX, numbered, prepare, require_room};
+use crate::recorder::{self, Recorder, numbered_places, prepare, require_room};
 
 /// How the folders begin in which sessions are before they are complete.
 const INCOMING: &str = ".importing-";
@@ -164,7 +164,7 @@ impl Incoming {
     }
 
     fn begin(&self, session: Session) -> Result<Arriving, recorder::Error> {
-        // One of the same name that came before has moved away.
+        // The one before was refused, was known, or is what it replaces.
         let folder = self.folder.path().join("session");
         let _ = std::fs::remove_dir_all(&folder);
         let begun = std::fs::create_dir(&folder).and_then(|()| Recorder::copying(&folder));
@@ -228,9 +228,9 @@ impl Arriving {
             return Ok(());
         };
         let io = |why| recorder::Error::Io { path: root.to_path_buf(), why };
-        for place in places(root, &name) {
-            let extent = extent(&place, &arrived, root);
-            match extent {
+        // Another host may have one of the same name.
+        for place in numbered_places(root.join(&name)) {
+            match extent(&place, &arrived, root) {
                 Extent::Same | Extent::More => {
                     imported.known += 1;
                     return Ok(());
@@ -254,16 +254,6 @@ impl Arriving {
 fn is_of_host(why: &io::Error) -> bool {
     use ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     matches!(why.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem | PermissionDenied)
-}
-
-/// The folders that a session can have: another host may have one of the same name.
-fn places(root: &Path, name: &str) -> impl Iterator<Item = PathBuf> {
-    let first = root.join(name);
-    let later = (2..SESSIONS_MAX).map({
-        let first = first.clone();
-        move |number| numbered(&first, number)
-    });
-    std::iter::once(first).chain(later)
 }
 
 /// How much a place has of a session.

@@ -72,6 +72,7 @@ mod events;
 mod evidence;
 mod experiments;
 mod figures;
+mod files;
 mod import;
 mod journal;
 mod kept_session;

@@ -34,7 +34,7 @@ const EXPERIMENT_MAX: u64 = 64 << 20;
 const HALF_EXPERIMENT: &str = "experiment.part";
 
 /// Most sessions that one process begins within a second.
-pub(crate) const SESSIONS_MAX: u32 = 10_000;
+const SESSIONS_MAX: u32 = 10_000;
 
 /// A folder that cannot be written.
 #[derive(Debug, Error)]
@@ -106,7 +106,11 @@ pub(crate) fn make(root: &Path, started: &str) -> Result<PathBuf, Error> {
 
 /// The folders below `root` that what started then can have, in the order in which they are taken.
 pub(crate) fn places(root: &Path, started: &str) -> impl Iterator<Item = PathBuf> {
-    let first = folder(root, started);
+    numbered_places(folder(root, started))
+}
+
+/// A folder, and those that others of the same name have.
+pub(crate) fn numbered_places(first: PathBuf) -> impl Iterator<Item = PathBuf> {
     let later = (2..SESSIONS_MAX).map({
         let first = first.clone();
         move |number| numbered(&first, number)
@@ -120,7 +124,7 @@ pub(crate) fn open_events(directory: &Path) -> io::Result<File> {
 }
 
 /// The folder of a later session of the same second.
-pub(crate) fn numbered(first: &Path, number: u32) -> PathBuf {
+fn numbered(first: &Path, number: u32) -> PathBuf {
     let mut name = first.as_os_str().to_owned();
     name.push(format!(".{number}"));
     name.into()

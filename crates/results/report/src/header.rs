@@ -1,4 +1,12 @@
-//! Text of a mail's header that is not ASCII: encoded words of RFC 2047.
+//! The header of a mail: text that is not ASCII, as encoded words of RFC 2047, and what says that its body is plain text.
+
+/// The fields that every mail of kiln ends its header with, and the empty line behind it.
+pub(crate) const PLAIN_TEXT: &str = "\
+MIME-Version: 1.0
+Content-Type: text/plain; charset=UTF-8
+Content-Transfer-Encoding: 8bit
+
+";
 
 /// Bytes of text in one encoded word: each takes up to three characters, and a word has at most 75.
 const WORD: usize = 20;

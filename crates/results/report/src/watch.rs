@@ -9,7 +9,7 @@ use serde::Serialize;
 use watch::{Arrival, CaseChange, Change, Difference};
 
 use crate::columns::{hanging, wrap};
-use crate::header::encoded;
+use crate::header::{PLAIN_TEXT, encoded};
 use crate::json::line;
 use crate::safe::safe_line;
 use crate::words::cases;
@@ -97,9 +97,7 @@ impl Told<'_> {
         writeln!(out, "Subject: {}", encoded(&format!("kiln: {}", self.line())))?;
         // Nobody's vacation answers: RFC 3834.
         writeln!(out, "Auto-Submitted: auto-generated")?;
-        writeln!(out, "MIME-Version: 1.0")?;
-        writeln!(out, "Content-Type: text/plain; charset=UTF-8")?;
-        writeln!(out, "Content-Transfer-Encoding: 8bit\n")?;
+        out.write_all(PLAIN_TEXT.as_bytes())?;
         self.text(out)
     }
 

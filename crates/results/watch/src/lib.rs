@@ -17,4 +17,4 @@ pub use arrival::Arrival;
 pub use difference::{CaseChange, Change, Difference, difference};
 pub use error::Error;
 pub use source::Source;
-pub use watch::{Round, Tell, Tested, Watch, WatchRequest};
+pub use watch::{Tell, Tested, Watch, WatchRequest};

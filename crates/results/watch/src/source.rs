@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use history::Repository;
 use kernel::catalogue::{Catalogue, Entry, State};
-use kernel::version::compare;
 use kernel::{Context, Locator};
 use lab::suites::select::Pattern;
 
@@ -95,11 +94,10 @@ impl Source {
                         && pattern.matches(&entry.locator)
                         && (flavours.is_empty() || flavours.contains(&entry.flavour))
                 };
-                let found: Vec<Arrival> = packages(context)
-                    .into_iter()
-                    .filter(is_wanted)
-                    .map(|entry| package(text, entry))
-                    .collect();
+                let Catalogue { entries, notes } = Catalogue::newest(context);
+                notes.iter().for_each(|note| context.note(note));
+                let found: Vec<Arrival> =
+                    entries.into_iter().filter(is_wanted).map(|entry| package(text, entry)).collect();
                 if found.is_empty() {
                     context.note(&format!("{text}: no kernel matches yet"));
                 }
@@ -118,20 +116,6 @@ impl Source {
 fn absolute(tree: &Path) -> PathBuf {
     let path = Locator::Path(tree.to_owned()).path().unwrap_or_else(|| tree.to_owned());
     std::path::absolute(&path).unwrap_or(path)
-}
-
-/// All packages, each with its newest version: what apt offers may be newer than what is here.
-fn packages(context: &mut Context<'_>) -> Vec<Entry> {
-    let Catalogue { entries: offered, notes } = Catalogue::offered(context);
-    notes.iter().for_each(|note| context.note(note));
-    let mut all = Catalogue::list(context).entries;
-    for entry in &mut all {
-        let newer = offered.iter().find(|offered| offered.locator == entry.locator);
-        if let Some(newer) = newer.filter(|newer| compare(&newer.version, &entry.version).is_gt()) {
-            *entry = newer.clone();
-        }
-    }
-    all
 }
 
 fn package(source: &str, entry: Entry) -> Arrival {

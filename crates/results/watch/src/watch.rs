@@ -68,15 +68,6 @@ pub struct Watch<'a> {
     incomplete: Vec<Arrival>,
 }
 
-/// What came of a look.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Round {
-    /// Kernels that were tested and told.
-    pub done: usize,
-    /// Kernels that were not, or sources that could not be looked at; the next look tries again.
-    pub left: usize,
-}
-
 /// A kernel that was tested.
 #[derive(Debug, Clone, Copy)]
 pub struct Tested<'t> {
@@ -102,15 +93,15 @@ impl<'a> Watch<'a> {
         Ok(Self { request, place, seen, troubles: Vec::new(), incomplete: Vec::new() })
     }
 
-    /// Looks once, and tests what is new, the oldest first. A kernel counts as seen once it is told: a kiln that is killed in between
+    /// Looks once, and tests what is new, the oldest first. Gives how many kernels were not told, or sources could not be looked at: the
+    /// next look tries them again. A kernel counts as seen once it is told: a kiln that is killed in between
     /// tells it again, and tests nothing twice.
     ///
     /// # Errors
     ///
     /// When nothing can be kept, and when the user wants to stop.
-    pub fn look(&mut self, emit: &mut dyn FnMut(Progress), tell: Tell<'_>) -> Result<Round, Error> {
+    pub fn look(&mut self, emit: &mut dyn FnMut(Progress), tell: Tell<'_>) -> Result<usize, Error> {
         let (new, mut troubles) = self.new_kernels(emit)?;
-        let mut round = Round::default();
         for arrival in new {
             self.unless_interrupted()?;
             let done = self.test(&arrival, emit);
@@ -125,21 +116,17 @@ impl<'a> Watch<'a> {
                 }
             };
             match told {
-                Ok(()) => {
-                    self.seen.add(arrival)?;
-                    round.done += 1;
-                }
+                Ok(()) => self.seen.add(arrival)?,
                 Err(why) => {
                     self.unless_interrupted()?;
                     troubles.push(format!("{}: {why}", arrival.kernel));
                 }
             }
         }
-        round.left = troubles.len();
         let new_troubles = troubles.iter().filter(|trouble| !self.troubles.contains(trouble));
         new_troubles.for_each(|trouble| emit(Progress::Note(format!("{trouble}; kiln tries again"))));
         self.troubles = troubles;
-        Ok(round)
+        Ok(self.troubles.len())
     }
 
     fn unless_interrupted(&self) -> Result<(), Error> {

@@ -32,26 +32,31 @@ pub struct Catalogue {
 impl Catalogue {
     /// Looks everywhere. What cannot be asked is in the notes.
     pub fn list(context: &mut Context<'_>) -> Self {
-        let store = context.store;
-        let Self { entries: offered, notes } = Self::offered(context);
-        let release = rustix::system::uname().release().to_string_lossy().into_owned();
-        let installed = here::installed(Path::new("/"), &release);
-        let here = here::cached(store).into_iter().chain(here::built(store));
-        let all = here.chain(installed).chain(offered);
-        Self { entries: in_order(all), notes }
+        let (all, notes) = everything(context);
+        Self { entries: in_order(all.into_iter()), notes }
     }
 
-    /// What apt offers, also where another version of the same name is here.
-    pub fn offered(context: &mut Context<'_>) -> Self {
-        let mut notes = Vec::new();
-        context.progress("asking apt");
-        let offered = offered::entries(context.store, &Apt { interrupt: context.interrupt });
-        let offered = offered.unwrap_or_else(|error| {
-            notes.push(note(&error));
-            Vec::new()
-        });
-        Self { entries: in_order(offered.into_iter()), notes }
+    /// The same, of each locator the newest version: what apt offers may be newer than what is here.
+    pub fn newest(context: &mut Context<'_>) -> Self {
+        let (mut all, notes) = everything(context);
+        all.sort_by(|a, b| version::compare(&b.version, &a.version));
+        Self { entries: in_order(all.into_iter()), notes }
     }
+}
+
+/// What is here, then what apt offers, and why the latter may be incomplete.
+fn everything(context: &mut Context<'_>) -> (Vec<Entry>, Vec<String>) {
+    let mut notes = Vec::new();
+    let store = context.store;
+    context.progress("asking apt");
+    let offered = offered::entries(store, &Apt { interrupt: context.interrupt }).unwrap_or_else(|error| {
+        notes.push(note(&error));
+        Vec::new()
+    });
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let installed = here::installed(Path::new("/"), &release);
+    let here = here::cached(store).into_iter().chain(here::built(store));
+    (here.chain(installed).chain(offered).collect(), notes)
 }
 
 /// The packages from `first` to `last`, both included, the oldest version first: of all that are kept or that apt

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::{Limits, files, remove};
+use super::{Limits, remove};
 use crate::figures::REQUEST;
+use crate::files::files;
 use crate::journal::JOURNAL;
 
 /// A folder that kiln made.

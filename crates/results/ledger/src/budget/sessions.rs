@@ -7,10 +7,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Limits, files, hold, remove};
+use super::{Limits, hold, remove};
 use crate::database::Ledger;
 use crate::document;
 use crate::evidence::Evidence;
+use crate::files::files;
 use crate::past::{EVENTS, Past, read, sessions};
 
 /// What is known of the sessions, beside their folders: measuring them all each time would take long.
@@ -45,9 +46,11 @@ pub(super) fn keep_within(root: &Path, limits: Limits) -> u64 {
         bytes: limits.bytes / FOREIGN_SHARE,
         folders: limits.folders / usize::try_from(FOREIGN_SHARE).unwrap_or(1),
     };
+    let failures = |kept: &[(Past, Size)]| kept.iter().filter(|(_, size)| size.failed).count();
+    let before = failures(&own);
     let freed = shrink(root, &mut own, limits) + shrink(root, &mut foreign, share);
-    if freed > 0 {
-        // Where that cannot be done now, the next time it can.
+    if failures(&own) < before {
+        // What shows them was added. Where there is no room now, the next time there is.
         let _ = Evidence::of(root).prune();
     }
     // The others may still grow.

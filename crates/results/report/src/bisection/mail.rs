@@ -20,7 +20,7 @@ use super::statement;
 use crate::address::recipient;
 use crate::columns::{fit, hanging, wrap};
 use crate::evidence;
-use crate::header::encoded;
+use crate::header::{PLAIN_TEXT, encoded};
 use crate::safe::safe_line;
 use crate::words::many;
 
@@ -105,10 +105,7 @@ impl<W: Write> Draft<'_, W> {
         if is_regression(self.bisection) {
             writeln!(self.out, "Cc: {REGRESSIONS}")?;
         }
-        writeln!(self.out, "MIME-Version: 1.0")?;
-        writeln!(self.out, "Content-Type: text/plain; charset=UTF-8")?;
-        writeln!(self.out, "Content-Transfer-Encoding: 8bit")?;
-        writeln!(self.out)
+        self.out.write_all(PLAIN_TEXT.as_bytes())
     }
 
     fn finding(&mut self) -> io::Result<()> {

@@ -9,7 +9,7 @@ use series::{Person, Reply};
 use super::{analysis, statement};
 use crate::address::recipient;
 use crate::columns::{fit, hanging, wrap};
-use crate::header::encoded;
+use crate::header::{PLAIN_TEXT, encoded};
 use crate::safe::safe_line;
 
 /// Columns, as the kernel's lists have it.
@@ -81,10 +81,7 @@ impl<W: Write> Draft<'_, W> {
         if !references.is_empty() {
             writeln!(self.out, "References: {}", references.join("\n "))?;
         }
-        writeln!(self.out, "MIME-Version: 1.0")?;
-        writeln!(self.out, "Content-Type: text/plain; charset=UTF-8")?;
-        writeln!(self.out, "Content-Transfer-Encoding: 8bit")?;
-        writeln!(self.out)
+        self.out.write_all(PLAIN_TEXT.as_bytes())
     }
 
     fn builds(&mut self) -> io::Result<()> {

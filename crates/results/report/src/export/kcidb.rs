@@ -14,7 +14,6 @@ use lab::event::{Origin, Session};
 use lab::request::Selection;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::evidence;
 use crate::json::document;
@@ -229,12 +228,8 @@ impl Kcidb {
 
     /// An identifier that depends on nothing but these texts.
     fn id(&self, kind: &str, parts: &[&str]) -> String {
-        let mut hash = Sha256::new();
-        for part in parts {
-            hash.update(part.as_bytes());
-            hash.update([0]);
-        }
-        let hash = hash.finalize().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+        let text: String = parts.iter().map(|part| format!("{part}\0")).collect();
+        let hash = kernel::files::hash(text.as_bytes());
         format!("{}:{kind}-{hash}", self.origin)
     }
 
