@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
-use super::{KERNEL, Place, cache, processes, until};
+use super::{DEADLINE, KERNEL, Place, cache, processes, until, until_within};
 
 /// A terminal with kiln on it.
 pub(crate) struct Terminal {
@@ -64,11 +64,29 @@ impl Terminal {
 
     /// Waits until this text appears after what was waited for before.
     pub(crate) fn shows(&mut self, text: &str) {
-        let (shown, seen) = (Arc::clone(&self.shown), self.seen);
-        let find = |all: &[u8]| all[seen..].windows(text.len()).position(|window| window == text.as_bytes());
-        let what = format!("{text:?} on the terminal");
-        let at = until(&what, || find(&shown.lock().expect("the reader lives")));
+        let find = || self.all()[self.seen..].find(text);
+        let at = until_within(DEADLINE, find);
+        let at =
+            at.unwrap_or_else(|| panic!("{text:?} is not on the terminal, which shows:\n{}", self.all()));
         self.seen += at + text.len();
+    }
+
+    /// All but what the kernel writes between, even in the middle of a word.
+    fn all(&self) -> String {
+        let shown = String::from_utf8_lossy(&self.shown.lock().expect("the reader lives")).into_owned();
+        let mut all = String::new();
+        let mut rest = shown.as_str();
+        while let Some((before, after)) = rest.split_once('[') {
+            all += before;
+            rest = match kernel_line(after) {
+                Some(next) => next,
+                None => {
+                    all.push('[');
+                    after
+                }
+            };
+        }
+        all + rest
     }
 
     pub(crate) fn resize(&self, rows: u16, columns: u16) {
@@ -91,6 +109,16 @@ fn size(rows: u16, columns: u16) -> Winsize {
     Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
+/// What follows a line of the kernel, of which this is all behind the first bracket: `    2.197419] tsc: Refined`.
+fn kernel_line(text: &str) -> Option<&str> {
+    let (time, line) = text.split_once(']')?;
+    let (seconds, micros) = time.trim_start().split_once('.')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_time = digits(seconds) && digits(micros);
+    // That of kiln's progress has no line feed.
+    is_time.then(|| line.split_once('\r').map_or("", |(_, next)| next.strip_prefix('\n').unwrap_or(next)))
+}
+
 /// Collects what is shown until the terminal is closed.
 fn read_all(mut master: File, shown: Arc<Mutex<Vec<u8>>>) {
     std::thread::spawn(move || {
@@ -99,4 +127,18 @@ fn read_all(mut master: File, shown: Arc<Mutex<Vec<u8>>>) {
             shown.lock().expect("the test lives").extend(&buffer[..count]);
         }
     });
+}
+
+#[test]
+fn a_line_of_the_kernel_is_found_behind_its_bracket() {
+    for (text, next) in [
+        ("    2.197419] tsc: Refined TSC\r\nwo\r\n", Some("wo\r\n")),
+        ("   12.000001] booting\r\x1b[K", Some("\x1b[K")),
+        ("    2.197419] half a li", Some("")),
+        ("    2.1974", None),
+        ("6nkiln-case; exit 1] 2.5]", None),
+        (" $1 = 2.5 ]; then", None),
+    ] {
+        assert_eq!(kernel_line(text), next, "{text:?}");
+    }
 }
