@@ -232,7 +232,10 @@ impl Shell {
                 Action::Leave => return Left::ByUser,
             }
             match self.machine.next(Instant::now() + INTERVAL) {
-                Event::Agent(FromAgent::ShellEnded { end }) => return Left::Ended(end),
+                Event::Agent(FromAgent::ShellEnded { end }) => {
+                    self.machine.kill_and_drain();
+                    return Left::Ended(end);
+                }
                 // The console has been seen.
                 Event::Ended(death) => return Left::Died(Box::new(died(death, &[]))),
                 Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}

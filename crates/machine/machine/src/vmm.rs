@@ -29,8 +29,11 @@ mod pauses;
 pub(crate) mod process;
 pub(crate) mod process_tree;
 mod readers;
+mod screen;
 mod snapshot;
 pub(crate) mod start;
+#[cfg(test)]
+mod testing;
 mod traces;
 mod waiting;
 
@@ -179,20 +182,6 @@ impl Vmm {
     /// If the kernel crashes or hangs, the machine's memory goes into this folder.
     fn dump_into(self, folder: &Path, memory_mib: u64) -> Self {
         Self { dumps: Some(Dumps::new(folder.to_path_buf(), memory_mib)), ..self }
-    }
-
-    /// From now on the console's bytes also go to `screen`, as they are.
-    pub fn show_console(&mut self, screen: Box<dyn Write + Send>) {
-        self.screen = Some(screen);
-    }
-
-    /// Where to write what a person types on the console.
-    ///
-    /// # Errors
-    ///
-    /// When the host has no descriptor left.
-    pub fn console_input(&self) -> std::io::Result<UnixStream> {
-        self.console_input.try_clone()
     }
 
     /// The last lines of the console, at most `count`.

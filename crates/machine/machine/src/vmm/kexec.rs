@@ -99,41 +99,13 @@ impl Vmm {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::path::Path;
-    use std::process::Command;
-    use std::sync::mpsc::sync_channel;
     use std::time::Duration;
 
-    use console::{Console, Death};
     use protocol::{Encoder, FromAgent};
 
-    use super::super::process::{Exit, Process, end_with_kiln};
-    use super::super::start::control_port;
-    use super::super::{Driver, Provocation, Raw, readers};
+    use super::super::testing::Idle;
     use super::*;
     use crate::Event;
-
-    /// That of a program that does nothing.
-    #[derive(Debug)]
-    struct Nothing;
-
-    impl Driver for Nothing {
-        fn death(&mut self, _console: &Console, _exit: &Exit) -> Death {
-            Death::PoweredOff
-        }
-
-        fn examine(&mut self, _process: &Process) -> Vec<String> {
-            Vec::new()
-        }
-
-        fn provoke(&mut self, _how: Provocation) -> bool {
-            false
-        }
-
-        fn dump(&mut self, _path: &Path) -> Result<(), String> {
-            Err("it has no memory".to_string())
-        }
-    }
 
     /// What the next agent's message is, or that of the one that was to go.
     fn message(machine: &mut Vmm) -> FromAgent {
@@ -148,14 +120,7 @@ mod tests {
 
     #[test]
     fn both_agents_are_heard_until_the_next_one_is_there() {
-        let mut command = Command::new("sleep");
-        command.arg("1000");
-        end_with_kiln(&mut command);
-        let (sender, events) = sync_channel(9);
-        let process = Process::start(command, Vec::new(), sender.clone()).unwrap();
-        let ((control, mut agent), (console, _console)) = (control_port().unwrap(), control_port().unwrap());
-        readers::read_port(control.try_clone().unwrap(), sender.clone(), Raw::Control);
-        let mut machine = Vmm::new(process, Box::new(Nothing), (sender, events), console, control);
+        let Idle { mut machine, mut agent, console: _console } = Idle::start();
         let start = |key| ToAgent::Start { key, now_us: 0, entropy: None };
         let (mut first, mut second) = (Encoder::default(), Encoder::default());
         machine.send(&start(7));
