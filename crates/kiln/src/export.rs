@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::Result;
 use judge::Summary;
-use lab::event::Origin;
 use lab::{Event, Listener};
 use ledger::{Past, RunsQuery, origin};
 use report::export::{Kcidb, runs_csv, runs_parquet, session_json};
@@ -82,8 +81,9 @@ impl Export {
     fn json(&self, sessions: &[Past]) -> Result<()> {
         self.write(|out| {
             for past in sessions {
-                let Some((origin, events)) = reported(past) else { continue };
-                session_json(&origin, events, &mut *out)?;
+                // It may have been removed meanwhile.
+                let Ok(events) = past.exported() else { continue };
+                session_json(events, &mut *out)?;
             }
             Ok(())
         })
@@ -130,12 +130,6 @@ fn named(root: &Path, text: &str) -> Result<String> {
         return Err(WrongUsage(text).into());
     }
     Ok(past.name())
-}
-
-/// Where a session was run, and its events; nothing if it has been removed meanwhile.
-fn reported(past: &Past) -> Option<(Origin, impl Iterator<Item = Event>)> {
-    let session = past.session().ok()?;
-    Some((origin(past, &session), past.events().ok()?))
 }
 
 /// Reports what was reported then. A session that was cut off ends here.

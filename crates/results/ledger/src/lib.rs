@@ -71,6 +71,7 @@ mod durations;
 mod events;
 mod evidence;
 mod experiments;
+mod export;
 mod figures;
 mod files;
 mod import;

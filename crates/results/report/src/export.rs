@@ -12,7 +12,6 @@ mod parquet;
 use std::io::{self, Write};
 
 use lab::Event;
-use lab::event::Origin;
 use ledger::KnownRun;
 
 use crate::csv::Table;
@@ -22,20 +21,13 @@ use columns::{COLUMNS, Cell};
 pub use kcidb::{Kcidb, is_origin};
 pub use parquet::runs_parquet;
 
-/// Writes what was reported in a session of this origin as JSON lines.
+/// Writes what was reported in a session as JSON lines.
 ///
 /// # Errors
 ///
 /// When `out` does not take it.
-pub fn session_json(
-    origin: &Origin,
-    events: impl Iterator<Item = Event>,
-    mut out: impl Write,
-) -> io::Result<()> {
-    for mut event in events {
-        if let Event::Planned(session) = &mut event {
-            session.origin = Some(origin.clone());
-        }
+pub fn session_json(events: impl Iterator<Item = Event>, mut out: impl Write) -> io::Result<()> {
+    for event in events {
         out.write_all(line(&event)?.as_bytes())?;
     }
     Ok(())
