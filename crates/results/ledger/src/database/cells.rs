@@ -43,6 +43,15 @@ impl SessionKey {
         })
     }
 
+    /// A hash over it and some cases.
+    #[must_use]
+    pub fn digest(&self, cases: &[String]) -> String {
+        let Self { suite, identity, content, setup } = self;
+        kernel::files::hash(
+            serde_json::json!([suite, identity, content, setup, cases]).to_string().as_bytes(),
+        )
+    }
+
     fn values(&self) -> [(&str, &dyn ToSql); 4] {
         [
             (":suite", &self.suite),
@@ -74,7 +83,8 @@ impl Ledger {
         })
     }
 
-    /// The latest Run of each case in the sessions with a key, and of a boot that went badly; rather one of this host.
+    /// The latest Run of each case in the sessions with a key, and of a boot that went badly; rather one that says something, and of these
+    /// rather one of this host.
     ///
     /// # Errors
     ///
@@ -82,7 +92,8 @@ impl Ledger {
     pub fn latest(&mut self, key: &SessionKey) -> Result<Vec<KnownRun>, Error> {
         // Of a group with max(), SQLite gives the row that has it: https://sqlite.org/lang_select.html#bareagg.
         let select = format!(
-            "SELECT {COLUMNS}, max(iif(origin IS NULL, started, started - {AGES})) {TABLES} WHERE {OF_KEY} GROUP BY case_name, is_boot"
+            "SELECT {COLUMNS}, max(started - iif(origin IS NULL, 0, {AGES}) - iif({FINAL}, 0, 2 * {AGES})) {TABLES}
+                WHERE {OF_KEY} GROUP BY case_name, is_boot"
         );
         self.asked(|ledger| {
             let select = || -> rusqlite::Result<Vec<KnownRun>> {

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use judge::Outcome;
+use judge::{Outcome, Run};
 use lab::Request;
 use lab::event::Session;
 use proptest::prelude::*;
@@ -409,4 +409,18 @@ fn what_the_host_broke_is_missing_and_a_kernel_that_does_not_come_up_is_not() {
     assert!(!has(), "it came up, with a warning");
     asked_of(root.path(), "k", 1, 3, &[("boot", Outcome::Crash)]);
     assert!(has());
+}
+
+#[test]
+fn what_the_host_broke_hides_no_run_that_says_something() {
+    let root = tempfile::tempdir().expect("a directory");
+    asked_of(root.path(), "k", 1, 1, &[("a", Outcome::Pass)]);
+    let session = asked_of(root.path(), "k", 1, 2, &[("a", Outcome::Broken)]);
+    let key = SessionKey::of(&session).expect("it runs cases");
+    let past = crate::sessions(root.path()).swap_remove(0);
+    let run = Run { blame: Some(judge::Blame::Host), ..past.run("a").expect("kept") };
+    fs::write(past.directory().join("cases/a.json"), serde_json::to_vec(&run).expect("JSON"))
+        .expect("writable");
+    let latest = open(root.path()).latest(&key).expect("an answer");
+    assert_eq!(latest.iter().map(|run| run.outcome).collect::<Vec<_>>(), [Outcome::Pass]);
 }
