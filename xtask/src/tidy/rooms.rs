@@ -37,6 +37,7 @@ const ORDER: &[&str] = &[
     "verdict",
     "compare",
     "bisect",
+    "slurm",
     "matrix",
     "watch",
     "check",
