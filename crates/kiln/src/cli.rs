@@ -37,7 +37,7 @@ pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
-pub(crate) use matrix::{MatrixVerb, OnEach};
+pub(crate) use matrix::{Cluster, MatrixVerb, OnEach};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use policy::{IsolationName, Policy};
 pub(crate) use problems::{Problems, ProblemsVerb};
@@ -145,6 +145,12 @@ pub(crate) enum Verb {
     Shell(ShellVerb),
     /// Show what works on this host, and what to install for the rest
     Doctor(Doctor),
+    /// What a job of kiln matrix --on slurm does on its node
+    #[command(name = "slurm-job", hide = true)]
+    SlurmJob {
+        /// The script of the job, with its request
+        script: PathBuf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell

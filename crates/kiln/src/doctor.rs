@@ -40,6 +40,7 @@ const PROGRAMS: &[(&str, &str, &str)] = &[
     ("perl", "checkpatch and kernel-doc", "apt-get install perl"),
     ("swtpm", "--device tpm", "apt-get install swtpm"),
     ("iasl", "experiments with ACPI tables", "apt-get install acpica-tools"),
+    ("sbatch", "kiln matrix --on slurm", "apt-get install slurm-client"),
 ];
 
 /// Headers that kernels are built with.

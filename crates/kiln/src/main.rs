@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept; [`report_file`]: files with reports
@@ -44,6 +44,7 @@ mod series;
 mod shell;
 mod shell_words;
 mod signals;
+mod slurm_job;
 mod store;
 mod terminal;
 mod trend;
@@ -86,6 +87,7 @@ fn main() -> ExitCode {
         Verb::Store(args) => store::store(args, color),
         Verb::Shell(args) => shell::shell(args),
         Verb::Doctor(args) => doctor::doctor(args),
+        Verb::SlurmJob { script } => slurm_job::slurm_job(script),
         Verb::Completions { shell } => manual::completions(*shell),
         Verb::Manual { directory } => manual::manual(directory),
     };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use ::matrix::{Error, Filled, Grid, Light, MatrixRequest, fill, groups, known};
+use ::matrix::{Error, Filled, Grid, Light, MatrixRequest, fill, fill_on_slurm, groups, known};
 use anyhow::{Context, Result};
 use judge::exit::{BROKEN, INTERRUPTED};
 use kernel::Locator;
@@ -16,7 +16,7 @@ use ledger::{Place, Progress};
 use script::matrix_plan::plans;
 use script::source::Source;
 
-use crate::cli::{MatrixVerb, OnEach};
+use crate::cli::{Cluster, MatrixVerb, OnEach};
 use crate::failure::{WrongUsage, complain};
 use crate::kernels::{locators, offered};
 use crate::listeners::standard_output;
@@ -44,7 +44,7 @@ pub(crate) fn matrix(args: &MatrixVerb, color: bool) -> Result<u8> {
         Filled { grids: grids.concat(), failed: 0, incomplete: 0 }
     } else {
         let interrupt = signals::interrupt_flag().context("signals")?;
-        match filled(&requests, &root, &interrupt) {
+        match filled(&requests, args.on, &root, &interrupt) {
             Err(error) if error.is_interrupt() => {
                 complain(&error.to_string());
                 return Ok(INTERRUPTED);
@@ -66,15 +66,24 @@ pub(crate) fn matrix(args: &MatrixVerb, color: bool) -> Result<u8> {
 }
 
 /// Runs what is missing.
-fn filled(requests: &[MatrixRequest], sessions: &Path, interrupt: &AtomicBool) -> Result<Filled, Error> {
+fn filled(
+    requests: &[MatrixRequest],
+    on: Option<Cluster>,
+    sessions: &Path,
+    interrupt: &AtomicBool,
+) -> Result<Filled, Error> {
     let place = Place { backend: &HostBackend, sessions, interrupt };
     let mut line = terminal::Progress::new();
+    let mut emit = |progress| match progress {
+        Progress::Working(text) => line.show(&text),
+        Progress::Known(text) | Progress::Note(text) => line.note(&text),
+    };
+    if let Some(Cluster::Slurm) = on {
+        return fill_on_slurm(requests, place, &mut emit);
+    }
     let mut all = Filled { grids: Vec::new(), failed: 0, incomplete: 0 };
     for request in requests {
-        let filled = fill(request, place, &mut |progress| match progress {
-            Progress::Working(text) => line.show(&text),
-            Progress::Known(text) | Progress::Note(text) => line.note(&text),
-        })?;
+        let filled = fill(request, place, &mut emit)?;
         all.grids.extend(filled.grids);
         all.failed += filled.failed;
         all.incomplete += filled.incomplete;

@@ -243,6 +243,7 @@ Examples:
   kiln matrix deb:6.1.0-56-amd64 --params '' 'slub_debug=FZP'
   kiln matrix nightly.star                             what a plan says: docs/results.md
   kiln matrix 'deb:6.1.*' --show                       what is known already, without running anything
+  kiln matrix nightly.star --on slurm                  the same on the nodes of a cluster
 
 What the ledger has of the same kernel, parameters, machine and cases is not run again. Rows that are alike are one line; those that \
 differ between neighbouring kernels come first: docs/results.md. Exit codes: 0 all well, 1 a case fails, 3 something is uncertain or \

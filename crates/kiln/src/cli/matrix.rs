@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{BuildOptions, MachineOptions, OUTPUT};
 
@@ -39,6 +39,9 @@ pub(crate) struct MatrixVerb {
     /// Run nothing: show what is known
     #[arg(long)]
     pub(crate) show: bool,
+    /// Run what is missing on the nodes of a cluster
+    #[arg(long, value_enum, value_name = "CLUSTER", conflicts_with = "show")]
+    pub(crate) on: Option<Cluster>,
     #[command(flatten)]
     pub(crate) each: OnEach,
     /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
@@ -53,4 +56,11 @@ pub(crate) struct MatrixVerb {
     /// Also write the grid to this HTML file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) html: Option<PathBuf>,
+}
+
+/// Who has the nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Cluster {
+    /// Slurm, with one job for each session: docs/results.md
+    Slurm,
 }

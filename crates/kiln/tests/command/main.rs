@@ -13,6 +13,7 @@
 //! * [`kernels`]: `kiln kernels` and its prune
 //! * [`bundle`]: `kiln bundle`, and its script without kiln
 //! * [`replay`]: `kiln replay`; [`results`]: `kiln results` and `kiln show`
+//! * [`cluster`]: `kiln matrix --on slurm`
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit; [`configurations`]: those of `--config`
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln; [`killed`]: while it does something else
@@ -51,6 +52,7 @@ mod boots;
 mod bundle;
 mod checks;
 mod clones;
+mod cluster;
 mod compare;
 mod compare_experiments;
 mod configurations;

@@ -1,6 +1,7 @@
 //! The built command as a user calls it, and what it leaves behind.
 //!
 //! * [`guest`]: programs that are run inside; [`bundle`]: bundles that are run elsewhere
+//! * [`cluster`]: a cluster of Slurm's
 //! * [`planted`]: kernel modules that do harm; [`module`]: modules that are built
 //! * [`image`]: images that are no kernels
 //! * [`processes`]: who is still there; [`load`]: a host that has much else to do
@@ -10,6 +11,7 @@
 //! * [`terminal`]: a person before a terminal
 
 pub(crate) mod bundle;
+pub(crate) mod cluster;
 pub(crate) mod guest;
 pub(crate) mod held;
 pub(crate) mod image;

@@ -18,6 +18,9 @@ pub enum Error {
     /// Results cannot be asked for.
     #[error(transparent)]
     Ledger(#[from] ledger::LedgerError),
+    /// A cluster gives no results.
+    #[error(transparent)]
+    Slurm(#[from] slurm::Error),
     /// A plan asks for what there cannot be.
     #[error("{0}")]
     Plan(String),
@@ -33,6 +36,7 @@ impl Error {
         match self {
             Self::Interrupted => true,
             Self::Prepare(error) => error.is_interrupt(),
+            Self::Slurm(error) => error.is_interrupt(),
             Self::Plan(_) | Self::Machine(_) | Self::Keep(_) | Self::Ledger(_) => false,
         }
     }
@@ -53,7 +57,7 @@ impl Error {
             Self::Machine(error) => error.is_usage(),
             Self::Ledger(error) => error.is_usage(),
             Self::Plan(_) => true,
-            Self::Keep(_) | Self::Interrupted => false,
+            Self::Keep(_) | Self::Slurm(_) | Self::Interrupted => false,
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Runs what the ledger has not.
+//! Runs what the ledger has not: on this host, or on the nodes of a cluster.
 
 use std::sync::atomic::Ordering;
 
-use lab::request::Selection;
-use lab::{Prepared, Waiting, prepare};
-use ledger::{Hold, Ledger, Place, Progress, SessionKey, run_session};
+use ledger::{Durations, Hold, Ledger, Place, Progress, run_session};
+use slurm::{Carried, Resources, Wanted};
 
 use crate::error::Error;
-use crate::grid::{Grid, Tested};
-use crate::request::{MatrixRequest, Subject};
+use crate::grid::Grid;
+use crate::request::MatrixRequest;
+use crate::survey::{Missing, Runner, Survey};
 
 /// A matrix that was filled.
 #[derive(Debug)]
@@ -19,22 +19,6 @@ pub struct Filled {
     pub failed: usize,
     /// Sessions in which something else than the kernel or a case broke a Run: the next call runs them again.
     pub incomplete: usize,
-}
-
-/// What a session is made of.
-struct Session {
-    prepared: Prepared,
-    tested: Tested,
-}
-
-/// Where sessions run, and what they have in common.
-struct Filling<'a> {
-    request: &'a MatrixRequest,
-    place: Place<'a>,
-    ledger: Ledger,
-    hold: Hold,
-    failed: usize,
-    incomplete: usize,
 }
 
 /// Runs the sessions of a matrix that the ledger has not: with the same kernel, parameters, machine and content. A session that cannot be
@@ -48,105 +32,84 @@ pub fn fill(
     place: Place<'_>,
     emit: &mut dyn FnMut(Progress),
 ) -> Result<Filled, Error> {
-    std::fs::create_dir_all(place.sessions)
-        .map_err(|why| ledger::Error::Io { path: place.sessions.to_owned(), why })?;
-    let ledger = Ledger::open(place.sessions, &mut |_, _| {})?;
-    ledger.notes.iter().for_each(|note| emit(Progress::Note(note.clone())));
-    let hold = Hold::new(place.sessions)?;
-    let mut filling = Filling { request, place, ledger, hold, failed: 0, incomplete: 0 };
-    let tested = filling.all(emit)?;
-    let Filling { mut ledger, failed, incomplete, .. } = filling;
-    ledger.refresh()?;
-    let grids = tested
-        .into_iter()
-        .map(|of| Grid::read(&mut ledger, &request.setting, of))
-        .collect::<Result<_, _>>()?;
-    Ok(Filled { grids, failed, incomplete })
+    let mut survey = Survey::new(request, place, emit)?;
+    let mut here = Here { place, hold: Hold::new(place.sessions)?, incomplete: 0 };
+    survey.run(&mut here, emit)?;
+    Ok(Filled { failed: survey.failed, incomplete: here.incomplete, grids: survey.grids()? })
 }
 
-impl Filling<'_> {
-    /// What is known of each subject for each selection; of a kernel that cannot be had only its name.
-    fn all(&mut self, emit: &mut dyn FnMut(Progress)) -> Result<Vec<Vec<Tested>>, Error> {
-        let request = self.request;
-        let selections = request.cases.len();
-        let count = request.subjects().count() * selections;
-        let mut tested: Vec<Vec<Tested>> = vec![Vec::new(); selections];
-        let mut first_error = None;
-        for (number, subject) in request.subjects().enumerate() {
-            for (selection, cases) in request.cases.iter().enumerate() {
-                let about = about(subject, number * selections + selection + 1, count);
-                match self.session(subject, cases, &about, emit) {
-                    Ok(of) => tested[selection].push(of),
-                    Err(error) if error.concerns_all() => return Err(error),
-                    Err(error) => {
-                        emit(Progress::Note(format!("{about}: {error}")));
-                        tested[selection].push(Tested::unknown(subject));
-                        self.failed += 1;
-                        first_error.get_or_insert(error);
-                    }
-                }
-            }
-        }
-        match first_error {
-            Some(error) if self.failed == count => Err(error),
-            _ => Ok(tested),
-        }
+/// The same of several matrices, with all missing sessions as one array of jobs of Slurm's.
+///
+/// # Errors
+///
+/// As for [`fill`], and when Slurm refuses or is gone; where the user wants to stop, the jobs go on.
+pub fn fill_on_slurm(
+    requests: &[MatrixRequest],
+    place: Place<'_>,
+    emit: &mut dyn FnMut(Progress),
+) -> Result<Filled, Error> {
+    let mut later = Later { durations: Durations::load(place.sessions), wanted: Vec::new() };
+    let mut surveys = Vec::new();
+    for request in requests {
+        let mut survey = Survey::new(request, place, emit)?;
+        survey.run(&mut later, emit)?;
+        surveys.push(survey);
     }
+    let Carried { failed, incomplete } = slurm::carry_out(later.wanted, place, emit)?;
+    let mut filled = Filled { grids: Vec::new(), failed, incomplete };
+    for survey in surveys {
+        filled.failed += survey.failed;
+        filled.grids.extend(survey.grids()?);
+    }
+    Ok(filled)
+}
 
-    /// Runs a session, unless the ledger has all of it.
-    fn session(
+/// Runs each session at once.
+struct Here<'a> {
+    place: Place<'a>,
+    hold: Hold,
+    incomplete: usize,
+}
+
+impl Runner for Here<'_> {
+    fn take(
         &mut self,
-        subject: Subject<'_>,
-        cases: &Selection,
-        about: &str,
+        missing: Missing<'_>,
+        ledger: &mut Ledger,
         emit: &mut dyn FnMut(Progress),
-    ) -> Result<Tested, Error> {
-        let mut tell = |progress| match progress {
-            Progress::Working(text) => emit(Progress::Working(format!("{about}: {text}"))),
-            other => emit(other),
-        };
-        let Session { prepared, tested } = self.prepare(subject, cases, &mut tell)?;
-        // Another call may have run it meanwhile, or this one, under another name of the same kernel.
-        self.ledger.refresh()?;
-        let Some(key) = &tested.key else { return Ok(tested) };
-        if self.ledger.has(key, &tested.cases)? {
-            return Ok(tested);
-        }
-        let kept = run_session::<Error>(&prepared, self.place, &self.hold, &mut tell)?;
+    ) -> Result<(), Error> {
+        let Missing { prepared, session, key, about } = missing;
+        let kept = run_session::<Error>(&prepared, self.place, &self.hold, emit)?;
         if self.place.interrupt.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        self.ledger.refresh()?;
-        self.incomplete += usize::from(!self.ledger.has(key, &tested.cases)?);
+        ledger.refresh()?;
+        self.incomplete += usize::from(!ledger.has(key, &session.cases)?);
         let bad = kept.runs.iter().filter(|run| !run.outcome.is_well()).count();
         emit(Progress::Known(format!("{about}: {} of {} well", kept.runs.len() - bad, kept.runs.len())));
-        Ok(tested)
-    }
-
-    fn prepare(
-        &self,
-        subject: Subject<'_>,
-        cases: &Selection,
-        tell: &mut dyn FnMut(Progress),
-    ) -> Result<Session, Error> {
-        let Place { backend, interrupt, .. } = self.place;
-        let mut progress = |news: kernel::News<'_>| tell(news.into());
-        let waiting = Waiting { interrupt, progress: &mut progress };
-        let request = self.request.run(subject, cases);
-        let prepared = Prepared::new(&request, &mut prepare::Context { backend, waiting })?;
-        let session = prepared.session()?;
-        let tested = Tested {
-            kernel: subject.kernel.to_string(),
-            parameters: subject.parameters.to_owned(),
-            release: session.release.clone(),
-            key: SessionKey::of(&session),
-            cases: session.cases,
-        };
-        Ok(Session { prepared, tested })
+        Ok(())
     }
 }
 
-fn about(subject: Subject<'_>, number: usize, count: usize) -> String {
-    let text = format!("{number} of {count}: {} {}", subject.kernel, subject.parameters);
-    text.trim_end().to_owned()
+/// Remembers what a cluster is asked.
+struct Later {
+    durations: Durations,
+    wanted: Vec<Wanted>,
+}
+
+impl Runner for Later {
+    fn take(
+        &mut self,
+        missing: Missing<'_>,
+        _: &mut Ledger,
+        _: &mut dyn FnMut(Progress),
+    ) -> Result<(), Error> {
+        let Missing { prepared, session, key, about } = missing;
+        let resources = Resources::of(&prepared, &self.durations);
+        let mut request = prepared.request;
+        // A node may have more CPUs than the job has asked for.
+        request.policy.jobs.get_or_insert(1);
+        self.wanted.push(Wanted { about: about.to_owned(), request, session, key: key.clone(), resources });
+        Ok(())
+    }
 }

@@ -15,16 +15,17 @@ pub(crate) struct Process {
 
 /// The living processes that a call started, directly or not, and the call itself.
 pub(crate) fn marked(mark: &str) -> Vec<Process> {
-    let wanted = format!("{MARK}={mark}");
     let entries = std::fs::read_dir("/proc").expect("Linux");
     let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.filter(|id| {
-        // Of the dead and of strangers nothing can be read.
-        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-        environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
-    })
-    .map(|id| Process { id, name: name(id) })
-    .collect()
+    ids.filter(|id| has_variable(*id, MARK, mark)).map(|id| Process { id, name: name(id) }).collect()
+}
+
+/// Whether a process was started with a variable of this value.
+pub(crate) fn has_variable(id: u32, variable: &str, value: &str) -> bool {
+    let wanted = format!("{variable}={value}");
+    // Of the dead and of strangers nothing can be read.
+    let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+    environment.split(|&byte| byte == 0).any(|variable| variable == wanted.as_bytes())
 }
 
 /// What a process is called; nothing of one that has gone.

@@ -1,0 +1,200 @@
+//! `kiln matrix --on slurm`: sessions on the nodes of a cluster.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::cluster::{Cluster, NODES};
+use crate::support::held::as_it_is;
+use crate::support::{Call, Done, KERNEL, Place, until};
+
+/// Another kernel of the same flavour.
+const OTHER: &str = "deb:6.1.0-55-cloud-amd64";
+
+/// What decides about the colours of a grid: cases, and how they ended on each kernel.
+fn outcomes(done: &Done) -> Vec<(String, Vec<String>)> {
+    let grids: Value = serde_json::from_str(&done.stdout).expect("JSON");
+    let rows = grids[0]["rows"].as_array().expect("rows").iter();
+    let word = |cell: &Value| cell["outcome"].as_str().unwrap_or("none").to_owned();
+    let cells = |row: &Value| row["cells"].as_array().expect("cells").iter().map(word).collect();
+    rows.map(|row| (row["case"].as_str().expect("a name").to_owned(), cells(row))).collect()
+}
+
+/// A QEMU of the nodes that waits until the gate is open, and writes down the place in the array and the process session of its job; and a squeue that writes down that it was
+/// called.
+struct Gate {
+    folder: PathBuf,
+}
+
+impl Gate {
+    fn new(place: &Place) -> Self {
+        let folder = place.path().join("programs");
+        std::fs::create_dir_all(&folder).expect("writable");
+        let (name, real) = as_it_is("qemu-system-x86_64");
+        let body = format!(
+            "if [ -n \"$SLURM_JOB_ID\" ]; then
+    echo \"$SLURM_ARRAY_TASK_ID\" >> {folder}/arrived
+    while [ ! -e {folder}/open ]; do sleep 0.1; done
+    echo \"$SLURM_ARRAY_TASK_ID $(cut -d' ' -f6 /proc/self/stat)\" >> {folder}/passed
+fi
+exec {real}",
+            folder = folder.display()
+        );
+        std::fs::rename(place.script(name, &body), folder.join(name)).expect("the same disk");
+        let (name, real) = as_it_is("squeue");
+        let body = format!("{real}\ncode=$?\necho >> {}/looked\nexit $code", folder.display());
+        std::fs::rename(place.script(name, &body), folder.join(name)).expect("the same disk");
+        Self { folder }
+    }
+
+    fn give(&self, call: Call) -> Call {
+        let path = std::env::var("PATH").expect("it is set");
+        call.env("PATH", format!("{}:{path}", self.folder.display()))
+    }
+
+    fn lines(&self, name: &str) -> BTreeSet<String> {
+        let text = std::fs::read_to_string(self.folder.join(name)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits until both jobs stand before it.
+    fn await_both(&self) {
+        until("both jobs begin", || (self.lines("arrived").len() == 2).then_some(()));
+    }
+
+    /// Waits until a kiln has looked at the jobs: when it looks once more, it has done what it does after a look.
+    fn await_look(&self) {
+        let looks = || std::fs::read_to_string(self.folder.join("looked")).unwrap_or_default().len();
+        let before = looks();
+        until("kiln looks twice", || (looks() >= before + 2).then_some(()));
+    }
+
+    fn open(&self) {
+        std::fs::write(self.folder.join("open"), "").expect("writable");
+    }
+}
+
+/// A PATH with all programs of this host but QEMU: jobs have that of the call.
+fn without_qemu(place: &Place) -> PathBuf {
+    let folder = place.path().join("programs");
+    std::fs::create_dir(&folder).expect("writable");
+    let path = std::env::var_os("PATH").expect("it is set");
+    let all = std::env::split_paths(&path)
+        .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten());
+    for program in all.filter(|program| !program.file_name().to_string_lossy().starts_with("qemu")) {
+        // The first of a name counts.
+        let _ = std::os::unix::fs::symlink(program.path(), folder.join(program.file_name()));
+    }
+    folder
+}
+
+/// Names of sessions that are kept.
+fn sessions(place: &Place) -> BTreeSet<String> {
+    let listed = place.kiln(["results", "--limit", "0", "--json"]).run().expect(0).stdout;
+    let runs = listed.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    runs.map(|run| run["session"].as_str().expect("a name").to_owned()).collect()
+}
+
+fn submissions(place: &Place) -> usize {
+    let entries = std::fs::read_dir(place.path().join("state/kiln/runs/.slurm")).expect("it was made");
+    entries.flatten().filter(|entry| entry.path().is_dir()).count()
+}
+
+#[test]
+#[ignore = "needs Slurm and root"]
+fn the_grid_is_that_of_this_host() {
+    let (here, there) = (Place::new(), Place::new());
+    let asked = ["matrix", OTHER, KERNEL, "--case", "pipe/*", "--json"];
+    let local = here.kiln(asked).run().expect(0);
+    let cluster = Cluster::new(&there);
+    let on_slurm = || cluster.give(there.kiln([&asked[..], &["--on", "slurm"]].concat()));
+    let done = on_slurm().run().expect(0);
+    assert_eq!(outcomes(&done), outcomes(&local));
+    assert!(outcomes(&done).iter().all(|(_, cells)| cells.len() == 2), "{}", done.stdout);
+    let jobs = cluster.jobs();
+    let has_worked = |node: &&str| jobs.iter().any(|job| job.ends_with(&format!(" {node}")));
+    assert!(jobs.len() == 2 && NODES.iter().all(has_worked), "{jobs:?}");
+    assert_eq!(on_slurm().run().expect(0).stdout, done.stdout);
+    assert_eq!((cluster.jobs().len(), sessions(&there).len()), (2, 2), "the ledger has all");
+}
+
+#[test]
+#[ignore = "needs Slurm and root"]
+fn nothing_is_lost_or_run_twice_whatever_ends() {
+    let place = Place::new();
+    let (mut cluster, gate) = (Cluster::new(&place), Gate::new(&place));
+    let own = place.templates();
+    let asked = ["matrix", OTHER, KERNEL, "--case", "pipe/*", "--json", "--on", "slurm"];
+    let call = |cluster: &Cluster| gate.give(cluster.give(place.kiln(asked))).env("XDG_CACHE_HOME", &own);
+    let first = call(&cluster).start();
+    gate.await_both();
+    first.signal(Signal::KILL);
+    assert_eq!(first.wait().code, None);
+    cluster.restart_controller();
+    cluster.lose_node(NODES[0]);
+    let second = call(&cluster).start();
+    cluster.start_node(NODES[0]);
+    gate.await_look();
+    gate.open();
+    let done = second.wait().expect(0);
+    assert!(
+        outcomes(&done).iter().flat_map(|(_, cells)| cells).all(|cell| cell == "pass"),
+        "{}",
+        done.stdout
+    );
+    let passed = gate.lines("passed");
+    assert_eq!((passed.len(), sessions(&place).len()), (2, 2), "{passed:?}");
+    assert_eq!(cluster.jobs().len(), 2, "{:?}", cluster.jobs());
+}
+
+#[test]
+#[ignore = "needs Slurm and root"]
+fn jobs_outlive_an_interrupt_and_stay_cancelled() {
+    let place = Place::new();
+    let (cluster, gate) = (Cluster::new(&place), Gate::new(&place));
+    let asked = ["matrix", OTHER, KERNEL, "--case", "pipe/full", "--on", "slurm"];
+    let call = || gate.give(cluster.give(place.kiln(asked)));
+    let first = call().start();
+    gate.await_both();
+    first.signal(Signal::INT);
+    let done = first.wait().expect(130);
+    let advice = done.stderr.split_once("scancel --name=").expect("it says how to end them").1;
+    let name = advice.split(' ').next().expect("a name").to_owned();
+    let second = call().start();
+    gate.await_look();
+    cluster.ask("scancel", &[&format!("--name={name}")]);
+    let done = second.wait().expect(3);
+    assert_eq!(done.stderr.matches("somebody cancelled its job").count(), 2, "{}", done.stderr);
+    assert_eq!((sessions(&place).len(), cluster.jobs().len(), submissions(&place)), (0, 2, 0));
+}
+
+#[test]
+#[ignore = "needs Slurm and root"]
+fn results_come_back_from_nodes_that_share_no_files() {
+    let place = Place::new();
+    let cluster = Cluster::apart(&place, place.path().join("state/kiln"));
+    let asked = ["matrix", OTHER, KERNEL, "--case", "pipe/full", "--json", "--on", "slurm"];
+    let done = cluster.give(place.kiln(asked)).run().expect(0);
+    assert_eq!(outcomes(&done), [("pipe/full".to_owned(), vec!["pass".to_owned(); 2])]);
+    assert_eq!((sessions(&place).len(), cluster.jobs().len(), submissions(&place)), (2, 2, 0));
+}
+
+#[test]
+#[ignore = "needs Slurm and root"]
+fn what_a_node_lacks_is_broken_by_the_host_and_what_slurm_refuses_is_said() {
+    let place = Place::new();
+    let cluster = Cluster::new(&place);
+    let asked = ["matrix", KERNEL, "--case", "pipe/full", "--json", "--on", "slurm"];
+    let refused = cluster.give(place.kiln(asked)).env("SBATCH_PARTITION", "none").run().expect(3).stderr;
+    let message = "kiln: sbatch: invalid partition specified: none; Batch job submission failed: Invalid partition name specified\n";
+    assert_eq!(refused, message);
+    let done = cluster.give(place.kiln(asked)).env("PATH", without_qemu(&place)).run().expect(3);
+    assert_eq!(outcomes(&done), [("pipe/full".to_owned(), vec!["broken".to_owned()])]);
+    assert!(done.stderr.contains(": qemu-system-x86_64 is not installed: "), "{}", done.stderr);
+    let broken = place.kiln(["results", "--json"]).run().expect(0).stdout;
+    assert!(broken.contains("\"blame\":\"host\"") && broken.contains("node n"), "{broken}");
+    let done = cluster.give(place.kiln(asked)).run().expect(0);
+    assert_eq!(outcomes(&done), [("pipe/full".to_owned(), vec!["pass".to_owned()])]);
+}
