@@ -11,7 +11,7 @@ mod results;
 use std::cell::RefCell;
 
 use anyhow::{Context, Result};
-use bisect::{Conclusion, Environment, Opened, Progress};
+use bisect::{BisectRequest, Conclusion, Done, Environment, Opened, Progress};
 use lab::HostBackend;
 use report::Bisecting;
 
@@ -19,7 +19,8 @@ use crate::cli::Bisect;
 use crate::input::Input;
 use crate::{report_file, signals, terminal};
 use judge::exit::BROKEN;
-use results::Results;
+
+pub(crate) use results::Kept;
 
 /// Finds the change and gives the exit code.
 pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
@@ -32,11 +33,28 @@ pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
         sessions: ledger::default_root(),
         bisections: args.results.clone().unwrap_or_else(ledger::bisections_root),
     };
+    let note = args.exec.as_ref().and_then(|_| Input::ignored_note());
+    let done = search(&request, &environment, note, color)?;
+    Kept::new(&request, &done)?.write(args, color)?;
+    Ok(match done.bisection.conclusion {
+        Conclusion::Culprits { .. } if !done.bisection.is_in_doubt() => 0,
+        Conclusion::Culprits { .. } | Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => {
+            BROKEN
+        }
+    })
+}
+
+/// Searches, while the user looks on.
+pub(crate) fn search(
+    request: &BisectRequest,
+    environment: &Environment<'_>,
+    note: Option<String>,
+    color: bool,
+) -> Result<Done, bisect::Error> {
     let mut progress = terminal::Progress::new();
-    let opened = Opened::new(&request, &environment, &mut |news| progress.tell(news))?;
+    let opened = Opened::new(request, environment, &mut |news| progress.tell(news))?;
     drop(progress);
     let shown = RefCell::new(Bisecting::stderr(color));
-    let note = args.exec.as_ref().and_then(|_| Input::ignored_note());
     note.into_iter().for_each(|text| shown.borrow_mut().on_event(&Progress::Note(text)));
     let done = opened.search(&mut |progress| {
         if !matches!(&progress, Progress::Note(text) if !terminal::is_new(text)) {
@@ -45,12 +63,5 @@ pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
     });
     // Nobody is before a terminal that does not take it.
     let _ = shown.into_inner().finish();
-    let done = done?;
-    Results { args, request: &request, directory: done.directory(), color }.write(&done.bisection)?;
-    Ok(match done.bisection.conclusion {
-        Conclusion::Culprits { .. } if !done.bisection.is_in_doubt() => 0,
-        Conclusion::Culprits { .. } | Conclusion::Suspects { .. } | Conclusion::Contradiction { .. } => {
-            BROKEN
-        }
-    })
+    done
 }

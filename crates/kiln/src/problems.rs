@@ -1,10 +1,15 @@
 //! `kiln problems`: identical failures, each with its life.
+//!
+//! * [`searches`]: what tells more of them
+
+mod searches;
 
 use std::path::Path;
 
 use anyhow::Result;
-use bisect::problem::{made, standing};
+use bisect::problem::{Made, made, standing};
 use jiff::Timestamp;
+use judge::exit::{BROKEN, INTERRUPTED};
 use lab::request::Request;
 use ledger::{Closing, Ledger, Past, Problem, named};
 use report::{ShownProblem, closed_note};
@@ -15,6 +20,7 @@ use crate::failure::complain;
 use crate::figures::width;
 use crate::listeners::standard_output;
 use crate::results::opened;
+use searches::Searched;
 
 /// Lists, shows, closes or reopens problems and gives the exit code.
 pub(crate) fn problems(args: &Problems, color: bool) -> Result<u8> {
@@ -23,6 +29,7 @@ pub(crate) fn problems(args: &Problems, color: bool) -> Result<u8> {
     let problems = ledger.problems()?;
     ledger.notes.iter().for_each(|note| complain(note));
     match &args.verb {
+        None if args.bisect => return bisect_and_list(args, &root, &mut ledger, problems, color),
         None => list(args, &root, problems, color)?,
         Some(ProblemsVerb::Show { id, json }) => show(&root, named(&problems, id)?, *json, color)?,
         Some(ProblemsVerb::Close { id }) => close(&ledger, named(&problems, id)?)?,
@@ -31,21 +38,48 @@ pub(crate) fn problems(args: &Problems, color: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn list(args: &Problems, root: &Path, problems: Vec<Problem>, color: bool) -> Result<()> {
+/// Lists what is known of the problems once they are bisected.
+fn bisect_and_list(
+    args: &Problems,
+    root: &Path,
+    ledger: &mut Ledger,
+    problems: Vec<Problem>,
+    color: bool,
+) -> Result<u8> {
     let made = made(&ledger::bisections_root());
-    let all: Vec<(Problem, Standing)> = problems
-        .into_iter()
-        .map(|problem| {
-            let standing = standing(&problem, &made);
-            (problem, standing)
-        })
-        .collect();
+    let all = with_standing(problems, &made);
+    let wanted: Vec<&Problem> =
+        all.iter().filter(|(_, standing)| args.wants(standing.state)).map(|(problem, _)| problem).collect();
+    let searched = searches::make(&wanted, &made, root, args.budget, color)?;
+    ledger.refresh()?;
+    list(args, root, ledger.problems()?, color)?;
+    Ok(match searched {
+        Searched { is_interrupted: true, .. } => INTERRUPTED,
+        Searched { failed: 1.., .. } => BROKEN,
+        Searched { .. } => 0,
+    })
+}
+
+fn with_standing(problems: Vec<Problem>, made: &[Made]) -> Vec<(Problem, Standing)> {
+    let with_standing = |problem| {
+        let standing = standing(&problem, made);
+        (problem, standing)
+    };
+    problems.into_iter().map(with_standing).collect()
+}
+
+impl Problems {
+    /// Whether problems in this state are listed.
+    fn wants(&self, state: State) -> bool {
+        if self.state.is_empty() { self.all || state != State::Closed } else { self.state.contains(&state) }
+    }
+}
+
+fn list(args: &Problems, root: &Path, problems: Vec<Problem>, color: bool) -> Result<()> {
+    let all = with_standing(problems, &made(&ledger::bisections_root()));
     let closed = all.iter().filter(|(_, standing)| standing.state == State::Closed).count();
     let hides_closed = !args.all && args.state.is_empty();
-    let is_wanted = |state: State| {
-        if args.state.is_empty() { args.all || state != State::Closed } else { args.state.contains(&state) }
-    };
-    let shown: Vec<_> = all.into_iter().filter(|(_, standing)| is_wanted(standing.state)).collect();
+    let shown: Vec<_> = all.into_iter().filter(|(_, standing)| args.wants(standing.state)).collect();
     if shown.is_empty() {
         complain(&format!("no problem in {} matches", root.display()));
     } else {

@@ -25,6 +25,22 @@ pub(crate) fn interrupt_flag() -> io::Result<Arc<AtomicBool>> {
     Ok(Arc::clone(flag.insert(listen()?)))
 }
 
+/// A flag that is set when the user wants to stop, and when this time is over.
+pub(crate) fn interrupt_or_deadline(limit: Option<Duration>) -> io::Result<Arc<AtomicBool>> {
+    const INTERVAL: Duration = Duration::from_millis(100);
+    let interrupt = interrupt_flag()?;
+    let Some(limit) = limit else { return Ok(interrupt) };
+    let (both, began) = (Arc::new(AtomicBool::new(false)), Instant::now());
+    let flag = Arc::clone(&both);
+    std::thread::Builder::new().name("deadline".to_string()).spawn(move || {
+        while !interrupt.load(Ordering::Relaxed) && began.elapsed() < limit {
+            std::thread::sleep(INTERVAL);
+        }
+        flag.store(true, Ordering::Relaxed);
+    })?;
+    Ok(both)
+}
+
 fn listen() -> io::Result<Arc<AtomicBool>> {
     let interrupt = Arc::new(AtomicBool::new(false));
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;

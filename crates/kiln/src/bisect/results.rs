@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use bisect::{BisectRequest, Bisection, StateReport};
+use bisect::{BisectRequest, Bisection, Done, StateReport};
 use lab::request::KeptRequest;
 
 use super::private::private;
@@ -19,51 +19,59 @@ use crate::terminal::Progress;
 /// more takes longer than all else and saves next to nothing.
 const BUNDLE: &str = "bug.tar";
 
-/// Where results go.
-pub(crate) struct Results<'a> {
-    pub(crate) args: &'a Bisect,
+/// What is in the folder of a bisection.
+pub(crate) struct Kept<'a> {
     pub(crate) request: &'a BisectRequest,
-    /// The folder of the bisection.
-    pub(crate) directory: &'a Path,
-    pub(crate) color: bool,
+    pub(crate) bisection: Bisection,
+    directory: &'a Path,
+    bundle: Option<PathBuf>,
 }
 
-impl Results<'_> {
-    /// Writes all of them.
-    pub(crate) fn write(&self, bisection: &Bisection) -> Result<()> {
-        let Self { args, request, directory, .. } = *self;
+impl<'a> Kept<'a> {
+    /// Writes the document, the report, the draft of a mail and the bundle.
+    pub(crate) fn new(request: &'a BisectRequest, done: &'a Done) -> Result<Self> {
+        let directory = done.directory();
         // Whoever looks for a Run goes to the folder where it was made.
         let beside = |name: &str| std::path::absolute(directory.join(name)).context("--results");
-        let named = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
-        let (html, mail) = (named(&args.html).context("--html")?, named(&args.mail).context("--mail")?);
-        let [document, page, draft] = ["bisection.json", "report.html", "mail.txt"].map(beside);
-        let (bundle, note) = bundle(bisection, &beside(BUNDLE)?);
-        let notes = bisection.notes.iter().cloned().chain(note).collect();
-        let bisection = &Bisection { notes, ..bisection.clone() };
-        let typed = this_call();
-        let to_page = |path: &Path| write(path, |out| report::bisection::html(bisection, &typed, out));
-        let (bundle, private) = (bundle.as_deref(), private(request, directory));
-        let to_mail =
-            |path: &Path| write(path, |out| report::bisection::mail(bisection, bundle, &private, out));
-        write(&document?, |out| report::bisection::json(bisection, out))?;
-        to_page(&page?)?;
-        to_mail(&draft?)?;
-        self.print(bisection, bundle.is_some())?;
-        // Last, so that the answer is out already where one cannot be written.
-        html.as_deref().map_or(Ok(()), to_page)?;
-        mail.as_deref().map_or(Ok(()), to_mail)
+        let (bundle, note) = bundle(&done.bisection, &beside(BUNDLE)?);
+        let notes = done.bisection.notes.iter().cloned().chain(note).collect();
+        let bisection = Bisection { notes, ..done.bisection.clone() };
+        let kept = Self { request, bisection, directory, bundle };
+        write(&beside("bisection.json")?, |out| report::bisection::json(&kept.bisection, out))?;
+        kept.page(&beside("report.html")?)?;
+        kept.mail(&beside("mail.txt")?)?;
+        Ok(kept)
     }
 
-    fn print(&self, bisection: &Bisection, has_bundle: bool) -> Result<()> {
-        let width = crate::figures::width();
-        if self.args.json {
+    /// Prints what `args` ask for, and writes the files that they name.
+    pub(super) fn write(&self, args: &Bisect, color: bool) -> Result<()> {
+        let named = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
+        let (html, mail) = (named(&args.html).context("--html")?, named(&args.mail).context("--mail")?);
+        self.print(args.json, color)?;
+        // Last, so that the answer is out already where one cannot be written.
+        html.as_deref().map_or(Ok(()), |path| self.page(path))?;
+        mail.as_deref().map_or(Ok(()), |path| self.mail(path))
+    }
+
+    fn page(&self, path: &Path) -> Result<()> {
+        write(path, |out| report::bisection::html(&self.bisection, &this_call(), out))
+    }
+
+    fn mail(&self, path: &Path) -> Result<()> {
+        let private = private(self.request, self.directory);
+        write(path, |out| report::bisection::mail(&self.bisection, self.bundle.as_deref(), &private, out))
+    }
+
+    fn print(&self, json: bool, color: bool) -> Result<()> {
+        let bisection = &self.bisection;
+        if json {
             return Ok(standard_output(|out| report::bisection::json(bisection, out))?);
         }
-        standard_output(|out| report::bisection::text(bisection, width, self.color, out))?;
-        let also = if has_bundle {
-            format!("; {BUNDLE} reproduces the failure with only QEMU")
-        } else {
-            String::new()
+        let width = crate::figures::width();
+        standard_output(|out| report::bisection::text(bisection, width, color, out))?;
+        let also = match self.bundle {
+            Some(_) => format!("; {BUNDLE} reproduces the failure with only QEMU"),
+            None => String::new(),
         };
         standard_output(|out| {
             writeln!(out, "report and draft of a mail in {}{also}", self.directory.display())

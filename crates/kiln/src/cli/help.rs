@@ -229,6 +229,7 @@ pub(super) const PROBLEMS: &str = "\
 Examples:
   kiln problems                          what fails, once for each defect
   kiln problems --state verified         what later kernels no longer have
+  kiln problems --bisect --budget 1h     what brought and fixed them, in an hour
   kiln problems show 3f06a7              all about one: its kernels, and how to bisect it
   kiln problems close 3f06a7             it is gone; it reopens when it returns
 

@@ -1,9 +1,12 @@
 //! What can be said of problems.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use verdict::problem::State;
+
+use crate::units;
 
 /// `kiln problems`.
 #[derive(Debug, Args)]
@@ -18,6 +21,12 @@ pub(crate) struct Problems {
     /// Also those that are closed
     #[arg(long)]
     pub(crate) all: bool,
+    /// First search for what brought or fixed those listed, as kiln bisect does, where that was not done
+    #[arg(long)]
+    pub(crate) bisect: bool,
+    /// Time for that; what is unfinished goes on with the next call [default: as long as it takes]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, requires = "bisect")]
+    pub(crate) budget: Option<Duration>,
     /// One JSON object a line
     #[arg(long)]
     pub(crate) json: bool,

@@ -53,6 +53,7 @@ fn what_no_problem_is_called_is_one_clear_message() {
     for (arguments, message) in [
         (&["problems", "show", "4f1c"][..], "no problem \"4f1c\": `kiln problems --all` lists their ids"),
         (&["problems", "close", ""], "no problem \"\""),
+        (&["problems", "--budget", "1h"], "--bisect"),
         (&["problems", "--state", "mad"], "is none of open, bisected, fix-candidate, verified, closed"),
     ] {
         let done = place.kiln(arguments.iter().copied()).run().expect(2);
@@ -76,16 +77,23 @@ fn a_problem_of_packages_is_bisected_verified_and_closed() {
     let shown = |json: &[&str]| place.kiln([&["problems", "show"], json].concat()).run().expect(0).stdout;
     let id = list(&place, &[])[0]["id"].as_str().expect("an id").to_owned();
     let document: Value = serde_json::from_str(&shown(&[&id, "--json"])).expect("JSON");
-    let commands: Vec<&str> =
-        [0, 1].map(|at| document["searches"][0][at]["command"].as_str().expect("a command")).to_vec();
-    assert!(
-        commands[0].starts_with("kiln bisect deb:6.1.0-47-cloud-amd64..deb:6.1.0-50-cloud-amd64 --exec ")
-    );
-    for command in commands {
-        let words = shlex::split(command).expect("words of a shell");
-        place.kiln(words.iter().skip(1)).run_within(crate::support::BUILD).expect(0);
+    let command = document["searches"][0][0]["command"].as_str().expect("a command");
+    assert!(command.starts_with("kiln bisect deb:6.1.0-47-cloud-amd64..deb:6.1.0-50-cloud-amd64 --exec "));
+    let bisect = |more: &[&str]| {
+        place.kiln([&["problems", "--bisect"], more].concat()).run_within(crate::support::BUILD).expect(0)
+    };
+    let done = bisect(&["--budget", "1s"]);
+    assert!(done.stderr.contains("the time of --budget is over"), "{}", done.stderr);
+    assert_eq!(state(&[]), "fix-candidate");
+    let done = bisect(&[]);
+    for found in
+        [": it is deb:6.1.0-50-cloud-amd64; report in ", ": it is deb:6.1.0-55-cloud-amd64; report in "]
+    {
+        assert!(done.stderr.contains(found), "{found}\n{}", done.stderr);
     }
-    assert_eq!(state(&[]), "verified");
+    assert!(done.stdout.contains("  verified  "), "{}", done.stdout);
+    let again = bisect(&[]);
+    assert!(!again.stderr.contains("searching for"), "{}", again.stderr);
     let text = shown(&[&id]);
     for text_of in
         ["bisected: deb:6.1.0-50-cloud-amd64", "bisected: deb:6.1.0-55-cloud-amd64", "kiln problems close"]

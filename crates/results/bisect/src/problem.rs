@@ -10,7 +10,8 @@ use serde::Deserialize;
 use verdict::problem::{Series, Standing, State};
 
 use crate::bisection::Conclusion;
-use crate::request::{AxisRequest, BisectRequest};
+use crate::question::Question;
+use crate::request::{AxisRequest, BisectRequest, SearchRequest};
 
 /// The document of a bisection that came to an end.
 const BISECTION: &str = "bisection";
@@ -66,6 +67,15 @@ pub fn standing(problem: &Problem, made: &[Made]) -> Standing {
     Standing { state, ..standing }
 }
 
+/// The searches that would tell more of a problem and were not made: first those for what brought it.
+#[must_use]
+pub fn pending(problem: &Problem, made: &[Made]) -> Vec<Search> {
+    let series = Standing::of(problem).series;
+    let culprits = series.iter().filter_map(|of| Search::for_culprit(problem, of));
+    let fixes = series.iter().filter_map(|of| Search::for_fix(problem, of));
+    culprits.chain(fixes).filter(|search| search.found(problem, made).is_none()).collect()
+}
+
 impl Search {
     /// For the change that brought the problem: from the last kernel of a series without it to the first that has it. None where
     /// one of them is not known, or is no package.
@@ -86,6 +96,33 @@ impl Search {
         }
         let package = |on: &OnKernel| on.kernel.parse().ok().filter(|it| matches!(it, Locator::Deb(_)));
         Some(Self { first: package(first)?, last: package(last)?, fixed })
+    }
+
+    /// What is asked of a bisection of a case, as that ran in a session that asked for `request`; none where a bisection does not run
+    /// such a case.
+    #[must_use]
+    pub fn request(&self, request: &Request, case: &str) -> Option<BisectRequest> {
+        let cases = only(request, case)?;
+        let Request::Run(run) = request else { return None };
+        let question = match &cases {
+            Selection::Program(_) => Question::Program(case.to_owned()),
+            _ => Question::Case(case.to_owned()),
+        };
+        let axis = AxisRequest::Packages { first: self.first.clone(), last: self.last.clone() };
+        Some(BisectRequest {
+            cases: Some(cases),
+            case_limit: run.case_limit,
+            search: SearchRequest { fixed: self.fixed, ..SearchRequest::default() },
+            machine: run.machine.clone(),
+            ..BisectRequest::new(axis, question)
+        })
+    }
+
+    /// What is searched for, and between which kernels: `what brought it, from deb:A to deb:B`.
+    #[must_use]
+    pub fn about(&self) -> String {
+        let what = if self.fixed { "what fixed it" } else { "what brought it" };
+        format!("{what}, from {} to {}", self.first, self.last)
     }
 
     /// The arguments by which kiln is asked for it about a case, as that ran in a session that asked for `request`; none where

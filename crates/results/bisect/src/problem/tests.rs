@@ -110,6 +110,25 @@ fn a_problem_says_how_to_find_where_it_begins_and_ends() {
 }
 
 #[test]
+fn a_search_asks_what_its_command_asks() {
+    let problem = debian();
+    let [begin, end] = &pending(&problem, &[])[..] else { panic!("both ends are known") };
+    assert_eq!(begin.about(), "what brought it, from deb:6.1.0-40-amd64 to deb:6.1.0-44-amd64");
+    let ran = request(Selection::whole("smoke"));
+    let asked = begin.request(&ran, "pipe/full").expect("a case of kiln");
+    let known = bisection("deb:6.1.0-40-amd64", "deb:6.1.0-44-amd64", "pipe/full", Some("6.1.140-1"));
+    assert_eq!(asked, known.request);
+    assert_eq!(end.request(&ran, "pipe/full").map(|asked| asked.search.fixed), Some(true));
+    let program =
+        ProgramRequest { path: "./repro".into(), arguments: vec!["-x".to_owned()], needs: Vec::new() };
+    let asked = begin.request(&request(Selection::Program(program)), "repro").expect("a program");
+    assert_eq!(asked.question, Question::Program("repro".to_owned()));
+    let selftests = Selection::Selftests { place: "net".to_owned(), patterns: Vec::new() };
+    assert_eq!(begin.request(&request(selftests), "net"), None);
+    assert_eq!(pending(&problem, &[known]), std::slice::from_ref(end), "what was made is not made again");
+}
+
+#[test]
 fn only_what_can_be_walked_is_searched() {
     let between = |first: &str, last: &str| {
         let problem = problem("a", &[on(first, 0), on(last, 3)]);
