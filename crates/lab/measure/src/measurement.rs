@@ -127,6 +127,9 @@ pub struct Subject {
     pub parameters: String,
     /// The machine, for people.
     pub machine: String,
+    /// How large it is; earlier versions do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<kernel::Size>,
 }
 
 /// The kinds of figures.

@@ -8,6 +8,7 @@ use lab::request::{FiguresRequest, KernelRequest, MachineRequest, MeasureRequest
 use lab::suites::select::{Pattern, operations};
 use measure::{BOOT, Kind, Measurement};
 use script::nearest::nearest;
+use verdict::trend::fact::Fact;
 use verdict::trend::{Trend, trends as in_history};
 
 use crate::environment::{Environment, Progress};
@@ -49,7 +50,7 @@ impl TrendsRequest {
             let known = others.iter().map(|one| one.subject.release.as_str());
             return Err(unknown("kernel", self.kernels.as_deref().unwrap_or_default(), known));
         }
-        let names: BTreeSet<&str> = names(&of_kernels).collect();
+        let names: BTreeSet<&str> = names(&of_kernels).chain(facts(&of_kernels)).collect();
         let pattern = Pattern::new(&self.metric);
         // What else is counted in operations is shown where somebody asks for it.
         let is_asked = |name: &str| !name.contains(EVENT) || self.metric.contains(EVENT);
@@ -78,7 +79,11 @@ impl TrendsRequest {
             let name = kernel.to_string();
             let is_of = |one: &&Measurement| one.subject.kernel == name || one.subject.locator == name;
             let is_alike = |one: &&Measurement| one.kind == Kind::Exact && one.procedure == procedure;
-            let metrics = || kept.iter().filter(is_of).filter(is_alike).flat_map(|one| &one.metrics);
+            let of_kernel = || kept.iter().filter(is_of);
+            if let Some(fact) = Fact::named(&self.metric) {
+                return of_kernel().any(|one| fact.of(&one.subject).is_some());
+            }
+            let metrics = || of_kernel().filter(is_alike).flat_map(|one| &one.metrics);
             wanted.iter().all(|name| metrics().any(|metric| metric.name == *name))
         };
         let mut failed = 0;
@@ -96,10 +101,11 @@ impl TrendsRequest {
         Ok(failed)
     }
 
-    /// The operation that is asked for: what is counted in it is measured with it, and the boot with any.
+    /// The operation that is asked for: what is counted in it is measured with it, and what is no operation with any.
     fn operation(&self) -> &str {
         let operation = self.metric.split(EVENT).next().unwrap_or_default();
-        if operation == BOOT { ANY } else { operation }
+        let is_none = operation == BOOT || Fact::named(operation).is_some();
+        if is_none { ANY } else { operation }
     }
 
     /// The names of the operations that are asked for.
@@ -131,6 +137,11 @@ impl TrendsRequest {
 fn names(all: &[Measurement]) -> impl Iterator<Item = &str> {
     let metrics = all.iter().flat_map(|one| &one.metrics);
     metrics.filter(|metric| !metric.values.is_empty()).map(|metric| metric.name.as_str())
+}
+
+fn facts<'m>(all: &'m [Measurement]) -> impl Iterator<Item = &'m str> {
+    let is_known = |fact: &Fact| all.iter().any(|one| fact.of(&one.subject).is_some());
+    Fact::ALL.into_iter().filter(is_known).map(|fact| -> &'m str { fact.name() })
 }
 
 fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Error {
@@ -193,6 +204,22 @@ mod tests {
         assert_eq!(series.steps.iter().map(|step| step.at).collect::<Vec<_>>(), [2]);
         let some = trends(root.path(), "poll/wait", Some("deb:6.1.0-4*")).expect("known");
         assert_eq!(some[0].series[0].points.len(), 1);
+    }
+
+    #[test]
+    fn what_the_files_of_kernels_are_has_a_history_too() {
+        let root = tempfile::tempdir().expect("a directory");
+        keep(root.path(), "1", "measurement", "6.1.0-56-amd64", 1200.0);
+        assert!(trends(root.path(), "kernel/*", None).is_err(), "an older version measured it");
+        let mut measured = ledger::measurements(root.path()).remove(0);
+        measured.subject.size = Some(kernel::Size { image: 8_000_000, modules: None });
+        ledger::Figures::at(root.path().join("2")).keep("measurement", &measured).expect("writable");
+        let found = trends(root.path(), "kernel/*", None).expect("known");
+        assert_eq!(
+            found.iter().map(|trend| trend.metric.as_str()).collect::<Vec<_>>(),
+            ["kernel/image-size"]
+        );
+        assert_eq!(trends(root.path(), "*", None).expect("known").len(), 2);
     }
 
     #[test]

@@ -3,6 +3,10 @@
 //! Counted figures of two kernels that follow each other are compared as [`compare_exact`] does: any step is found, with its
 //! ground. Sampled figures come from sessions whose hosts may have been busier or idler, so that a session is one observation, and the
 //! changes are those that random orders of the sessions hardly ever show: [`change_points`].
+//!
+//! * [`fact`]: what a kernel's files are, without any measurement
+
+pub mod fact;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,6 +20,7 @@ use crate::exact::compare_exact;
 use crate::matching::side;
 use crate::statistics::{ChangePoint, Differences, change_points};
 use crate::why::why;
+use fact::Fact;
 
 /// How often a change is found in a series of sampled figures that has none.
 pub const ERROR: f64 = 0.05;
@@ -129,6 +134,9 @@ pub fn trends(names: &[&str], measured: &[Measurement]) -> Vec<Trend> {
 
 impl History<'_> {
     fn trend(&mut self, name: &str) -> Option<Trend> {
+        if let Some(fact) = Fact::named(name) {
+            return fact.trend(self.measured);
+        }
         let mut metric = None;
         let mut series: BTreeMap<Alike, Vec<Sessions>> = BTreeMap::new();
         for (number, one) in self.measured.iter().enumerate() {

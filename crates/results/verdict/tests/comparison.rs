@@ -48,6 +48,7 @@ fn measurement(label: &str, metrics: Vec<Metric>) -> Measurement {
         identity: text(),
         parameters: text(),
         machine: text(),
+        size: None,
     };
     let boots = (0..40)
         .map(|seed| Boot { seed, took: Duration::from_secs(2), conditions: None, run: None })

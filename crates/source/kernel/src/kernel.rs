@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kconfig::Config;
+use serde::{Deserialize, Serialize};
 
 use crate::arch::Arch;
 use crate::decompress::decompress;
@@ -39,6 +40,15 @@ pub struct Kernel {
     pub lease: Option<Arc<Lease>>,
 }
 
+/// How large a Kernel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// Bytes of its image, compressed as it is.
+    pub image: u64,
+    /// Its modules, if they are known; those that are part of the image do not count.
+    pub modules: Option<u64>,
+}
+
 impl Kernel {
     /// The text that names this very kernel also later, when `latest` and `HEAD` mean others: a build by its
     /// identity, a package by its release, an image by its absolute path.
@@ -52,6 +62,12 @@ impl Kernel {
                 std::path::absolute(&self.image).unwrap_or_else(|_| self.image.clone()).display().to_string()
             }
         }
+    }
+
+    /// How large it is; nothing if its image is gone.
+    pub fn size(&self) -> Option<Size> {
+        let image = self.image.metadata().ok()?.len();
+        Some(Size { image, modules: self.modules.count() })
     }
 
     /// SHA-256 over image, modules, configuration and parameters: what is equal here behaves equally.

@@ -69,6 +69,11 @@ impl Modules {
         Self { tree: Some(Tree { root, index }) }
     }
 
+    /// How many can be loaded; nothing where only the image is known.
+    pub(crate) fn count(&self) -> Option<u64> {
+        self.tree.as_ref().map(|tree| tree.index.entries.values().map(|_| 1).sum())
+    }
+
     /// How the kernel has a module, by its name or a plain alias such as `crypto-crc32c`.
     pub fn presence(&self, name: &str) -> Presence {
         let Some(tree) = &self.tree else { return Presence::Unknown };

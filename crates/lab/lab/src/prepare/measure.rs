@@ -185,6 +185,7 @@ fn subject(side: &Side, kernel: &Kernel, spec: &Spec) -> Subject {
         identity: kernel.identity(&parameters),
         parameters,
         machine: exactly(spec),
+        size: kernel.size(),
     }
 }
 

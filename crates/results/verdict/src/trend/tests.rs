@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::statistics::Random;
 
-fn measured(release: &str, kind: Kind, boots: &[f64]) -> Measurement {
+pub(super) fn measured(release: &str, kind: Kind, boots: &[f64]) -> Measurement {
     let value = |(boot, &median): (usize, &f64)| Value {
         boot: u32::try_from(boot).expect("few"),
         min: median,
