@@ -32,6 +32,8 @@ pub(crate) fn trend(args: &TrendVerb, color: bool) -> Result<u8> {
     standard_output(|out| {
         if args.json {
             report::trend::json(&trends, out)
+        } else if args.steps {
+            report::trend::steps(&trends, width(), color, out)
         } else {
             report::trend::text(&trends, width(), color, out)
         }

@@ -18,6 +18,9 @@ pub(crate) struct TrendVerb {
     /// First measure the kernels of kiln kernels that match KERNELS and have not been measured
     #[arg(long, requires = "kernels")]
     pub(crate) measure: bool,
+    /// Print only the kernels with which a metric steps, and the steps
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) steps: bool,
     /// Where the folders with figures are [default: $XDG_STATE_HOME/kiln/measurements]
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,

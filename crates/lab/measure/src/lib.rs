@@ -6,7 +6,7 @@
 //! * [`count`](mod@count): counts instructions on several boots of several Kernels; `exact` on one; `context`: what all boots have
 //!   in common; `table`: the symbols of a Kernel
 //! * [`time`](mod@time): times them on one boot after the other
-//! * `take`: what one machine says; `figures`: from samples to figures; `gathered`: from all boots to a measurement;
+//! * `take`: what one machine says; [`samples`]: what single repetitions cost; `figures`: from those to figures; `gathered`: from all boots to a measurement;
 //!   [`quantile`]: medians and other quantiles
 //! * [`profile`]: what exactly was executed, function by function; `watched` asks for it; [`code`]: whether the functions
 //!   of two Kernels are the same
@@ -25,6 +25,7 @@ pub mod measurement;
 mod procedure;
 pub mod profile;
 pub mod quantile;
+pub mod samples;
 mod table;
 mod take;
 pub mod time;
@@ -36,8 +37,9 @@ pub use error::Failure;
 pub use event::Progress;
 pub use job::Job;
 pub use measurement::{
-    BOOT, Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, OwnUnit, Ran, Subject, Unit, Value,
+    BOOT, Boot, Detail, Function, Kind, Measurement, Metric, NotMeasured, OwnUnit, Ran, Subject, Unit,
 };
 pub use procedure::procedure;
 pub use profile::Profiling;
+pub use samples::{BootSamples, Value};
 pub use time::time;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Code;
+use crate::{BootSamples, Code, Value};
 
 /// The metric of the time to user space.
 pub const BOOT: &str = "boot/user-space";
@@ -81,14 +81,15 @@ impl Measurement {
             let Some(metric) = self.metrics.iter_mut().find(|metric| metric.name == new.name) else {
                 continue;
             };
+            let number = |boot: u32| boot.saturating_add(before);
             let values = new.values.into_iter();
-            metric
-                .values
-                .extend(values.map(|value| Value { boot: value.boot.saturating_add(before), ..value }));
+            metric.values.extend(values.map(|value| Value { boot: number(value.boot), ..value }));
+            let samples = new.samples.into_iter();
+            metric.samples.extend(samples.map(|of| BootSamples { boot: number(of.boot), ..of }));
             // What worked in some boots only says nothing.
             if new.not_measured.is_some() {
                 metric.not_measured = new.not_measured;
-                metric.values.clear();
+                metric.forget();
             }
         }
         for (name, code) in later.code {
@@ -97,6 +98,15 @@ impl Measurement {
         let is_new = |note: &String| !self.notes.contains(note);
         let notes: Vec<String> = later.notes.into_iter().filter(is_new).collect();
         self.notes.extend(notes);
+    }
+
+    /// The same with the statistics that are made of samples today.
+    #[must_use]
+    pub fn derived(mut self) -> Self {
+        for metric in self.metrics.iter_mut().filter(|metric| !metric.samples.is_empty()) {
+            metric.values = metric.samples.iter().filter_map(BootSamples::value).collect();
+        }
+        self
     }
 
     /// The same without who called whom.
@@ -180,10 +190,29 @@ pub struct Metric {
     pub unit: Unit,
     /// One for each boot in which it was measured.
     pub values: Vec<Value>,
+    /// What those are made of, a boot after the other; earlier versions kept none, and what is counted beside has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<BootSamples>,
     /// Why there are none.
     pub not_measured: Option<NotMeasured>,
     /// What exactly was executed, where a plugin watched.
     pub detail: Option<Detail>,
+}
+
+impl Metric {
+    /// Adds what a boot says.
+    pub fn add(&mut self, samples: BootSamples) {
+        if let Some(value) = samples.value() {
+            self.values.push(value);
+            self.samples.push(samples);
+        }
+    }
+
+    /// Forgets what all boots said.
+    pub(crate) fn forget(&mut self) {
+        self.values.clear();
+        self.samples.clear();
+    }
 }
 
 /// Units.
@@ -227,23 +256,6 @@ impl Unit {
             Self::Own(own) => own.is_timed,
         }
     }
-}
-
-/// What one boot says: its repetitions without those that were left out.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Value {
-    /// The boot, from 0.
-    pub boot: u32,
-    /// The smallest.
-    pub min: f64,
-    /// The median.
-    pub median: f64,
-    /// The largest.
-    pub max: f64,
-    /// How many there were.
-    pub repetitions: u32,
-    /// How many were left out, since the timer interrupt came in them.
-    pub left_out: u32,
 }
 
 /// Why an operation has no figures.

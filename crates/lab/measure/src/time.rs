@@ -9,7 +9,8 @@ use protocol::measure::{Clock, Order};
 
 use crate::event::Progress;
 use crate::exact::measuring;
-use crate::figures::{empty, value};
+use crate::figures::empty;
+use crate::samples::BootSamples;
 use crate::take::Take;
 use crate::{Boot, Candidate, Failure, Kind, Measurement, Unit, procedure};
 use machine::TimeoutScale;
@@ -90,7 +91,7 @@ impl One<'_> {
         for (&job, result) in todo.iter().zip(&take.jobs) {
             let metric = &mut measured.metrics[job];
             match result {
-                Some(Ok(samples)) => metric.values.extend(value(boot, samples)),
+                Some(Ok(samples)) => metric.add(BootSamples::new(boot, samples)),
                 Some(Err(why)) => metric.not_measured = Some(why.clone()),
                 None => {}
             }

@@ -174,6 +174,7 @@ mod tests {
                 about: String::new(),
                 unit: Unit::Instructions,
                 values: vec![value; 3],
+                samples: Vec::new(),
                 not_measured: None,
                 detail: None,
             }],

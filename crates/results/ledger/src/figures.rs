@@ -162,7 +162,7 @@ pub fn measurements(root: &Path) -> Vec<Measurement> {
 
 /// Those of one folder, in their order.
 fn measurements_in(folder: &Path) -> Vec<Measurement> {
-    let document = |name: &str| Figures::at(folder.to_owned()).read::<Measurement>(name).ok();
+    let document = |name: &str| derived(Figures::at(folder.to_owned()).read(name)).ok();
     if let Some(only) = document(MEASUREMENT) {
         return vec![only];
     }
@@ -185,10 +185,10 @@ pub fn side(number: usize) -> String {
 pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
     let path = Path::new(text);
     if path.is_file() {
-        return read(path);
+        return derived(read(path));
     }
     if path.is_dir() {
-        return Figures::at(path.to_owned()).read(MEASUREMENT);
+        return derived(Figures::at(path.to_owned()).read(MEASUREMENT));
     }
     let mut all = folders(root);
     all.retain(|path| path.join(format!("{MEASUREMENT}.json")).is_file());
@@ -200,7 +200,7 @@ pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
     }
     match (all.last(), all.len()) {
         (Some(newest), 1..) if text == LAST || all.len() == 1 => {
-            Figures::at(newest.clone()).read(MEASUREMENT)
+            derived(Figures::at(newest.clone()).read(MEASUREMENT))
         }
         (Some(_), count) => {
             Err(PastError::Wanted(format!("{text:?} names {count} measurements: give more of the name")))
@@ -209,16 +209,33 @@ pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
     }
 }
 
+/// The statistics of a document may be those of an earlier version.
+fn derived(read: Result<Measurement, PastError>) -> Result<Measurement, PastError> {
+    read.map(Measurement::derived)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::{Kind, Subject};
+    use measure::{Kind, Metric, Subject, Unit, Value};
 
     fn some(release: &str) -> Measurement {
         let subject = Subject { release: release.to_string(), ..Subject::default() };
         let (boots, metrics, notes) = (Vec::new(), Vec::new(), Vec::new());
         let (procedure, code) = (String::new(), std::collections::BTreeMap::new());
         Measurement { subject, kind: Kind::Exact, procedure, boots, metrics, code, notes }
+    }
+
+    fn metric(name: &str, cost: f64) -> Metric {
+        Metric {
+            name: name.to_string(),
+            about: String::new(),
+            unit: Unit::Instructions,
+            values: vec![Value { boot: 0, min: cost, median: cost, max: cost, repetitions: 1, left_out: 0 }],
+            samples: Vec::new(),
+            not_measured: None,
+            detail: None,
+        }
     }
 
     #[test]
@@ -236,6 +253,20 @@ mod tests {
         let folder = root.path().join("2026-01-01T00-00-00Z-1");
         assert_eq!(found(folder.to_str().unwrap()).unwrap(), "old");
         assert_eq!(found(folder.join("measurement.json").to_str().unwrap()).unwrap(), "old");
+    }
+
+    #[test]
+    fn statistics_are_derived_from_samples_when_they_are_read() {
+        let root = tempfile::tempdir().unwrap();
+        let mut one = some("a");
+        let samples = measure::BootSamples { boot: 0, costs: vec![10.0, 12.0, 90.0], ticked: Vec::new() };
+        one.metrics = ["kept", "older"].map(|name| metric(name, 77.0)).to_vec();
+        one.metrics[0].samples = vec![samples];
+        Figures::at(root.path().join("1")).keep(MEASUREMENT, &one).unwrap();
+        let medians =
+            |one: &Measurement| one.metrics.iter().map(|it| it.values[0].median).collect::<Vec<_>>();
+        assert_eq!(medians(&measurement(root.path(), "last").unwrap()), [12.0, 77.0]);
+        assert_eq!(medians(&measurements(root.path())[0]), [12.0, 77.0]);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What `kiln trend` prints.
 //!
-//! * [`text()`]: tables for people; [`json`]: for programs
+//! * [`text()`]: tables for people; [`steps()`]: what steps with which kernel; [`json`]: for programs
 //! * [`html`] and [`svg`]: charts
 
 mod chart;
 mod page;
+mod steps;
 mod text;
 
 use std::io::{self, Write};
@@ -17,6 +18,7 @@ use crate::safe::safe_line;
 
 pub use chart::svg;
 pub use page::html;
+pub use steps::steps;
 pub use text::text;
 
 /// Functions of a step that are named.

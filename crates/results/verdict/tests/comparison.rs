@@ -32,6 +32,7 @@ fn repeated(name: &str, medians: &[f64], (less, more): (f64, f64)) -> Metric {
         about: format!("what {name} is"),
         unit: Unit::Instructions,
         values: medians.iter().enumerate().map(value).collect(),
+        samples: Vec::new(),
         not_measured: None,
         detail: None,
     }

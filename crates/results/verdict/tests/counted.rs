@@ -68,6 +68,7 @@ fn measurement(world: World, random: &mut Random, boots: usize) -> Measurement {
         about: String::new(),
         unit: Unit::Instructions,
         values: all.iter().enumerate().map(|(boot, costs)| value(boot, costs[index])).collect(),
+        samples: Vec::new(),
         not_measured: None,
         detail: None,
     };

@@ -64,6 +64,7 @@ impl World {
                 is_timed: matches!(figure, Figure::Noisy(_)),
             }),
             values: Vec::new(),
+            samples: Vec::new(),
             not_measured: None,
             detail: None,
         };

@@ -226,6 +226,7 @@ impl World {
             about: String::new(),
             unit: Unit::Instructions,
             values: (0..boots).map(value).collect(),
+            samples: Vec::new(),
             not_measured: None,
             detail: None,
         };

@@ -7,8 +7,7 @@ use host::Conditions;
 use judge::Outcome;
 use lab::experiment::choice::unit_of;
 use ledger::ExperimentResult;
-use measure::quantile::median;
-use measure::{Boot, Kind, Measurement, Metric, NotMeasured, Ran, Subject, Unit, Value};
+use measure::{Boot, BootSamples, Kind, Measurement, Metric, NotMeasured, Ran, Subject, Unit};
 use script::Metadata;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +59,7 @@ impl Sample {
         }
         let boot = u32::try_from(measured.boots.len()).unwrap_or(u32::MAX);
         for (metric, values) in measured.metrics.iter_mut().zip(&values) {
-            metric.values.extend(value(boot, values));
+            metric.add(BootSamples { boot, costs: values.clone(), ticked: Vec::new() });
         }
         measured.boots.push(Boot { seed, took, conditions: Some(conditions), run: Some(ran) });
     }
@@ -73,6 +72,7 @@ pub(super) fn nothing(subject: &Subject, about: &Metadata) -> Measurement {
         about: about.question.clone(),
         unit: Unit::Own(unit_of(metric)),
         values: Vec::new(),
+        samples: Vec::new(),
         not_measured: None,
         detail: None,
     });
@@ -85,18 +85,6 @@ pub(super) fn nothing(subject: &Subject, about: &Metadata) -> Measurement {
         code: BTreeMap::new(),
         notes: Vec::new(),
     }
-}
-
-/// One sample: a run that records several values has their median.
-fn value(boot: u32, values: &[f64]) -> Option<Value> {
-    Some(Value {
-        boot,
-        min: values.iter().copied().min_by(f64::total_cmp)?,
-        median: median(values)?,
-        max: values.iter().copied().max_by(f64::total_cmp)?,
-        repetitions: u32::try_from(values.len()).unwrap_or(u32::MAX),
-        left_out: 0,
-    })
 }
 
 /// Says of metrics without figures why there are none.

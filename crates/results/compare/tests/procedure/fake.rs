@@ -206,6 +206,7 @@ fn nothing(candidate: &Candidate<'_>, kind: Kind, procedure: &str) -> Measuremen
         about: String::new(),
         unit: if kind == Kind::Exact { Unit::Instructions } else { Unit::Nanoseconds },
         values: Vec::new(),
+        samples: Vec::new(),
         not_measured: None,
         detail: None,
     });

@@ -353,6 +353,7 @@ fn metric(name: &str, values: &[(f64, f64, f64)], unit: Unit) -> Metric {
         about: format!("What {name} does, once"),
         unit,
         values: (0..).zip(values).map(value).collect(),
+        samples: Vec::new(),
         not_measured: None,
         detail: None,
     }

@@ -22,6 +22,7 @@ fn measured(release: &str, kind: Kind, cost: f64) -> Measurement {
             about: "wait for <events> \u{202e}".to_owned(),
             unit: if kind == Kind::Timed { Unit::Nanoseconds } else { Unit::Instructions },
             values: vec![value; 3],
+            samples: Vec::new(),
             not_measured: None,
             detail: Some(Detail { kernel: cost as u64, functions, ..Detail::default() }),
         }],
@@ -74,6 +75,25 @@ fn a_narrow_terminal_goes_without_the_functions() {
     assert!(text(&counted(), None).contains("ep_poll"));
 }
 
+fn steps(trends: &[Trend], width: Option<usize>) -> String {
+    let mut out = Vec::new();
+    report::trend::steps(trends, width, false, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn steps_of_all_metrics_stand_with_their_kernels() {
+    let wait = counted().remove(0);
+    let mut small = wait.clone();
+    small.metric = "pipe/small".to_owned();
+    for step in small.series.iter_mut().flat_map(|series| &mut series.steps) {
+        step.percent = step.percent.map(|percent| percent / 2.0);
+    }
+    insta::assert_snapshot!(steps(&[small, wait], Some(100)));
+    assert!(!steps(&counted(), Some(70)).contains("ep_poll"));
+    assert_eq!(steps(&[], None), "0 steps in 0 metrics of up to 0 kernels\n");
+}
+
 #[test]
 fn charts_have_each_kernel_and_certain_steps_only() {
     let image = image(&counted());
@@ -93,7 +113,7 @@ fn nothing_hostile_leaves_a_report() {
     let mut json = Vec::new();
     report::trend::json(&counted(), &mut json).unwrap();
     let json = String::from_utf8(json).unwrap();
-    for text in [text(&counted(), None), page(&counted()), image(&counted()), json] {
+    for text in [text(&counted(), None), steps(&counted(), None), page(&counted()), image(&counted()), json] {
         assert!(!text.contains(['\u{1b}', '\u{202e}']));
     }
     assert!(image(&[]).starts_with("<svg"));

@@ -27,6 +27,7 @@ pub(super) fn measured(release: &str, kind: Kind, boots: &[f64]) -> Measurement 
             about: "wait".to_owned(),
             unit,
             values: boots.iter().enumerate().map(value).collect(),
+            samples: Vec::new(),
             not_measured: None,
             detail: None,
         }],
