@@ -1,4 +1,4 @@
-//! What questions about 100,000 Runs take, beside SQLite that only counts them.
+//! What questions about 100,000 Runs take, beside SQLite that only counts them, and what it costs to have the Runs.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -44,6 +44,33 @@ pub(crate) fn measure(locator: &str, rounds: usize) -> Result<(String, Vec<Promi
     Ok((table(&racers), promises))
 }
 
+/// Kernel parameters that change nothing: with each of them a kernel has a session of its own.
+const PARAMETERS: [&str; 6] = ["", "nokaslr", "nosmt", "nopti", "norandmaps", "noirqdebug"];
+
+/// What the sessions of a matrix take, beside the same one by one, and what it costs to take one in.
+pub(crate) fn sessions(locator: &str, rounds: usize) -> Result<(String, Vec<Promise>)> {
+    let (alone, matrix) = (Place { state: tempfile::tempdir()? }, Place { state: tempfile::tempdir()? });
+    let all: Vec<&str> = [locator, "--params"].into_iter().chain(PARAMETERS).collect();
+    let mut racers = [
+        Racer::new("kiln run: six smoke sessions one by one", || {
+            PARAMETERS.iter().try_for_each(|set| alone.kiln("run", &[locator, "--append", set]))
+        })
+        .after(|| alone.empty()),
+        Racer::new("kiln matrix, the same sessions", || matrix.kiln("matrix", &all)).after(|| matrix.empty()),
+        Racer::new("kiln results, which takes them in", || matrix.kiln("results", &[]))
+            .after(|| Ok(std::fs::remove_file(matrix.database())?)),
+        Racer::new("kiln results, which knows them", || matrix.kiln("results", &[])),
+    ];
+    race(&mut racers, rounds)?;
+    let [one_by_one, together, new, known] = &racers;
+    let recording = (new.best() - known.best()) / one_by_one.best();
+    let promises = vec![
+        Promise::ratio(together, one_by_one, Some(1.1)),
+        Promise::plain("taking sessions into the ledger / the sessions", recording, Some(0.02)),
+    ];
+    Ok((table(&racers), promises))
+}
+
 /// A kernel of the generator.
 fn kernel(number: usize) -> String {
     format!("deb:6.1.0-{number}-amd64")
@@ -70,6 +97,12 @@ impl Place {
         let is_well = matches!(output.status.code(), Some(0 | 1)) && !output.stdout.is_empty();
         ensure!(is_well, "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
+    }
+
+    /// Forgets all sessions.
+    fn empty(&self) -> Result<()> {
+        std::fs::remove_dir_all(self.state.path())?;
+        Ok(std::fs::create_dir(self.state.path())?)
     }
 
     fn database(&self) -> PathBuf {

@@ -74,6 +74,9 @@ const COMPARING: &str = "comparing";
 /// Asks for nothing but the figures of the ledger.
 const LEDGER: &str = "ledger";
 
+/// Rounds of many sessions.
+const SESSIONS: usize = 2;
+
 /// Asks for nothing but the figures of mails.
 const MAILS: &str = "mails";
 
@@ -154,9 +157,10 @@ fn reading(rounds: usize) -> Result<bool> {
     Ok(print(&mails::measure(rounds)?))
 }
 
-/// What questions about earlier Runs take.
+/// What sessions of a matrix and questions about earlier Runs take.
 fn asking(kiln: &Kiln, rounds: usize) -> Result<bool> {
-    Ok(print(&ledger::measure(kiln.locator(), rounds)?))
+    let answered = print(&ledger::measure(kiln.locator(), rounds)?);
+    Ok(answered & print(&ledger::sessions(kiln.locator(), SESSIONS)?))
 }
 
 /// What clones take in memory.
