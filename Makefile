@@ -9,7 +9,7 @@ USER_HOME := $(if $(SUDO_USER),$(shell getent passwd '$(SUDO_USER)' | cut -d: -f
 export PATH := $(PATH):$(USER_HOME)/.cargo/bin
 export RUSTUP_HOME ?= $(USER_HOME)/.rustup
 
-.PHONY: help try check bench proof fuzz configurations experiments build install clean
+.PHONY: help try check bench proof fuzz configurations experiments debian-6.1 build install clean
 
 help:
 	@echo 'make try      set up, build, boot a stock kernel, run the smoke suite, print the verdict'
@@ -22,6 +22,8 @@ help:
 	@echo '              build what kiln build recommends from two sources and plant faults in it, for nights'
 	@echo 'make experiments'
 	@echo '              every experiment in full, on two kernels'
+	@echo 'make debian-6.1'
+	@echo '              test and measure each 6.1 kernel of Debian, and write docs/debian-6.1.md'
 	@echo 'make install  kiln, its manual pages and completions under PREFIX ($(PREFIX))'
 
 try:
@@ -54,6 +56,9 @@ experiments: build
 	$(KILN) exp | while read -r name rest; do \
 		$(KILN) exp run "experiments/$$name" --kernel deb:6.1.0-56-amd64 --kernel deb:6.12.117+deb12-amd64 </dev/null || exit 1; \
 	done
+
+debian-6.1: build
+	scripts/debian-6.1
 
 build:
 	cargo build --release --locked --package kiln
