@@ -39,7 +39,7 @@ pub(super) fn make(
         sessions: sessions.to_owned(),
         bisections: ledger::bisections_root(),
     };
-    let mut failed = 0;
+    let mut searched = Searched { is_interrupted: false, failed: 0 };
     for (id, about, request) in problems.iter().flat_map(|problem| requests(problem, made, sessions)) {
         if !interrupt.load(Ordering::Relaxed) {
             complain(&format!("{id}: searching for {about}"));
@@ -47,20 +47,20 @@ pub(super) fn make(
                 Ok(found) => complain(&format!("{id}: {found}")),
                 Err(error) if error.downcast_ref().is_some_and(bisect::Error::is_interrupt) => {}
                 Err(error) => {
-                    failed += 1;
+                    searched.failed += 1;
                     complain(&format!("{id}: {error:#}"));
                 }
             }
         }
         if interrupt.load(Ordering::Relaxed) {
-            let is_interrupted = user.load(Ordering::Relaxed);
-            if !is_interrupted {
+            searched.is_interrupted = user.load(Ordering::Relaxed);
+            if !searched.is_interrupted {
                 complain("the time of --budget is over: the next call goes on with what is left");
             }
-            return Ok(Searched { is_interrupted, failed });
+            break;
         }
     }
-    Ok(Searched { is_interrupted: false, failed })
+    Ok(searched)
 }
 
 /// The searches of a problem: its id, what is searched for, and what is asked.
