@@ -31,11 +31,13 @@ impl Terminal {
 
     /// kiln with these arguments on a terminal of this size.
     pub(crate) fn with_kiln(place: &Place, arguments: &[&str], rows: u16, columns: u16) -> Self {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("the host has terminals");
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("the host has terminals");
         grantpt(&master).expect("ours");
         unlockpt(&master).expect("ours");
         let name = ptsname(&master, Vec::new()).expect("it has a name");
-        let slave = rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("ours");
+        let slave = rustix::fs::open(&*name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
+            .expect("ours");
         tcsetwinsize(&slave, size(rows, columns)).expect("a terminal");
         let stream = || Stdio::from(slave.try_clone().expect("a descriptor is left"));
         let mark = place.path().display().to_string();
