@@ -78,17 +78,10 @@ fn filled(
         Progress::Working(text) => line.show(&text),
         Progress::Known(text) | Progress::Note(text) => line.note(&text),
     };
-    if let Some(Cluster::Slurm) = on {
-        return fill_on_slurm(requests, place, &mut emit);
+    match on {
+        Some(Cluster::Slurm) => fill_on_slurm(requests, place, &mut emit),
+        None => fill(requests, place, &mut emit),
     }
-    let mut all = Filled { grids: Vec::new(), failed: 0, incomplete: 0 };
-    for request in requests {
-        let filled = fill(request, place, &mut emit)?;
-        all.grids.extend(filled.grids);
-        all.failed += filled.failed;
-        all.incomplete += filled.incomplete;
-    }
-    Ok(all)
 }
 
 /// 1 if a case fails anywhere, 3 if something is uncertain or missing.

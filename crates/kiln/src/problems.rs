@@ -48,8 +48,7 @@ fn bisect_and_list(
 ) -> Result<u8> {
     let made = made(&ledger::bisections_root());
     let all = with_standing(problems, &made);
-    let wanted: Vec<&Problem> =
-        all.iter().filter(|(_, standing)| args.wants(standing.state)).map(|(problem, _)| problem).collect();
+    let wanted: Vec<_> = all.iter().filter(|(_, standing)| args.wants(standing.state)).collect();
     let searched = searches::make(&wanted, &made, root, args.budget, color)?;
     ledger.refresh()?;
     list(args, root, ledger.problems()?, color)?;

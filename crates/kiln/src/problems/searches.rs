@@ -9,6 +9,7 @@ use bisect::problem::{Made, pending};
 use bisect::{BisectRequest, Bisection, Conclusion, Environment};
 use lab::HostBackend;
 use ledger::Problem;
+use verdict::problem::Standing;
 
 use super::request;
 use crate::bisect::{Kept, search};
@@ -25,7 +26,7 @@ pub(super) struct Searched {
 
 /// Makes the searches that would tell more of these problems, in the time of `budget`; `sessions` is the folder with their Runs.
 pub(super) fn make(
-    problems: &[&Problem],
+    problems: &[&(Problem, Standing)],
     made: &[Made],
     sessions: &Path,
     budget: Option<Duration>,
@@ -65,12 +66,12 @@ pub(super) fn make(
 
 /// The searches of a problem: its id, what is searched for, and what is asked.
 fn requests<'a>(
-    problem: &'a Problem,
+    (problem, standing): &'a (Problem, Standing),
     made: &[Made],
     sessions: &Path,
 ) -> impl Iterator<Item = (&'a str, String, BisectRequest)> {
     let ran = request(sessions, problem);
-    pending(problem, made).into_iter().filter_map(move |search| {
+    pending(problem, standing, made).into_iter().filter_map(move |search| {
         let (ran, case) = ran.as_ref()?;
         Some((problem.id.as_str(), search.about(), search.request(ran, case)?))
     })

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{BootSamples, Code, Value};
 
@@ -31,6 +31,7 @@ pub struct Measurement {
     /// The boots: what differs between them is what the kernel itself draws at random.
     pub boots: Vec<Boot>,
     /// In the order of the suite.
+    #[serde(deserialize_with = "derived")]
     pub metrics: Vec<Metric>,
     /// The code of the functions that were executed, by their names, where a plugin watched.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -58,6 +59,15 @@ impl Measurement {
     pub fn narrow(&mut self, wanted: impl Fn(&str) -> bool) {
         self.metrics.retain(|metric| metric.name == BOOT || wanted(operation(&metric.name)));
     }
+}
+
+/// Metrics with the statistics that are made of samples today: those of a document may be of an earlier version.
+fn derived<'de, D: Deserializer<'de>>(document: D) -> Result<Vec<Metric>, D::Error> {
+    let mut metrics = Vec::<Metric>::deserialize(document)?;
+    for metric in metrics.iter_mut().filter(|metric| !metric.samples.is_empty()) {
+        metric.values = metric.samples.iter().filter_map(BootSamples::value).collect();
+    }
+    Ok(metrics)
 }
 
 /// The operation of a metric, which may be something that is counted in it.
@@ -98,15 +108,6 @@ impl Measurement {
         let is_new = |note: &String| !self.notes.contains(note);
         let notes: Vec<String> = later.notes.into_iter().filter(is_new).collect();
         self.notes.extend(notes);
-    }
-
-    /// The same with the statistics that are made of samples today.
-    #[must_use]
-    pub fn derived(mut self) -> Self {
-        for metric in self.metrics.iter_mut().filter(|metric| !metric.samples.is_empty()) {
-            metric.values = metric.samples.iter().filter_map(BootSamples::value).collect();
-        }
-        self
     }
 
     /// The same without who called whom.

@@ -69,8 +69,8 @@ pub fn standing(problem: &Problem, made: &[Made]) -> Standing {
 
 /// The searches that would tell more of a problem and were not made: first those for what brought it.
 #[must_use]
-pub fn pending(problem: &Problem, made: &[Made]) -> Vec<Search> {
-    let series = Standing::of(problem).series;
+pub fn pending(problem: &Problem, standing: &Standing, made: &[Made]) -> Vec<Search> {
+    let series = &standing.series;
     let culprits = series.iter().filter_map(|of| Search::for_culprit(problem, of));
     let fixes = series.iter().filter_map(|of| Search::for_fix(problem, of));
     culprits.chain(fixes).filter(|search| search.found(problem, made).is_none()).collect()

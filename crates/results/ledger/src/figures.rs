@@ -162,7 +162,7 @@ pub fn measurements(root: &Path) -> Vec<Measurement> {
 
 /// Those of one folder, in their order.
 fn measurements_in(folder: &Path) -> Vec<Measurement> {
-    let document = |name: &str| derived(Figures::at(folder.to_owned()).read(name)).ok();
+    let document = |name: &str| Figures::at(folder.to_owned()).read::<Measurement>(name).ok();
     if let Some(only) = document(MEASUREMENT) {
         return vec![only];
     }
@@ -185,10 +185,10 @@ pub fn side(number: usize) -> String {
 pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
     let path = Path::new(text);
     if path.is_file() {
-        return derived(read(path));
+        return read(path);
     }
     if path.is_dir() {
-        return derived(Figures::at(path.to_owned()).read(MEASUREMENT));
+        return Figures::at(path.to_owned()).read(MEASUREMENT);
     }
     let mut all = folders(root);
     all.retain(|path| path.join(format!("{MEASUREMENT}.json")).is_file());
@@ -200,18 +200,13 @@ pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
     }
     match (all.last(), all.len()) {
         (Some(newest), 1..) if text == LAST || all.len() == 1 => {
-            derived(Figures::at(newest.clone()).read(MEASUREMENT))
+            Figures::at(newest.clone()).read(MEASUREMENT)
         }
         (Some(_), count) => {
             Err(PastError::Wanted(format!("{text:?} names {count} measurements: give more of the name")))
         }
         _ => Err(PastError::Wanted(format!("no measurement {text:?} in {}", root.display()))),
     }
-}
-
-/// The statistics of a document may be those of an earlier version.
-fn derived(read: Result<Measurement, PastError>) -> Result<Measurement, PastError> {
-    read.map(Measurement::derived)
 }
 
 #[cfg(test)]

@@ -35,6 +35,15 @@ pub enum Progress {
     Note(String),
 }
 
+impl Progress {
+    /// How a session ended; `about` says which.
+    #[must_use]
+    pub fn ended(about: &str, runs: &[Run]) -> Self {
+        let well = runs.iter().filter(|run| run.outcome.is_well()).count();
+        Self::Known(format!("{about}: {well} of {} well", runs.len()))
+    }
+}
+
 impl From<News<'_>> for Progress {
     fn from(news: News<'_>) -> Self {
         match news {

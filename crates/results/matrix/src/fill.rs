@@ -21,24 +21,23 @@ pub struct Filled {
     pub incomplete: usize,
 }
 
-/// Runs the sessions of a matrix that the ledger has not: with the same kernel, parameters, machine and content. A session that cannot be
+/// Runs the sessions of matrices that the ledger has not: with the same kernel, parameters, machine and content. A session that cannot be
 /// run is a note, so that the others are.
 ///
 /// # Errors
 ///
-/// When no session can be run, when nothing can be kept, and when the user wants to stop.
+/// When no session of a matrix can be run, when nothing can be kept, and when the user wants to stop.
 pub fn fill(
-    request: &MatrixRequest,
+    requests: &[MatrixRequest],
     place: Place<'_>,
     emit: &mut dyn FnMut(Progress),
 ) -> Result<Filled, Error> {
-    let mut survey = Survey::new(request, place, emit)?;
     let mut here = Here { place, hold: Hold::new(place.sessions)?, incomplete: 0 };
-    survey.run(&mut here, emit)?;
-    Ok(Filled { failed: survey.failed, incomplete: here.incomplete, grids: survey.grids()? })
+    let surveys = surveyed(requests, place, &mut here, emit)?;
+    filled(surveys, Carried { failed: 0, incomplete: here.incomplete })
 }
 
-/// The same of several matrices, with all missing sessions as one array of jobs of Slurm's.
+/// The same with all missing sessions as one array of jobs of Slurm's.
 ///
 /// # Errors
 ///
@@ -49,13 +48,27 @@ pub fn fill_on_slurm(
     emit: &mut dyn FnMut(Progress),
 ) -> Result<Filled, Error> {
     let mut later = Later { durations: Durations::load(place.sessions), wanted: Vec::new() };
+    let surveys = surveyed(requests, place, &mut later, emit)?;
+    filled(surveys, slurm::carry_out(later.wanted, place, emit)?)
+}
+
+/// Hands what is missing of each matrix to a runner.
+fn surveyed<'a>(
+    requests: &'a [MatrixRequest],
+    place: Place<'a>,
+    runner: &mut dyn Runner,
+    emit: &mut dyn FnMut(Progress),
+) -> Result<Vec<Survey<'a>>, Error> {
     let mut surveys = Vec::new();
     for request in requests {
         let mut survey = Survey::new(request, place, emit)?;
-        survey.run(&mut later, emit)?;
+        survey.run(runner, emit)?;
         surveys.push(survey);
     }
-    let Carried { failed, incomplete } = slurm::carry_out(later.wanted, place, emit)?;
+    Ok(surveys)
+}
+
+fn filled(surveys: Vec<Survey<'_>>, Carried { failed, incomplete }: Carried) -> Result<Filled, Error> {
     let mut filled = Filled { grids: Vec::new(), failed, incomplete };
     for survey in surveys {
         filled.failed += survey.failed;
@@ -85,8 +98,7 @@ impl Runner for Here<'_> {
         }
         ledger.refresh()?;
         self.incomplete += usize::from(!ledger.has(key, &session.cases)?);
-        let bad = kept.runs.iter().filter(|run| !run.outcome.is_well()).count();
-        emit(Progress::Known(format!("{about}: {} of {} well", kept.runs.len() - bad, kept.runs.len())));
+        emit(Progress::ended(about, &kept.runs));
         Ok(())
     }
 }

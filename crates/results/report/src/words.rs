@@ -48,9 +48,14 @@ pub(crate) fn tally_text(summary: Summary) -> String {
     tally(summary).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")
 }
 
+/// `1 kernel`, `2 kernels`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// `1 case`, `2 cases`.
 pub(crate) fn cases(count: usize) -> String {
-    if count == 1 { "1 case".to_string() } else { format!("{count} cases") }
+    counted(count, "case")
 }
 
 /// Area and rest of a case's name; a program's name has no area.

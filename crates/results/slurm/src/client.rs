@@ -7,7 +7,7 @@ use std::time::Duration;
 use host::Task;
 use host::task::{Failure, Finished};
 
-use crate::error::Error;
+use crate::error::{Error, plain};
 use crate::queue::{FORMAT, Job, jobs};
 use crate::resources::Resources;
 
@@ -123,11 +123,8 @@ fn succeeded(program: &'static str, done: Result<Finished, Failure>) -> Result<F
 
 /// The first lines of what a program complains, without its own name.
 fn complaint(text: &str) -> String {
-    let plain = |line: &str| {
-        let text = line.split_once(": error: ").map_or(line, |(_, text)| text);
-        text.trim().chars().filter(|c| !c.is_control()).take(200).collect::<String>()
-    };
-    let lines: Vec<String> = text.lines().map(plain).filter(|line| !line.is_empty()).take(LINES).collect();
+    let named = |line| plain(str::split_once(line, ": error: ").map_or(line, |(_, text)| text));
+    let lines: Vec<String> = text.lines().map(named).filter(|line| !line.is_empty()).take(LINES).collect();
     if lines.is_empty() { "it gave no reason".to_owned() } else { lines.join("; ") }
 }
 

@@ -62,6 +62,13 @@ fn on_with(names: &[String]) -> String {
     format!(": the jobs go on, and the same command waits for them; scancel --name={names} ends them")
 }
 
+/// What a terminal shows of a line that another program wrote.
+pub(crate) fn plain(line: &str) -> String {
+    /// Characters that are worth a line.
+    const LINE_MAX: usize = 200;
+    line.trim().chars().filter(|c| !c.is_control()).take(LINE_MAX).collect()
+}
+
 impl Error {
     /// Whether the user wants to stop.
     #[must_use]

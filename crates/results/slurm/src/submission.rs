@@ -9,7 +9,7 @@ use lab::event::stamp;
 use lab::request::Version;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::error::{Error, plain};
 use crate::script::{JobRequest, script};
 
 /// Beside the sessions.
@@ -155,7 +155,7 @@ pub(crate) fn answer(folder: &Path, index: u32) -> PathBuf {
 pub(crate) fn last_words(answer: &Path) -> Option<String> {
     let text = host::read_bounded(&answer.with_extension("log"), LOG_MAX).ok()??;
     let line = String::from_utf8_lossy(&text).lines().rfind(|line| !line.trim().is_empty())?.to_owned();
-    Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
+    Some(plain(&line))
 }
 
 /// What is locked while a job is at work.

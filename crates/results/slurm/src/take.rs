@@ -79,10 +79,7 @@ fn learn(name: &str, about: Option<&str>, sessions: &Path, emit: &mut dyn FnMut(
     runs.iter().for_each(|run| durations.learn(run));
     // Without them the next job only asks for another time limit.
     let _ = durations.save();
-    if let Some(about) = about {
-        let well = runs.iter().filter(|run| run.outcome.is_well()).count();
-        emit(Progress::Known(format!("{about}: {well} of {} well", runs.len())));
-    }
+    about.into_iter().for_each(|about| emit(Progress::ended(about, &runs)));
 }
 
 /// Keeps a session that a node could not run: this says nothing about the kernel.

@@ -258,11 +258,7 @@ fn timed_step(change: &ChangePoint, before: &[f64], after: &[f64], unit: &Unit) 
     let interval = differences.rank_interval((1.0 - CONFIDENCE) / 2.0).filter(|_| base != 0.0);
     // A change may be one of the spread alone.
     let is_shift = shift != 0.0 && interval.is_none_or(|(low, high)| low > 0.0 || high < 0.0);
-    let verdict = match (shift > 0.0) == unit.more_is_better() {
-        _ if !is_shift => Verdict::Undecided,
-        true => Verdict::Better,
-        false => Verdict::Worse,
-    };
+    let verdict = if is_shift { of_difference(shift, unit) } else { Verdict::Undecided };
     Some(Step {
         at: change.at,
         verdict,
@@ -274,6 +270,11 @@ fn timed_step(change: &ChangePoint, before: &[f64], after: &[f64], unit: &Unit) 
         ground: None,
         why: None,
     })
+}
+
+/// What a certain difference means.
+fn of_difference(difference: f64, unit: &Unit) -> Verdict {
+    if (difference > 0.0) == unit.more_is_better() { Verdict::Better } else { Verdict::Worse }
 }
 
 #[cfg(test)]

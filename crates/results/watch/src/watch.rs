@@ -179,7 +179,7 @@ impl<'a> Watch<'a> {
         let (mut differences, mut failed, mut incomplete) = (Vec::new(), 0, 0);
         for tests in &self.request.tests {
             let request = MatrixRequest { kernels: vec![now.clone()], ..tests.clone() };
-            let filled = matrix::fill(&request, self.place, emit)?;
+            let filled = matrix::fill(std::slice::from_ref(&request), self.place, emit)?;
             failed += filled.failed;
             incomplete += filled.incomplete;
             let grids = match &then {
@@ -204,7 +204,7 @@ impl<'a> Watch<'a> {
         emit: &mut dyn FnMut(Progress),
     ) -> Result<Option<Vec<matrix::Grid>>, Error> {
         let kernels = [std::slice::from_ref(then), &request.kernels].concat();
-        match matrix::fill(&MatrixRequest { kernels, ..request }, self.place, emit) {
+        match matrix::fill(&[MatrixRequest { kernels, ..request }], self.place, emit) {
             Ok(Filled { grids, failed: 0, .. }) => Ok(Some(grids)),
             Ok(_) => Ok(None),
             Err(error) if error.is_interrupt() => Err(error.into()),

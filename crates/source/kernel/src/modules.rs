@@ -71,7 +71,7 @@ impl Modules {
 
     /// How many can be loaded; nothing where only the image is known.
     pub(crate) fn count(&self) -> Option<u64> {
-        self.tree.as_ref().map(|tree| tree.index.entries.values().map(|_| 1).sum())
+        self.tree.as_ref().and_then(|tree| u64::try_from(tree.index.entries.len()).ok())
     }
 
     /// How the kernel has a module, by its name or a plain alias such as `crypto-crc32c`.

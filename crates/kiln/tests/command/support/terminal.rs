@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use console::printk::{self, Line};
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
@@ -78,15 +79,13 @@ impl Terminal {
         let shown = String::from_utf8_lossy(&self.shown.lock().expect("the reader lives")).into_owned();
         let mut all = String::new();
         let mut rest = shown.as_str();
-        while let Some((before, after)) = rest.split_once('[') {
+        while let Some(at) = rest.find('[') {
+            let (before, bracket) = rest.split_at(at);
             all += before;
-            rest = match kernel_line(after) {
-                Some(next) => next,
-                None => {
-                    all.push('[');
-                    after
-                }
-            };
+            rest = kernel_line(bracket).unwrap_or_else(|| {
+                all.push('[');
+                &bracket[1..]
+            });
         }
         all + rest
     }
@@ -111,14 +110,11 @@ fn size(rows: u16, columns: u16) -> Winsize {
     Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
-/// What follows a line of the kernel, of which this is all behind the first bracket: `    2.197419] tsc: Refined`.
+/// What follows a line of the kernel with which this begins: `[    2.197419] tsc: Refined`.
 fn kernel_line(text: &str) -> Option<&str> {
-    let (time, line) = text.split_once(']')?;
-    let (seconds, micros) = time.trim_start().split_once('.')?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_time = digits(seconds) && digits(micros);
+    let Line { text, .. } = Some(printk::read(text)).filter(|line| line.time.is_some())?;
     // That of kiln's progress has no line feed.
-    is_time.then(|| line.split_once('\r').map_or("", |(_, next)| next.strip_prefix('\n').unwrap_or(next)))
+    Some(text.split_once('\r').map_or("", |(_, next)| next.strip_prefix('\n').unwrap_or(next)))
 }
 
 /// Collects what is shown until the terminal is closed.
@@ -141,6 +137,6 @@ fn a_line_of_the_kernel_is_found_behind_its_bracket() {
         ("6nkiln-case; exit 1] 2.5]", None),
         (" $1 = 2.5 ]; then", None),
     ] {
-        assert_eq!(kernel_line(text), next, "{text:?}");
+        assert_eq!(kernel_line(&format!("[{text}")), next, "{text:?}");
     }
 }

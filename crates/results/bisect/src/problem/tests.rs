@@ -112,7 +112,8 @@ fn a_problem_says_how_to_find_where_it_begins_and_ends() {
 #[test]
 fn a_search_asks_what_its_command_asks() {
     let problem = debian();
-    let [begin, end] = &pending(&problem, &[])[..] else { panic!("both ends are known") };
+    let standing = Standing::of(&problem);
+    let [begin, end] = &pending(&problem, &standing, &[])[..] else { panic!("both ends are known") };
     assert_eq!(begin.about(), "what brought it, from deb:6.1.0-40-amd64 to deb:6.1.0-44-amd64");
     let ran = request(Selection::whole("smoke"));
     let asked = begin.request(&ran, "pipe/full").expect("a case of kiln");
@@ -125,7 +126,11 @@ fn a_search_asks_what_its_command_asks() {
     assert_eq!(asked.question, Question::Program("repro".to_owned()));
     let selftests = Selection::Selftests { place: "net".to_owned(), patterns: Vec::new() };
     assert_eq!(begin.request(&request(selftests), "net"), None);
-    assert_eq!(pending(&problem, &[known]), std::slice::from_ref(end), "what was made is not made again");
+    assert_eq!(
+        pending(&problem, &standing, &[known]),
+        std::slice::from_ref(end),
+        "what was made is not made again"
+    );
 }
 
 #[test]

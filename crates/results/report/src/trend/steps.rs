@@ -12,6 +12,7 @@ use crate::comparison::name;
 use crate::figures::figure;
 use crate::safe::safe_line;
 use crate::style::{DIM, Paint, of_verdict};
+use crate::words::counted;
 
 /// A narrow terminal goes without the functions first, then without the figures.
 const COLUMNS: Columns<5> =
@@ -52,10 +53,6 @@ pub fn steps(trends: &[Trend], width: Option<usize>, colour: bool, mut out: impl
         writeln!(out, "{}", paint.paint(style, &COLUMNS.line(row, &widths)))?;
     }
     out.flush()
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn stepped(trend: &Trend) -> impl Iterator<Item = Stepped<'_>> {

@@ -11,6 +11,7 @@ use crate::comparison::name;
 use crate::figures::{figure, unit};
 use crate::safe::safe_line;
 use crate::style::{BOLD, DIM, Paint, of_verdict};
+use crate::words::counted;
 
 /// A narrow terminal goes without the functions first.
 const COLUMNS: Columns<4> = Columns { head: ["KERNEL", "FIGURE", "STEP", "WHY"], right: &[1], spared: &[3] };
@@ -38,21 +39,20 @@ pub fn text(trends: &[Trend], width: Option<usize>, colour: bool, mut out: impl 
 
 /// What a series is: `cloud, counted, QEMU with TCG, 1 CPU, 1024 MiB: 2 steps in 17 kernels`.
 fn head(series: &Series) -> String {
-    let counted = if series.of.is_exact { "counted" } else { "sampled" };
+    let way = if series.of.is_exact { "counted" } else { "sampled" };
     let certain = series.steps.iter().filter(|step| step.is_certain()).count();
     let steps = match certain {
         0 => "no step".to_owned(),
-        1 => "1 step".to_owned(),
-        count => format!("{count} steps"),
+        count => counted(count, "step"),
     };
-    let kernels = if series.points.len() == 1 { "kernel" } else { "kernels" };
+    let kernels = counted(series.points.len(), "kernel");
     let undecided = match series.steps.len() - certain {
         0 => String::new(),
         count => format!(", {count} undecided"),
     };
-    let parts = [&series.of.flavour, counted, &series.of.machine];
+    let parts = [&series.of.flavour, way, &series.of.machine];
     let known: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).map(safe_line).collect();
-    format!("{}: {steps} in {} {kernels}{undecided}", known.join(", "), series.points.len())
+    format!("{}: {steps} in {kernels}{undecided}", known.join(", "))
 }
 
 fn table(

@@ -6,8 +6,7 @@ use kernel::Size;
 use kernel::version::{self, text::flavour};
 use measure::{Measurement, OwnUnit, Subject, Unit};
 
-use super::{Alike, Point, Series, Step, Trend};
-use crate::comparison::Verdict;
+use super::{Alike, Point, Series, Step, Trend, of_difference};
 
 /// A figure that a kernel's files have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,10 +89,9 @@ impl Fact {
     }
 
     fn step(self, at: usize, before: f64, after: f64) -> Option<Step> {
-        let is_better = (after > before) == self.unit().more_is_better();
         (before != after).then(|| Step {
             at,
-            verdict: if is_better { Verdict::Better } else { Verdict::Worse },
+            verdict: of_difference(after - before, &self.unit()),
             before,
             after,
             percent: (before != 0.0).then(|| (after - before) / before * 100.0),
@@ -116,6 +114,7 @@ mod tests {
     use super::super::tests::measured;
     use super::super::trends;
     use super::*;
+    use crate::comparison::Verdict;
     use measure::Kind;
 
     fn sized(release: &str, image: u64, modules: Option<u64>) -> Measurement {
