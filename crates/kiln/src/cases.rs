@@ -19,9 +19,18 @@ pub(crate) fn cases(args: &Cases) -> Result<u8> {
         MICRO => operations(&args.choice.case)?.into_iter().map(operation).collect(),
         _ => of_suite(&args.choice)?,
     };
-    standard_output(|out| {
-        if args.json { report::cases_json(&infos, out) } else { report::cases_table(&infos, out) }
-    })?;
+    print(&infos, args.json)
+}
+
+/// Lists these cases of kiln's own and gives the exit code.
+pub(crate) fn list(cases: &[&Case], json: bool) -> Result<u8> {
+    print(&cases.iter().map(|case| own(case)).collect::<Vec<_>>(), json)
+}
+
+fn print(infos: &[CaseInfo], json: bool) -> Result<u8> {
+    standard_output(
+        |out| if json { report::cases_json(infos, out) } else { report::cases_table(infos, out) },
+    )?;
     Ok(0)
 }
 

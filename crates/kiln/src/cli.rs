@@ -16,16 +16,20 @@ mod check;
 mod exchange;
 mod exp;
 mod help;
+mod latency;
 mod machine;
 mod mail;
 mod matrix;
 mod measure;
+mod place;
 mod policy;
 mod problems;
+mod race;
 mod results;
 mod run;
 mod series;
 mod store;
+mod stress;
 mod trend;
 mod watch;
 
@@ -35,16 +39,20 @@ pub(crate) use check::{B4Check, Check, Findings, HowToCheck};
 pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
+pub(crate) use latency::Latency;
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
 pub(crate) use matrix::{Cluster, MatrixVerb, OnEach};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
+pub(crate) use place::Place;
 pub(crate) use policy::{IsolationName, Policy};
 pub(crate) use problems::{Problems, ProblemsVerb};
+pub(crate) use race::Race;
 pub(crate) use results::{Results, ShowRun};
 pub(crate) use run::Run;
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
 pub(crate) use store::{StoreArgs, StoreVerb};
+pub(crate) use stress::Stress;
 pub(crate) use trend::TrendVerb;
 pub(crate) use watch::WatchVerb;
 
@@ -105,6 +113,15 @@ pub(crate) enum Verb {
     /// Measure what small operations cost on a kernel
     #[command(after_help = help::MEASURE)]
     Measure(Measure),
+    /// Measure how late the kernel wakes a thread
+    #[command(after_help = help::LATENCY)]
+    Latency(Box<Latency>),
+    /// Load a part of the kernel, and verify what it does under load
+    #[command(after_help = help::STRESS)]
+    Stress(Box<Stress>),
+    /// Make two pieces of kernel code collide that hardly ever do
+    #[command(after_help = help::RACE)]
+    Race(Box<Race>),
     /// Test kernels beside each other: run what is missing, and show where cases differ
     #[command(after_help = help::MATRIX)]
     Matrix(Box<MatrixVerb>),
@@ -190,7 +207,7 @@ pub(crate) struct Kunit {
     #[arg(long, value_enum, default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Format,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
 }
 

@@ -16,7 +16,7 @@ use report::{Human, Json, Junit, Ktap, Live, Plain, Transcript};
 use crate::cli::Format;
 
 /// A listener that has something to say at the end.
-trait Report: Listener + Send {
+pub(crate) trait Report: Listener + Send {
     /// The first thing that could not be written.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
@@ -86,8 +86,14 @@ impl Listeners {
         Self::with(reports, recorder, durations)
     }
 
-    fn with(reports: Vec<Box<dyn Report>>, recorder: Recorder, durations: Durations) -> Self {
+    /// The listeners for these reports.
+    pub(crate) fn with(reports: Vec<Box<dyn Report>>, recorder: Recorder, durations: Durations) -> Self {
         Self { recorder, durations, reports, last_end: None, exit: None, notes: Vec::new() }
+    }
+
+    /// The same with what is worth knowing as soon as the session begins.
+    pub(crate) fn noting(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
     }
 
     /// Where the session is kept.

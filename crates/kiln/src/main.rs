@@ -2,8 +2,9 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`mod@latency`], [`mod@stress`], [`race`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
+//! * [`mod@instruments`]: on this host or in a machine
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept; [`report_file`]: files with reports
 //! * [`shell_words`]: calls of kiln, to be pasted
@@ -25,8 +26,10 @@ mod find;
 mod findings;
 mod import;
 mod input;
+mod instruments;
 mod kernels;
 mod kunit;
+mod latency;
 mod listeners;
 mod mail;
 mod manual;
@@ -35,6 +38,7 @@ mod measure;
 mod old_sessions;
 mod output;
 mod problems;
+mod race;
 mod replay;
 mod report_file;
 mod requests;
@@ -46,6 +50,7 @@ mod shell_words;
 mod signals;
 mod slurm_job;
 mod store;
+mod stress;
 mod terminal;
 mod trend;
 mod units;
@@ -73,6 +78,9 @@ fn main() -> ExitCode {
         Verb::Bisect(args) => bisect::bisect(args, color),
         Verb::Compare(args) => compare::compare(args, color),
         Verb::Measure(args) => measure::measure(args, color),
+        Verb::Latency(args) => latency::latency(args),
+        Verb::Stress(args) => stress::stress(args),
+        Verb::Race(args) => race::race(args),
         Verb::Matrix(args) => matrix::matrix(args, color),
         Verb::Watch(args) => watch::watch(args),
         Verb::Trend(args) => trend::trend(args, color),

@@ -8,7 +8,7 @@ use lab::event::Session;
 use ledger::{Budget, Durations, Recorder};
 
 use crate::cli::Format;
-use crate::listeners::{Listeners, View};
+use crate::listeners::{Listeners, Report, View};
 
 /// Where what happens in a session is shown and kept.
 #[derive(Debug, Clone, Copy)]
@@ -37,9 +37,20 @@ impl<'a> Output<'a> {
 
     /// The recorder of a session, and what the user looks at.
     pub(crate) fn listeners(&self, session: &Session) -> Result<Listeners> {
-        let notes = Budget::Sessions.make_room(&self.root());
-        let recorder = Recorder::create(&self.root(), &session.stamp())?;
+        let (recorder, notes) = self.recorder(session)?;
         Ok(self.watch(session, recorder, notes))
+    }
+
+    /// The recorder of a session that one report alone shows.
+    pub(crate) fn shown_by(&self, session: &Session, report: Box<dyn Report>) -> Result<Listeners> {
+        let (recorder, notes) = self.recorder(session)?;
+        Ok(Listeners::with(vec![report], recorder, Durations::load(&self.root())).noting(notes))
+    }
+
+    /// The recorder of a session that begins, and what is worth knowing about its place.
+    fn recorder(&self, session: &Session) -> Result<(Recorder, Vec<String>)> {
+        let notes = Budget::Sessions.make_room(&self.root());
+        Ok((Recorder::create(&self.root(), &session.stamp())?, notes))
     }
 
     /// The same of an experiment, which goes on where an earlier session has stopped, unless it is to begin afresh.
@@ -54,11 +65,10 @@ impl<'a> Output<'a> {
     fn watch(&self, session: &Session, recorder: Recorder, notes: Vec<String>) -> Listeners {
         let is_experiment = matches!(session.request, Some(Request::Experiment(_)));
         let durations = Durations::load(&self.root());
-        let mut listeners = match is_experiment {
+        let listeners = match is_experiment {
             true => Listeners::of_experiment(self.view, recorder, durations),
             false => Listeners::new(self.view, recorder, durations),
         };
-        notes.into_iter().for_each(|note| listeners.note(note));
-        listeners
+        listeners.noting(notes)
     }
 }

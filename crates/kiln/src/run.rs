@@ -14,7 +14,7 @@ use protocol::End;
 use crate::cli::Run;
 use crate::find::preparing;
 use crate::input::Input;
-use crate::listeners::{View, print};
+use crate::listeners::{Report, View, print};
 use crate::output::Output;
 use crate::signals;
 
@@ -27,17 +27,24 @@ pub(crate) fn run(args: &Run, color: bool) -> Result<u8> {
     }
     let view = View { format: args.format, color, verbose: args.verbose };
     let output = Output { view, results: args.results.as_deref() };
-    run_prepared(prepared, output, &interrupt)
+    run_with(prepared, output, None, &interrupt)
 }
 
 /// Runs a case once more and gives the exit code.
 pub(crate) fn run_again(request: &RunRequest, again: &Again, output: Output<'_>) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let prepared = preparing(&interrupt, |context| Prepared::again(request, again, context))?;
-    run_prepared(prepared, output, &interrupt)
+    run_with(prepared, output, None, &interrupt)
 }
 
-fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBool) -> Result<u8> {
+/// Runs what was prepared, is shown by `report` if there is one, and gives the exit code.
+pub(crate) fn run_with(
+    mut prepared: Prepared,
+    output: Output<'_>,
+    report: Option<Box<dyn Report>>,
+    interrupt: &AtomicBool,
+) -> Result<u8> {
+    let has_report = report.is_some();
     let good = preparing(interrupt, |context| prepared.golden(context))?;
     let session = prepared.session()?;
     let dump_note = prepared.dump_into(&output.folder(&session).join("cases"));
@@ -47,7 +54,10 @@ fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBo
     let golden = good.as_ref().zip(good_machines.as_ref());
     let golden = golden.map(|(good, machines)| good.as_golden(machines));
     let (mut options, notes) = options(&prepared, &session, output);
-    let mut listeners = output.listeners(&session)?;
+    let mut listeners = match report {
+        Some(report) => output.shown_by(&session, report)?,
+        None => output.listeners(&session)?,
+    };
     prepared.program().map_or(Ok(()), |program| listeners.keep_program(program))?;
     options.durations = listeners.durations_of(&session.cases);
     let ignored = ignored_input(&prepared);
@@ -60,7 +70,9 @@ fn run_prepared(mut prepared: Prepared, output: Output<'_>, interrupt: &AtomicBo
     let summary = outcome?;
     recorded?;
     let exit = exit.unwrap_or_else(|| Exit::of_session(summary, interrupt.load(Ordering::Relaxed)));
-    name_speaker(exit, last_end.as_ref());
+    if !has_report {
+        name_speaker(exit, last_end.as_ref());
+    }
     Ok(exit.code)
 }
 

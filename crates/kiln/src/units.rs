@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use protocol::latency::CPUS_MAX;
 
 /// Reads `30s`, `5m`, `1h`, `250ms`; a bare number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -24,6 +26,53 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         return Err(wrong());
     }
     Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Reads a time of a machine: `500ns`, `20us`, `1.5ms`, `1s`, and `0`.
+pub(crate) fn fine_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is not a time: write 500ns, 20us, 1ms or 1s");
+    let (number, unit) = split(text);
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let nanoseconds = match unit {
+        "ns" => number,
+        "us" | "µs" => number * 1e3,
+        "ms" => number * 1e6,
+        "s" => number * 1e9,
+        "" if number == 0.0 => 0.0,
+        _ => return Err(wrong()),
+    };
+    // A day is longer than anyone lets a CPU wait.
+    if !(0.0..=86_400e9).contains(&nanoseconds) {
+        return Err(wrong());
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "its range was checked")]
+    let nanoseconds = nanoseconds.round() as u64;
+    Ok(Duration::from_nanos(nanoseconds))
+}
+
+/// Numbers of CPUs, in the order in which they were given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cpus(pub(crate) Vec<u32>);
+
+/// Reads a list of CPUs as cpuset(7) writes it: `0,2-3`.
+pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
+    let wrong = || format!("{text:?} is no list of CPUs: write 0,2-3");
+    let number = |text: &str| text.parse::<u32>().ok().filter(|cpu| *cpu < CPUS_MAX).ok_or_else(wrong);
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err(wrong());
+        }
+        for cpu in first..=last {
+            if all.contains(&cpu) {
+                return Err(format!("{text:?}: CPU {cpu} is there twice"));
+            }
+            all.push(cpu);
+        }
+    }
+    Ok(Cpus(all))
 }
 
 /// Reads how long ago, `2w`, `7d`, `12h` or `30m`, or when, `2026-11-01`, `2026-11-01T22:00` or `2026-11-01T22:00:00Z`.
@@ -115,6 +164,14 @@ pub(crate) fn archive(text: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// A folder that is there or can be made: nothing else has its name.
+pub(crate) fn folder() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.is_dir() || !path.exists() {
+        true => Ok(path),
+        false => Err("this is no directory"),
+    })
+}
+
 /// A variable for make: a name, `=` and a value.
 pub(crate) fn variable(text: &str) -> Result<String, String> {
     let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -142,6 +199,27 @@ mod tests {
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         for wrong in ["", "s", "-1s", "1 s", "1d", "0", "1e99h", "inf", "nan"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_of_machines_are_read() {
+        for (text, nanoseconds) in
+            [("0", 0), ("500ns", 500), ("20us", 20_000), ("1.5ms", 1_500_000), ("2s", 2_000_000_000)]
+        {
+            assert_eq!(fine_duration(text), Ok(Duration::from_nanos(nanoseconds)), "{text}");
+        }
+        for wrong in ["", "us", "20", "-1us", "1 us", "1m", "1e99s", "90000s"] {
+            assert!(fine_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lists_of_cpus_are_read() {
+        assert_eq!(cpus("0,2-3"), Ok(Cpus(vec![0, 2, 3])));
+        assert_eq!(cpus("7"), Ok(Cpus(vec![7])));
+        for wrong in ["", ",", "1-", "-1", "3-1", "0,0", "0-2,1", "1024", "0-4294967295", "all"] {
+            assert!(cpus(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Builds what kiln carries inside: the agent and the instrument `micro`, static programs for guests, with the catalogues
+//! Builds what kiln carries inside: the agent and the instruments, static programs for guests, with the catalogues
 //! of what they hold; the judge that is packed into bundles; and two libraries: the plugin for QEMU, and what UML is
 //! preloaded with.
 //!
@@ -46,11 +46,16 @@ fn main() {
     }
     let agent = program("agent", SMALL).build(&top).join("agent");
     let micro = program("micro", FAST).build(&top).join("micro");
+    let stress = program("stress", FAST).build(&top).join("stress");
     let built = [
         ("KILN_CASES", catalogue(&agent)),
         ("KILN_OPERATIONS", catalogue(&micro)),
         ("KILN_AGENT", agent),
         ("KILN_MICRO", micro),
+        ("KILN_LATENCY", program("latency", SMALL).build(&top).join("latency")),
+        ("KILN_RACE", program("race", FAST).build(&top).join("race")),
+        ("KILN_STRESSORS", catalogue(&stress)),
+        ("KILN_STRESS", stress),
         ("KILN_JUDGE", program("judge", SMALL).build(&top).join("standalone")),
         ("KILN_PLUGIN", library("plugin", FAST).build(&top).join("libplugin.so")),
         ("KILN_PRELOAD", library("preload", SMALL).build(&top).join("libpreload.so")),

@@ -48,6 +48,9 @@ const ORDER: &[&str] = &[
     "xtask",
     "harness",
     "micro",
+    "latency",
+    "race",
+    "stress",
     "cases",
     "agent",
 ];

@@ -151,7 +151,7 @@ fn run_case(name: &str) -> Checked {
     if let Some(setup) = case.setup {
         setup().map_err(|stop| own_fault("set-up", stop))?;
     }
-    (case.body)()
+    case.body.run()
 }
 
 /// What fails in a set-up or clean-up says nothing about the kernel.

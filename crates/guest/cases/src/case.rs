@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use harness::check::Checked;
+use race::races::Known;
 
 pub use protocol::Need;
 
@@ -22,15 +23,42 @@ pub struct Case {
     /// Runs before the body, in the same process; its failure says nothing about the kernel.
     pub setup: Option<fn() -> Checked>,
     /// The test itself.
-    pub body: fn() -> Checked,
+    pub body: Body,
     /// Runs after the body whatever happened, in a process of its own.
     pub cleanup: Option<fn() -> Checked>,
+}
+
+/// What a case does.
+#[derive(Debug, Clone, Copy)]
+pub enum Body {
+    /// A function that checks.
+    Function(fn() -> Checked),
+    /// A race that the kernel must survive.
+    Race(&'static Known),
+}
+
+impl Body {
+    /// Does it.
+    ///
+    /// # Errors
+    ///
+    /// What did not hold, or why it could not be done.
+    pub fn run(self) -> Checked {
+        match self {
+            Self::Function(function) => function(),
+            Self::Race(race) => race.check(),
+        }
+    }
 }
 
 impl Case {
     /// A case with no needs and ten seconds.
     #[must_use]
     pub const fn new(name: &'static str, about: &'static str, body: fn() -> Checked) -> Self {
+        Self::of(name, about, Body::Function(body))
+    }
+
+    pub(crate) const fn of(name: &'static str, about: &'static str, body: Body) -> Self {
         let limit = Duration::from_secs(10);
         Self { name, about, needs: &[], limit, expects: &[], setup: None, body, cleanup: None }
     }

@@ -31,6 +31,7 @@ mod pipe;
 mod proc;
 mod process;
 mod ptrace;
+mod races;
 mod seccomp;
 mod signal;
 mod smoke;
@@ -44,9 +45,9 @@ mod userfaultfd;
 
 use protocol::{Need, catalogue};
 
-use crate::case::Case;
+use crate::case::{Body, Case};
 
-/// All areas, in the order in which they run.
+/// All areas but [`races`], in the order in which they run.
 const AREAS: &[&[Case]] = &[
     process::CASES,
     exec::CASES,
@@ -86,24 +87,34 @@ const AREAS: &[&[Case]] = &[
     sysfs::CASES,
 ];
 
-/// The suite with the cases that [`smoke`] lists, and the one with all.
+/// The suite with the cases that [`smoke`] lists, the one with all, and the one with races, which take long and are in no other.
 const SMOKE: &str = "smoke";
 const FULL: &str = "full";
+const RACES: &str = "races";
+
+/// The sections of a race run beside each other. On one CPU it runs as well, but hardly ever hits.
+const CPUS_OF_RACE: Need<String> = Need::Cpus(2);
 
 /// All cases and suites, for the host.
 #[must_use]
 pub fn catalogue() -> catalogue::Cases {
-    let suites = [SMOKE, FULL].map(str::to_string).to_vec();
+    let suites = [SMOKE, FULL, RACES].map(str::to_string).to_vec();
     catalogue::Cases { suites, cases: all().map(described).collect() }
 }
 
 fn described(case: &Case) -> catalogue::Case {
-    let suites: &[&str] = if is_smoke(case) { &[SMOKE, FULL] } else { &[FULL] };
+    let is_race = matches!(case.body, Body::Race(_));
+    let suites: &[&str] = match () {
+        () if is_race => &[RACES],
+        () if is_smoke(case) => &[SMOKE, FULL],
+        () => &[FULL],
+    };
     let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
+    let needs = case.needs.iter().map(Need::owned);
     catalogue::Case {
         name: case.name.to_string(),
         about: case.about.to_string(),
-        needs: case.needs.iter().map(Need::owned).collect(),
+        needs: needs.chain(is_race.then_some(CPUS_OF_RACE)).collect(),
         limit: case.limit,
         expects: owned(case.expects),
         suites: owned(suites),
@@ -117,7 +128,7 @@ pub fn find(name: &str) -> Option<&'static Case> {
 }
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    AREAS.iter().copied().flatten()
+    AREAS.iter().copied().flatten().chain(races::CASES.iter())
 }
 
 fn is_smoke(case: &Case) -> bool {
@@ -143,7 +154,8 @@ mod tests {
     fn every_suite_that_is_named_exists() {
         let catalogue = catalogue();
         assert!(catalogue.suites.iter().all(|name| catalogue.suite(name).is_some()));
-        assert_eq!(catalogue.suite(FULL).map(|cases| cases.len()), Some(all().count()));
+        let count = |suite| catalogue.suite(suite).map_or(0, |cases| cases.len());
+        assert_eq!(count(FULL) + count(RACES), all().count());
         assert_eq!(catalogue.suite("rough"), None);
     }
 }

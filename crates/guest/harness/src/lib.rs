@@ -7,7 +7,7 @@
 //! * [`storage`]: mounts, loop devices, tools of the host
 //! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`]: what else a body
 //!   asks of the kernel
-//! * [`modules`]: kernel modules
+//! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments
 //! * [`needs`]: needs that only the running kernel can judge
 
 pub mod bpf;
@@ -15,6 +15,7 @@ pub mod check;
 pub mod child;
 mod errno;
 pub mod execute;
+pub mod instrument;
 pub mod io_uring;
 pub mod keys;
 pub mod loopback;

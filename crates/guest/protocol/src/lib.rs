@@ -3,6 +3,7 @@
 //! * [`catalogue`]: which cases and operations there are
 //! * [`command`]: a program, as it is started
 //! * [`devices`]: what drives the devices of a machine
+//! * [`instrument`]: how an instrument is started, and what it writes: [`latency`], [`race`], [`stress`]
 //! * [`job`]: what a lab script has the agent do
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
@@ -18,13 +19,17 @@ pub mod catalogue;
 pub mod command;
 pub mod devices;
 pub mod frame;
+pub mod instrument;
 pub mod job;
+pub mod latency;
 pub mod measure;
 pub mod message;
 pub mod need;
 pub mod profile;
+pub mod race;
 pub mod results;
 pub mod root;
+pub mod stress;
 pub mod waiting;
 pub mod window;
 

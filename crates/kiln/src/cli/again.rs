@@ -13,7 +13,7 @@ pub(crate) struct Kept {
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
     /// Where the folders with results are [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = units::folder())]
     pub(crate) results: Option<PathBuf>,
 }
 

@@ -123,7 +123,7 @@ pub(crate) struct Bisect {
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) mail: Option<PathBuf>,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/bisections]
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) build: BuildOptions,

@@ -62,7 +62,7 @@ pub(crate) struct Findings {
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     pub(crate) tree: PathBuf,
     /// Where the results of the checks are [default: $XDG_STATE_HOME/kiln/checks]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = units::folder())]
     pub(crate) results: Option<PathBuf>,
     /// One JSON object a line
     #[arg(long)]
@@ -151,6 +151,6 @@ pub(crate) struct HowToCheck {
     #[command(flatten)]
     pub(crate) root: RootOptions,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/checks]
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
 }

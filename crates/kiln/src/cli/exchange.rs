@@ -32,7 +32,7 @@ pub(crate) struct Export {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = units::folder())]
     pub(crate) results: Option<PathBuf>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Import {
     /// What kiln export wrote as JSON; - reads standard input
     pub(crate) file: PathBuf,
     /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = units::folder())]
     pub(crate) results: Option<PathBuf>,
 }
 

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use kernel::Locator;
 
 use super::{BuildOptions, Format, MachineOptions, OUTPUT, UserSpaceOptions};
+use crate::units;
 
 /// `kiln exp`.
 #[derive(Debug, Args)]
@@ -67,7 +68,7 @@ pub(crate) struct ExpRun {
     #[arg(long, value_enum, default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Format,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) build: BuildOptions,

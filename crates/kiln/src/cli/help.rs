@@ -126,6 +126,43 @@ Examples:
   kiln measure deb:latest-cloud --root debian:sqlite3 --exec ./job.sh
   kiln measure deb:latest-cloud --calibrate          how precise timed comparisons are on this host";
 
+/// Below the help of `kiln latency`.
+pub(super) const LATENCY: &str = "\
+Examples:
+  kiln latency --interval 100us --duration 5s                on this host
+  kiln latency --policy other --cpu 0-1 --bucket 1us         as an ordinary user, on two CPUs
+  kiln latency --break-above 200us                           what ran when a thread was late?
+  kiln latency --in deb:latest-rt-amd64 --cpus 2             in a machine with that kernel
+
+Each sample counts: percentiles and the distribution are those of all samples. docs/instruments.md describes the figures. \
+Exit codes: 0 measured, 1 a timer came too early or the kernel is at fault in another way, 2 wrong usage, 3 broken, 4 the \
+policy or a CPU cannot be had.";
+
+/// Below the help of `kiln stress`.
+pub(super) const STRESS: &str = "\
+Examples:
+  kiln stress matrix=0,method=mult -t 30s                    a worker for each CPU, on this host
+  kiln stress --class vm --all 1 --verify --in deb:latest-cloud
+  kiln stress --seq 0 -t 1s --maximize                       all stressors, one after the other
+  kiln stress --job job/vm.job
+  kiln stress --list --class network                         what there is, with options
+
+A bogo operation is what the list says of a stressor: compare kernels by it, not stressors. \
+Exit codes: 0 all was verified, 1 a verification failed or the kernel is at fault in another way, 2 wrong usage, \
+3 broken, 4 nothing could be run.";
+
+/// Below the help of `kiln race`.
+pub(super) const RACE: &str = "\
+Examples:
+  kiln race                                                  list all, with what each needs
+  kiln race time/timerfd-settime                             on this host, for the time of the race
+  kiln race fs/xfs-reflink-dio --in deb:6.1.0-47-amd64       in a machine with that kernel
+  kiln run K --suite races                                   all of them, each in a clone of its own
+  kiln bisect K1..K2 --suite races --case fs/xfs-reflink-dio
+
+Exit codes: 0 the kernel survived, 1 the sections collided or the kernel is at fault in another way, 2 wrong usage, \
+3 broken: no verdict, 4 something that the race needs is missing.";
+
 /// Below the help of `kiln shell`.
 pub(super) const SHELL: &str = "\
 Examples:

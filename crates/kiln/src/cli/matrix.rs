@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{BuildOptions, MachineOptions, OUTPUT};
+use crate::units;
 
 /// What is tested on each kernel, and where.
 #[derive(Debug, Args)]
@@ -45,7 +46,7 @@ pub(crate) struct MatrixVerb {
     #[command(flatten)]
     pub(crate) each: OnEach,
     /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
     /// Give each case a line of its own
     #[arg(long, help_heading = OUTPUT)]

@@ -146,6 +146,6 @@ pub(crate) struct Figures {
     #[arg(long, short, help_heading = OUTPUT)]
     pub(crate) verbose: bool,
     /// Where to make the folder with the figures [default: $XDG_STATE_HOME/kiln/measurements]
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
 }

@@ -31,7 +31,7 @@ pub(crate) struct Problems {
     #[arg(long)]
     pub(crate) json: bool,
     /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), global = true)]
     pub(crate) results: Option<PathBuf>,
 }
 

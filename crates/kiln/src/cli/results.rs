@@ -31,7 +31,7 @@ pub(crate) struct Results {
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     pub(crate) limit: usize,
     /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = units::folder())]
     pub(crate) results: Option<PathBuf>,
     /// One JSON object a line
     #[arg(long)]

@@ -46,7 +46,7 @@ pub(crate) struct Run {
     #[arg(long, value_enum, default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Format,
     /// Where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
     /// Show the output of programs as they write it, including those that pass
     #[arg(long, short, help_heading = OUTPUT)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::OUTPUT;
+use crate::units;
 
 /// `kiln trend`.
 #[derive(Debug, Args)]
@@ -22,7 +23,7 @@ pub(crate) struct TrendVerb {
     #[arg(long, conflicts_with = "json")]
     pub(crate) steps: bool,
     /// Where the folders with figures are [default: $XDG_STATE_HOME/kiln/measurements]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = units::folder())]
     pub(crate) results: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long, help_heading = OUTPUT)]

@@ -41,7 +41,7 @@ pub(crate) struct WatchVerb {
     #[arg(long, help_heading = TELLING)]
     pub(crate) always: bool,
     /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), help_heading = OUTPUT)]
     pub(crate) results: Option<PathBuf>,
 }
 

@@ -46,6 +46,26 @@ fn locators_that_name_nothing() {
 }
 
 #[test]
+fn results_that_are_no_folder() {
+    let place = Place::new();
+    for verb in ["run", "measure", "matrix"] {
+        refused(&place, &[verb, KERNEL, "--results", "/dev/null"], 2, &["/dev/null", "this is no directory"]);
+    }
+}
+
+#[test]
+fn instruments_that_cannot_be_meant() {
+    let place = Place::new();
+    refused(&place, &["latency", "--interval", "1"], 2, &["--interval", "500ns"]);
+    refused(&place, &["latency", "--interval", "999ns"], 2, &["999", "1000"]);
+    refused(&place, &["latency", "--policy", "other", "--priority", "7"], 2, &["priority 7 of SCHED_OTHER"]);
+    refused(&place, &["latency", "--cpu", "1-"], 2, &["--cpu", "0,2-3"]);
+    refused(&place, &["latency", "--memory", "2G"], 2, &["no machine to set up", "--in"]);
+    refused(&place, &["race", "time/timerfd-setime"], 4, &["no case of suite races", "time/timerfd-settime"]);
+    refused(&place, &["run", KERNEL, "--exec", "kiln:latenzy"], 2, &["kiln:latenzy", "latency, race"]);
+}
+
+#[test]
 fn options_of_a_build_where_nothing_is_built() {
     let place = Place::new();
     for option in [&["--make", "W=1"][..], &["--arch", "um"], &["--allow-unmet"]] {
@@ -209,7 +229,7 @@ fn comparisons_that_make_no_sense() {
     refused(&place, &["measure", UML], 2, &["User-Mode Linux cannot be measured", "x86_64"]);
     refused(&place, &["run", image, "--suite", "micro"], 2, &["micro", "`kiln measure`"]);
     let file = place.file("file", "in the way");
-    two(&["--results", text(&file)], 3, &["results folder", "--results"]);
+    two(&["--results", text(&file)], 2, &["this is no directory", "--results"]);
 }
 
 #[test]

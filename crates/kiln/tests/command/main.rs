@@ -17,6 +17,7 @@
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit; [`configurations`]: those of `--config`
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln; [`killed`]: while it does something else
+//! * [`instruments`]: on this host and in machines
 //! * [`experiments`]: what scripts do; [`experiment_sessions`]: what is kept of them, and handed over
 //! * [`stopped_roots`], [`stopped_experiments`]: kiln ends while it makes a root or runs an experiment
 //! * [`uml`]: kernels that are programs of the host; [`kvm`]: KVM in a machine that emulates it
@@ -64,6 +65,7 @@ mod exchange;
 mod experiment_sessions;
 mod experiments;
 mod formats;
+mod instruments;
 mod kernels;
 mod kexec;
 mod killed;

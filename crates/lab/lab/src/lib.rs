@@ -11,7 +11,7 @@
 //! * [`source`]: where machines come from
 //! * [`options`]: how a plan is run
 //! * [`runner`]: boots, runs, judges
-//! * [`shell`]: a shell in a machine
+//! * [`shell`]: a shell in a machine; [`stress_job`]: job files of the instrument `stress`
 //! * [`experiment`]: machines for lab scripts
 //! * [`kunit`]: boots a kernel that runs tests of its own
 //! * [`decode`]: lines of source for the lines of back traces
@@ -35,6 +35,7 @@ pub mod runner;
 mod scripts;
 pub mod shell;
 pub mod source;
+pub mod stress_job;
 pub mod suites;
 pub mod user_program;
 pub mod userland;

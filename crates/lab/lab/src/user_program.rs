@@ -146,6 +146,16 @@ mod tests {
     }
 
     #[test]
+    fn an_instrument_is_shipped_like_a_program_of_the_host_and_also_into_a_root() {
+        for fixed in [Fixed::default(), Fixed { has_root: true, ..Fixed::default() }] {
+            let plan = plan(&["program=kiln:latency"], fixed);
+            assert!(plan.payload.has_tool("/usr/sbin/kiln:latency"), "{fixed:?}");
+        }
+        let skipped = skip(&["program=kiln:latenzy"], Fixed::default()).unwrap_or_default();
+        assert_eq!(skipped, "kiln:latenzy: kiln has no such instrument: it has latency, race, stress");
+    }
+
+    #[test]
     fn a_program_of_the_host_is_shipped_with_it() {
         let (bare, more) = (plan(&[], Fixed::default()), plan(&["program=env"], Fixed::default()));
         assert!(more.payload.size() > bare.payload.size());

@@ -32,7 +32,7 @@ pub fn contain(command: &mut Command) {
     // SAFETY: between fork and exec only system calls are made and nothing is allocated.
     unsafe {
         command.pre_exec(move || {
-            die_with_parent(parent)?;
+            end_with_parent(parent, Signal::KILL)?;
             heed_interrupts();
             if enter_namespaces(&user).is_err() {
                 return Ok(());
@@ -48,13 +48,13 @@ pub(crate) fn heed_interrupts() {
     unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
 }
 
-/// Orders the kernel to kill this process when the thread that made it dies; `parent` is its process.
+/// Orders the kernel to send this process a signal when the thread that made it dies; `parent` is its process.
 ///
 /// # Errors
 ///
 /// When the parent has died already.
-pub fn die_with_parent(parent: u32) -> io::Result<()> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+pub fn end_with_parent(parent: u32, signal: Signal) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(signal))?;
     // The parent may have died before the order took effect.
     let now = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs());
     if now == parent { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }

@@ -9,7 +9,9 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::contain::{die_with_parent, heed_interrupts};
+use rustix::process::Signal;
+
+use crate::contain::{end_with_parent, heed_interrupts};
 
 /// The program that makes the namespaces.
 const UNSHARE: &str = "unshare";
@@ -29,7 +31,7 @@ pub fn with_subordinate_ids(program: &str, arguments: &[impl AsRef<OsStr>]) -> C
     // SAFETY: between fork and exec only system calls are made and nothing is allocated.
     unsafe {
         command.pre_exec(move || {
-            die_with_parent(parent)?;
+            end_with_parent(parent, Signal::KILL)?;
             heed_interrupts();
             Ok(())
         })

@@ -1,9 +1,10 @@
-//! The cases and operations that the programs for guests hold, as they said while kiln was built.
+//! The cases, operations and stressors that the programs for guests hold, as they said while kiln was built.
 
 use std::sync::LazyLock;
 
 use protocol::catalogue::{Cases, Operation};
 use protocol::measure::decode;
+use protocol::stress::Catalogue;
 
 /// kiln's own cases and suites.
 #[must_use]
@@ -21,6 +22,16 @@ pub fn operations() -> &'static [Operation] {
     static OPERATIONS: LazyLock<Vec<Operation>> =
         LazyLock::new(|| decode(include_bytes!(env!("KILN_OPERATIONS"))).unwrap_or_default());
     &OPERATIONS
+}
+
+/// The stressors of `stress`, by name.
+#[must_use]
+pub fn stressors() -> &'static Catalogue {
+    static STRESSORS: LazyLock<Catalogue> = LazyLock::new(|| {
+        let none = Catalogue { stressors: Vec::new() };
+        serde_json::from_slice(include_bytes!(env!("KILN_STRESSORS"))).unwrap_or(none)
+    });
+    &STRESSORS
 }
 
 #[cfg(test)]
@@ -55,5 +66,21 @@ mod tests {
         let all: Vec<_> = operations().iter().map(|operation| (&operation.name, &operation.about)).collect();
         assert!(all.len() >= 110, "{}", all.len());
         assert_described(&all);
+    }
+
+    #[test]
+    fn each_stressor_says_in_one_line_what_it_exercises_and_verifies() {
+        let all = &stressors().stressors;
+        assert!(all.len() >= 120, "{}", all.len());
+        for stressor in all {
+            for text in [&stressor.about, &stressor.operation, &stressor.verifies] {
+                assert!(
+                    !text.is_empty() && !text.contains('\n') && !text.ends_with('.'),
+                    "{}: {text}",
+                    stressor.name
+                );
+            }
+            assert!(!stressor.classes.is_empty(), "{}", stressor.name);
+        }
     }
 }

@@ -12,7 +12,7 @@
 //! * [`vmm`]: the machine itself; [`qemu`] and [`uml`] are what is special about each
 //! * [`memory`]: the files that are its memory
 //! * [`template`]: a booted machine that others are cloned from
-//! * [`instrument`]: a machine that measures
+//! * [`instrument`]: a machine that measures; [`instruments`]: programs that load or measure a kernel
 //! * [`TimeoutScale`], [`Life`]: how long things may take here and now
 //! * [`gateway`]: a way out of a segment
 //! * [`host`]: what this host has
@@ -27,6 +27,7 @@ pub mod gateway;
 pub mod host;
 pub mod initramfs;
 pub mod instrument;
+pub mod instruments;
 pub mod kvm;
 mod memory;
 pub mod payload;

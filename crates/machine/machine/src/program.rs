@@ -10,6 +10,7 @@ use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, FileHeader64};
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 
 use crate::error::Error;
+use crate::instruments;
 
 /// Largest file that is shipped, in bytes.
 const SIZE_MAX: u64 = 256 << 20;
@@ -107,12 +108,15 @@ impl Program {
     }
 }
 
-/// The bytes of a file of bounded size.
+/// The bytes of a file of bounded size, or of an instrument that a path such as `kiln:latency` names.
 ///
 /// # Errors
 ///
-/// When it cannot be read, is no plain file or larger than what is shipped.
+/// When it cannot be read, is no plain file or larger than what is shipped, or when there is no such instrument.
 pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    if let Some(instrument) = instruments::named(path).map_err(|why| error(path, &why))? {
+        return Ok(instrument.content.to_vec());
+    }
     let metadata = std::fs::metadata(path).map_err(|source| error(path, &source.to_string()))?;
     if !metadata.is_file() {
         return Err(error(path, "is not a file"));

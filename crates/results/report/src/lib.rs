@@ -26,6 +26,7 @@
 //! * [`store`]: what `kiln store` prints
 //! * [`export`]: what `kiln export` writes
 //! * [`mod@series`]: what `kiln series` prints
+//! * [`latency`], [`race`], [`stress`]: what instruments report
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
 mod address;
@@ -52,6 +53,7 @@ mod json;
 mod junit;
 pub mod kernels;
 mod ktap;
+pub mod latency;
 mod live;
 pub mod matrix;
 pub mod measurement;
@@ -60,6 +62,7 @@ mod plain;
 mod problem;
 mod problems;
 mod progress;
+pub mod race;
 mod repeats;
 mod results;
 pub mod safe;
@@ -68,6 +71,7 @@ pub mod series;
 mod show;
 mod sink;
 pub mod store;
+pub mod stress;
 mod style;
 mod transcript;
 pub mod trend;

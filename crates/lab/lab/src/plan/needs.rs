@@ -1,8 +1,10 @@
 //! What a Kernel and a host have of what the cases need.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use kernel::{Kernel, Presence};
+use machine::instruments::is_named;
 use machine::program::Program;
 use machine::{Payload, spec};
 use protocol::Need;
@@ -120,8 +122,8 @@ impl Plan {
             Need::Cpus(count) if count > self.cpus => {
                 Some(format!("needs {count} CPUs, the machine has {}", self.cpus))
             }
-            // What a root has, only the machine can tell.
-            Need::Tool(name) if !self.has_root => self.ship_tool(name),
+            // What a root has, only the machine can tell; it has no instruments.
+            Need::Tool(name) if !self.has_root || is_named(Path::new(name)) => self.ship_tool(name),
             // The running kernel has the last word on everything else.
             _ => None,
         }
@@ -133,7 +135,8 @@ impl Plan {
         if self.payload.has_tool(&place) {
             return None;
         }
-        let Some(path) = Program::find(name) else {
+        let instrument = Some(PathBuf::from(name)).filter(|path| is_named(path));
+        let Some(path) = instrument.or_else(|| Program::find(name)) else {
             return Some(format!("this host has no {name}{}", package_hint(name)));
         };
         match Program::load(&path) {

@@ -8,6 +8,9 @@ use thiserror::Error;
 /// The suite that runs when no other is asked for.
 pub const DEFAULT: &str = "smoke";
 
+/// The suite of collisions that kernels had to survive.
+pub const RACES: &str = "races";
+
 /// A wish for cases that do not exist.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum UnknownCase {

@@ -66,7 +66,7 @@ impl Drop for Process {
 pub(crate) fn end_with_kiln(command: &mut Command) {
     let parent = std::process::id();
     // SAFETY: between fork and exec only system calls are made and nothing is allocated.
-    unsafe { command.process_group(0).pre_exec(move || ::host::die_with_parent(parent)) };
+    unsafe { command.process_group(0).pre_exec(move || ::host::end_with_parent(parent, Signal::KILL)) };
 }
 
 /// Starts a program in a thread that then waits for its end: the program dies with the thread that starts it. Gives what

@@ -1,0 +1,37 @@
+//! How an instrument is started, and what it writes.
+//!
+//! An instrument is a static program that runs on this host and in machines alike. Its one argument is its request, in
+//! JSON; it writes one [`Line`] a line, in JSON, on its standard output. SIGINT and SIGTERM end it early: it undoes what
+//! it did and reports what it has.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Report;
+
+/// A line of an instrument that reports a `T`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Line<T> {
+    /// What is known so far, about once a second.
+    SoFar(T),
+    /// All that it was asked for, or what there was when a signal ended it. Nothing follows.
+    Done(T),
+    /// It cannot do what it was asked for: `skip` if this machine or user lacks something, `broken` if its own part
+    /// failed. Nothing follows.
+    Stopped(Report),
+}
+
+/// The exit status of an instrument that did what it was asked for.
+pub const DONE: u8 = 0;
+
+/// It found the kernel at fault.
+pub const FAULT: u8 = 1;
+
+/// Its argument is no request.
+pub const WRONG_REQUEST: u8 = 2;
+
+/// Its own part failed.
+pub const BROKEN: u8 = 3;
+
+/// Something that it needs is missing: the status by which kselftest says so.
+pub const SKIPPED: u8 = 4;

@@ -1,0 +1,168 @@
+//! What can be said of a measurement of latencies.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use protocol::latency::{Clock, LatencyRequest, Method, Policy};
+
+use super::{OUTPUT, Place};
+use crate::units;
+
+/// `kiln latency`.
+#[derive(Debug, Args)]
+pub(crate) struct Latency {
+    /// Scheduling policy of the measuring threads
+    #[arg(long, value_enum, default_value = "fifo")]
+    pub(crate) policy: PolicyName,
+    /// Their priority, 1 to 99 [default: 80 for fifo and rr; the other policies have none]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) priority: Option<u32>,
+    /// Time from one deadline to the next, such as 20us
+    #[arg(long, value_name = "TIME", default_value = "1ms", value_parser = units::fine_duration)]
+    pub(crate) interval: Duration,
+    /// How a thread waits for its deadline
+    #[arg(long, value_enum, default_value = "clock-nanosleep")]
+    pub(crate) method: MethodName,
+    /// Clock of the deadlines
+    #[arg(long, value_enum, default_value = "monotonic")]
+    pub(crate) clock: ClockName,
+    /// Sleep from wake-up to wake-up: a late one puts off all that follow [default: deadlines are absolute]
+    #[arg(long)]
+    pub(crate) relative: bool,
+    /// CPUs that get a pinned thread each, such as 0,2-3 [default: one thread that is not pinned]
+    #[arg(long, value_name = "LIST", value_parser = units::cpus)]
+    pub(crate) cpu: Option<units::Cpus>,
+    /// Timer slack of the threads, such as 1us; real-time threads have none
+    #[arg(long, value_name = "TIME", value_parser = units::fine_duration)]
+    pub(crate) timer_slack: Option<Duration>,
+    /// Keep the CPUs out of idle states that take longer to leave, such as 0: /dev/cpu_dma_latency
+    #[arg(long, value_name = "TIME", value_parser = units::fine_duration)]
+    pub(crate) cpu_dma_latency: Option<Duration>,
+    /// How long to measure
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = units::duration)]
+    pub(crate) duration: Duration,
+    /// End when each thread has so many samples
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) samples: Option<u64>,
+    /// End with the first latency above this, and show what ran there
+    #[arg(long, value_name = "TIME", value_parser = units::fine_duration)]
+    pub(crate) break_above: Option<Duration>,
+    /// Do not lock memory
+    #[arg(long)]
+    pub(crate) no_lock: bool,
+    /// Width of the classes of the distribution that is shown [default: one that gives about 20]
+    #[arg(long, value_name = "TIME", value_parser = units::fine_duration, help_heading = OUTPUT)]
+    pub(crate) bucket: Option<Duration>,
+    /// One JSON object, with all samples as a histogram
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Names of [`Policy`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyName {
+    /// SCHED_FIFO
+    Fifo,
+    /// SCHED_RR
+    Rr,
+    /// SCHED_DEADLINE
+    Deadline,
+    /// SCHED_OTHER, which needs no rights
+    Other,
+    /// SCHED_BATCH
+    Batch,
+    /// SCHED_IDLE
+    Idle,
+}
+
+/// Names of [`Method`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MethodName {
+    /// clock_nanosleep(2)
+    ClockNanosleep,
+    /// nanosleep(2)
+    Nanosleep,
+    /// timer_create(2)
+    Timer,
+    /// Reading the clock all the time
+    Poll,
+}
+
+/// Names of [`Clock`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClockName {
+    /// CLOCK_MONOTONIC
+    Monotonic,
+    /// CLOCK_REALTIME
+    Realtime,
+    /// CLOCK_BOOTTIME
+    Boottime,
+    /// CLOCK_TAI
+    Tai,
+}
+
+impl Latency {
+    /// What is asked.
+    pub(crate) fn request(&self) -> LatencyRequest {
+        let policy = self.policy.into();
+        let usual = if Policy::has_priority(policy) { LatencyRequest::default().priority } else { 0 };
+        LatencyRequest {
+            policy,
+            priority: self.priority.unwrap_or(usual),
+            interval_ns: nanoseconds(self.interval),
+            method: self.method.into(),
+            clock: self.clock.into(),
+            relative: self.relative,
+            cpus: self.cpu.iter().flat_map(|cpus| &cpus.0).copied().collect(),
+            timer_slack_ns: self.timer_slack.map(nanoseconds),
+            cpu_dma_latency_us: self
+                .cpu_dma_latency
+                .map(|latency| u32::try_from(latency.as_micros()).unwrap_or(u32::MAX)),
+            duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            samples: self.samples,
+            break_above_ns: self.break_above.map(nanoseconds),
+            lock_memory: !self.no_lock,
+        }
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl From<PolicyName> for Policy {
+    fn from(name: PolicyName) -> Self {
+        match name {
+            PolicyName::Fifo => Self::Fifo,
+            PolicyName::Rr => Self::Rr,
+            PolicyName::Deadline => Self::Deadline,
+            PolicyName::Other => Self::Other,
+            PolicyName::Batch => Self::Batch,
+            PolicyName::Idle => Self::Idle,
+        }
+    }
+}
+
+impl From<MethodName> for Method {
+    fn from(name: MethodName) -> Self {
+        match name {
+            MethodName::ClockNanosleep => Self::ClockNanosleep,
+            MethodName::Nanosleep => Self::Nanosleep,
+            MethodName::Timer => Self::Timer,
+            MethodName::Poll => Self::Poll,
+        }
+    }
+}
+
+impl From<ClockName> for Clock {
+    fn from(name: ClockName) -> Self {
+        match name {
+            ClockName::Monotonic => Self::Monotonic,
+            ClockName::Realtime => Self::Realtime,
+            ClockName::Boottime => Self::Boottime,
+            ClockName::Tai => Self::Tai,
+        }
+    }
+}

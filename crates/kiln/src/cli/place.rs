@@ -1,0 +1,47 @@
+//! Where an instrument runs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use kernel::Locator;
+use lab::request::{KernelRequest, MachineRequest};
+
+use super::{BuildOptions, MachineOptions, OUTPUT, UserSpaceOptions};
+use crate::units;
+
+/// This host, or a machine.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Run in a machine with this kernel: deb:latest-cloud, an image, a tree or another locator [default: on this host]
+    #[arg(long = "in", value_name = "KERNEL")]
+    pub(crate) kernel: Option<Locator>,
+    #[command(flatten)]
+    pub(crate) build: BuildOptions,
+    #[command(flatten)]
+    pub(crate) machine: MachineOptions,
+    #[command(flatten)]
+    pub(crate) user_space: UserSpaceOptions,
+    /// With --in: where to make the folder with the results [default: $XDG_STATE_HOME/kiln/runs]
+    #[arg(long, value_name = "DIR", value_parser = units::folder(), help_heading = OUTPUT)]
+    pub(crate) results: Option<PathBuf>,
+}
+
+impl Place {
+    /// The machine that was described.
+    pub(crate) fn machine(&self) -> MachineRequest {
+        self.user_space.add_to(self.machine.request())
+    }
+
+    /// Whether options for a machine were given without a kernel.
+    pub(crate) fn describes_no_machine(&self) -> bool {
+        let is_described = self.machine() != MachineRequest::default()
+            || self.build.request() != lab::request::BuildOptions::default()
+            || self.results.is_some();
+        self.kernel.is_none() && is_described
+    }
+
+    /// The Kernel of the machine, if there is one.
+    pub(crate) fn kernel(&self) -> Option<KernelRequest> {
+        self.kernel.as_ref().map(|kernel| self.build.kernel(kernel))
+    }
+}

@@ -1,0 +1,159 @@
+//! Instruments, on this host or in a machine.
+
+use std::io;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use judge::{Outcome, Run};
+use lab::request::{ProgramRequest, Selection};
+use lab::{Event, Listener, Prepared, RunRequest};
+use machine::instruments::Instrument;
+use protocol::instrument::{self, Line};
+use protocol::{Need, Report, ReportKind};
+use report::safe;
+use serde::de::DeserializeOwned;
+
+use crate::cli::{Format, Place};
+use crate::failure::WrongUsage;
+use crate::find::preparing;
+use crate::listeners::{self, View, print};
+use crate::output::Output;
+use crate::run::run_with;
+use crate::signals;
+use crate::terminal::Progress;
+
+/// Added to the time that an instrument measures, for what it does before and after.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// An instrument with its request, and how what it reports is shown.
+pub(crate) struct Call<T> {
+    pub(crate) instrument: &'static Instrument,
+    /// In JSON.
+    pub(crate) request: String,
+    /// How long it measures.
+    pub(crate) duration: Duration,
+    /// What its machine must have.
+    pub(crate) needs: Vec<Need<String>>,
+    /// One line about what is known so far.
+    pub(crate) progress: fn(&T) -> String,
+    /// All of it, for standard output.
+    pub(crate) report: Shown<T>,
+}
+
+/// A report as text.
+pub(crate) type Shown<T> = Box<dyn Fn(&T) -> Result<String> + Send>;
+
+/// What an instrument says, as it is heard.
+struct Hearing<T> {
+    call: Call<T>,
+    progress: Progress,
+    /// Its last word.
+    last: Option<Result<T, Report>>,
+}
+
+/// Runs an instrument and gives the exit code.
+pub(crate) fn run<T: DeserializeOwned + Send + 'static>(call: Call<T>, place: &Place) -> Result<u8> {
+    if place.describes_no_machine() {
+        return Err(WrongUsage("there is no machine to set up: name its kernel with --in".to_string()).into());
+    }
+    let hearing = Hearing { call, progress: Progress::new(), last: None };
+    match place.kernel() {
+        None => here(hearing),
+        Some(kernel) => inside(hearing, kernel, place),
+    }
+}
+
+fn here<T: DeserializeOwned>(mut hearing: Hearing<T>) -> Result<u8> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let (instrument, request) = (hearing.call.instrument, hearing.call.request.clone());
+    let status = instrument.run_here(&request, &interrupt, &mut |line| hearing.hear(line))?;
+    hearing.show()?;
+    let known = [instrument::DONE, instrument::FAULT, instrument::BROKEN, instrument::SKIPPED];
+    match status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| known.contains(code)) {
+        Some(code) => Ok(code),
+        None => bail!("{} ended with {status}", instrument.name),
+    }
+}
+
+fn inside<T: DeserializeOwned + Send + 'static>(
+    hearing: Hearing<T>,
+    kernel: lab::request::KernelRequest,
+    place: &Place,
+) -> Result<u8> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let Call { instrument, request, needs, duration, .. } = &hearing.call;
+    let program =
+        ProgramRequest { path: instrument.path(), arguments: vec![request.clone()], needs: needs.clone() };
+    let mut request = RunRequest::new(kernel, Selection::Program(program));
+    request.machine = place.machine();
+    request.case_limit = Some(*duration + GRACE);
+    // A measurement that failed is not made again behind the user's back.
+    request.policy.no_retry = true;
+    let prepared = preparing(&interrupt, |context| Prepared::new(&request, context))?;
+    let view = View { format: Format::Human, color: false, verbose: false };
+    let output = Output { view, results: place.results.as_deref() };
+    run_with(prepared, output, Some(Box::new(hearing)), &interrupt)
+}
+
+impl<T: DeserializeOwned> Hearing<T> {
+    fn hear(&mut self, line: &str) {
+        match serde_json::from_str::<Line<T>>(line) {
+            Ok(Line::SoFar(report)) => self.progress.show(&(self.call.progress)(&report)),
+            Ok(Line::Done(report)) => self.last = Some(Ok(report)),
+            Ok(Line::Stopped(why)) => self.last = Some(Err(why)),
+            // The C library or the kernel may have spoken in between.
+            Err(_) => {}
+        }
+    }
+
+    /// Prints the report, or why there is none.
+    #[expect(clippy::print_stderr, reason = "this is the command line")]
+    fn show(&mut self) -> Result<()> {
+        self.progress.clear();
+        match &self.last {
+            Some(Ok(report)) => print(&(self.call.report)(report)?)?,
+            Some(Err(Report { kind, text })) => {
+                let kind = match kind {
+                    ReportKind::Skip => "skip",
+                    ReportKind::Fail => "fail",
+                    ReportKind::Pass | ReportKind::Broken => "broken",
+                };
+                eprintln!("kiln: {}: {kind}: {}", self.call.instrument.name, safe(text));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+impl<T: DeserializeOwned> Listener for Hearing<T> {
+    fn on_event(&mut self, event: &Event) {
+        match event {
+            Event::Booting { .. } => self.progress.show("boots the machine"),
+            Event::Started { .. } => self.progress.show("starts the instrument"),
+            Event::Output { line, .. } => self.hear(line),
+            Event::Note { text } => self.progress.note(text),
+            Event::Finished(run) => self.finished(run),
+            _ => {}
+        }
+    }
+}
+
+impl<T> Hearing<T> {
+    /// Shows why a Run that did not pass ended as it did, unless the instrument says it itself.
+    #[expect(clippy::print_stderr, reason = "this is the command line")]
+    fn finished(&mut self, run: &Run) {
+        if run.outcome == Outcome::Pass || matches!(self.last, Some(Err(_))) {
+            return;
+        }
+        self.progress.clear();
+        run.evidence.iter().for_each(|line| eprintln!("{}", safe(line)));
+        eprintln!("kiln: {}: {}: {}", self.call.instrument.name, run.outcome.name(), safe(&run.reason));
+    }
+}
+
+impl<T: DeserializeOwned + Send> listeners::Report for Hearing<T> {
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.show().map_err(io::Error::other)
+    }
+}

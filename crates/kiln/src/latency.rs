@@ -1,0 +1,32 @@
+//! `kiln latency`: how late the kernel wakes a thread.
+
+use anyhow::Result;
+use machine::instruments;
+use protocol::Need;
+use protocol::latency::LatencyReport;
+
+use crate::cli::Latency;
+use crate::failure::WrongUsage;
+use crate::instruments::{Call, run};
+
+/// Measures and gives the exit code.
+pub(crate) fn latency(args: &Latency) -> Result<u8> {
+    let request = args.request();
+    request.validate().map_err(|error| WrongUsage(error.to_string()))?;
+    let cpus = request.cpus.iter().max().map_or(1, |last| last + 1);
+    let (json, bucket) = (args.json, args.bucket);
+    run(
+        Call {
+            instrument: &instruments::LATENCY,
+            request: serde_json::to_string(&request)?,
+            duration: args.duration,
+            needs: vec![Need::Cpus(cpus)],
+            progress: report::latency::progress,
+            report: Box::new(move |report: &LatencyReport| {
+                report.validate()?;
+                Ok(if json { report::latency::json(report)? } else { report::latency::text(report, bucket) })
+            }),
+        },
+        &args.place,
+    )
+}

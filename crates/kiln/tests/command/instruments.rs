@@ -1,0 +1,100 @@
+//! Instruments, on this host and in machines.
+
+use protocol::latency::LatencyReport;
+use protocol::race::{Ended, RaceReport};
+use rustix::process::Signal;
+
+use crate::support::{KERNEL, Place};
+
+/// A measurement that every user may make, and that ends by itself.
+const SHORT: [&str; 5] = ["--policy", "other", "--samples", "200", "--no-lock"];
+
+#[test]
+fn a_measurement_on_this_host_counts_each_sample() {
+    let place = Place::new();
+    let done =
+        place.kiln(["latency", "--interval", "200us", "--json"].into_iter().chain(SHORT)).run().expect(0);
+    let report: LatencyReport = done.stated();
+    assert_eq!(report.validate(), Ok(()));
+    assert_eq!((report.threads.len(), report.latencies().count()), (1, 200));
+    let shown = place.kiln(["latency"].into_iter().chain(SHORT)).run().expect(0);
+    shown.says("\nsamples             200 in ").says("\nmaximum ");
+    assert!(!place.path().join("state").exists(), "what runs on this host is no session");
+}
+
+#[test]
+fn an_interrupted_measurement_reports_what_it_has() {
+    let place = Place::new();
+    let running = place.kiln(["latency", "--policy", "other", "--duration", "1h", "--json"]).start();
+    running.program("latency");
+    running.signal(Signal::INT);
+    let report: LatencyReport = running.wait().expect(0).stated();
+    assert_eq!(report.validate(), Ok(()));
+}
+
+#[test]
+fn an_instrument_does_not_outlive_a_kiln_that_is_killed() {
+    let place = Place::new();
+    let running = place.kiln(["latency", "--policy", "other", "--duration", "1h"]).start();
+    running.program("latency");
+    running.signal(Signal::KILL);
+    // Waiting ends when no process of the call is left.
+    assert_eq!(running.wait().code, None);
+}
+
+#[test]
+fn a_measurement_in_a_machine_is_a_session() {
+    let place = Place::new();
+    let arguments = ["latency", "--samples", "100", "--json", "--in", KERNEL];
+    let done = place.kiln(arguments).run().expect(0);
+    let report: LatencyReport = done.stated();
+    assert_eq!(report.validate(), Ok(()));
+    assert_eq!(report.latencies().count(), 100);
+    assert_eq!(report.conditions.hypervisor.as_deref(), Some("TCGTCGTCGTCG"));
+    let run = done.only_run();
+    assert_eq!((run.case.as_str(), run.outcome), ("kiln:latency", judge::Outcome::Pass));
+}
+
+#[test]
+fn instruments_are_programs_wherever_kiln_takes_one() {
+    let place = Place::new();
+    let request = r#"{"policy":"other","priority":0,"samples":50}"#;
+    let done = place.kiln(["run", KERNEL, "--exec", "kiln:latency", "--", request]).run().expect(0);
+    assert!(done.only_run().output.contains(r#"{"done":{"#), "{}", done.stdout);
+    let script = place.script("load", &format!("kiln:latency '{request}' | grep -q '^.\"done\"'"));
+    place.exec(&script, &["--need", "program=kiln:latency"]).run().expect(0);
+}
+
+#[test]
+fn what_an_instrument_cannot_do_says_so() {
+    let place = Place::new();
+    // A request that is none is nobody's kernel bug.
+    let done = place.kiln(["run", KERNEL, "--exec", "kiln:latency", "--", "{"]).run().expect(3);
+    assert_eq!(done.only_run().outcome, judge::Outcome::Broken);
+    let done = place.kiln(["latency", "--cpu", "1023", "--policy", "other"]).run().expect(4);
+    assert!(
+        done.stderr.starts_with("kiln: latency: skip: ") && done.stderr.contains("1023"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn a_kernel_survives_a_race_that_it_has_the_fix_for() {
+    let place = Place::new();
+    let arguments = ["race", "time/timerfd-settime", "--rounds", "500", "--json", "--in", KERNEL];
+    let done = place.kiln(arguments).run().expect(0);
+    let report: RaceReport = done.stated();
+    assert_eq!((report.ended, report.rounds, report.hits), (Ended::Rounds, 500, 0));
+    assert_eq!(done.only_run().outcome, judge::Outcome::Pass);
+}
+
+#[test]
+fn all_races_are_cases_of_a_suite() {
+    let place = Place::new();
+    let listed = place.kiln(["race", "--json"]).run().expect(0).stdout;
+    let cases = place.kiln(["cases", "--suite", "races", "--json"]).run().expect(0).stdout;
+    assert_eq!(listed, cases);
+    assert!(listed.lines().count() >= 10, "{listed}");
+    place.kiln(["run", KERNEL, "--suite", "races", "--case", "time/*"]).run().expect(0);
+}

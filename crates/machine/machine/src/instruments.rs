@@ -1,0 +1,80 @@
+//! The instruments that kiln carries: static programs that run on this host and in machines alike.
+//!
+//! * [`here`]: one on this host
+
+mod here;
+
+use std::path::{Path, PathBuf};
+
+/// How the path of an instrument begins wherever a program of the host is named: `kiln:latency`.
+pub const SCHEME: &str = "kiln:";
+
+/// A program that loads or measures a kernel: [`protocol::instrument`].
+#[derive(Debug, Clone, Copy)]
+pub struct Instrument {
+    /// Its name.
+    pub name: &'static str,
+    /// Its bytes.
+    pub content: &'static [u8],
+}
+
+/// How late the kernel wakes a thread: [`protocol::latency`].
+pub static LATENCY: Instrument =
+    Instrument { name: "latency", content: include_bytes!(env!("KILN_LATENCY")) };
+
+/// Collisions of two threads: [`protocol::race`].
+pub static RACE: Instrument = Instrument { name: "race", content: include_bytes!(env!("KILN_RACE")) };
+
+/// Loads that verify what the kernel does: [`protocol::stress`].
+pub static STRESS: Instrument = Instrument { name: "stress", content: include_bytes!(env!("KILN_STRESS")) };
+
+/// All of them.
+pub static ALL: [&Instrument; 3] = [&LATENCY, &RACE, &STRESS];
+
+impl Instrument {
+    /// The path that names it where a program of the host is asked for.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        PathBuf::from(format!("{SCHEME}{}", self.name))
+    }
+}
+
+/// Whether a path names an instrument and no file.
+#[must_use]
+pub fn is_named(path: &Path) -> bool {
+    name(path).is_some()
+}
+
+/// The instrument that a path names; nothing if it names a file.
+///
+/// # Errors
+///
+/// When there is no instrument of that name.
+pub(crate) fn named(path: &Path) -> Result<Option<&'static Instrument>, String> {
+    let Some(name) = name(path) else { return Ok(None) };
+    let found = ALL.into_iter().find(|instrument| instrument.name == name);
+    found.map(Some).ok_or_else(|| {
+        format!("kiln has no such instrument: it has {}", ALL.map(|instrument| instrument.name).join(", "))
+    })
+}
+
+fn name(path: &Path) -> Option<&str> {
+    path.to_str()?.strip_prefix(SCHEME)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Program;
+
+    #[test]
+    fn each_is_a_program_that_needs_nothing_of_the_host() {
+        for instrument in ALL {
+            let program = Program::load(&instrument.path()).expect("it is carried");
+            assert_eq!(program.content, instrument.content);
+            assert!(program.libraries.is_empty(), "{}", instrument.name);
+        }
+        let wrong = Program::load(Path::new("kiln:latenzy")).unwrap_err().to_string();
+        assert_eq!(wrong, "kiln:latenzy: kiln has no such instrument: it has latency, race, stress");
+    }
+}

@@ -1,0 +1,220 @@
+//! What `kiln stress` prints.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use protocol::ReportKind;
+use protocol::stress::{Domain, InstanceReport, Rate, StressReport, Stressor, StressorOption};
+
+use crate::columns::Columns;
+use crate::figures::{count, number};
+use crate::safe::safe_line;
+use crate::words::{counted, span};
+
+const TABLE: Columns<8> = Columns {
+    head: ["stressor", "workers", "bogo ops", "real", "user", "system", "ops/s real", "ops/s CPU"],
+    right: &[1, 2, 3, 4, 5, 6, 7],
+    spared: &[],
+};
+
+/// A load as it stands, in a line: `3 stressors, 12,400 bogo operations`.
+#[must_use]
+pub fn progress(report: &StressReport) -> String {
+    let operations = report.instances.iter().map(InstanceReport::operations).fold(0, u64::saturating_add);
+    format!("{}, {} bogo operations", counted(report.instances.len(), "stressor"), count(operations))
+}
+
+/// All about a load: a table, then what is wrong, then the verdict.
+#[must_use]
+pub fn text(report: &StressReport) -> String {
+    let ran: Vec<&InstanceReport> = report.instances.iter().filter(|it| !it.workers.is_empty()).collect();
+    let mut out = table(&ran);
+    let mut line = |text: &str| {
+        // Writing into a text cannot fail.
+        let _ = writeln!(out, "{}", safe_line(text));
+    };
+    for instance in &ran {
+        for Rate { name, unit, value } in instance.mean_rates() {
+            line(&format!("{}: {name}: {} {unit}", instance.stressor, number(value)));
+        }
+    }
+    for zone in &report.thermal {
+        let [before, highest] = [zone.before, zone.highest].map(|temperature| temperature / 1000);
+        line(&format!("thermal zone {}: {before} °C before, at most {highest} °C", zone.kind));
+    }
+    if let Some(throttled) = report.throttled {
+        line(&format!("cores throttled: {}", count(throttled)));
+    }
+    for instance in &report.instances {
+        let outcome = instance.outcome();
+        if outcome.kind != ReportKind::Pass {
+            line(&format!("{:<7} {}", outcome.kind.name(), outcome.text));
+        }
+        for failure in instance.failures().skip(1) {
+            line(&format!("{:<7} {}: {}", "", instance.stressor, failure.text));
+        }
+    }
+    for leftover in &report.leftovers {
+        line(&format!("left behind: {leftover}"));
+    }
+    line(&verdict(report));
+    out
+}
+
+/// The report for programs, as one object.
+///
+/// # Errors
+///
+/// When a figure has no form in JSON.
+pub fn json(report: &StressReport) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(report)? + "\n")
+}
+
+/// Stressors with their options.
+#[must_use]
+pub fn list(stressors: &[&Stressor]) -> String {
+    let mut out = String::new();
+    let width = stressors.iter().map(|stressor| stressor.name.len()).max().unwrap_or(0);
+    for stressor in stressors {
+        let classes: Vec<&str> = stressor.classes.iter().map(|class| class.name()).collect();
+        let _ = writeln!(out, "{:<width$}  {} ({})", stressor.name, stressor.about, classes.join(", "));
+        for StressorOption { name, about, domain } in &stressor.options {
+            let _ = writeln!(out, "{:<width$}    {name}={}: {about}", "", values(domain));
+        }
+    }
+    out
+}
+
+/// The same for programs, one object a line.
+///
+/// # Errors
+///
+/// Never, as far as is known: they have a form in JSON.
+pub fn list_json(stressors: &[&Stressor]) -> serde_json::Result<String> {
+    stressors.iter().map(|stressor| Ok(serde_json::to_string(stressor)? + "\n")).collect()
+}
+
+fn table(instances: &[&InstanceReport]) -> String {
+    let rows: Vec<[String; 8]> = instances.iter().map(|instance| row(instance)).collect();
+    let widths = TABLE.widths(&rows, None);
+    let head = TABLE.head.map(str::to_owned);
+    let lines = std::iter::once(&head).chain(&rows).map(|row| TABLE.line(row, &widths) + "\n");
+    if rows.is_empty() { String::new() } else { lines.collect() }
+}
+
+fn row(instance: &InstanceReport) -> [String; 8] {
+    let sum = |of: fn(&protocol::stress::WorkerReport) -> u64| {
+        span(Duration::from_nanos(instance.workers.iter().map(of).fold(0, u64::saturating_add)))
+    };
+    let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), number);
+    [
+        safe_line(&instance.stressor),
+        instance.workers.len().to_string(),
+        count(instance.operations()),
+        span(Duration::from_nanos(instance.wall_ns())),
+        sum(|worker| worker.user_ns),
+        sum(|worker| worker.system_ns),
+        rate(instance.per_second()),
+        rate(instance.per_cpu_second()),
+    ]
+}
+
+fn verdict(report: &StressReport) -> String {
+    let of = |kind| report.instances.iter().filter(|it| it.outcome().kind == kind).count();
+    let counts = [ReportKind::Pass, ReportKind::Fail, ReportKind::Broken, ReportKind::Skip]
+        .map(|kind| (of(kind), kind.name()))
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"));
+    let all = counted(report.instances.len(), "stressor");
+    let interrupted = if report.interrupted { "; interrupted" } else { "" };
+    format!("{all}: {}{interrupted}", counts.collect::<Vec<_>>().join(", "))
+}
+
+fn values(domain: &Domain) -> String {
+    match domain {
+        Domain::Number { minimum, maximum, default } => format!("{minimum} to {maximum} [{default}]"),
+        Domain::Size { minimum, maximum, default } => {
+            let [minimum, maximum, default] = [*minimum, *maximum, *default].map(size);
+            format!("{minimum} to {maximum}, or a share of the memory such as 25% [{default}]")
+        }
+        Domain::Choice(choices) => choices.join("|"),
+        Domain::Flag => "(on)".to_owned(),
+    }
+}
+
+/// A number of bytes with the largest unit in which it is whole.
+fn size(bytes: u64) -> String {
+    let units = [("G", 30), ("M", 20), ("k", 10)];
+    let fits = |(_, shift): &(&str, u32)| bytes > 0 && bytes.trailing_zeros() >= *shift;
+    units
+        .into_iter()
+        .find(fits)
+        .map_or_else(|| bytes.to_string(), |(unit, shift)| format!("{}{unit}", bytes >> shift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::stress::{Class, WorkerReport};
+    use protocol::{End, Report};
+
+    fn worker(operations: u64, reports: &[(ReportKind, &str)]) -> WorkerReport {
+        let report = |(kind, text): &(ReportKind, &str)| Report { kind: *kind, text: (*text).to_owned() };
+        WorkerReport {
+            operations,
+            wall_ns: 2_000_000_000,
+            user_ns: 1_500_000_000,
+            system_ns: 250_000_000,
+            end: Some(End::Exited(0)),
+            reports: reports.iter().map(report).collect(),
+            rates: vec![Rate { name: "read".into(), unit: "MB/s".into(), value: 1998.5 }],
+            ..WorkerReport::default()
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_follows_the_table() {
+        let instance = |stressor: &str, workers| InstanceReport {
+            stressor: stressor.to_owned(),
+            workers,
+            ..InstanceReport::default()
+        };
+        let refused = Report { kind: ReportKind::Skip, text: "needs a\u{1b}[2J disk".into() };
+        let report = StressReport {
+            instances: vec![
+                instance("memrate", vec![worker(1000, &[]), worker(2000, &[])]),
+                instance("vm", vec![worker(5, &[(ReportKind::Fail, "bit 3"), (ReportKind::Fail, "bit 4")])]),
+                InstanceReport { refused: Some(refused), ..instance("swap", Vec::new()) },
+            ],
+            ..StressReport::default()
+        };
+        insta::assert_snapshot!(text(&report));
+        assert_eq!(progress(&report), "3 stressors, 3,005 bogo operations");
+    }
+
+    #[test]
+    fn the_list_has_all_options_with_their_values() {
+        let option = |name: &str, domain| StressorOption {
+            name: name.to_owned(),
+            about: "what it sets".to_owned(),
+            domain,
+        };
+        let stressor = Stressor {
+            name: "vm".into(),
+            classes: vec![Class::Vm, Class::Memory],
+            about: "writes and verifies memory".into(),
+            operation: "a page".into(),
+            verifies: "all bits".into(),
+            options: vec![
+                option("bytes", Domain::Size { minimum: 4096, maximum: 1 << 30, default: 64 << 20 }),
+                option("method", Domain::Choice(vec!["all".into(), "flip".into()])),
+                option("hang", Domain::Number { minimum: 0, maximum: 9, default: 0 }),
+                option("keep", Domain::Flag),
+            ],
+            rates: Vec::new(),
+            needs: Vec::new(),
+        };
+        insta::assert_snapshot!(list(&[&stressor]));
+    }
+}
