@@ -6,12 +6,13 @@ use machine::instruments;
 
 use crate::cases::list;
 use crate::cli::Race;
+use crate::failure::WrongUsage;
 use crate::instruments::{Call, run};
 
 /// Runs a race, or lists all, and gives the exit code.
 pub(crate) fn race(args: &Race) -> Result<u8> {
     let Some(name) = &args.name else { return list(&select(RACES, &[])?, args.json) };
-    let chosen = select(RACES, std::slice::from_ref(name))?;
+    let chosen = select(RACES, std::slice::from_ref(name)).map_err(|error| WrongUsage(error.to_string()))?;
     let needs = chosen.iter().flat_map(|case| &case.needs).cloned();
     let limit = chosen.iter().map(|case| case.limit).max().unwrap_or_default();
     let (json, title) = (args.json, name.clone());
