@@ -9,8 +9,9 @@ use lab::request::{ProgramRequest, Selection};
 use lab::{Event, Listener, Prepared, RunRequest};
 use machine::instruments::Instrument;
 use protocol::instrument::{self, Line};
-use protocol::{Need, Report, ReportKind};
+use protocol::{Need, Report};
 use report::safe;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cli::{Format, Place};
@@ -34,14 +35,23 @@ pub(crate) struct Call<T> {
     pub(crate) duration: Duration,
     /// What its machine must have.
     pub(crate) needs: Vec<Need<String>>,
+    /// Whether an instrument can have reported this.
+    pub(crate) validate: fn(&T) -> Result<()>,
     /// One line about what is known so far.
     pub(crate) progress: fn(&T) -> String,
-    /// All of it, for standard output.
-    pub(crate) report: Shown<T>,
+    /// All of it, for people.
+    pub(crate) text: Text<T>,
+    /// Programs want it.
+    pub(crate) json: bool,
 }
 
-/// A report as text.
-pub(crate) type Shown<T> = Box<dyn Fn(&T) -> Result<String> + Send>;
+/// What shows a report to people.
+pub(crate) type Text<T> = Box<dyn Fn(&T) -> String + Send>;
+
+/// What an instrument reports.
+pub(crate) trait Reported: DeserializeOwned + Serialize + Send + 'static {}
+
+impl<T: DeserializeOwned + Serialize + Send + 'static> Reported for T {}
 
 /// What an instrument says, as it is heard.
 struct Hearing<T> {
@@ -52,7 +62,7 @@ struct Hearing<T> {
 }
 
 /// Runs an instrument and gives the exit code.
-pub(crate) fn run<T: DeserializeOwned + Send + 'static>(call: Call<T>, place: &Place) -> Result<u8> {
+pub(crate) fn run<T: Reported>(call: Call<T>, place: &Place) -> Result<u8> {
     if place.describes_no_machine() {
         return Err(WrongUsage("there is no machine to set up: name its kernel with --in".to_string()).into());
     }
@@ -63,7 +73,7 @@ pub(crate) fn run<T: DeserializeOwned + Send + 'static>(call: Call<T>, place: &P
     }
 }
 
-fn here<T: DeserializeOwned>(mut hearing: Hearing<T>) -> Result<u8> {
+fn here<T: Reported>(mut hearing: Hearing<T>) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let (instrument, request) = (hearing.call.instrument, hearing.call.request.clone());
     let status = instrument.run_here(&request, &interrupt, &mut |line| hearing.hear(line))?;
@@ -75,7 +85,7 @@ fn here<T: DeserializeOwned>(mut hearing: Hearing<T>) -> Result<u8> {
     }
 }
 
-fn inside<T: DeserializeOwned + Send + 'static>(
+fn inside<T: Reported>(
     hearing: Hearing<T>,
     kernel: lab::request::KernelRequest,
     place: &Place,
@@ -95,14 +105,16 @@ fn inside<T: DeserializeOwned + Send + 'static>(
     run_with(prepared, output, Some(Box::new(hearing)), &interrupt)
 }
 
-impl<T: DeserializeOwned> Hearing<T> {
+impl<T: Reported> Hearing<T> {
     fn hear(&mut self, line: &str) {
         match serde_json::from_str::<Line<T>>(line) {
-            Ok(Line::SoFar(report)) => self.progress.show(&(self.call.progress)(&report)),
+            Ok(Line::SoFar(report)) if (self.call.validate)(&report).is_ok() => {
+                self.progress.show(&(self.call.progress)(&report));
+            }
             Ok(Line::Done(report)) => self.last = Some(Ok(report)),
             Ok(Line::Stopped(why)) => self.last = Some(Err(why)),
             // The C library or the kernel may have spoken in between.
-            Err(_) => {}
+            Ok(Line::SoFar(_)) | Err(_) => {}
         }
     }
 
@@ -111,14 +123,13 @@ impl<T: DeserializeOwned> Hearing<T> {
     fn show(&mut self) -> Result<()> {
         self.progress.clear();
         match &self.last {
-            Some(Ok(report)) => print(&(self.call.report)(report)?)?,
+            Some(Ok(report)) => {
+                (self.call.validate)(report)?;
+                let json = self.call.json.then(|| report::json_line(report)).transpose()?;
+                print(&json.unwrap_or_else(|| (self.call.text)(report)))?;
+            }
             Some(Err(Report { kind, text })) => {
-                let kind = match kind {
-                    ReportKind::Skip => "skip",
-                    ReportKind::Fail => "fail",
-                    ReportKind::Pass | ReportKind::Broken => "broken",
-                };
-                eprintln!("kiln: {}: {kind}: {}", self.call.instrument.name, safe(text));
+                eprintln!("kiln: {}: {}: {}", self.call.instrument.name, kind.name(), safe(text));
             }
             None => {}
         }
@@ -126,7 +137,7 @@ impl<T: DeserializeOwned> Hearing<T> {
     }
 }
 
-impl<T: DeserializeOwned> Listener for Hearing<T> {
+impl<T: Reported> Listener for Hearing<T> {
     fn on_event(&mut self, event: &Event) {
         match event {
             Event::Booting { .. } => self.progress.show("boots the machine"),
@@ -152,7 +163,7 @@ impl<T> Hearing<T> {
     }
 }
 
-impl<T: DeserializeOwned + Send> listeners::Report for Hearing<T> {
+impl<T: Reported> listeners::Report for Hearing<T> {
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.show().map_err(io::Error::other)
     }

@@ -14,18 +14,17 @@ pub(crate) fn latency(args: &Latency) -> Result<u8> {
     let request = args.request();
     request.validate().map_err(|error| WrongUsage(error.to_string()))?;
     let cpus = request.cpus.iter().max().map_or(1, |last| last + 1);
-    let (json, bucket) = (args.json, args.bucket);
+    let bucket = args.bucket;
     run(
         Call {
             instrument: &instruments::LATENCY,
             request: serde_json::to_string(&request)?,
             duration: args.duration,
             needs: vec![Need::Cpus(cpus)],
+            validate: |report: &LatencyReport| Ok(report.validate()?),
             progress: report::latency::progress,
-            report: Box::new(move |report: &LatencyReport| {
-                report.validate()?;
-                Ok(if json { report::latency::json(report)? } else { report::latency::text(report, bucket) })
-            }),
+            text: Box::new(move |report| report::latency::text(report, bucket)),
+            json: args.json,
         },
         &args.place,
     )

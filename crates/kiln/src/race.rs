@@ -15,17 +15,18 @@ pub(crate) fn race(args: &Race) -> Result<u8> {
     let chosen = select(RACES, std::slice::from_ref(name)).map_err(|error| WrongUsage(error.to_string()))?;
     let needs = chosen.iter().flat_map(|case| &case.needs).cloned();
     let limit = chosen.iter().map(|case| case.limit).max().unwrap_or_default();
-    let (json, title) = (args.json, name.clone());
+    let title = name.clone();
     run(
         Call {
             instrument: &instruments::RACE,
             request: serde_json::to_string(&args.request(name))?,
             duration: args.limit.unwrap_or(limit),
             needs: needs.collect(),
+            // Texts are cut as they are read, and all numbers are possible.
+            validate: |_| Ok(()),
             progress: report::race::progress,
-            report: Box::new(move |report| {
-                Ok(if json { report::race::json(report)? } else { report::race::text(&title, report) })
-            }),
+            text: Box::new(move |report| report::race::text(&title, report)),
+            json: args.json,
         },
         &args.place,
     )

@@ -1,12 +1,13 @@
 //! `kiln stress`: loads that verify what the kernel does.
 
+use std::io;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use lab::stress_job::{Job, Mistake, parse};
 use machine::{catalogue, instruments};
 use protocol::Need;
-use protocol::stress::{Mode, StressReport, StressRequest, Stressor};
+use protocol::stress::{Class, Mode, StressReport, StressRequest, Stressor};
 
 use crate::cli::Stress;
 use crate::failure::{WrongUsage, complain};
@@ -22,64 +23,70 @@ pub(crate) fn stress(args: &Stress) -> Result<u8> {
         return list(args);
     }
     let request = request(args)?;
-    let needs = needs(&request);
-    let json = args.json;
     run(
         Call {
             instrument: &instruments::STRESS,
             request: serde_json::to_string(&request)?,
             duration: duration(&request),
-            needs,
+            needs: needs(&request),
+            validate: |report: &StressReport| report.validate().map_err(anyhow::Error::msg),
             progress: report::stress::progress,
-            report: Box::new(move |report: &StressReport| {
-                report.validate().map_err(anyhow::Error::msg)?;
-                Ok(if json { report::stress::json(report)? } else { report::stress::text(report) })
-            }),
+            text: Box::new(report::stress::text),
+            json: args.json,
         },
         &args.place,
     )
 }
 
 fn list(args: &Stress) -> Result<u8> {
-    let all = &catalogue::stressors().stressors;
-    let class = args.class.as_deref();
-    let is_wanted =
-        |stressor: &&Stressor| class.is_none_or(|class| stressor.classes.iter().any(|of| of.name() == class));
-    let wanted: Vec<&Stressor> = all.iter().filter(is_wanted).collect();
-    if let Some(class) = class.filter(|_| wanted.is_empty()) {
-        return Err(WrongUsage(format!("there is no class {class}; `kiln stress --list` has all")).into());
-    }
+    let all = catalogue::stressors();
+    let wanted: Vec<&Stressor> = match &args.class {
+        Some(class) => all.of(named(class)?).collect(),
+        None => all.stressors.iter().collect(),
+    };
     standard_output(|out| {
-        let text =
-            if args.json { report::stress::list_json(&wanted)? } else { report::stress::list(&wanted) };
+        let json = || wanted.iter().map(report::json_line).collect::<io::Result<String>>();
+        let text = if args.json { json()? } else { report::stress::list(&wanted) };
         out.write_all(text.as_bytes())
     })?;
     Ok(0)
 }
 
+fn named(class: &str) -> Result<Class> {
+    let known = Class::ALL.into_iter().find(|known| known.name() == class);
+    Ok(known.ok_or_else(|| WrongUsage(format!("there is no class {class}; `kiln stress --list` has all")))?)
+}
+
 /// What is asked, by the job file and the command line.
 fn request(args: &Stress) -> Result<StressRequest> {
-    let mut lines = Vec::new();
-    if let Some(path) = &args.job {
-        let file = path.display().to_string();
-        lines = std::fs::read(path).with_context(|| file.clone())?;
-        let Job { mistakes, .. } = parse(&lines, catalogue::stressors());
-        refuse(&mistakes, |mistake| mistake.in_file(&file), args.skip_unknown)?;
-        lines.push(b'\n');
-    }
+    let mut lines = job(args)?;
+    let of_file = lines.iter().filter(|byte| **byte == b'\n').count();
     lines.extend(args.job_lines().into_bytes());
     let Job { request, mistakes } = parse(&lines, catalogue::stressors());
-    refuse(&mistakes, |mistake| mistake.text.clone(), args.skip_unknown)?;
+    let wrong: Vec<String> =
+        mistakes.iter().filter_map(|mistake| complaint(mistake, args, mistake.line <= of_file)).collect();
+    if let Some((last, others)) = wrong.split_last() {
+        others.iter().for_each(|text| complain(text));
+        return Err(WrongUsage(last.clone()).into());
+    }
     Ok(StressRequest { timeout_ms: request.timeout_ms.or(Some(TIMEOUT_MS)), ..request })
 }
 
-/// Refuses what is wrong, with each reason.
-fn refuse(mistakes: &[Mistake], text: impl Fn(&Mistake) -> String, skips_unknown: bool) -> Result<()> {
-    let is_wrong = |mistake: &&Mistake| !(skips_unknown && mistake.is_unknown_stressor);
-    let wrong: Vec<&Mistake> = mistakes.iter().filter(is_wrong).collect();
-    let Some((last, others)) = wrong.split_last() else { return Ok(()) };
-    others.iter().for_each(|mistake| complain(&text(mistake)));
-    Err(WrongUsage(text(last)).into())
+/// The lines of the job file; nothing if there is none.
+fn job(args: &Stress) -> Result<Vec<u8>> {
+    let Some(path) = &args.job else { return Ok(Vec::new()) };
+    let mut lines = std::fs::read(path).with_context(|| path.display().to_string())?;
+    lines.push(b'\n');
+    Ok(lines)
+}
+
+/// What is wrong, unless it is to be ignored.
+fn complaint(mistake: &Mistake, args: &Stress, is_of_file: bool) -> Option<String> {
+    match args.job.as_ref().filter(|_| is_of_file) {
+        Some(_) if args.skip_unknown && mistake.is_unknown_stressor => None,
+        Some(path) => Some(mistake.in_file(&path.display().to_string())),
+        None => Some(mistake.text.clone()),
+    }
 }
 
 /// Modules, disks and the like that stressors need. What is missing skips the stressor, and not the others.

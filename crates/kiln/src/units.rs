@@ -7,6 +7,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use lab::cpu_list;
 use protocol::latency::CPUS_MAX;
 
 /// Reads `30s`, `5m`, `1h`, `250ms`; a bare number is seconds.
@@ -54,25 +55,14 @@ pub(crate) fn fine_duration(text: &str) -> Result<Duration, String> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cpus(pub(crate) Vec<u32>);
 
-/// Reads a list of CPUs as cpuset(7) writes it: `0,2-3`.
+/// Reads a list of CPUs as cpuset(7) writes it, `0,2-3`, with each CPU once.
 pub(crate) fn cpus(text: &str) -> Result<Cpus, String> {
-    let wrong = || format!("{text:?} is no list of CPUs: write 0,2-3");
-    let number = |text: &str| text.parse::<u32>().ok().filter(|cpu| *cpu < CPUS_MAX).ok_or_else(wrong);
-    let mut all = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last) = (number(first)?, number(last)?);
-        if first > last {
-            return Err(wrong());
-        }
-        for cpu in first..=last {
-            if all.contains(&cpu) {
-                return Err(format!("{text:?}: CPU {cpu} is there twice"));
-            }
-            all.push(cpu);
-        }
+    let all =
+        cpu_list::read(text, CPUS_MAX).ok_or_else(|| format!("{text:?} is no list of CPUs: write 0,2-3"))?;
+    match all.iter().enumerate().find(|(place, cpu)| all[..*place].contains(cpu)) {
+        Some((_, cpu)) => Err(format!("{text:?}: CPU {cpu} is there twice")),
+        None => Ok(Cpus(all)),
     }
-    Ok(Cpus(all))
 }
 
 /// Reads how long ago, `2w`, `7d`, `12h` or `30m`, or when, `2026-11-01`, `2026-11-01T22:00` or `2026-11-01T22:00:00Z`.

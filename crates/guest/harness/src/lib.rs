@@ -9,10 +9,12 @@
 //!   asks of the kernel
 //! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments
 //! * [`needs`]: needs that only the running kernel can judge
+//! * [`random`]: numbers that are the same for the same seed; [`clock`]: the time
 
 pub mod bpf;
 pub mod check;
 pub mod child;
+pub mod clock;
 mod errno;
 pub mod execute;
 pub mod instrument;
@@ -24,6 +26,7 @@ pub mod modules;
 pub mod needs;
 pub mod page;
 pub mod plain;
+pub mod random;
 pub mod seccomp;
 pub mod storage;
 pub mod sys;

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::*};
 use std::thread::scope;
 
+use harness::clock::monotonic;
 use harness::sys::time_stamp;
 use protocol::race::ClockSource;
 use rustix::process::{TimeStampCounterReadability, time_stamp_counter_readability};
 use rustix::thread::sched_getaffinity;
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::barrier::{Barrier, Party, Wait};
 
@@ -79,12 +79,6 @@ impl Clock {
 #[must_use]
 pub fn cpus() -> u32 {
     sched_getaffinity(None).map_or(1, |set| set.count())
-}
-
-/// `CLOCK_MONOTONIC` in nanoseconds.
-pub(crate) fn monotonic() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
 /// Both clocks at one moment.

@@ -1,5 +1,6 @@
 //! The delay of each round, by what the rounds before have shown.
 
+use harness::random::Random;
 use protocol::race::Strategy;
 
 use crate::clock::Clock;
@@ -9,7 +10,7 @@ use crate::lead::Lead;
 use crate::race::Judgement;
 use crate::round::Round;
 use crate::sampler::{Lengths, Sampler, Sampling};
-use crate::sequence::{LowDiscrepancy, Random, between};
+use crate::sequence::{LowDiscrepancy, between};
 use crate::statistics::median;
 
 /// The jitter around aligned starts, as a part of the lengths of both sections.
@@ -70,7 +71,7 @@ impl Controller {
     /// sections meet.
     pub(crate) fn new(strategy: Strategy, seed: u64, clock: Clock, one_cpu: bool) -> Self {
         let mut random = Random::new(seed);
-        let spread = LowDiscrepancy::new(random.next());
+        let spread = LowDiscrepancy::new(random.next_u64());
         let noise = clock.ticks(NOISE) as i64;
         Self {
             strategy,
@@ -108,7 +109,7 @@ impl Controller {
         let range = self.range();
         self.is_focused = range.is_none() || !self.is_focused;
         match (self.strategy, range) {
-            (Strategy::Uniform, Some((from, to))) => between(from, to, self.random.next()),
+            (Strategy::Uniform, Some((from, to))) => between(from, to, self.random.next_u64()),
             (Strategy::LowDiscrepancy, Some((from, to))) => between(from, to, self.spread.next()),
             (Strategy::Mixture, Some((from, to))) if !self.is_focused => {
                 between(from, to, self.spread.next())
@@ -128,7 +129,7 @@ impl Controller {
             (true, Some(step)) => (self.flip.at(), step),
             (true, None) => (0, self.lengths().map_or(0, |lengths| lengths.sum() / JITTER)),
         };
-        between(best.saturating_sub(jitter), best.saturating_add(jitter + 1), self.random.next())
+        between(best.saturating_sub(jitter), best.saturating_add(jitter + 1), self.random.next_u64())
     }
 
     /// How precisely the delays are kept.

@@ -62,7 +62,8 @@ impl Flip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sequence::{Random, between};
+    use crate::sequence::between;
+    use harness::random::Random;
 
     const BOUNDS: Bounds = Bounds { step: 4, delay: 100_000 };
 
@@ -70,7 +71,7 @@ mod tests {
     fn it_is_found_in_tens_of_rounds_wherever_it_is() {
         let mut random = Random::new(5);
         for _ in 0..500 {
-            let truth = between(-90_000, 90_000, random.next());
+            let truth = between(-90_000, 90_000, random.next_u64());
             let mut flip = Flip::UNKNOWN;
             for _ in 0..60 {
                 flip.answer(flip.at() < truth, BOUNDS);
@@ -83,12 +84,12 @@ mod tests {
     fn noise_and_lies_do_not_lead_it_astray() {
         let mut random = Random::new(6);
         for _ in 0..100 {
-            let truth = between(-90_000, 90_000, random.next());
+            let truth = between(-90_000, 90_000, random.next_u64());
             let mut flip = Flip::UNKNOWN;
             let mut close = 0;
             for number in 0..1000 {
-                let noisy = flip.at() + between(-20, 20, random.next());
-                let lies = random.next().is_multiple_of(20);
+                let noisy = flip.at() + between(-20, 20, random.next_u64());
+                let lies = random.next_u64().is_multiple_of(20);
                 flip.answer((noisy < truth) != lies, BOUNDS);
                 close += u32::from(number >= 100 && flip.at().abs_diff(truth) < 200);
             }

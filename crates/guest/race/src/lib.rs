@@ -8,7 +8,7 @@
 //! * [`engine`]: the rounds; [`side`]: the part of a thread in a [`mod@round`]; [`barrier`]: where both wait for each other;
 //!   [`pair`]: both threads from start to end; [`setting`]: what they know; [`outcome`]: what goes to the judgement
 //! * [`controller`]: the delay of each round; [`sampler`], [`flip`], [`disturbance`], [`lead`]: what it learns from rounds
-//! * [`statistics`], [`sequence`]: medians, and numbers that are random or evenly spread
+//! * [`statistics`], [`sequence`]: medians, and numbers that are evenly spread
 //! * [`plain`], [`published`]: what it is compared with
 //! * [`clock`]: a clock that both threads agree on
 //! * [`tally`]: what is counted, in memory that outlives the threads; [`counter`] counts there; [`coverage`]: the delays

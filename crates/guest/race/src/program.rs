@@ -22,7 +22,7 @@ pub fn carry_out(request: &RaceRequest, listener: Listener<'_, RaceReport>) -> E
     if let Some(why) = race.needs().iter().find_map(|&need| missing(need)) {
         return Ending::Stopped(Report { kind: ReportKind::Skip, text: why });
     }
-    // Whoever no longer reads gets nothing more; the race still comes to its end.
+    // A reader that has gone gets nothing more; the race still comes to its end.
     let so_far = |report: &RaceReport| drop(listener(report));
     match supervise(&Plan::asked(request, race.time()), |runner| race.run(runner), so_far) {
         Ok(report) => {

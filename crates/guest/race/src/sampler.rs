@@ -136,7 +136,8 @@ impl Sampler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sequence::{Random, between};
+    use crate::sequence::between;
+    use harness::random::Random;
 
     fn round(a: i64, b: i64) -> Round {
         Round::simulated(0, (0, a), (0, b))
@@ -158,7 +159,7 @@ mod tests {
     fn equal_sections_settle_at_once() {
         // The distances of their ends are about 0, against which no deviation may be judged.
         let mut random = Random::new(1);
-        let mut noisy = |length: i64| length + between(-300, 300, random.next());
+        let mut noisy = |length: i64| length + between(-300, 300, random.next_u64());
         let (count, sampling, lengths) = sampled(|| round(noisy(10_000), noisy(10_000)));
         assert_eq!((count, sampling), (2 * WINDOW, Sampling::Settled));
         assert!(lengths.ends.median.abs() < 300 && (19_000..21_000).contains(&lengths.sum()), "{lengths:?}");
@@ -178,14 +179,14 @@ mod tests {
     #[test]
     fn what_never_settles_ends_anyway() {
         let mut random = Random::new(2);
-        let (count, sampling, _) = sampled(|| round(1 << (random.next() % 20), 10));
+        let (count, sampling, _) = sampled(|| round(1 << (random.next_u64() % 20), 10));
         assert_eq!((count, sampling), (WINDOW * FIRST, Sampling::Unsettled));
     }
 
     #[test]
     fn what_is_as_short_as_the_noise_settles() {
         let mut random = Random::new(4);
-        let (count, sampling, _) = sampled(|| round(between(1, 7, random.next()), 0));
+        let (count, sampling, _) = sampled(|| round(between(1, 7, random.next_u64()), 0));
         assert_eq!((count, sampling), (2 * WINDOW, Sampling::Settled));
     }
 

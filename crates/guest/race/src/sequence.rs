@@ -1,24 +1,7 @@
-//! Numbers that are random, and numbers that are evenly spread. All are fractions in units of 2⁻⁶⁴.
+//! Numbers that are evenly spread: fractions in units of 2⁻⁶⁴.
 
 /// 2⁶⁴ divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The random generator SplitMix64 of Steele, Lea and Flood.
-#[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(GOLDEN);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-}
 
 /// The low-discrepancy sequence of multiples of the golden ratio: each number falls into one of the widest gaps that
 /// those before it have left.
@@ -46,6 +29,7 @@ pub(crate) fn between(from: i64, to: i64, fraction: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use harness::random::Random;
 
     /// Number of values in each of `parts` equal parts.
     fn histogram<const PARTS: usize>(values: impl Iterator<Item = u64>) -> [u32; PARTS] {
@@ -57,7 +41,7 @@ mod tests {
     #[test]
     fn a_low_discrepancy_sequence_covers_the_range_evenly() {
         for seed in 0..50 {
-            let mut sequence = LowDiscrepancy::new(Random::new(seed).next());
+            let mut sequence = LowDiscrepancy::new(Random::new(seed).next_u64());
             let counts = histogram::<100>((0..1000).map(|_| sequence.next()));
             assert!(counts.iter().all(|count| (8..=12).contains(count)), "seed {seed}: {counts:?}");
         }
@@ -65,7 +49,7 @@ mod tests {
 
     #[test]
     fn its_widest_gap_is_close_to_the_narrowest() {
-        let mut sequence = LowDiscrepancy::new(Random::new(3).next());
+        let mut sequence = LowDiscrepancy::new(Random::new(3).next_u64());
         for count in [10, 100, 1000, 10_000] {
             let mut values: Vec<_> = (0..count).map(|_| sequence.next()).collect();
             values.sort_unstable();
@@ -79,13 +63,13 @@ mod tests {
         for seed in [0, 1, u64::MAX] {
             let numbers = || {
                 let mut random = Random::new(seed);
-                (0..10_000).map(move |_| random.next())
+                (0..10_000).map(move |_| random.next_u64())
             };
             assert!(numbers().eq(numbers()));
             let counts = histogram::<10>(numbers());
             assert!(counts.iter().all(|count| (850..1150).contains(count)), "seed {seed}: {counts:?}");
         }
-        assert_ne!(Random::new(0).next(), Random::new(1).next());
+        assert_ne!(Random::new(0).next_u64(), Random::new(1).next_u64());
     }
 
     #[test]
@@ -93,7 +77,7 @@ mod tests {
         let mut random = Random::new(7);
         let bounds = [(0, 0), (0, 1), (-5, 9), (i64::MIN, i64::MAX), (i64::MAX - 1, i64::MAX)];
         for (from, to) in bounds {
-            for fraction in [0, 1, u64::MAX].into_iter().chain((0..1000).map(|_| random.next())) {
+            for fraction in [0, 1, u64::MAX].into_iter().chain((0..1000).map(|_| random.next_u64())) {
                 let value = between(from, to, fraction);
                 assert!((from..=to).contains(&value), "{value} is not in {from} to {to}");
             }

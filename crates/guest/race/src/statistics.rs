@@ -40,7 +40,7 @@ pub(crate) fn median(samples: &mut [i64]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sequence::Random;
+    use harness::random::Random;
 
     #[test]
     fn medians_of_odd_and_even_numbers() {
@@ -62,8 +62,8 @@ mod tests {
     fn outliers_move_neither() {
         let mut random = Random::new(11);
         for _ in 0..200 {
-            let mut samples: Vec<_> = (0..31).map(|_| 1000 + (random.next() % 21) as i64).collect();
-            samples.iter_mut().take(10).for_each(|sample| *sample = (random.next() >> 20) as i64);
+            let mut samples: Vec<_> = (0..31).map(|_| 1000 + (random.next_u64() % 21) as i64).collect();
+            samples.iter_mut().take(10).for_each(|sample| *sample = (random.next_u64() >> 20) as i64);
             let spread = Spread::of(&mut samples);
             assert!((1000..=1020).contains(&spread.median), "{spread:?}");
             assert!(spread.deviation <= 20, "{spread:?}");
@@ -74,7 +74,7 @@ mod tests {
     fn it_does_not_depend_on_the_order() {
         let mut random = Random::new(12);
         for length in 1..40 {
-            let mut samples: Vec<_> = (0..length).map(|_| random.next() as i64 >> 8).collect();
+            let mut samples: Vec<_> = (0..length).map(|_| random.next_u64() as i64 >> 8).collect();
             let mut turned = samples.clone();
             turned.rotate_left(length / 2);
             let below = samples.iter().filter(|&&sample| sample < median(&mut turned.clone())).count();

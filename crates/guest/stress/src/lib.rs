@@ -2,7 +2,7 @@
 //!
 //! * [`stressor`]: what a stressor is; [`setting`]: its options and figures; [`stressors`] are all of them, a folder for
 //!   each class
-//! * [`worker`]: what its body sees of the engine; [`random`]: numbers that are the same for the same seed
+//! * [`worker`]: what its body sees of the engine
 //! * [`kit`]: what bodies are made of
 //! * [`engine`]: starts workers, looks at the time, ends them, reports; [`placement`]: how they are scheduled
 //! * `board`: the memory that engine and workers share; `directory`: where workers work
@@ -14,7 +14,6 @@ pub mod engine;
 mod kit;
 mod leftovers;
 mod placement;
-pub mod random;
 pub mod setting;
 mod strays;
 pub mod stressor;
@@ -23,7 +22,6 @@ mod thermal;
 mod worker;
 
 pub use engine::{Refusal, run};
-pub use random::Random;
 pub use stressor::Stressor;
 pub use stressors::{all, catalogue};
 pub use worker::Worker;

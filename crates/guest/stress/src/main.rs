@@ -21,7 +21,7 @@ fn main() -> ExitCode {
 fn carry_out(request: &StressRequest, listener: Listener<'_, StressReport>) -> Ending<StressReport> {
     stress::engine::isolate();
     let stressors: Vec<&'static Stressor> = stress::all().collect();
-    // Whoever no longer reads gets nothing more; what runs is still ended in order.
+    // A reader that has gone gets nothing more; what runs is still ended in order.
     let mut so_far = |report| drop(listener(&report));
     match stress::run(request, &stressors, &mut so_far) {
         Ok(report) => {

@@ -6,8 +6,8 @@ use harness::check::Checked;
 use protocol::stress::Domain;
 
 use crate::board::{Control, Counters};
-use crate::random::{Random, mix};
 use crate::setting::{Figure, Setting};
+use harness::random::{Random, mix};
 
 /// A process that does the operations of a stressor.
 #[derive(Debug)]

@@ -11,7 +11,7 @@
 //! * [`source`]: where machines come from
 //! * [`options`]: how a plan is run
 //! * [`runner`]: boots, runs, judges
-//! * [`shell`]: a shell in a machine; [`stress_job`]: job files of the instrument `stress`
+//! * [`shell`]: a shell in a machine; [`stress_job`]: job files of the instrument `stress`; [`cpu_list`]: lists of CPUs
 //! * [`experiment`]: machines for lab scripts
 //! * [`kunit`]: boots a kernel that runs tests of its own
 //! * [`decode`]: lines of source for the lines of back traces
@@ -21,6 +21,7 @@
 pub mod backend;
 pub mod bundle;
 mod commands;
+pub mod cpu_list;
 pub mod decode;
 pub mod event;
 pub mod experiment;

@@ -85,7 +85,11 @@ impl<W: Write> Listener for Json<W> {
 }
 
 /// `value` as one line of JSON that a terminal survives.
-pub(crate) fn line(value: &impl Serialize) -> io::Result<String> {
+///
+/// # Errors
+///
+/// When it has no form in JSON.
+pub fn line(value: &impl Serialize) -> io::Result<String> {
     Ok(harmless(&serde_json::to_string(value)?) + "\n")
 }
 

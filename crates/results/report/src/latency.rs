@@ -54,15 +54,6 @@ pub fn text(report: &LatencyReport, bucket: Option<Duration>) -> String {
     out
 }
 
-/// The report for programs, as one object.
-///
-/// # Errors
-///
-/// When a figure has no form in JSON.
-pub fn json(report: &LatencyReport) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(report)? + "\n")
-}
-
 /// The figures of all threads together.
 fn facts(report: &LatencyReport, latencies: &Latencies) -> Vec<(&'static str, String)> {
     let mut facts = vec![

@@ -84,7 +84,7 @@ pub use cases::{CaseInfo, cases_json, cases_table};
 pub use compared::compared;
 pub use findings::{findings_json, findings_table};
 pub use human::Human;
-pub use json::Json;
+pub use json::{Json, line as json_line};
 pub use junit::Junit;
 pub use kernels::{kernels_json, kernels_table, pruned_json, pruned_text};
 pub use ktap::Ktap;

@@ -47,15 +47,6 @@ pub fn text(name: &str, report: &RaceReport) -> String {
     out
 }
 
-/// The report for programs, as one object.
-///
-/// # Errors
-///
-/// When a figure has no form in JSON.
-pub fn json(report: &RaceReport) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(report)? + "\n")
-}
-
 fn verdict(report: &RaceReport) -> String {
     let detail = report.detail.as_deref().map(|detail| format!(": {}", safe_line(detail)));
     let detail = detail.unwrap_or_default();

@@ -61,15 +61,6 @@ pub fn text(report: &StressReport) -> String {
     out
 }
 
-/// The report for programs, as one object.
-///
-/// # Errors
-///
-/// When a figure has no form in JSON.
-pub fn json(report: &StressReport) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(report)? + "\n")
-}
-
 /// Stressors with their options.
 #[must_use]
 pub fn list(stressors: &[&Stressor]) -> String {
@@ -83,15 +74,6 @@ pub fn list(stressors: &[&Stressor]) -> String {
         }
     }
     out
-}
-
-/// The same for programs, one object a line.
-///
-/// # Errors
-///
-/// Never, as far as is known: they have a form in JSON.
-pub fn list_json(stressors: &[&Stressor]) -> serde_json::Result<String> {
-    stressors.iter().map(|stressor| Ok(serde_json::to_string(stressor)? + "\n")).collect()
 }
 
 fn table(instances: &[&InstanceReport]) -> String {

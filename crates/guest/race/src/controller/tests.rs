@@ -17,7 +17,7 @@ struct World {
 
 impl World {
     fn round(&mut self, delay: i64) -> (Round, Judgement) {
-        let starts = delay + between(-self.noise, self.noise + 1, self.random.next());
+        let starts = delay + between(-self.noise, self.noise + 1, self.random.next_u64());
         let judgement = match (starts < self.window.0, starts >= self.window.1) {
             (false, false) => Judgement::Hit,
             (true, _) if self.is_judged => Judgement::Early,

@@ -6,8 +6,8 @@ use protocol::race::Ended;
 
 use super::pair::Pair;
 use crate::race::Judgement;
-use crate::sequence::Random;
 use crate::tally::{Tally, increment};
+use harness::random::Random;
 
 /// The weight of a sample in an average.
 const ALPHA: f64 = 0.25;
@@ -110,7 +110,7 @@ impl Delays {
 
     fn random_delay(&mut self) -> i64 {
         let per_spin = self.ends.average.abs() / self.spins.average.max(1.0);
-        let uniform = self.random.next() as f64 / 2.0_f64.powi(64);
+        let uniform = self.random.next_u64() as f64 / 2.0_f64.powi(64);
         let time = uniform * (self.a.average + self.b.average) - self.b.average;
         (WIDENING * time / per_spin) as i64
     }

@@ -8,8 +8,8 @@ use protocol::stress::{Domain, Instance, StressRequest};
 use protocol::{Report, ReportKind};
 
 use super::Refusal;
-use crate::random::mix;
 use crate::stressor::{Setting, Stressor};
+use harness::random::mix;
 
 /// Of the memory that is available, workers together take at most one part in this many unless a user gave sizes.
 const SHARE_OF_MEMORY: u64 = 4;

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use harness::check::{Checked, Stop, broken, describe, name};
 use harness::child::{conclude, exit, fork};
 use harness::page;
+use harness::random::mix;
 use harness::sys::{default_action, succeeded};
 use protocol::results::Page;
 use protocol::stress::report::REPORTS_MAX;
@@ -21,9 +22,9 @@ use rustix::process::{
 use super::plan::Plan;
 use super::signals;
 use crate::board::{Board, Desk};
+use crate::placement;
 use crate::strays::whereabouts;
 use crate::worker::Worker;
-use crate::{placement, random};
 
 /// What a worker is started with.
 #[derive(Clone, Copy)]
@@ -169,7 +170,7 @@ fn live(job: Job<'_>, parent: Pid) -> i32 {
         figures: job.plan.stressor.rates,
         values: &job.plan.values,
         limit: job.plan.limit,
-        seed: random::mix(job.plan.seed),
+        seed: mix(job.plan.seed),
         control: job.board.control(),
         counters,
     };

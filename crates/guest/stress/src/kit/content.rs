@@ -2,7 +2,7 @@
 
 use harness::check::{Checked, fail, pass};
 
-use crate::random::mix;
+use harness::random::mix;
 
 /// Fills `bytes`, which stand at `offset` of the whole.
 pub(crate) fn fill(bytes: &mut [u8], seed: u64, offset: u64) {

@@ -2,6 +2,8 @@
 
 use protocol::stress::request::CPUS_MAX;
 
+use crate::cpu_list;
+
 /// The units of a time, in milliseconds, the shortest first.
 const UNITS: [(&str, u64); 5] =
     [("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("y", 31_536_000_000)];
@@ -30,15 +32,9 @@ pub(super) fn time(milliseconds: u64) -> String {
     }
 }
 
-/// Reads `1,3,5-7`.
+/// Reads `1,3,5-7`: a set.
 pub(super) fn cpus(text: &str) -> Option<Vec<u32>> {
-    let mut all = Vec::new();
-    for range in text.split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let [first, last] =
-            [first, last].map(|number| number.parse::<u32>().ok().filter(|cpu| *cpu < CPUS_MAX));
-        all.extend(first?..=last?);
-    }
+    let mut all = cpu_list::read(text, CPUS_MAX)?;
     all.sort_unstable();
     all.dedup();
     Some(all)

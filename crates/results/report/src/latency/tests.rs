@@ -148,7 +148,7 @@ fn cpus_are_listed_as_the_kernel_does_it() {
 
 #[test]
 fn for_programs_it_is_what_the_instrument_wrote() {
-    let text = json(&disturbed()).expect("it has a form");
+    let text = crate::json_line(&disturbed()).expect("it has a form");
     assert_eq!(text.lines().count(), 1);
     assert_eq!(serde_json::from_str::<LatencyReport>(&text).expect("it is read back"), disturbed());
 }

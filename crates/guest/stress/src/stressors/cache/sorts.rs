@@ -5,8 +5,8 @@ use std::hint::black_box;
 use harness::check::{Checked, equal, holds};
 
 use crate::Worker;
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, choice, number};
+use harness::random::Random;
 
 const CLASSES: &[Class] = &[Class::CpuCache, Class::Cpu, Class::Memory];
 const SIZE: Setting = number("size", "numbers to sort", 1024..=1 << 20, 65536);

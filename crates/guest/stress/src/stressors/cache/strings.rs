@@ -6,8 +6,8 @@ use std::hint::black_box;
 use harness::check::{Checked, equal, holds};
 
 use crate::Worker;
-use crate::random::Random;
 use crate::stressor::{Class, Stressor};
+use harness::random::Random;
 
 unsafe extern "C" {
     fn wcslen(text: *const libc::wchar_t) -> usize;

@@ -2,6 +2,7 @@
 
 mod avl;
 mod btree;
+mod node;
 mod plain;
 mod splay;
 mod treap;
@@ -9,8 +10,8 @@ mod treap;
 use harness::check::{Checked, equal, holds};
 
 use crate::Worker;
-use crate::random::mix;
 use crate::stressor::{Class, Setting, Stressor, choice, number};
+use harness::random::mix;
 
 const METHOD: Setting =
     choice("method", "kind of the tree", &["all", "avl", "binary", "btree", "splay", "treap"]);
@@ -67,30 +68,12 @@ fn grow_and_shrink(tree: &mut dyn Tree, keys: &[u64]) -> Checked {
     holds("the tree is empty", tree.in_order().is_empty())
 }
 
-/// Keys of a tree in their order, without recursion: a tree of one's own worst case is as deep as it is large.
-fn walk<'a, N>(
-    root: Option<&'a N>,
-    left: fn(&'a N) -> Option<&'a N>,
-    right: fn(&'a N) -> Option<&'a N>,
-) -> Vec<&'a N> {
-    let (mut found, mut above, mut next) = (Vec::new(), Vec::new(), root);
-    loop {
-        while let Some(node) = next {
-            above.push(node);
-            next = left(node);
-        }
-        let Some(node) = above.pop() else { return found };
-        found.push(node);
-        next = right(node);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    use crate::Random;
+    use harness::random::Random;
 
     #[test]
     fn every_tree_is_a_set() {

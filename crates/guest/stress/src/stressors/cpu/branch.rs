@@ -5,8 +5,8 @@ use std::hint::black_box;
 use harness::check::{Checked, equal};
 
 use crate::Worker;
-use crate::random::mix;
 use crate::stressor::{Class, Stressor};
+use harness::random::mix;
 
 pub(super) const STRESSOR: Stressor = Stressor {
     name: "branch",

@@ -5,8 +5,8 @@ use std::hint::black_box;
 use harness::check::{Checked, equal, holds};
 
 use crate::Worker;
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, choice, flag, number};
+use harness::random::Random;
 
 const METHOD: Setting = choice(
     "method",

@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use harness::check::{Checked, equal, holds};
 
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, choice};
+use harness::random::Random;
 
 const METHOD: Setting = choice(
     "method",

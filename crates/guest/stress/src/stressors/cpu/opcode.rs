@@ -7,8 +7,8 @@ use rustix::param::page_size;
 
 use crate::Worker;
 use crate::kit::helper::helper;
-use crate::random::Random;
 use crate::stressor::{Class, Need, Setting, Stressor, choice};
+use harness::random::Random;
 
 const METHOD: Setting = choice("method", "where the code comes from", &["random", "inc", "mixed", "text"]);
 

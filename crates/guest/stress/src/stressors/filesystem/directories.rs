@@ -13,8 +13,8 @@ use rustix::io::Errno;
 use rustix::process::{chdir, fchdir, getcwd};
 
 use crate::Worker;
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, choice, number};
+use harness::random::Random;
 
 const FEW: Setting = number("entries", "entries of a directory", 4..=4096, 256);
 const DEPTH: Setting = number("depth", "directories inside each other", 2..=256, 64);

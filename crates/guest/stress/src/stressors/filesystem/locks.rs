@@ -2,19 +2,16 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::Ordering;
 
 use harness::check::{Checked, equal, fails};
-use harness::child::Child;
 use harness::sys::{ignore, succeeded};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
-use rustix::thread::sched_yield;
 
 use crate::Worker;
+use crate::kit::exclusion::exclude;
 use crate::kit::file;
 use crate::kit::helper::helper;
-use crate::kit::memory::Memory;
 use crate::kit::support::supported_unless;
 use crate::stressor::{Class, Need, Setting, Stressor, number};
 
@@ -35,7 +32,7 @@ pub(super) const FLOCK: Stressor = Stressor {
     name: "flock",
     about: "processes that lock a whole file in turn: flock(2)",
     body: |worker| {
-        exclude(
+        exclusively(
             worker,
             |file| flock(file, FlockOperation::LockExclusive),
             |file| flock(file, FlockOperation::Unlock),
@@ -47,7 +44,7 @@ pub(super) const FLOCK: Stressor = Stressor {
 pub(super) const LOCKF: Stressor = Stressor {
     name: "lockf",
     about: "processes that lock part of a file in turn: lockf(3)",
-    body: |worker| exclude(worker, |file| lockf(file, libc::F_LOCK), |file| lockf(file, libc::F_ULOCK)),
+    body: |worker| exclusively(worker, |file| lockf(file, libc::F_LOCK), |file| lockf(file, libc::F_ULOCK)),
     ..LOCK
 };
 
@@ -88,34 +85,12 @@ fn lockf(file: &File, command: libc::c_int) -> Result<(), Errno> {
 
 type Call = fn(&File) -> Result<(), Errno>;
 
-/// Locks that one process takes before it gives others a chance to end.
-const TURNS: u64 = 16;
-
-/// Several processes read, pause and write a counter under the lock.
-fn exclude(worker: &Worker, lock: Call, unlock: Call) -> Checked {
+/// Several processes change a counter under the lock.
+fn exclusively(worker: &Worker, lock: Call, unlock: Call) -> Checked {
     file::create("locked")?;
-    let (processes, memory) = (worker.value(&PROCESSES), Memory::shared(4096)?);
-    let counter = &memory.atomics()[0];
-    let turns = || {
-        // An open file of one's own: flock(2) tells those apart.
-        let file = File::options().read(true).write(true).open("locked")?;
-        for _ in 0..TURNS {
-            lock(&file)?;
-            let before = counter.load(Ordering::Relaxed);
-            sched_yield();
-            counter.store(before + 1, Ordering::Relaxed);
-            unlock(&file)?;
-            worker.count();
-        }
-        Ok(())
-    };
-    while worker.goes_on() {
-        counter.store(0, Ordering::Relaxed);
-        let all = (0..processes).map(|_| helper(turns)).collect::<Checked<Vec<Child>>>()?;
-        all.into_iter().try_for_each(Child::succeeds)?;
-        equal("additions under the lock", counter.load(Ordering::Relaxed), processes * TURNS)?;
-    }
-    Ok(())
+    // An open file of one's own: flock(2) tells those apart.
+    let open = || Ok(File::options().read(true).write(true).open("locked")?);
+    exclude(worker, (worker.value(&PROCESSES), "additions under the lock"), open, lock, unlock)
 }
 
 /// Bytes of a range.

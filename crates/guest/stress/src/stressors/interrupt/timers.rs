@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use harness::check::{Checked, at_least, equal, fails, holds};
+use harness::clock::{monotonic, nanoseconds};
+use harness::random::{Random, mix};
 use harness::sys::{block, call, fetch, handle, set_interval};
 use harness::timer::Timer;
 use rustix::io::{Errno, read};
@@ -13,7 +15,7 @@ use rustix::time::{
 };
 
 use crate::Worker;
-use crate::kit::clock::{nanoseconds, now, timespec};
+use crate::kit::clock::timespec;
 use crate::kit::helper::helper;
 use crate::placement::Attributes;
 use crate::stressor::{Class, Figure, Need, Setting, Stressor, choice, number};
@@ -108,7 +110,7 @@ fn posix(worker: &Worker) -> Checked {
     let (signal, interval) = (libc::SIGRTMIN(), worker.value(&INTERVAL));
     block(&[signal])?;
     let timer = Timer::new()?;
-    let begun = now();
+    let begun = monotonic();
     timer.set(timespec(interval), timespec(interval))?;
     let mut expired = 0;
     while worker.goes_on() {
@@ -116,7 +118,7 @@ fn posix(worker: &Worker) -> Checked {
         equal("what sent the signal", info.si_code, libc::SI_TIMER)?;
         let more = 1 + u64::from(timer.overrun().unsigned_abs());
         expired += more;
-        let possible = (now() - begun) / interval;
+        let possible = (monotonic() - begun) / interval;
         holds("no more expirations than time allows", expired <= possible)?;
         worker.count();
     }
@@ -130,7 +132,7 @@ fn descriptor(worker: &Worker) -> Checked {
     let interval = worker.value(&INTERVAL);
     let every = |time| Itimerspec { it_interval: timespec(time), it_value: timespec(time) };
     timerfd_settime(&waiting, TimerfdTimerFlags::empty(), &every(TIMEOUT * 1000))?;
-    let begun = now();
+    let begun = monotonic();
     timerfd_settime(&timer, TimerfdTimerFlags::empty(), &every(interval))?;
     let mut expired = 0;
     worker.repeat(|| {
@@ -139,7 +141,7 @@ fn descriptor(worker: &Worker) -> Checked {
         let more = u64::from_ne_bytes(bytes);
         at_least("expirations", more, 1)?;
         expired += more;
-        holds("no more expirations than time allows", expired <= (now() - begun) / interval)?;
+        holds("no more expirations than time allows", expired <= (monotonic() - begun) / interval)?;
         let left = timerfd_gettime(&timer)?;
         holds("the time that is left", nanoseconds(left.it_value) <= interval)?;
         fails("a timer that has not expired", read(&waiting, &mut bytes), Errno::AGAIN)
@@ -160,8 +162,8 @@ fn profiling(worker: &Worker) -> Checked {
         let before = HANDLED.load(Ordering::Relaxed);
         set_interval(libc::ITIMER_PROF, every(1000))?;
         // The kernel charges CPU time in ticks.
-        let begun = now();
-        while HANDLED.load(Ordering::Relaxed) == before && now() - begun < TIMEOUT {
+        let begun = monotonic();
+        while HANDLED.load(Ordering::Relaxed) == before && monotonic() - begun < TIMEOUT {
             std::hint::spin_loop();
         }
         set_interval(libc::ITIMER_PROF, every(0))?;
@@ -177,13 +179,13 @@ fn profiling(worker: &Worker) -> Checked {
 fn sleeps(worker: &Worker) -> Checked {
     let (most, mut random) = (worker.size(&INTERVAL), worker.random());
     worker.repeat(|| {
-        let (time, begun) = (random.below(most) as u64, now());
+        let (time, begun) = (random.below(most) as u64, monotonic());
         match clock_nanosleep_relative(ClockId::Monotonic, &timespec(time)) {
             NanosleepRelativeResult::Ok => {}
             NanosleepRelativeResult::Interrupted(_) => return Err(Errno::INTR.into()),
             NanosleepRelativeResult::Err(error) => return Err(error.into()),
         }
-        at_least("the time that has passed", now() - begun, time)?;
+        at_least("the time that has passed", monotonic() - begun, time)?;
         let wrong = rustix::time::Timespec { tv_sec: 0, tv_nsec: 1_000_000_000 };
         fails("a wrong time", clock_nanosleep_absolute(ClockId::Monotonic, &wrong), Errno::INVAL)
     })
@@ -226,18 +228,17 @@ fn many(worker: &Worker) -> Checked {
     let processes = worker.size(&PROCESSES);
     while worker.goes_on() {
         let sleep = |number: usize| {
-            let mut random =
-                crate::Random::new(crate::random::mix(worker.random().next_u64() ^ number as u64));
+            let mut random = Random::new(mix(worker.random().next_u64() ^ number as u64));
             helper(move || {
                 // As the user may.
                 let _ = Attributes::of(libc::SCHED_RR, 1).set();
                 let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
                 for _ in 0..EXPIRATIONS {
-                    let (time, begun) = (timespec(1 + random.below(499_999) as u64), now());
+                    let (time, begun) = (timespec(1 + random.below(499_999) as u64), monotonic());
                     let once = Itimerspec { it_interval: timespec(0), it_value: time };
                     timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once)?;
                     equal("bytes read", read(&timer, &mut [0; 8])?, 8)?;
-                    at_least("the time that has passed", now() - begun, nanoseconds(time))?;
+                    at_least("the time that has passed", monotonic() - begun, nanoseconds(time))?;
                 }
                 Ok(())
             })
@@ -259,7 +260,7 @@ fn cyclic(worker: &Worker) -> Checked {
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
     let (mut least, mut most, mut sum, mut count) = (u64::MAX, 0, 0, 0);
     worker.repeat(|| {
-        let end = now() + interval;
+        let end = monotonic() + interval;
         match method {
             1 => drop(rustix::thread::nanosleep(&timespec(interval))),
             2 => {
@@ -267,10 +268,10 @@ fn cyclic(worker: &Worker) -> Checked {
                 timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once)?;
                 read(&timer, &mut [0; 8])?;
             }
-            3 => while now() < end {},
+            3 => while monotonic() < end {},
             _ => clock_nanosleep_absolute(ClockId::Monotonic, &timespec(end))?,
         }
-        let late = now();
+        let late = monotonic();
         at_least("the time of waking up", late, end)?;
         (least, most) = (least.min(late - end), most.max(late - end));
         (sum, count) = (sum + (late - end), count + 1);

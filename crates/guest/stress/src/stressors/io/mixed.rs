@@ -9,8 +9,8 @@ use rustix::io::{Errno, pread, pwrite};
 use crate::Worker;
 use crate::kit::file;
 use crate::kit::memory::Memory;
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, size};
+use harness::random::Random;
 
 const BYTES: Setting = size("bytes", "largest size of the file", 65536..=64 << 20, 1 << 20);
 

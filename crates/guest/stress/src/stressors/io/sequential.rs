@@ -10,8 +10,8 @@ use rustix::io::{Errno, IoSlice, IoSliceMut, pread, preadv, pwrite, pwritev};
 use crate::Worker;
 use crate::kit::memory::Memory;
 use crate::kit::{content, file};
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, choice, size};
+use harness::random::Random;
 
 const BYTES: Setting = size("bytes", "size of the file", 65536..=1 << 30, 16 << 20);
 const WRITE: Setting = size("write-size", "bytes of a write or read", 4096..=4 << 20, 64 << 10);

@@ -1,15 +1,13 @@
 //! `sem`, `sem-sysv`: semaphores.
 
 use std::cell::UnsafeCell;
-use std::sync::atomic::Ordering;
 
 use harness::check::{Checked, equal, fails};
-use harness::child::Child;
 use harness::sys::{call, succeeded};
 use rustix::io::Errno;
-use rustix::thread::sched_yield;
 
 use crate::Worker;
+use crate::kit::exclusion::exclude;
 use crate::kit::helper::helper;
 use crate::kit::memory::Memory;
 use crate::stressor::{Class, Need, Setting, Stressor, number};
@@ -40,35 +38,14 @@ pub(super) const SEM_SYSV: Stressor = Stressor {
     ..SEMAPHORE
 };
 
-/// How often each process takes the semaphore.
-const TURNS: u64 = 16;
-
-/// Several processes read, pause and write a counter while they have the semaphore.
-fn exclude(
+/// Several processes change a counter while they have the semaphore.
+fn exclusively(
     worker: &Worker,
     take: impl Fn() -> Result<(), Errno>,
     give: impl Fn() -> Result<(), Errno>,
 ) -> Checked {
-    let (memory, processes) = (Memory::shared(4096)?, worker.value(&PROCESSES));
-    let counter = &memory.atomics()[0];
-    let turns = || {
-        for _ in 0..TURNS {
-            take()?;
-            let before = counter.load(Ordering::Relaxed);
-            sched_yield();
-            counter.store(before + 1, Ordering::Relaxed);
-            give()?;
-            worker.count();
-        }
-        Ok(())
-    };
-    while worker.goes_on() {
-        counter.store(0, Ordering::Relaxed);
-        let all = (0..processes).map(|_| helper(turns)).collect::<Checked<Vec<Child>>>()?;
-        all.into_iter().try_for_each(Child::succeeds)?;
-        equal("additions with the semaphore", counter.load(Ordering::Relaxed), processes * TURNS)?;
-    }
-    Ok(())
+    let additions = (worker.value(&PROCESSES), "additions with the semaphore");
+    exclude(worker, additions, || Ok(()), |()| take(), |()| give())
 }
 
 fn posix(worker: &Worker) -> Checked {
@@ -80,7 +57,7 @@ fn posix(worker: &Worker) -> Checked {
     let take = || succeeded(unsafe { libc::sem_wait(semaphore) });
     // SAFETY: as above.
     let give = || succeeded(unsafe { libc::sem_post(semaphore) });
-    exclude(worker, take, give)?;
+    exclusively(worker, take, give)?;
     let mut value = 0;
     // SAFETY: as above.
     succeeded(unsafe { libc::sem_getvalue(semaphore, &raw mut value) })?;
@@ -119,7 +96,7 @@ impl Drop for Set {
 fn sysv(worker: &Worker) -> Checked {
     let set = Set::new()?;
     set.change(1, 0)?;
-    exclude(worker, || set.change(-1, libc::SEM_UNDO), || set.change(1, libc::SEM_UNDO))?;
+    exclusively(worker, || set.change(-1, libc::SEM_UNDO), || set.change(1, libc::SEM_UNDO))?;
     helper(|| {
         set.change(-1, libc::SEM_UNDO)?;
         fails("taking what is taken", set.change(-1, libc::IPC_NOWAIT), Errno::AGAIN)?;

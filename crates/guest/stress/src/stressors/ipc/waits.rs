@@ -12,8 +12,8 @@ use rustix::io::{Errno, read, write};
 use rustix::pipe::pipe;
 
 use crate::Worker;
-use crate::random::Random;
 use crate::stressor::{Class, Need, Setting, Stressor, number};
+use harness::random::Random;
 
 const PIPES: Setting = number("pipes", "pipes that are waited for", 1..=400, 32);
 

@@ -4,8 +4,8 @@ use harness::check::{Checked, equal};
 
 use crate::Worker;
 use crate::kit::memory::Memory;
-use crate::random::mix;
 use crate::stressor::{Class, Setting, Stressor, choice, size};
+use harness::random::mix;
 
 const BYTES: Setting = size("bytes", "what is addressed", 4096..=64 << 20, 8 << 20);
 const METHOD: Setting = choice(

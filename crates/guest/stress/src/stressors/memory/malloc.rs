@@ -4,8 +4,8 @@ use harness::check::{Checked, broken, holds};
 
 use crate::Worker;
 use crate::kit::content;
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, number, size};
+use harness::random::Random;
 
 const BYTES: Setting = size("bytes", "largest allocation", 64..=64 << 20, 64 << 10);
 const MAX: Setting = number("max", "allocations at a time", 1..=65536, 1024);

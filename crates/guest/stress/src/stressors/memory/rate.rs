@@ -5,9 +5,10 @@ use std::arch::asm;
 use harness::check::{Checked, holds};
 
 use crate::Worker;
-use crate::kit::clock::{now, sleep};
+use crate::kit::clock::sleep;
 use crate::kit::memory::Memory;
 use crate::stressor::{Class, Figure, Setting, Stressor, choice, number, size};
+use harness::clock::monotonic;
 
 const BYTES: Setting = size("bytes", "what is walked through", 4096..=4 << 30, 64 << 20);
 const READ: Setting = number("rd-mbs", "limit of reads in MB/s, 0 for none", 0..=1_000_000, 0);
@@ -199,14 +200,14 @@ fn body(worker: &Worker) -> Checked {
 
 /// Walks through all of it in chunks, each no earlier than the limit in MB/s lets it end.
 fn walk_at(worker: &Worker, memory: &mut Memory, walk: Walk, limit: u64) -> Moved {
-    let begun = now();
+    let begun = monotonic();
     let mut bytes = 0;
     for chunk in memory.chunks_mut(CHUNK) {
         let ends = chunk.as_mut_ptr_range();
         // SAFETY: the chunk is mapped and borrowed for nothing else.
         unsafe { walk(ends.start, ends.end) };
         bytes += chunk.len() as u64;
-        let elapsed = now() - begun;
+        let elapsed = monotonic() - begun;
         // A megabyte per second is a byte in a thousand nanoseconds.
         let due = (bytes * 1000).checked_div(limit).unwrap_or(0);
         if due > elapsed {
@@ -216,5 +217,5 @@ fn walk_at(worker: &Worker, memory: &mut Memory, walk: Walk, limit: u64) -> Move
             break;
         }
     }
-    Moved { bytes, time: now() - begun }
+    Moved { bytes, time: monotonic() - begun }
 }

@@ -5,8 +5,8 @@ use std::hint::black_box;
 use harness::check::{Checked, holds};
 
 use crate::Worker;
-use crate::kit::clock::now;
 use crate::stressor::{Class, Figure, Setting, Stressor, size};
+use harness::clock::monotonic;
 
 const BYTES: Setting = size("bytes", "size of each of three vectors", 65536..=256 << 20, 16 << 20);
 
@@ -41,7 +41,7 @@ fn body(worker: &Worker) -> Checked {
     let (mut expected_a, mut times, mut rounds) = (1.0_f64, [0_u64; 4], 0_u64);
     worker.repeat(|| {
         let starts: [u64; 5] = [
-            now(),
+            monotonic(),
             timed(|| c.copy_from_slice(black_box(&a))),
             timed(|| b.iter_mut().zip(black_box(&c)).for_each(|(b, c)| *b = SCALAR * c)),
             timed(|| c.iter_mut().zip(&a).zip(black_box(&b)).for_each(|((c, a), b)| *c = a + b)),
@@ -67,5 +67,5 @@ fn body(worker: &Worker) -> Checked {
 /// Does something, and gives the time after it.
 fn timed(something: impl FnOnce()) -> u64 {
     something();
-    now()
+    monotonic()
 }

@@ -6,8 +6,8 @@ use harness::check::{Checked, equal, holds};
 
 use crate::Worker;
 use crate::kit::memory::Memory;
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, choice, size};
+use harness::random::Random;
 
 const BYTES: Setting = size("bytes", "what is thrashed", 65536..=1 << 30, 16 << 20);
 const METHOD: Setting = choice(

@@ -16,8 +16,8 @@ use crate::Worker;
 use crate::kit::file;
 use crate::kit::helper::{helper, without_rights};
 use crate::kit::memory::Memory;
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, number};
+use harness::random::Random;
 
 const DESCRIPTORS: Setting = number("descriptors", "descriptors at a time", 16..=512, 128);
 

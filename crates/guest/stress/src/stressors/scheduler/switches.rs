@@ -5,6 +5,7 @@ use std::thread;
 
 use harness::check::{Checked, equal, fails, holds, skip};
 use harness::child::shared_word;
+use harness::clock::monotonic;
 use harness::sys::{call, succeeded};
 use rustix::io::{Errno, read, write};
 use rustix::pipe::pipe;
@@ -80,7 +81,7 @@ fn ping_pong(worker: &Worker) -> Checked {
         }
         Ok(())
     })?;
-    let (mut byte, begun, before) = ([0], crate::kit::clock::now(), worker.operations());
+    let (mut byte, begun, before) = ([0], monotonic(), worker.operations());
     worker.repeat(|| {
         let sent = byte[0];
         write(&to_other, &byte)?;
@@ -89,7 +90,7 @@ fn ping_pong(worker: &Worker) -> Checked {
     })?;
     let trips = worker.operations() - before;
     if trips > 0 {
-        worker.rate(&SWITCH_TIME, (crate::kit::clock::now() - begun) as f64 / trips as f64);
+        worker.rate(&SWITCH_TIME, (monotonic() - begun) as f64 / trips as f64);
     }
     drop(other);
     Ok(())

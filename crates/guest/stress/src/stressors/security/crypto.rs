@@ -11,8 +11,8 @@ use rustix::io::{Errno, read, write};
 
 use crate::Worker;
 use crate::kit::{content, digest};
-use crate::random::Random;
 use crate::stressor::{Class, Need, Setting, Stressor, choice, size};
+use harness::random::Random;
 
 const METHOD: Setting = choice("method", "kind of algorithm", &["all", "hash", "cipher", "rng"]);
 const BYTES: Setting = size("bytes", "what is hashed or encrypted", 16..=64 << 10, 4096);

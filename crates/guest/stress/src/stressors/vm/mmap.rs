@@ -8,8 +8,8 @@ use rustix::param::page_size;
 use crate::Worker;
 use crate::kit::memory::{Memory, pages};
 use crate::kit::{content, file};
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, choice, flag, size};
+use harness::random::Random;
 
 const BYTES: Setting = size("bytes", "what is mapped", 16384..=16 << 30, 16 << 20);
 const METHOD: Setting =

@@ -5,8 +5,8 @@ use rustix::mm::MapFlags;
 
 use crate::Worker;
 use crate::kit::memory::{Memory, whole_pages};
-use crate::random::{Random, mix};
 use crate::stressor::{Class, Setting, Stressor, choice, flag, size};
+use harness::random::{Random, mix};
 
 const BYTES: Setting = size("bytes", "what is mapped", 65536..=16 << 30, 64 << 20);
 const METHOD: Setting = choice(

@@ -7,8 +7,8 @@ use rustix::mm::{MapFlags, MremapFlags, mmap_anonymous, mremap_fixed, munmap};
 use rustix::param::page_size;
 
 use crate::Worker;
-use crate::random::Random;
 use crate::stressor::{Class, Stressor};
+use harness::random::Random;
 
 pub(super) const MMAP_ADDR: Stressor = Stressor {
     name: "mmap-addr",

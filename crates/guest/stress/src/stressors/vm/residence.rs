@@ -10,8 +10,8 @@ use crate::Worker;
 use crate::kit::memory::{Memory, pages};
 use crate::kit::support::supported_unless;
 use crate::kit::{content, file};
-use crate::random::Random;
 use crate::stressor::{Class, Setting, Stressor, flag, number, size};
+use harness::random::Random;
 
 const PAGES: Setting = number("pages", "pages of the mapping", 4..=65536, 256);
 const LOCKED: Setting = number("pages", "pages of the mapping", 4..=1024, 16);

@@ -1,26 +1,23 @@
 //! An AVL tree: the heights of two siblings differ by one at most.
 
-use super::{Tree, walk};
+use super::Tree;
+use super::node::{self, has, in_order};
 
 #[derive(Default)]
 pub(super) struct Avl(Link);
 
-type Link = Option<Box<Node>>;
+type Link = node::Link<u8>;
 
-struct Node {
-    key: u64,
-    height: u8,
-    left: Link,
-    right: Link,
-}
+/// What it knows besides is its height.
+type Node = node::Node<u8>;
 
 fn height(link: &Link) -> u8 {
-    link.as_ref().map_or(0, |node| node.height)
+    link.as_ref().map_or(0, |node| node.extra)
 }
 
 impl Node {
     fn measure(&mut self) {
-        self.height = 1 + height(&self.left).max(height(&self.right));
+        self.extra = 1 + height(&self.left).max(height(&self.right));
     }
 
     fn rotate_right(mut self: Box<Self>) -> Box<Self> {
@@ -59,7 +56,7 @@ impl Node {
 }
 
 fn added(link: Link, key: u64) -> Box<Node> {
-    let Some(mut node) = link else { return Box::new(Node { key, height: 1, left: None, right: None }) };
+    let Some(mut node) = link else { return Node::leaf(key, 1) };
     match key.cmp(&node.key) {
         std::cmp::Ordering::Less => node.left = Some(added(node.left.take(), key)),
         std::cmp::Ordering::Greater => node.right = Some(added(node.right.take(), key)),
@@ -105,14 +102,7 @@ impl Tree for Avl {
     }
 
     fn has(&mut self, key: u64) -> bool {
-        let mut next = &self.0;
-        while let Some(node) = next {
-            if node.key == key {
-                return true;
-            }
-            next = if key < node.key { &node.left } else { &node.right };
-        }
-        false
+        has(&self.0, key)
     }
 
     fn remove(&mut self, key: u64) -> bool {
@@ -122,7 +112,6 @@ impl Tree for Avl {
     }
 
     fn in_order(&self) -> Vec<u64> {
-        let nodes = walk(self.0.as_deref(), |node| node.left.as_deref(), |node| node.right.as_deref());
-        nodes.into_iter().map(|node| node.key).collect()
+        in_order(&self.0)
     }
 }

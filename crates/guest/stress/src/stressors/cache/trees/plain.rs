@@ -1,17 +1,10 @@
 //! A binary tree that is not balanced.
 
-use super::{Tree, walk};
+use super::Tree;
+use super::node::{Link, Node, in_order};
 
 #[derive(Default)]
 pub(super) struct Plain(Link);
-
-type Link = Option<Box<Node>>;
-
-struct Node {
-    key: u64,
-    left: Link,
-    right: Link,
-}
 
 impl Plain {
     /// Where `key` is, or where it would be.
@@ -27,7 +20,7 @@ impl Plain {
 
 impl Tree for Plain {
     fn add(&mut self, key: u64) {
-        self.place(key).get_or_insert_with(|| Box::new(Node { key, left: None, right: None }));
+        self.place(key).get_or_insert_with(|| Node::leaf(key, ()));
     }
 
     fn has(&mut self, key: u64) -> bool {
@@ -49,8 +42,7 @@ impl Tree for Plain {
     }
 
     fn in_order(&self) -> Vec<u64> {
-        let nodes = walk(self.0.as_deref(), |node| node.left.as_deref(), |node| node.right.as_deref());
-        nodes.into_iter().map(|node| node.key).collect()
+        in_order(&self.0)
     }
 }
 

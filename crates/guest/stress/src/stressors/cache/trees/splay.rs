@@ -1,18 +1,11 @@
 //! A splay tree: what was searched last is the root.
 
-use super::{Tree, walk};
+use super::Tree;
+use super::node::{Link, Node, in_order};
 
 #[derive(Default)]
 pub(super) struct Splay {
     root: Link,
-}
-
-type Link = Option<Box<Node>>;
-
-struct Node {
-    key: u64,
-    left: Link,
-    right: Link,
 }
 
 /// Brings the node with `key`, or the last on the way to it, to the top: Sleator and Tarjan's splaying from the top down.
@@ -69,7 +62,7 @@ impl Tree for Splay {
         if self.splay(key) {
             return;
         }
-        let mut node = Node { key, left: None, right: None };
+        let mut node = Node::leaf(key, ());
         if let Some(mut root) = self.root.take() {
             if root.key < key {
                 node.right = root.right.take();
@@ -79,7 +72,7 @@ impl Tree for Splay {
                 node.right = Some(root);
             }
         }
-        self.root = Some(Box::new(node));
+        self.root = Some(node);
     }
 
     fn has(&mut self, key: u64) -> bool {
@@ -104,8 +97,7 @@ impl Tree for Splay {
     }
 
     fn in_order(&self) -> Vec<u64> {
-        let nodes = walk(self.root.as_deref(), |node| node.left.as_deref(), |node| node.right.as_deref());
-        nodes.into_iter().map(|node| node.key).collect()
+        in_order(&self.root)
     }
 }
 

@@ -1,23 +1,14 @@
 //! A treap: a tree by its keys, and a heap by a priority that the key's hash gives.
 
-use super::{Tree, walk};
-use crate::random::mix;
+use super::Tree;
+use super::node::{Link, Node, has, in_order};
+use harness::random::mix;
 
 #[derive(Default)]
 pub(super) struct Treap(Link);
 
-type Link = Option<Box<Node>>;
-
-struct Node {
-    key: u64,
-    left: Link,
-    right: Link,
-}
-
-impl Node {
-    fn priority(&self) -> u64 {
-        mix(self.key)
-    }
+fn priority(node: &Node) -> u64 {
+    mix(node.key)
 }
 
 /// Parts a tree into keys below `key`, and the others.
@@ -39,7 +30,7 @@ fn join(low: Link, high: Link) -> Link {
     match (low, high) {
         (None, other) | (other, None) => other,
         (Some(mut low), Some(mut high)) => {
-            if low.priority() > high.priority() {
+            if priority(&low) > priority(&high) {
                 low.right = join(low.right.take(), Some(high));
                 Some(low)
             } else {
@@ -67,19 +58,12 @@ impl Treap {
 impl Tree for Treap {
     fn add(&mut self, key: u64) {
         let (low, middle, high) = self.part(key);
-        let middle = middle.or_else(|| Some(Box::new(Node { key, left: None, right: None })));
+        let middle = middle.or_else(|| Some(Node::leaf(key, ())));
         self.0 = join(join(low, middle), high);
     }
 
     fn has(&mut self, key: u64) -> bool {
-        let mut next = &self.0;
-        while let Some(node) = next {
-            if node.key == key {
-                return true;
-            }
-            next = if key < node.key { &node.left } else { &node.right };
-        }
-        false
+        has(&self.0, key)
     }
 
     fn remove(&mut self, key: u64) -> bool {
@@ -89,7 +73,6 @@ impl Tree for Treap {
     }
 
     fn in_order(&self) -> Vec<u64> {
-        let nodes = walk(self.0.as_deref(), |node| node.left.as_deref(), |node| node.right.as_deref());
-        nodes.into_iter().map(|node| node.key).collect()
+        in_order(&self.0)
     }
 }

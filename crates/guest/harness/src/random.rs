@@ -1,13 +1,13 @@
 //! Random numbers that are the same for the same seed.
 
-/// The generator `splitmix64`.
+/// The generator SplitMix64 of Steele, Lea and Flood.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
     /// Numbers from `seed`.
     #[must_use]
-    pub fn new(seed: u64) -> Self {
+    pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
