@@ -1,5 +1,5 @@
-//! `/init` of the machine; under the name `kiln-report`, the reporter for scripts; under `kiln-case`, what runs a case in
-//! the foreground.
+//! `/init` of the machine; under the name `kiln-report`, the reporter for scripts; under `kiln-checkpoint`, where they
+//! wait for each other; under `kiln-case`, what runs a case in the foreground.
 //!
 //! * [`init`]: process 1, which serves the host
 //! * [`session`]: waits for the control port ([`port`]), the kernel log ([`kernel_log`]) and children at once
@@ -54,6 +54,7 @@ fn main() -> ExitCode {
     let (name, rest) = arguments.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
     match Path::new(name).file_name().and_then(|name| name.to_str()) {
         Some("kiln-report") => return exit(harness::page::report_command(rest).map(|()| 0)),
+        Some("kiln-checkpoint") => return exit(harness::checkpoint::command(rest).map(|()| 0)),
         Some("kiln-case") => return exit(foreground::command(rest)),
         _ => {}
     }

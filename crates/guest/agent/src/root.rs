@@ -31,7 +31,11 @@ const MEMORY: &str = "/kiln/memory";
 const AGENT: &str = "/run/kiln/agent";
 
 /// Links in the root: each path, and where it leads.
-const LINKS: [(&str, &str); 2] = [("/usr/local/bin/kiln-report", AGENT), ("/usr/local/bin/kiln-case", AGENT)];
+const LINKS: [(&str, &str); 3] = [
+    ("/usr/local/bin/kiln-report", AGENT),
+    ("/usr/local/bin/kiln-checkpoint", AGENT),
+    ("/usr/local/bin/kiln-case", AGENT),
+];
 
 /// Why a root cannot be used whose services are gone.
 const LOST: &str = "its init has ended, and with it all of its programs";

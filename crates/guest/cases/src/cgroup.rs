@@ -261,6 +261,7 @@ fn freeze() -> Checked {
     group.write("cgroup.freeze", "1")?;
     group.wait_for("frozen 1")?;
     rustix::io::write(&writer, b"!")?;
+    // A process that is not frozen reads in this time.
     std::thread::sleep(Duration::from_millis(5));
     equal("bytes that a frozen process left unread", rustix::io::ioctl_fionread(&reader)?, 1)?;
     group.write("cgroup.freeze", "0")?;

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use harness::check::{Checked, at_least, equal, fails, holds, skip};
-use harness::child::{Child, child, shared_word, until};
+use harness::child::{Child, child, shared_word};
 use harness::sys;
+use harness::waiting::{until, until_asleep_in};
 use rustix::io::Errno;
 use rustix::process::getpid;
 use rustix::thread::ClockId;
@@ -67,14 +68,21 @@ const EVERYBODY: u32 = i32::MAX.unsigned_abs();
 
 /// A child that waits on `word`, which is 0, until it is woken.
 fn waiter(word: &'static AtomicU32) -> Result<Child, Errno> {
-    child(|| equal("how the wait ended", futex::wait(word, SHARED, 0, None), Ok(())))
+    waiting(move || futex::wait(word, SHARED, 0, None))
+}
+
+/// A child that sleeps in futex(2) until it is woken.
+fn waiting(wait: impl FnOnce() -> Result<(), Errno>) -> Result<Child, Errno> {
+    let waiter = child(|| equal("how the wait ended", wait(), Ok(())))?;
+    until_asleep_in(waiter.pid(), libc::SYS_futex)?;
+    Ok(waiter)
 }
 
 fn wake_one() -> Checked {
     let word = shared_word()?;
     equal("woken when nobody waits", wake(word, SHARED, EVERYBODY)?, 0)?;
     let waiting = waiter(word)?;
-    until(|| Ok(wake(word, SHARED, 1)? == 1))?;
+    equal("woken when one waits", wake(word, SHARED, 1)?, 1)?;
     waiting.succeeds()?;
     equal("woken when nobody waits any more", wake(word, SHARED, EVERYBODY)?, 0)
 }
@@ -103,11 +111,7 @@ fn timeout() -> Checked {
 fn move_waiters() -> Checked {
     let (from, to) = (shared_word()?, shared_word()?);
     let waiting = [waiter(from)?, waiter(from)?, waiter(from)?];
-    let mut moved = 0;
-    until(|| {
-        moved += requeue(from, SHARED, 0, EVERYBODY, to)?;
-        Ok(moved == waiting.len())
-    })?;
+    equal("moved of three", requeue(from, SHARED, 0, EVERYBODY, to)?, 3)?;
     equal("woken at the old word", wake(from, SHARED, EVERYBODY)?, 0)?;
     equal("woken at the new word, of two", wake(to, SHARED, 2)?, 2)?;
     equal("woken of all others", wake(to, SHARED, EVERYBODY)?, 1)?;
@@ -117,13 +121,12 @@ fn move_waiters() -> Checked {
 fn bit_set() -> Checked {
     let word = shared_word()?;
     let bits = [NonZeroU32::MIN, NonZeroU32::MIN.saturating_add(1)];
-    let waiter =
-        |bits| child(move || equal("how the wait ended", wait_bitset(word, SHARED, 0, None, bits), Ok(())));
+    let waiter = |bits| waiting(move || wait_bitset(word, SHARED, 0, None, bits));
     let [first, second] = [waiter(bits[0])?, waiter(bits[1])?];
-    until(|| Ok(wake_bitset(word, SHARED, EVERYBODY, bits[1])? == 1))?;
+    equal("woken with the bits of one", wake_bitset(word, SHARED, EVERYBODY, bits[1])?, 1)?;
     second.succeeds()?;
     equal("woken with bits that nobody waits for", wake_bitset(word, SHARED, EVERYBODY, bits[1])?, 0)?;
-    until(|| Ok(wake(word, SHARED, EVERYBODY)? == 1))?;
+    equal("woken with any bits", wake(word, SHARED, EVERYBODY)?, 1)?;
     first.succeeds()
 }
 
@@ -146,7 +149,8 @@ fn wait_multiple() -> Checked {
     let past = Timespec { tv_sec: 0, tv_nsec: 1 };
     fails("waiting until a time that has passed", wait(0, Some(&past)), Errno::TIMEDOUT)?;
     let waiting = child(|| equal("word that was woken", wait(0, None)?, 1))?;
-    until(|| Ok(wake(words[1], SHARED, 1)? == 1))?;
+    until_asleep_in(waiting.pid(), libc::SYS_futex_waitv)?;
+    equal("woken when one waits", wake(words[1], SHARED, 1)?, 1)?;
     waiting.succeeds()
 }
 

@@ -4,11 +4,13 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use harness::check::{Checked, equal, fails, holds};
-use harness::child::{child, pause_forever, until};
+use harness::checkpoint;
+use harness::child::{child, pause_forever};
 use harness::sys::succeeded;
+use harness::waiting::until_asleep_in;
 use rustix::fs::{FlockOperation, flock};
-use rustix::io::{Errno, dup, read, write};
-use rustix::pipe::pipe;
+use rustix::io::{Errno, dup};
+use rustix::process::{Signal, getpid, kill_process};
 
 use crate::case::{Case, Need};
 
@@ -62,7 +64,7 @@ fn lock(file: &File, command: libc::c_int, mut lock: libc::flock) -> Result<libc
 
 fn record() -> Checked {
     let file = open()?;
-    let holder = rustix::process::getpid();
+    let holder = getpid();
     lock(&file, libc::F_SETLK, range(libc::F_WRLCK, 10, 10))?;
     lock(&file, libc::F_SETLK, range(libc::F_RDLCK, 30, 10))?;
     lock(&file, libc::F_SETLK, range(libc::F_UNLCK, 15, 5))?;
@@ -82,27 +84,19 @@ fn record() -> Checked {
     .succeeds()
 }
 
-/// Waits until a process waits for a lock, which proc(5) shows as `->`.
-fn until_one_waits() -> Result<(), Errno> {
-    until(|| Ok(std::fs::read_to_string("/proc/locks").is_ok_and(|locks| locks.contains("->"))))
-}
-
 fn wait() -> Checked {
     let file = open()?;
-    let (reader, writer) = pipe()?;
     let holder = child(|| {
         lock(&file, libc::F_SETLK, range(libc::F_WRLCK, 0, 0))?;
-        write(&writer, b"locked")?;
+        checkpoint::reach("locked")?;
         pause_forever()
     })?;
-    drop(writer);
-    read(&reader, &mut [0; 6])?;
+    checkpoint::wait("locked", 1)?;
     fails("F_SETLK while it is held", lock(&file, libc::F_SETLK, range(libc::F_WRLCK, 0, 0)), Errno::AGAIN)?;
-    let pid = holder.pid();
+    let (pid, waiter) = (holder.pid(), getpid());
     let killer = child(|| {
-        until_one_waits()?;
-        rustix::process::kill_process(pid, rustix::process::Signal::KILL)?;
-        Ok(())
+        until_asleep_in(waiter, libc::SYS_fcntl)?;
+        Ok(kill_process(pid, Signal::KILL)?)
     })?;
     holds("F_SETLKW gets the lock", lock(&file, libc::F_SETLKW, range(libc::F_WRLCK, 0, 0)).is_ok())?;
     equal("what ended the holder", holder.wait()?.terminating_signal(), Some(libc::SIGKILL))?;
@@ -111,17 +105,13 @@ fn wait() -> Checked {
 
 fn deadlock() -> Checked {
     let file = open()?;
-    let (reader, writer) = pipe()?;
     lock(&file, libc::F_SETLK, range(libc::F_WRLCK, 0, 1))?;
     let other = child(|| {
         lock(&file, libc::F_SETLK, range(libc::F_WRLCK, 1, 1))?;
-        write(&writer, b"x")?;
         lock(&file, libc::F_SETLKW, range(libc::F_WRLCK, 0, 1))?;
         Ok(())
     })?;
-    drop(writer);
-    read(&reader, &mut [0])?;
-    until_one_waits()?;
+    until_asleep_in(other.pid(), libc::SYS_fcntl)?;
     fails("closing the circle", lock(&file, libc::F_SETLKW, range(libc::F_WRLCK, 1, 1)), Errno::DEADLK)?;
     lock(&file, libc::F_SETLK, range(libc::F_UNLCK, 0, 1))?;
     other.succeeds()

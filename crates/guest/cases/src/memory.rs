@@ -1,9 +1,10 @@
 //! Memory: mmap(2) and its relatives.
 
 use harness::check::{Checked, at_least, equal, fails};
-use harness::child::{child, unprivileged, until};
+use harness::child::{child, unprivileged};
 use harness::memory::{Area, PAGES};
 use harness::sys::{self, succeeded};
+use harness::waiting::until;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::{Errno, read};
 use rustix::mm::{Advice, MapFlags, MprotectFlags, mlock, munlock};

@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use harness::check::{Checked, equal, fails, holds};
-use harness::child::{NOBODY, child, conclude, exit, fork, pause_forever, shared_word, unprivileged, until};
+use harness::child::{NOBODY, child, conclude, exit, fork, pause_forever, shared_word, unprivileged};
 use harness::sys;
+use harness::waiting::until;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::{Errno, dup};

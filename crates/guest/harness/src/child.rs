@@ -85,18 +85,6 @@ pub fn pause_forever() -> ! {
     }
 }
 
-/// Gives way to others until `condition` holds; the time limit of the case ends a wait in vain.
-///
-/// # Errors
-///
-/// That of `condition`.
-pub fn until(mut condition: impl FnMut() -> Result<bool, Errno>) -> Result<(), Errno> {
-    while !condition()? {
-        rustix::thread::sched_yield();
-    }
-    Ok(())
-}
-
 /// A word, 0 at first, that this process shares with all children it makes from now on.
 ///
 /// # Errors

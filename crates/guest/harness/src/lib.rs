@@ -2,7 +2,7 @@
 //!
 //! * [`check`]: how a body checks and reports; [`mod@plain`]: values in a report
 //! * [`page`]: the results page from inside a process
-//! * [`child`]: processes that a case makes; [`execute`]: programs that cannot be executed
+//! * [`child`]: processes that a case makes; [`checkpoint`] and [`waiting`]: how they wait for each other; [`execute`]: programs that cannot be executed
 //! * [`sys`]: raw system calls, for those that no library wraps
 //! * [`storage`]: mounts, loop devices, tools of the host
 //! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`]: what else a body
@@ -13,6 +13,7 @@
 
 pub mod bpf;
 pub mod check;
+pub mod checkpoint;
 pub mod child;
 pub mod clock;
 mod errno;
@@ -31,3 +32,4 @@ pub mod seccomp;
 pub mod storage;
 pub mod sys;
 pub mod timer;
+pub mod waiting;

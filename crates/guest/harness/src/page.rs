@@ -36,6 +36,11 @@ pub fn adopt(page: &'static Page) {
     PAGE.get_or_init(|| page);
 }
 
+/// The page that was adopted.
+pub(crate) fn adopted() -> Option<&'static Page> {
+    PAGE.get().copied()
+}
+
 /// Adopts the page that the environment names.
 ///
 /// # Errors
@@ -69,7 +74,7 @@ fn checked(file: impl AsFd) -> Option<&'static Page> {
 
 /// Reports to the adopted page; does nothing where there is none.
 pub fn report(kind: ReportKind, text: &str) {
-    if let Some(page) = PAGE.get() {
+    if let Some(page) = adopted() {
         page.report(kind, text);
     }
 }

@@ -11,6 +11,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::message::{Counts, Report, ReportKind};
 
+mod checkpoint;
+
+pub use checkpoint::{CHECKPOINTS, Checkpoints};
+
 /// Environment variable with the path of the page.
 pub const PATH_VARIABLE: &str = "KILN_RESULTS";
 /// Environment variable with the descriptor of the page, for a case that changed its root.
@@ -23,14 +27,14 @@ const TEXT: usize = 248;
 /// Size of the shared memory in bytes.
 pub const PAGE_SIZE: usize = size_of::<Page>();
 
-/// The shared memory: counters, and a slot of text for each of the first results.
+/// The shared memory: counters, checkpoints, and a slot of text for each of the first results.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Page {
     magic: AtomicU32,
     counters: [AtomicU32; 4],
     taken: AtomicU32,
-    reserved: [AtomicU32; 58],
+    checkpoints: Checkpoints,
     slots: [Slot; SLOTS],
 }
 
@@ -89,6 +93,12 @@ impl Page {
             skip: count(ReportKind::Skip),
             broken: count(ReportKind::Broken),
         }
+    }
+
+    /// Where processes of the case wait for each other.
+    #[must_use]
+    pub fn checkpoints(&self) -> &Checkpoints {
+        &self.checkpoints
     }
 
     /// The results with their texts from number `first` on, as far as they are complete.

@@ -153,6 +153,22 @@ fn a_program_that_exits_with_4_is_skipped() {
 }
 
 #[test]
+fn processes_of_a_program_wait_for_each_other() {
+    let place = Place::new();
+    let body = "order=/tmp/order\n\
+                (kiln-checkpoint wait first; echo second >> $order; exec kiln-checkpoint reach second) &\n\
+                (kiln-checkpoint wait second; echo third >> $order; kiln-checkpoint reach both) &\n\
+                echo first >> $order; kiln-checkpoint reach first; kiln-checkpoint wait both\n\
+                (kiln-checkpoint reach both; kiln-checkpoint reach both) & kiln-checkpoint wait both 3\n\
+                kiln-report pass \"$(echo $(while read -r line; do echo $line; done < $order))\"\n\
+                kiln-checkpoint wait both x; kiln-report pass \"exit status $?\"";
+    let program = place.script("ordered", body);
+    let (run, _) = run(&place, &program, 0);
+    let texts: Vec<&str> = run.reports.iter().map(|report| report.text.as_str()).collect();
+    assert_eq!(texts, ["first second third", "exit status 2"], "{}", run.output);
+}
+
+#[test]
 fn a_signal_ends_it_badly() {
     let place = Place::new();
     let program = place.program("aborts", "abort();");

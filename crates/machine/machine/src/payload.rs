@@ -284,6 +284,7 @@ fn agent() -> Archive {
     // Modules come into machines that began without one, too.
     archive.directory("/lib/modules");
     archive.link("/bin/kiln-report", "/init");
+    archive.link("/bin/kiln-checkpoint", "/init");
     archive.link("/bin/kiln-case", "/init");
     archive
 }
