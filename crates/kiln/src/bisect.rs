@@ -1,8 +1,9 @@
 //! `kiln bisect`: which change made it bad.
 //!
-//! * [`range`]: the two ends; [`mod@request`]: what is asked
+//! * [`range`]: the two ends; [`mod@request`]: what is asked; [`instrument`]: of an instrument
 //! * [`results`]: what it leaves; [`mod@private`]: what of it others do not see
 
+mod instrument;
 mod private;
 mod range;
 mod request;

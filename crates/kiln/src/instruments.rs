@@ -1,15 +1,13 @@
 //! Instruments, on this host or in a machine.
 
 use std::io;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use judge::{Outcome, Run};
-use lab::request::{ProgramRequest, Selection};
+use lab::request::Selection;
 use lab::{Event, Listener, Prepared, RunRequest};
-use machine::instruments::Instrument;
+use protocol::Report;
 use protocol::instrument::{self, Line};
-use protocol::{Need, Report};
 use report::safe;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,23 +16,15 @@ use crate::cli::{Format, Place};
 use crate::failure::WrongUsage;
 use crate::find::preparing;
 use crate::listeners::{self, View, print};
+use crate::order::Order;
 use crate::output::Output;
 use crate::run::run_with;
 use crate::signals;
 use crate::terminal::Progress;
 
-/// Added to the time that an instrument measures, for what it does before and after.
-const GRACE: Duration = Duration::from_secs(30);
-
 /// An instrument with its request, and how what it reports is shown.
 pub(crate) struct Call<T> {
-    pub(crate) instrument: &'static Instrument,
-    /// In JSON.
-    pub(crate) request: String,
-    /// How long it measures.
-    pub(crate) duration: Duration,
-    /// What its machine must have.
-    pub(crate) needs: Vec<Need<String>>,
+    pub(crate) order: Order,
     /// Whether an instrument can have reported this.
     pub(crate) validate: fn(&T) -> Result<()>,
     /// One line about what is known so far.
@@ -75,7 +65,7 @@ pub(crate) fn run<T: Reported>(call: Call<T>, place: &Place) -> Result<u8> {
 
 fn here<T: Reported>(mut hearing: Hearing<T>) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let (instrument, request) = (hearing.call.instrument, hearing.call.request.clone());
+    let (instrument, request) = (hearing.call.order.instrument, hearing.call.order.request.clone());
     let status = instrument.run_here(&request, &interrupt, &mut |line| hearing.hear(line))?;
     hearing.show()?;
     let known = [instrument::DONE, instrument::FAULT, instrument::BROKEN, instrument::SKIPPED];
@@ -91,12 +81,10 @@ fn inside<T: Reported>(
     place: &Place,
 ) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let Call { instrument, request, needs, duration, .. } = &hearing.call;
-    let program =
-        ProgramRequest { path: instrument.path(), arguments: vec![request.clone()], needs: needs.clone() };
-    let mut request = RunRequest::new(kernel, Selection::Program(program));
+    let order = &hearing.call.order;
+    let mut request = RunRequest::new(kernel, Selection::Program(order.program()));
     request.machine = place.machine();
-    request.case_limit = Some(*duration + GRACE);
+    request.case_limit = Some(order.limit());
     // A measurement that failed is not made again behind the user's back.
     request.policy.no_retry = true;
     let prepared = preparing(&interrupt, |context| Prepared::new(&request, context))?;
@@ -129,7 +117,7 @@ impl<T: Reported> Hearing<T> {
                 print(&json.unwrap_or_else(|| (self.call.text)(report)))?;
             }
             Some(Err(Report { kind, text })) => {
-                eprintln!("kiln: {}: {}: {}", self.call.instrument.name, kind.name(), safe(text));
+                eprintln!("kiln: {}: {}: {}", self.call.order.instrument.name, kind.name(), safe(text));
             }
             None => {}
         }
@@ -159,7 +147,7 @@ impl<T> Hearing<T> {
         }
         self.progress.clear();
         run.evidence.iter().for_each(|line| eprintln!("{}", safe(line)));
-        eprintln!("kiln: {}: {}: {}", self.call.instrument.name, run.outcome.name(), safe(&run.reason));
+        eprintln!("kiln: {}: {}: {}", self.call.order.instrument.name, run.outcome.name(), safe(&run.reason));
     }
 }
 

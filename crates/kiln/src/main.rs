@@ -36,6 +36,7 @@ mod manual;
 mod matrix;
 mod measure;
 mod old_sessions;
+mod order;
 mod output;
 mod problems;
 mod race;

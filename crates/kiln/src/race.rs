@@ -8,20 +8,14 @@ use crate::cases::list;
 use crate::cli::Race;
 use crate::failure::WrongUsage;
 use crate::instruments::{Call, run};
+use crate::order::Order;
 
 /// Runs a race, or lists all, and gives the exit code.
 pub(crate) fn race(args: &Race) -> Result<u8> {
-    let Some(name) = &args.name else { return list(&select(RACES, &[])?, args.json) };
-    let chosen = select(RACES, std::slice::from_ref(name)).map_err(|error| WrongUsage(error.to_string()))?;
-    let needs = chosen.iter().flat_map(|case| &case.needs).cloned();
-    let limit = chosen.iter().map(|case| case.limit).max().unwrap_or_default();
-    let title = name.clone();
+    let Some(title) = args.name.clone() else { return list(&select(RACES, &[])?, args.json) };
     run(
         Call {
-            instrument: &instruments::RACE,
-            request: serde_json::to_string(&args.request(name))?,
-            duration: args.limit.unwrap_or(limit),
-            needs: needs.collect(),
+            order: order(args)?,
             // Texts are cut as they are read, and all numbers are possible.
             validate: |_| Ok(()),
             progress: report::race::progress,
@@ -30,4 +24,19 @@ pub(crate) fn race(args: &Race) -> Result<u8> {
         },
         &args.place,
     )
+}
+
+/// What is asked.
+pub(crate) fn order(args: &Race) -> Result<Order> {
+    let name =
+        args.name.as_ref().ok_or_else(|| WrongUsage("name a race; `kiln race` lists them".to_owned()))?;
+    let chosen = select(RACES, std::slice::from_ref(name)).map_err(|error| WrongUsage(error.to_string()))?;
+    let needs = chosen.iter().flat_map(|case| &case.needs).cloned();
+    let limit = chosen.iter().map(|case| case.limit).max().unwrap_or_default();
+    Ok(Order {
+        instrument: &instruments::RACE,
+        request: serde_json::to_string(&args.request(name))?,
+        duration: args.limit.unwrap_or(limit),
+        needs: needs.collect(),
+    })
 }

@@ -13,6 +13,7 @@ use crate::cli::Stress;
 use crate::failure::{WrongUsage, complain};
 use crate::instruments::{Call, run};
 use crate::listeners::standard_output;
+use crate::order::Order;
 
 /// How long a load lasts if nobody says it.
 const TIMEOUT_MS: u64 = 10_000;
@@ -22,13 +23,9 @@ pub(crate) fn stress(args: &Stress) -> Result<u8> {
     if args.list {
         return list(args);
     }
-    let request = request(args)?;
     run(
         Call {
-            instrument: &instruments::STRESS,
-            request: serde_json::to_string(&request)?,
-            duration: duration(&request),
-            needs: needs(&request),
+            order: order(args)?,
             validate: |report: &StressReport| report.validate().map_err(anyhow::Error::msg),
             progress: report::stress::progress,
             text: Box::new(report::stress::text),
@@ -36,6 +33,17 @@ pub(crate) fn stress(args: &Stress) -> Result<u8> {
         },
         &args.place,
     )
+}
+
+/// What is asked.
+pub(crate) fn order(args: &Stress) -> Result<Order> {
+    let request = request(args)?;
+    Ok(Order {
+        instrument: &instruments::STRESS,
+        request: serde_json::to_string(&request)?,
+        duration: duration(&request),
+        needs: needs(&request),
+    })
 }
 
 fn list(args: &Stress) -> Result<u8> {

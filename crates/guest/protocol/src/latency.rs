@@ -8,13 +8,16 @@
 //! * [`LatencyReport`]: what each thread measured, and under which conditions; [`LatencyReport::validate`] bounds what
 //!   a guest sends
 //! * [`Latencies`]: exact moments and a histogram; all statistics are derived from them
+//! * [`Condition`]: which of them would accuse the kernel
 //! * [`class`](mod@class): the classes of the histogram
 
 pub mod class;
+mod condition;
 mod latencies;
 mod report;
 mod request;
 
+pub use condition::{Condition, Statistic};
 pub use latencies::{Latencies, PERCENTILES};
 pub use report::{
     Breach, Conditions, Grant, LatencyReport, Maxima, SLOTS_MAX, TEXT_MAX, TRACE_LINES_MAX, ThreadReport,

@@ -8,6 +8,7 @@ use kernel::files::hash;
 use kernel::{Locator, Store};
 use lab::request::{ProgramRequest, Selection, Version};
 
+use super::instrument;
 use super::range::Range;
 use crate::cli::{Bisect, Source};
 use crate::exp::chosen;
@@ -17,12 +18,14 @@ use crate::series::written;
 impl Bisect {
     /// What is asked.
     pub(super) fn request(&self) -> Result<BisectRequest> {
+        let order = self.instrument.as_deref().map(instrument::read).transpose()?;
+        let cases = order.as_ref().map(|order| Selection::Program(order.program())).or_else(|| self.cases());
         Ok(BisectRequest {
             version: Version,
             axis: self.axis()?,
-            question: self.question()?,
-            cases: self.cases(),
-            case_limit: self.case_timeout,
+            question: self.question(cases.as_ref())?,
+            cases,
+            case_limit: self.case_timeout.or(order.map(|order| order.limit())),
             search: SearchRequest {
                 fixed: self.fixed,
                 any_failure: self.any_failure,
@@ -100,7 +103,7 @@ impl Bisect {
     }
 
     /// What is asked of each kernel.
-    fn question(&self) -> Result<Question> {
+    fn question(&self, cases: Option<&Selection>) -> Result<Question> {
         if let Some(name) = &self.exp {
             let experiment = chosen(name, self.short)?;
             let Some(name) = self.metric.clone() else { return Ok(Question::Experiment(experiment)) };
@@ -120,11 +123,11 @@ impl Bisect {
         if self.boot {
             return Ok(Question::Boot);
         }
-        Ok(match (&self.exec, &self.case) {
-            (Some(path), _) => {
-                Question::Program(path.file_name().unwrap_or_default().to_string_lossy().into_owned())
+        Ok(match cases {
+            Some(Selection::Program(program)) => {
+                Question::Program(program.path.file_name().unwrap_or_default().to_string_lossy().into_owned())
             }
-            (None, case) => Question::Case(case.clone().unwrap_or_default()),
+            _ => Question::Case(self.case.clone().unwrap_or_default()),
         })
     }
 
@@ -217,6 +220,7 @@ mod tests {
             "bisect git:~/linux@v6.11..v6.12 --path fs/ext4 --first-parent --metric fs/open --timed --worse-by 2%",
             "bisect --series a.mbox --base git:linux@HEAD --build --make KCFLAGS=-Werror --fixed",
             "bisect host --params good:quiet 'bad:preempt=full' --log WARNING --case-timeout 5s --confidence 90%",
+            "bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --instrument 'latency --duration 5s p99 > 200us' --fixed",
             "bisect deb:latest --params good: bad:quiet --exp ../../experiments/dock --short --cpus 2",
             "bisect ./linux --config-good tiny --config-bad tiny,debug --exec ./it --need 'module loop' --fresh -- -x",
         ] {

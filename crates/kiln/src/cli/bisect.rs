@@ -22,7 +22,7 @@ const SEARCH: &str = "Search";
 
 /// `kiln bisect`.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("question").args(["case", "exec", "exp", "metric", "boot", "builds", "log"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("question").args(["case", "exec", "instrument", "exp", "metric", "boot", "builds", "log"]).required(true).multiple(true))]
 #[command(group = ArgGroup::new("what").args(["range", "series"]).required(true))]
 pub(crate) struct Bisect {
     /// The good end, two dots, and the bad end: deb:FIRST..deb:LAST for packages, git:TREE@FIRST..LAST for commits; or one
@@ -69,6 +69,9 @@ pub(crate) struct Bisect {
     /// What the program needs, such as disk=512M,cpus=2,module=kvm,program=fio; may be given more than once
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "exec", conflicts_with_all = ["case", "exp", "metric", "boot", "builds"], help_heading = QUESTION)]
     pub(crate) need: Vec<Need<String>>,
+    /// Does this instrument put the kernel at fault? Its command line, without kiln: 'latency --interval 100us p99 > 200us'
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["case", "exec", "exp", "metric", "boot", "builds"], help_heading = QUESTION)]
+    pub(crate) instrument: Option<String>,
     /// Does this experiment fail? Its name, or its folder, as for kiln exp run
     #[arg(long, value_name = "NAME", conflicts_with_all = ["case", "exec", "boot", "builds", "log", "case_timeout", "root"], help_heading = QUESTION)]
     pub(crate) exp: Option<String>,

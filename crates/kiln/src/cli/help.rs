@@ -92,6 +92,7 @@ Examples:
   kiln bisect --series topic.mbx --base git:~/linux@v6.12 --build                   patches
   kiln bisect deb:6.1.0-47-cloud..deb:6.1.0-56-cloud --fixed --exec ./reproducer    which change fixed it?
   kiln bisect git:~/linux@v6.11..v6.12 --exp ./lossy --short                        an experiment
+  kiln bisect git:~/linux@v6.11..v6.12 --instrument 'latency p99 > 200us'           an instrument
 
 kiln first verifies both ends. For an intermittent failure it searches with probabilities: the next test is the one that \
 reveals most for its cost, and the search ends at --confidence. kiln then proves the change: it tests the state just \
@@ -132,10 +133,11 @@ Examples:
   kiln latency --interval 100us --duration 5s                on this host
   kiln latency --policy other --cpu 0-1 --bucket 1us         as an ordinary user, on two CPUs
   kiln latency --break-above 200us                           what ran when a thread was late?
+  kiln latency 'p99.9 > 200us'                               exit code 1 if it is
   kiln latency --in deb:latest-rt-amd64 --cpus 2             in a machine with that kernel
 
 Each sample counts: percentiles and the distribution are those of all samples. docs/instruments.md describes the figures. \
-Exit codes: 0 measured, 1 a timer came too early or the kernel is at fault in another way, 2 wrong usage, 3 broken, 4 the \
+Exit codes: 0 measured, 1 the condition holds, a timer came too early or the kernel is at fault in another way, 2 wrong usage, 3 broken, 4 the \
 policy or a CPU cannot be had.";
 
 /// Below the help of `kiln stress`.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use protocol::latency::{Clock, LatencyRequest, Method, Policy};
+use protocol::latency::{Clock, Condition, LatencyRequest, Method, Policy};
 
 use super::{OUTPUT, Place};
 use crate::units;
@@ -11,6 +11,9 @@ use crate::units;
 /// `kiln latency`.
 #[derive(Debug, Args)]
 pub(crate) struct Latency {
+    /// What puts the kernel at fault: mean, sd, min, max or a percentile, above a time, such as 'p99.9 > 200us'
+    #[arg(value_name = "CONDITION")]
+    pub(crate) condition: Vec<String>,
     /// Scheduling policy of the measuring threads
     #[arg(long, value_enum, default_value = "fifo")]
     pub(crate) policy: PolicyName,
@@ -105,10 +108,14 @@ pub(crate) enum ClockName {
 
 impl Latency {
     /// What is asked.
-    pub(crate) fn request(&self) -> LatencyRequest {
+    ///
+    /// # Errors
+    ///
+    /// When the condition is none.
+    pub(crate) fn request(&self) -> Result<LatencyRequest, String> {
         let policy = self.policy.into();
         let usual = if Policy::has_priority(policy) { LatencyRequest::default().priority } else { 0 };
-        LatencyRequest {
+        Ok(LatencyRequest {
             policy,
             priority: self.priority.unwrap_or(usual),
             interval_ns: nanoseconds(self.interval),
@@ -123,9 +130,23 @@ impl Latency {
             duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
             samples: self.samples,
             break_above_ns: self.break_above.map(nanoseconds),
+            fault: self.fault()?,
             lock_memory: !self.no_lock,
-        }
+        })
     }
+
+    fn fault(&self) -> Result<Option<Condition>, String> {
+        let text = self.condition.join(" ");
+        (!text.is_empty()).then(|| condition(&text)).transpose()
+    }
+}
+
+/// Reads `p99.9 > 200us`.
+fn condition(text: &str) -> Result<Condition, String> {
+    let (statistic, limit) =
+        text.split_once('>').ok_or_else(|| format!("{text:?} is no condition: write 'p99.9 > 200us'"))?;
+    let above_ns = nanoseconds(units::fine_duration(limit.trim())?);
+    Ok(Condition { statistic: statistic.trim().parse()?, above_ns })
 }
 
 fn nanoseconds(time: Duration) -> u64 {
@@ -163,6 +184,31 @@ impl From<ClockName> for Clock {
             ClockName::Realtime => Self::Realtime,
             ClockName::Boottime => Self::Boottime,
             ClockName::Tai => Self::Tai,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_read() {
+        for text in ["p99.9 > 200us", "p99.9>0.2ms", " p99.9  >  200us "] {
+            let read = condition(text).map(|it| (it.statistic.to_string(), it.above_ns));
+            assert_eq!(read, Ok(("p99.9".to_owned(), 200_000)), "{text}");
+        }
+        for (text, why) in [
+            ("p99.9", "is no condition: write 'p99.9 > 200us'"),
+            ("p99 < 1us", "is no condition: write 'p99.9 > 200us'"),
+            ("> 1us", "\"\" is no statistic: write mean, sd, min, max, or a percentile such as p99.9"),
+            ("p99 > ", "\"\" is not a time"),
+            ("p99 > 1", "\"1\" is not a time"),
+            ("p99 > > 1us", "\"> 1us\" is not a time"),
+            ("p99 >= 1us", "\"= 1us\" is not a time"),
+        ] {
+            let error = condition(text).unwrap_err();
+            assert!(error.contains(why), "{error}");
         }
     }
 }

@@ -34,10 +34,15 @@ impl Place {
 
     /// Whether options for a machine were given without a kernel.
     pub(crate) fn describes_no_machine(&self) -> bool {
-        let is_described = self.machine() != MachineRequest::default()
-            || self.build.request() != lab::request::BuildOptions::default()
-            || self.results.is_some();
-        self.kernel.is_none() && is_described
+        self.kernel.is_none() && !self.is_here()
+    }
+
+    /// Whether neither a kernel nor a machine was named.
+    pub(crate) fn is_here(&self) -> bool {
+        self.kernel.is_none()
+            && self.machine() == MachineRequest::default()
+            && self.build.request() == lab::request::BuildOptions::default()
+            && self.results.is_none()
     }
 
     /// The Kernel of the machine, if there is one.

@@ -524,3 +524,23 @@ fn what_is_wrong_with_a_script_is_one_message_at_its_line() {
     let none = place.kiln(["exp", "show", "no-such-experiment"]).run().expect(2);
     assert!(none.stderr.contains("there is no experiment"), "{}", none.stderr);
 }
+
+#[test]
+fn an_instrument_gives_its_report() {
+    let script = r#"experiment(question = "Is it late?", needs = ["program=kiln:latency"])
+
+def late(lab):
+    m = lab.machine()
+    report = m.instrument("latency", {"policy": "other", "priority": 0, "samples": 50})
+    expect(len(report["threads"]) == 1, "one thread measures")
+    m.instrument("latency", {"cpus": [1000]}, allow = ["missing"])
+    accusing = {"policy": "other", "priority": 0, "samples": 5, "fault": {"statistic": "max", "above-ns": 0}}
+    m.instrument("latency", accusing, allow = ["exit"])
+
+step(late)
+"#;
+    let place = Place::new();
+    let folder = folder(&place, script);
+    let result = result(&call(&place, &folder, &[KERNEL]).run_within(BUILD).expect(0));
+    assert_eq!(result.outcome, judge::Outcome::Pass, "{result:#?}");
+}

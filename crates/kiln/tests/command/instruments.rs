@@ -80,6 +80,31 @@ fn what_an_instrument_cannot_do_says_so() {
 }
 
 #[test]
+fn a_condition_puts_the_kernel_at_fault() {
+    let place = Place::new();
+    let arguments = |condition| ["latency", "--json", condition].into_iter().chain(SHORT);
+    let done = place.kiln(arguments("max > 0")).run().expect(1);
+    let report: LatencyReport = done.stated();
+    assert!(report.exceeded().is_some_and(|latency| latency > 0.0));
+    place.kiln(arguments("p99.9 > 80000s")).run().expect(0);
+    let shown = place.kiln(["latency", "min", ">", "0"].into_iter().chain(SHORT)).run().expect(1);
+    shown.says("\nThe kernel is at fault: min is ");
+    let wrong = place.kiln(["latency", "p99"]).run().expect(2);
+    assert_eq!(wrong.stderr, "kiln: \"p99\" is no condition: write 'p99.9 > 200us'\n");
+}
+
+#[test]
+#[ignore = "measures time, so that nothing may run beside it"]
+fn the_parameter_that_makes_threads_late_is_found() {
+    let place = Place::new();
+    // Without high-resolution timers a thread wakes at a tick, each 4 ms. The deadlines have no phase in common with it.
+    let ends = ["bisect", KERNEL, "--params", "good: highres=on nosmt", "bad: highres=off nowatchdog"];
+    let question = ["--instrument", "latency --samples 200 --interval 3300us p50 > 1ms"];
+    let done = place.kiln(ends.into_iter().chain(question)).run().expect(0);
+    done.says("highres=off");
+}
+
+#[test]
 fn a_kernel_survives_a_race_that_it_has_the_fix_for() {
     let place = Place::new();
     let arguments = ["race", "time/timerfd-settime", "--rounds", "500", "--json", "--in", KERNEL];

@@ -4,7 +4,7 @@
 //! * [`guest`]: a machine of a script, and the commands that run in it; [`pump`]: the thread that listens to it; [`transcript`]: what it
 //!   has said
 //! * [`order`]: what the agent is asked, and what becomes of it
-//! * [`inside`]: calls that the agent answers; [`outside`]: calls that the machine itself does
+//! * [`inside`]: calls that the agent answers; [`instrument`]: instruments; [`outside`]: calls that the machine itself does
 //! * [`calling`]: what belongs to a call; [`setting`]: what a laboratory is made of; [`kept`]: files that stay
 //! * [`kexec`]: a machine goes over to another kernel
 //! * [`snapshot`]: a machine is put back to where it was; [`disks`]: what it has written
@@ -21,6 +21,7 @@ mod describe;
 mod disks;
 mod guest;
 mod inside;
+mod instrument;
 mod kept;
 mod kexec;
 mod laboratory;

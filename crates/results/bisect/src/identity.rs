@@ -34,7 +34,8 @@ pub(crate) fn name(request: &BisectRequest, axis: &dyn Axis, kernel: Option<&str
         hash.part(experiment.identity()?);
     }
     if let Some(program) = request.program() {
-        hash.part(read(&program.path)?);
+        let content = machine::program::read(&program.path);
+        hash.part(content.map_err(|error| Error::Broken(error.to_string()))?);
     }
     Ok(hash.finish()[..NAME].to_string())
 }
@@ -49,7 +50,7 @@ mod tests {
 
     use kbuild::Recipe;
     use kernel::{Arch, Locator};
-    use lab::request::{BuildOptions, Selection};
+    use lab::request::{BuildOptions, ProgramRequest, Selection};
 
     use super::*;
     use crate::axis::Parameters;
@@ -107,6 +108,18 @@ mod tests {
         assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
         let surer = named(None, Question::Build, |request| request.search.confidence = 0.9);
         assert_eq!(surer, names[0]);
+    }
+
+    #[test]
+    fn an_instrument_is_a_program_that_is_there() {
+        let asked = |name: &str| {
+            let program =
+                ProgramRequest { path: name.into(), arguments: vec!["{}".to_string()], needs: Vec::new() };
+            named(None, Question::Program(name.to_string()), |request| {
+                request.cases = Some(Selection::Program(program));
+            })
+        };
+        assert_ne!(asked("kiln:latency"), asked("kiln:race"));
     }
 
     #[test]

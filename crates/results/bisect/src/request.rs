@@ -1,13 +1,12 @@
 //! What a bisection is asked.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use kernel::Locator;
 use lab::request::{BuildOptions, MachineRequest, ProgramRequest, Selection, Version, kernel::as_text};
 use lab::suites::Suite;
 use lab::suites::select::operations;
-use machine::instruments::is_named;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -151,9 +150,7 @@ impl BisectRequest {
             experiment.check("a bisection")?;
             return Ok(());
         }
-        let is_missing = |path: &Path| !path.is_file() && !is_named(path);
-        if let Some(ProgramRequest { path, .. }) = self.program().filter(|program| is_missing(&program.path))
-        {
+        if let Some(ProgramRequest { path, .. }) = self.program().filter(|program| !program.is_there()) {
             return Err(Error::Usage(format!("--exec {}: no such file", path.display())));
         }
         let Some((case, suite)) = self.case().zip(self.suite()?) else { return Ok(()) };

@@ -203,7 +203,7 @@ impl CheckRequest {
     /// Checks what can be found to be wrong before anything is built.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let program = self.cases.as_ref().and_then(Selection::program);
-        if let Some(ProgramRequest { path, .. }) = program.filter(|program| !program.path.is_file()) {
+        if let Some(ProgramRequest { path, .. }) = program.filter(|program| !program.is_there()) {
             return Err(Error::Usage(format!("--exec {}: no such file", path.display())));
         }
         if let Some(tool) = self.analysers.missing(&self.build) {

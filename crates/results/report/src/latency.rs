@@ -50,6 +50,7 @@ pub fn text(report: &LatencyReport, bucket: Option<Duration>) -> String {
     let width = bucket.map(|bucket| u64::try_from(bucket.as_nanos()).unwrap_or(u64::MAX));
     out += &distribution::bars(&latencies, width);
     out += &breach::text(report);
+    out += &fault(report);
     out += &notes::text(report, &latencies);
     out
 }
@@ -76,6 +77,13 @@ fn facts(report: &LatencyReport, latencies: &Latencies) -> Vec<(&'static str, St
     facts.push(("maximum", time(latencies.maximum)));
     facts.push(("maximum over time", over_time(report)));
     facts
+}
+
+/// The condition of the request, if it holds.
+fn fault(report: &LatencyReport) -> String {
+    let Some((condition, value)) = report.request.fault.zip(report.exceeded()) else { return String::new() };
+    let (value, limit) = (figure(value, &Unit::Nanoseconds), time(condition.above_ns));
+    format!("\nThe kernel is at fault: {} is {value}, above {limit}.\n", condition.statistic)
 }
 
 /// Percentiles that are not the maximum for want of samples.

@@ -184,6 +184,12 @@ impl LatencyReport {
         Latencies::merged(self.threads.iter().map(|thread| &thread.latencies))
     }
 
+    /// The statistic in nanoseconds that accuses the kernel by the condition of the request.
+    #[must_use]
+    pub fn exceeded(&self) -> Option<f64> {
+        self.request.fault?.exceeded(&self.latencies())
+    }
+
     /// Whether a timer of a clock that nobody can set expired early.
     #[must_use]
     pub fn has_early_timer(&self) -> bool {

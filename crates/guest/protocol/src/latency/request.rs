@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::Condition;
+
 /// Most threads of one measurement, and one more than the highest number of a CPU: sched_setaffinity(2) takes no more
 /// in a `cpu_set_t`.
 pub const CPUS_MAX: u32 = 1024;
@@ -60,6 +62,8 @@ pub struct LatencyRequest {
     pub samples: Option<u64>,
     /// The first latency above this ends the measurement, and with it a trace of what ran.
     pub break_above_ns: Option<u64>,
+    /// The kernel is at fault if this holds in the end.
+    pub fault: Option<Condition>,
     /// All memory of the instrument is locked: mlockall(2).
     pub lock_memory: bool,
 }
@@ -80,6 +84,7 @@ impl Default for LatencyRequest {
             duration_ms: 10_000,
             samples: None,
             break_above_ns: None,
+            fault: None,
             lock_memory: true,
         }
     }

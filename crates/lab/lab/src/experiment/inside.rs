@@ -8,14 +8,15 @@ use jiff::{Timestamp, civil};
 use judge::Blame;
 use kernel::{Kernel, Presence};
 use machine::Payload;
+use protocol::End;
 use protocol::job::{Order, Task};
-use protocol::{Command, End};
 use script::call::{GuestCall, JobCall, Place};
 use script::{Answer, CommandResult, ErrorName, Trouble};
 use serde_json::{Value, json};
 
 use super::calling::Calling;
 use super::guest::Guest;
+use super::instrument;
 use super::kexec;
 use super::order::{Ended, KILL, PERMISSIONS, SOON, USUAL};
 use super::transcript::State;
@@ -28,14 +29,15 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
     let cancelled = calling.cancelled;
     match call {
         GuestCall::Run { command, timeout, input, env } => {
-            let input = input.clone().unwrap_or_default().into_bytes();
-            let ended = guest.run(shell(guest, command, env), input, timeout.unwrap_or(USUAL), cancelled)?;
-            result(ended)
+            let limit = timeout.unwrap_or(USUAL);
+            result(guest.run(guest.shell(command, env), bytes(input.as_ref()), limit, cancelled)?)
+        }
+        GuestCall::Instrument { name, request, timeout } => {
+            instrument::call(guest, (name, request.as_ref(), *timeout), cancelled)
         }
         GuestCall::Start { command, input, env } => {
-            let input = input.clone().unwrap_or_default().into_bytes();
-            let job = guest.begin(Task::Program(shell(guest, command, env)), input, cancelled)?;
-            Ok(Answer::Job(job))
+            let task = Task::Program(guest.shell(command, env));
+            guest.begin(task, bytes(input.as_ref()), cancelled).map(Answer::Job)
         }
         GuestCall::Read { path } => {
             guest.file(Task::Read { path: path.clone() }, Vec::new(), cancelled).map(Answer::Text)
@@ -110,11 +112,8 @@ fn done(ordered: Result<u32, Trouble>) -> Result<Answer, Trouble> {
     ordered.map(|_| Answer::Done)
 }
 
-/// A command for the shell of the root, or busybox's.
-fn shell(guest: &Guest, command: &str, environment: &BTreeMap<String, String>) -> Command {
-    let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
-    let environment = environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    Command { directory: guest.directory.clone(), environment, ..Command::new(argv) }
+fn bytes(input: Option<&String>) -> Vec<u8> {
+    input.cloned().unwrap_or_default().into_bytes()
 }
 
 fn result(ended: Ended) -> Result<Answer, Trouble> {
@@ -235,7 +234,7 @@ fn wait_for_command(
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let environment = BTreeMap::new();
-        let ended = guest.run(shell(guest, command, &environment), Vec::new(), left.max(SOON), cancelled)?;
+        let ended = guest.run(guest.shell(command, &environment), Vec::new(), left.max(SOON), cancelled)?;
         if ended.end == End::Exited(0) {
             return result(ended);
         }

@@ -1,5 +1,6 @@
 //! What the agent is asked for a script, and what becomes of it.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use console::Death;
@@ -46,6 +47,13 @@ pub(super) struct Ended {
 }
 
 impl Guest {
+    /// A command for the shell of the root, or busybox's.
+    pub(super) fn shell(&self, command: &str, environment: &BTreeMap<String, String>) -> Command {
+        let argv = ["/bin/sh", "-c", command].map(str::to_string).to_vec();
+        let environment = environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Command { directory: self.directory.clone(), environment, ..Command::new(argv) }
+    }
+
     /// Has the agent do something that it answers at once.
     pub(super) fn order(&self, order: Order, cancelled: &dyn Fn() -> bool) -> Result<u32, Trouble> {
         let number = self.number();

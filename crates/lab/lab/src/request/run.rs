@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use kernel::Locator;
+use machine::instruments::is_named;
 use protocol::Need;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -162,6 +163,12 @@ impl ProgramRequest {
     #[must_use]
     pub fn borrowed(&self) -> UserProgram<'_> {
         UserProgram { path: &self.path, arguments: &self.arguments, needs: &self.needs }
+    }
+
+    /// Whether its path names a file or one of kiln's instruments.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.path.is_file() || is_named(&self.path)
     }
 }
 

@@ -28,6 +28,17 @@ pub enum GuestCall {
         #[serde(default)]
         env: BTreeMap<String, String>,
     },
+    /// Run an instrument, and give its report.
+    Instrument {
+        /// Its name.
+        name: String,
+        /// What it is asked; its defaults if there is none.
+        #[serde(default)]
+        request: Option<serde_json::Value>,
+        /// How long it may take.
+        #[serde(default, with = "judge::json::optional_seconds")]
+        timeout: Option<Duration>,
+    },
     /// Start a command, and go on.
     Start {
         /// For the shell.
@@ -160,6 +171,18 @@ pub(crate) const METHODS: &[Signature] = &[
         rest: None,
         gives: Gives::Outcome,
         about: "runs a command to its end",
+    },
+    Signature {
+        name: "instrument",
+        parameters: &[
+            required("name", Kind::Text),
+            optional("request", Kind::Dict(&Kind::Plain)),
+            optional("timeout", Kind::Time),
+            ALLOW,
+        ],
+        rest: None,
+        gives: Gives::Plain,
+        about: "runs an instrument of kiln, and gives its report",
     },
     Signature {
         name: "start",

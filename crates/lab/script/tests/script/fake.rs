@@ -72,6 +72,7 @@ impl Fake {
     fn guest(&self, call: &GuestCall) -> Result<Answer, Trouble> {
         match call {
             GuestCall::Run { command, .. } => command_of(command),
+            GuestCall::Instrument { .. } => Ok(Answer::Plain(json!({"elapsed-ns": 7}))),
             GuestCall::Start { .. } => Ok(Answer::Job(self.new_id())),
             GuestCall::Read { path } if path == "/none" => {
                 Err(Trouble::new(ErrorName::Refused, "/none: No such file or directory"))

@@ -32,6 +32,7 @@ def check(lab):
     note(m.sysctl("kernel.panic"))
     m.sysctl("kernel.panic", 1)
     m.set_clock("2038-01-19T03:14:00")
+    note(str(m.instrument("latency", {"samples": 5}, timeout = "1m")["elapsed-ns"]))
     note(",".join(m.log()))
     m.wait_for("eth0: link", timeout = 5)
     m.wait_for("login:", where = "console")
