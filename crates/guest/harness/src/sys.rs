@@ -2,6 +2,7 @@
 
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::mem::MaybeUninit;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::ioctl::Opcode;
@@ -116,6 +117,28 @@ pub fn block(signals: &[libc::c_int]) -> Result<(), Errno> {
 /// As sigprocmask(2) says.
 pub fn unblock(signals: &[libc::c_int]) -> Result<(), Errno> {
     set_mask(libc::SIG_UNBLOCK, signals)
+}
+
+/// Unblocks all signals. It allocates nothing, so that a new process may do it before execve(2).
+///
+/// # Errors
+///
+/// As sigprocmask(2) says.
+pub fn unblock_all() -> Result<(), Errno> {
+    set_mask(libc::SIG_SETMASK, &[])
+}
+
+/// sigtimedwait(2): takes the next of `signals`, which must be blocked, if one comes within `time`.
+#[must_use]
+pub fn fetch_within(signals: &[libc::c_int], time: Duration) -> Option<libc::c_int> {
+    let set = signal_set(signals);
+    let time = libc::timespec {
+        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    };
+    // SAFETY: set and time are valid, and no details are asked for.
+    let signal = unsafe { libc::sigtimedwait(&raw const set, std::ptr::null_mut(), &raw const time) };
+    (signal > 0).then_some(signal)
 }
 
 fn set_mask(how: libc::c_int, signals: &[libc::c_int]) -> Result<(), Errno> {

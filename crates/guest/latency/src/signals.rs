@@ -5,11 +5,9 @@
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use harness::sys::{block, signal_set, succeeded};
+use harness::sys::{block, fetch_within, succeeded};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, kill_process};
-
-use crate::clock::timespec;
 
 /// They end a measurement early.
 const ENDS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
@@ -47,11 +45,8 @@ pub(crate) fn prepare() -> Result<(), Errno> {
 
 /// Waits for what [`prepare`] has left to the first thread.
 pub(crate) fn wait(at_most: Duration) -> Event {
-    let set = signal_set(&[ENDS.as_slice(), &[FINISHED]].concat());
-    let time = timespec(u64::try_from(at_most.as_nanos()).unwrap_or(u64::MAX));
-    // SAFETY: the set and the time are valid, and nothing about the signal is asked for.
-    let signal = unsafe { libc::sigtimedwait(&raw const set, null_mut(), &raw const time) };
-    if ENDS.contains(&signal) { Event::End } else { Event::Other }
+    let signal = fetch_within(&[ENDS.as_slice(), &[FINISHED]].concat(), at_most);
+    if signal.is_some_and(|signal| ENDS.contains(&signal)) { Event::End } else { Event::Other }
 }
 
 /// Tells the first thread that the calling one has come to its end.

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use harness::sys::{signal_set, succeeded};
+use harness::sys::{fetch_within, signal_set, succeeded};
 use rustix::io::Errno;
 
 const SIGNALS: [libc::c_int; 3] = [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM];
@@ -32,14 +32,10 @@ impl Signals {
         Ok(Self { before: unsafe { before.assume_init() } })
     }
 
-    /// sigtimedwait(2): waits for one of them, at most so long.
+    /// Waits for one of them, at most so long.
     pub(super) fn wait(&self, time: Duration) -> Woken {
-        let set = signal_set(&SIGNALS);
-        let time =
-            libc::timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: i64::from(time.subsec_nanos()) };
-        // SAFETY: the set and the time are valid, and nothing more is asked for.
-        match unsafe { libc::sigtimedwait(&raw const set, std::ptr::null_mut(), &raw const time) } {
-            libc::SIGINT | libc::SIGTERM => Woken::Interrupted,
+        match fetch_within(&SIGNALS, time) {
+            Some(libc::SIGINT | libc::SIGTERM) => Woken::Interrupted,
             _ => Woken::Looks,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::sys::{self, signal_set};
+use harness::sys;
 use rustix::io::Errno;
 
 /// Blocked in the engine, so that it takes them when it looks; workers get them as usual.
@@ -37,15 +37,9 @@ pub(super) fn unblock() -> Result<(), Errno> {
     sys::unblock(&ALL)
 }
 
-/// Waits for the next signal, at most for `time`: sigtimedwait(2).
+/// Waits for the next signal, at most for `time`.
 pub(super) fn wait(time: Duration) -> Option<Told> {
-    let set = signal_set(&ALL);
-    let time = libc::timespec {
-        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
-        tv_nsec: time.subsec_nanos().into(),
-    };
-    // SAFETY: set and time are valid, and no details are asked for.
-    match unsafe { libc::sigtimedwait(&raw const set, std::ptr::null_mut(), &raw const time) } {
+    match sys::fetch_within(&ALL, time)? {
         libc::SIGINT | libc::SIGTERM => Some(Told::Stop),
         libc::SIGUSR2 => Some(Told::Report),
         libc::SIGCHLD => Some(Told::Child),
