@@ -11,6 +11,7 @@ use kernel::catalogue::State;
 use crate::units;
 
 mod again;
+mod axes;
 mod bisect;
 mod check;
 mod exchange;
@@ -39,6 +40,7 @@ pub(crate) use check::{B4Check, Check, Findings, HowToCheck};
 pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
+pub(crate) use axes::Axes;
 pub(crate) use latency::Latency;
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
@@ -52,7 +54,7 @@ pub(crate) use results::{Results, ShowRun};
 pub(crate) use run::Run;
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
 pub(crate) use store::{StoreArgs, StoreVerb};
-pub(crate) use stress::Stress;
+pub(crate) use stress::{Stress, stressor_lines};
 pub(crate) use trend::TrendVerb;
 pub(crate) use watch::WatchVerb;
 

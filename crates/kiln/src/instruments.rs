@@ -65,8 +65,9 @@ pub(crate) fn run<T: Reported>(call: Call<T>, place: &Place) -> Result<u8> {
 
 fn here<T: Reported>(mut hearing: Hearing<T>) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let (instrument, request) = (hearing.call.order.instrument, hearing.call.order.request.clone());
-    let status = instrument.run_here(&request, &interrupt, &mut |line| hearing.hear(line))?;
+    let order = &hearing.call.order;
+    let (instrument, request, others) = (order.instrument, order.request.clone(), order.others.clone());
+    let status = instrument.run_here(&request, &others, &interrupt, &mut |line| hearing.hear(line))?;
     hearing.show()?;
     let known = [instrument::DONE, instrument::FAULT, instrument::BROKEN, instrument::SKIPPED];
     match status.code().and_then(|code| u8::try_from(code).ok()).filter(|code| known.contains(code)) {

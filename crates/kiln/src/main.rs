@@ -31,6 +31,7 @@ mod kernels;
 mod kunit;
 mod latency;
 mod listeners;
+mod load;
 mod mail;
 mod manual;
 mod matrix;

@@ -17,6 +17,8 @@ pub(crate) struct Order {
     pub(crate) request: String,
     /// How long it measures.
     pub(crate) duration: Duration,
+    /// Instruments that it starts itself.
+    pub(crate) others: Vec<&'static Instrument>,
     /// What its machine must have.
     pub(crate) needs: Vec<Need<String>>,
 }
@@ -24,10 +26,11 @@ pub(crate) struct Order {
 impl Order {
     /// The same as a program.
     pub(crate) fn program(&self) -> ProgramRequest {
+        let others = self.others.iter().map(|other| Need::Tool(other.path().display().to_string()));
         ProgramRequest {
             path: self.instrument.path(),
             arguments: vec![self.request.clone()],
-            needs: self.needs.clone(),
+            needs: self.needs.iter().cloned().chain(others).collect(),
         }
     }
 

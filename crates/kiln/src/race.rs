@@ -37,6 +37,7 @@ pub(crate) fn order(args: &Race) -> Result<Order> {
         instrument: &instruments::RACE,
         request: serde_json::to_string(&args.request(name))?,
         duration: args.limit.unwrap_or(limit),
+        others: Vec::new(),
         needs: needs.collect(),
     })
 }

@@ -42,6 +42,7 @@ pub(crate) fn order(args: &Stress) -> Result<Order> {
         instrument: &instruments::STRESS,
         request: serde_json::to_string(&request)?,
         duration: duration(&request),
+        others: Vec::new(),
         needs: needs(&request),
     })
 }
@@ -98,7 +99,7 @@ fn complaint(mistake: &Mistake, args: &Stress, is_of_file: bool) -> Option<Strin
 }
 
 /// Modules, disks and the like that stressors need. What is missing skips the stressor, and not the others.
-fn needs(request: &StressRequest) -> Vec<Need<String>> {
+pub(crate) fn needs(request: &StressRequest) -> Vec<Need<String>> {
     let known = |name: &str| catalogue::stressors().find(name);
     let all = request.instances.iter().filter_map(|instance| known(&instance.stressor));
     let provided = |need: &&Need<String>| matches!(need, Need::Disk(_) | Need::Memory(_) | Need::Cpus(_));

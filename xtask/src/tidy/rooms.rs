@@ -51,6 +51,7 @@ const ORDER: &[&str] = &[
     "latency",
     "race",
     "stress",
+    "sweep",
     "cases",
     "agent",
 ];

@@ -7,7 +7,7 @@
 //! * [`storage`]: mounts, loop devices, tools of the host
 //! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`]: what else a body
 //!   asks of the kernel
-//! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments
+//! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments; [`companion`]: those that they run
 //! * [`needs`]: needs that only the running kernel can judge
 //! * [`random`]: numbers that are the same for the same seed; [`clock`]: the time
 
@@ -16,6 +16,7 @@ pub mod check;
 pub mod checkpoint;
 pub mod child;
 pub mod clock;
+pub mod companion;
 mod errno;
 pub mod execute;
 pub mod instrument;

@@ -11,17 +11,23 @@
 //! * [`memory`]: locked, and touched before it is needed; [`usage`]: page faults and CPU time
 //! * [`trace`]: what ran at the first late wake-up
 //! * [`conditions`]: what the figures depend on
+//! * [`load`]: what runs beside it
+//! * [`power`]: what the machine takes meanwhile
 //! * [`signals`]: how it ends early; [`stop`]: why it does not begin
 
 mod alarm;
+#[cfg(test)]
+mod allocations;
 mod clock;
 mod conditions;
 mod counter;
 mod cycles;
 mod gate;
 mod histogram;
+mod load;
 mod maxima;
 mod memory;
+mod power;
 mod recorder;
 mod refusal;
 mod rest;

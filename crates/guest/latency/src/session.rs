@@ -1,6 +1,7 @@
 //! A measurement from its first to its last thread.
 
 use std::io;
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -10,6 +11,8 @@ use protocol::Report;
 use protocol::latency::{Breach, Conditions, Grant, LatencyReport, LatencyRequest, ThreadReport, Usage};
 
 use crate::conditions::{self, sysctl};
+use crate::load::Load;
+use crate::power::Meter;
 use crate::shared::Shared;
 use crate::signals::{self, Event};
 use crate::stop::{broken, skip};
@@ -51,6 +54,8 @@ pub fn measure(
         .map_err(|error| skip(format!("{}: {error}", request.clock.name())))?;
     memory::keep();
     signals::prepare().map_err(|error| broken(format!("signals: {error}")))?;
+    // It must not have the limits that follow.
+    let load = request.load.as_ref().map(Load::begin).transpose()?;
     if request.policy.has_priority() {
         rest::limit_real_time().map_err(|error| broken(format!("RLIMIT_RTTIME: {error}")))?;
     }
@@ -72,14 +77,24 @@ pub fn measure(
             shared.stop();
             shared.gate.open(0);
         })?;
-        let mut session = Session { shared: &shared, conditions, ready, start: Instant::now() + LEAD };
+        let mut session = Session {
+            shared: &shared,
+            conditions,
+            ready,
+            load,
+            meter: Meter::begin(Path::new("/sys")),
+            start: Instant::now() + LEAD,
+        };
         if request.lock_memory {
             session.conditions.locked = memory::lock();
         }
         session.open();
         session.watch(listener);
         let usages = threads.into_iter().map(|thread| thread.join().unwrap_or_default()).collect();
-        Ok(session.report(usages))
+        session.meter.finish();
+        let report = session.report(usages);
+        let load = session.load.map(Load::end).transpose()?;
+        Ok(LatencyReport { load, ..report })
     })
 }
 
@@ -119,6 +134,8 @@ struct Session<'a> {
     shared: &'a Shared<'a>,
     conditions: Conditions,
     ready: Vec<Ready>,
+    load: Option<Load>,
+    meter: Meter,
     start: Instant,
 }
 
@@ -131,20 +148,23 @@ impl Session<'_> {
     }
 
     /// Reports from time to time, until all threads have come to their end.
-    fn watch(&self, listener: Listener<'_, LatencyReport>) {
+    fn watch(&mut self, listener: Listener<'_, LatencyReport>) {
         let end = self.start + Duration::from_millis(self.shared.request.duration_ms) + GRACE;
         let mut next = self.start + PERIOD;
         while self.shared.is_measuring() {
             let now = Instant::now();
             if now >= next {
                 next = now + PERIOD;
+                self.meter.look();
                 if listener(&self.so_far()).is_err() {
                     self.shared.stop();
                 }
             }
             let is_stopped = self.shared.is_stopped();
             let at_most = if is_stopped { WAKE_PERIOD } else { next.min(end).saturating_duration_since(now) };
-            if signals::wait(at_most) == Event::End || Instant::now() >= end {
+            let event = signals::wait(at_most);
+            let is_without_load = self.load.as_mut().is_some_and(|load| !load.goes_on());
+            if event == Event::End || is_without_load || Instant::now() >= end {
                 self.shared.stop();
             }
             if self.shared.is_stopped() {
@@ -174,6 +194,8 @@ impl Session<'_> {
             conditions: self.conditions.clone(),
             threads: threads.map(|(thread, usage)| self.thread(thread, usage)).collect(),
             breach: self.breach(),
+            load: None,
+            power: self.meter.power(),
         }
     }
 

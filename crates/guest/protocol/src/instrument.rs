@@ -8,6 +8,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::Report;
 
+/// How the name of an instrument begins wherever a program is named.
+pub const SCHEME: &str = "kiln:";
+
+/// The name of an instrument as a program: `kiln:latency`.
+#[must_use]
+pub fn scheme(name: &str) -> String {
+    format!("{SCHEME}{name}")
+}
+
+/// The variable that names the file of an instrument for others that run it. Without it, the program is in the path,
+/// by the name that [`scheme`] gives.
+#[must_use]
+pub fn variable(name: &str) -> String {
+    format!("KILN_INSTRUMENT_{}", name.to_uppercase())
+}
+
 /// A line of an instrument that reports a `T`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -9,16 +9,19 @@
 //!   a guest sends
 //! * [`Latencies`]: exact moments and a histogram; all statistics are derived from them
 //! * [`Condition`]: which of them would accuse the kernel
+//! * [`Power`]: what the machine takes meanwhile
 //! * [`class`](mod@class): the classes of the histogram
 
 pub mod class;
 mod condition;
 mod latencies;
+mod power;
 mod report;
 mod request;
 
 pub use condition::{Condition, Statistic};
 pub use latencies::{Latencies, PERCENTILES};
+pub use power::{Power, PowerSource, Watts};
 pub use report::{
     Breach, Conditions, Grant, LatencyReport, Maxima, SLOTS_MAX, TEXT_MAX, TRACE_LINES_MAX, ThreadReport,
     Usage, WrongReport,

@@ -134,10 +134,12 @@ Examples:
   kiln latency --policy other --cpu 0-1 --bucket 1us         as an ordinary user, on two CPUs
   kiln latency --break-above 200us                           what ran when a thread was late?
   kiln latency 'p99.9 > 200us'                               exit code 1 if it is
+  kiln latency --with stress:vm                              beside all stressors of a class
+  kiln latency --sweep governor=all,interval=1ms,10us        a table, with the power that it takes
   kiln latency --in deb:latest-rt-amd64 --cpus 2             in a machine with that kernel
 
 Each sample counts: percentiles and the distribution are those of all samples. docs/instruments.md describes the figures. \
-Exit codes: 0 measured, 1 the condition holds, a timer came too early or the kernel is at fault in another way, 2 wrong usage, 3 broken, 4 the \
+Exit codes: 0 measured, 1 the condition holds, a timer came too early, the load failed or the kernel is at fault in another way, 2 wrong usage, 3 broken, 4 the \
 policy or a CPU cannot be had.";
 
 /// Below the help of `kiln stress`.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use protocol::latency::{Clock, Condition, LatencyRequest, Method, Policy};
 
+use super::axes::{self, Axes};
 use super::{OUTPUT, Place};
 use crate::units;
 
@@ -50,6 +51,15 @@ pub(crate) struct Latency {
     /// End with the first latency above this, and show what ran there
     #[arg(long, value_name = "TIME", value_parser = units::fine_duration)]
     pub(crate) break_above: Option<Duration>,
+    /// Run a load of kiln stress beside it: a class, such as stress:vm, or a stressor, such as stress:vm=2,bytes=25%
+    #[arg(long, value_name = "LOAD")]
+    pub(crate) with: Vec<String>,
+    /// Measure each combination of settings in turn, such as governor=all,interval=1ms,100us,policy=fifo,other
+    #[arg(long, value_name = "AXES", value_parser = axes::read, conflicts_with_all = ["break_above", "bucket"])]
+    pub(crate) sweep: Option<Axes>,
+    /// How often a sweep measures each combination
+    #[arg(long, value_name = "COUNT", default_value = "5", requires = "sweep")]
+    pub(crate) repeat: u32,
     /// Do not lock memory
     #[arg(long)]
     pub(crate) no_lock: bool,
@@ -132,6 +142,7 @@ impl Latency {
             break_above_ns: self.break_above.map(nanoseconds),
             fault: self.fault()?,
             lock_memory: !self.no_lock,
+            load: None,
         })
     }
 
@@ -149,7 +160,7 @@ fn condition(text: &str) -> Result<Condition, String> {
     Ok(Condition { statistic: statistic.trim().parse()?, above_ns })
 }
 
-fn nanoseconds(time: Duration) -> u64 {
+pub(super) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 

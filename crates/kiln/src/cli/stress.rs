@@ -73,21 +73,11 @@ pub(crate) struct Stress {
 impl Stress {
     /// The same as a job file says it.
     pub(crate) fn job_lines(&self) -> String {
-        let mut lines = String::new();
+        let mut lines: String = self.stressors.iter().map(|text| stressor_lines(text)).collect();
         let mut line = |name: &str, value: &str| {
             // Writing into a text cannot fail.
             let _ = writeln!(lines, "{name} {value}");
         };
-        for text in &self.stressors {
-            let mut parts = text.split(',');
-            let first = parts.next().unwrap_or_default();
-            let (name, workers) = first.split_once('=').unwrap_or((first, "1"));
-            line(name, workers);
-            for part in parts {
-                let (option, value) = part.split_once('=').unwrap_or((part, ""));
-                line(&format!("{name}-{option}"), value);
-            }
-        }
         let text = |value: &Option<u32>| value.map(|value| value.to_string());
         for (name, value) in [
             ("timeout", self.duration.map(|time| format!("{:.3}s", time.as_secs_f64()))),
@@ -116,4 +106,16 @@ impl Stress {
         }
         lines
     }
+}
+
+/// A stressor with its workers and options, `vm=2,bytes=25%`, as a job file says it.
+pub(crate) fn stressor_lines(text: &str) -> String {
+    let mut parts = text.split(',');
+    let first = parts.next().unwrap_or_default();
+    let (name, workers) = first.split_once('=').unwrap_or((first, "1"));
+    let options = parts.map(|part| {
+        let (option, value) = part.split_once('=').unwrap_or((part, ""));
+        format!("{name}-{option} {value}\n")
+    });
+    format!("{name} {workers}\n") + &options.collect::<String>()
 }

@@ -2,6 +2,7 @@
 
 use protocol::latency::LatencyReport;
 use protocol::race::{Ended, RaceReport};
+use protocol::sweep::SweepReport;
 use rustix::process::Signal;
 
 use crate::support::{KERNEL, Place};
@@ -122,4 +123,61 @@ fn all_races_are_cases_of_a_suite() {
     assert_eq!(listed, cases);
     assert!(listed.lines().count() >= 10, "{listed}");
     place.kiln(["run", KERNEL, "--suite", "races", "--case", "time/*"]).run().expect(0);
+}
+
+#[test]
+fn a_load_beside_a_measurement_is_part_of_its_report_here_and_in_a_machine() {
+    let place = Place::new();
+    let load = ["latency", "--json", "--with", "stress:pipe=1,bytes=8", "--with", "stress:taskset=0"];
+    for machine in [&[][..], &["--in", KERNEL]] {
+        let arguments = load.into_iter().chain(SHORT).chain(machine.iter().copied());
+        let report: LatencyReport = place.kiln(arguments).run().expect(0).stated();
+        assert_eq!((report.validate(), report.latencies().count()), (Ok(()), 200));
+        let load = report.load.expect("there is one");
+        assert!(load.instances[0].operations() > 0 && load.leftovers.is_empty(), "{load:?}");
+    }
+    let shown = place.kiln(["latency", "--with", "stress:pipe=1"].into_iter().chain(SHORT)).run().expect(0);
+    shown.says("\nload\nstressor ").says("\n1 stressor: 1 pass\n");
+    let wrong = place.kiln(["latency", "--with", "stress:pipe=1,ops=5"]).run().expect(2);
+    assert!(wrong.stderr.contains("pipe has a limit of operations"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_load_does_not_outlive_a_kiln_that_is_killed() {
+    let place = Place::new();
+    let arguments = ["latency", "--policy", "other", "--duration", "1h", "--with", "stress:pipe=2"];
+    let running = place.kiln(arguments).start();
+    running.program("stress");
+    running.signal(Signal::KILL);
+    assert_eq!(running.wait().code, None);
+}
+
+#[test]
+fn a_sweep_measures_each_combination_here_and_in_a_machine() {
+    let place = Place::new();
+    let sweep = "governor=all,interval=1ms,500us,policy=other,batch";
+    let arguments = ["latency", "--sweep", sweep, "--repeat", "2", "--json"].into_iter().chain(SHORT);
+    for machine in [&[][..], &["--in", KERNEL]] {
+        let report: SweepReport =
+            place.kiln(arguments.clone().chain(machine.iter().copied())).run().expect(0).stated();
+        assert_eq!(report.validate(), Ok(()));
+        let governors = if report.no_governors.is_some() { 1 } else { report.rows.len() / 4 };
+        assert_eq!((report.rows.len(), report.finished), (4 * governors, 8 * governors as u64));
+        for row in &report.rows {
+            let counts: Vec<u64> = row.runs.iter().map(|run| run.latencies.count()).collect();
+            assert_eq!(counts, [200, 200], "{row:?}");
+        }
+    }
+    let policies = ["latency", "--sweep", "policy=other,batch", "--repeat", "1"].into_iter().chain(SHORT);
+    let shown = place.kiln(policies).run().expect(0);
+    shown.says("GOVERNOR  INTERVAL  POLICY ").says("SCHED_BATCH").says("\nfigures ").says("\npower ");
+}
+
+#[test]
+fn a_governor_that_is_not_there_is_a_skip() {
+    let place = Place::new();
+    let arguments = ["latency", "--sweep", "governor=performance", "--in", KERNEL];
+    let done = place.kiln(arguments.into_iter().chain(SHORT)).run().expect(4);
+    let why = "kiln: sweep: skip: governors: there are none: no driver of cpufreq";
+    assert!(done.stderr.contains(why), "{}", done.stderr);
 }

@@ -87,6 +87,12 @@ pub fn parse(bytes: &[u8], catalogue: &Catalogue) -> Job {
     reader.job()
 }
 
+/// Whether an option concerns all stressors.
+#[must_use]
+pub fn is_global(option: &str) -> bool {
+    global::NAMES.contains(&option)
+}
+
 /// Why a line is wrong.
 struct Wrong {
     is_unknown_stressor: bool,
@@ -131,7 +137,7 @@ impl<'a> Reader<'a> {
         }
         // As on a command line, with dashes.
         let name = name.trim_start_matches('-');
-        if global::NAMES.contains(&name) {
+        if is_global(name) {
             return Ok(self.globals.set(name, value)?);
         }
         match self.catalogue.find(name) {

@@ -6,8 +6,7 @@ mod here;
 
 use std::path::{Path, PathBuf};
 
-/// How the path of an instrument begins wherever a program of the host is named: `kiln:latency`.
-pub const SCHEME: &str = "kiln:";
+use protocol::instrument::{SCHEME, scheme};
 
 /// A program that loads or measures a kernel: [`protocol::instrument`].
 #[derive(Debug, Clone, Copy)]
@@ -28,14 +27,17 @@ pub static RACE: Instrument = Instrument { name: "race", content: include_bytes!
 /// Loads that verify what the kernel does: [`protocol::stress`].
 pub static STRESS: Instrument = Instrument { name: "stress", content: include_bytes!(env!("KILN_STRESS")) };
 
+/// Latencies under many settings: [`protocol::sweep`].
+pub static SWEEP: Instrument = Instrument { name: "sweep", content: include_bytes!(env!("KILN_SWEEP")) };
+
 /// All of them.
-pub static ALL: [&Instrument; 3] = [&LATENCY, &RACE, &STRESS];
+pub static ALL: [&Instrument; 4] = [&LATENCY, &RACE, &STRESS, &SWEEP];
 
 impl Instrument {
     /// The path that names it where a program of the host is asked for.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        PathBuf::from(format!("{SCHEME}{}", self.name))
+        PathBuf::from(scheme(self.name))
     }
 }
 
@@ -75,6 +77,6 @@ mod tests {
             assert!(program.libraries.is_empty(), "{}", instrument.name);
         }
         let wrong = Program::load(Path::new("kiln:latenzy")).unwrap_err().to_string();
-        assert_eq!(wrong, "kiln:latenzy: kiln has no such instrument: it has latency, race, stress");
+        assert_eq!(wrong, "kiln:latenzy: kiln has no such instrument: it has latency, race, stress, sweep");
     }
 }

@@ -8,12 +8,16 @@ mod distribution;
 mod notes;
 mod threads;
 
+pub(crate) use notes::machine;
+
 use std::time::Duration;
 
 use measure::Unit;
-use protocol::latency::{Latencies, LatencyReport, LatencyRequest, Method, PERCENTILES};
+use protocol::latency::{Latencies, LatencyReport, LatencyRequest, Method, PERCENTILES, Power};
+use protocol::stress::StressReport;
 
-use crate::figures::{count, figure};
+use crate::figures::{count, figure, number};
+use crate::stress;
 use crate::words::span;
 
 /// Columns of what a line is about.
@@ -50,6 +54,7 @@ pub fn text(report: &LatencyReport, bucket: Option<Duration>) -> String {
     let width = bucket.map(|bucket| u64::try_from(bucket.as_nanos()).unwrap_or(u64::MAX));
     out += &distribution::bars(&latencies, width);
     out += &breach::text(report);
+    out += &load(report);
     out += &fault(report);
     out += &notes::text(report, &latencies);
     out
@@ -76,6 +81,7 @@ fn facts(report: &LatencyReport, latencies: &Latencies) -> Vec<(&'static str, St
     facts.extend(shown_percentiles(latencies).map(|it| (name(it), known(latencies.percentile(it)))));
     facts.push(("maximum", time(latencies.maximum)));
     facts.push(("maximum over time", over_time(report)));
+    facts.extend(power(&report.power).map(|text| ("power", text)));
     facts
 }
 
@@ -160,8 +166,23 @@ fn elapsed(report: &LatencyReport) -> String {
     span(Duration::from_nanos(report.elapsed_ns))
 }
 
+/// `12.50 W (RAPL, processor packages), standard deviation 0.30 W`.
+fn power(power: &Power) -> Option<String> {
+    let Power::Measured(watts) = power else { return None };
+    let [mean, deviation] = [watts.mean, watts.standard_deviation].map(number);
+    Some(format!("{mean} W ({}), standard deviation {deviation} W", watts.source.name()))
+}
+
+/// What ran beside it.
+fn load(report: &LatencyReport) -> String {
+    let Some(load) = &report.load else { return String::new() };
+    // It is always the measurement that ends it.
+    let load = StressReport { interrupted: false, ..load.clone() };
+    format!("\nload\n{}", stress::text(&load))
+}
+
 /// Nanoseconds with four digits that count.
-fn time(nanoseconds: u64) -> String {
+pub(crate) fn time(nanoseconds: u64) -> String {
     figure(nanoseconds as f64, &Unit::Nanoseconds)
 }
 

@@ -26,7 +26,7 @@
 //! * [`store`]: what `kiln store` prints
 //! * [`export`]: what `kiln export` writes
 //! * [`mod@series`]: what `kiln series` prints
-//! * [`latency`], [`race`], [`stress`]: what instruments report
+//! * [`latency`], [`race`], [`stress`], [`sweep`]: what instruments report
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
 mod address;
@@ -73,6 +73,7 @@ mod sink;
 pub mod store;
 pub mod stress;
 mod style;
+pub mod sweep;
 mod transcript;
 pub mod trend;
 pub mod watch;

@@ -1,6 +1,7 @@
 use protocol::latency::{LatencyRequest, Method, Policy};
 
 use super::*;
+use crate::allocations;
 
 const HOUR: u64 = 3_600_000_000_000;
 
@@ -72,4 +73,23 @@ fn the_first_latency_above_the_limit_ends_it() {
     let late = late.expect("it was late by more");
     assert_eq!((recorder.latencies().count(), recorder.latencies().maximum), (1, late.latency_ns));
     assert!(late.latency_ns >= 5_000_000 && late.at_ns >= HOUR && late.woken_ns >= late.latency_ns);
+}
+
+#[test]
+fn the_loop_allocates_nothing() {
+    assert_eq!(allocations::count(|| drop(std::hint::black_box(vec![1]))), 2);
+    for method in [Method::ClockNanosleep, Method::Nanosleep, Method::Poll] {
+        let request = request(method);
+        let (shared, recorder) = (Shared::new(&request, None), Recorder::new());
+        let alarm = Alarm::new(method, request.clock, &shared.stopped).expect("no timer is needed");
+        let now = clock::now(request.clock);
+        let (first, interval) = (now - 3 * request.interval_ns, request.interval_ns);
+        let span = Span { start: first, first, end: u64::MAX, interval, samples: 20, limit: Some(0) };
+        // The latency above the limit, too, is recorded without.
+        for limit in [None, Some(u64::MAX), Some(0)] {
+            let cycles = Cycles::new(&shared, &alarm, &recorder, Span { limit, ..span });
+            assert_eq!(allocations::count(|| cycles.run()), 0, "{method:?} {limit:?}");
+        }
+        assert_eq!(recorder.latencies().count(), 41, "{method:?}");
+    }
 }

@@ -148,7 +148,7 @@ impl Latencies {
     }
 
     /// What is wrong with it, if it cannot have been counted.
-    pub(super) fn wrong(&self) -> Option<&'static str> {
+    pub(crate) fn wrong(&self) -> Option<&'static str> {
         let is_class = |(value, count): &(u64, u64)| *value == class::lowest(class::of(*value)) && *count > 0;
         let sum = self.histogram.iter().try_fold(0_u64, |sum, (_, count)| sum.checked_add(*count));
         match () {

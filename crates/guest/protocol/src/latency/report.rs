@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{CPUS_MAX, Latencies, LatencyRequest, Policy, WrongRequest};
+use super::{CPUS_MAX, Latencies, LatencyRequest, Policy, Power, WrongRequest};
+use crate::stress::StressReport;
+use crate::{Report, ReportKind};
 
 /// Slots of a time series at most.
 pub const SLOTS_MAX: usize = 512;
@@ -28,6 +30,11 @@ pub struct LatencyReport {
     pub threads: Vec<ThreadReport>,
     /// The latency that ended the measurement.
     pub breach: Option<Breach>,
+    /// What the load did, if the request has one, once it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<StressReport>,
+    /// What the machine took meanwhile.
+    pub power: Power,
 }
 
 /// What the machine is, and what it granted.
@@ -172,7 +179,11 @@ impl LatencyReport {
     /// The first thing that is wrong.
     pub fn validate(&self) -> Result<(), WrongReport> {
         self.request.validate()?;
-        let wrong = self.wrong_number().or_else(|| self.wrong_text());
+        let wrong = self
+            .wrong_number()
+            .or_else(|| self.wrong_text())
+            .or_else(|| self.load.as_ref()?.validate().err())
+            .or_else(|| self.power.wrong());
         wrong
             .or_else(|| self.threads.iter().find_map(ThreadReport::wrong))
             .map_or(Ok(()), |why| Err(WrongReport::Part(why)))
@@ -196,6 +207,36 @@ impl LatencyReport {
         !self.request.clock.can_be_set() && self.threads.iter().any(|thread| thread.early > 0)
     }
 
+    /// What the measurement concludes: POSIX allows no timer to expire early, a load verifies what it does, and the
+    /// request may have a condition.
+    #[must_use]
+    pub fn outcome(&self) -> Report {
+        if self.has_early_timer() {
+            return Report { kind: ReportKind::Fail, text: self.early() };
+        }
+        match self.load.as_ref().map(StressReport::outcome) {
+            Some(Report { kind, text }) if kind != ReportKind::Pass => {
+                Report { kind, text: format!("the load: {text}") }
+            }
+            _ => match self.late() {
+                Some(text) => Report { kind: ReportKind::Fail, text },
+                None => Report { kind: ReportKind::Pass, text: String::new() },
+            },
+        }
+    }
+
+    /// The condition of the request, if it holds.
+    fn late(&self) -> Option<String> {
+        let (condition, value) = (self.request.fault?, self.exceeded()?);
+        Some(format!("{} is {value:.0} ns, above {} ns", condition.statistic, condition.above_ns))
+    }
+
+    fn early(&self) -> String {
+        let wakeups = self.threads.iter().map(|thread| thread.early).fold(0, u64::saturating_add);
+        let earliest = self.threads.iter().map(|thread| thread.earliest_ns).max().unwrap_or(0);
+        format!("{wakeups} timers of {} expired early, by up to {earliest} ns", self.request.clock.name())
+    }
+
     fn wrong_number(&self) -> Option<&'static str> {
         match () {
             () if self.threads.len() != self.request.threads() => {
@@ -210,14 +251,24 @@ impl LatencyReport {
     }
 
     fn wrong_text(&self) -> Option<&'static str> {
-        let Conditions { hypervisor, clocksource, locked, cpu_dma_latency, trace, .. } = &self.conditions;
-        let known = [hypervisor, clocksource].into_iter().flatten().map(String::as_str);
-        let refusals = [locked, cpu_dma_latency, trace].into_iter().filter_map(Grant::refusal);
-        let lines = self.breach.iter().flat_map(|breach| &breach.trace).map(String::as_str);
-        let is_long = known.chain(refusals).chain(lines).any(|text| text.len() > TEXT_MAX);
-        is_long.then_some("a text is too long")
+        let mut lines = self.breach.iter().flat_map(|breach| &breach.trace);
+        let is_long = lines.any(|line| line.len() > TEXT_MAX);
+        is_long.then_some(LONG).or_else(|| self.conditions.wrong())
     }
 }
+
+impl Conditions {
+    /// What is wrong with it.
+    pub(crate) fn wrong(&self) -> Option<&'static str> {
+        let Self { hypervisor, clocksource, locked, cpu_dma_latency, trace, .. } = self;
+        let known = [hypervisor, clocksource].into_iter().flatten().map(String::as_str);
+        let mut texts = known.chain([locked, cpu_dma_latency, trace].into_iter().filter_map(Grant::refusal));
+        texts.any(|text| text.len() > TEXT_MAX).then_some(LONG)
+    }
+}
+
+/// What is wrong with a text above [`TEXT_MAX`].
+const LONG: &str = "a text is too long";
 
 impl ThreadReport {
     fn wrong(&self) -> Option<&'static str> {
@@ -233,6 +284,8 @@ impl ThreadReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::latency::{PowerSource, Watts};
+    use crate::stress::InstanceReport;
 
     fn report() -> LatencyReport {
         let thread = ThreadReport {
@@ -266,7 +319,15 @@ mod tests {
             trace: Grant::NotWanted,
         };
         let request = LatencyRequest::default();
-        LatencyReport { request, elapsed_ns: 1, conditions, threads: vec![thread], breach: None }
+        LatencyReport {
+            request,
+            elapsed_ns: 1,
+            conditions,
+            threads: vec![thread],
+            breach: None,
+            load: None,
+            power: Power::Unknown("no RAPL and no battery".to_owned()),
+        }
     }
 
     fn wrong(change: impl FnOnce(&mut LatencyReport)) -> String {
@@ -284,6 +345,14 @@ mod tests {
     #[test]
     fn what_exceeds_a_limit_is_refused() {
         let breach = |cpu, trace| Some(Breach { latency_ns: 1, at_ns: 1, woken_ns: 1, cpu, trace });
+        let watts = Watts {
+            source: PowerSource::Battery,
+            samples: 1,
+            mean: 9.0,
+            standard_deviation: 0.0,
+            minimum: 9.0,
+            maximum: 9.0,
+        };
         let messages = [
             wrong(|it| it.request.interval_ns = 0),
             wrong(|it| it.threads.clear()),
@@ -295,6 +364,8 @@ mod tests {
             wrong(|it| it.breach = breach(0, vec![String::new(); TRACE_LINES_MAX + 1])),
             wrong(|it| it.breach = breach(0, vec!["x".repeat(TEXT_MAX + 1)])),
             wrong(|it| it.conditions.trace = Grant::Refused("x".repeat(TEXT_MAX + 1))),
+            wrong(|it| it.power = Power::Unknown("x".repeat(TEXT_MAX + 1))),
+            wrong(|it| it.power = Power::Measured(Watts { mean: f64::NAN, ..watts })),
         ];
         let expected = [
             "has a wrong request: an interval in nanoseconds of 0: use 1000 to 10000000000",
@@ -307,6 +378,8 @@ mod tests {
             "is wrong: the trace is too long",
             "is wrong: a text is too long",
             "is wrong: a text is too long",
+            "is wrong: a text is too long",
+            "is wrong: a power is none",
         ];
         assert_eq!(messages, expected.map(|text| format!("the report of a latency measurement {text}")));
     }
@@ -316,7 +389,28 @@ mod tests {
         let mut report = report();
         report.threads[0].early = 1;
         assert!(report.has_early_timer());
+        let conclusion = report.outcome();
+        assert_eq!(conclusion.kind, ReportKind::Fail);
+        assert_eq!(conclusion.text, "1 timers of CLOCK_MONOTONIC expired early, by up to 0 ns");
         report.request.clock = crate::latency::Clock::Tai;
         assert!(!report.has_early_timer());
+        assert_eq!(report.outcome().kind, ReportKind::Pass);
+    }
+
+    #[test]
+    fn a_load_decides_about_the_measurement_beside_it() {
+        let mut report = report();
+        let load = |kind| {
+            let refused = Some(Report { kind, text: "no room".to_owned() });
+            let instance = InstanceReport { stressor: "vm".to_owned(), refused, ..InstanceReport::default() };
+            Some(StressReport { instances: vec![instance], ..StressReport::default() })
+        };
+        for kind in [ReportKind::Fail, ReportKind::Skip, ReportKind::Broken] {
+            report.load = load(kind);
+            assert_eq!(report.outcome(), Report { kind, text: "the load: vm: no room".to_owned() });
+        }
+        report.load = load(ReportKind::Pass);
+        assert_eq!(report.outcome().kind, ReportKind::Pass);
+        assert_eq!(report.validate(), Ok(()));
     }
 }

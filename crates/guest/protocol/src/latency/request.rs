@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Condition;
+use crate::stress::{Mode, StressRequest};
 
 /// Most threads of one measurement, and one more than the highest number of a CPU: sched_setaffinity(2) takes no more
 /// in a `cpu_set_t`.
@@ -66,6 +67,9 @@ pub struct LatencyRequest {
     pub fault: Option<Condition>,
     /// All memory of the instrument is locked: mlockall(2).
     pub lock_memory: bool,
+    /// The instrument `stress` runs this beside the measurement, for as long as it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<StressRequest>,
 }
 
 /// What `cyclictest --mlock --priority=80` does, for ten seconds.
@@ -86,6 +90,7 @@ impl Default for LatencyRequest {
             break_above_ns: None,
             fault: None,
             lock_memory: true,
+            load: None,
         }
     }
 }
@@ -210,7 +215,11 @@ impl LatencyRequest {
     ///
     /// The first thing that is wrong.
     pub fn validate(&self) -> Result<(), WrongRequest> {
-        let wrong = self.wrong_scheduling().or_else(|| self.wrong_time()).or_else(|| self.wrong_cpus());
+        let wrong = self
+            .wrong_scheduling()
+            .or_else(|| self.wrong_time())
+            .or_else(|| self.wrong_cpus())
+            .or_else(|| self.wrong_load());
         wrong.map_or(Ok(()), |why| Err(WrongRequest(why)))
     }
 
@@ -262,16 +271,39 @@ impl LatencyRequest {
         let twice = sorted.windows(2).find(|pair| pair[0] == pair[1])?;
         Some(format!("CPU {} is there twice: name each CPU once", twice[0]))
     }
+
+    /// What lasts as long as the measurement has no end of its own.
+    fn wrong_load(&self) -> Option<String> {
+        let load = self.load.as_ref()?;
+        let wrong = match load.validate() {
+            Err(why) => why,
+            Ok(()) if load.timeout_ms.is_some() => "it has a timeout: leave it out".to_owned(),
+            Ok(()) if load.mode == Mode::Sequential => {
+                "its stressors take turns: run them at once".to_owned()
+            }
+            Ok(()) => {
+                let limited = load.instances.iter().find(|instance| instance.operations.is_some())?;
+                format!("{} has a limit of operations: leave it out", limited.stressor)
+            }
+        };
+        Some(format!("the load: {wrong}"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stress::Instance;
 
     fn wrong(change: impl FnOnce(&mut LatencyRequest)) -> String {
         let mut request = LatencyRequest::default();
         change(&mut request);
         request.validate().expect_err("this is wrong").to_string()
+    }
+
+    fn load(operations: Option<u64>) -> StressRequest {
+        let instance = Instance { stressor: "vm".to_owned(), operations, ..Instance::default() };
+        StressRequest { instances: vec![instance], ..StressRequest::default() }
     }
 
     #[test]
@@ -288,6 +320,10 @@ mod tests {
             wrong(|it| it.cpu_dma_latency_us = Some(u32::MAX)),
             wrong(|it| it.cpus = vec![1024]),
             wrong(|it| it.cpus = vec![3, 1, 3]),
+            wrong(|it| it.load = Some(StressRequest::default())),
+            wrong(|it| it.load = Some(StressRequest { timeout_ms: Some(1), ..load(None) })),
+            wrong(|it| it.load = Some(StressRequest { mode: Mode::Sequential, ..load(None) })),
+            wrong(|it| it.load = Some(load(Some(1)))),
         ];
         let expected = [
             "priority 100 of SCHED_FIFO: use 1 to 99",
@@ -301,6 +337,10 @@ mod tests {
             "a CPU latency in microseconds of 4294967295: use 0 to 2147483647",
             "CPU 1024: use 0 to 1023",
             "CPU 3 is there twice: name each CPU once",
+            "the load: it names no stressor",
+            "the load: it has a timeout: leave it out",
+            "the load: its stressors take turns: run them at once",
+            "the load: vm has a limit of operations: leave it out",
         ];
         assert_eq!(messages, expected);
     }
@@ -312,6 +352,7 @@ mod tests {
         request.interval_ns = INTERVAL_MIN_NS;
         request.duration_ms = DURATION_MAX_MS;
         request.cpus = (0..CPUS_MAX).collect();
+        request.load = Some(load(None));
         assert_eq!((request.validate(), request.threads()), (Ok(()), 1024));
     }
 }

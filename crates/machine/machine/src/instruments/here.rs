@@ -1,7 +1,8 @@
 //! An instrument on this host.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::fd::AsRawFd;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +10,8 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use protocol::instrument;
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::Instrument;
@@ -21,8 +24,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 const LINES: usize = 64;
 
 impl Instrument {
-    /// Runs it on this host with a request in JSON, and passes on each line that it writes. An interrupt has it end early; so
-    /// does the end of kiln, and it undoes what it did in either case.
+    /// Runs it on this host with a request in JSON and other instruments that it may start, and passes on each line that it
+    /// writes. An interrupt has it end early; so does the end of kiln, and it undoes what it did in either case.
     ///
     /// # Errors
     ///
@@ -30,10 +33,11 @@ impl Instrument {
     pub fn run_here(
         &self,
         request: &str,
+        others: &[&Self],
         interrupt: &AtomicBool,
         hear: &mut dyn FnMut(&str),
     ) -> Result<ExitStatus, Error> {
-        let mut child = self.start(request)?;
+        let mut child = self.start(request, others)?;
         let output = child.stdout.take();
         thread::scope(|scope| {
             let (sender, lines) = sync_channel(LINES);
@@ -55,17 +59,46 @@ impl Instrument {
         child.wait().map_err(|source| Error::host(self.name, source))
     }
 
-    fn start(&self, request: &str) -> Result<Child, Error> {
+    fn start(&self, request: &str, others: &[&Self]) -> Result<Child, Error> {
         let failed = |source| Error::host(self.name, source);
-        let mut file = ::host::nameless().map_err(failed)?;
-        file.write_all(self.content).map_err(failed)?;
-        let mut command = Command::new(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        let file = self.file().map_err(failed)?;
+        let files =
+            others.iter().map(|other| other.file()).collect::<io::Result<Vec<File>>>().map_err(failed)?;
+        let mut command = Command::new(path(&file));
         command.arg0(self.name).arg(request).stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
+        for (other, file) in others.iter().zip(&files) {
+            command.env(instrument::variable(other.name), path(file));
+        }
         let parent = std::process::id();
+        let inherited: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
         // SAFETY: between fork and exec only system calls are made and nothing is allocated.
-        unsafe { command.pre_exec(move || ::host::end_with_parent(parent, Signal::TERM)) };
+        unsafe {
+            command.pre_exec(move || {
+                inherited.iter().try_for_each(|file| leave_open(*file))?;
+                ::host::end_with_parent(parent, Signal::TERM)
+            })
+        };
         command.spawn().map_err(failed)
     }
+
+    /// Its program in a file without a name.
+    fn file(&self) -> io::Result<File> {
+        let mut file = ::host::nameless()?;
+        file.write_all(self.content)?;
+        Ok(file)
+    }
+}
+
+/// Where a process that has inherited the file finds it.
+fn path(file: &File) -> String {
+    format!("/proc/self/fd/{}", file.as_raw_fd())
+}
+
+/// Lets the file outlive execve(2).
+fn leave_open(file: RawFd) -> io::Result<()> {
+    // SAFETY: it is open until then.
+    let file = unsafe { BorrowedFd::borrow_raw(file) };
+    Ok(fcntl_setfd(file, FdFlags::empty())?)
 }
 
 /// Passes on each line until there are no more, or nobody hears them.
@@ -85,7 +118,8 @@ mod tests {
     #[test]
     fn an_argument_that_is_no_request_is_refused() {
         for instrument in ALL {
-            let status = instrument.run_here("{", &AtomicBool::new(false), &mut |_| {}).expect("it starts");
+            let status =
+                instrument.run_here("{", &[], &AtomicBool::new(false), &mut |_| {}).expect("it starts");
             assert_eq!(
                 status.code(),
                 Some(i32::from(protocol::instrument::WRONG_REQUEST)),

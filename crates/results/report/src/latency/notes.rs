@@ -1,6 +1,6 @@
 //! What the reader of the figures must know.
 
-use protocol::latency::{Grant, Latencies, LatencyReport, PERCENTILES, ThreadReport};
+use protocol::latency::{Conditions, Grant, Latencies, LatencyReport, PERCENTILES, ThreadReport};
 
 use super::{many, shown_percentiles, time};
 use crate::columns::hanging;
@@ -17,7 +17,7 @@ const HIGH_RESOLUTION_NS: u64 = 1_000;
 
 pub(super) fn text(report: &LatencyReport, latencies: &Latencies) -> String {
     let notes = [
-        machine(report),
+        machine(&report.conditions),
         resolution(report),
         memory(report),
         faults(report),
@@ -35,8 +35,8 @@ pub(super) fn text(report: &LatencyReport, latencies: &Latencies) -> String {
 }
 
 /// Whose time it is.
-fn machine(report: &LatencyReport) -> Option<String> {
-    let name = report.conditions.hypervisor.as_deref()?;
+pub(crate) fn machine(conditions: &Conditions) -> Option<String> {
+    let name = conditions.hypervisor.as_deref()?;
     Some(match name {
         "TCGTCGTCGTCG" => {
             "TCG executes this machine in software: its times are not those of hardware".to_owned()

@@ -66,7 +66,15 @@ fn report() -> LatencyReport {
         trace: Grant::NotWanted,
     };
     let request = LatencyRequest { interval_ns: 20_000, priority: 99, ..LatencyRequest::default() };
-    LatencyReport { request, elapsed_ns: 210_000_000, conditions, threads: vec![thread(None)], breach: None }
+    LatencyReport {
+        request,
+        elapsed_ns: 210_000_000,
+        conditions,
+        threads: vec![thread(None)],
+        breach: None,
+        load: None,
+        power: Power::Unknown("no RAPL and no battery".to_owned()),
+    }
 }
 
 #[test]
