@@ -64,7 +64,8 @@ fn modules(make: &Make<'_>, root: &Path, release: &str, context: &mut Context<'_
         keep_plain(root)?;
     }
     for list in ["modules.builtin", "modules.builtin.modinfo"] {
-        if make.paths.objects.join(list).is_file() {
+        // modules_install has installed them already.
+        if make.paths.objects.join(list).is_file() && !place.join(list).is_file() {
             copy(make, Path::new(list), &place.join(list))?;
         }
     }
