@@ -92,3 +92,17 @@ fn conclude<T: Serialize>(ending: Ending<T>) -> u8 {
         (Ok(()), ReportKind::Broken) => BROKEN,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use protocol::instrument::SO_FAR;
+
+    use super::*;
+
+    #[test]
+    fn what_is_known_so_far_can_be_told_from_the_rest() {
+        let json = |line: Line<u8>| serde_json::to_string(&line).expect("plain data");
+        assert!(json(Line::SoFar(1)).starts_with(SO_FAR));
+        assert!(!json(Line::Done(1)).starts_with(SO_FAR));
+    }
+}

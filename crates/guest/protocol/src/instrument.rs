@@ -37,6 +37,9 @@ pub enum Line<T> {
     Stopped(Report),
 }
 
+/// How a [`Line::SoFar`] begins, in JSON.
+pub const SO_FAR: &str = "{\"so-far\":";
+
 /// The exit status of an instrument that did what it was asked for.
 pub const DONE: u8 = 0;
 

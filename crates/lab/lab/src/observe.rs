@@ -1,10 +1,12 @@
 //! Follows one Run on a machine from its start to its end.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use machine::{Event as MachineEvent, Facts, Life, Machine, TimeoutScale};
+use machine::{Event as MachineEvent, Facts, Life, Machine, TimeoutScale, instruments};
+use protocol::instrument::SO_FAR;
 use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent, Work};
 
 use crate::plan::Item;
@@ -14,6 +16,9 @@ use judge::{Dialect, Ending};
 
 /// Most output that is kept of one Run, in bytes.
 const OUTPUT_MAX: usize = 256 * 1024;
+
+/// The same of an instrument, whose report is one line.
+const REPORT_MAX: usize = 4 << 20;
 
 /// Most records of the kernel log that are kept of one Run.
 const RECORDS_MAX: usize = 2000;
@@ -63,6 +68,8 @@ pub(crate) struct Observation {
     pub(crate) waited: Duration,
     pub(crate) reports: Vec<Report>,
     pub(crate) output: String,
+    /// It comes from an instrument.
+    is_instrument: bool,
     /// How much of it has been told.
     told: usize,
     pub(crate) log: Vec<KernelRecord>,
@@ -90,7 +97,7 @@ pub(crate) fn observe(
     machine.send(&ToAgent::Run(request(asked, limit)));
     let life = Life::begin(machine);
     let mut watch = Watch::new(limit, settle, timeouts);
-    let mut seen = Observation::new(limit);
+    let mut seen = Observation::new(limit, is_instrument(item));
     while !interrupt.load(Ordering::Relaxed) {
         let (lived, waited) = life.look(machine);
         seen.waited = waited;
@@ -163,13 +170,18 @@ pub(crate) fn request(asked: Asked<'_>, limit: Duration) -> RunRequest {
         work: work(item, limit),
         // It is told when its time is up.
         limit_ms: u64::MAX,
-        output_max: OUTPUT_MAX as u64,
+        // What it knows so far is told and not kept: a long measurement says it often.
+        output_max: if is_instrument(item) { u64::MAX } else { OUTPUT_MAX as u64 },
         seed,
         modules: item.modules.clone(),
         unsure: item.unsure.clone(),
         needs: item.needs.clone(),
         settle_ms: u64::try_from(settle.as_millis()).unwrap_or(u64::MAX),
     }
+}
+
+fn is_instrument(item: &Item) -> bool {
+    item.dialect == Dialect::Program && instruments::is_named(Path::new(&item.name))
 }
 
 /// The work of `item`; a test of LTP learns how much longer everything may take here and now.
@@ -223,7 +235,7 @@ impl Lines {
 }
 
 impl Observation {
-    fn new(limit: Duration) -> Self {
+    fn new(limit: Duration, is_instrument: bool) -> Self {
         Self {
             ending: Ending::Silent { seconds: 0, facts: Facts::default() },
             limit,
@@ -231,6 +243,7 @@ impl Observation {
             waited: Duration::ZERO,
             reports: Vec::new(),
             output: String::new(),
+            is_instrument,
             told: 0,
             log: Vec::new(),
             log_text: Lines::default(),
@@ -289,16 +302,25 @@ impl Observation {
         false
     }
 
-    /// Tells the lines that are whole; all, once the program has ended.
+    /// Tells the lines that are whole; all, once the program has ended. What an instrument knows so far is not kept.
     fn tell_output(&mut self, is_over: bool, hear: &mut dyn FnMut(RunEvent<'_>)) {
         let rest = &self.output[self.told..];
         let whole = if is_over { rest.len() } else { rest.rfind('\n').map_or(0, |end| end + 1) };
-        rest[..whole].lines().for_each(|line| hear(RunEvent::Output(line)));
-        self.told += whole;
+        if whole == 0 {
+            return;
+        }
+        let rest = self.output.split_off(self.told);
+        let (whole, begun) = rest.split_at(whole);
+        whole.lines().for_each(|line| hear(RunEvent::Output(line)));
+        let is_kept = |line: &&str| !(self.is_instrument && line.starts_with(SO_FAR));
+        self.output.extend(whole.split_inclusive('\n').filter(is_kept));
+        self.told = self.output.len();
+        self.output.push_str(begun);
     }
 
     fn keep_output(&mut self, text: &str) {
-        let room = OUTPUT_MAX.saturating_sub(self.output.len());
+        let most = if self.is_instrument { REPORT_MAX } else { OUTPUT_MAX };
+        let room = most.saturating_sub(self.output.len());
         self.output.push_str(protocol::results::cut(text, room));
     }
 }

@@ -7,7 +7,7 @@ mod kunit;
 use fake::{Boot, World, agent, console, finished, item, log, passed, passes, report};
 
 use judge::kernel_report::Kind;
-use judge::{Blame, Outcome};
+use judge::{Blame, Dialect, Outcome};
 use lab::Event;
 use machine::{BootTrouble, ConsoleSupport, Death, Event as MachineEvent};
 use protocol::{Counts, End, FromAgent, Leftover, ReportKind, ToAgent};
@@ -354,6 +354,29 @@ fn a_flood_is_bounded_and_hides_nothing() {
     assert_eq!((run.output.len(), run.log.len()), (256 * 1024, 2000));
     assert_eq!((run.reports.len(), run.notes.len()), (256, 20));
     assert_eq!(run.kernel_reports[0].kind, Kind::HungTask);
+}
+
+#[test]
+fn an_instrument_may_say_for_hours_what_it_knows_so_far() {
+    let mut world = World::of(&[]);
+    let instrument = lab::plan::Item { dialect: Dialect::Program, ..item("kiln:stress") };
+    world.items.push((instrument, |run| {
+        let so_far = format!("{{\"so-far\":\"{}\"}}\n", "x".repeat(4000));
+        let output = |text: &str| agent(FromAgent::Output { run, text: text.to_string() });
+        let lines = (0..100).map(|_| output(&so_far));
+        lines.chain([output("{\"done\":"), output("1}\n"), passed(run)]).collect()
+    }));
+    let story = world.run();
+    assert_eq!(story.run("kiln:stress").output, "{\"done\":1}\n");
+    let told: Vec<&str> = story.events.iter().filter_map(output_of).collect();
+    assert_eq!((told.len(), told[100]), (101, "{\"done\":1}"));
+}
+
+fn output_of(event: &Event) -> Option<&str> {
+    match event {
+        Event::Output { line, .. } => Some(line),
+        _ => None,
+    }
 }
 
 #[test]
