@@ -9,6 +9,7 @@ use crate::stressor::Stressor;
 pub(super) const ALL: &[Stressor] = &[
     blocks::KMSG,
     blocks::LOOP,
+    blocks::RAWDEV,
     blocks::RTC,
     memory::DEV_SHM,
     memory::FULL,

@@ -78,6 +78,35 @@ fn each_works_and_verifies_or_says_what_it_lacks() {
     assert!(!tried.is_empty() && (only.is_some() || worked > all().count() / 2), "{worked}");
 }
 
+#[test]
+#[ignore = "takes minutes"]
+fn each_at_its_largest_stops_and_leaves_nothing_behind() {
+    let only = std::env::var("KILN_STRESSOR").ok();
+    let mut worked = 0;
+    for stressor in all().filter(|stressor| only.as_ref().is_none_or(|only| only == stressor.name)) {
+        let instance = Instance { stressor: stressor.name.to_string(), workers: 1, ..Instance::default() };
+        let report = carried_out(&StressRequest {
+            instances: vec![instance],
+            verify: true,
+            extreme: Some(Extreme::Maximize),
+            timeout_ms: Some(1000),
+            // A busy machine may take its time for what is large.
+            grace_ms: 20_000,
+            ..StressRequest::default()
+        });
+        assert_eq!(report.leftovers, [], "{}", stressor.name);
+        let outcome = report.instances[0].outcome();
+        match outcome.kind {
+            ReportKind::Pass => worked += 1,
+            ReportKind::Skip => eprintln!("skipped: {}", outcome.text),
+            // What the machine has no more of says nothing about the stressor.
+            ReportKind::Broken if outcome.text.contains("unexpected E") => eprintln!("{}", outcome.text),
+            _ => panic!("{outcome:?}: {report:?}"),
+        }
+    }
+    assert!(only.is_some() || worked > all().count() / 2, "{worked}");
+}
+
 /// Two workers that do each method once with the smallest sizes. The time limit only ends what hangs.
 fn small(stressor: &Stressor) -> StressRequest {
     let methods = stressor.options.iter().map(|option| match option.domain {

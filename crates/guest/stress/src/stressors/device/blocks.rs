@@ -1,19 +1,28 @@
-//! `loop`, `rtc`, `kmsg`: other devices.
+//! `loop`, `rawdev`, `rtc`, `kmsg`: other devices.
 
 use std::fs::File;
 
-use harness::check::{Checked, at_least, equal, fails, holds, skip};
+use harness::check::{Checked, at_least, equal, fails, holds};
+use harness::random::Random;
 use harness::storage::{Loop, device_size};
 use harness::sys::ioctl;
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{OFlags, fsync};
 use rustix::io::{Errno, pread, pwrite, read};
 
 use crate::Worker;
+use crate::kit::memory::Memory;
 use crate::kit::support::{supported, supported_unless};
-use crate::kit::{content, file};
-use crate::stressor::{Class, Need, Setting, Stressor, size};
+use crate::kit::{content, disk, file};
+use crate::stressor::{Class, Need, Setting, Stressor, choice, size};
+
+const ORDER: Setting =
+    choice("order", "where reads are", &["all", "sweep", "wiggle", "ends", "random", "burst"]);
 
 const BYTES: Setting = size("bytes", "size of the device", 65536..=64 << 20, 4 << 20);
+
+/// What loop(4) needs.
+const LOOPS: &[Need] = &[Need::Module("loop"), Need::Device("/dev/loop-control"), Need::Capability(21)];
 
 const DEVICE: Stressor = Stressor { classes: &[Class::Device, Class::Os], ..Stressor::PLAIN };
 
@@ -24,8 +33,20 @@ pub(super) const LOOP: Stressor = Stressor {
     operation: "a file attached, written through the device, and detached",
     verifies: "the device's size, and that the file has what was written to the device",
     options: &[BYTES],
-    needs: &[Need::Module("loop"), Need::Device("/dev/loop-control"), Need::Capability(21)],
+    needs: LOOPS,
     body: attach,
+    ..DEVICE
+};
+
+pub(super) const RAWDEV: Stressor = Stressor {
+    name: "rawdev",
+    classes: &[Class::Device, Class::Io, Class::Os],
+    about: "direct reads of a block device in several orders: O_DIRECT of open(2), on a file as a block device",
+    operation: "one read of 4096 bytes",
+    verifies: "each block has what was written",
+    options: &[BYTES, ORDER],
+    needs: LOOPS,
+    body: read_directly,
     ..DEVICE
 };
 
@@ -53,23 +74,8 @@ fn attach(worker: &Worker) -> Checked {
     let (size, mut random) = (worker.size(&BYTES) / 4096 * 4096, worker.random());
     let backing = file::create("disk")?;
     backing.set_len(size as u64)?;
-    let attached = || -> Checked<Loop> {
-        for _ in 0..100 {
-            match Loop::free() {
-                // Others may take the same one first.
-                Ok(device) => match device.set_file(&backing) {
-                    Err(Errno::BUSY) => {}
-                    set => return set.map(|_| device).map_err(Into::into),
-                },
-                Err(error) => {
-                    return supported_unless("a loop device", Err(error), &[Errno::NOENT, Errno::NXIO]);
-                }
-            }
-        }
-        skip("all loop devices are in use")
-    };
     worker.repeat(|| {
-        let (device, seed) = (attached()?, random.next_u64());
+        let (device, seed) = (disk::attach(&backing)?, random.next_u64());
         let outcome = use_device(&device, &backing, size, seed);
         device.detach()?;
         outcome
@@ -87,6 +93,59 @@ fn use_device(device: &Loop, backing: &File, size: usize, seed: u64) -> Checked 
         file::verify("the file", backing, seed, at as u64, 4096)?;
     }
     fails("a write behind the end", pwrite(device.device(), b"x", size as u64), Errno::NOSPC)
+}
+
+/// Bytes of a direct read.
+const BLOCK: usize = 4096;
+
+fn read_directly(worker: &Worker) -> Checked {
+    let (blocks, mut random) = (worker.size(&BYTES) / BLOCK, worker.random());
+    let (backing, seed) = (file::create("disk")?, random.next_u64());
+    for block in 0..blocks {
+        file::fill(&backing, seed, (block * BLOCK) as u64, BLOCK)?;
+    }
+    backing.sync_all()?;
+    let attached = disk::attach(&backing)?;
+    let device = reopen(attached.device(), OFlags::RDONLY | OFlags::DIRECT)?;
+    let mut memory = Memory::private(BLOCK)?;
+    let mut order = worker.methods(&ORDER, ORDERS).into_iter().map(|(_, order)| order).cycle();
+    let mut next = 0..0;
+    let mut place: Order = sweep;
+    worker.repeat(|| {
+        let step = match next.next() {
+            Some(step) => step,
+            None => {
+                (place, next) = (order.next().copied().unwrap_or(sweep), 1..blocks);
+                0
+            }
+        };
+        let offset = (place(step, blocks, &mut random) * BLOCK) as u64;
+        equal("bytes read", pread(&device, &mut *memory, offset)?, BLOCK)?;
+        content::verify("a block", &memory, seed, offset)
+    })?;
+    Ok(attached.detach().map(drop)?)
+}
+
+/// The block of a step through a device of so many blocks.
+type Order = fn(usize, usize, &mut Random) -> usize;
+
+const ORDERS: &[(&str, Order)] = &[
+    ("sweep", sweep),
+    ("wiggle", |step, blocks, _| (step + step % 2 * 7) % blocks),
+    ("ends", |step, blocks, _| if step % 2 == 0 { step / 2 } else { blocks - 1 - step / 2 }),
+    ("random", |_, blocks, random| random.below(blocks)),
+    ("burst", |step, blocks, _| (step / 16 * 61 + step % 16) % blocks),
+];
+
+/// Up to the end.
+fn sweep(step: usize, _: usize, _: &mut Random) -> usize {
+    step
+}
+
+/// The same file, opened with other flags.
+fn reopen(file: impl AsFd, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+    rustix::fs::open(path, flags | OFlags::CLOEXEC, rustix::fs::Mode::empty())
 }
 
 /// `RTC_RD_TIME` of <linux/rtc.h>, which fills nine numbers as `struct tm` has them.

@@ -1,19 +1,22 @@
 //! `swap`: swap areas that come and go.
 
-use std::ffi::CStr;
+use std::ffi::{CString, OsStr};
 use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::Path;
 
 use harness::check::{Checked, equal, holds};
+use harness::storage::Loop;
 use harness::sys::succeeded;
 use rustix::io::Errno;
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
 use crate::Worker;
-use crate::kit::content;
 use crate::kit::memory::Memory;
 use crate::kit::support::supported_unless;
+use crate::kit::{content, disk, file};
 use crate::leftovers::swaps;
 use crate::stressor::{Class, Need, Setting, Stressor, number};
 
@@ -22,7 +25,7 @@ const PAGES: Setting = number("pages", "largest swap area in pages", 64..=16384,
 pub(super) const STRESSOR: Stressor = Stressor {
     name: "swap",
     classes: &[Class::Vm, Class::Os],
-    about: "swap areas of random size in a file: swapon(2), pages pushed out, swapoff(2)",
+    about: "swap areas of random size, in a file or on a loop device: swapon(2), pages pushed out, swapoff(2)",
     operation: "an area added, used and removed",
     verifies: "the area is listed while it is in use; pages come back with their content",
     options: &[PAGES],
@@ -31,11 +34,9 @@ pub(super) const STRESSOR: Stressor = Stressor {
     ..Stressor::PLAIN
 };
 
-const FILE: &CStr = c"swap";
-
 /// Makes a swap area as mkswap(8) does: version, last page and signature in the first page.
-fn make(pages: usize) -> Checked {
-    let (file, page) = (File::create("swap")?, page_size());
+fn make(pages: usize) -> Checked<File> {
+    let (file, page) = (file::create("swap")?, page_size());
     file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
     for number in 0..pages {
         file.write_all_at(&vec![0; page], (number * page) as u64)?;
@@ -43,41 +44,66 @@ fn make(pages: usize) -> Checked {
     file.write_all_at(&1_u32.to_ne_bytes(), 1024)?;
     file.write_all_at(&u32::try_from(pages - 1).unwrap_or(u32::MAX).to_ne_bytes(), 1028)?;
     file.write_all_at(b"SWAPSPACE2", (page - 10) as u64)?;
-    Ok(file.sync_all()?)
+    file.sync_all()?;
+    Ok(file)
 }
 
 /// An area in use; it is removed when dropped.
-struct Area;
+struct Area {
+    path: CString,
+    /// What it is on, if not on a file.
+    device: Option<Loop>,
+}
 
 impl Area {
-    fn add() -> Result<Self, Errno> {
-        // SAFETY: the name ends in a null byte.
-        succeeded(unsafe { libc::swapon(FILE.as_ptr(), 0) }).map(|()| Self)
+    /// Uses the file, or a loop device where the file system has no files for swapping: EINVAL.
+    fn add(file: &File) -> Checked<Self> {
+        let path = std::env::current_dir()?.join("swap");
+        let no_files = Self::at(&path, None);
+        if no_files.as_ref().err() != Some(&Errno::INVAL) {
+            return Self::supported(no_files);
+        }
+        let device = disk::attach(file)?;
+        let path = device.path.clone();
+        Self::supported(Self::at(&path, Some(device)))
     }
 
-    fn remove(self) -> Result<(), Errno> {
-        std::mem::forget(self);
-        // SAFETY: as above.
-        succeeded(unsafe { libc::swapoff(FILE.as_ptr()) })
+    /// EBUSY: there are as many areas as there can be.
+    fn supported(area: Result<Self, Errno>) -> Checked<Self> {
+        supported_unless("swapon(2)", area, &[Errno::INVAL, Errno::BUSY])
+    }
+
+    fn at(path: &Path, device: Option<Loop>) -> Result<Self, Errno> {
+        let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL)?;
+        // SAFETY: the path ends in a null byte.
+        succeeded(unsafe { libc::swapon(path.as_ptr(), 0) }).map(|()| Self { path, device })
+    }
+
+    fn is_listed(&self) -> bool {
+        let own = OsStr::from_bytes(self.path.as_bytes());
+        swaps().iter().any(|area| OsStr::new(area) == own)
+    }
+
+    fn remove(&mut self) -> Result<(), Errno> {
+        // SAFETY: the path ends in a null byte.
+        succeeded(unsafe { libc::swapoff(self.path.as_ptr()) })?;
+        self.device.take().map_or(Ok(()), |device| device.detach().map(drop))
     }
 }
 
 impl Drop for Area {
     fn drop(&mut self) {
-        // SAFETY: as above. Where it fails, the engine finds the area.
-        unsafe { libc::swapoff(FILE.as_ptr()) };
+        // One that has been removed is there no more. Where it fails otherwise, the engine finds the area.
+        let _ = self.remove();
     }
 }
 
 fn body(worker: &Worker) -> Checked {
     let mut random = worker.random();
-    let own = std::env::current_dir()?.join("swap").display().to_string();
     worker.repeat(|| {
         let pages = 64 + random.below(worker.size(&PAGES) - 63);
-        make(pages)?;
-        // EINVAL: this file system has no files for swapping. EBUSY: there are as many areas as there can be.
-        let area = supported_unless("swapon(2) of a file here", Area::add(), &[Errno::INVAL, Errno::BUSY])?;
-        holds("the area is listed", swaps().contains(&own))?;
+        let mut area = Area::add(&make(pages)?)?;
+        holds("the area is listed", area.is_listed())?;
         let mut memory = Memory::private(pages / 2 * page_size())?;
         let seed = random.next_u64();
         content::fill(&mut memory, seed, 0);
@@ -86,6 +112,6 @@ fn body(worker: &Worker) -> Checked {
         }
         area.remove()?;
         content::verify("pages after the area is gone", &memory, seed, 0)?;
-        equal("listed after its removal", swaps().contains(&own), false)
+        equal("listed after its removal", area.is_listed(), false)
     })
 }
