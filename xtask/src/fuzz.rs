@@ -52,6 +52,7 @@ const TARGETS: &[Target] = &[
     like("requests", "fuzz/examples/requests"),
     like("segment", "fuzz/examples/segment"),
     like("script", "fuzz/examples/script"),
+    like("stress_job", "examples/stress"),
 ];
 
 const fn plain(name: &'static str) -> Target {

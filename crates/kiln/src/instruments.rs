@@ -1,9 +1,12 @@
 //! Instruments, on this host or in a machine.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use judge::{Outcome, Run};
+use kernel::Kernel;
 use lab::request::Selection;
 use lab::{Event, Listener, Prepared, RunRequest};
 use protocol::Report;
@@ -13,7 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cli::{Format, Place};
-use crate::failure::WrongUsage;
+use crate::failure::{WrongUsage, complain};
 use crate::find::preparing;
 use crate::listeners::{self, View, print};
 use crate::order::Order;
@@ -27,6 +30,8 @@ pub(crate) struct Call<T> {
     pub(crate) order: Order,
     /// Whether an instrument can have reported this.
     pub(crate) validate: fn(&T) -> Result<()>,
+    /// Adds what only this host knows of a report, on a machine with a Kernel: what is missing for it.
+    pub(crate) complete: fn(&mut T, &Kernel) -> Result<(), String>,
     /// One line about what is known so far.
     pub(crate) progress: fn(&T) -> String,
     /// All of it, for people.
@@ -47,16 +52,21 @@ impl<T: DeserializeOwned + Serialize + Send + 'static> Reported for T {}
 struct Hearing<T> {
     call: Call<T>,
     progress: Progress,
+    /// The user wants to see the next report.
+    is_wanted: Arc<AtomicBool>,
+    /// That of the machine.
+    kernel: Option<Kernel>,
     /// Its last word.
     last: Option<Result<T, Report>>,
 }
 
-/// Runs an instrument and gives the exit code.
+/// Runs an instrument and gives the exit code. SIGUSR2 shows what it has so far, on standard error.
 pub(crate) fn run<T: Reported>(call: Call<T>, place: &Place) -> Result<u8> {
     if place.describes_no_machine() {
         return Err(WrongUsage("there is no machine to set up: name its kernel with --in".to_string()).into());
     }
-    let hearing = Hearing { call, progress: Progress::new(), last: None };
+    let is_wanted = signals::report_flag().context("signals")?;
+    let hearing = Hearing { call, progress: Progress::new(), is_wanted, kernel: None, last: None };
     match place.kernel() {
         None => here(hearing),
         Some(kernel) => inside(hearing, kernel, place),
@@ -89,6 +99,7 @@ fn inside<T: Reported>(
     // A measurement that failed is not made again behind the user's back.
     request.policy.no_retry = true;
     let prepared = preparing(&interrupt, |context| Prepared::new(&request, context))?;
+    let hearing = Hearing { kernel: Some(prepared.kernel.clone()), ..hearing };
     let view = View { format: Format::Human, color: false, verbose: false };
     let output = Output { view, results: place.results.as_deref() };
     run_with(prepared, output, Some(Box::new(hearing)), &interrupt)
@@ -98,6 +109,9 @@ impl<T: Reported> Hearing<T> {
     fn hear(&mut self, line: &str) {
         match serde_json::from_str::<Line<T>>(line) {
             Ok(Line::SoFar(report)) if (self.call.validate)(&report).is_ok() => {
+                if self.is_wanted.swap(false, Ordering::Relaxed) {
+                    self.show_so_far(&report);
+                }
                 self.progress.show(&(self.call.progress)(&report));
             }
             Ok(Line::Done(report)) => self.last = Some(Ok(report)),
@@ -107,13 +121,21 @@ impl<T: Reported> Hearing<T> {
         }
     }
 
+    #[expect(clippy::print_stderr, reason = "this is the command line")]
+    fn show_so_far(&mut self, report: &T) {
+        self.progress.clear();
+        eprint!("{}", (self.call.text)(report));
+    }
+
     /// Prints the report, or why there is none.
     #[expect(clippy::print_stderr, reason = "this is the command line")]
     fn show(&mut self) -> Result<()> {
         self.progress.clear();
-        match &self.last {
+        match &mut self.last {
             Some(Ok(report)) => {
                 (self.call.validate)(report)?;
+                let completed = self.kernel.as_ref().map(|kernel| (self.call.complete)(report, kernel));
+                completed.and_then(Result::err).iter().for_each(|missing| complain(missing));
                 let json = self.call.json.then(|| report::json_line(report)).transpose()?;
                 print(&json.unwrap_or_else(|| (self.call.text)(report)))?;
             }

@@ -25,6 +25,7 @@ pub(crate) fn latency(args: &Latency) -> Result<u8> {
             Call {
                 order,
                 validate: |report: &LatencyReport| Ok(report.validate()?),
+                complete: |_, _| Ok(()),
                 progress: report::latency::progress,
                 text: Box::new(move |report| report::latency::text(report, bucket)),
                 json,
@@ -35,6 +36,7 @@ pub(crate) fn latency(args: &Latency) -> Result<u8> {
             Call {
                 order,
                 validate: |report: &SweepReport| report.validate().map_err(anyhow::Error::msg),
+                complete: |_, _| Ok(()),
                 progress: report::sweep::progress,
                 text: Box::new(report::sweep::text),
                 json,

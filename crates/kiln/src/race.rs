@@ -18,6 +18,7 @@ pub(crate) fn race(args: &Race) -> Result<u8> {
             order: order(args)?,
             // Texts are cut as they are read, and all numbers are possible.
             validate: |_| Ok(()),
+            complete: |_, _| Ok(()),
             progress: report::race::progress,
             text: Box::new(move |report| report::race::text(&title, report)),
             json: args.json,

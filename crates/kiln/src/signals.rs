@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR2};
 use signal_hook::iterator::Signals;
-use signal_hook::low_level;
+use signal_hook::{flag, low_level};
 
 use judge::exit::INTERRUPTED;
 
@@ -39,6 +39,13 @@ pub(crate) fn interrupt_or_deadline(limit: Option<Duration>) -> io::Result<Arc<A
         flag.store(true, Ordering::Relaxed);
     })?;
     Ok(both)
+}
+
+/// A flag that is set each time the user wants to see what is known so far: SIGUSR2.
+pub(crate) fn report_flag() -> io::Result<Arc<AtomicBool>> {
+    let wanted = Arc::new(AtomicBool::new(false));
+    flag::register(SIGUSR2, Arc::clone(&wanted))?;
+    Ok(wanted)
 }
 
 fn listen() -> io::Result<Arc<AtomicBool>> {

@@ -115,5 +115,6 @@ fn described(plan: &Plan) -> protocol::stress::InstanceReport {
         options: plan.texts(),
         refused: plan.refused.clone(),
         workers: Vec::new(),
+        coverage: None,
     }
 }

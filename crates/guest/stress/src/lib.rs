@@ -5,10 +5,12 @@
 //! * [`worker`]: what its body sees of the engine
 //! * [`kit`]: what bodies are made of
 //! * [`engine`]: starts workers, looks at the time, ends them, reports; [`placement`]: how they are scheduled
+//! * `coverage`: which code of the kernel they reach
 //! * `board`: the memory that engine and workers share; `directory`: where workers work
 //! * `leftovers`, `strays`: what outlives its worker; `thermal`: temperatures
 
 mod board;
+mod coverage;
 mod directory;
 pub mod engine;
 mod kit;

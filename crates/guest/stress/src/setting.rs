@@ -72,13 +72,21 @@ pub struct Figure {
     pub name: &'static str,
     /// Its unit, such as `MB/s`.
     pub unit: &'static str,
+    /// The option that asks for a value of it; 0 asks for none.
+    pub asked_by: Option<&'static str>,
 }
 
 impl Figure {
     /// A figure of `name` in `unit`.
     #[must_use]
     pub const fn new(name: &'static str, unit: &'static str) -> Self {
-        Self { name, unit }
+        Self { name, unit, asked_by: None }
+    }
+
+    /// The same, if `setting` asks for a value of it.
+    #[must_use]
+    pub const fn asked_by(self, setting: &Setting) -> Self {
+        Self { asked_by: Some(setting.name), ..self }
     }
 
     /// The same for the host.

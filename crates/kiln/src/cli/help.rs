@@ -148,7 +148,8 @@ Examples:
   kiln stress matrix=0,method=mult -t 30s                    a worker for each CPU, on this host
   kiln stress --class vm --all 1 --verify --in deb:latest-cloud
   kiln stress --seq 0 -t 1s --maximize                       all stressors, one after the other
-  kiln stress --job job/vm.job
+  kiln stress --job vm --dry-run                             a job file: an example of kiln's, or yours
+  kiln stress vm=2,bytes=25% sock=1 --save-job both.job
   kiln stress --list --class network                         what there is, with options
 
 A bogo operation is what the list says of a stressor: compare kernels by it, not stressors. \

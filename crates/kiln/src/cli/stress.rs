@@ -15,8 +15,8 @@ pub(crate) struct Stress {
     /// Stressors with workers and options, such as vm=2,bytes=25% matrix=0,method=mult,ops=1000 (0: a worker for each CPU)
     #[arg(value_name = "STRESSOR[=WORKERS][,OPTION=VALUE]")]
     pub(crate) stressors: Vec<String>,
-    /// A job file: these options one a line, without dashes
-    #[arg(long, value_name = "FILE")]
+    /// A job file: these options one a line, without dashes; or a class, for the example that kiln has of it
+    #[arg(long, value_name = "FILE|CLASS")]
     pub(crate) job: Option<PathBuf>,
     /// Ignore what a job file says of stressors that kiln does not have
     #[arg(long, requires = "job")]
@@ -57,9 +57,18 @@ pub(crate) struct Stress {
     /// Report thermal zones and throttling
     #[arg(long)]
     pub(crate) thermal: bool,
+    /// Report how much of the kernel is reached: functions and lines, of each stressor and of all; with --in and a kernel of `kiln build --config cov`
+    #[arg(long)]
+    pub(crate) coverage: bool,
     /// What random numbers come from: the same seed, the same numbers
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
+    /// Write what is asked for as a job file, and run nothing
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) save_job: Option<PathBuf>,
+    /// Show what would run, as a job file or with --json as a request, and run nothing
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) dry_run: bool,
     /// List the stressors, or those of --class, instead of running any
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) list: bool,
@@ -99,6 +108,7 @@ impl Stress {
             ("maximize", self.maximize),
             ("minimize", self.minimize),
             ("thermal", self.thermal),
+            ("coverage", self.coverage),
         ] {
             if is_on {
                 line(name, "");

@@ -1,11 +1,13 @@
 //! Instruments, on this host and in machines.
 
+use protocol::ReportKind;
 use protocol::latency::LatencyReport;
 use protocol::race::{Ended, RaceReport};
+use protocol::stress::{StressReport, StressRequest};
 use protocol::sweep::SweepReport;
 use rustix::process::Signal;
 
-use crate::support::{KERNEL, Place};
+use crate::support::{BUILD, KERNEL, Place, SOURCE};
 
 /// A measurement that every user may make, and that ends by itself.
 const SHORT: [&str; 5] = ["--policy", "other", "--samples", "200", "--no-lock"];
@@ -103,6 +105,117 @@ fn the_parameter_that_makes_threads_late_is_found() {
     let question = ["--instrument", "latency --samples 200 --interval 3300us p50 > 1ms"];
     let done = place.kiln(ends.into_iter().chain(question)).run().expect(0);
     done.says("highres=off");
+}
+
+#[test]
+fn a_load_shows_what_it_has_so_far_and_goes_on() {
+    for place_of_load in [&[][..], &["--in", KERNEL]] {
+        let place = Place::new();
+        let call = [&["stress", "get=1", "-t", "1h", "--json"], place_of_load].concat();
+        let running = place.kiln(call).start();
+        running.program(if place_of_load.is_empty() { "stress" } else { "qemu" });
+        running.signal(Signal::USR2);
+        running.await_stderr("not over yet");
+        running.signal(Signal::INT);
+        let done = running.wait();
+        assert!(done.stderr.contains("bogo ops"), "{}", done.stderr);
+        if place_of_load.is_empty() {
+            let report: StressReport = done.expect(0).stated();
+            assert!(report.interrupted && report.instances[0].operations() > 0, "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_job_is_planned_saved_and_run() {
+    let place = Place::new();
+    let job = place.path().join("saved.job");
+    let job = job.to_str().expect("a path");
+    let said = ["stress", "pipe=1,ops=20", "get=2,ops=10", "--verify", "--seed", "7", "-t", "1m"];
+    let saved = place.kiln(said.into_iter().chain(["--save-job", job])).run().expect(0);
+    assert_eq!(saved.stdout, "");
+    let plan = |call: &[&str]| place.kiln([&["stress", "--dry-run"], call].concat()).run().expect(0).stdout;
+    let shown = plan(&["--job", job]);
+    let file = std::fs::read_to_string(job).expect("saved");
+    assert_eq!(shown, format!("# 2 stressors at the same time, 1 min 0 s in all\n{file}"));
+    let request: StressRequest = serde_json::from_str(&plan(&["--job", job, "--json"])).expect("a request");
+    assert_eq!((request.seed, request.instances[1].workers), (7, 2));
+    let report: StressReport = place.kiln(["stress", "--job", job, "--json"]).run().expect(0).stated();
+    assert_eq!(report.instances.iter().map(|it| it.operations()).collect::<Vec<_>>(), [20, 10]);
+}
+
+/// All of each example, for a moment each; what this host lacks is a skip.
+#[test]
+#[ignore = "takes minutes of CPU"]
+fn the_examples_of_all_classes_run() {
+    for class in protocol::stress::Class::ALL {
+        let call = ["stress", "--job", class.name(), "--json", "-t", "1s"];
+        let report: StressReport = Place::new().kiln(call).run().expect(0).stated();
+        assert_eq!(report.leftovers, [], "{}", class.name());
+        let worked = report.instances.iter().filter(|it| it.operations() > 0).count();
+        assert!(worked > report.instances.len() / 2, "{}: {report:#?}", class.name());
+    }
+}
+
+#[test]
+#[ignore = "takes minutes of CPU"]
+fn all_stressors_at_their_largest_leave_nothing_behind_in_a_machine() {
+    let place = Place::new();
+    let call = ["stress", "--seq", "1", "-t", "1s", "--maximize", "--json", "--in", KERNEL];
+    let report: StressReport = place.kiln(call).run_within(BUILD).stated();
+    assert_eq!(report.leftovers, []);
+    assert!(report.instances.len() >= 180, "{}", report.instances.len());
+    let failed: Vec<_> =
+        report.instances.iter().map(|it| it.outcome()).filter(|it| it.kind == ReportKind::Fail).collect();
+    assert_eq!(failed, []);
+    let worked = report.instances.iter().filter(|it| it.operations() > 0).count();
+    assert!(worked > report.instances.len() / 2, "{worked}");
+}
+
+#[test]
+fn a_kernel_without_kcov_says_so_when_coverage_is_asked_for() {
+    let place = Place::new();
+    let done = place.kiln(["stress", "get=1", "-t", "1s", "--coverage", "--in", KERNEL]).run().expect(4);
+    assert!(done.stderr.contains("kiln build TREE --config boot,cov"), "{}", done.stderr);
+    place.kiln(["stress", "get=1", "--coverage"]).run().expect(2);
+}
+
+#[test]
+#[ignore = "builds a kernel"]
+fn coverage_is_functions_and_lines_and_their_union() {
+    let place = Place::new();
+    let kernel = place.kiln(["build", SOURCE, "--config", "tiny,cov"]).builds();
+    let call = ["stress", "pipe=1,ops=50", "fork=1,ops=5", "--coverage", "--json", "--in", &kernel];
+    let report: StressReport = place.kiln(call).run_within(BUILD).expect(0).stated();
+    let reached: Vec<_> =
+        report.instances.iter().map(|it| it.coverage.as_ref().and_then(|it| it.reached)).collect();
+    let [Some(pipe), Some(fork)] = reached[..] else { panic!("{reached:?}") };
+    assert!(fork.functions > 100 && fork.lines > pipe.functions, "{pipe:?} {fork:?}");
+    assert!(
+        report.sources["fs/pipe.c"].functions.contains("pipe_write"),
+        "{:?}",
+        report.sources["fs/pipe.c"]
+    );
+    assert!(report.sources["kernel/fork.c"].functions.contains("copy_process"));
+    let (functions, _) = protocol::stress::coverage::count(&report.sources);
+    assert!(functions >= fork.functions && functions <= pipe.functions + fork.functions);
+}
+
+#[test]
+#[ignore = "needs the package stress-ng"]
+fn the_examples_of_stress_ng_are_jobs_too() {
+    let examples = std::fs::read_dir("/usr/share/stress-ng/example-jobs").expect("stress-ng is installed");
+    let jobs: Vec<_> = examples.map(|entry| entry.expect("readable").path()).collect();
+    assert!(jobs.len() >= 10, "{jobs:?}");
+    for job in jobs {
+        let job = job.to_str().expect("a path");
+        let place = Place::new();
+        place
+            .kiln(["stress", "--job", job, "--skip-unknown", "--dry-run"])
+            .run()
+            .expect(0)
+            .says("\ntimeout ");
+    }
 }
 
 #[test]

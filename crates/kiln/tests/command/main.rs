@@ -17,7 +17,7 @@
 //! * [`shell`]: `kiln shell`
 //! * [`sources`]: kernels from other packages and from source; KUnit; [`configurations`]: those of `--config`
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln; [`killed`]: while it does something else
-//! * [`instruments`]: on this host and in machines
+//! * [`instruments`]: on this host and in machines; [`stress_ng`]: beside a program of others
 //! * [`experiments`]: what scripts do; [`experiment_sessions`]: what is kept of them, and handed over
 //! * [`stopped_roots`], [`stopped_experiments`]: kiln ends while it makes a root or runs an experiment
 //! * [`uml`]: kernels that are programs of the host; [`kvm`]: KVM in a machine that emulates it
@@ -91,6 +91,7 @@ mod shell;
 mod sources;
 mod stopped_experiments;
 mod stopped_roots;
+mod stress_ng;
 mod suites;
 mod support;
 mod survival;

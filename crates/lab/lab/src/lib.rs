@@ -11,7 +11,8 @@
 //! * [`source`]: where machines come from
 //! * [`options`]: how a plan is run
 //! * [`runner`]: boots, runs, judges
-//! * [`shell`]: a shell in a machine; [`stress_job`]: job files of the instrument `stress`; [`cpu_list`]: lists of CPUs
+//! * [`shell`]: a shell in a machine; [`stress_job`]: job files of the instrument `stress`,
+//!   [`stress_coverage`]: what it reached of a kernel; [`cpu_list`]: lists of CPUs
 //! * [`experiment`]: machines for lab scripts
 //! * [`kunit`]: boots a kernel that runs tests of its own
 //! * [`decode`]: lines of source for the lines of back traces
@@ -36,6 +37,7 @@ pub mod runner;
 mod scripts;
 pub mod shell;
 pub mod source;
+pub mod stress_coverage;
 pub mod stress_job;
 pub mod suites;
 pub mod user_program;

@@ -10,10 +10,12 @@
 //! matrix-ops 1000
 //! ```
 //!
+//! * [`examples`]: job files that kiln carries
 //! * `global`: options that concern all stressors
 //! * `units`: times and lists of CPUs
 //! * [`write`](mod@write): from a request to a job file
 
+pub mod examples;
 mod global;
 #[cfg(test)]
 mod tests;
@@ -32,6 +34,9 @@ const FILE_MAX: usize = 1 << 20;
 
 /// Mistakes that are reported of one file.
 const MISTAKES_MAX: usize = 100;
+
+/// The option that names a job file.
+const JOB: &str = "job";
 
 /// The option by which a stressor's bogo operations are limited.
 const OPERATIONS: &str = "ops";
@@ -73,17 +78,23 @@ impl fmt::Display for Mistake {
 /// Reads a job file, as far as it makes sense, with the stressors of `catalogue`.
 #[must_use]
 pub fn parse(bytes: &[u8], catalogue: &Catalogue) -> Job {
+    parse_with(bytes, "", catalogue)
+}
+
+/// Reads a job file and the lines of a command line, whose numbers follow those of the file: its stressors are added, and
+/// what it says of all stressors replaces what the file says.
+#[must_use]
+pub fn parse_with(file: &[u8], command_line: &str, catalogue: &Catalogue) -> Job {
     let mut reader =
         Reader { catalogue, instances: Vec::new(), globals: Globals::default(), mistakes: Vec::new() };
-    if bytes.len() > FILE_MAX {
-        reader.wrong(1, Wrong::plain(format!("{} bytes, at most {FILE_MAX}", bytes.len())));
+    let lines = if file.len() > FILE_MAX {
+        reader.wrong(1, Wrong::plain(format!("{} bytes, at most {FILE_MAX}", file.len())));
+        1
     } else {
-        for (line, number) in bytes.split(|&byte| byte == b'\n').zip(1..) {
-            if let Err(wrong) = reader.line(line) {
-                reader.wrong(number, wrong);
-            }
-        }
-    }
+        reader.lines(1, file)
+    };
+    reader.globals.settle();
+    reader.lines(lines + 1, command_line.as_bytes());
     reader.job()
 }
 
@@ -126,6 +137,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads lines, the first of which has this number; gives the number of the last.
+    fn lines(&mut self, first: usize, lines: &[u8]) -> usize {
+        let mut last = first;
+        for (line, number) in lines.split(|&byte| byte == b'\n').zip(first..) {
+            if let Err(wrong) = self.line(line) {
+                self.wrong(number, wrong);
+            }
+            last = number;
+        }
+        last
+    }
+
     fn line(&mut self, line: &[u8]) -> Result<(), Wrong> {
         let line = std::str::from_utf8(line).map_err(|_| Wrong::plain("this is no text".to_string()))?;
         let line = line.split('#').next().unwrap_or_default();
@@ -137,6 +160,9 @@ impl<'a> Reader<'a> {
         }
         // As on a command line, with dashes.
         let name = name.trim_start_matches('-');
+        if name == JOB {
+            return Err("a job file cannot name another one".to_string().into());
+        }
         if is_global(name) {
             return Ok(self.globals.set(name, value)?);
         }

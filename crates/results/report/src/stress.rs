@@ -1,10 +1,14 @@
 //! What `kiln stress` prints.
 
+mod coverage;
+
 use std::fmt::Write;
 use std::time::Duration;
 
 use protocol::ReportKind;
-use protocol::stress::{Domain, InstanceReport, Rate, StressReport, Stressor, StressorOption};
+use protocol::stress::{
+    Domain, InstanceReport, Mode, Rate, StressReport, StressRequest, Stressor, StressorOption,
+};
 
 use crate::columns::Columns;
 use crate::figures::{count, number};
@@ -28,14 +32,19 @@ pub fn progress(report: &StressReport) -> String {
 #[must_use]
 pub fn text(report: &StressReport) -> String {
     let ran: Vec<&InstanceReport> = report.instances.iter().filter(|it| !it.workers.is_empty()).collect();
-    let mut out = table(&ran);
+    let rows: Vec<_> = ran.iter().map(|instance| row(instance)).collect();
+    let mut out = table(&TABLE, &rows);
+    out.push_str(&coverage::text(report));
     let mut line = |text: &str| {
         // Writing into a text cannot fail.
         let _ = writeln!(out, "{}", safe_line(text));
     };
     for instance in &ran {
-        for Rate { name, unit, value } in instance.mean_rates() {
-            line(&format!("{}: {name}: {} {unit}", instance.stressor, number(value)));
+        for rate in instance.mean_rates() {
+            let Rate { name, unit, value, .. } = &rate;
+            let missed = rate.missed().map(|asked| format!(", not {} as asked", number(asked)));
+            let missed = missed.unwrap_or_default();
+            line(&format!("{}: {name}: {} {unit}{missed}", instance.stressor, number(*value)));
         }
     }
     for zone in &report.thermal {
@@ -61,6 +70,20 @@ pub fn text(report: &StressReport) -> String {
     out
 }
 
+/// What a job file begins with that shows what would run: `# 2 stressors one after the other, 20.0 s in all`.
+#[must_use]
+pub fn heading(request: &StressRequest) -> String {
+    let stressors = counted(request.instances.len(), "stressor");
+    let each = Duration::from_millis(request.timeout_ms.unwrap_or(0));
+    match request.mode {
+        Mode::Parallel => format!("# {stressors} at the same time, {} in all\n", span(each)),
+        Mode::Sequential => {
+            let all = each.saturating_mul(u32::try_from(request.instances.len()).unwrap_or(u32::MAX));
+            format!("# {stressors} one after the other, {} in all\n", span(all))
+        }
+    }
+}
+
 /// Stressors with their options.
 #[must_use]
 pub fn list(stressors: &[&Stressor]) -> String {
@@ -76,11 +99,11 @@ pub fn list(stressors: &[&Stressor]) -> String {
     out
 }
 
-fn table(instances: &[&InstanceReport]) -> String {
-    let rows: Vec<[String; 8]> = instances.iter().map(|instance| row(instance)).collect();
-    let widths = TABLE.widths(&rows, None);
-    let head = TABLE.head.map(str::to_owned);
-    let lines = std::iter::once(&head).chain(&rows).map(|row| TABLE.line(row, &widths) + "\n");
+/// Rows below their head; nothing if there are none.
+fn table<const N: usize>(columns: &Columns<N>, rows: &[[String; N]]) -> String {
+    let widths = columns.widths(rows, None);
+    let head = columns.head.map(str::to_owned);
+    let lines = std::iter::once(&head).chain(rows).map(|row| columns.line(row, &widths) + "\n");
     if rows.is_empty() { String::new() } else { lines.collect() }
 }
 
@@ -109,8 +132,13 @@ fn verdict(report: &StressReport) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, name)| format!("{count} {name}"));
     let all = counted(report.instances.len(), "stressor");
-    let interrupted = if report.interrupted { "; interrupted" } else { "" };
-    format!("{all}: {}{interrupted}", counts.collect::<Vec<_>>().join(", "))
+    let is_running = report.instances.iter().flat_map(|it| &it.workers).any(|worker| worker.end.is_none());
+    let more = match () {
+        () if report.interrupted => "; interrupted",
+        () if is_running => "; not over yet",
+        () => "",
+    };
+    format!("{all}: {}{more}", counts.collect::<Vec<_>>().join(", "))
 }
 
 fn values(domain: &Domain) -> String {
@@ -150,7 +178,12 @@ mod tests {
             system_ns: 250_000_000,
             end: Some(End::Exited(0)),
             reports: reports.iter().map(report).collect(),
-            rates: vec![Rate { name: "read".into(), unit: "MB/s".into(), value: 1998.5 }],
+            rates: vec![Rate {
+                name: "read".into(),
+                unit: "MB/s".into(),
+                value: 1998.5,
+                asked: Some(2500.0),
+            }],
             ..WorkerReport::default()
         }
     }
@@ -172,7 +205,25 @@ mod tests {
             ..StressReport::default()
         };
         insta::assert_snapshot!(text(&report));
+        let mut running = report.clone();
+        running.instances[0].workers[0].end = None;
+        assert!(text(&running).ends_with("skip; not over yet\n"), "{}", text(&running));
         assert_eq!(progress(&report), "3 stressors, 3,005 bogo operations");
+    }
+
+    #[test]
+    fn a_plan_says_how_long_it_takes() {
+        let plan = |mode, instances| StressRequest {
+            instances: vec![protocol::stress::Instance::default(); instances],
+            mode,
+            timeout_ms: Some(60_000),
+            ..StressRequest::default()
+        };
+        assert_eq!(heading(&plan(Mode::Parallel, 1)), "# 1 stressor at the same time, 1 min 0 s in all\n");
+        assert_eq!(
+            heading(&plan(Mode::Sequential, 3)),
+            "# 3 stressors one after the other, 3 min 0 s in all\n"
+        );
     }
 
     #[test]

@@ -101,12 +101,23 @@ impl Symbols {
         places.iter().find(|place| place.is_file()).map(|place| Self::new(place))
     }
 
+    /// The lines at an address, given by its distance in bytes from where the kernel's text begins, those of inlined functions
+    /// first; none without debugging information.
+    #[must_use]
+    pub fn frames_in_text(&self, distance: u64) -> Vec<Frame> {
+        self.opened().and_then(|opened| opened.frames_in_text(distance)).unwrap_or_default()
+    }
+
     /// The lines at `place`, those of inlined functions first. There are none without debugging information
     /// (compressed is not read), or if this is not the vmlinux that `place` is of.
     #[must_use]
     pub fn frames(&self, place: &Place) -> Vec<Frame> {
-        let opened = self.opened.get_or_init(|| Opened::read(&files::read(&self.path, VMLINUX).ok()?));
-        opened.as_ref().map(|opened| opened.frames(place)).unwrap_or_default()
+        self.opened().map(|opened| opened.frames(place)).unwrap_or_default()
+    }
+
+    fn opened(&self) -> Option<&Opened> {
+        let read = || Opened::read(&files::read(&self.path, VMLINUX).ok()?);
+        self.opened.get_or_init(read).as_ref()
     }
 }
 
@@ -149,7 +160,17 @@ impl Opened {
         if place.offset > place.size {
             return Vec::new();
         }
-        let mut frames = start.checked_add(place.offset).map(|address| self.at(address)).unwrap_or_default();
+        start.checked_add(place.offset).map(|address| self.in_tree(address)).unwrap_or_default()
+    }
+
+    /// The symbol is where every kernel's text begins.
+    fn frames_in_text(&self, distance: u64) -> Option<Vec<Frame>> {
+        Some(self.in_tree(self.table.named("_text")?.checked_add(distance)?))
+    }
+
+    /// The lines at `address`, with files below the tree.
+    fn in_tree(&self, address: u64) -> Vec<Frame> {
+        let mut frames = self.at(address);
         for frame in &mut frames {
             frame.file = source::below(self.root.as_deref(), &frame.file);
         }

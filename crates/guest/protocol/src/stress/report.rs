@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::coverage::{Coverage, POINTS_MAX, Sources};
 use super::request::WORKERS_MAX;
 use crate::{End, Leftover, Report, ReportKind};
 
@@ -39,6 +40,9 @@ pub struct StressReport {
     pub throttled: Option<u64>,
     /// A signal ended it before its time.
     pub interrupted: bool,
+    /// The union of what all instances reached of the kernel's source, once the host has added it.
+    #[serde(default, skip_serializing_if = "Sources::is_empty")]
+    pub sources: Sources,
 }
 
 /// What the workers of one instance did.
@@ -53,6 +57,9 @@ pub struct InstanceReport {
     pub refused: Option<Report>,
     /// One each.
     pub workers: Vec<WorkerReport>,
+    /// What it reached of the kernel, if that was asked for and it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
 }
 
 /// What one worker did.
@@ -65,9 +72,9 @@ pub struct WorkerReport {
     pub verified: u64,
     /// Time from the start to the end of its work, in nanoseconds.
     pub wall_ns: u64,
-    /// CPU time in user mode, of it and its children, in nanoseconds; 0 until it has ended.
+    /// CPU time in user mode, of it and those of its children that have ended, in nanoseconds.
     pub user_ns: u64,
-    /// CPU time in the kernel, of it and its children, in nanoseconds; 0 until it has ended.
+    /// CPU time in the kernel, of the same, in nanoseconds.
     pub system_ns: u64,
     /// How its process ended; nothing while it runs.
     pub end: Option<End>,
@@ -78,7 +85,7 @@ pub struct WorkerReport {
 }
 
 /// A figure that a stressor measured itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Rate {
     /// What it is of.
@@ -87,6 +94,20 @@ pub struct Rate {
     pub unit: String,
     /// The figure.
     pub value: f64,
+    /// What an option asked it to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<f64>,
+}
+
+/// By how much a figure may differ from what was asked for, as a share of that.
+const TOLERANCE: f64 = 0.005;
+
+impl Rate {
+    /// What was asked for, if it was not reached or exceeded.
+    #[must_use]
+    pub fn missed(&self) -> Option<f64> {
+        self.asked.filter(|asked| (self.value - asked).abs() > asked * TOLERANCE)
+    }
 }
 
 /// A thermal zone of `/sys/class/thermal`.
@@ -111,6 +132,7 @@ impl StressReport {
     /// What is wrong.
     pub fn validate(&self) -> Result<(), &'static str> {
         let workers = || self.instances.iter().flat_map(|instance| &instance.workers);
+        let points = || self.instances.iter().filter_map(|instance| instance.coverage.as_ref());
         let rates = || workers().flat_map(|worker| &worker.rates);
         let wrong = match () {
             () if self.instances.len() > WORKERS_MAX as usize => "there are too many instances",
@@ -124,7 +146,12 @@ impl StressReport {
             () if self.instances.iter().any(|it| it.options.len() > FIGURES_MAX) => {
                 "an instance has too many options"
             }
-            () if !rates().all(|rate| rate.value.is_finite()) => "a figure is no number",
+            () if points().map(|it| it.points.len()).sum::<usize>() > POINTS_MAX => {
+                "there are too many points of coverage"
+            }
+            () if !rates().all(|rate| rate.value.is_finite() && rate.asked.is_none_or(f64::is_finite)) => {
+                "a figure is no number"
+            }
             () if self.texts().any(|text| text.len() > TEXT_MAX) => "a text is too long",
             () => return Ok(()),
         };

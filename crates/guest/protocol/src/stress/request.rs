@@ -39,6 +39,8 @@ pub struct StressRequest {
     pub nice: Option<i32>,
     /// Report thermal zones and throttling.
     pub thermal: bool,
+    /// Report which code of the kernel the workers reach: [`super::Coverage`].
+    pub coverage: bool,
     /// What the workers' random numbers come from: the same seed, the same numbers.
     pub seed: u64,
 }
@@ -56,6 +58,7 @@ impl Default for StressRequest {
             scheduler: None,
             nice: None,
             thermal: false,
+            coverage: false,
             seed: 0,
         }
     }

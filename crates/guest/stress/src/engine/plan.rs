@@ -33,6 +33,17 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// How many workers it starts: none where it cannot run.
+    pub(super) fn runs(&self) -> u32 {
+        if self.refused.is_some() { 0 } else { self.workers }
+    }
+
+    /// The value of the option of this name.
+    pub(super) fn value_of(&self, name: Option<&str>) -> Option<u64> {
+        let place = self.stressor.options.iter().position(|option| Some(option.name) == name)?;
+        self.values.get(place).copied()
+    }
+
     /// Its options as a user would write them.
     pub(super) fn texts(&self) -> BTreeMap<String, String> {
         let options = self.stressor.options.iter().zip(&self.values);

@@ -22,6 +22,7 @@ use rustix::process::{
 use super::plan::Plan;
 use super::signals;
 use crate::board::{Board, Desk};
+use crate::coverage::Traces;
 use crate::placement;
 use crate::strays::whereabouts;
 use crate::worker::Worker;
@@ -34,6 +35,8 @@ pub(super) struct Job<'a> {
     pub(super) board: &'a Board,
     pub(super) desk: &'a Desk,
     pub(super) directory: &'a Path,
+    /// Where the kernel is to record what it reaches.
+    pub(super) traces: Option<&'a Traces>,
     /// Among the workers of its instance.
     pub(super) number: u32,
 }
@@ -128,24 +131,38 @@ impl Process {
 
     /// What it has done.
     pub(super) fn report(&self, plan: &Plan, desk: &Desk) -> WorkerReport {
+        let (user_ns, system_ns) = self.pid().and_then(used).unwrap_or((self.user_ns, self.system_ns));
         let reports = desk.page.reports_from(0).into_iter();
         let figures = plan.stressor.rates.iter().enumerate();
         WorkerReport {
             operations: desk.counters.operations.load(Ordering::Relaxed),
             verified: desk.page.counts().pass.into(),
             wall_ns: desk.counters.wall_ns(),
-            user_ns: self.user_ns,
-            system_ns: self.system_ns,
+            user_ns,
+            system_ns,
             end: self.end.clone(),
             reports: reports.filter(|report| report.kind != ReportKind::Pass).take(REPORTS_MAX).collect(),
             rates: figures
                 .filter_map(|(place, figure)| {
                     let value = desk.counters.rate(place)?;
-                    Some(Rate { name: figure.name.to_string(), unit: figure.unit.to_string(), value })
+                    let asked = plan.value_of(figure.asked_by).filter(|asked| *asked > 0);
+                    let (name, unit) = (figure.name.to_string(), figure.unit.to_string());
+                    Some(Rate { name, unit, value, asked: asked.map(|asked| asked as f64) })
                 })
                 .collect(),
         }
     }
+}
+
+/// CPU time in user mode and in the kernel of a process that has not been waited for and of its children, in
+/// nanoseconds: proc_pid_stat(5).
+fn used(pid: Pid) -> Option<(u64, u64)> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_pid())).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    // The field after the name is the third.
+    let ticks = |field: usize| fields.split_whitespace().nth(field - 3)?.parse::<u64>().ok();
+    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
+    Some(((ticks(14)? + ticks(16)?) * tick_ns, (ticks(15)? + ticks(17)?) * tick_ns))
 }
 
 fn nanoseconds(time: libc::timeval) -> u64 {
@@ -175,7 +192,9 @@ fn live(job: Job<'_>, parent: Pid) -> i32 {
         counters,
     };
     counters.begin();
+    job.traces.inspect(|traces| traces.begin());
     let result = (job.plan.stressor.body)(&worker);
+    job.traces.inspect(|traces| traces.end());
     counters.end();
     conclude(result.map_err(excuse))
 }

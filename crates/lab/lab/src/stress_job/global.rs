@@ -1,6 +1,6 @@
 //! Options that concern all stressors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::stress::{Catalogue, Class, Extreme, Instance, Mode, Scheduler, StressRequest};
 use script::nearest::suggestion;
@@ -11,6 +11,7 @@ use super::units;
 pub(super) const NAMES: &[&str] = &[
     "all",
     "class",
+    "coverage",
     "grace",
     "maximize",
     "metrics",
@@ -40,13 +41,17 @@ pub(super) const NAMES: &[&str] = &[
 const SHOWN: &[&str] = &["metrics", "metrics-brief", "times", "verbose"];
 
 /// Those without a value.
-const FLAGS: &[&str] = &["maximize", "minimize", "thermal", "tz", "verify"];
+const FLAGS: &[&str] = &["coverage", "maximize", "minimize", "thermal", "tz", "verify"];
 
 const POLICIES: [&str; 6] = ["other", "batch", "idle", "fifo", "rr", "deadline"];
 
 /// What was said, each with its value.
 #[derive(Debug, Default)]
-pub(super) struct Globals(BTreeMap<&'static str, String>);
+pub(super) struct Globals {
+    values: BTreeMap<&'static str, String>,
+    /// What was said before, and may be said anew.
+    settled: BTreeSet<&'static str>,
+}
 
 impl Globals {
     /// Takes an option of [`NAMES`].
@@ -72,14 +77,21 @@ impl Globals {
             Some(value) => value,
         };
         check(name, value)?;
-        match self.0.insert(name, value.to_string()) {
-            Some(before) if before != value => Err(format!("{name} is {before} already")),
+        match self.values.insert(name, value.to_string()) {
+            Some(before) if before != value && !self.settled.remove(name) => {
+                Err(format!("{name} is {before} already"))
+            }
             _ => Ok(()),
         }
     }
 
+    /// What is said from now on may differ from what was said before.
+    pub(super) fn settle(&mut self) {
+        self.settled = self.values.keys().copied().collect();
+    }
+
     fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.values.get(name).map(String::as_str)
     }
 
     fn number<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
@@ -119,6 +131,7 @@ impl Globals {
             scheduler: self.scheduler()?,
             nice: self.number("nice-value"),
             thermal: self.text("thermal").is_some(),
+            coverage: self.text("coverage").is_some(),
             seed: self.number("seed").unwrap_or(default.seed),
         })
     }

@@ -138,6 +138,7 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_allowed() {
     assert_eq!(mistakes("maximize\nminimize\nvm 1"), ["1: maximize and minimize exclude each other"]);
     assert_eq!(mistakes("class vn\nall 1"), ["1: there is no class vn; did you mean vm?"]);
     assert_eq!(mistakes("sched deadline\nvm 1"), ["1: sched deadline wants sched-runtime, in nanoseconds"]);
+    assert_eq!(mistakes("vm 1\njob other.job"), ["2: a job file cannot name another one"]);
     assert_eq!(mistakes("# nothing"), ["1: it names no stressor"]);
     assert_eq!(
         parse(b"vm 1\n\xff\xfe", &catalogue()).mistakes[0].in_file("a.job"),
@@ -146,10 +147,20 @@ fn what_is_wrong_is_said_with_its_line_and_what_is_allowed() {
 }
 
 #[test]
+fn a_command_line_goes_before_its_job_file() {
+    let job = parse_with(b"run sequential\ntimeout 1m\nvm 1", "timeout 2s\nmatrix 2\n", &catalogue());
+    assert_eq!(job.mistakes, []);
+    assert_eq!((job.request.mode, job.request.timeout_ms), (Mode::Sequential, Some(2000)));
+    assert_eq!(job.request.instances, [instance("vm", 1, &[]), instance("matrix", 2, &[])]);
+    let twice = parse_with(b"vm 1\ntimeout 1m", "timeout 2s\ntimeout 3s", &catalogue());
+    assert_eq!(twice.mistakes[0].to_string(), "4: timeout is 2s already");
+}
+
+#[test]
 fn a_stressor_of_another_program_can_be_told_from_a_slip() {
-    let job = read("cpu-online 0\nvm-splice 1\nvm 1\nvm-bytes 1\n");
+    let job = read("cpu-online 0\nvm-splice 1\nvm 1\nvm-bytes 1\njob other.job\n");
     let unknown: Vec<bool> = job.mistakes.iter().map(|mistake| mistake.is_unknown_stressor).collect();
-    assert_eq!(unknown, [true, true, false]);
+    assert_eq!(unknown, [true, true, false, false]);
     assert_eq!(job.request.instances, [instance("vm", 1, &[])], "what is right is kept");
 }
 
@@ -197,7 +208,7 @@ fn any_request() -> impl Strategy<Value = StressRequest> {
     let cpus = proptest::collection::btree_set(0..8192_u32, 0..20);
     let placement = (cpus, proptest::option::of(any_scheduler()), proptest::option::of(-20..=19));
     let times = (proptest::option::of(0..1_u64 << 50), 0..1_u64 << 50);
-    let flags = (any::<bool>(), any::<bool>(), any::<u64>());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<u64>());
     (proptest::collection::vec(any_instance(), 1..8), mode, extreme, placement, times, flags).prop_map(
         |(
             instances,
@@ -205,7 +216,7 @@ fn any_request() -> impl Strategy<Value = StressRequest> {
             extreme,
             (cpus, scheduler, nice),
             (timeout_ms, grace_ms),
-            (verify, thermal, seed),
+            (verify, thermal, coverage, seed),
         )| {
             let cpus = cpus.into_iter().collect();
             StressRequest {
@@ -219,6 +230,7 @@ fn any_request() -> impl Strategy<Value = StressRequest> {
                 scheduler,
                 nice,
                 thermal,
+                coverage,
                 seed,
             }
         },

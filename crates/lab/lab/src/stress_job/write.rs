@@ -31,6 +31,7 @@ pub fn write(request: &StressRequest) -> String {
         lines.add("nice-value", nice);
     }
     lines.flag("thermal", request.thermal);
+    lines.flag("coverage", request.coverage);
     if request.seed != 0 {
         lines.add("seed", request.seed);
     }

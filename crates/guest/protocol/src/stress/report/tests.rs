@@ -73,7 +73,7 @@ fn the_most_serious_outcome_counts() {
 #[test]
 fn rates_of_workers_have_a_mean() {
     let of = |value| {
-        let rate = Rate { name: "read64".to_string(), unit: "MB/s".to_string(), value };
+        let rate = Rate { name: "read64".to_string(), unit: "MB/s".to_string(), value, asked: None };
         WorkerReport { rates: vec![rate], ..worker(1, End::Exited(0)) }
     };
     let rates = instance(vec![of(10.0), of(30.0), worker(1, End::Exited(0))]).mean_rates();
@@ -84,7 +84,7 @@ fn rates_of_workers_have_a_mean() {
 fn what_is_too_large_or_no_number_is_refused() {
     let long = || "x".repeat(TEXT_MAX + 1);
     let right = || {
-        let rate = Rate { name: "read".to_string(), unit: "MB/s".to_string(), value: 1.0 };
+        let rate = Rate { name: "read".to_string(), unit: "MB/s".to_string(), value: 1.0, asked: None };
         let worker = WorkerReport { rates: vec![rate], ..worker(1, End::Exited(0)) };
         StressReport { instances: vec![instance(vec![worker])], ..StressReport::default() }
     };
@@ -119,10 +119,18 @@ proptest! {
     #[test]
     fn odd_figures_are_taken(figures: Vec<(u64, u64, u64, u64, f64)>) {
         let workers = figures.into_iter().map(|(operations, wall_ns, user_ns, system_ns, value)| {
-            let rates = vec![Rate { name: String::new(), unit: String::new(), value }];
+            let rates = vec![Rate { value, ..Rate::default() }];
             WorkerReport { operations, wall_ns, user_ns, system_ns, rates, ..WorkerReport::default() }
         });
         let instance = instance(workers.collect());
         let _ = (instance.per_second(), instance.per_cpu_second(), instance.mean_rates(), instance.outcome());
     }
+}
+
+#[test]
+fn a_rate_that_was_missed_is_known() {
+    let rate = |value, asked| Rate { value, asked, ..Rate::default() };
+    assert_eq!(rate(1000.0, None).missed(), None);
+    assert_eq!([996.0, 1004.0].map(|value| rate(value, Some(1000.0)).missed()), [None, None]);
+    assert_eq!([994.0, 1006.0].map(|value| rate(value, Some(1000.0)).missed()), [Some(1000.0), Some(1000.0)]);
 }

@@ -36,24 +36,27 @@ pub(super) const STRESSOR: Stressor = Stressor {
 
 /// In the order of [`METHODS`], in units of 1,000,000 bytes per second.
 const RATES: &[Figure] = &[
-    Figure::new("read8", "MB/s"),
-    Figure::new("read16", "MB/s"),
-    Figure::new("read32", "MB/s"),
-    Figure::new("read64", "MB/s"),
-    Figure::new("read128", "MB/s"),
-    Figure::new("read256", "MB/s"),
-    Figure::new("read512", "MB/s"),
-    Figure::new("write8", "MB/s"),
-    Figure::new("write16", "MB/s"),
-    Figure::new("write32", "MB/s"),
-    Figure::new("write64", "MB/s"),
-    Figure::new("write128", "MB/s"),
-    Figure::new("write256", "MB/s"),
-    Figure::new("write512", "MB/s"),
+    Figure::new("read8", "MB/s").asked_by(&READ),
+    Figure::new("read16", "MB/s").asked_by(&READ),
+    Figure::new("read32", "MB/s").asked_by(&READ),
+    Figure::new("read64", "MB/s").asked_by(&READ),
+    Figure::new("read128", "MB/s").asked_by(&READ),
+    Figure::new("read256", "MB/s").asked_by(&READ),
+    Figure::new("read512", "MB/s").asked_by(&READ),
+    Figure::new("write8", "MB/s").asked_by(&WRITE),
+    Figure::new("write16", "MB/s").asked_by(&WRITE),
+    Figure::new("write32", "MB/s").asked_by(&WRITE),
+    Figure::new("write64", "MB/s").asked_by(&WRITE),
+    Figure::new("write128", "MB/s").asked_by(&WRITE),
+    Figure::new("write256", "MB/s").asked_by(&WRITE),
+    Figure::new("write512", "MB/s").asked_by(&WRITE),
 ];
 
-/// Between two looks at the clock.
+/// Most bytes between two looks at the clock.
 const CHUNK: usize = 1 << 20;
+
+/// Longest time that a chunk may take at a given rate, in microseconds.
+const CHUNK_US: u64 = 10_000;
 
 /// What writes write: 0xa5 in each byte.
 const PATTERN: u64 = u64::from_ne_bytes([0xa5; 8]);
@@ -198,11 +201,17 @@ fn body(worker: &Worker) -> Checked {
     result
 }
 
+/// Bytes between two looks at the clock at a rate in MB/s, whole pages: a megabyte per second is a byte per microsecond.
+fn chunk_at(limit: u64) -> usize {
+    let bytes = usize::try_from(limit * CHUNK_US).unwrap_or(CHUNK);
+    if limit == 0 { CHUNK } else { (bytes / 4096 * 4096).clamp(4096, CHUNK) }
+}
+
 /// Walks through all of it in chunks, each no earlier than the limit in MB/s lets it end.
 fn walk_at(worker: &Worker, memory: &mut Memory, walk: Walk, limit: u64) -> Moved {
     let begun = monotonic();
     let mut bytes = 0;
-    for chunk in memory.chunks_mut(CHUNK) {
+    for chunk in memory.chunks_mut(chunk_at(limit)) {
         let ends = chunk.as_mut_ptr_range();
         // SAFETY: the chunk is mapped and borrowed for nothing else.
         unsafe { walk(ends.start, ends.end) };
@@ -218,4 +227,14 @@ fn walk_at(worker: &Worker, memory: &mut Memory, walk: Walk, limit: u64) -> Move
         }
     }
     Moved { bytes, time: monotonic() - begun }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_low_rate_is_kept_in_small_steps() {
+        assert_eq!([0, 1, 100, 1_000_000].map(chunk_at), [CHUNK, 8192, 999_424, CHUNK]);
+    }
 }
