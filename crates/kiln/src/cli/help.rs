@@ -148,7 +148,7 @@ Examples:
   kiln stress matrix=0,method=mult -t 30s                    a worker for each CPU, on this host
   kiln stress --class vm --all 1 --verify --in deb:latest-cloud
   kiln stress --seq 0 -t 1s --maximize                       all stressors, one after the other
-  kiln stress --job vm --dry-run                             a job file: an example of kiln's, or yours
+  kiln stress --job vm --dry-run                             a job file: an example, or your own
   kiln stress vm=2,bytes=25% sock=1 --save-job both.job
   kiln stress --list --class network                         what there is, with options
 
