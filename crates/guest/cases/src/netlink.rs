@@ -4,11 +4,13 @@ use std::fs;
 
 use harness::check::{Checked, equal, fails, holds};
 use harness::child::unprivileged;
+use harness::netlink::{
+    CREATE, HEADER, Message, NETLINK_ROUTE, REQUEST, ask, half, index_of, receive, socket, word,
+};
 use harness::sys::unshare;
-use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::netlink::{self, SocketAddrNetlink};
-use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send};
+use rustix::net::{SendFlags, bind, send};
 use rustix::thread::UnshareFlags;
 
 use crate::case::{Case, Need};
@@ -36,71 +38,6 @@ fn own_network() -> Checked {
 }
 
 const LOOPBACK: u32 = 1;
-const REQUEST: u16 = (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
-const CREATE: u16 = REQUEST | (libc::NLM_F_CREATE | libc::NLM_F_EXCL) as u16;
-const HEADER: usize = 16;
-/// Number 0, which is what a socket without a protocol gets.
-const NETLINK_ROUTE: Option<Protocol> = None;
-
-/// A message about an interface: `struct nlmsghdr`, `struct ifinfomsg` and attributes.
-struct Message(Vec<u8>);
-
-impl Message {
-    fn new(kind: u16, flags: u16) -> Self {
-        let mut bytes = vec![0; HEADER + 16];
-        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
-        bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
-        Self(bytes)
-    }
-
-    fn index(mut self, index: u32) -> Self {
-        self.0[HEADER + 4..HEADER + 8].copy_from_slice(&index.to_ne_bytes());
-        self
-    }
-
-    /// Which interface flags to change, and to what.
-    fn change(mut self, mask: i32, flags: i32) -> Self {
-        self.0[HEADER + 8..HEADER + 12].copy_from_slice(&flags.to_ne_bytes());
-        self.0[HEADER + 12..HEADER + 16].copy_from_slice(&mask.to_ne_bytes());
-        self
-    }
-
-    fn attribute(mut self, kind: u16, value: &[u8]) -> Self {
-        self.0.extend(attribute(kind, value));
-        self
-    }
-
-    fn named(self, name: &str) -> Self {
-        self.attribute(libc::IFLA_IFNAME, name.as_bytes())
-    }
-
-    fn of_type(self, name: &str) -> Self {
-        const IFLA_INFO_KIND: u16 = 1;
-        self.attribute(libc::IFLA_LINKINFO, &attribute(IFLA_INFO_KIND, name.as_bytes()))
-    }
-
-    fn into_bytes(mut self) -> Vec<u8> {
-        let length = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
-        self.0[..4].copy_from_slice(&length.to_ne_bytes());
-        self.0
-    }
-}
-
-fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
-    let mut bytes = [length.to_ne_bytes(), kind.to_ne_bytes()].concat();
-    bytes.extend(value);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
-}
-
-fn word(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..at + 4).and_then(|part| part.try_into().ok()).map_or(0, u32::from_ne_bytes)
-}
-
-fn half(bytes: &[u8], at: usize) -> u16 {
-    bytes.get(at..at + 2).and_then(|part| part.try_into().ok()).map_or(0, u16::from_ne_bytes)
-}
 
 /// The parts of `bytes` that begin with their length, which has the size that `length` reads.
 fn parts(mut bytes: &[u8], length: fn(&[u8]) -> usize, least: usize) -> Vec<&[u8]> {
@@ -126,45 +63,16 @@ fn value_of(message: &[u8], kind: u16) -> Option<&[u8]> {
         .map(|a| &a[4..])
 }
 
-fn socket(protocol: Option<Protocol>) -> Result<OwnedFd, Errno> {
-    rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)
-}
-
-fn receive(socket: &OwnedFd) -> Result<Vec<u8>, Errno> {
-    let mut buffer = vec![0; 65536];
-    let (size, _) = recv(socket, &mut buffer[..], RecvFlags::empty())?;
-    buffer.truncate(size);
-    Ok(buffer)
-}
-
-/// Sends a message and gives the kernel's first answer; its error, if that is the answer.
-fn ask(message: Message) -> Result<Vec<u8>, Errno> {
-    let socket = socket(NETLINK_ROUTE)?;
-    send(&socket, &message.into_bytes(), SendFlags::empty())?;
-    let answer = receive(&socket)?;
-    let error = word(&answer, HEADER).cast_signed();
-    if i32::from(half(&answer, 4)) == libc::NLMSG_ERROR && error != 0 {
-        return Err(Errno::from_raw_os_error(-error));
-    }
-    Ok(answer)
-}
-
 /// Whether an interface is up.
 fn is_up(index: u32) -> Result<bool, Errno> {
-    let answer = ask(Message::new(libc::RTM_GETLINK, libc::NLM_F_REQUEST as u16).index(index))?;
+    let answer = ask(Message::about_link(libc::RTM_GETLINK, libc::NLM_F_REQUEST as u16).index(index))?;
     Ok(word(&answer, HEADER + 8) & libc::IFF_UP as u32 != 0)
-}
-
-/// The index of the interface called `name`.
-fn index_of(name: &str) -> Result<u32, Errno> {
-    let answer = ask(Message::new(libc::RTM_GETLINK, libc::NLM_F_REQUEST as u16).named(name))?;
-    Ok(word(&answer, HEADER + 4))
 }
 
 fn dump() -> Checked {
     let socket = socket(NETLINK_ROUTE)?;
     let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
-    send(&socket, &Message::new(libc::RTM_GETLINK, flags).into_bytes(), SendFlags::empty())?;
+    send(&socket, &Message::about_link(libc::RTM_GETLINK, flags).into_bytes(), SendFlags::empty())?;
     let mut loopbacks = 0;
     loop {
         let answer = receive(&socket)?;
@@ -181,8 +89,9 @@ fn dump() -> Checked {
 }
 
 fn set_up() -> Checked {
-    let set =
-        |flags| ask(Message::new(libc::RTM_NEWLINK, REQUEST).index(LOOPBACK).change(libc::IFF_UP, flags));
+    let set = |flags| {
+        ask(Message::about_link(libc::RTM_NEWLINK, REQUEST).index(LOOPBACK).change(libc::IFF_UP, flags))
+    };
     holds("a new loopback interface is down", !is_up(LOOPBACK)?)?;
     set(libc::IFF_UP)?;
     holds("it is up", is_up(LOOPBACK)?)?;
@@ -191,28 +100,29 @@ fn set_up() -> Checked {
 }
 
 fn new_link() -> Checked {
-    let new = || ask(Message::new(libc::RTM_NEWLINK, CREATE).named("kiln0\0").of_type("dummy"));
+    let new = || ask(Message::about_link(libc::RTM_NEWLINK, CREATE).named("kiln0\0").of_type("dummy"));
     new()?;
     fails("another of the same name", new(), Errno::EXIST)?;
     let index = index_of("kiln0\0")?;
     holds("its index is its own", index > LOOPBACK)?;
-    ask(Message::new(libc::RTM_NEWLINK, REQUEST).index(index).change(libc::IFF_UP, libc::IFF_UP))?;
+    ask(Message::about_link(libc::RTM_NEWLINK, REQUEST).index(index).change(libc::IFF_UP, libc::IFF_UP))?;
     holds("it is up", is_up(index)?)?;
-    let remove = || ask(Message::new(libc::RTM_DELLINK, REQUEST).index(index));
+    let remove = || ask(Message::about_link(libc::RTM_DELLINK, REQUEST).index(index));
     remove()?;
     fails("get it when it is gone", is_up(index), Errno::NODEV)?;
     fails("remove it again", remove(), Errno::NODEV)
 }
 
 fn refusals() -> Checked {
-    let set = |index, kind| ask(Message::new(kind, REQUEST).index(index).change(libc::IFF_UP, libc::IFF_UP));
+    let set =
+        |index, kind| ask(Message::about_link(kind, REQUEST).index(index).change(libc::IFF_UP, libc::IFF_UP));
     fails("an index that nobody has", set(99999, libc::RTM_NEWLINK), Errno::NODEV)?;
     fails("a name that nobody has", index_of("kiln9\0"), Errno::NODEV)?;
     fails("remove the loopback", set(LOOPBACK, libc::RTM_DELLINK), Errno::OPNOTSUPP)?;
     fails("an unknown message", set(LOOPBACK, 0x7ffc), Errno::OPNOTSUPP)?;
-    let unknown = Message::new(libc::RTM_NEWLINK, CREATE).named("kiln0\0").of_type("no-such-type");
+    let unknown = Message::about_link(libc::RTM_NEWLINK, CREATE).named("kiln0\0").of_type("no-such-type");
     fails("an unknown type", ask(unknown), Errno::OPNOTSUPP)?;
-    let long = Message::new(libc::RTM_NEWLINK, CREATE).named(&"n".repeat(16)).of_type("dummy");
+    let long = Message::about_link(libc::RTM_NEWLINK, CREATE).named(&"n".repeat(16)).of_type("dummy");
     fails("a name of 16 bytes", ask(long), Errno::RANGE)?;
     unprivileged(|| fails("without CAP_NET_ADMIN", set(LOOPBACK, libc::RTM_NEWLINK), Errno::PERM))?.succeeds()
 }

@@ -13,6 +13,7 @@ const MAP_DELETE: usize = 3;
 const MAP_NEXT_KEY: usize = 4;
 const PROG_LOAD: usize = 5;
 const PROG_TEST_RUN: usize = 10;
+const LINK_CREATE: usize = 28;
 /// `BPF_MAP_TYPE_HASH`.
 pub const HASH: u32 = 1;
 /// `BPF_MAP_TYPE_ARRAY`.
@@ -21,6 +22,12 @@ pub const ARRAY: u32 = 2;
 pub const SOCKET_FILTER: u32 = 1;
 /// `BPF_PROG_TYPE_KPROBE`.
 pub const KPROBE: u32 = 2;
+/// `BPF_PROG_TYPE_XDP`.
+pub const XDP: u32 = 6;
+/// `BPF_PROG_TYPE_PERF_EVENT`.
+pub const PERF_EVENT: u32 = 7;
+/// `XDP_DROP`: what an XDP program returns to drop the packet.
+pub const XDP_DROP: i32 = 1;
 /// `BPF_ANY`: make or change the element.
 pub const ANY: u64 = 0;
 /// `BPF_NOEXIST`: make the element.
@@ -163,7 +170,7 @@ struct Load {
     flags: u32,
 }
 
-/// Loads a program; `log` gets what the verifier says.
+/// Loads a program; `log` gets what the verifier says, which must fit into it unless it has no room at all.
 ///
 /// # Errors
 ///
@@ -174,14 +181,23 @@ pub fn load_with_log(kind: u32, steps: &[u64], log: &mut [u8]) -> Result<OwnedFd
         count: u32::try_from(steps.len()).unwrap_or(u32::MAX),
         steps: steps.as_ptr().addr() as u64,
         license: c"GPL".as_ptr().addr() as u64,
-        log_level: 1,
+        log_level: u32::from(!log.is_empty()),
         log_size: u32::try_from(log.len()).unwrap_or(u32::MAX),
-        log: log.as_mut_ptr().addr() as u64,
+        log: if log.is_empty() { 0 } else { log.as_mut_ptr().addr() as u64 },
         kernel_version: 0,
         flags: 0,
     };
     // SAFETY: steps, license and log live until the call has returned, and have the given sizes.
     unsafe { call_for_descriptor(libc::SYS_bpf, arguments(PROG_LOAD, &mut attributes)) }
+}
+
+/// Loads a program whose log would be long, such as [`busy`].
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn load_without_log(kind: u32, steps: &[u64]) -> Result<OwnedFd, Errno> {
+    load_with_log(kind, steps, &mut [])
 }
 
 /// Loads a program: `BPF_PROG_LOAD`.
@@ -193,18 +209,24 @@ pub fn load(kind: u32, steps: &[u64]) -> Result<OwnedFd, Errno> {
     load_with_log(kind, steps, &mut [0; 16384])
 }
 
-/// Adds one to element 0 of the map and returns the new value, or -1 if there is no such element.
-#[must_use]
-pub fn counting(map: &Map) -> Vec<u64> {
+/// Steps that set register 0 to the address of an element, or to 0 if there is none.
+fn element(map: &Map, key: i32) -> [u64; 6] {
     const LOOKUP: i32 = 1;
     let map_number = i32::try_from(map.number()).unwrap_or(-1);
-    vec![
-        step(0x62, 10, 0, -4, 0),        // *(u32 *)(r10 - 4) = 0, the key
+    [
+        step(0x62, 10, 0, -4, key),      // *(u32 *)(r10 - 4) = key
         step(0x18, 1, 1, 0, map_number), // r1 = map, in two parts
         0,
         copy(2, 10),
         step(0x07, 2, 0, 0, -4), // r2 = address of the key
         call_helper(LOOKUP),
+    ]
+}
+
+/// Adds one to element 0 of the map and returns the new value, or -1 if there is no such element.
+#[must_use]
+pub fn counting(map: &Map) -> Vec<u64> {
+    let rest = [
         step(0x55, 0, 0, 2, 0), // found: skip two steps
         set(0, -1),
         EXIT,
@@ -213,7 +235,60 @@ pub fn counting(map: &Map) -> Vec<u64> {
         step(0x7b, 0, 1, 0, 0), // *(u64 *)r0 = r1
         copy(0, 1),
         EXIT,
-    ]
+    ];
+    [&element(map, 0)[..], &rest].concat()
+}
+
+/// Steps that add a register to an element, if it is there: they change registers 0 to 5.
+fn add(map: &Map, key: i32, register: u8) -> Vec<u64> {
+    let rest = [
+        step(0x15, 0, 0, 1, 0),        // not found: skip a step
+        step(0xdb, 0, register, 0, 0), // lock *(u64 *)r0 += register
+    ];
+    [&element(map, key)[..], &rest].concat()
+}
+
+/// Is busy for `nanoseconds`, adds the time that it really took to element 0 of the map and one to element 1, and returns
+/// `result`. It ends early after [`ROUNDS`] looks at the clock, since the verifier follows each of them.
+#[must_use]
+pub fn busy(map: &Map, nanoseconds: i32, result: i32) -> Vec<u64> {
+    const KTIME_GET_NS: i32 = 5;
+    let multiply = step(0x27, 9, 0, 0, 0x0001_0dcd); // r9 *= constant
+    let begin = [call_helper(KTIME_GET_NS), copy(6, 0), set(7, 0), copy(9, 0)];
+    let look = [
+        call_helper(KTIME_GET_NS),
+        copy(8, 0),
+        step(0x1f, 8, 6, 0, 0), // r8 -= r6
+    ];
+    let around = i16::try_from(WORK + look.len() + 3).unwrap_or(i16::MAX);
+    let repeat = [
+        step(0x35, 8, 0, 2, nanoseconds), // r8 >= nanoseconds: the time is over
+        step(0x07, 7, 0, 0, 1),
+        step(0xa5, 7, 0, -around, ROUNDS), // r7 < ROUNDS: once more
+    ];
+    let count = [set(6, 1)];
+    let end = [set(0, result), EXIT];
+    [&begin[..], &[multiply; WORK], &look, &repeat, &add(map, 0, 8), &count, &add(map, 1, 6), &end].concat()
+}
+
+/// Looks at the clock of a [`busy`] program at most: with what lies in between, some 250 µs.
+pub const ROUNDS: i32 = 3000;
+
+/// Multiplications between two looks at the clock.
+const WORK: usize = 64;
+
+/// Attaches an XDP program to an interface of this network namespace in generic mode, which every driver has, for as long as the
+/// link is open: `BPF_LINK_CREATE`.
+///
+/// # Errors
+///
+/// As the manual page says.
+pub fn link_xdp(program: &OwnedFd, interface: u32) -> Result<OwnedFd, Errno> {
+    const ATTACH_XDP: u32 = 37;
+    const GENERIC_MODE: u32 = 1 << 1;
+    let mut attributes = [program.as_raw_fd().unsigned_abs(), interface, ATTACH_XDP, GENERIC_MODE];
+    // SAFETY: creating this link takes no addresses.
+    unsafe { call_for_descriptor(libc::SYS_bpf, arguments(LINK_CREATE, &mut attributes)) }
 }
 
 #[repr(C)]

@@ -23,6 +23,18 @@ pub enum Ending<T> {
     WrongRequest(String),
 }
 
+/// Why an instrument does nothing: the machine or the user lacks something.
+#[must_use]
+pub fn skip(text: impl Into<String>) -> Report {
+    Report { kind: ReportKind::Skip, text: text.into() }
+}
+
+/// Why an instrument does nothing: its own part failed.
+#[must_use]
+pub fn broken(text: impl Into<String>) -> Report {
+    Report { kind: ReportKind::Broken, text: text.into() }
+}
+
 /// Takes what is known so far. An error says that nobody listens any more.
 pub type Listener<'a, T> = &'a mut dyn FnMut(&T) -> io::Result<()>;
 

@@ -5,10 +5,11 @@
 //! * [`child`]: processes that a case makes; [`checkpoint`] and [`waiting`]: how they wait for each other; [`execute`]: programs that cannot be executed
 //! * [`sys`]: raw system calls, for those that no library wraps
 //! * [`storage`]: mounts, loop devices, tools of the host
-//! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`]: what else a body
+//! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`netlink`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`]: what else a body
 //!   asks of the kernel
-//! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments; [`companion`]: those that they run
-//! * [`needs`]: needs that only the running kernel can judge
+//! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments; [`companion`]: those that they run;
+//!   [`signals`]: how they end early; [`tracefs`]: how they trace; [`counter`]: what one thread counts and others read
+//! * [`needs`]: needs that only the running kernel can judge; [`mod@hypervisor`]: what this machine runs on
 //! * [`random`]: numbers that are the same for the same seed; [`clock`]: the time
 
 pub mod bpf;
@@ -17,8 +18,10 @@ pub mod checkpoint;
 pub mod child;
 pub mod clock;
 pub mod companion;
+pub mod counter;
 mod errno;
 pub mod execute;
+pub mod hypervisor;
 pub mod instrument;
 pub mod io_uring;
 pub mod keys;
@@ -26,11 +29,14 @@ pub mod loopback;
 pub mod memory;
 pub mod modules;
 pub mod needs;
+pub mod netlink;
 pub mod page;
 pub mod plain;
 pub mod random;
 pub mod seccomp;
+pub mod signals;
 pub mod storage;
 pub mod sys;
 pub mod timer;
+pub mod tracefs;
 pub mod waiting;

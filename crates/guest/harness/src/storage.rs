@@ -7,7 +7,10 @@ use std::process::Command;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, MountPropagationFlags, mount_change, mount_move};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, fsconfig_create, fsmount,
+    fsopen, mount_change, mount_move,
+};
 use rustix::process::{chdir, chroot};
 use rustix::thread::UnshareFlags;
 
@@ -32,6 +35,23 @@ pub fn tool(name: &str, arguments: &[&str]) -> Checked {
         Ok(status) => broken(&format!("{name} ended with {status}")),
         Err(error) => broken(&format!("{name} cannot be run: {error}")),
     }
+}
+
+/// A file system without a device that is mounted nowhere, and gone when it is closed: fsopen(2).
+///
+/// # Errors
+///
+/// As fsopen(2), fsconfig(2) and fsmount(2) say.
+pub fn detached(kind: &str) -> Result<OwnedFd, Errno> {
+    let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
+}
+
+/// The path of a directory that is open: its files can be reached below it by this process and those that it forks.
+#[must_use]
+pub fn path_of(directory: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()))
 }
 
 /// From now on mounts of this process are its own, and end with it.

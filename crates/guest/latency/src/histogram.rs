@@ -2,7 +2,7 @@
 
 use protocol::latency::class;
 
-use crate::counter::Counter;
+use harness::counter::Counter;
 
 /// A counter for each class, all of them allocated and written to at the beginning. The crate `hdrhistogram` has the
 /// same classes, but nobody can read its counters while they are changed.

@@ -5,7 +5,7 @@
 //! * [`thread`]: a measuring thread; [`cycles`]: its loop
 //! * [`shared`]: what all threads share; [`gate`]: where they wait for the start
 //! * [`alarm`]: how it waits for a deadline; [`clock`]: the clock that it reads; [`timer`]: timer_create(2)
-//! * [`recorder`]: what it knows, readable while it measures; [`histogram`], [`maxima`] and [`counter`] are its parts
+//! * [`recorder`]: what it knows, readable while it measures; [`histogram`] and [`maxima`] are its parts
 //! * [`rest`]: keeps a real-time thread from taking a CPU for itself
 //! * [`scheduling`]: policies and affinity; [`refusal`]: why the kernel grants none
 //! * [`memory`]: locked, and touched before it is needed; [`usage`]: page faults and CPU time
@@ -13,14 +13,13 @@
 //! * [`conditions`]: what the figures depend on
 //! * [`load`]: what runs beside it
 //! * [`power`]: what the machine takes meanwhile
-//! * [`signals`]: how it ends early; [`stop`]: why it does not begin
+//! * [`signals`]: how it ends early
 
 mod alarm;
 #[cfg(test)]
 mod allocations;
 mod clock;
 mod conditions;
-mod counter;
 mod cycles;
 mod gate;
 mod histogram;
@@ -35,7 +34,6 @@ mod scheduling;
 mod session;
 mod shared;
 mod signals;
-mod stop;
 mod thread;
 mod timer;
 mod trace;

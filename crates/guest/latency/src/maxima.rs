@@ -2,7 +2,7 @@
 
 use protocol::latency::{Maxima as Report, SLOTS_MAX};
 
-use crate::counter::Counter;
+use harness::counter::Counter;
 
 /// The width of a slot at first: all of them hold five seconds.
 const SLOT_NS: u64 = 10_000_000;

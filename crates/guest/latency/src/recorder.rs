@@ -2,9 +2,9 @@
 
 use protocol::latency::{Latencies, Maxima as MaximaReport};
 
-use crate::counter::Counter;
 use crate::histogram::Histogram;
 use crate::maxima::Maxima;
+use harness::counter::Counter;
 
 /// Filled by one thread, and read by another one at any time. What is read while the thread measures may lack the parts
 /// of its latest sample; after its end it is exact.

@@ -6,7 +6,8 @@ use std::sync::mpsc::channel;
 use std::thread::{self, Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use harness::instrument::Listener;
+use harness::hypervisor::hypervisor;
+use harness::instrument::{Listener, broken, skip};
 use protocol::Report;
 use protocol::latency::{Breach, Conditions, Grant, LatencyReport, LatencyRequest, ThreadReport, Usage};
 
@@ -15,7 +16,6 @@ use crate::load::Load;
 use crate::power::Meter;
 use crate::shared::Shared;
 use crate::signals::{self, Event};
-use crate::stop::{broken, skip};
 use crate::thread::Ready;
 use crate::trace::Trace;
 use crate::{clock, memory, refusal, rest};
@@ -62,7 +62,7 @@ pub fn measure(
     let (cpu_dma_latency, _held) = conditions::limit_dma_latency(request.cpu_dma_latency_us);
     let (traced, trace) = trace(request);
     let conditions = Conditions {
-        hypervisor: conditions::hypervisor(),
+        hypervisor: hypervisor(),
         clocksource: conditions::clocksource(),
         resolution_ns,
         rt_runtime_us: sysctl("sched_rt_runtime_us"),

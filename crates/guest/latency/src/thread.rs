@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use harness::instrument::{broken, skip};
 use harness::sys::block;
 use protocol::Report;
 use protocol::latency::Usage;
@@ -18,7 +19,6 @@ use crate::refusal;
 use crate::scheduling::{self, Scheduling};
 use crate::shared::Shared;
 use crate::signals;
-use crate::stop::{broken, skip};
 use crate::timer;
 use crate::usage;
 

@@ -1,20 +1,19 @@
 //! What ran at the first late wake-up: a trace of the kernel.
 //!
-//! The trace has an instance of its own, so that it does not disturb any other user of tracefs, and a small ring buffer that
-//! is overwritten until somebody stops it: Documentation/trace/ftrace.rst.
+//! The trace has a small ring buffer that is overwritten until somebody stops it: Documentation/trace/ftrace.rst.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
 
+use harness::tracefs::{Instance, failed};
 use protocol::latency::{TEXT_MAX, TRACE_LINES_MAX};
 use protocol::results::cut;
 
-/// Where tracefs is mounted.
-const TRACEFS: &str = "/sys/kernel/tracing";
-
 /// What an instance is called, with the process's number behind it.
 const NAME: &str = "kiln-latency-";
+
+/// The file that starts and stops it.
+const SWITCH: &str = "tracing_on";
 
 /// The ring buffer of each CPU, in KiB: more than a thousand events.
 const BUFFER_KIB: &str = "64";
@@ -45,101 +44,54 @@ const BEGIN: usize = 15;
 /// Bytes of a trace that are read at most.
 const READ_MAX: u64 = 1 << 20;
 
-/// An instance, which is removed when this is dropped.
+/// An instance that traces.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    directory: PathBuf,
-    switch: Option<File>,
+    /// Closed before the instance is removed, which would be busy.
+    switch: File,
+    instance: Instance,
 }
 
 impl Trace {
-    /// Begins to trace.
+    /// Begins to trace. This process must have one thread.
     ///
     /// # Errors
     ///
     /// Why not, in one line.
     pub(crate) fn start() -> Result<Self, String> {
-        let instances = Path::new(TRACEFS).join("instances");
-        if !instances.is_dir() {
-            return Err(format!(
-                "no trace: {TRACEFS} is not there or not for this user; as root: mount -t tracefs tracefs {TRACEFS}"
-            ));
+        let instance = Instance::new(NAME)?;
+        instance.write("buffer_size_kb", BUFFER_KIB)?;
+        // Times that can be compared with deadlines.
+        instance.write("trace_clock", "mono")?;
+        for event in EVENTS {
+            instance.enable(event)?;
         }
-        remove_stale(&instances);
-        let directory = instances.join(format!("{NAME}{}", std::process::id()));
-        fs::create_dir(&directory).map_err(|error| failed(&directory, &error))?;
-        let mut trace = Self { directory, switch: None };
-        trace.set_up()?;
-        Ok(trace)
+        for event in MORE_EVENTS {
+            let _ = instance.enable(event);
+        }
+        let switch = File::options().write(true).open(instance.path(SWITCH));
+        let switch = switch.map_err(|error| failed(SWITCH, &error))?;
+        instance.write(SWITCH, "1")?;
+        Ok(Self { switch, instance })
     }
 
     /// Stops it, so that nothing that was seen is overwritten. It takes one system call.
     pub(crate) fn stop(&self) {
-        if let Some(mut switch) = self.switch.as_ref() {
-            // A trace that goes on shows too much, not too little.
-            let _ = switch.write_all(b"0");
-        }
+        // A trace that goes on shows too much, not too little.
+        let _ = (&self.switch).write_all(b"0");
     }
 
     /// What ran on a CPU from a deadline on, as CLOCK_MONOTONIC gives it.
     pub(crate) fn since(&self, deadline_ns: u64, cpu: u32) -> Vec<String> {
-        let file = self.directory.join(format!("per_cpu/cpu{cpu}/trace"));
+        let file = format!("per_cpu/cpu{cpu}/trace");
         let mut text = Vec::new();
-        match File::open(&file).and_then(|file| file.take(READ_MAX).read_to_end(&mut text)) {
+        match File::open(self.instance.path(&file))
+            .and_then(|file| file.take(READ_MAX).read_to_end(&mut text))
+        {
             Ok(_) => excerpt(&String::from_utf8_lossy(&text), deadline_ns),
             Err(error) => vec![failed(&file, &error)],
         }
     }
-
-    fn set_up(&mut self) -> Result<(), String> {
-        self.write("tracing_on", "0")?;
-        self.write("buffer_size_kb", BUFFER_KIB)?;
-        // Times that can be compared with deadlines.
-        self.write("trace_clock", "mono")?;
-        for event in EVENTS {
-            self.enable(event)?;
-        }
-        for event in MORE_EVENTS {
-            let _ = self.enable(event);
-        }
-        let path = self.directory.join("tracing_on");
-        self.switch = Some(File::options().write(true).open(&path).map_err(|error| failed(&path, &error))?);
-        self.write("tracing_on", "1")
-    }
-
-    fn enable(&self, event: &str) -> Result<(), String> {
-        self.write(&format!("events/{event}/enable"), "1")
-    }
-
-    fn write(&self, file: &str, text: &str) -> Result<(), String> {
-        let path = self.directory.join(file);
-        fs::write(&path, text).map_err(|error| failed(&path, &error))
-    }
-}
-
-impl Drop for Trace {
-    fn drop(&mut self) {
-        self.stop();
-        // An instance whose files are open is not removed.
-        self.switch = None;
-        // What stays is removed by the next one.
-        let _ = fs::remove_dir(&self.directory);
-    }
-}
-
-/// Removes what others have left that were killed.
-fn remove_stale(instances: &Path) {
-    let names = fs::read_dir(instances).into_iter().flatten().flatten().map(|entry| entry.file_name());
-    for name in names.filter(|name| owner(&name.to_string_lossy()).is_some_and(|owner| !owner.exists())) {
-        // Somebody else may have done it.
-        let _ = fs::remove_dir(instances.join(name));
-    }
-}
-
-/// Where the process is that an instance belongs to, if it is one of ours.
-fn owner(name: &str) -> Option<PathBuf> {
-    let number: u32 = name.strip_prefix(NAME)?.parse().ok()?;
-    Some(Path::new("/proc").join(number.to_string()))
 }
 
 /// The last lines of a trace. If that leaves out what ran at the deadline, the lines from there on come first.
@@ -167,10 +119,6 @@ fn stamp(line: &str) -> Option<u64> {
         seconds?.checked_mul(1_000_000)?.checked_add(fraction?)
     });
     stamps.next()
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> String {
-    cut(&format!("no trace: {}: {error}", path.display()), TEXT_MAX).to_owned()
 }
 
 #[cfg(test)]
@@ -206,22 +154,10 @@ mod tests {
     }
 
     #[test]
-    fn only_instances_of_ours_have_an_owner() {
-        assert_eq!(owner("kiln-latency-17"), Some(PathBuf::from("/proc/17")));
-        for name in ["kiln-latency-", "kiln-latency-x", "rasdaemon", "kiln-latency-../1"] {
-            assert_eq!(owner(name), None, "{name}");
+    fn a_trace_starts_or_says_why_there_is_none() {
+        match Trace::start() {
+            Ok(trace) => assert!(trace.instance.has(SWITCH)),
+            Err(why) => assert!(why.starts_with("no trace: "), "{why}"),
         }
-    }
-
-    #[test]
-    fn a_trace_leaves_nothing_behind_or_says_why_there_is_none() {
-        let directory = match Trace::start() {
-            Ok(trace) => trace.directory.clone(),
-            Err(why) => {
-                assert!(why.starts_with("no trace: "), "{why}");
-                Path::new(TRACEFS).join("instances").join(format!("{NAME}{}", std::process::id()))
-            }
-        };
-        assert!(!directory.exists());
     }
 }

@@ -1,10 +1,9 @@
 //! The process that watches a race, which runs in a process of its own: a section that does not return is ended, and what
 //! was counted is kept.
 //!
-//! * [`directory`]: where the race works; [`signals`]: what wakes the supervisor; [`taint`]: what the kernel says of itself
+//! * [`directory`]: where the race works; [`taint`]: what the kernel says of itself
 
 mod directory;
-mod signals;
 mod taint;
 
 use std::fs::File;
@@ -14,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use harness::check::{Checked, Stop, broken, describe};
 use harness::child::{exit, fork};
+use harness::signals::{Signals, Woken};
 use protocol::race::{Ended, RaceReport};
 use protocol::{Report, ReportKind};
 use rustix::io::Errno;
@@ -31,7 +31,6 @@ use crate::stuck;
 use crate::tally::Tally;
 use crate::whereabouts::{Doing, Whereabouts};
 use directory::Directory;
-use signals::{Signals, Woken};
 
 /// How often it looks.
 const TICK: Duration = Duration::from_millis(250);
@@ -250,7 +249,7 @@ impl<'a> Watch<'a> {
             if let Ok(Some((_, status))) = waitpid(Some(self.process), WaitOptions::NOHANG) {
                 return Some(status);
             }
-            signals.wait(TICK);
+            let _ = signals.wait(TICK);
         }
         if let Some(detail) = &mut self.detail {
             detail.push_str("; it cannot be killed");

@@ -1,29 +1,36 @@
-//! What wakes the supervisor: the end of a child, SIGINT and SIGTERM, or time.
+//! What wakes an instrument: the end of a child, SIGINT and SIGTERM, or time.
 
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use harness::sys::{fetch_within, signal_set, succeeded};
 use rustix::io::Errno;
+
+use crate::sys::{fetch_within, signal_set, succeeded};
 
 const SIGNALS: [libc::c_int; 3] = [libc::SIGCHLD, libc::SIGINT, libc::SIGTERM];
 
 /// Blocks these signals in this thread, for as long as it lives.
-pub(super) struct Signals {
+#[derive(Debug)]
+pub struct Signals {
     before: libc::sigset_t,
 }
 
 /// What it was woken by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Woken {
+pub enum Woken {
     /// The time is over, or a child has changed.
     Looks,
-    /// The race shall end.
+    /// The instrument shall end.
     Interrupted,
 }
 
 impl Signals {
-    pub(super) fn block() -> Result<Self, Errno> {
+    /// Blocks them.
+    ///
+    /// # Errors
+    ///
+    /// As sigprocmask(2) says.
+    pub fn block() -> Result<Self, Errno> {
         let set = signal_set(&SIGNALS);
         let mut before = MaybeUninit::uninit();
         // SAFETY: the set is valid, and the old mask is stored.
@@ -33,7 +40,8 @@ impl Signals {
     }
 
     /// Waits for one of them, at most so long.
-    pub(super) fn wait(&self, time: Duration) -> Woken {
+    #[must_use]
+    pub fn wait(&self, time: Duration) -> Woken {
         match fetch_within(&SIGNALS, time) {
             Some(libc::SIGINT | libc::SIGTERM) => Woken::Interrupted,
             _ => Woken::Looks,
