@@ -29,6 +29,8 @@ mod race;
 mod results;
 mod run;
 mod series;
+mod shell;
+mod steal;
 mod store;
 mod stress;
 mod trend;
@@ -53,6 +55,8 @@ pub(crate) use race::Race;
 pub(crate) use results::{Results, ShowRun};
 pub(crate) use run::Run;
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
+pub(crate) use shell::ShellVerb;
+pub(crate) use steal::Steal;
 pub(crate) use store::{StoreArgs, StoreVerb};
 pub(crate) use stress::{Stress, stressor_lines};
 pub(crate) use trend::TrendVerb;
@@ -118,6 +122,9 @@ pub(crate) enum Verb {
     /// Measure how late the kernel wakes a thread
     #[command(after_help = help::LATENCY)]
     Latency(Box<Latency>),
+    /// Measure how much of a CPU a workload really gets, and what takes the rest
+    #[command(after_help = help::STEAL)]
+    Steal(Box<Steal>),
     /// Load a part of the kernel, and verify what it does under load
     #[command(after_help = help::STRESS)]
     Stress(Box<Stress>),
@@ -330,23 +337,6 @@ impl From<StateName> for State {
             StateName::Source => Self::Source,
         }
     }
-}
-
-/// `kiln shell`.
-#[derive(Debug, Args)]
-pub(crate) struct ShellVerb {
-    /// deb:VERSION-FLAVOUR, deb:latest-cloud, uml:deb, an image, a tree, git:TREE@REVISION, deb-source:6.12, built:ID or host
-    #[arg(value_name = "KERNEL")]
-    pub(crate) kernel: Locator,
-    /// Run this command instead of an interactive shell
-    #[arg(short, value_name = "COMMAND")]
-    pub(crate) command: Option<String>,
-    #[command(flatten)]
-    pub(crate) build: BuildOptions,
-    #[command(flatten)]
-    pub(crate) machine: MachineOptions,
-    #[command(flatten)]
-    pub(crate) user_space: UserSpaceOptions,
 }
 
 /// `kiln doctor`.

@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`mod@latency`], [`mod@stress`], [`race`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`mod@latency`], [`mod@steal`], [`mod@stress`], [`race`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`mod@instruments`]: on this host or in a machine
 //! * [`figures`]: what measuring and comparing share
@@ -51,6 +51,7 @@ mod shell;
 mod shell_words;
 mod signals;
 mod slurm_job;
+mod steal;
 mod store;
 mod stress;
 mod terminal;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         Verb::Compare(args) => compare::compare(args, color),
         Verb::Measure(args) => measure::measure(args, color),
         Verb::Latency(args) => latency::latency(args),
+        Verb::Steal(args) => steal::steal(args),
         Verb::Stress(args) => stress::stress(args),
         Verb::Race(args) => race::race(args),
         Verb::Matrix(args) => matrix::matrix(args, color),

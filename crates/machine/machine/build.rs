@@ -54,6 +54,7 @@ fn main() {
         ("KILN_MICRO", micro),
         ("KILN_LATENCY", program("latency", SMALL).build(&top).join("latency")),
         ("KILN_RACE", program("race", FAST).build(&top).join("race")),
+        ("KILN_STEAL", program("steal", FAST).build(&top).join("steal")),
         ("KILN_STRESSORS", catalogue(&stress)),
         ("KILN_STRESS", stress),
         ("KILN_SWEEP", program("sweep", SMALL).build(&top).join("sweep")),

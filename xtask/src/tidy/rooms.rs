@@ -50,6 +50,7 @@ const ORDER: &[&str] = &[
     "micro",
     "latency",
     "race",
+    "steal",
     "stress",
     "sweep",
     "cases",

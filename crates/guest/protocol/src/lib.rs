@@ -3,7 +3,7 @@
 //! * [`catalogue`]: which cases and operations there are
 //! * [`command`]: a program, as it is started
 //! * [`devices`]: what drives the devices of a machine
-//! * [`instrument`]: how an instrument is started, and what it writes: [`latency`], [`race`], [`stress`], [`sweep`]
+//! * [`instrument`]: how an instrument is started, and what it writes: [`latency`], [`race`], [`steal`], [`stress`], [`sweep`]
 //! * [`job`]: what a lab script has the agent do
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
@@ -29,6 +29,7 @@ pub mod profile;
 pub mod race;
 pub mod results;
 pub mod root;
+pub mod steal;
 pub mod stress;
 pub mod sweep;
 pub mod waiting;

@@ -7,7 +7,7 @@ use machine::instruments;
 use crate::cli::{Cli, Verb};
 use crate::failure::WrongUsage;
 use crate::order::Order;
-use crate::{latency, race, stress};
+use crate::{latency, race, steal, stress};
 
 /// Reads the command line of an instrument: `latency --interval 100us p99 > 200us`.
 pub(super) fn read(text: &str) -> Result<Order> {
@@ -23,6 +23,7 @@ pub(super) fn read(text: &str) -> Result<Order> {
     let (order, place) = match &verb {
         Verb::Latency(args) => (latency::order(args), &args.place),
         Verb::Stress(args) => (stress::order(args), &args.place),
+        Verb::Steal(args) => (steal::order(args), &args.place),
         Verb::Race(args) => (race::order(args), &args.place),
         _ => return Err(unknown()),
     };
@@ -56,6 +57,8 @@ mod tests {
         assert_eq!((order.limit(), order.needs), (Duration::from_secs(32), vec![Need::Cpus(2)]));
         let race = read("race time/timerfd-settime --rounds 5").unwrap();
         assert!(race.request.contains("timerfd-settime"), "{}", race.request);
+        let steal = read("steal --load timer:hz=100,busy=50us --max-steal 2% --no-trace").unwrap();
+        assert_eq!(steal.instrument.name, "steal");
         let stress = read("stress vm=1,bytes=1m --verify -t 3s").unwrap();
         assert_eq!(stress.instrument.name, "stress");
     }

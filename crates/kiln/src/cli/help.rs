@@ -142,6 +142,24 @@ Each sample counts: percentiles and the distribution are those of all samples. d
 Exit codes: 0 measured, 1 the condition holds, a timer came too early, the load failed or the kernel is at fault in another way, 2 wrong usage, 3 broken, 4 the \
 policy or a CPU cannot be had.";
 
+/// Below the help of `kiln steal`.
+pub(super) const STEAL: &str = "\
+Examples:
+  kiln steal --cpu 1                                         what does this machine take from a program that computes?
+  kiln steal --cpu 1 --load net:udp,pps=200000,size=64       and when packets arrive?
+  kiln steal --load net:udp --against xdp=drop --pairs 7     the whole stack, or a program that drops?
+  kiln steal -- openssl speed -seconds 10 -bytes 16 aes-256-cbc
+  kiln steal --load net:tcp-stream,2 --in deb:latest-cloud --json
+
+The kernel handles interrupts and softirqs, such as received packets, in the task that happens to run, and most kernels charge that task \
+for it. So user time and top do not tell what a program got. A softirq polls up to net.core.dev_weight (64) packets of a device \
+at once, and goes on for up to net.core.netdev_budget packets or netdev_budget_usecs; softirqs repeat up to 10 times or for 2 ms. What \
+is left then is work of the thread ksoftirqd, which everybody sees.
+
+The victim runs twice: without tracing for the figures, then with tracing for the causes. docs/instruments.md describes them. \
+Exit codes: 0 measured, 1 more was stolen than --max-steal allows or the kernel is at fault in another way, 2 wrong usage, 3 broken, or \
+no verdict on the limit, 4 something that the load needs is missing.";
+
 /// Below the help of `kiln stress`.
 pub(super) const STRESS: &str = "\
 Examples:

@@ -62,6 +62,11 @@ fn instruments_that_cannot_be_meant() {
     refused(&place, &["latency", "--cpu", "1-"], 2, &["--cpu", "0,2-3"]);
     refused(&place, &["latency", "--memory", "2G"], 2, &["no machine to set up", "--in"]);
     refused(&place, &["race", "time/timerfd-setime"], 2, &["no case of suite races", "time/timerfd-settime"]);
+    refused(&place, &["steal", "--load", "net:upd"], 2, &["no load", "net:upd", "did you mean net:udp?"]);
+    refused(&place, &["steal", "--load", "net:udp,pps=0"], 2, &["pps of", "1 to 10000000"]);
+    refused(&place, &["steal", "--load", "net:udp", "--setup", "rps=2"], 2, &["rps=2", "xdp=drop"]);
+    refused(&place, &["steal", "--load", "net:request", "--setup", "xdp=drop"], 2, &["XDP", "net:udp"]);
+    refused(&place, &["steal", "--duration", "1ms"], 2, &["duration", "50"]);
     refused(&place, &["run", KERNEL, "--exec", "kiln:latenzy"], 2, &["kiln:latenzy", "latency, race"]);
 }
 

@@ -3,6 +3,7 @@
 use protocol::ReportKind;
 use protocol::latency::LatencyReport;
 use protocol::race::{Ended, RaceReport};
+use protocol::steal::StealReport;
 use protocol::stress::{StressReport, StressRequest};
 use protocol::sweep::SweepReport;
 use rustix::process::Signal;
@@ -293,4 +294,46 @@ fn a_governor_that_is_not_there_is_a_skip() {
     let done = place.kiln(arguments.into_iter().chain(SHORT)).run().expect(4);
     let why = "kiln: sweep: skip: governors: there are none: no driver of cpufreq";
     assert!(done.stderr.contains(why), "{}", done.stderr);
+}
+
+#[test]
+fn what_is_stolen_on_this_host_is_measured_for_everybody() {
+    let place = Place::new();
+    let short = ["steal", "--duration", "100ms", "--no-trace"];
+    let report: StealReport = place.kiln(short.into_iter().chain(["--json"])).run().expect(0).stated();
+    assert_eq!(report.validate(), Ok(()));
+    assert_eq!(report.sides[0].passes.len(), 1);
+    place.kiln(short).run().expect(0).says("\nwork not done ").says("\nThe victim got ");
+    let done =
+        place.kiln(short.into_iter().chain(["--", "sh", "-c", "echo printed; exit 7"])).run().expect(0);
+    assert!(done.stderr.contains("printed"), "{}", done.stderr);
+    done.says("without tracing, exit status 7\n");
+    let done = place.kiln(["steal", "--cpu", "1023"]).run().expect(4);
+    assert!(done.stderr.starts_with("kiln: steal: skip: CPU 1023 is not there"), "{}", done.stderr);
+}
+
+#[test]
+fn packets_in_a_machine_are_seen_by_a_trace() {
+    let place = Place::new();
+    let arguments = ["steal", "--load", "net:udp,pps=2000", "--duration", "1s", "--json", "--in", KERNEL];
+    let done = place.kiln(arguments).run().expect(0);
+    let report: StealReport = done.stated();
+    assert_eq!(report.validate(), Ok(()));
+    assert_eq!((report.cpu, report.conditions.sender), (1, Some(0)));
+    let side = &report.sides[0];
+    assert!(side.passes[0].load_count.is_some_and(|packets| packets > 0), "{side:?}");
+    let trace = side.seen().expect("root can trace");
+    let received = trace.softirqs.iter().find(|softirq| softirq.name == "NET_RX");
+    assert!(received.is_some_and(|softirq| softirq.charged_ns > 0) && trace.polls.packets > 0, "{trace:?}");
+    assert_eq!(done.only_run().case, "kiln:steal");
+}
+
+#[test]
+fn more_than_the_limit_is_the_fault_of_the_kernel() {
+    let place = Place::new();
+    let load = ["--load", "timer:hz=1000,busy=200us", "--duration", "1s", "--no-trace"];
+    let call = |limit| ["steal", "--in", KERNEL, "--max-steal", limit].into_iter().chain(load);
+    let done = place.kiln(call("2%")).run().expect(1);
+    assert!(done.stderr.contains("was stolen, more than 2.0 %"), "{}", done.stderr);
+    place.kiln(call("100%")).run().expect(0);
 }

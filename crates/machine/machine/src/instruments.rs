@@ -24,6 +24,9 @@ pub static LATENCY: Instrument =
 /// Collisions of two threads: [`protocol::race`].
 pub static RACE: Instrument = Instrument { name: "race", content: include_bytes!(env!("KILN_RACE")) };
 
+/// How much of a CPU a workload really gets: [`protocol::steal`].
+pub static STEAL: Instrument = Instrument { name: "steal", content: include_bytes!(env!("KILN_STEAL")) };
+
 /// Loads that verify what the kernel does: [`protocol::stress`].
 pub static STRESS: Instrument = Instrument { name: "stress", content: include_bytes!(env!("KILN_STRESS")) };
 
@@ -31,7 +34,7 @@ pub static STRESS: Instrument = Instrument { name: "stress", content: include_by
 pub static SWEEP: Instrument = Instrument { name: "sweep", content: include_bytes!(env!("KILN_SWEEP")) };
 
 /// All of them.
-pub static ALL: [&Instrument; 4] = [&LATENCY, &RACE, &STRESS, &SWEEP];
+pub static ALL: [&Instrument; 5] = [&LATENCY, &RACE, &STEAL, &STRESS, &SWEEP];
 
 impl Instrument {
     /// The path that names it where a program of the host is asked for.
@@ -77,6 +80,9 @@ mod tests {
             assert!(program.libraries.is_empty(), "{}", instrument.name);
         }
         let wrong = Program::load(Path::new("kiln:latenzy")).unwrap_err().to_string();
-        assert_eq!(wrong, "kiln:latenzy: kiln has no such instrument: it has latency, race, stress, sweep");
+        assert_eq!(
+            wrong,
+            "kiln:latenzy: kiln has no such instrument: it has latency, race, steal, stress, sweep"
+        );
     }
 }

@@ -112,6 +112,14 @@ pub(crate) fn hanging(word: &str, indent: usize, text: &str, columns: usize) -> 
     textwrap::wrap(&words.join(" "), options).into_iter().map(Cow::into_owned).collect()
 }
 
+/// A bar in eighths of a column, of `width` columns for the most; what is there at all has one.
+pub(crate) fn bar(amount: u64, most: u64, width: u64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = u128::from(amount) * u128::from(8 * width) / u128::from(most.max(1));
+    let eighths = usize::try_from(eighths).unwrap_or(0).max(usize::from(amount > 0));
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,7 +26,7 @@
 //! * [`store`]: what `kiln store` prints
 //! * [`export`]: what `kiln export` writes
 //! * [`mod@series`]: what `kiln series` prints
-//! * [`latency`], [`race`], [`stress`], [`sweep`]: what instruments report
+//! * [`latency`], [`race`], [`steal`], [`stress`], [`sweep`]: what instruments report
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
 mod address;
@@ -70,6 +70,7 @@ mod scale;
 pub mod series;
 mod show;
 mod sink;
+pub mod steal;
 pub mod store;
 pub mod stress;
 mod style;

@@ -3,7 +3,7 @@
 use protocol::latency::Latencies;
 
 use super::time;
-use crate::columns::Columns;
+use crate::columns::{Columns, bar};
 use crate::figures::count;
 
 const COLUMNS: Columns<3> = Columns { head: ["LATENCY", "SAMPLES", ""], right: &[0, 1], spared: &[] };
@@ -32,7 +32,7 @@ pub(super) fn bars(latencies: &Latencies, width: Option<u64>) -> String {
         if next != Some(*start) {
             rows.push(["...".to_owned(), String::new(), String::new()]);
         }
-        rows.push([time(*start), count(*samples), bar(*samples, longest)]);
+        rows.push([time(*start), count(*samples), bar(*samples, longest, BAR)]);
         next = start.checked_add(width);
     }
     if rows.is_empty() {
@@ -63,14 +63,6 @@ fn suitable(latencies: &Latencies) -> u64 {
         .into_iter()
         .find(|width| *width >= least)
         .unwrap_or(power.saturating_mul(10))
-}
-
-/// A bar in eighths of a column; what is there at all has one.
-fn bar(samples: u64, longest: u64) -> String {
-    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-    let eighths = u128::from(samples) * u128::from(8 * BAR) / u128::from(longest.max(1));
-    let eighths = usize::try_from(eighths).unwrap_or(0).max(1);
-    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
 #[cfg(test)]
