@@ -28,6 +28,7 @@ mod problems;
 mod race;
 mod results;
 mod run;
+mod scheduling;
 mod series;
 mod shell;
 mod steal;

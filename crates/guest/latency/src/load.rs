@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use harness::companion::Companion;
+use harness::instrument::broken;
 use protocol::instrument::scheme;
 use protocol::stress::{InstanceReport, StressReport, StressRequest};
 use protocol::{Report, ReportKind};
 
 use crate::signals::{self, Event};
-use crate::stop::broken;
 
 /// The name of the instrument.
 const STRESS: &str = "stress";

@@ -23,10 +23,13 @@ pub use condition::{Condition, Statistic};
 pub use latencies::{Latencies, PERCENTILES};
 pub use power::{Power, PowerSource, Watts};
 pub use report::{
-    Breach, Conditions, Grant, LatencyReport, Maxima, SLOTS_MAX, TEXT_MAX, TRACE_LINES_MAX, ThreadReport,
-    Usage, WrongReport,
+    Breach, Conditions, Grant, LatencyReport, Maxima, SLOTS_MAX, TRACE_LINES_MAX, ThreadReport, Usage,
+    WrongReport,
 };
 pub use request::{
     CPUS_MAX, Clock, DURATION_MAX_MS, INTERVAL_MAX_NS, INTERVAL_MIN_NS, LatencyRequest, Method,
     POLL_INTERVAL_MAX_NS, Policy, WrongRequest,
 };
+
+/// Bytes of a text at most: a line of a trace, or a reason.
+pub const TEXT_MAX: usize = 320;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use harness::companion::Companion;
-use harness::instrument::Listener;
+use harness::instrument::{Listener, broken, skip};
 use harness::sys::{block, fetch_within};
 use protocol::instrument::scheme;
 use protocol::latency::{LatencyReport, LatencyRequest};
@@ -131,14 +131,6 @@ fn so_far(report: &SweepReport) -> SweepReport {
     let mut report = report.clone();
     report.rows.iter_mut().for_each(|row| row.runs.clear());
     report
-}
-
-fn skip(text: String) -> Report {
-    Report { kind: ReportKind::Skip, text }
-}
-
-fn broken(text: String) -> Report {
-    Report { kind: ReportKind::Broken, text }
 }
 
 #[cfg(test)]

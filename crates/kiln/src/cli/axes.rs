@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use protocol::latency::Policy;
 use protocol::sweep::Governors;
 
-use super::latency::{PolicyName, nanoseconds};
+use super::scheduling::PolicyName;
 use crate::units;
 
 /// The values of each axis; none if it is left as it is.
@@ -32,7 +32,9 @@ impl Axes {
         match axis {
             _ if value.is_empty() => Err(format!("{axis:?} has no value")),
             "governor" => self.add_governor(value),
-            "interval" => add(&mut self.intervals_ns, nanoseconds(units::fine_duration(value)?), value),
+            "interval" => {
+                add(&mut self.intervals_ns, units::nanoseconds(units::fine_duration(value)?), value)
+            }
             "policy" => add(&mut self.policies, policy(value)?, value),
             _ => Err(format!("{axis:?} is no axis: write governor=..., interval=... or policy=...")),
         }

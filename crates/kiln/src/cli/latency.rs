@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use protocol::latency::{Clock, Condition, LatencyRequest, Method, Policy};
 
 use super::axes::{self, Axes};
+use super::scheduling::PolicyName;
 use super::{OUTPUT, Place};
 use crate::units;
 
@@ -73,23 +74,6 @@ pub(crate) struct Latency {
     pub(crate) place: Place,
 }
 
-/// Names of [`Policy`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PolicyName {
-    /// SCHED_FIFO
-    Fifo,
-    /// SCHED_RR
-    Rr,
-    /// SCHED_DEADLINE
-    Deadline,
-    /// SCHED_OTHER, which needs no rights
-    Other,
-    /// SCHED_BATCH
-    Batch,
-    /// SCHED_IDLE
-    Idle,
-}
-
 /// Names of [`Method`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MethodName {
@@ -128,18 +112,18 @@ impl Latency {
         Ok(LatencyRequest {
             policy,
             priority: self.priority.unwrap_or(usual),
-            interval_ns: nanoseconds(self.interval),
+            interval_ns: units::nanoseconds(self.interval),
             method: self.method.into(),
             clock: self.clock.into(),
             relative: self.relative,
             cpus: self.cpu.iter().flat_map(|cpus| &cpus.0).copied().collect(),
-            timer_slack_ns: self.timer_slack.map(nanoseconds),
+            timer_slack_ns: self.timer_slack.map(units::nanoseconds),
             cpu_dma_latency_us: self
                 .cpu_dma_latency
                 .map(|latency| u32::try_from(latency.as_micros()).unwrap_or(u32::MAX)),
             duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
             samples: self.samples,
-            break_above_ns: self.break_above.map(nanoseconds),
+            break_above_ns: self.break_above.map(units::nanoseconds),
             fault: self.fault()?,
             lock_memory: !self.no_lock,
             load: None,
@@ -156,25 +140,8 @@ impl Latency {
 fn condition(text: &str) -> Result<Condition, String> {
     let (statistic, limit) =
         text.split_once('>').ok_or_else(|| format!("{text:?} is no condition: write 'p99.9 > 200us'"))?;
-    let above_ns = nanoseconds(units::fine_duration(limit.trim())?);
+    let above_ns = units::nanoseconds(units::fine_duration(limit.trim())?);
     Ok(Condition { statistic: statistic.trim().parse()?, above_ns })
-}
-
-pub(super) fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-impl From<PolicyName> for Policy {
-    fn from(name: PolicyName) -> Self {
-        match name {
-            PolicyName::Fifo => Self::Fifo,
-            PolicyName::Rr => Self::Rr,
-            PolicyName::Deadline => Self::Deadline,
-            PolicyName::Other => Self::Other,
-            PolicyName::Batch => Self::Batch,
-            PolicyName::Idle => Self::Idle,
-        }
-    }
 }
 
 impl From<MethodName> for Method {

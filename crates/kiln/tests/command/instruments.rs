@@ -4,7 +4,7 @@ use protocol::ReportKind;
 use protocol::latency::LatencyReport;
 use protocol::race::{Ended, RaceReport};
 use protocol::steal::StealReport;
-use protocol::stress::{StressReport, StressRequest};
+use protocol::stress::{InstanceReport, StressReport, StressRequest};
 use protocol::sweep::SweepReport;
 use rustix::process::Signal;
 
@@ -142,7 +142,7 @@ fn a_job_is_planned_saved_and_run() {
     let request: StressRequest = serde_json::from_str(&plan(&["--job", job, "--json"])).expect("a request");
     assert_eq!((request.seed, request.instances[1].workers), (7, 2));
     let report: StressReport = place.kiln(["stress", "--job", job, "--json"]).run().expect(0).stated();
-    assert_eq!(report.instances.iter().map(|it| it.operations()).collect::<Vec<_>>(), [20, 10]);
+    assert_eq!(report.instances.iter().map(InstanceReport::operations).collect::<Vec<_>>(), [20, 10]);
 }
 
 /// All of each example, for a moment each; what this host lacks is a skip.
@@ -166,8 +166,12 @@ fn all_stressors_at_their_largest_leave_nothing_behind_in_a_machine() {
     let report: StressReport = place.kiln(call).run_within(BUILD).stated();
     assert_eq!(report.leftovers, []);
     assert!(report.instances.len() >= 180, "{}", report.instances.len());
-    let failed: Vec<_> =
-        report.instances.iter().map(|it| it.outcome()).filter(|it| it.kind == ReportKind::Fail).collect();
+    let failed: Vec<_> = report
+        .instances
+        .iter()
+        .map(InstanceReport::outcome)
+        .filter(|it| it.kind == ReportKind::Fail)
+        .collect();
     assert_eq!(failed, []);
     let worked = report.instances.iter().filter(|it| it.operations() > 0).count();
     assert!(worked > report.instances.len() / 2, "{worked}");

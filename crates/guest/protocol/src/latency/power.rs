@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::report::TEXT_MAX;
+use super::TEXT_MAX;
 
 /// Electric power, or why nobody can tell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{CPUS_MAX, Latencies, LatencyRequest, Policy, Power, WrongRequest};
+use super::{CPUS_MAX, Latencies, LatencyRequest, Policy, Power, TEXT_MAX, WrongRequest};
 use crate::stress::StressReport;
 use crate::{Report, ReportKind};
 
@@ -12,9 +12,6 @@ pub const SLOTS_MAX: usize = 512;
 
 /// Lines of a trace at most.
 pub const TRACE_LINES_MAX: usize = 40;
-
-/// Bytes of a text at most: a line of a trace, or a reason.
-pub const TEXT_MAX: usize = 320;
 
 /// What was measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use judge::Blame;
-use machine::instruments::{self, SCHEME};
-use protocol::instrument::{DONE, FAULT, Line, SKIPPED, WRONG_REQUEST};
+use machine::instruments;
+use protocol::instrument::{DONE, FAULT, Line, SKIPPED, WRONG_REQUEST, scheme};
 use protocol::{Command, End, Report};
 use script::{Answer, ErrorName, Trouble};
 use serde_json::Value;
@@ -34,7 +34,7 @@ pub(super) fn call(
 fn command(guest: &Guest, name: &str, request: Option<&Value>) -> Command {
     let request = request.map_or_else(|| "{}".to_owned(), Value::to_string);
     let environment = BTreeMap::from([("REQUEST".to_owned(), request)]);
-    guest.shell(&format!("exec {SCHEME}{name} \"$REQUEST\""), &environment)
+    guest.shell(&format!("exec {} \"$REQUEST\"", scheme(name)), &environment)
 }
 
 /// What the instrument reported, by its last line and how it ended.
@@ -62,7 +62,7 @@ fn concluded(name: &str, ended: &Ended) -> Result<Answer, Trouble> {
         (Ok(SKIPPED), _) => Err(Trouble::new(ErrorName::Missing, text)),
         (Ok(WRONG_REQUEST), _) => Err(Trouble::broken(Blame::Case, text)),
         _ if status == NOT_FOUND => {
-            let text = format!("{name}: name it in the experiment: needs = [\"program={SCHEME}{name}\"]");
+            let text = format!("{name}: name it in the experiment: needs = [\"program={}\"]", scheme(name));
             Err(Trouble::broken(Blame::Case, text))
         }
         _ => Err(Trouble::broken(Blame::Kiln, text)),

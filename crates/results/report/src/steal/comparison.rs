@@ -4,6 +4,7 @@ use protocol::steal::{Pass, Side, StealReport};
 use verdict::statistics::Differences;
 
 use super::line;
+use super::pass::Figure;
 
 /// The interval holds the true difference but for this probability on each side.
 const ERROR: f64 = 0.025;
@@ -11,8 +12,7 @@ const ERROR: f64 = 0.025;
 /// By how much more the second set-up steals, with its interval.
 pub(super) fn text(report: &StealReport) -> String {
     let [first, second] = report.sides.as_slice() else { return String::new() };
-    let figures: [(&str, fn(&Pass) -> Option<f64>); 2] =
-        [("by gaps", Pass::stolen_by_gaps), ("by work", Pass::stolen_by_work)];
+    let figures: [Figure; 2] = [("by gaps", Pass::stolen_by_gaps), ("by work", Pass::stolen_by_work)];
     let lines: String = figures
         .into_iter()
         .filter_map(|(name, figure)| Some(line(name, &difference(first, second, figure)?)))

@@ -11,6 +11,9 @@ use crate::safe::safe_line;
 /// Columns of the longest bar.
 const BAR: u64 = 30;
 
+/// A figure of a pass, with its name.
+pub(super) type Figure = (&'static str, fn(&Pass) -> Option<f64>);
+
 /// Threads that are shown.
 const THREADS: usize = 5;
 
@@ -46,7 +49,7 @@ pub(super) fn text(report: &StealReport, pass: &Pass) -> String {
 
 /// Several passes of a set-up, with the median of each figure.
 pub(super) fn summary(side: &Side, passes: &[Pass]) -> String {
-    let figures: [(&str, fn(&Pass) -> Option<f64>); 5] = [
+    let figures: [Figure; 5] = [
         ("work not done", Pass::stolen_by_work),
         ("gaps", Pass::stolen_by_gaps),
         ("user time", |pass| Some(pass.user())),
