@@ -24,6 +24,7 @@ fn more_steps() -> Vec<Step> {
         Step::new("long tests", suite::run_long),
         Step::new("property tests, many cases", suite::run_many_cases),
         Step::new("fuzzing", || fuzz::all(FUZZ_SECONDS)),
+        Step::new("comparisons", suite::run_comparisons),
         Step::new("benchmark", bench_beside_tests),
         // They take as long as all others together: an interrupted proof resumes with the kernels that are left.
         Step::new("LTP, Debian 12", || suite::run_ltp("debian_12")),

@@ -17,6 +17,9 @@ const MANY_CASES: &str = "2560";
 /// Tests that take too long even for `cargo xtask proof`.
 const CONFIGURATIONS: &str = "configurations::all_";
 
+/// How the names of tests begin that compare speeds or times, beside which nothing may run.
+const COMPARISONS: &str = "compared_with_";
+
 /// How the names of tests begin that run LTP; the name of a kernel comes next.
 const LTP: &str = "ltp::ltp_on_";
 
@@ -54,14 +57,27 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Tests marked `#[ignore]`: too long for every change. Those of LTP are steps of their own.
+/// Tests marked `#[ignore]`: too long for every change. Comparisons and LTP are steps of their own.
 pub(crate) fn run_long() -> Result<()> {
     if has_nextest() {
-        let filter = format!("not test(/^({CONFIGURATIONS}|{LTP})/)");
+        let filter = format!("not test(/^({CONFIGURATIONS}|{LTP})|(^|::){COMPARISONS}/)");
         return nextest(&["--run-ignored", "only", "--filterset", &filter]);
     }
-    let skipped = ["--skip", CONFIGURATIONS, "--skip", LTP];
+    let skipped = ["--skip", CONFIGURATIONS, "--skip", LTP, "--skip", COMPARISONS];
     test(&[&["--workspace", "--no-fail-fast", "--tests", "--", "--ignored"][..], &skipped].concat())
+}
+
+/// Compares the instruments with other programs and with what is known to be true, one after the other.
+pub(crate) fn run_comparisons() -> Result<()> {
+    let alone = ["--", "--ignored", "--nocapture", "--test-threads", "1", COMPARISONS];
+    let parts: [&[&str]; 2] = [
+        &["--package", "latency", "--package", "steal", "--tests", "--release"],
+        &["--workspace", "--test", "command"],
+    ];
+    for part in parts {
+        succeed(&mut cargo(&[&["test", "--locked"], part, &alone].concat()))?;
+    }
+    Ok(())
 }
 
 /// The tests of LTP on one of the kernels: each takes more than half an hour.

@@ -33,7 +33,7 @@ struct Figures {
 
 #[test]
 #[ignore = "needs cyclictest, real-time priority and a quiet machine, and takes minutes"]
-fn it_measures_what_cyclictest_measures() {
+fn compared_with_cyclictest() {
     println!(
         "{:>6}  {:<10}  {:>9}  {:>9}  {:>9}  {:>9}",
         "round", "program", "minimum", "median", "maximum", "CPU time"

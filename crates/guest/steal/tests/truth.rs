@@ -32,7 +32,7 @@ const ERROR: f64 = 0.02;
 
 #[test]
 #[ignore = "needs root and real-time priority, and takes minutes"]
-fn what_is_stolen_is_what_the_load_took() {
+fn compared_with_the_known_cost() {
     println!("{:<40}  {:>8}  {:>8}  {:>8}", "load", "true", "gaps", "ratio");
     for (idle, busy) in LOADS {
         let name = format!("{} {}", busy.0, busy.1);

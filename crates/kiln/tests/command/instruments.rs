@@ -98,7 +98,7 @@ fn a_condition_puts_the_kernel_at_fault() {
 }
 
 #[test]
-#[ignore = "measures time, so that nothing may run beside it"]
+#[ignore = "takes about a minute of CPU"]
 fn the_parameter_that_makes_threads_late_is_found() {
     let place = Place::new();
     // Without high-resolution timers a thread wakes at a tick, each 4 ms. The deadlines have no phase in common with it.

@@ -72,7 +72,7 @@ const PAIRS: &[Pair] = &[
 
 #[test]
 #[ignore = "needs stress-ng and a quiet machine, and takes minutes"]
-fn they_do_as_much_as_those_of_stress_ng() {
+fn compared_with_stress_ng() {
     println!("{:<32}  {:>14}  {:>14}  {:>6}", "operations per CPU second", "kiln", "stress-ng", "ratio");
     for pair in PAIRS {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
