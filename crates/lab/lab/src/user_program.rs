@@ -152,7 +152,10 @@ mod tests {
             assert!(plan.payload.has_tool("/usr/sbin/kiln:latency"), "{fixed:?}");
         }
         let skipped = skip(&["program=kiln:latenzy"], Fixed::default()).unwrap_or_default();
-        assert_eq!(skipped, "kiln:latenzy: kiln has no such instrument: it has latency, race, stress, sweep");
+        assert_eq!(
+            skipped,
+            "kiln:latenzy: kiln has no such instrument: it has latency, race, steal, stress, sweep"
+        );
     }
 
     #[test]
