@@ -8,13 +8,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use protocol::Report;
 use protocol::instrument::{Line, scheme, variable};
 use protocol::results::{DESCRIPTOR_VARIABLE, PATH_VARIABLE};
-use protocol::{Report, ReportKind};
 use rustix::process::{Pid, Signal, getppid, kill_process, set_parent_process_death_signal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::instrument::broken;
 use crate::sys::{default_action, unblock_all};
 
 /// Lines that wait to be heard.
@@ -81,12 +82,6 @@ impl<T: DeserializeOwned + Send + 'static> Companion<T> {
         self.so_far.as_ref()
     }
 
-    /// Has it end early.
-    pub fn interrupt(&self) {
-        // It may have ended by itself.
-        let _ = kill_process(Pid::from_child(&self.child), Signal::INT);
-    }
-
     /// Its last word, once it has ended.
     ///
     /// # Errors
@@ -97,27 +92,33 @@ impl<T: DeserializeOwned + Send + 'static> Companion<T> {
         let last = self.last.take();
         match last {
             Some(last) if has_ended => last,
-            _ if has_ended => Err(self.broken("ended without a report")),
-            _ => Err(self.broken("does not end")),
+            _ if has_ended => Err(broken(format!("{}: it ended without a report", self.name))),
+            _ => Err(broken(format!("{}: it does not end", self.name))),
         }
     }
+}
 
-    fn broken(&self, what: &str) -> Report {
-        Report { kind: ReportKind::Broken, text: format!("{}: it {what}", self.name) }
+impl<T> Companion<T> {
+    /// Has it end early.
+    pub fn interrupt(&self) {
+        self.send(Signal::INT);
+    }
+
+    fn send(&self, signal: Signal) {
+        // It may have ended by itself.
+        let _ = kill_process(Pid::from_child(&self.child), signal);
     }
 }
 
 impl<T> Drop for Companion<T> {
     fn drop(&mut self) {
-        let pid = Pid::from_child(&self.child);
         let end = Instant::now() + END;
-        // It may have ended by itself.
-        let _ = kill_process(pid, Signal::INT);
+        self.interrupt();
         // The lines end with the process.
         while Instant::now() < end
             && self.lines.recv_timeout(end.saturating_duration_since(Instant::now())).is_ok()
         {}
-        let _ = kill_process(pid, Signal::KILL);
+        self.send(Signal::KILL);
         let _ = self.child.wait();
     }
 }

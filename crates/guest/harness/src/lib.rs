@@ -10,7 +10,7 @@
 //! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments; [`companion`]: those that they run;
 //!   [`signals`]: how they end early; [`tracefs`]: how they trace; [`counter`]: what one thread counts and others read
 //! * [`needs`]: needs that only the running kernel can judge; [`mod@hypervisor`]: what this machine runs on
-//! * [`random`]: numbers that are the same for the same seed; [`clock`]: the time
+//! * [`random`]: numbers that are the same for the same seed; [`clock`]: the time; [`usage`]: what a thread was charged with
 
 pub mod bpf;
 pub mod check;
@@ -39,4 +39,5 @@ pub mod storage;
 pub mod sys;
 pub mod timer;
 pub mod tracefs;
+pub mod usage;
 pub mod waiting;

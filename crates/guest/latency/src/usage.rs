@@ -1,16 +1,11 @@
 //! What a thread uses: getrusage(2).
 
+use harness::usage::{self, microseconds};
 use protocol::latency::Usage;
 
 /// What the calling thread has used since it began.
 pub(crate) fn of_this_thread() -> Usage {
-    // SAFETY: all zeroes is a valid value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the value is valid for writing. RUSAGE_THREAD is always there.
-    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
-    let microseconds = |time: libc::timeval| {
-        time.tv_sec.cast_unsigned().saturating_mul(1_000_000).saturating_add(time.tv_usec.cast_unsigned())
-    };
+    let usage = usage::of_this_thread();
     Usage {
         minor_faults: usage.ru_minflt.cast_unsigned(),
         major_faults: usage.ru_majflt.cast_unsigned(),

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::*};
 
+use harness::usage;
+
 use crate::barrier::{Barrier, Over, Party, Wait};
 use crate::clock::Clock;
 use crate::round::{Interval, Round};
@@ -125,10 +127,6 @@ impl Side<'_> {
         if !self.is_long {
             return 0;
         }
-        // SAFETY: all zeroes is a valid value of this plain structure.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: fills the structure.
-        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
-        usage.ru_nivcsw
+        usage::of_this_thread().ru_nivcsw
     }
 }

@@ -3,23 +3,17 @@
 use std::fs;
 
 use harness::clock::nanoseconds;
+use harness::usage::{self, microseconds};
 use protocol::steal::{CpuTimes, Usage};
 use rustix::time::{ClockId, clock_gettime};
 
 /// What the calling thread was charged with since it began.
 pub(crate) fn of_this_thread() -> Usage {
-    // SAFETY: all zeroes is a valid value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the value is valid for writing. RUSAGE_THREAD is always there.
-    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
-    Usage { run_ns: nanoseconds(clock_gettime(ClockId::ThreadCPUTime)), ..of(&usage) }
+    Usage { run_ns: nanoseconds(clock_gettime(ClockId::ThreadCPUTime)), ..of(&usage::of_this_thread()) }
 }
 
 /// What the kernel has charged, with a run time of the sum.
 pub(crate) fn of(usage: &libc::rusage) -> Usage {
-    let microseconds = |time: libc::timeval| {
-        time.tv_sec.unsigned_abs().saturating_mul(1_000_000).saturating_add(time.tv_usec.unsigned_abs())
-    };
     let (user_us, system_us) = (microseconds(usage.ru_utime), microseconds(usage.ru_stime));
     Usage {
         user_us,

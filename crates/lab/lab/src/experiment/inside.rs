@@ -11,7 +11,7 @@ use machine::Payload;
 use protocol::End;
 use protocol::job::{Order, Task};
 use script::call::{GuestCall, JobCall, Place};
-use script::{Answer, CommandResult, ErrorName, Trouble};
+use script::{Answer, ErrorName, Trouble};
 use serde_json::{Value, json};
 
 use super::calling::Calling;
@@ -117,16 +117,7 @@ fn bytes(input: Option<&String>) -> Vec<u8> {
 }
 
 fn result(ended: Ended) -> Result<Answer, Trouble> {
-    let Ended { output, end, duration } = ended;
-    let result = CommandResult { output, duration, ..CommandResult::default() };
-    Ok(Answer::Command(match end {
-        End::Exited(status) => CommandResult { status: Some(status), ..result },
-        End::Signalled(signal) => CommandResult { signal: Some(signal), ..result },
-        End::NotStarted(why) => return Err(Trouble::new(ErrorName::Stopped, why)),
-        End::TimedOut { .. } => {
-            return Err(Trouble::broken(Blame::Kiln, "the agent sets no limit for commands of a script"));
-        }
-    }))
+    ended.result().map(Answer::Command)
 }
 
 /// Writes a file for programs.

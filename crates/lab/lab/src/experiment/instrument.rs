@@ -6,12 +6,12 @@ use std::time::Duration;
 use judge::Blame;
 use machine::instruments;
 use protocol::instrument::{DONE, FAULT, Line, SKIPPED, WRONG_REQUEST, scheme};
-use protocol::{Command, End, Report};
-use script::{Answer, ErrorName, Trouble};
+use protocol::{Command, Report};
+use script::{Answer, CommandResult, ErrorName, Trouble};
 use serde_json::Value;
 
 use super::guest::Guest;
-use super::order::{Ended, USUAL};
+use super::order::USUAL;
 
 /// The shell's status for a program that is not there.
 const NOT_FOUND: i32 = 127;
@@ -28,7 +28,7 @@ pub(super) fn call(
         return Err(Trouble::broken(Blame::Case, text));
     }
     let ended = guest.run(command(guest, name, request), Vec::new(), timeout.unwrap_or(USUAL), cancelled)?;
-    concluded(name, &ended)
+    concluded(name, &ended.result()?)
 }
 
 fn command(guest: &Guest, name: &str, request: Option<&Value>) -> Command {
@@ -38,19 +38,13 @@ fn command(guest: &Guest, name: &str, request: Option<&Value>) -> Command {
 }
 
 /// What the instrument reported, by its last line and how it ended.
-fn concluded(name: &str, ended: &Ended) -> Result<Answer, Trouble> {
-    let status = match ended.end {
-        End::Exited(status) => status,
-        End::Signalled(signal) => {
-            let text = format!("signal {signal} ended the instrument {name}");
-            return Err(Trouble::new(ErrorName::Signal, text));
-        }
-        End::NotStarted(ref why) => return Err(Trouble::new(ErrorName::Stopped, why.clone())),
-        End::TimedOut { .. } => {
-            return Err(Trouble::broken(Blame::Kiln, "the agent sets no limit for commands of a script"));
-        }
-    };
-    let last = last_line(&ended.output);
+fn concluded(name: &str, result: &CommandResult) -> Result<Answer, Trouble> {
+    if let Some(signal) = result.signal {
+        let text = format!("signal {signal} ended the instrument {name}");
+        return Err(Trouble::new(ErrorName::Signal, text));
+    }
+    let status = result.status.unwrap_or(-1);
+    let last = last_line(&result.output);
     let why = match &last {
         Some(Line::Stopped(Report { text, .. })) => text.clone(),
         _ => format!("it ended with status {status}"),
@@ -77,11 +71,14 @@ fn last_line(output: &[u8]) -> Option<Line<Value>> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::End;
+
+    use super::super::order::Ended;
     use super::*;
 
     fn told(end: End, output: &str) -> Result<Value, (ErrorName, String)> {
         let ended = Ended { output: output.as_bytes().to_vec(), end, duration: Duration::ZERO };
-        match concluded("latency", &ended) {
+        match concluded("latency", &ended.result().expect("it has begun")) {
             Ok(Answer::Plain(report)) => Ok(report),
             Ok(answer) => panic!("{answer:?}"),
             Err(trouble) => Err((trouble.name, trouble.text)),

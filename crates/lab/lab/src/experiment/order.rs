@@ -7,7 +7,7 @@ use console::Death;
 use judge::Blame;
 use protocol::job::{Order, Task};
 use protocol::{Command, End, ToAgent};
-use script::{ErrorName, Trouble};
+use script::{CommandResult, ErrorName, Trouble};
 
 use super::guest::Guest;
 use super::transcript::{Failed, WaitLimits};
@@ -44,6 +44,22 @@ pub(super) struct Ended {
     pub(super) output: Vec<u8>,
     pub(super) end: End,
     pub(super) duration: Duration,
+}
+
+impl Ended {
+    /// How the command ended, or why it never began.
+    pub(super) fn result(self) -> Result<CommandResult, Trouble> {
+        let Self { output, end, duration } = self;
+        let result = CommandResult { output, duration, ..CommandResult::default() };
+        match end {
+            End::Exited(status) => Ok(CommandResult { status: Some(status), ..result }),
+            End::Signalled(signal) => Ok(CommandResult { signal: Some(signal), ..result }),
+            End::NotStarted(why) => Err(Trouble::new(ErrorName::Stopped, why)),
+            End::TimedOut { .. } => {
+                Err(Trouble::broken(Blame::Kiln, "the agent sets no limit for commands of a script"))
+            }
+        }
+    }
 }
 
 impl Guest {
