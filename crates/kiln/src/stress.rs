@@ -88,12 +88,21 @@ fn named(class: &str) -> Result<Class> {
     Ok(known.ok_or_else(|| WrongUsage(format!("there is no class {class}; `kiln stress --list` has all")))?)
 }
 
-/// Modules, disks and the like that stressors need. What is missing skips the stressor, and not the others.
+/// What the machine gets for the stressors. What it cannot have skips the stressors that need it, and not the others.
 pub(crate) fn needs(request: &StressRequest) -> Vec<Need<String>> {
     let known = |name: &str| catalogue::stressors().find(name);
     let all = request.instances.iter().filter_map(|instance| known(&instance.stressor));
-    let provided = |need: &&Need<String>| matches!(need, Need::Disk(_) | Need::Memory(_) | Need::Cpus(_));
-    all.flat_map(|stressor| &stressor.needs).filter(provided).cloned().collect()
+    all.flat_map(|stressor| &stressor.needs).filter_map(provided).collect()
+}
+
+fn provided(need: &Need<String>) -> Option<Need<String>> {
+    match need {
+        Need::Module(name) | Need::OptionalModule(name) | Need::Filesystem(name) => {
+            Some(Need::OptionalModule(name.clone()))
+        }
+        Need::Disk(_) | Need::Memory(_) | Need::Cpus(_) => Some(need.clone()),
+        Need::Config(_) | Need::Device(_) | Need::Capability(_) | Need::Tool(_) => None,
+    }
 }
 
 /// How long it takes at most.
@@ -102,5 +111,25 @@ fn duration(request: &StressRequest) -> Duration {
     match request.mode {
         Mode::Parallel => each,
         Mode::Sequential => each * u32::try_from(request.instances.len()).unwrap_or(u32::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::stress::Instance;
+
+    use super::*;
+
+    #[test]
+    fn a_module_that_a_stressor_needs_skips_no_other_stressor() {
+        let texts = |stressor: &str| {
+            let instance = Instance { stressor: stressor.to_owned(), workers: 1, ..Instance::default() };
+            needs(&StressRequest { instances: vec![instance], ..StressRequest::default() })
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(texts("loop"), ["optional-module=loop"]);
+        assert_eq!(texts("swap"), ["optional-module=loop"]);
     }
 }

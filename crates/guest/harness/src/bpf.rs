@@ -253,14 +253,18 @@ fn add(map: &Map, key: i32, register: u8) -> Vec<u64> {
 #[must_use]
 pub fn busy(map: &Map, nanoseconds: i32, result: i32) -> Vec<u64> {
     const KTIME_GET_NS: i32 = 5;
-    let multiply = step(0x27, 9, 0, 0, 0x0001_0dcd); // r9 *= constant
+    // A division takes long, and the verifier counts steps.
+    let work = [
+        step(0x27, 9, 0, 0, 0x0001_0dcd), // r9 *= constant
+        step(0x37, 9, 0, 0, 3),           // r9 /= 3
+    ];
     let begin = [call_helper(KTIME_GET_NS), copy(6, 0), set(7, 0), copy(9, 0)];
     let look = [
         call_helper(KTIME_GET_NS),
         copy(8, 0),
         step(0x1f, 8, 6, 0, 0), // r8 -= r6
     ];
-    let around = i16::try_from(WORK + look.len() + 3).unwrap_or(i16::MAX);
+    let around = i16::try_from(work.len() * WORK + look.len() + 3).unwrap_or(i16::MAX);
     let repeat = [
         step(0x35, 8, 0, 2, nanoseconds), // r8 >= nanoseconds: the time is over
         step(0x07, 7, 0, 0, 1),
@@ -268,13 +272,14 @@ pub fn busy(map: &Map, nanoseconds: i32, result: i32) -> Vec<u64> {
     ];
     let count = [set(6, 1)];
     let end = [set(0, result), EXIT];
-    [&begin[..], &[multiply; WORK], &look, &repeat, &add(map, 0, 8), &count, &add(map, 1, 6), &end].concat()
+    [&begin[..], &[work; WORK].concat(), &look, &repeat, &add(map, 0, 8), &count, &add(map, 1, 6), &end]
+        .concat()
 }
 
-/// Looks at the clock of a [`busy`] program at most: with what lies in between, some 250 µs.
+/// Looks at the clock of a [`busy`] program at most: with what lies in between, more than a millisecond.
 pub const ROUNDS: i32 = 3000;
 
-/// Multiplications between two looks at the clock.
+/// Multiplications and divisions between two looks at the clock.
 const WORK: usize = 64;
 
 /// Attaches an XDP program to an interface of this network namespace in generic mode, which every driver has, for as long as the

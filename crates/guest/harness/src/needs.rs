@@ -15,7 +15,7 @@ pub const DISK: &str = "/dev/vda";
 pub fn missing(need: Need<&str>) -> Option<String> {
     let there = match need {
         // The modules have been loaded; what else could be looked at differs from module to module.
-        Need::Module(_) | Need::Config(_) => true,
+        Need::Module(_) | Need::OptionalModule(_) | Need::Config(_) => true,
         Need::Filesystem(name) => filesystems().lines().any(|line| line.split('\t').nth(1) == Some(name)),
         Need::Device(path) => Path::new(path).exists(),
         Need::Disk(mib) => disk_mib() >= mib,

@@ -11,7 +11,10 @@ use protocol::instrument::Line;
 use protocol::latency::{LatencyReport, LatencyRequest};
 
 /// Rounds, in each of which all take turns.
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 15;
+
+/// Rounds in which kiln's figure may be the larger one: with equal chances more of them come in one of 2,000 trials.
+const LARGER: usize = 13;
 
 /// Cycles of one measurement, and nanoseconds from one to the next: five seconds.
 const SAMPLES: u64 = 5_000;
@@ -55,16 +58,24 @@ fn compared_with_cyclictest() {
         }
     }
     let ratio = |of: fn(&Figures) -> u64| {
-        let [ours, theirs] = [&all[0], &all[1]].map(|figures| middle(figures.iter().map(of)));
+        let [ours, theirs] = [&all[0], &all[1]].map(|figures| lower_quartile(figures.iter().map(of)));
         ours as f64 / theirs as f64
     };
     let (median, maximum, cpu_time) =
         (ratio(|it| it.median), ratio(|it| it.maximum), ratio(|it| it.cpu_time));
     println!(
-        "medians of the rounds, kiln / cyclictest: median {median:.3}, maximum {maximum:.3}, CPU time {cpu_time:.3}"
+        "lower quartiles of the rounds, kiln / cyclictest: median {median:.3}, maximum {maximum:.3}, CPU time {cpu_time:.3}"
+    );
+    let larger = |of: fn(&Figures) -> u64| {
+        all[0].iter().zip(&all[1]).filter(|(ours, theirs)| of(ours) > of(theirs)).count()
+    };
+    let (larger_maxima, larger_times) = (larger(|it| it.maximum), larger(|it| it.cpu_time));
+    println!(
+        "of {ROUNDS} rounds, kiln has the larger maximum in {larger_maxima}, the larger CPU time in {larger_times}"
     );
     assert!((0.9..=1.1).contains(&median), "the medians differ");
-    assert!(cpu_time <= 1.0, "it takes more of the CPU");
+    assert!(larger_times <= LARGER, "it takes more of the CPU");
+    assert!(larger_maxima <= LARGER, "its maximum is above");
 }
 
 fn ours() -> Figures {
@@ -142,10 +153,11 @@ fn run(command: &mut Command) -> (String, u64) {
     (output, nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime))
 }
 
-fn middle(values: impl Iterator<Item = u64>) -> u64 {
+/// What is typical of the quiet half of the rounds: on a shared host the others show its load.
+fn lower_quartile(values: impl Iterator<Item = u64>) -> u64 {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
-    values[values.len() / 2]
+    values[values.len() / 4]
 }
 
 fn microseconds(nanoseconds: u64) -> String {

@@ -16,6 +16,8 @@ pub use parse::WrongNeed;
 pub enum Need<Name = &'static str> {
     /// A kernel module, loadable or built in.
     Module(Name),
+    /// A kernel module that is loaded where the kernel has it; without it the program does what it can.
+    OptionalModule(Name),
     /// A file system type, from a module of the same name or built in.
     Filesystem(Name),
     /// A configuration option, without `CONFIG_`, that is `y` or `m`.
@@ -48,6 +50,7 @@ impl<Name: AsRef<str>> Need<Name> {
     fn named<'a, Other>(&'a self, name: impl FnOnce(&'a str) -> Other) -> Need<Other> {
         match self {
             Self::Module(module) => Need::Module(name(module.as_ref())),
+            Self::OptionalModule(module) => Need::OptionalModule(name(module.as_ref())),
             Self::Filesystem(kind) => Need::Filesystem(name(kind.as_ref())),
             Self::Config(option) => Need::Config(name(option.as_ref())),
             Self::Device(path) => Need::Device(name(path.as_ref())),
@@ -64,6 +67,7 @@ impl<Name: fmt::Display> fmt::Display for Need<Name> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Module(name) => write!(f, "module={name}"),
+            Self::OptionalModule(name) => write!(f, "optional-module={name}"),
             Self::Filesystem(name) => write!(f, "fs={name}"),
             Self::Config(option) => write!(f, "config={option}"),
             Self::Device(path) => write!(f, "device={path}"),

@@ -31,7 +31,8 @@ A program that --exec runs reports with `kiln-report pass|fail|skip TEXT` or by 
 0 pass, 4 skip, 124 hang, 126 and 127 broken if its shell cannot run a command, 2 an expected failure if its \
 output says XFAIL, anything else fail. kiln then exits with the program's own status, or with 3 if it is broken.
 --need takes module=NAME, fs=TYPE, config=OPTION, device=PATH, disk=SIZE (empty, at /dev/vda), memory=SIZE, \
-cpus=COUNT, capability=NUMBER and program=NAME, separated by commas. If one is missing, the case is skipped.
+cpus=COUNT, capability=NUMBER and program=NAME, separated by commas. If one is missing, the case is skipped. \
+optional-module=NAME is loaded where the kernel has it.
 KILN_TIMEOUT_MUL=3 makes every time limit except --timeout three times as long.";
 
 /// Below the help of `kiln build`.

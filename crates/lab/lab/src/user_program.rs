@@ -129,6 +129,7 @@ mod tests {
         let item = &plan.items[0];
         assert_eq!((item.cpus, item.skip.as_deref()), (3, None));
         assert_eq!(item.unsure, ["loop"], "a lone image says nothing about its modules");
+        assert!(self::plan(&["optional-module=loop"], Fixed::default()).items[0].unsure.is_empty());
         let Work::Program(command) = &item.work else { panic!("{:?}", item.work) };
         assert_eq!(command.argv, ["/usr/local/bin/sh", "--loops"]);
         assert_eq!(item.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), needs);

@@ -11,8 +11,8 @@ use super::Need;
 pub enum WrongNeed {
     /// The key or its value has the wrong form.
     #[error(
-        "{0:?} is not a need: write module=NAME, fs=TYPE, config=OPTION, device=PATH, disk=SIZE, memory=SIZE, \
-         cpus=COUNT, capability=NUMBER or program=NAME"
+        "{0:?} is not a need: write module=NAME, optional-module=NAME, fs=TYPE, config=OPTION, device=PATH, \
+         disk=SIZE, memory=SIZE, cpus=COUNT, capability=NUMBER or program=NAME"
     )]
     Unknown(String),
     /// No machine has that many.
@@ -71,6 +71,7 @@ impl FromStr for Need<String> {
         };
         match key {
             "module" => name(is_word, value).map(Need::Module),
+            "optional-module" => name(is_word, value).map(Need::OptionalModule),
             "fs" => name(is_word, value).map(Need::Filesystem),
             "config" => name(is_word, value.strip_prefix("CONFIG_").unwrap_or(value)).map(Need::Config),
             "device" => name(is_path, value).map(Need::Device),

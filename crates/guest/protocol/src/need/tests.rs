@@ -5,6 +5,7 @@ fn need() -> impl Strategy<Value = Need<String>> {
     let word = "[a-zA-Z0-9_][a-zA-Z0-9_.:+-]{0,20}";
     prop_oneof![
         word.prop_map(Need::Module),
+        word.prop_map(Need::OptionalModule),
         word.prop_map(Need::Filesystem),
         word.prop_map(Need::Config),
         word.prop_map(|name| Need::Device(format!("/dev/{name}"))),
@@ -20,6 +21,7 @@ fn need() -> impl Strategy<Value = Need<String>> {
 fn old_form(need: &Need<String>) -> String {
     match need {
         Need::Module(name) => format!("module {name}"),
+        Need::OptionalModule(_) => need.to_string(),
         Need::Filesystem(name) => format!("file system {name}"),
         Need::Config(option) => format!("CONFIG_{option}"),
         Need::Device(path) => format!("device {path}"),

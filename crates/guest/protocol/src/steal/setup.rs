@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::load::time;
 
 /// The longest busy time for one packet, in nanoseconds.
-const BUSY_MAX_NS: u64 = 200_000;
+const BUSY_MAX_NS: u64 = 1_000_000;
 
 /// The receiving end of a network load, in the form that `Display` writes and `FromStr` reads: `rps=0,xdp=drop`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

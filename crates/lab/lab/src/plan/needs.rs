@@ -219,7 +219,7 @@ pub(crate) fn unsure(kernel: &Kernel, needs: &[Need<&str>]) -> Vec<String> {
 /// Modules that a need asks for, where they are not built in.
 fn modules_of(need: Need<&str>) -> Vec<&str> {
     match need {
-        Need::Module(name) | Need::Filesystem(name) => vec![name],
+        Need::Module(name) | Need::OptionalModule(name) | Need::Filesystem(name) => vec![name],
         Need::Disk(_) => machine::root::DISK_MODULES.to_vec(),
         Need::Config(_)
         | Need::Device(_)

@@ -29,7 +29,7 @@ pub(super) const STRESSOR: Stressor = Stressor {
     operation: "an area added, used and removed",
     verifies: "the area is listed while it is in use; pages come back with their content",
     options: &[PAGES],
-    needs: &[Need::Config("SWAP"), Need::Capability(21)],
+    needs: &[Need::Config("SWAP"), Need::OptionalModule("loop"), Need::Capability(21)],
     body,
     ..Stressor::PLAIN
 };
