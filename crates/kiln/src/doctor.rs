@@ -6,7 +6,7 @@ use anyhow::Result;
 use kernel::Store;
 use machine::host::QemuProgram;
 use machine::program::Program;
-use machine::{kvm, uml};
+use machine::{kvm, tcg, uml};
 use serde::Serialize;
 
 use crate::cli::Doctor;
@@ -97,11 +97,16 @@ impl Finding {
 }
 
 fn qemu() -> Finding {
-    let (good, found) = match QemuProgram::find() {
-        Ok(qemu) => (true, format!("{} {}: TCG works everywhere", qemu.path.display(), qemu.version)),
-        Err(error) => (false, error.to_string()),
+    let (good, found, advice) = match QemuProgram::find() {
+        Ok(qemu) => {
+            let advice = (!tcg::keeps_flags(&qemu.path)).then(|| {
+                "its TCG loses the flags of cmpxchg16b: guests get a processor without it".to_string()
+            });
+            (true, format!("{} {}: TCG works everywhere", qemu.path.display(), qemu.version), advice)
+        }
+        Err(error) => (false, error.to_string(), None),
     };
-    Finding { what: "QEMU", good, essential: true, found, advice: None }
+    Finding { what: "QEMU", good, essential: true, found, advice }
 }
 
 fn kvm_finding() -> Finding {

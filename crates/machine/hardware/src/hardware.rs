@@ -247,6 +247,12 @@ impl Hardware {
         arguments
     }
 
+    /// Whether there is an IOMMU of AMD's.
+    #[must_use]
+    pub fn has_amd_iommu(&self) -> bool {
+        self.devices.iter().any(|device| matches!(device, Device::Iommu(iommu) if iommu.kind == Kind::Amd))
+    }
+
     /// Words of each device of virtio: behind an IOMMU they use it only when told to.
     fn virtio(&self) -> &'static str {
         let is_behind = |device: &Device| match device {

@@ -36,6 +36,7 @@ pub mod qemu;
 mod required_config;
 pub mod root;
 pub mod spec;
+pub mod tcg;
 pub mod template;
 mod timeout;
 pub mod uml;

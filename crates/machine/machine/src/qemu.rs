@@ -24,11 +24,14 @@ use serde_json::Value;
 use crate::Death;
 use crate::accel::Accel;
 use crate::error::Error;
+use crate::host::QemuProgram;
 use crate::spec::Spec;
+use crate::tcg;
 use crate::vmm::launch::{Launch, Numbers, Origin, Parts, quote};
 use crate::vmm::process::{Exit, Process, end_with_kiln};
 use crate::vmm::start::Files;
 use crate::vmm::{Driver, Provocation, Raw};
+use args::Executor;
 use monitor::Monitor;
 use symbol::Symbols;
 
@@ -58,7 +61,8 @@ pub mod files {
 #[must_use]
 pub fn command_line_from_files(spec: &Spec, accel: Accel) -> String {
     let mut command = Command::new(crate::host::QEMU);
-    command.args(args::from_files(spec, accel));
+    let keeps_flags = QemuProgram::locate().is_ok_and(|program| keeps_flags(accel, &program));
+    command.args(args::from_files(spec, Executor { accel, keeps_flags }));
     quote(&command)
 }
 
@@ -93,8 +97,13 @@ pub(crate) fn launch(
 
 fn command(spec: &Spec, accel: Accel, files: Files<'_>, numbers: &Numbers, monitor: i32) -> Command {
     let mut command = Command::new(files.program);
-    command.args(args::arguments(spec, accel, files.image, numbers, monitor));
+    let executor = Executor { accel, keeps_flags: keeps_flags(accel, files.program) };
+    command.args(args::arguments(spec, executor, files.image, numbers, monitor));
     command
+}
+
+fn keeps_flags(accel: Accel, program: &Path) -> bool {
+    accel != Accel::Tcg || tcg::keeps_flags(program)
 }
 
 /// What is known of a running QEMU beside its console and control port.

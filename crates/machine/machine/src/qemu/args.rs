@@ -20,10 +20,18 @@ use crate::vmm::launch::{Numbers, Origin, inherited};
 /// QEMU's name for what is behind the control port.
 pub(super) const CONTROL: &str = "control";
 
+/// What executes the guest's instructions.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Executor {
+    pub(super) accel: Accel,
+    /// It keeps the flags of the guest: [`crate::tcg`].
+    pub(super) keeps_flags: bool,
+}
+
 /// All arguments after the program's name.
 pub(super) fn arguments(
     spec: &Spec,
-    accel: Accel,
+    executor: Executor,
     image: &Path,
     numbers: &Numbers,
     monitor: i32,
@@ -32,8 +40,8 @@ pub(super) fn arguments(
     let initramfs = numbers.origin.initramfs().map(|&number| inherited(number));
     let Arguments { first, devices } = spec.hardware.arguments(&numbers.places());
     [
-        machine(accel),
-        processor(spec, accel),
+        machine(executor.accel),
+        processor(spec, executor),
         memory(spec, &numbers.origin),
         first,
         initramfs.map(|file| boot(spec, &image, &file)).unwrap_or_default(),
@@ -54,12 +62,12 @@ pub(super) fn arguments(
 }
 
 /// The same machine out of files in the current folder, with nobody beside it: both ports go to files.
-pub(super) fn from_files(spec: &Spec, accel: Accel) -> Vec<String> {
+pub(super) fn from_files(spec: &Spec, executor: Executor) -> Vec<String> {
     let file = |name: &str| format!("file,path={name}");
     let Arguments { first, devices } = spec.hardware.arguments(&places_of_files(&spec.hardware.backings()));
     [
-        machine(accel),
-        processor(spec, accel),
+        machine(executor.accel),
+        processor(spec, executor),
         size(spec),
         backends(spec, &[], "on"),
         first,
@@ -96,8 +104,10 @@ fn machine(accel: Accel) -> Vec<String> {
 
 /// All that the accelerator offers. But under TCG a kernel that believes in fast `rep movsb` copies
 /// byte by byte: without it the smoke suite takes a fifth less time.
-fn processor(spec: &Spec, accel: Accel) -> Vec<String> {
+fn processor(spec: &Spec, Executor { accel, keeps_flags }: Executor) -> Vec<String> {
     let model = match accel {
+        // Without the instruction kernels refuse AMD's IOMMU.
+        Accel::Tcg if !keeps_flags && !spec.hardware.has_amd_iommu() => "max,-erms,-cx16",
         Accel::Tcg => "max,-erms",
         Accel::Kvm => "max",
     };
@@ -310,10 +320,12 @@ mod tests {
         }
     }
 
+    const TCG: Executor = Executor { accel: Accel::Tcg, keeps_flags: true };
+
     #[test]
     fn the_command_line_says_everything_once() {
         let numbers = Numbers::example(false, false);
-        let line = arguments(&spec(), Accel::Tcg, Path::new("/boot/vmlinuz"), &numbers, 6).join(" ");
+        let line = arguments(&spec(), TCG, Path::new("/boot/vmlinuz"), &numbers, 6).join(" ");
         assert_eq!(
             line,
             "-nodefaults -no-user-config -display none -machine \
@@ -329,9 +341,23 @@ mod tests {
     }
 
     #[test]
+    fn a_qemu_that_loses_flags_hides_the_instruction_from_all_but_amds_iommu() {
+        let model = |hardware: &[&str], accel, keeps_flags| {
+            let devices = hardware.iter().map(|device| device.parse().expect("it is right")).collect();
+            let hardware = Hardware::new(devices).expect("it is right");
+            processor(&Spec { hardware, ..spec() }, Executor { accel, keeps_flags })[1].clone()
+        };
+        assert_eq!(model(&[], Accel::Tcg, false), "max,-erms,-cx16");
+        assert_eq!(model(&["iommu,intel"], Accel::Tcg, false), "max,-erms,-cx16");
+        assert_eq!(model(&["iommu,amd"], Accel::Tcg, false), "max,-erms");
+        assert_eq!(model(&[], Accel::Tcg, true), "max,-erms");
+        assert_eq!(model(&[], Accel::Kvm, true), "max");
+    }
+
+    #[test]
     fn a_machine_whose_memory_is_dumped_stays_when_it_has_ended() {
         let spec = Spec { dumps: Some("/results".into()), ..spec() };
-        let line = arguments(&spec, Accel::Tcg, Path::new("x"), &Numbers::example(true, false), 6).join(" ");
+        let line = arguments(&spec, TCG, Path::new("x"), &Numbers::example(true, false), 6).join(" ");
         assert!(line.ends_with("-no-reboot -action shutdown=pause -device vmcoreinfo"), "{line}");
     }
 
@@ -340,8 +366,8 @@ mod tests {
         let spec = Spec { disk_mib: 64, ..spec() };
         let origin = Origin::Boot { initramfs: 3, memory: Vec::new(), window: None };
         let numbers = Numbers { origin, ..Numbers::example(true, false) };
-        let of_kiln = arguments(&spec, Accel::Tcg, Path::new("vmlinuz"), &numbers, 6);
-        let of_files = from_files(&spec, Accel::Tcg);
+        let of_kiln = arguments(&spec, TCG, Path::new("vmlinuz"), &numbers, 6);
+        let of_files = from_files(&spec, TCG);
         let kept = |line: &[String]| -> Vec<String> {
             let differs = |word: &str| {
                 ["fd", "file", "chardev", "-mon", "initramfs"].iter().any(|part| word.contains(part))
@@ -364,7 +390,7 @@ mod tests {
     fn what_a_clone_writes_into_its_window_is_its_own() {
         let of = |origin| {
             let numbers = Numbers { origin, ..Numbers::example(false, false) };
-            arguments(&spec(), Accel::Tcg, Path::new("x"), &numbers, 6).join(" ")
+            arguments(&spec(), TCG, Path::new("x"), &numbers, 6).join(" ")
         };
         let template = of(Origin::Boot { initramfs: 3, memory: vec![8], window: Some(9) });
         let clone = of(Origin::Clone { memory: vec![8], state: 3, window: Some(9) });
@@ -384,12 +410,12 @@ mod tests {
         let spec = Spec { hardware: Hardware::new(nodes.to_vec()).unwrap(), memory_mib: 384, ..spec() };
         let origin = Origin::Clone { memory: vec![8, 9], state: 3, window: None };
         let numbers = Numbers { origin, ..Numbers::example(false, false) };
-        let clone = arguments(&spec, Accel::Tcg, Path::new("x"), &numbers, 6).join(" ");
+        let clone = arguments(&spec, TCG, Path::new("x"), &numbers, 6).join(" ");
         for (part, mib) in [(0, 256), (1, 128)] {
             let object = format!("id=node{part},size={mib}M");
             let file = format!("mem-path=/proc/self/fd/{},share=off", 8 + part);
             assert!(clone.contains(&format!("-object memory-backend-file,{object},{file} ")), "{clone}");
-            let files = from_files(&spec, Accel::Tcg).join(" ");
+            let files = from_files(&spec, TCG).join(" ");
             assert!(files.contains(&format!("-object memory-backend-ram,{object} ")), "{files}");
         }
         assert!(!clone.contains("memory-backend="), "{clone}");
@@ -408,9 +434,8 @@ mod tests {
     #[test]
     fn a_root_is_read_and_never_written() {
         let numbers = |measures| Numbers { root: Some(9), ..Numbers::example(false, measures) };
-        let line = |spec: &Spec, measures| {
-            arguments(spec, Accel::Tcg, Path::new("x"), &numbers(measures), 6).join(" ")
-        };
+        let line =
+            |spec: &Spec, measures| arguments(spec, TCG, Path::new("x"), &numbers(measures), 6).join(" ");
         let disk = line(&with_image(Medium::Disk), false);
         let root = "-drive file=/proc/self/fd/9,format=raw,if=none,id=root,readonly=on,file.locking=off \
                     -device virtio-blk-pci,drive=root,serial=kiln-root";
@@ -427,7 +452,7 @@ mod tests {
     fn directories_of_this_host_are_read_unless_they_are_named() {
         let files = Files::Host(HostFiles { writable: vec!["/srv/a,b".into()] });
         let spec = with_root(files);
-        let line = arguments(&spec, Accel::Tcg, Path::new("x"), &Numbers::example(false, false), 6).join(" ");
+        let line = arguments(&spec, TCG, Path::new("x"), &Numbers::example(false, false), 6).join(" ");
         let common = "security_model=none,multidevs=remap";
         for words in [
             format!("-fsdev local,id=kiln-root,path=/,{common},readonly=on "),
@@ -441,8 +466,7 @@ mod tests {
 
     #[test]
     fn a_disk_is_there_only_when_asked_for() {
-        let line =
-            arguments(&spec(), Accel::Tcg, Path::new("x"), &Numbers::example(true, false), 6).join(" ");
+        let line = arguments(&spec(), TCG, Path::new("x"), &Numbers::example(true, false), 6).join(" ");
         assert!(
             line.contains("-drive file=/proc/self/fd/7,format=raw,if=none,id=disk,cache=unsafe"),
             "{line}"

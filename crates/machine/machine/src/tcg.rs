@@ -1,0 +1,171 @@
+//! Whether QEMU keeps the flags of a guest whose instructions it translates.
+//!
+//! Up to some version, `cmpxchg8b` and `cmpxchg16b` left in EFLAGS an operand of the instruction before, until the next one that
+//! computes flags. An interrupt in between saves them, and on the way back the processor faults: kernels since 6.5 branch right behind
+//! `cmpxchg16b` where they allocate memory, and died of a double fault. Such a QEMU gets a processor without the instruction, for which the
+//! kernel has another way.
+
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+use crate::vmm::launch::in_memory;
+use crate::vmm::process::end_with_kiln;
+
+/// A busy host starts QEMU within this time.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// How often it is looked whether QEMU has ended.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The firmware is the guest: bytes at the end of the first MiB, and where a processor begins.
+const ROM: usize = 64 << 10;
+const RESET: usize = ROM - 16;
+
+/// A jump to the begin of the firmware.
+const JUMP: &[u8] = &[0xea, 0x00, 0x00, 0x00, 0xf0];
+
+/// Where QEMU hears how the guest ends: it exits with twice the byte and one.
+const EXIT: &str = "isa-debug-exit,iobase=0xf4,iosize=0x01";
+const KEEPS: i32 = 1;
+const LOSES: i32 = 3;
+
+const BEFORE: &[u8] = &[
+    0xfa, // cli
+    0x31, 0xc0, // xor %ax, %ax
+    0x8e, 0xd8, // mov %ax, %ds
+    0x8e, 0xd0, // mov %ax, %ss
+    0xbc, 0x00, 0x70, // mov $0x7000, %sp
+    0x66, 0x9c, // pushfl
+    0x66, 0x9d, // popfl: the flags are known to QEMU as they are
+    0xeb, 0x00, // jmp to the next: it begins another block of translated code
+    0x66, 0xb9, 0xc2, 0xdf, 0xb7, 0x01, // mov $0x01b7dfc2, %ecx
+    0x66, 0x01, 0xcb, // add %ecx, %ebx
+];
+
+/// What may lose them.
+const EXCHANGE: &[u8] = &[0x0f, 0xc7, 0x0e, 0x00, 0x06]; // cmpxchg8b 0x600
+
+const AFTER: &[u8] = &[
+    0x66, 0x9c, // pushfl
+    0x66, 0x58, // pop %eax
+    0x66, 0xa9, 0x00, 0x00, 0xb7,
+    0x01, // test $0x01b70000, %eax: what of the operand is no flag of a sum
+    0x0f, 0x95, 0xc0, // setnz %al
+    0xe6, 0xf4, // out %al, $0xf4
+    0xf4, // hlt
+];
+
+/// What was found out, by the program: to try takes a tenth of a second.
+static KNOWN: Mutex<Option<(String, bool)>> = Mutex::new(None);
+
+/// Whether this QEMU keeps the flags of its guests. The answer is remembered as long as the program is the same; where it cannot be
+/// found out, it is no.
+#[must_use]
+pub fn keeps_flags(program: &Path) -> bool {
+    let identity = identity(program);
+    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((_, keeps)) = known.as_ref().filter(|(of, _)| *of == identity) {
+        return *keeps;
+    }
+    let answer = remembered(&identity).or_else(|| {
+        let answer = attempt(program, EXCHANGE);
+        answer.inspect(|keeps| remember(&identity, *keeps))
+    });
+    let keeps = answer.unwrap_or(false);
+    *known = Some((identity, keeps));
+    keeps
+}
+
+/// Starts QEMU with the guest; nothing if it does not come to its end.
+fn attempt(program: &Path, exchange: &[u8]) -> Option<bool> {
+    let mut qemu = start(program, &rom(exchange)).ok()?;
+    let begun = Instant::now();
+    let status = loop {
+        match qemu.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if begun.elapsed() < DEADLINE => std::thread::sleep(PAUSE),
+            _ => {
+                // It is gone in either case.
+                let _ = qemu.kill().and_then(|()| qemu.wait());
+                return None;
+            }
+        }
+    };
+    match status.code() {
+        Some(KEEPS) => Some(true),
+        Some(LOSES) => Some(false),
+        _ => None,
+    }
+}
+
+fn start(program: &Path, rom: &[u8]) -> Result<Child, Error> {
+    let firmware = File::from(in_memory("firmware", rom)?);
+    let mut command = Command::new(program);
+    command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-m", "2M"]);
+    command.args(["-machine", "pc,accel=tcg", "-cpu", "max", "-device", EXIT, "-bios", "/dev/stdin"]);
+    command.stdin(firmware).stdout(Stdio::null()).stderr(Stdio::null());
+    end_with_kiln(&mut command);
+    command.spawn().map_err(|source| Error::host(&program.display().to_string(), source))
+}
+
+fn rom(exchange: &[u8]) -> Vec<u8> {
+    let mut rom = [BEFORE, exchange, AFTER].concat();
+    rom.resize(ROM, 0);
+    rom[RESET..RESET + JUMP.len()].copy_from_slice(JUMP);
+    rom
+}
+
+/// The program, and what changes with another version of it.
+fn identity(program: &Path) -> String {
+    let of = |file: &std::fs::Metadata| format!("{} {}.{}", file.size(), file.mtime(), file.mtime_nsec());
+    let file = program.metadata().as_ref().map_or_else(|_| String::new(), of);
+    format!("{} {file}", program.display())
+}
+
+fn remembered(identity: &str) -> Option<bool> {
+    let text = std::fs::read_to_string(memory_file()).ok()?;
+    let (program, answer) = text.trim_end().rsplit_once('\n')?;
+    (program == identity).then_some(answer == "keeps")
+}
+
+fn remember(identity: &str, keeps: bool) {
+    let file = memory_file();
+    let made = file.parent().map(std::fs::create_dir_all);
+    if matches!(made, Some(Ok(()))) {
+        let answer = if keeps { "keeps" } else { "loses" };
+        // Only the time of the next attempt is lost if this cannot be written.
+        let _ = host::write_atomically(&file, format!("{identity}\n{answer}\n").as_bytes());
+    }
+}
+
+fn memory_file() -> PathBuf {
+    host::cache_folder().join("tcg")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::QemuProgram;
+
+    #[test]
+    fn a_guest_tells_whether_its_flags_are_kept() {
+        let program = QemuProgram::locate().expect("installed for the tests");
+        let no_operation = [0x90; EXCHANGE.len()];
+        assert_eq!(attempt(&program, &no_operation), Some(true), "an addition leaves flags alone");
+        let operand = [0x66, 0x51, 0xeb, 0x03, 0x90]; // pushl %ecx, and past the pushfl
+        assert_eq!(attempt(&program, &operand), Some(false), "an operand is no flags");
+        assert!(attempt(&program, EXCHANGE).is_some());
+    }
+
+    #[test]
+    fn a_program_that_is_no_qemu_says_nothing() {
+        assert_eq!(attempt(Path::new("/bin/true"), EXCHANGE), None);
+        assert_eq!(attempt(Path::new("/no/such/program"), EXCHANGE), None);
+        assert!(!keeps_flags(Path::new("/bin/true")));
+    }
+}
