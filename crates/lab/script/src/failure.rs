@@ -35,7 +35,12 @@ impl Failure {
             }
             Some(stop) => {
                 let problem = placed(error, files, stop.text.clone());
-                let problem = Problem { help: stop.help.clone(), values: stop.values.clone(), ..problem };
+                let problem = Problem {
+                    help: stop.help.clone(),
+                    values: stop.values.clone(),
+                    evidence: stop.evidence.clone().into(),
+                    ..problem
+                };
                 Self { outcome: stop.outcome, blame: stop.blame, problem }
             }
             None => Self::of_script(error, files),
@@ -83,5 +88,5 @@ fn placed(error: &starlark::Error, files: &Files, text: String) -> Problem {
             stack.push(Frame { function: frame.name.clone(), at });
         }
     }
-    Problem { stack, ..problem }
+    Problem { stack: stack.into(), ..problem }
 }

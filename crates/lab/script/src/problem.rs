@@ -13,6 +13,9 @@ const WIDTH: usize = 160;
 /// Characters of what is said.
 const TEXT: usize = 2000;
 
+/// Lines of what a machine said that are shown.
+const EVIDENCE: usize = 100;
+
 /// Callers that are shown.
 const FRAMES: usize = 8;
 
@@ -26,9 +29,12 @@ pub struct Problem {
     /// What to do.
     pub help: Option<String>,
     /// The functions that were being called, the innermost first.
-    pub stack: Vec<Frame>,
+    pub stack: Box<[Frame]>,
     /// Variables at hand, and what they were.
     pub values: Vec<(String, String)>,
+    /// What a machine said of it.
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    pub evidence: Box<[String]>,
 }
 
 /// A place, as people see it.
@@ -53,7 +59,14 @@ impl Problem {
     /// Something that has no place.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { place: None, text: text.into(), help: None, stack: Vec::new(), values: Vec::new() }
+        Self {
+            place: None,
+            text: text.into(),
+            help: None,
+            stack: Box::default(),
+            values: Vec::new(),
+            evidence: Box::default(),
+        }
     }
 
     /// Something at a byte of a file.
@@ -110,6 +123,9 @@ impl fmt::Display for Problem {
         if let Some(help) = &self.help {
             writeln!(out, "      help: {}", shown(help, TEXT))?;
         }
+        for line in self.evidence.iter().take(EVIDENCE) {
+            writeln!(out, "      > {}", shown(line, WIDTH))?;
+        }
         Ok(())
     }
 }
@@ -123,8 +139,9 @@ mod tests {
         let source = Source::new("a.star", "def f():\n    g(1)\n");
         let at = source.position(13);
         let problem = Problem {
-            stack: vec![Frame { function: "f".to_owned(), at: source.position(0) }],
+            stack: [Frame { function: "f".to_owned(), at: source.position(0) }].into(),
             values: vec![("x".to_owned(), "\"\x1b\"".to_owned())],
+            evidence: ["RIP: 0010:g+0x1/0x2".to_owned()].into(),
             ..Problem::at(&source, 13, "g is broken").help("mend it")
         };
         assert_eq!(at.column, 5);
@@ -135,6 +152,7 @@ mod tests {
               | x = "\u{1b}"
               in f, called at a.star:1:1
               help: mend it
+              > RIP: 0010:g+0x1/0x2
         "#);
     }
 }

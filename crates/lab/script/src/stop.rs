@@ -15,13 +15,23 @@ pub(crate) struct Stop {
     pub(crate) help: Option<String>,
     /// Variables at hand.
     pub(crate) values: Vec<(String, String)>,
+    /// What a machine said of it.
+    pub(crate) evidence: Vec<String>,
     /// Where it happened, if that is elsewhere: in a branch.
     pub(crate) problem: Option<Box<Problem>>,
 }
 
 impl Stop {
     fn new(outcome: Outcome, blame: Option<Blame>, text: impl Into<String>) -> Self {
-        Self { outcome, blame, text: text.into(), help: None, values: Vec::new(), problem: None }
+        Self {
+            outcome,
+            blame,
+            text: text.into(),
+            help: None,
+            values: Vec::new(),
+            evidence: Vec::new(),
+            problem: None,
+        }
     }
 
     /// The script is wrong.
@@ -51,7 +61,8 @@ impl Stop {
 
     /// A call went wrong, and the script does not allow this.
     pub(crate) fn trouble(trouble: Trouble) -> Self {
-        let stop = Self::new(trouble.name.outcome(), trouble.blame, trouble.text);
+        let evidence = trouble.evidence;
+        let stop = Self { evidence, ..Self::new(trouble.name.outcome(), trouble.blame, trouble.text) };
         match trouble.name {
             ErrorName::Broken | ErrorName::Missing => stop,
             name => stop.help(format!("if this may happen, allow it: allow = [\"{name}\"]")),

@@ -103,19 +103,33 @@ pub struct Trouble {
     /// Who broke, if the name is `broken`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blame: Option<Blame>,
+    /// What the machine said of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
 }
 
 impl Trouble {
     /// Something that is not kiln's fault.
     #[must_use]
     pub fn new(name: ErrorName, text: impl Into<String>) -> Self {
-        Self { name, text: text.into(), blame: (name == ErrorName::Broken).then_some(Blame::Kiln) }
+        Self {
+            name,
+            text: text.into(),
+            blame: (name == ErrorName::Broken).then_some(Blame::Kiln),
+            evidence: Vec::new(),
+        }
     }
 
     /// Somebody broke.
     #[must_use]
     pub fn broken(blame: Blame, text: impl Into<String>) -> Self {
-        Self { name: ErrorName::Broken, text: text.into(), blame: Some(blame) }
+        Self { name: ErrorName::Broken, text: text.into(), blame: Some(blame), evidence: Vec::new() }
+    }
+
+    /// The same, with what the machine said of it.
+    #[must_use]
+    pub fn with_evidence(self, evidence: Vec<String>) -> Self {
+        Self { evidence, ..self }
     }
 }
 

@@ -206,6 +206,9 @@ impl Guest {
                 let text = format!("the machine has not answered for {} s", silence.as_secs());
                 Trouble::new(ErrorName::Hang, self.examined(&text))
             }
+            Failed::Dead(death @ (Death::Panic(_) | Death::Fault(_))) => {
+                of_death(death).with_evidence(self.transcript.lock().last_words())
+            }
             Failed::Dead(death) => of_death(death),
             Failed::Cancelled => Trouble::new(ErrorName::Stopped, "the experiment is stopped"),
         }

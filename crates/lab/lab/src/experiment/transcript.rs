@@ -16,6 +16,9 @@ const LINES_MAX: usize = 20_000;
 /// Bytes that are kept of what a command writes.
 const OUTPUT_MAX: usize = 4 << 20;
 
+/// Lines of a console that show how a machine came to its end, if there is no report.
+const LAST_LINES: usize = 20;
+
 /// How often a call that waits looks whether it should stop.
 const INTERVAL: Duration = Duration::from_millis(100);
 
@@ -178,6 +181,14 @@ impl State {
         std::mem::take(&mut self.undone).into_iter().chain(scan(&lines)).collect()
     }
 
+    /// The last report of the kernel on the console; without one, the last lines there.
+    pub(super) fn last_words(&self) -> Vec<String> {
+        let console = &self.history.console;
+        let lines: Vec<&str> = console.iter().map(String::as_str).collect();
+        let last = || console[console.len().saturating_sub(LAST_LINES)..].to_vec();
+        scan(&lines).pop().map_or_else(last, |report| report.lines)
+    }
+
     fn take(&mut self, event: Event) {
         match event {
             Event::Console(line) => push(&mut self.history.console, printable(line.as_bytes())),
@@ -269,6 +280,19 @@ mod tests {
         );
         let reports = [state.new_reports().len(), state.new_reports().len()];
         assert_eq!(reports, [1, 0], "the report was seen once");
+    }
+
+    #[test]
+    fn the_last_words_are_the_last_report_or_the_last_lines() {
+        let transcript = Transcript::default();
+        let say = |text: &str| transcript.take(Event::Console(text.to_string()));
+        (0..30).for_each(|number| say(&format!("line {number}")));
+        let words = transcript.lock().last_words();
+        assert_eq!((words.len(), &*words[0]), (20, "line 10"));
+        say("[    1.0] BUG: kernel NULL pointer dereference, address: 0000000000000000");
+        say("[    1.0] RIP: 0010:oops+0x1/0x2");
+        say("[    1.0] ---[ end trace 0000000000000000 ]---");
+        assert!(transcript.lock().last_words()[0].contains("BUG: kernel NULL pointer"));
     }
 
     #[test]
