@@ -1,6 +1,6 @@
 //! What the kernel's tracing records, as it lies in tracefs: Documentation/trace/ftrace.rst and events.rst.
 //!
-//! * [`format`]: `events/SYSTEM/EVENT/format`, the fields of an event
+//! * [`mod@format`]: `events/SYSTEM/EVENT/format`, the fields of an event
 //! * [`page`]: `per_cpu/cpuN/trace_pipe_raw`, pages of a ring buffer with records
 //! * [`layout`]: `events/header_page`, where the parts of such a page are
 

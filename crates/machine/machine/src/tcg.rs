@@ -6,15 +6,15 @@
 //! kernel has another way.
 
 use std::fs::File;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::error::Error;
-use crate::vmm::launch::in_memory;
-use crate::vmm::process::end_with_kiln;
+use host::contain;
+use rustix::fs::{MemfdFlags, memfd_create};
 
 /// A busy host starts QEMU within this time.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -103,14 +103,15 @@ fn attempt(program: &Path, exchange: &[u8]) -> Option<bool> {
     }
 }
 
-fn start(program: &Path, rom: &[u8]) -> Result<Child, Error> {
-    let firmware = File::from(in_memory("firmware", rom)?);
+fn start(program: &Path, rom: &[u8]) -> io::Result<Child> {
+    let mut firmware = File::from(memfd_create("firmware", MemfdFlags::CLOEXEC)?);
+    firmware.write_all(rom)?;
     let mut command = Command::new(program);
     command.args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-m", "2M"]);
     command.args(["-machine", "pc,accel=tcg", "-cpu", "max", "-device", EXIT, "-bios", "/dev/stdin"]);
     command.stdin(firmware).stdout(Stdio::null()).stderr(Stdio::null());
-    end_with_kiln(&mut command);
-    command.spawn().map_err(|source| Error::host(&program.display().to_string(), source))
+    contain(&mut command);
+    command.spawn()
 }
 
 fn rom(exchange: &[u8]) -> Vec<u8> {
