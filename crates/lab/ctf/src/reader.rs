@@ -7,7 +7,6 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -24,6 +23,9 @@ use stream::Stream;
 /// Streams that are read: a kernel has at most 8192 CPUs.
 const STREAMS_MAX: usize = 10_000;
 
+/// The classes of a trace, each at the place of its number.
+pub(crate) type Classes = Arc<[Option<Known>]>;
+
 /// A class as its events are read.
 #[derive(Debug)]
 pub(crate) struct Known {
@@ -38,7 +40,7 @@ pub(crate) struct Known {
 pub struct Trace {
     /// What it says of itself. The classes are in [`Trace::classes`].
     pub metadata: Metadata,
-    classes: Arc<HashMap<u16, Known>>,
+    classes: Classes,
     streams: Vec<Stream>,
 }
 
@@ -58,11 +60,7 @@ impl Trace {
         }
         let parsed = Metadata::parse(&String::from_utf8_lossy(&text));
         let mut metadata = parsed.map_err(|(line, why)| Error::Metadata { path, line, why })?;
-        let classes = std::mem::take(&mut metadata.classes).into_iter().map(|class| {
-            let (steps, context) = (Steps::of(&class), class.stream.context());
-            (class.id, Known { class, steps, context })
-        });
-        let classes = Arc::new(classes.collect());
+        let classes = placed(std::mem::take(&mut metadata.classes));
         let streams = open_streams(folder, metadata.uuid)?;
         Ok(Self { metadata, classes, streams })
     }
@@ -70,9 +68,7 @@ impl Trace {
     /// The classes of events, by their numbers.
     #[must_use]
     pub fn classes(&self) -> Vec<&Class> {
-        let mut classes: Vec<&Class> = self.classes.values().map(|known| &known.class).collect();
-        classes.sort_by_key(|class| class.id);
-        classes
+        self.classes.iter().flatten().map(|known| &known.class).collect()
     }
 
     /// The times of the first and the last event, in nanoseconds; nothing if there is none.
@@ -94,6 +90,16 @@ impl Trace {
     pub fn events(&self, from: u64) -> Events<'_> {
         Events::new(&self.streams, Arc::clone(&self.classes), from)
     }
+}
+
+fn placed(classes: Vec<Class>) -> Classes {
+    let count = classes.iter().map(|class| usize::from(class.id) + 1).max().unwrap_or_default();
+    let mut places: Vec<Option<Known>> = std::iter::repeat_with(|| None).take(count).collect();
+    for class in classes {
+        let (place, steps, context) = (usize::from(class.id), Steps::of(&class), class.stream.context());
+        places[place] = Some(Known { class, steps, context });
+    }
+    places.into()
 }
 
 fn open_streams(folder: &Path, uuid: [u8; 16]) -> Result<Vec<Stream>, Error> {

@@ -32,7 +32,7 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// Reads `events/header_page`.
+    /// Reads `events/header_page`, which the kernel gives to the first read(2) alone, whatever its size.
     ///
     /// # Errors
     ///

@@ -128,3 +128,91 @@ impl Transcoder {
         Ok(self.counts)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ctf::Trace;
+
+    use super::*;
+
+    const FORMAT: &str = "name: number\nID: 9\nformat:\n\
+        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+        \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\
+        \tfield:int value;\toffset:8;\tsize:4;\tsigned:1;\n";
+
+    /// A record of an event of this number.
+    fn record(id: u16, value: i32) -> Vec<u8> {
+        [&id.to_le_bytes()[..], &[0; 2], &7_i32.to_le_bytes(), &value.to_le_bytes()].concat()
+    }
+
+    /// A page whose records are a nanosecond apart; `missed` is what the kernel adds to the length.
+    fn page(begin: u64, missed: u64, records: &[Vec<u8>]) -> Vec<u8> {
+        let quarter = |record: &Vec<u8>| u32::try_from(record.len() / 4).expect("they are short");
+        let data: Vec<u8> = records
+            .iter()
+            .flat_map(|record| [&(quarter(record) | 1 << 5).to_le_bytes()[..], record].concat())
+            .collect();
+        [&begin.to_le_bytes()[..], &(data.len() as u64 | missed).to_le_bytes(), &data].concat()
+    }
+
+    struct Place(tempfile::TempDir);
+
+    impl Place {
+        fn transcoder() -> (Self, Transcoder) {
+            let place = Self(tempfile::tempdir().expect("a directory"));
+            let folder = place.0.path().join("trace");
+            let mut transcoder =
+                Transcoder::create(&folder, &Metadata::default(), Layout::default()).expect("a folder");
+            transcoder.event("test", &Format::parse(FORMAT).expect("a format")).expect("written");
+            (place, transcoder)
+        }
+
+        /// Time, CPU, thread and value of all events.
+        fn events(&self) -> Vec<(u64, u32, Option<i32>, String)> {
+            let trace = Trace::open(&self.0.path().join("trace")).expect("it is a trace");
+            let mut events = trace.events(0);
+            let mut found = Vec::new();
+            while let Some(event) = events.next_event().expect("readable") {
+                let value = event.field("value").map(|value| value.to_string()).unwrap_or_default();
+                found.push((event.time, event.cpu, event.thread, value));
+            }
+            found
+        }
+    }
+
+    #[test]
+    fn pages_of_all_cpus_become_one_trace() {
+        let (place, mut transcoder) = Place::transcoder();
+        transcoder.page(1, &page(100, 0, &[record(9, -1), record(9, 2)])).expect("written");
+        transcoder.page(0, &page(100, 0, &[record(9, 3)])).expect("written");
+        let counts = transcoder.finish().expect("written");
+        assert_eq!(counts, Counts { events: 3, ..Counts::default() });
+        let event = |time, cpu, value: &str| (time, cpu, Some(7), value.to_owned());
+        assert_eq!(place.events(), [event(101, 0, "3"), event(101, 1, "-1"), event(102, 1, "2")]);
+    }
+
+    #[test]
+    fn what_is_lost_or_unreadable_is_counted() {
+        let (place, mut transcoder) = Place::transcoder();
+        let mut missed = page(100, 1 << 31 | 1 << 30, &[record(9, 1)]);
+        missed.extend(5_u64.to_le_bytes());
+        transcoder.page(0, &missed).expect("written");
+        transcoder.page(0, &page(200, 1 << 31, &[record(10, 1)])).expect("an unknown event");
+        transcoder.page(0, &page(300, 0, &[record(9, 1)[..8].to_vec()])).expect("a short record");
+        transcoder.page(0, &[0; 7]).expect("no page");
+        let counts = transcoder.finish().expect("written");
+        assert_eq!(counts, Counts { events: 1, lost: 5, gaps: 1, unreadable: 3 });
+        let trace = Trace::open(&place.0.path().join("trace")).expect("it is a trace");
+        assert_eq!((place.events().len(), trace.lost()), (1, 6));
+    }
+
+    #[test]
+    fn the_first_event_of_a_number_counts() {
+        let (place, mut transcoder) = Place::transcoder();
+        let other = Format { name: "other".to_owned(), ..Format::parse(FORMAT).expect("a format") };
+        transcoder.event("test", &other).expect("passed over");
+        transcoder.finish().expect("written");
+        let trace = Trace::open(&place.0.path().join("trace")).expect("it is a trace");
+        assert_eq!(trace.classes().iter().map(|class| &*class.name).collect::<Vec<_>>(), ["test:number"]);
+    }
+}

@@ -1,10 +1,7 @@
 //! The events of all streams in the order of their times.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use super::Known;
 use super::stream::{Cursor, EventHead, Stream};
+use super::{Classes, Known};
 use crate::class::{Class, Field, Stream as Kind};
 use crate::error::Error;
 use crate::value::Value;
@@ -12,15 +9,32 @@ use crate::value::Value;
 /// The events of a trace, one by one.
 #[derive(Debug)]
 pub struct Events<'a> {
-    classes: Arc<HashMap<u16, Known>>,
+    classes: Classes,
     cursors: Vec<Cursor<'a>>,
     /// What each stream has next; none at its end.
     heads: Vec<Option<EventHead>>,
     from: u64,
-    /// The stream of the event that was given last, and where that event ends.
-    last: Option<(usize, usize)>,
-    is_begun: bool,
+    /// The stream that is read, until its next event is behind those of all others.
+    current: Option<Current>,
     damage: u64,
+}
+
+/// A stream that has the earliest event.
+#[derive(Debug, Clone, Copy)]
+struct Current {
+    at: usize,
+    /// The time and the place of the stream that comes next; none if there is no other.
+    next: Option<(u64, usize)>,
+    /// Where its event ends that was given last.
+    end: Option<usize>,
+}
+
+/// What is found of an event.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    /// Where its fields begin and end.
+    fields: usize,
+    end: usize,
 }
 
 /// An event.
@@ -38,10 +52,10 @@ pub struct Event<'a> {
 }
 
 impl<'a> Events<'a> {
-    pub(super) fn new(streams: &'a [Stream], classes: Arc<HashMap<u16, Known>>, from: u64) -> Self {
+    pub(super) fn new(streams: &'a [Stream], classes: Classes, from: u64) -> Self {
         let cursors: Vec<_> = streams.iter().map(|stream| stream.cursor(from)).collect();
-        let heads = vec![None; cursors.len()];
-        Self { classes, cursors, heads, from, last: None, is_begun: false, damage: 0 }
+        let heads = Vec::with_capacity(cursors.len());
+        Self { classes, cursors, heads, from, current: None, damage: 0 }
     }
 
     /// Packets so far of which something could not be read.
@@ -56,56 +70,77 @@ impl<'a> Events<'a> {
     ///
     /// When a file cannot be read.
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
+        if self.heads.is_empty() {
+            for cursor in &mut self.cursors {
+                self.heads.push(cursor.next_head(&mut self.damage)?);
+            }
+        }
         loop {
-            self.advance()?;
-            let earliest =
-                self.heads.iter().enumerate().filter_map(|(at, head)| Some((head.as_ref()?.time, at)));
-            let Some((time, at)) = earliest.min() else { return Ok(None) };
-            let Some(end) = self.end_of(at) else {
+            self.pass_last()?;
+            let Some(Current { at, .. }) = self.current else { return Ok(None) };
+            let Some(head) = self.heads[at] else { return Ok(None) };
+            let Some(found) = self.found(at, head) else {
                 self.damage += 1;
                 self.cursors[at].give_up_packet();
                 self.heads[at] = self.cursors[at].next_head(&mut self.damage)?;
                 continue;
             };
-            self.last = Some((at, end));
-            if time >= self.from {
-                return Ok(self.event(at, end));
+            self.current.iter_mut().for_each(|current| current.end = Some(found.end));
+            if head.time >= self.from {
+                return Ok(self.event(at, head, found));
             }
         }
     }
 
-    /// Passes the event that was given last.
-    fn advance(&mut self) -> Result<(), Error> {
-        if !self.is_begun {
-            self.is_begun = true;
-            for at in 0..self.cursors.len() {
-                self.heads[at] = self.cursors[at].next_head(&mut self.damage)?;
-            }
-        }
-        if let Some((at, end)) = self.last.take() {
+    /// Passes the event that was given last, and finds the stream with the earliest one.
+    fn pass_last(&mut self) -> Result<(), Error> {
+        if let Some(Current { at, end: Some(end), .. }) = self.current {
             self.cursors[at].pass(end);
             self.heads[at] = self.cursors[at].next_head(&mut self.damage)?;
         }
+        let is_first = |current: &Current| {
+            let own = self.heads[current.at].map(|head| (head.time, current.at));
+            own.is_some_and(|own| current.next.is_none_or(|next| own < next))
+        };
+        self.current = match self.current.filter(is_first) {
+            Some(current) => Some(Current { end: None, ..current }),
+            None => self.earliest(),
+        };
         Ok(())
     }
 
-    /// Where the next event of a stream ends; nothing if it cannot be read.
-    fn end_of(&self, at: usize) -> Option<usize> {
-        let head = self.heads[at]?;
-        let known = self.classes.get(&head.class)?;
-        let fields = head.at + known.context;
-        Some(fields + known.steps.size(self.cursors[at].bytes(fields))?)
+    fn earliest(&self) -> Option<Current> {
+        let times = self.heads.iter().enumerate().filter_map(|(at, head)| Some((head.as_ref()?.time, at)));
+        let (mut first, mut next) = (None, None);
+        for time in times {
+            if first.is_none_or(|first| time < first) {
+                next = first.replace(time);
+            } else if next.is_none_or(|next| time < next) {
+                next = Some(time);
+            }
+        }
+        first.map(|(_, at)| Current { at, next, end: None })
     }
 
-    fn event(&self, at: usize, end: usize) -> Option<Event<'_>> {
-        let (head, cursor) = (self.heads[at]?, &self.cursors[at]);
-        let known = self.classes.get(&head.class)?;
-        let bytes = cursor.bytes(head.at).get(..end - head.at)?;
-        let (context, fields) = bytes.split_at_checked(known.context)?;
+    /// Where the event of a head is; nothing if it cannot be read.
+    fn found(&self, at: usize, head: EventHead) -> Option<Found> {
+        let known = self.known(head)?;
+        let fields = head.at + known.context;
+        let size = known.steps.size(self.cursors[at].bytes(fields))?;
+        Some(Found { fields, end: fields + size })
+    }
+
+    fn known(&self, head: EventHead) -> Option<&Known> {
+        self.classes.get(usize::from(head.class))?.as_ref()
+    }
+
+    fn event(&self, at: usize, head: EventHead, found: Found) -> Option<Event<'_>> {
+        let (known, cursor) = (self.known(head)?, &self.cursors[at]);
         let thread = match known.class.stream {
-            Kind::Kernel => context.get(..4).and_then(|bytes| bytes.try_into().ok()).map(i32::from_le_bytes),
+            Kind::Kernel => cursor.bytes(head.at).first_chunk().map(|bytes| i32::from_le_bytes(*bytes)),
             Kind::Marks => None,
         };
+        let fields = cursor.bytes(found.fields).get(..found.end - found.fields)?;
         Some(Event { time: head.time, cpu: cursor.cpu(), class: &known.class, thread, fields })
     }
 }
