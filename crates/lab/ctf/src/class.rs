@@ -126,16 +126,24 @@ impl Shape {
     #[must_use]
     pub fn size(self, bytes: &[u8]) -> Option<usize> {
         let size = match self {
-            Self::Number(number) => number.size(),
-            Self::Array(number, count) => number.size().checked_mul(usize::try_from(count).ok()?)?,
+            Self::Number(_) | Self::Array(..) | Self::Text(_) => self.fixed_size()?,
             Self::Sequence(number) => {
                 let count = u16::from_le_bytes(bytes.get(..COUNT)?.try_into().ok()?);
                 COUNT + number.size() * usize::from(count)
             }
-            Self::Text(size) => usize::try_from(size).ok()?,
             Self::String => bytes.iter().position(|byte| *byte == 0)? + 1,
         };
         (size <= bytes.len()).then_some(size)
+    }
+
+    /// How many bytes each field of this shape has; nothing if they differ.
+    fn fixed_size(self) -> Option<usize> {
+        match self {
+            Self::Number(number) => Some(number.size()),
+            Self::Array(number, count) => number.size().checked_mul(usize::try_from(count).ok()?),
+            Self::Text(size) => usize::try_from(size).ok(),
+            Self::Sequence(_) | Self::String => None,
+        }
     }
 }
 
@@ -153,14 +161,9 @@ impl Steps {
     pub(crate) fn of(class: &Class) -> Self {
         let mut steps = Vec::new();
         for field in &class.fields {
-            let fixed = match field.shape {
-                Shape::Number(number) => number.size(),
-                Shape::Array(number, count) => number.size().saturating_mul(count as usize),
-                Shape::Text(size) => size as usize,
-                varying @ (Shape::Sequence(_) | Shape::String) => {
-                    steps.push(Step::Varying(varying));
-                    continue;
-                }
+            let Some(fixed) = field.shape.fixed_size() else {
+                steps.push(Step::Varying(field.shape));
+                continue;
             };
             match steps.last_mut() {
                 Some(Step::Fixed(size)) => *size = size.saturating_add(fixed),

@@ -161,26 +161,35 @@ pub(crate) fn attributes(line: &str) -> Option<Attributes<'_>> {
 impl Attributes<'_> {
     /// The name in the declaration: what is last before brackets.
     pub(crate) fn name(&self) -> &str {
-        let before = self.declaration.split('[').next().unwrap_or_default();
-        // The brackets of `__data_loc char[] name` come first.
-        let before = if self.declaration.ends_with(']') { before } else { self.declaration };
-        before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default()
+        self.without_count()
+            .rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// The declaration without the brackets of an array.
+    fn without_count(&self) -> &str {
+        // Those of `__data_loc char[] name` are part of its type.
+        if self.is_array() {
+            self.declaration.split('[').next().unwrap_or_default()
+        } else {
+            self.declaration
+        }
+    }
+
+    fn is_array(&self) -> bool {
+        self.declaration.ends_with(']')
     }
 
     fn field(&self) -> Option<Field> {
         let name = self.name();
-        let written = self
-            .declaration
-            .strip_suffix(|c| c == ']')
-            .map_or(self.declaration, |_| self.declaration.split('[').next().unwrap_or_default());
-        let type_name = written.strip_suffix(name)?.trim();
-        let is_array = self.declaration.ends_with(']');
+        let type_name = self.without_count().strip_suffix(name)?.trim();
         let kind = match shape(type_name) {
             Shape::Dynamic { element, is_relative } if self.size == 4 => {
                 Kind::Dynamic { element: element.signed(self.is_signed), is_relative }
             }
             Shape::Dynamic { .. } => return None,
-            Shape::Plain(element) if is_array => self.array(element)?,
+            Shape::Plain(element) if self.is_array() => self.array(element)?,
             Shape::Plain(element) => self.single(element),
         };
         self.offset.checked_add(self.size)?;

@@ -149,8 +149,7 @@ impl<'a> Records<'a> {
                 self.at += 2 * WORD;
                 return Some(None);
             }
-            PADDING => (self.at + 2 * WORD, self.long()? - WORD),
-            0 => (self.at + 2 * WORD, self.long()? - WORD),
+            PADDING | 0 => (self.at + 2 * WORD, self.long()? - WORD),
             quarter => (self.at + WORD, quarter as usize * WORD),
         };
         self.time = self.time.wrapping_add(delta);

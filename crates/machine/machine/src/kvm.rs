@@ -5,12 +5,13 @@
 //! few million instructions are executed in 64-bit mode with a deadline.
 
 use std::os::unix::thread::JoinHandleExt;
-use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use kvm_bindings::{kvm_segment, kvm_userspace_memory_region};
 use kvm_ioctls::{Kvm, VcpuExit, VcpuFd, VmFd};
+
+use crate::remembered::{self, keep, recall};
 
 /// A processor needs a few milliseconds for the loop, an emulator several seconds.
 const DEADLINE: Duration = Duration::from_millis(800);
@@ -23,6 +24,13 @@ const TRIES: usize = 3;
 
 const SLOW: &str =
     "/dev/kvm exists but emulates 64-bit code one instruction at a time; a kernel would hang on it";
+
+/// Under which the answer is remembered, and what it is if all is well.
+const NAME: &str = "kvm";
+const WORKS: &str = "works";
+
+/// The file whose age tells when it was said last that KVM does not work.
+const SAID: &str = "kvm-said";
 
 /// How long something that was said is no news.
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -255,38 +263,24 @@ fn enter_long_mode(cpu: &VcpuFd) -> Result<(), kvm_ioctls::Error> {
 
 /// The answer of this boot of the host, if it was asked before.
 fn remembered() -> Option<Result<(), String>> {
-    let text = std::fs::read_to_string(memory_file()).ok()?;
-    let (boot, answer) = text.split_once('\n')?;
-    let answer = answer.trim();
-    (boot == boot_id()).then(|| if answer == "works" { Ok(()) } else { Err(answer.to_string()) })
+    let answer = recall(NAME, &boot_id())?;
+    Some(if answer == WORKS { Ok(()) } else { Err(answer) })
 }
 
 fn remember(answer: &Result<(), String>) {
-    let text = answer.as_ref().err().map_or("works", String::as_str);
-    let file = memory_file();
-    let directory = file.parent().map(std::fs::create_dir_all);
-    if matches!(directory, Some(Ok(()))) {
-        // Only the time of the next probe is lost if this cannot be written.
-        let _ = host::write_atomically(&file, format!("{}\n{text}\n", boot_id()).as_bytes());
-    }
+    keep(NAME, &boot_id(), answer.as_ref().err().map_or(WORKS, String::as_str));
 }
 
 /// Whether nobody said today that KVM does not work here; from now on somebody has.
 #[must_use]
 pub fn is_news() -> bool {
-    let said = host::cache_folder().join("kvm-said");
+    let said = remembered::file(SAID);
     let age = said.metadata().and_then(|file| file.modified()).ok().and_then(|time| time.elapsed().ok());
     let is_news = age.is_none_or(|age| age >= DAY);
     if is_news {
-        // Else it is said once more.
-        let _ = said.parent().map(std::fs::create_dir_all);
-        let _ = host::write_atomically(&said, b"");
+        remembered::write(SAID, b"");
     }
     is_news
-}
-
-fn memory_file() -> PathBuf {
-    host::cache_folder().join("kvm")
 }
 
 fn boot_id() -> String {

@@ -33,6 +33,7 @@ mod memory;
 pub mod payload;
 pub mod program;
 pub mod qemu;
+mod remembered;
 mod required_config;
 pub mod root;
 pub mod spec;

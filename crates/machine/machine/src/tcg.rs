@@ -8,13 +8,15 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use host::contain;
 use rustix::fs::{MemfdFlags, memfd_create};
+
+use crate::remembered::{keep, recall};
 
 /// A busy host starts QEMU within this time.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -60,6 +62,9 @@ const AFTER: &[u8] = &[
     0xf4, // hlt
 ];
 
+/// Under which the answer is remembered.
+const NAME: &str = "tcg";
+
 /// What was found out, by the program: to try takes a tenth of a second.
 static KNOWN: Mutex<Option<(String, bool)>> = Mutex::new(None);
 
@@ -72,9 +77,10 @@ pub fn keeps_flags(program: &Path) -> bool {
     if let Some((_, keeps)) = known.as_ref().filter(|(of, _)| *of == identity) {
         return *keeps;
     }
-    let answer = remembered(&identity).or_else(|| {
+    let remembered = recall(NAME, &identity).map(|answer| answer == "keeps");
+    let answer = remembered.or_else(|| {
         let answer = attempt(program, EXCHANGE);
-        answer.inspect(|keeps| remember(&identity, *keeps))
+        answer.inspect(|keeps| keep(NAME, &identity, if *keeps { "keeps" } else { "loses" }))
     });
     let keeps = answer.unwrap_or(false);
     *known = Some((identity, keeps));
@@ -126,26 +132,6 @@ fn identity(program: &Path) -> String {
     let of = |file: &std::fs::Metadata| format!("{} {}.{}", file.size(), file.mtime(), file.mtime_nsec());
     let file = program.metadata().as_ref().map_or_else(|_| String::new(), of);
     format!("{} {file}", program.display())
-}
-
-fn remembered(identity: &str) -> Option<bool> {
-    let text = std::fs::read_to_string(memory_file()).ok()?;
-    let (program, answer) = text.trim_end().rsplit_once('\n')?;
-    (program == identity).then_some(answer == "keeps")
-}
-
-fn remember(identity: &str, keeps: bool) {
-    let file = memory_file();
-    let made = file.parent().map(std::fs::create_dir_all);
-    if matches!(made, Some(Ok(()))) {
-        let answer = if keeps { "keeps" } else { "loses" };
-        // Only the time of the next attempt is lost if this cannot be written.
-        let _ = host::write_atomically(&file, format!("{identity}\n{answer}\n").as_bytes());
-    }
-}
-
-fn memory_file() -> PathBuf {
-    host::cache_folder().join("tcg")
 }
 
 #[cfg(test)]
