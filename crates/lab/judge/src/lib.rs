@@ -1,7 +1,7 @@
 //! From what was seen of a Run to its Outcome. Pure: no machine, no kernel, no files.
 //!
 //! * [`outcome`]: what a Run can conclude, and whose fault it is
-//! * [`run`]: one case on one Kernel on one Machine; [`json`]: how its numbers are written
+//! * [`run`]: one case on one Kernel on one Machine; [`repeats`]: several Runs of a case as one; [`json`]: how its numbers are written
 //! * [`exit`]: the exit code of a session, and whose it is
 //! * [`signature`]: whether two Runs failed in the same way
 //! * [`kernel_report`]: WARN, BUG, oops and their like in the kernel log
@@ -21,6 +21,7 @@ pub mod kunit;
 pub mod noise;
 pub mod outcome;
 pub mod parameters;
+pub mod repeats;
 pub mod run;
 pub mod signature;
 pub mod standalone;

@@ -123,6 +123,12 @@ pub fn stamp(record: &KernelRecord) -> String {
 }
 
 impl Run {
+    /// Whether it says something about the kernel or the case; what the host, the machine or kiln broke says nothing.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        !matches!(self.blame, Some(Blame::Host | Blame::Kiln | Blame::Machine))
+    }
+
     /// The title of the kernel's report that is its reason, if one is.
     #[must_use]
     pub fn defect(&self) -> Option<&str> {

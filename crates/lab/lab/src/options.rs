@@ -73,6 +73,17 @@ pub struct Boots {
     pub count: Option<u32>,
 }
 
+/// Boots over which a number of Runs is spread: the square root of that number, at most so many. More boots cost more
+/// than they say.
+const BOOTS_MAX: u32 = 5;
+
+impl Boots {
+    /// How many there are for so many Runs unless the user says it.
+    pub(crate) fn usual(runs: u32) -> u32 {
+        (f64::from(runs).sqrt().ceil() as u32).min(BOOTS_MAX)
+    }
+}
+
 /// How often each case is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeats {

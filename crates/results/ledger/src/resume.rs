@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use judge::{Blame, Outcome, Run};
+use judge::{Outcome, Run};
 use lab::event::Session;
 use lab::{Repeats, Request};
 
@@ -43,7 +43,7 @@ pub fn resume(root: &Path, session: &Session, repeats: Repeats) -> Resumed {
         return nothing(format!("nothing to resume: session {name} {changed}"));
     }
     let is_case = |run: &Run| !run.is_boot && session.cases.contains(&run.case);
-    let is_done = |run: &Run| is_case(run) && is_final(run) && is_often_enough(run, repeats);
+    let is_done = |run: &Run| is_case(run) && run.is_final() && is_often_enough(run, repeats);
     let finished: Vec<Run> = past.runs().into_iter().filter(is_done).collect();
     let note =
         format!("{} of {} cases are taken from session {}", finished.len(), session.cases.len(), past.name());
@@ -56,11 +56,6 @@ fn needs(session: &Session) -> Option<Vec<String>> {
         Request::Run(request) => Some(request.all_needs().iter().map(ToString::to_string).collect()),
         Request::Kunit(_) | Request::Experiment(_) => None,
     }
-}
-
-/// Whether a Run says something about the kernel or the case; else it is missing.
-fn is_final(run: &Run) -> bool {
-    !matches!(run.blame, Some(Blame::Host | Blame::Kiln | Blame::Machine))
 }
 
 /// Whether the case was run as often as is asked for now; the earlier session may have been interrupted.

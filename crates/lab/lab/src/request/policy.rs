@@ -16,6 +16,9 @@ const RETRIES: u32 = 3;
 /// Memory of a machine beside that of its guest, in MiB: QEMU and what it has translated.
 const OVERHEAD_MIB: u64 = 128;
 
+/// Runs of each boot at most, where each boot has a machine of its own: more boots say more, and find nodes that are free.
+const RUNS_OF_BOOT: u32 = 100;
+
 /// How cases are run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -69,6 +72,21 @@ impl RunPolicy {
     pub(crate) fn once(&self) -> Self {
         let (repeat, until_fail, no_retry) = (None, false, true);
         Self { repeat, until_fail, no_retry, resume: false, golden: None, ..self.clone() }
+    }
+
+    /// The same in parts, each with a boot of its own. What is not repeated is one part.
+    #[must_use]
+    pub fn by_boots(&self) -> Vec<Self> {
+        let Some(times) = self.repeat else { return vec![self.clone()] };
+        let usual = || Boots::usual(times).max(times.div_ceil(RUNS_OF_BOOT));
+        let boots = self.boots.unwrap_or_else(usual).clamp(1, times.max(1));
+        let part = |number| Self {
+            repeat: Some(times / boots + u32::from(number < times % boots)),
+            boots: Some(1),
+            first_boot: self.first_boot.saturating_add(number),
+            ..self.clone()
+        };
+        (0..boots).map(part).collect()
     }
 
     /// How cases are run in machines like these.
@@ -163,6 +181,20 @@ mod optional {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_boot_has_its_share_of_the_runs() {
+        let parts = |repeat, boots| {
+            let policy = RunPolicy { repeat, boots, first_boot: 7, ..RunPolicy::default() };
+            let parts = policy.by_boots().into_iter();
+            parts.map(|part| (part.repeat, part.boots, part.first_boot)).collect::<Vec<_>>()
+        };
+        assert_eq!(parts(None, None), [(None, None, 7)]);
+        assert_eq!(parts(Some(1), None), [(Some(1), Some(1), 7)]);
+        assert_eq!(parts(Some(5), Some(2)), [(Some(3), Some(1), 7), (Some(2), Some(1), 8)]);
+        assert_eq!(parts(Some(2), Some(9)).len(), 2, "no boot without a run");
+        assert_eq!((parts(Some(20), None).len(), parts(Some(10_000), None).len()), (5, 100));
+    }
 
     #[test]
     fn failing_cases_are_repeated_unless_the_user_says_how_often() {

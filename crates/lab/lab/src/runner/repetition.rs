@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use judge::outcome::Outcome;
-use judge::run::{Repeat, Run, StoppingRule};
+use judge::repeats::{repeat, standing};
+use judge::run::{Run, StoppingRule};
 
 use crate::options::Repeats;
 
@@ -68,16 +69,12 @@ impl Repetition {
         self.runs.len() >= self.ordered as usize
     }
 
-    /// The Run that stands for all: the first that accuses the kernel, else the first that did not pass, else
-    /// the first. Nothing if there was none.
+    /// The Run that [stands](standing) for all. Nothing if there was none.
     pub(super) fn conclude(mut self) -> Option<Run> {
         let is_cut_short = !self.is_complete();
         let several = self.runs.len() > 1 || is_cut_short || matches!(self.repeats, Repeats::UntilFailure(_));
         let repeats = if several { self.runs.iter().map(repeat).collect() } else { Vec::new() };
-        let first = |of: fn(&Run) -> bool| self.runs.iter().position(of);
-        let stands = first(|run| run.outcome.is_failure())
-            .or_else(|| first(|run| run.outcome != Outcome::Pass))
-            .unwrap_or(0);
+        let stands = standing(&self.runs);
         let stopping_rule = self.stopping_rule();
         (!self.runs.is_empty()).then(|| Run { repeats, stopping_rule, ..self.runs.swap_remove(stands) })
     }
@@ -90,11 +87,6 @@ impl Repetition {
             Repeats::OnFailure(_) => StoppingRule::Fixed,
         }
     }
-}
-
-fn repeat(run: &Run) -> Repeat {
-    let Run { outcome, duration, boot, clone, seed, .. } = *run;
-    Repeat { outcome, reason: run.reason.clone(), duration, boot, clone, seed }
 }
 
 #[cfg(test)]

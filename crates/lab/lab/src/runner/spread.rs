@@ -4,10 +4,6 @@
 
 use crate::options::{Boots, Repeats};
 
-/// Boots over which a number of Runs is spread: the square root of that number, at most so many. More boots cost more
-/// than they say.
-const BOOTS_MAX: u32 = 5;
-
 /// Runs of each boot of a case that is run until it fails: a boot costs about as much as ten of them.
 const UNTIL_FAILURE: u32 = 20;
 
@@ -35,8 +31,7 @@ impl Spread {
                 Self { first, count: count.unwrap_or(u32::MAX), each: RETRIED, width: 1 }
             }
             Repeats::Times(times) => {
-                let usual = f64::from(times).sqrt().ceil() as u32;
-                let count = count.unwrap_or(usual.min(BOOTS_MAX)).clamp(1, times.max(1));
+                let count = count.unwrap_or_else(|| Boots::usual(times)).clamp(1, times.max(1));
                 Self { first, count, each: times.div_ceil(count).max(1), width: width.min(count) }
             }
             // A golden kernel has a few Runs, and what fails there at boot needs its chance.
