@@ -14,6 +14,7 @@ mod again;
 mod axes;
 mod bisect;
 mod check;
+mod cluster;
 mod exchange;
 mod exp;
 mod help;
@@ -44,10 +45,11 @@ pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
 pub(crate) use axes::Axes;
+pub(crate) use cluster::Cluster;
 pub(crate) use latency::Latency;
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
-pub(crate) use matrix::{Cluster, MatrixVerb, OnEach};
+pub(crate) use matrix::{MatrixVerb, OnEach};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use place::Place;
 pub(crate) use policy::{IsolationName, Policy};
@@ -172,7 +174,7 @@ pub(crate) enum Verb {
     Shell(ShellVerb),
     /// Show what works on this host, and what to install for the rest
     Doctor(Doctor),
-    /// What a job of kiln matrix --on slurm does on its node
+    /// What a job of --on slurm does on its node
     #[command(name = "slurm-job", hide = true)]
     SlurmJob {
         /// The script of the job, with its request

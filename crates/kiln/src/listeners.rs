@@ -69,7 +69,7 @@ impl Listeners {
             let live = Live::stderr(view.color);
             reports.push(Box::new(if view.verbose { live.with_output() } else { live }));
         }
-        reports.extend(chosen(view, recorder.directory()));
+        reports.extend(chosen(view, Some(recorder.directory())));
         Self::with(reports, recorder, durations)
     }
 
@@ -81,7 +81,7 @@ impl Listeners {
                 let session = ledger::short_name(&results);
                 vec![Box::new(Transcript::new(io::stdout(), view.color, (results, session)))]
             }
-            _ => chosen(view, recorder.directory()),
+            _ => chosen(view, Some(recorder.directory())),
         };
         Self::with(reports, recorder, durations)
     }
@@ -135,26 +135,35 @@ impl Listeners {
 
     /// Ends all reports.
     pub(crate) fn finish(mut self) -> Result<()> {
-        for report in self.reports {
-            match report.finish() {
-                // A reader that has gone away has seen what it wanted.
-                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error.into()),
-                _ => {}
-            }
-        }
+        end_all(self.reports)?;
         // What was learnt makes the next session shorter, and nothing else.
         let _ = self.durations.save();
         Ok(self.recorder.finish()?)
     }
 }
 
-fn chosen(View { format, color, verbose }: View, results: &Path) -> Vec<Box<dyn Report>> {
+/// Ends reports. A reader that has gone away has seen what it wanted.
+pub(crate) fn end_all(reports: Vec<Box<dyn Report>>) -> io::Result<()> {
+    for report in reports {
+        match report.finish() {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What the user looks at; `results` is the folder of the session, if it has one.
+pub(crate) fn chosen(View { format, color, verbose }: View, results: Option<&Path>) -> Vec<Box<dyn Report>> {
     let out = io::stdout;
     let plain = || if verbose { Plain::new(out()).with_output() } else { Plain::new(out()) };
     let json = || if verbose { Json::new(out()).with_output() } else { Json::new(out()) };
     let human = || {
-        let session = ledger::short_name(results);
-        Box::new(Human::new(out(), color, Some(results.to_path_buf())).replayed_as(session))
+        let report = Human::new(out(), color, results.map(Path::to_path_buf));
+        Box::new(match results {
+            Some(results) => report.replayed_as(ledger::short_name(results)),
+            None => report,
+        })
     };
     match format {
         Format::Human if out().is_terminal() => vec![human()],

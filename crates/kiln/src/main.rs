@@ -46,6 +46,7 @@ mod report_file;
 mod requests;
 mod results;
 mod run;
+mod run_on_slurm;
 mod series;
 mod shell;
 mod shell_words;

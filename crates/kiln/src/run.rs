@@ -11,11 +11,12 @@ use lab::prepare::{Again, Execution};
 use lab::{HostBackend, Options, Prepared, RunRequest};
 use protocol::End;
 
-use crate::cli::Run;
+use crate::cli::{Cluster, Run};
 use crate::find::preparing;
 use crate::input::Input;
 use crate::listeners::{Report, View, print};
 use crate::output::Output;
+use crate::run_on_slurm::run_on_slurm;
 use crate::signals;
 
 /// Runs the cases that were asked for and gives the exit code.
@@ -26,6 +27,10 @@ pub(crate) fn run(args: &Run, color: bool) -> Result<u8> {
         return print_dry(&prepared.dry_run()?, ignored_input(&prepared).as_deref());
     }
     let view = View { format: args.format, color, verbose: args.verbose };
+    if let Some(Cluster::Slurm) = args.on {
+        let root = args.results.clone().unwrap_or_else(ledger::default_root);
+        return run_on_slurm(&prepared, view, &root, &interrupt);
+    }
     let output = Output { view, results: args.results.as_deref() };
     run_with(prepared, output, None, &interrupt)
 }

@@ -1,4 +1,4 @@
-//! What a job of `kiln matrix --on slurm` does on its node.
+//! What a job of `--on slurm` does on its node.
 
 use std::path::Path;
 

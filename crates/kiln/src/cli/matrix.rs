@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::{BuildOptions, MachineOptions, OUTPUT};
+use super::{BuildOptions, Cluster, MachineOptions, OUTPUT};
 use crate::units;
 
 /// What is tested on each kernel, and where.
@@ -57,11 +57,4 @@ pub(crate) struct MatrixVerb {
     /// Also write the grid to this HTML file
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(crate) html: Option<PathBuf>,
-}
-
-/// Who has the nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Cluster {
-    /// Slurm, with one job for each session: docs/results.md
-    Slurm,
 }

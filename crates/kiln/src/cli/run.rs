@@ -7,7 +7,7 @@ use clap::Args;
 use kernel::Locator;
 use protocol::Need;
 
-use super::{BuildOptions, Choice, Format, MachineOptions, OUTPUT, Policy, UserSpaceOptions};
+use super::{BuildOptions, Choice, Cluster, Format, MachineOptions, OUTPUT, Policy, UserSpaceOptions};
 use crate::units;
 
 /// `kiln run`.
@@ -35,6 +35,10 @@ pub(crate) struct Run {
     pub(crate) case_timeout: Option<Duration>,
     #[command(flatten)]
     pub(crate) policy: Policy,
+    /// Run on the nodes of a cluster: one job for each boot over which the runs are spread, as many as --boots says
+    #[arg(long, value_enum, value_name = "CLUSTER", help_heading = "Execution")]
+    #[arg(conflicts_with_all = ["until_fail", "resume", "golden", "dump", "verbose", "dry_run"])]
+    pub(crate) on: Option<Cluster>,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
     #[command(flatten)]

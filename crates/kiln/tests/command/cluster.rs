@@ -1,7 +1,8 @@
-//! `kiln matrix --on slurm`: sessions on the nodes of a cluster.
+//! `--on slurm`: sessions on the nodes of a cluster.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -197,4 +198,77 @@ fn what_a_node_lacks_is_broken_by_the_host_and_what_slurm_refuses_is_said() {
     assert!(broken.contains("\"blame\":\"host\"") && broken.contains("node n"), "{broken}");
     let done = cluster.give(place.kiln(asked)).run().expect(0);
     assert_eq!(outcomes(&done), [("pipe/full".to_owned(), vec!["pass".to_owned()])]);
+}
+
+/// A program that fails with seeds that end so: three of ten.
+const SOMETIMES: &str = "case $KILN_SEED in *[036]) exit 1;; esac";
+
+#[test]
+#[ignore = "needs Slurm and root"]
+fn a_repeat_is_spread_over_jobs_and_reported_as_one() {
+    let place = Place::new();
+    let cluster = Cluster::new(&place);
+    let program = place.script("sometimes", SOMETIMES);
+    let program = program.to_str().expect("a path");
+    let asked = ["run", KERNEL, "--exec", program, "--repeat", "24", "--boots", "4", "--on", "slurm"];
+    let done = cluster.give(place.kiln([&asked[..], &["--format", "json"]].concat())).run().expect(1);
+    let events: Vec<Value> =
+        done.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let finished: Vec<&Value> = events.iter().filter(|event| event["event"] == "finished").collect();
+    assert_eq!(finished.len(), 1, "{}", done.stdout);
+    let repeats = finished[0]["repeats"].as_array().expect("all Runs");
+    let of = |key: &str| repeats.iter().map(|one| one[key].to_string()).collect::<BTreeSet<_>>();
+    assert_eq!((repeats.len(), of("boot").len(), of("clone").len(), of("seed").len()), (24, 4, 24, 24));
+    let failures = repeats.iter().filter(|one| one["outcome"] == "fail").count();
+    let is_unlucky = |one: &&Value| one["seed"].as_str().is_some_and(|seed| seed.ends_with(['0', '3', '6']));
+    let expected = repeats.iter().filter(is_unlucky).count();
+    assert_eq!(failures, expected, "{repeats:?}");
+    assert!(done.stderr.contains("kiln show "), "{}", done.stderr);
+    let session = sessions(&place);
+    assert_eq!((cluster.jobs().len(), session.len()), (4, 4));
+    let again = cluster.give(place.kiln(asked)).run().expect(1);
+    assert_eq!(cluster.jobs().len(), 4, "the ledger has all");
+    assert!(again.stdout.contains(&format!("{failures} of 24")), "{}", again.stdout);
+    let more = [&asked[..], &["--first-boot", "2"]].concat();
+    cluster.give(place.kiln(more)).run().expect(1);
+    assert_eq!(cluster.jobs().len(), 6, "two of the boots are new");
+}
+
+#[test]
+fn what_jobs_side_by_side_cannot_do_is_refused() {
+    let place = Place::new();
+    for option in ["--until-fail", "--resume", "--dump", "--dry-run"] {
+        let done = place.kiln(["run", KERNEL, "--on", "slurm", option]).run().expect(2);
+        assert!(done.stderr.contains("cannot be used with"), "{option}: {}", done.stderr);
+    }
+    let done = place.kiln(["run", KERNEL, "--on", "slurm"]).env("PATH", "/nonexistent").run().expect(3);
+    assert!(done.stderr.contains("is not installed"), "{}", done.stderr);
+}
+
+/// Jobs of the largest array that Slurm takes unless it is told otherwise.
+const THOUSAND: &str = "1000";
+
+#[test]
+#[ignore = "needs Slurm and root, and compares times"]
+fn compared_with_sbatch_a_thousand_jobs_take_at_most_five_times_as_long() {
+    let place = Place::new();
+    let cluster = Cluster::new(&place);
+    cluster.ask("scontrol", &["update", "nodename=n1,n2", "state=drain", "reason=test"]);
+    let program = place.script("job", "true");
+    let program = program.to_str().expect("a path");
+    let asked = ["run", KERNEL, "--exec", program, "--repeat", THOUSAND, "--boots", THOUSAND];
+    let begun = Instant::now();
+    place.kiln([&asked[..], &["--dry-run"]].concat()).run().expect(0);
+    cluster.ask("sbatch", &["--array=0-999", "--job-name=bare", "--mem=64M", program]);
+    let bare = begun.elapsed();
+    assert_eq!(cluster.ask("squeue", &["-h", "--array", "--name=bare"]).lines().count(), 1000);
+    let begun = Instant::now();
+    let call = cluster.give(place.kiln([&asked[..], &["--on", "slurm"]].concat())).start();
+    until("all jobs are submitted", || (cluster.jobs().len() == 1000).then_some(()));
+    let kiln = begun.elapsed();
+    call.signal(Signal::INT);
+    let done = call.wait().expect(130);
+    let ratio = kiln.as_secs_f64() / bare.as_secs_f64();
+    println!("1,000 jobs: kiln {kiln:?}; its plan and sbatch {bare:?}; ratio {ratio:.2}");
+    assert!(ratio <= 5.0, "{ratio}\n{}", done.stderr);
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use ledger::{Durations, Hold, Ledger, Place, Progress, run_session};
-use slurm::{Carried, Resources, Wanted};
+use slurm::{Carried, Counts, Resources, Wanted};
 
 use crate::error::Error;
 use crate::grid::Grid;
@@ -117,11 +117,10 @@ impl Runner for Later {
         _: &mut dyn FnMut(Progress),
     ) -> Result<(), Error> {
         let Missing { prepared, session, key, about } = missing;
-        let resources = Resources::of(&prepared, &self.durations);
-        let mut request = prepared.request;
-        // A node may have more CPUs than the job has asked for.
-        request.policy.jobs.get_or_insert(1);
-        self.wanted.push(Wanted { about: about.to_owned(), request, session, key: key.clone(), resources });
+        let resources = Resources::of(&prepared, &prepared.request.policy, &self.durations);
+        let request = prepared.request;
+        let (about, key) = (about.to_owned(), key.clone());
+        self.wanted.push(Wanted { about, request, session, key, counts: Counts::Cases, resources });
         Ok(())
     }
 }

@@ -32,6 +32,9 @@ pub enum Error {
         /// Its complaint.
         why: String,
     },
+    /// There is nothing for the jobs.
+    #[error("--on slurm runs cases: this session has none")]
+    NoCases,
     /// The script of a job is not one of this kiln's.
     #[error("{path}: {why}")]
     Script {

@@ -17,7 +17,8 @@
 //! * [`submission`]: what was submitted, on the disk
 //! * [`take`]: answers become sessions
 //! * [`queue`]: what Slurm says of the jobs; [`client`]: the programs that are called
-//! * [`watch`]: submits what is missing, waits, and takes in what comes
+//! * [`wanted`]: a session that a job is to run; [`watch`]: submits what is missing, waits, and takes in what comes
+//! * [`spread`](mod@spread): one session as several jobs
 //! * [`error`]: why there are no results
 
 mod answer;
@@ -27,10 +28,14 @@ pub mod job;
 mod queue;
 mod resources;
 mod script;
+mod spread;
 mod submission;
 mod take;
+mod wanted;
 mod watch;
 
 pub use error::Error;
 pub use resources::Resources;
-pub use watch::{Carried, Wanted, carry_out};
+pub use spread::{Spread, spread};
+pub use wanted::{Counts, Wanted};
+pub use watch::{Carried, carry_out};

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lab::Prepared;
+use lab::request::RunPolicy;
 use ledger::Durations;
 
 /// What a machine takes beside the memory of its guest, in MiB: QEMU and what it has translated.
@@ -32,16 +33,17 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// What a session takes that has one machine at a time, unless its request says more: what cases took before, and up to their time
-    /// limits where that is not known.
+    /// What a session takes whose cases are run like this, and that has one machine at a time unless the policy says more: what cases took
+    /// before, and up to their time limits where that is not known.
     #[must_use]
-    pub fn of(prepared: &Prepared, durations: &Durations) -> Self {
-        let machines = u32::from(prepared.request.policy.jobs.unwrap_or(1));
+    pub fn of(prepared: &Prepared, policy: &RunPolicy, durations: &Durations) -> Self {
+        let machines = u32::from(policy.jobs.unwrap_or(1));
         let cpus = prepared.specs.iter().map(|spec| spec.cpus).max().unwrap_or(1);
         let guest_mib = prepared.specs.iter().map(|spec| spec.memory_mib).max().unwrap_or(0);
         let items = prepared.plans.iter().flat_map(|plan| &plan.items).filter(|item| item.skip.is_none());
         let each = items.map(|item| durations.of(&item.name).unwrap_or(item.limit));
-        let work = each.fold(Duration::ZERO, Duration::saturating_add);
+        let work =
+            each.fold(Duration::ZERO, Duration::saturating_add).saturating_mul(policy.repeat.unwrap_or(1));
         Self {
             cpus: cpus.saturating_mul(machines),
             // The template is one more.

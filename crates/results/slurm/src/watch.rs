@@ -10,8 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use lab::RunRequest;
-use lab::event::Session;
-use ledger::{Ledger, Place, Progress, SessionKey};
+use ledger::{Ledger, Place, Progress};
 
 use crate::client::{Array, Client, Slurm};
 use crate::error::Error;
@@ -19,6 +18,7 @@ use crate::queue::{Job, State};
 use crate::resources::Resources;
 use crate::submission::{Submission, Submissions, answer, failed, last_words};
 use crate::take::{Asked, Taken, take};
+use crate::wanted::Wanted;
 
 /// Most jobs of an array, unless Slurm is told otherwise (`MaxArraySize` of slurm.conf(5)).
 const ARRAY_MAX: usize = 1000;
@@ -35,21 +35,6 @@ const PAUSE_MAX: Duration = Duration::from_secs(15);
 
 /// How often the user's wish to stop is looked at.
 const TICK: Duration = Duration::from_millis(100);
-
-/// A session that is to be run.
-#[derive(Debug)]
-pub struct Wanted {
-    /// What it is about, for people.
-    pub about: String,
-    /// What a job is asked.
-    pub request: RunRequest,
-    /// The session as it would be here.
-    pub session: Session,
-    /// What decides about its Runs.
-    pub key: SessionKey,
-    /// What its job asks for.
-    pub resources: Resources,
-}
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -134,8 +119,10 @@ impl<'a> Watch<'a> {
             return Err(failed(&kiln)(std::io::ErrorKind::NotFound.into()));
         }
         let mut seen = HashSet::new();
-        let open = wanted.into_iter().map(|wanted| {
-            let digest = wanted.key.digest(&wanted.session.cases);
+        let open = wanted.into_iter().map(|mut wanted| {
+            // A node may have more CPUs than the job has asked for.
+            wanted.request.policy.jobs.get_or_insert(1);
+            let digest = wanted.digest();
             Open { wanted, digest, attempts: 0, is_watched: false }
         });
         // Two names of one kernel are one session.
@@ -269,14 +256,14 @@ impl<'a> Watch<'a> {
     ) -> Result<Vec<Open>, Error> {
         let mut missing = Vec::new();
         for mut open in std::mem::take(&mut self.open) {
-            let Wanted { about, key, session, .. } = &open.wanted;
+            let about = &open.wanted.about;
             match seen.get(&open.digest) {
                 Some(Seen::Running | Seen::Waiting) => {
                     open.is_watched = true;
                     self.open.push(open);
                 }
                 // Another kiln may have taken it in.
-                _ if self.ledger.has(key, &session.cases)? => {}
+                _ if open.wanted.is_needless(&mut self.ledger)? => {}
                 Some(Seen::Answered) => {
                     emit(Progress::Note(format!("{about}: what came back is not all that was asked")));
                     self.carried.incomplete += 1;

@@ -2,12 +2,16 @@
 
 use std::collections::HashSet;
 
+use judge::Run;
+use lab::Request;
 use lab::event::Session;
+use lab::request::RunPolicy;
 use rusqlite::{OptionalExtension, ToSql, named_params};
 
 use super::query::{COLUMNS, KnownRun, TABLES, run};
 use super::take_in::setup;
 use super::{Error, Ledger, sqlite};
+use crate::past::Past;
 
 /// All that decides about the Runs of a session: those of two sessions with the same key answer the same question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,6 +107,28 @@ impl Ledger {
         })
     }
 
+    /// The newest session with a key that was asked to run its cases as `policy` says, and did: the same Runs of the same boots, all of
+    /// which say something. How many machines there were at a time does not matter.
+    ///
+    /// # Errors
+    ///
+    /// When SQLite refuses.
+    pub fn carried_out(&mut self, key: &SessionKey, policy: &RunPolicy) -> Result<Option<Past>, Error> {
+        let select = format!("SELECT name FROM session WHERE {OF_KEY} ORDER BY started DESC, name DESC");
+        let names: Vec<String> = self.asked(|ledger| {
+            let select = || -> rusqlite::Result<Vec<String>> {
+                ledger
+                    .connection
+                    .prepare(&select)?
+                    .query_map(key.values().as_slice(), |row| row.get(0))?
+                    .collect()
+            };
+            select().map_err(sqlite(&ledger.path()))
+        })?;
+        let mut past = names.iter().filter_map(|name| Past::open(&self.root.join(name)));
+        Ok(past.find(|past| is_carried_out(past, policy)))
+    }
+
     /// Whether sessions with a key have Runs of all these cases that say something, or one of them found that the kernel does
     /// not come up.
     ///
@@ -128,4 +154,11 @@ impl Ledger {
             select().map_err(sqlite(&ledger.path()))
         })
     }
+}
+
+fn is_carried_out(past: &Past, policy: &RunPolicy) -> bool {
+    let asked = |policy: &RunPolicy| RunPolicy { jobs: None, ..policy.clone() };
+    let request = past.session().ok().and_then(|session| session.request);
+    let is_asked = matches!(request, Some(Request::Run(request)) if asked(&request.policy) == asked(policy));
+    is_asked && past.ended() && past.runs().iter().all(Run::is_final)
 }

@@ -2,12 +2,16 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicBool;
 
 use judge::{Outcome, Run};
-use lab::request::{KernelRequest, Selection};
+use lab::event::Session;
+use lab::request::{KernelRequest, RunPolicy, Selection};
 use lab::{Event, HostBackend, Request};
+use ledger::SessionKey;
 
 use super::*;
 use crate::answer::lines;
+use crate::resources::Resources;
 use crate::submission::answer;
+use crate::wanted::Counts;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -87,7 +91,7 @@ fn wanted() -> Vec<Wanted> {
         let Some(Request::Run(request)) = session.request.clone() else { panic!("it has one") };
         let key = SessionKey::of(&session).expect("it runs cases");
         let resources = Resources { cpus: 1, memory_mib: 1, time: Duration::from_secs(60) };
-        Wanted { about: kernel.to_owned(), request: *request, session, key, resources }
+        Wanted { about: kernel.to_owned(), request: *request, session, key, counts: Counts::Cases, resources }
     };
     vec![of("deb:6.1.0-1-amd64"), of("deb:6.1.0-2-amd64")]
 }
@@ -181,4 +185,34 @@ fn a_controller_that_is_away_is_waited_for_once_it_was_there() {
     slurm.is_away.set(false);
     look(&mut watch);
     assert_eq!((watch.open.len(), slurm.submitted.get()), (2, 1));
+}
+
+#[test]
+fn each_boot_of_a_session_is_a_job_until_it_was_carried_out() {
+    let (root, slurm) = (tempfile::tempdir().expect("a directory"), Fake::default());
+    let place = Place { backend: &HostBackend, sessions: root.path(), interrupt: &NEVER };
+    let boot = |number| {
+        let mut wanted = self::wanted().remove(0);
+        let policy =
+            RunPolicy { repeat: Some(2), boots: Some(1), first_boot: number, ..RunPolicy::default() };
+        wanted.request.policy = policy;
+        wanted.session.request = Some(Request::Run(Box::new(wanted.request.clone())));
+        Wanted { counts: Counts::Policy, ..wanted }
+    };
+    let mut watch = Watch::new(vec![boot(0), boot(1), boot(1)], place, &slurm).expect("writable");
+    look(&mut watch);
+    assert_eq!(slurm.jobs.borrow().len(), 2, "one of them is asked for twice");
+    let submission = watch.submissions.all().expect("readable").remove(0);
+    let run = Run { case: "pipe/full".into(), outcome: Outcome::Pass, ..Run::unstarted() };
+    let summary = judge::Summary::default();
+    let ended = Event::Ended { summary, took: Duration::ZERO, interrupted: false, exit: None };
+    let origin = serde_json::from_str(r#"{"host": "n1", "session": "2026-11-20T10-00-00Z-7"}"#);
+    let session = Session { origin: Some(origin.expect("an origin")), ..boot(1).session };
+    let events = [Event::Planned(Box::new(session)), Event::Finished(Box::new(run)), ended];
+    std::fs::write(answer(&submission.folder, 1), lines(events.into_iter()).expect("JSON")).expect("written");
+    slurm.jobs.borrow_mut()[1].state = State::Ended;
+    look(&mut watch);
+    assert_eq!(watch.open.len(), 1);
+    assert_eq!(watch.open[0].wanted.request.policy.first_boot, 0, "another boot says nothing about it");
+    assert!(boot(1).is_needless(&mut watch.ledger).expect("an answer"));
 }

@@ -1,0 +1,137 @@
+//! One session as several jobs: each boot is one, and what they find is put together.
+
+use std::collections::BTreeMap;
+
+use judge::Run;
+use judge::repeats::joined;
+use lab::event::Session;
+use lab::request::RunPolicy;
+use lab::{Prepared, Request, RunRequest};
+use ledger::{Durations, Ledger, Past, Place, Progress, SessionKey};
+
+use crate::error::Error;
+use crate::resources::Resources;
+use crate::wanted::{Counts, Wanted};
+use crate::watch::carry_out;
+
+/// What the jobs of a session found.
+#[derive(Debug)]
+pub struct Spread {
+    /// The session as it would be here.
+    pub session: Session,
+    /// One Run for each case, with all Runs of all jobs.
+    pub runs: Vec<Run>,
+    /// By case, the session in which the Run was made that stands for all.
+    pub places: BTreeMap<String, Past>,
+    /// Jobs without a result.
+    pub missing: usize,
+}
+
+/// Runs a session as jobs of Slurm's, one for each boot. What the ledger has of it is not run again.
+///
+/// # Errors
+///
+/// As for [`carry_out`].
+pub fn spread(
+    prepared: &Prepared,
+    place: Place<'_>,
+    emit: &mut dyn FnMut(Progress),
+) -> Result<Spread, Error> {
+    let session = prepared.session()?;
+    let Some(key) = SessionKey::of(&session) else { return Err(Error::NoCases) };
+    let parts = prepared.request.policy.by_boots();
+    let durations = Durations::load(place.sessions);
+    let wanted = (1..).zip(&parts).map(|(number, policy)| Wanted {
+        about: format!("{number} of {}", parts.len()),
+        resources: Resources::of(prepared, policy, &durations),
+        request: with(&prepared.request, policy),
+        session: part(&session, policy),
+        key: key.clone(),
+        counts: Counts::Policy,
+    });
+    std::fs::create_dir_all(place.sessions)
+        .map_err(|why| Error::Io { path: place.sessions.to_owned(), why })?;
+    let mut ledger = Ledger::open(place.sessions, &mut |_, _| {})?;
+    ledger.refresh()?;
+    let mut missing = Vec::new();
+    for wanted in wanted {
+        if !wanted.is_needless(&mut ledger)? {
+            missing.push(wanted);
+        }
+    }
+    carry_out(missing, place, emit)?;
+    ledger.refresh()?;
+    let mut found = Vec::new();
+    for policy in &parts {
+        found.extend(ledger.carried_out(&key, policy)?);
+    }
+    let (runs, places) = put_together(&session.cases, &found);
+    Ok(Spread { session, runs, places, missing: parts.len() - found.len() })
+}
+
+fn with(request: &RunRequest, policy: &RunPolicy) -> RunRequest {
+    RunRequest { policy: policy.clone(), ..request.clone() }
+}
+
+/// A session that makes a part of the Runs.
+fn part(session: &Session, policy: &RunPolicy) -> Session {
+    let request = session.request.as_ref().map(|request| match request {
+        Request::Run(request) => Request::Run(Box::new(with(request, policy))),
+        other => other.clone(),
+    });
+    Session { request, ..session.clone() }
+}
+
+/// The Runs of each case in all sessions as one; those of a boot that went badly come first.
+fn put_together(cases: &[String], sessions: &[Past]) -> (Vec<Run>, BTreeMap<String, Past>) {
+    let all: Vec<(&Past, Vec<Run>)> = sessions.iter().map(|past| (past, past.runs())).collect();
+    let (mut runs, mut places) = (Vec::new(), BTreeMap::new());
+    let boot = std::iter::once((judge::run::BOOT, true));
+    for (case, is_boot) in boot.chain(cases.iter().map(|case| (&**case, false))) {
+        let is_wanted = |run: &&Run| run.case == case && run.is_boot == is_boot;
+        let of_case =
+            all.iter().filter_map(|(past, runs)| Some((*past, runs.iter().find(is_wanted)?.clone())));
+        let (of, each): (Vec<&Past>, Vec<Run>) = of_case.unzip();
+        if let Some(past) = of.get(judge::repeats::standing(&each)) {
+            places.insert(case.to_owned(), Past::clone(past));
+        }
+        runs.extend(joined(each));
+    }
+    (runs, places)
+}
+
+#[cfg(test)]
+mod tests {
+    use judge::Outcome;
+    use lab::{Event, Listener};
+    use ledger::Recorder;
+
+    use super::*;
+
+    /// A session in which the case `a` ended so, twice in one boot.
+    fn session(root: &std::path::Path, name: &str, outcome: Outcome) -> Past {
+        let run = Run { case: "a".to_owned(), outcome, boot: 1, clone: 1, ..Run::unstarted() };
+        let repeats = vec![judge::repeats::repeat(&run); 2];
+        let mut recorder = Recorder::create(root, name).expect("room");
+        recorder.on_event(&Event::Finished(Box::new(Run { repeats, ..run })));
+        let directory = recorder.directory().to_owned();
+        std::fs::write(directory.join("session.json"), "{}").expect("writable");
+        recorder.finish().expect("written");
+        Past::open(&directory).expect("kept")
+    }
+
+    #[test]
+    fn the_runs_of_all_sessions_are_one_and_lead_to_the_one_that_failed() {
+        let root = tempfile::tempdir().expect("a directory");
+        let sessions = [("1", Outcome::Pass), ("2", Outcome::Crash), ("3", Outcome::Pass)];
+        let sessions = sessions.map(|(name, outcome)| session(root.path(), name, outcome));
+        let (runs, places) = put_together(&["a".to_owned(), "b".to_owned()], &sessions);
+        assert_eq!(runs.len(), 1, "b has no Run");
+        let failures = runs[0].repeats.iter().filter(|repeat| repeat.outcome == Outcome::Crash).count();
+        assert_eq!(
+            (runs[0].outcome, runs[0].boot, runs[0].repeats.len(), failures),
+            (Outcome::Crash, 2, 6, 2)
+        );
+        assert_eq!(places["a"], sessions[1]);
+    }
+}
