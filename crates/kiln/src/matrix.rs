@@ -12,7 +12,7 @@ use kernel::files::{self, Limit};
 use lab::HostBackend;
 use lab::request::{BuildOptions, MachineRequest, Selection};
 use lab::suites::select::{DEFAULT, Pattern};
-use ledger::{Place, Progress};
+use ledger::Place;
 use script::matrix_plan::plans;
 use script::source::Source;
 
@@ -74,10 +74,7 @@ fn filled(
 ) -> Result<Filled, Error> {
     let place = Place { backend: &HostBackend, sessions, interrupt };
     let mut line = terminal::Progress::new();
-    let mut emit = |progress| match progress {
-        Progress::Working(text) => line.show(&text),
-        Progress::Known(text) | Progress::Note(text) => line.note(&text),
-    };
+    let mut emit = |progress| line.follow(&progress);
     match on {
         Some(Cluster::Slurm) => fill_on_slurm(requests, place, &mut emit),
         None => fill(requests, place, &mut emit),

@@ -8,7 +8,7 @@ use anyhow::Result;
 use judge::exit::{BROKEN, INTERRUPTED};
 use judge::{Exit, Summary};
 use lab::{Event, HostBackend, Prepared};
-use ledger::{Place, Progress};
+use ledger::{Place, Wanted as KeptRun};
 use slurm::{Spread, spread};
 
 use crate::failure::complain;
@@ -28,10 +28,7 @@ pub(crate) fn run_on_slurm(
     let begun = Instant::now();
     let place = Place { backend: &HostBackend, sessions, interrupt };
     let mut line = terminal::Progress::new();
-    let found = spread(prepared, place, &mut |progress| match progress {
-        Progress::Working(text) => line.show(&text),
-        Progress::Known(text) | Progress::Note(text) => line.note(&text),
-    });
+    let found = spread(prepared, place, &mut |progress| line.follow(&progress));
     drop(line);
     let found = match found {
         Err(error) if error.is_interrupt() => {
@@ -56,7 +53,7 @@ fn report(found: &Spread, view: View, begun: Instant) -> Result<Summary> {
     let mut emit = |event: Event| reports.iter_mut().for_each(|report| report.on_event(&event));
     let mut summary = Summary::default();
     emit(Event::Planned(Box::new(found.session.clone())));
-    for run in &found.runs {
+    for KeptRun { run, .. } in &found.runs {
         summary.count(run.outcome);
         emit(Event::Finished(Box::new(run.clone())));
     }
@@ -67,11 +64,9 @@ fn report(found: &Spread, view: View, begun: Instant) -> Result<Summary> {
 
 /// Says which sessions show what did not go well.
 fn say_where(found: &Spread) {
-    let bad = found.runs.iter().filter(|run| !run.outcome.is_well());
-    for run in bad.take(NAMED_MAX) {
-        if let Some(past) = found.places.get(&run.case) {
-            let session = ledger::short_name(past.directory());
-            complain(&format!("{}: kiln show {session}/{}", run.case, run.case));
-        }
+    let bad = found.runs.iter().filter(|kept| !kept.run.outcome.is_well());
+    for KeptRun { past, run } in bad.take(NAMED_MAX) {
+        let session = ledger::short_name(past.directory());
+        complain(&format!("{}: kiln show {session}/{}", run.case, run.case));
     }
 }

@@ -42,6 +42,14 @@ impl<W: Write> Progress<W> {
         }
     }
 
+    /// The same of sessions: what is known stays.
+    pub(crate) fn follow(&mut self, progress: &ledger::Progress) {
+        match progress {
+            ledger::Progress::Working(text) => self.show(text),
+            ledger::Progress::Known(text) | ledger::Progress::Note(text) => self.note(text),
+        }
+    }
+
     /// Replaces the line.
     pub(crate) fn show(&mut self, text: &str) {
         self.show_at(text, Instant::now());

@@ -21,9 +21,9 @@ pub fn repeat(run: &Run) -> Repeat {
 }
 
 /// The Runs of one case that several sessions made, as if one had: its boots and clones are those of all sessions, one after
-/// the other. `None` if there are none.
+/// the other; and whose Run it is that stands for all. `None` if there are none.
 #[must_use]
-pub fn joined(sessions: Vec<Run>) -> Option<Run> {
+pub fn joined(sessions: Vec<Run>) -> Option<(usize, Run)> {
     let (mut runs, mut repeats) = (Vec::with_capacity(sessions.len()), Vec::new());
     let (mut boots, mut clones) = (0, 0);
     for mut run in sessions {
@@ -45,7 +45,7 @@ pub fn joined(sessions: Vec<Run>) -> Option<Run> {
     if repeats.len() < 2 {
         repeats.clear();
     }
-    (!runs.is_empty()).then(|| Run { repeats, ..runs.swap_remove(stands) })
+    (!runs.is_empty()).then(|| (stands, Run { repeats, ..runs.swap_remove(stands) }))
 }
 
 #[cfg(test)]
@@ -69,8 +69,8 @@ mod tests {
             session(Outcome::Hang, &[(1, 1), (2, 2), (1, 3)]),
             run(Outcome::Pass, 1, 1),
         ];
-        let joined = joined(sessions).expect("there are some");
-        assert_eq!((joined.outcome, joined.boot, joined.clone), (Outcome::Hang, 2, 3));
+        let (stands, joined) = joined(sessions).expect("there are some");
+        assert_eq!((stands, joined.outcome, joined.boot, joined.clone), (1, Outcome::Hang, 2, 3));
         let places: Vec<_> = joined.repeats.iter().map(|repeat| (repeat.boot, repeat.clone)).collect();
         assert_eq!(places, [(1, 1), (1, 2), (2, 3), (3, 4), (2, 5), (4, 6)]);
     }
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn what_never_ran_has_no_boot() {
         let sessions = vec![run(Outcome::Broken, 0, 0), run(Outcome::Pass, 1, 1), run(Outcome::Broken, 0, 0)];
-        let joined = joined(sessions).expect("there are some");
+        let (_, joined) = joined(sessions).expect("there are some");
         let places: Vec<_> = joined.repeats.iter().map(|repeat| (repeat.boot, repeat.clone)).collect();
         assert_eq!((joined.outcome, places), (Outcome::Broken, vec![(0, 0), (1, 1), (0, 0)]));
     }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn one_run_stays_as_it_is() {
         let one = run(Outcome::Pass, 1, 1);
-        assert_eq!(joined(vec![one.clone()]), Some(one));
+        assert_eq!(joined(vec![one.clone()]), Some((0, one)));
         assert_eq!(joined(Vec::new()), None);
     }
 

@@ -1,13 +1,11 @@
 //! One session as several jobs: each boot is one, and what they find is put together.
 
-use std::collections::BTreeMap;
-
 use judge::Run;
 use judge::repeats::joined;
 use lab::event::Session;
 use lab::request::RunPolicy;
 use lab::{Prepared, Request, RunRequest};
-use ledger::{Durations, Ledger, Past, Place, Progress, SessionKey};
+use ledger::{Durations, Ledger, Past, Place, Progress, SessionKey, Wanted as KeptRun};
 
 use crate::error::Error;
 use crate::resources::Resources;
@@ -19,10 +17,8 @@ use crate::watch::carry_out;
 pub struct Spread {
     /// The session as it would be here.
     pub session: Session,
-    /// One Run for each case, with all Runs of all jobs.
-    pub runs: Vec<Run>,
-    /// By case, the session in which the Run was made that stands for all.
-    pub places: BTreeMap<String, Past>,
+    /// One Run for each case, with all Runs of all jobs, and the session in which it was made.
+    pub runs: Vec<KeptRun>,
     /// Jobs without a result.
     pub missing: usize,
 }
@@ -65,8 +61,8 @@ pub fn spread(
     for policy in &parts {
         found.extend(ledger.carried_out(&key, policy)?);
     }
-    let (runs, places) = put_together(&session.cases, &found);
-    Ok(Spread { session, runs, places, missing: parts.len() - found.len() })
+    let runs = put_together(&session.cases, &found);
+    Ok(Spread { session, runs, missing: parts.len() - found.len() })
 }
 
 fn with(request: &RunRequest, policy: &RunPolicy) -> RunRequest {
@@ -83,21 +79,17 @@ fn part(session: &Session, policy: &RunPolicy) -> Session {
 }
 
 /// The Runs of each case in all sessions as one; those of a boot that went badly come first.
-fn put_together(cases: &[String], sessions: &[Past]) -> (Vec<Run>, BTreeMap<String, Past>) {
+fn put_together(cases: &[String], sessions: &[Past]) -> Vec<KeptRun> {
     let all: Vec<(&Past, Vec<Run>)> = sessions.iter().map(|past| (past, past.runs())).collect();
-    let (mut runs, mut places) = (Vec::new(), BTreeMap::new());
     let boot = std::iter::once((judge::run::BOOT, true));
-    for (case, is_boot) in boot.chain(cases.iter().map(|case| (&**case, false))) {
+    let of_case = |(case, is_boot): (&str, bool)| {
         let is_wanted = |run: &&Run| run.case == case && run.is_boot == is_boot;
-        let of_case =
-            all.iter().filter_map(|(past, runs)| Some((*past, runs.iter().find(is_wanted)?.clone())));
-        let (of, each): (Vec<&Past>, Vec<Run>) = of_case.unzip();
-        if let Some(past) = of.get(judge::repeats::standing(&each)) {
-            places.insert(case.to_owned(), Past::clone(past));
-        }
-        runs.extend(joined(each));
-    }
-    (runs, places)
+        let each = all.iter().filter_map(|(past, runs)| Some((*past, runs.iter().find(is_wanted)?.clone())));
+        let (of, each): (Vec<&Past>, Vec<Run>) = each.unzip();
+        let (stands, run) = joined(each)?;
+        Some(KeptRun { past: of[stands].clone(), run })
+    };
+    boot.chain(cases.iter().map(|case| (&**case, false))).filter_map(of_case).collect()
 }
 
 #[cfg(test)]
@@ -125,13 +117,11 @@ mod tests {
         let root = tempfile::tempdir().expect("a directory");
         let sessions = [("1", Outcome::Pass), ("2", Outcome::Crash), ("3", Outcome::Pass)];
         let sessions = sessions.map(|(name, outcome)| session(root.path(), name, outcome));
-        let (runs, places) = put_together(&["a".to_owned(), "b".to_owned()], &sessions);
+        let runs = put_together(&["a".to_owned(), "b".to_owned()], &sessions);
         assert_eq!(runs.len(), 1, "b has no Run");
-        let failures = runs[0].repeats.iter().filter(|repeat| repeat.outcome == Outcome::Crash).count();
-        assert_eq!(
-            (runs[0].outcome, runs[0].boot, runs[0].repeats.len(), failures),
-            (Outcome::Crash, 2, 6, 2)
-        );
-        assert_eq!(places["a"], sessions[1]);
+        let KeptRun { past, run } = &runs[0];
+        let failures = run.repeats.iter().filter(|repeat| repeat.outcome == Outcome::Crash).count();
+        assert_eq!((run.outcome, run.boot, run.repeats.len(), failures), (Outcome::Crash, 2, 6, 2));
+        assert_eq!(*past, sessions[1]);
     }
 }

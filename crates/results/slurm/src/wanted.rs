@@ -2,7 +2,6 @@
 
 use lab::RunRequest;
 use lab::event::Session;
-use lab::request::RunPolicy;
 use ledger::{Ledger, LedgerError, SessionKey};
 
 use crate::resources::Resources;
@@ -39,10 +38,7 @@ impl Wanted {
         let cases = self.key.digest(&self.session.cases);
         match self.counts {
             Counts::Cases => cases,
-            Counts::Policy => {
-                let policy = RunPolicy { jobs: None, ..self.request.policy.clone() };
-                kernel::files::hash(serde_json::json!([cases, policy]).to_string().as_bytes())
-            }
+            Counts::Policy => format!("{cases} {}", self.request.policy.hash()),
         }
     }
 

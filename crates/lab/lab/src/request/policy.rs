@@ -74,6 +74,13 @@ impl RunPolicy {
         Self { repeat, until_fail, no_retry, resume: false, golden: None, ..self.clone() }
     }
 
+    /// A hash over which Runs are made, and in which boots; not over how many machines there are at a time.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let policy = Self { jobs: None, ..self.clone() };
+        kernel::files::hash(serde_json::json!(policy).to_string().as_bytes())
+    }
+
     /// The same in parts, each with a boot of its own. What is not repeated is one part.
     #[must_use]
     pub fn by_boots(&self) -> Vec<Self> {

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use judge::Run;
-use lab::Request;
 use lab::event::Session;
 use lab::request::RunPolicy;
 use rusqlite::{OptionalExtension, ToSql, named_params};
@@ -114,19 +112,22 @@ impl Ledger {
     ///
     /// When SQLite refuses.
     pub fn carried_out(&mut self, key: &SessionKey, policy: &RunPolicy) -> Result<Option<Past>, Error> {
-        let select = format!("SELECT name FROM session WHERE {OF_KEY} ORDER BY started DESC, name DESC");
-        let names: Vec<String> = self.asked(|ledger| {
+        let select = format!(
+            "SELECT name FROM session WHERE {OF_KEY} AND policy = :policy AND has_ended
+                AND NOT EXISTS (SELECT 1 FROM run WHERE session = name AND NOT {FINAL})
+                ORDER BY started DESC, name DESC"
+        );
+        let policy = policy.hash();
+        let names = self.asked(|ledger| {
             let select = || -> rusqlite::Result<Vec<String>> {
-                ledger
-                    .connection
-                    .prepare(&select)?
-                    .query_map(key.values().as_slice(), |row| row.get(0))?
-                    .collect()
+                let mut values = key.values().to_vec();
+                values.push((":policy", &policy));
+                let mut names = ledger.connection.prepare_cached(&select)?;
+                names.query_map(values.as_slice(), |row| row.get(0))?.collect()
             };
             select().map_err(sqlite(&ledger.path()))
         })?;
-        let mut past = names.iter().filter_map(|name| Past::open(&self.root.join(name)));
-        Ok(past.find(|past| is_carried_out(past, policy)))
+        Ok(names.iter().find_map(|name| Past::open(&self.root.join(name))))
     }
 
     /// Whether sessions with a key have Runs of all these cases that say something, or one of them found that the kernel does
@@ -154,11 +155,4 @@ impl Ledger {
             select().map_err(sqlite(&ledger.path()))
         })
     }
-}
-
-fn is_carried_out(past: &Past, policy: &RunPolicy) -> bool {
-    let asked = |policy: &RunPolicy| RunPolicy { jobs: None, ..policy.clone() };
-    let request = past.session().ok().and_then(|session| session.request);
-    let is_asked = matches!(request, Some(Request::Run(request)) if asked(&request.policy) == asked(policy));
-    is_asked && past.ended() && past.runs().iter().all(Run::is_final)
 }

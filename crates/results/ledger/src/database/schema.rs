@@ -10,7 +10,7 @@ use super::{Error, sqlite};
 const APPLICATION: i64 = 0x6b69_6c6e;
 
 /// The steps.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     "
     CREATE TABLE session (
         name TEXT PRIMARY KEY,      -- of its folder
@@ -62,6 +62,9 @@ const STEPS: [&str; 3] = [
 ",
     "
     ALTER TABLE session ADD COLUMN origin TEXT;        -- the host that ran it, if that is another one
+",
+    "
+    ALTER TABLE session ADD COLUMN policy TEXT;        -- a hash over how often cases ran and in which boots; not known of older sessions
 ",
 ];
 

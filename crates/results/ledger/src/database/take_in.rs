@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::{Duration, UNIX_EPOCH};
 
 use judge::Run;
-use lab::Request;
 use lab::event::Session;
+use lab::{Request, RunRequest};
 use rusqlite::{Connection, TransactionBehavior, named_params, params};
 
 use super::{Error, Ledger, sqlite};
@@ -116,7 +116,7 @@ fn insert(
     transaction
         .prepare_cached(
             "INSERT INTO session VALUES (:name, :started, :version, :locator, :kernel, :release, :identity, :machine,
-                :suite, :content, :has_ended, :changed, :parameters, :setup, :origin)",
+                :suite, :content, :has_ended, :changed, :parameters, :setup, :origin, :policy)",
         )?
         .execute(named_params! {
             ":name": name,
@@ -134,6 +134,7 @@ fn insert(
             ":parameters": session.request.as_ref().map(Request::parameters),
             ":setup": setup(session),
             ":origin": session.origin.as_ref().map(|origin| &origin.host),
+            ":policy": request(session).map(|request| request.policy.hash()),
         })?;
     for run in runs {
         insert_run(&transaction, name, run)?;
@@ -143,8 +144,13 @@ fn insert(
 
 /// What decides how the cases of a session run besides its kernel; nothing is known of sessions without a request.
 pub(super) fn setup(session: &Session) -> Option<String> {
+    request(session).map(RunRequest::setup)
+}
+
+/// What a session was asked, if it runs cases.
+fn request(session: &Session) -> Option<&RunRequest> {
     match session.request.as_ref()? {
-        Request::Run(request) => Some(request.setup()),
+        Request::Run(request) => Some(request),
         Request::Kunit(_) | Request::Experiment(_) => None,
     }
 }

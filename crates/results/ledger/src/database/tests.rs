@@ -2,8 +2,9 @@ use std::fs;
 use std::path::Path;
 
 use judge::{Outcome, Run};
-use lab::Request;
 use lab::event::Session;
+use lab::request::{KernelRequest, RunPolicy, Selection};
+use lab::{Request, RunRequest};
 use proptest::prelude::*;
 
 use super::*;
@@ -178,7 +179,7 @@ fn a_file_of_a_later_kiln_or_another_program_is_left_alone() {
     let error = || Ledger::open(root.path(), &mut |_, _| {}).expect_err("refused").to_string();
     set("user_version", 99);
     assert!(
-        error().ends_with("was written by a newer kiln (version 99, this one knows 3): update kiln"),
+        error().ends_with("was written by a newer kiln (version 99, this one knows 4): update kiln"),
         "{}",
         error()
     );
@@ -330,7 +331,7 @@ fn a_ledger_of_the_first_version_is_read_again() {
     let connection = Connection::open(&path).expect("a database");
     connection
         .execute_batch(
-            "DROP INDEX session_by_identity; DROP INDEX run_by_signature; DROP TABLE closing; ALTER TABLE session DROP COLUMN parameters; ALTER TABLE session DROP COLUMN setup; ALTER TABLE session DROP COLUMN origin; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
+            "DROP INDEX session_by_identity; DROP INDEX run_by_signature; DROP TABLE closing; ALTER TABLE session DROP COLUMN parameters; ALTER TABLE session DROP COLUMN setup; ALTER TABLE session DROP COLUMN origin; ALTER TABLE session DROP COLUMN policy; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
         )
         .expect("as it was");
     drop(connection);
@@ -389,6 +390,36 @@ fn only_sessions_that_answer_the_same_question_have_a_case() {
     let newest = ledger.newest("deb:6.1.0-47-amd64", "x", &request.setup()).expect("an answer");
     assert_eq!(newest, SessionKey::of(&on("rebuilt", 1, 5, &[])));
     assert_eq!(ledger.newest("deb:none", "x", &request.setup()).expect("an answer"), None);
+}
+
+#[test]
+fn a_session_that_did_what_its_policy_asks_is_found() {
+    let root = tempfile::tempdir().expect("a directory");
+    let asked = |policy: &RunPolicy, hour, outcome, interrupted| {
+        let mut session = session("deb:6.1.0-47-amd64");
+        let host = KernelRequest::named("host".parse().expect("a locator"));
+        let mut request = RunRequest::new(host, Selection::default());
+        request.policy = policy.clone();
+        session.started = format!("2026-11-21T{hour:02}:00:00Z").parse().expect("a time");
+        session.request = Some(Request::Run(Box::new(request)));
+        let past = keep_session(root.path(), session.clone(), &[("a", outcome)], Some(interrupted));
+        (SessionKey::of(&session).expect("it runs cases"), past.name())
+    };
+    let boot = |first_boot| RunPolicy { repeat: Some(2), boots: Some(1), first_boot, ..RunPolicy::default() };
+    let (key, first) = asked(&boot(0), 1, Outcome::Fail, false);
+    asked(&boot(1), 2, Outcome::Pass, true);
+    let mut ledger = open(root.path());
+    let mut found = |policy: &RunPolicy| {
+        ledger.refresh().expect("readable");
+        ledger.carried_out(&key, policy).expect("an answer").map(|past| past.name())
+    };
+    assert_eq!(found(&RunPolicy { jobs: Some(7), ..boot(0) }), Some(first));
+    assert_eq!(found(&boot(1)), None, "it was interrupted");
+    assert_eq!(found(&RunPolicy { repeat: Some(3), ..boot(0) }), None);
+    let (_, again) = asked(&boot(0), 3, Outcome::Pass, false);
+    assert_eq!(found(&boot(0)), Some(again.clone()), "the newest");
+    std::fs::remove_dir_all(root.path().join(again)).expect("it is there");
+    assert!(found(&boot(0)).is_some(), "the folder of the newest is gone");
 }
 
 #[test]
