@@ -47,15 +47,8 @@ pub fn spread(
     });
     std::fs::create_dir_all(place.sessions)
         .map_err(|why| Error::Io { path: place.sessions.to_owned(), why })?;
+    carry_out(wanted.collect(), place, emit)?;
     let mut ledger = Ledger::open(place.sessions, &mut |_, _| {})?;
-    ledger.refresh()?;
-    let mut missing = Vec::new();
-    for wanted in wanted {
-        if !wanted.is_needless(&mut ledger)? {
-            missing.push(wanted);
-        }
-    }
-    carry_out(missing, place, emit)?;
     ledger.refresh()?;
     let mut found = Vec::new();
     for policy in &parts {
