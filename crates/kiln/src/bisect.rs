@@ -16,7 +16,7 @@ use bisect::{BisectRequest, Conclusion, Done, Environment, Opened, Progress};
 use lab::HostBackend;
 use report::Bisecting;
 
-use crate::cli::Bisect;
+use crate::cli::{Bisect, Cluster};
 use crate::input::Input;
 use crate::{report_file, signals, terminal};
 use judge::exit::BROKEN;
@@ -31,6 +31,7 @@ pub(crate) fn bisect(args: &Bisect, color: bool) -> Result<u8> {
     let environment = Environment {
         backend: &HostBackend,
         interrupt: &interrupt,
+        on_slurm: matches!(args.on, Some(Cluster::Slurm)),
         sessions: ledger::default_root(),
         bisections: args.results.clone().unwrap_or_else(ledger::bisections_root),
     };

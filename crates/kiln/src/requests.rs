@@ -168,6 +168,7 @@ impl cli::Policy {
             repeat: self.repeat,
             boots: self.boots,
             first_boot: self.first_boot,
+            first_run: 0,
             until_fail: self.until_fail,
             no_retry: self.no_retry,
             seed: self.seed,

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use kernel::Locator;
 use protocol::Need;
 
-use super::{BuildOptions, MachineOptions, OUTPUT, UserSpaceOptions};
+use super::{BuildOptions, Cluster, MachineOptions, OUTPUT, UserSpaceOptions};
 use crate::units;
 
 /// Where the help lists what is walked.
@@ -112,6 +112,10 @@ pub(crate) struct Bisect {
     /// Tests in parallel [default: one for each CPU of the host, at most 4]
     #[arg(short, long, value_name = "COUNT", value_parser = clap::value_parser!(u8).range(1..=4), help_heading = SEARCH)]
     pub(crate) jobs: Option<u8>,
+    /// Run the case or the program on the nodes of a cluster: tests that are made in parallel are one array of jobs
+    #[arg(long, value_enum, value_name = "CLUSTER", help_heading = SEARCH)]
+    #[arg(conflicts_with_all = ["exp", "metric", "builds", "log", "fresh"])]
+    pub(crate) on: Option<Cluster>,
     /// Start again: do not resume an earlier call of the same command, and do not reuse Runs of earlier sessions
     #[arg(long, help_heading = SEARCH)]
     pub(crate) fresh: bool,

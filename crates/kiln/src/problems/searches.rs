@@ -37,6 +37,7 @@ pub(super) fn make(
     let environment = Environment {
         backend: &HostBackend,
         interrupt: &interrupt,
+        on_slurm: false,
         sessions: sessions.to_owned(),
         bisections: ledger::bisections_root(),
     };

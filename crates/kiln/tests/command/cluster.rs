@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use bisect::{Bisection, Conclusion};
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::cluster::{Cluster, NODES};
 use crate::support::held::as_it_is;
-use crate::support::{Call, Done, KERNEL, Place, until};
+use crate::support::{BUILD, Call, Done, KERNEL, Place, until};
 
 /// Another kernel of the same flavour.
 const OTHER: &str = "deb:6.1.0-55-cloud-amd64";
@@ -232,6 +233,75 @@ fn a_repeat_is_spread_over_jobs_and_reported_as_one() {
     let more = [&asked[..], &["--first-boot", "2"]].concat();
     cluster.give(place.kiln(more)).run().expect(1);
     assert_eq!(cluster.jobs().len(), 6, "two of the boots are new");
+}
+
+/// A program that fails with one parameter, three times of ten.
+fn fails_with_bad(place: &Place) -> String {
+    let body =
+        format!("read -r line < /proc/cmdline\ncase \" $line \" in *\" bad \"*) {SOMETIMES};; esac\nexit 0");
+    place.script("fails", &body).display().to_string()
+}
+
+/// A search for it among three.
+fn search(cluster: &Cluster, place: &Place, program: &str) -> Call {
+    let params = ["quiet", "o1 bad o2"];
+    let asked = ["bisect", KERNEL, "--params", params[0], params[1], "--exec", program, "--json"];
+    cluster.give(place.kiln([&asked[..], &["--on", "slurm"]].concat()))
+}
+
+fn names_bad(done: &Done) {
+    let bisection: Bisection = done.stated();
+    let Conclusion::Culprits { candidates, confidence, .. } = &bisection.conclusion else {
+        panic!("{bisection:#?}")
+    };
+    assert_eq!(candidates.iter().map(|candidate| candidate.name.as_str()).collect::<Vec<_>>(), ["bad"]);
+    assert!(*confidence >= 0.99 && bisection.proof.iter().all(|check| check.holds), "{bisection:#?}");
+}
+
+#[test]
+#[ignore = "needs Slurm and root"]
+fn the_tests_of_a_bisection_are_jobs_and_its_answers_stay() {
+    let place = Place::new();
+    let cluster = Cluster::new(&place);
+    let program = fails_with_bad(&place);
+    names_bad(&search(&cluster, &place, &program).run_within(BUILD).expect(0));
+    let (jobs, kept) = (cluster.jobs().len(), sessions(&place).len());
+    assert_eq!((jobs, submissions(&place)), (kept, 0), "a session for each job");
+    names_bad(&search(&cluster, &place, &program).run().expect(0));
+    assert_eq!(cluster.jobs().len(), jobs, "all is known");
+}
+
+#[test]
+#[ignore = "needs Slurm and root"]
+fn a_bisection_that_is_killed_runs_no_job_twice() {
+    let place = Place::new();
+    let (cluster, gate) = (Cluster::new(&place), Gate::new(&place));
+    let program = fails_with_bad(&place);
+    let call = || gate.give(search(&cluster, &place, &program));
+    let first = call().start();
+    gate.await_both();
+    first.signal(Signal::KILL);
+    assert_eq!(first.wait().code, None);
+    let before = cluster.jobs().len();
+    let second = call().start();
+    gate.await_look();
+    assert_eq!(cluster.jobs().len(), before, "it waits for the jobs of the first");
+    gate.open();
+    names_bad(&second.wait_within(BUILD).expect(0));
+    assert_eq!(cluster.jobs().len(), sessions(&place).len(), "a session for each job");
+}
+
+#[test]
+fn what_a_bisection_cannot_ask_of_jobs_is_refused() {
+    let place = Place::new();
+    for question in [&["--log", "BUG"][..], &["--build"], &["--metric", "poll/*"], &["--boot", "--fresh"]] {
+        let asked = ["bisect", KERNEL, "--params", "quiet", "o1", "--on", "slurm"];
+        let done = place.kiln([&asked[..], question].concat()).run().expect(2);
+        assert!(done.stderr.contains("cannot be used with"), "{question:?}: {}", done.stderr);
+    }
+    let asked = ["bisect", KERNEL, "--params", "quiet", "o1", "--case", "pipe/full", "--on", "slurm"];
+    let done = place.kiln(asked).env("PATH", "/nonexistent").run().expect(3);
+    assert!(done.stderr.contains("is not installed"), "{}", done.stderr);
 }
 
 #[test]

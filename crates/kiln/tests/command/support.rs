@@ -318,7 +318,7 @@ impl Running {
         self.wait_within(DEADLINE)
     }
 
-    fn wait_within(mut self, deadline: Duration) -> Done {
+    pub(crate) fn wait_within(mut self, deadline: Duration) -> Done {
         let status = until_within(deadline, || self.child.try_wait().expect("it is our child"));
         let read = |name: &str| {
             let bytes = std::fs::read(self.output.join(name)).expect("it was made at the start");

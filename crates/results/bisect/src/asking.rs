@@ -28,6 +28,9 @@ use known::{Costs, Known};
 /// Runs of a state after which no more of them are worth their time.
 const RUNS_MAX: u32 = 2000;
 
+/// Runs of a boot at most whose machine does not stay for more.
+const RUNS_AT_ONCE: u32 = 100;
+
 /// Runs of all states together after which a search is given up: in clones, and where each is a boot.
 const ALL_RUNS_MAX: u32 = 20_000;
 const ALL_BOOTS_MAX: u32 = 2000;
@@ -226,7 +229,8 @@ impl<'a> Asking<'a> {
         }
         let Price { boot: new_boot, run } = self.price();
         match (boot, self.known.contains_key(point)) {
-            (Boot::Last, _) => run,
+            (Boot::Last, _) if self.tester.keeps_machines() => run,
+            (Boot::Last, _) => new_boot + run,
             // Where each run is a boot, the time of one run is that of the other.
             (Boot::New, true) if run.is_infinite() => new_boot,
             (Boot::New, true) => new_boot + run,
@@ -241,6 +245,22 @@ impl<'a> Asking<'a> {
             true => Price { boot, run },
             false => Price { boot: boot + run, run: f64::INFINITY },
         }
+    }
+
+    /// Runs that a search makes of a boot at once: one where the machine stays for more, else as many as take the time of the
+    /// boot.
+    pub(crate) fn runs_at_once(&self) -> u32 {
+        if self.tester.keeps_machines() || !self.question.nests_runs() {
+            return 1;
+        }
+        let Price { boot, run } = self.price();
+        let times = (boot / run).clamp(1.0, f64::from(RUNS_AT_ONCE));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is between 1 and 100"
+        )]
+        return times as u32;
     }
 
     /// Time that a state takes which was never tested.
@@ -283,7 +303,8 @@ impl<'a> Asking<'a> {
             };
             let name = subject.name.clone();
             (self.emit)(Progress::Testing { point: point.clone(), name, times, purpose });
-            tests.push(Test { point, subject, boot, times });
+            let before = self.known.get(&point).map_or(0, Known::runs);
+            tests.push(Test { point, subject, boot, before, times });
         }
         let has_all = tests.len() == wanted.len();
         if tests.is_empty() {

@@ -11,6 +11,8 @@ pub struct Environment<'a> {
     pub backend: &'a dyn Backend,
     /// The user wants to stop.
     pub interrupt: &'a AtomicBool,
+    /// Cases and programs run as jobs of Slurm's.
+    pub on_slurm: bool,
     /// The folder of all sessions.
     pub sessions: PathBuf,
     /// The folder of all bisections.

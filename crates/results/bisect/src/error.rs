@@ -18,6 +18,9 @@ pub enum Error {
     /// What was learnt cannot be kept.
     #[error(transparent)]
     Ledger(#[from] ledger::Error),
+    /// Jobs of a cluster give no answer.
+    #[error(transparent)]
+    Slurm(#[from] slurm::Error),
     /// The candidates cannot be searched.
     #[error(transparent)]
     Search(#[from] verdict::bisection::Unusable),
@@ -152,6 +155,7 @@ impl Error {
             Self::Kernel(error) => error.is_interrupt(),
             Self::Build(error) => error.is_interrupt(),
             Self::History(error) => error.is_interrupt(),
+            Self::Slurm(error) => error.is_interrupt(),
             _ => false,
         }
     }
@@ -175,7 +179,9 @@ impl Error {
             | Self::NotGood { .. }
             | Self::OtherFailure { .. }
             | Self::NoStep { .. } => true,
-            Self::Ledger(_) | Self::End { .. } | Self::Broken(_) | Self::Interrupted => false,
+            Self::Ledger(_) | Self::Slurm(_) | Self::End { .. } | Self::Broken(_) | Self::Interrupted => {
+                false
+            }
         }
     }
 }

@@ -65,6 +65,16 @@ impl From<News<'_>> for Progress {
     }
 }
 
+impl From<ledger::Progress> for Progress {
+    fn from(progress: ledger::Progress) -> Self {
+        match progress {
+            // What a session found is in the answer of its test.
+            ledger::Progress::Working(text) | ledger::Progress::Known(text) => Self::Working(text),
+            ledger::Progress::Note(text) => Self::Note(text),
+        }
+    }
+}
+
 /// What a test is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {

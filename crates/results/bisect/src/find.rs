@@ -138,22 +138,22 @@ impl Finding<'_, '_> {
 
     /// The runs that trials mean; the last boot of a state may be one that an earlier trial begins.
     fn wanted(&self, trials: &[Trial]) -> Vec<Wanted> {
-        let mut all: Vec<Wanted> = Vec::new();
+        let (mut all, times): (Vec<Wanted>, u32) = (Vec::new(), self.asking.runs_at_once());
         for Trial { state, boot } in trials {
             let point = self.point(*state);
             let planned = all.iter_mut().rfind(|wanted| wanted.point == point);
             match (boot, planned) {
-                (Boot::Last, Some(wanted)) => wanted.times += 1,
+                (Boot::Last, Some(wanted)) => wanted.times += times,
                 // Where each run is a boot, they follow each other.
-                (Boot::New, Some(wanted)) if !self.asking.question.nests_runs() => wanted.times += 1,
+                (Boot::New, Some(wanted)) if !self.asking.question.nests_runs() => wanted.times += times,
                 (Boot::New, Some(wanted)) => {
                     let boot = wanted.boot + 1;
-                    all.push(Wanted { point, boot, times: 1 });
+                    all.push(Wanted { point, boot, times });
                 }
                 (boot, None) => {
                     let new = self.asking.next_boot(&point);
                     let boot = if *boot == Boot::New { new } else { new.saturating_sub(1) };
-                    all.push(Wanted { point, boot, times: 1 });
+                    all.push(Wanted { point, boot, times });
                 }
             }
         }

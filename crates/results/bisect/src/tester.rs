@@ -2,7 +2,8 @@
 //!
 //! * [`kernels`]: with Kernels in machines, in [`shares`] side by side; [`context`]: what all tests share
 //! * [`requests`] that make tests; [`failure`]: why a test did not come to its end
-//! * [`builds`]; [`runs`] of cases, counted by [`tally`] with the [`boot_log`]; [`experiments`]; [`figures`] that are measured
+//! * [`builds`]; [`runs`] of cases, here or in [`jobs`] of a cluster, counted by [`tally`] with the [`boot_log`];
+//!   [`experiments`]; [`figures`] that are measured
 //! * [`sessions`] that are kept; [`parameters`] that a kernel does not know
 
 mod boot_log;
@@ -11,6 +12,7 @@ mod context;
 pub(crate) mod experiments;
 mod failure;
 mod figures;
+mod jobs;
 pub(crate) mod kernels;
 mod parameters;
 mod requests;
@@ -40,7 +42,9 @@ pub struct Test {
     /// In which of its boots, from 0: one more of a number that there was, or a new one. Where each run is a boot, the
     /// number of the first.
     pub boot: u32,
-    /// How many runs of it are wanted.
+    /// How many runs of it there were, whatever they answered.
+    pub before: u32,
+    /// How many are wanted.
     pub times: u32,
 }
 
@@ -95,4 +99,7 @@ pub trait Tester {
 
     /// Tests that are made at a time.
     fn jobs(&self) -> usize;
+
+    /// Whether the machine of a boot stays for more runs: else more of them cost another boot.
+    fn keeps_machines(&self) -> bool;
 }

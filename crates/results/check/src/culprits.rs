@@ -89,6 +89,7 @@ impl Culprits<'_> {
         let place = bisect::Environment {
             backend: self.environment.backend,
             interrupt: self.environment.interrupt,
+            on_slurm: false,
             sessions: self.environment.sessions.clone(),
             bisections: self.environment.bisections.clone(),
         };

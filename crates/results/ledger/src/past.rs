@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use judge::run::{BOOT, file_name};
 use judge::{Run, Summary};
@@ -77,6 +78,8 @@ struct Ending {
     summary: Option<Summary>,
     #[serde(default)]
     interrupted: bool,
+    #[serde(default)]
+    took_seconds: Option<f64>,
 }
 
 /// The sessions below `root`, the newest first; nothing if it cannot be read.
@@ -147,6 +150,13 @@ impl Past {
     pub fn ended(&self) -> bool {
         let ending = read::<Ending>(&self.directory.join(SESSION));
         ending.is_ok_and(|ending| ending.summary.is_some() && !ending.interrupted)
+    }
+
+    /// How long it took from its plan to its end; nothing where it has none.
+    #[must_use]
+    pub fn took(&self) -> Option<Duration> {
+        let ending = read::<Ending>(&self.directory.join(SESSION)).ok()?;
+        Duration::try_from_secs_f64(ending.took_seconds?).ok()
     }
 
     /// The Run of a case; of the boot, if it is called so and no case is.

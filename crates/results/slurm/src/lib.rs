@@ -36,6 +36,6 @@ mod watch;
 
 pub use error::Error;
 pub use resources::Resources;
-pub use spread::{Spread, spread};
+pub use spread::{Spread, sessions, spread};
 pub use wanted::{Counts, Wanted};
 pub use watch::{Carried, carry_out};

@@ -1,15 +1,14 @@
-//! One session as several jobs: each boot is one, and what they find is put together.
+//! What jobs found, from the ledger; and one session as several jobs, each boot is one, put together.
 
 use judge::Run;
 use judge::repeats::joined;
+use lab::Prepared;
 use lab::event::Session;
 use lab::request::RunPolicy;
-use lab::{Prepared, Request, RunRequest};
 use ledger::{Durations, Ledger, Past, Place, Progress, SessionKey, Wanted as KeptRun};
 
 use crate::error::Error;
-use crate::resources::Resources;
-use crate::wanted::{Counts, Wanted};
+use crate::wanted::Wanted;
 use crate::watch::carry_out;
 
 /// What the jobs of a session found.
@@ -33,42 +32,36 @@ pub fn spread(
     place: Place<'_>,
     emit: &mut dyn FnMut(Progress),
 ) -> Result<Spread, Error> {
-    let session = prepared.session()?;
-    let Some(key) = SessionKey::of(&session) else { return Err(Error::NoCases) };
     let parts = prepared.request.policy.by_boots();
-    let durations = Durations::load(place.sessions);
-    let wanted = (1..).zip(&parts).map(|(number, policy)| Wanted {
-        about: format!("{number} of {}", parts.len()),
-        resources: Resources::of(prepared, policy, &durations),
-        request: with(&prepared.request, policy),
-        session: part(&session, policy),
-        key: key.clone(),
-        counts: Counts::Policy,
+    let (session, durations) = (prepared.session()?, Durations::load(place.sessions));
+    let wanted = (1..).zip(&parts).map(|(number, policy)| {
+        Wanted::of((prepared, &session), policy, format!("{number} of {}", parts.len()), &durations)
     });
-    std::fs::create_dir_all(place.sessions)
-        .map_err(|why| Error::Io { path: place.sessions.to_owned(), why })?;
-    carry_out(wanted.collect(), place, emit)?;
-    let mut ledger = Ledger::open(place.sessions, &mut |_, _| {})?;
-    ledger.refresh()?;
-    let mut found = Vec::new();
-    for policy in &parts {
-        found.extend(ledger.carried_out(&key, policy)?);
-    }
+    let found = sessions(wanted.collect::<Result<_, _>>()?, place, emit)?;
+    let found: Vec<Past> = found.into_iter().flatten().collect();
     let runs = put_together(&session.cases, &found);
     Ok(Spread { session, runs, missing: parts.len() - found.len() })
 }
 
-fn with(request: &RunRequest, policy: &RunPolicy) -> RunRequest {
-    RunRequest { policy: policy.clone(), ..request.clone() }
-}
-
-/// A session that makes a part of the Runs.
-fn part(session: &Session, policy: &RunPolicy) -> Session {
-    let request = session.request.as_ref().map(|request| match request {
-        Request::Run(request) => Request::Run(Box::new(with(request, policy))),
-        other => other.clone(),
-    });
-    Session { request, ..session.clone() }
+/// Runs sessions as jobs of Slurm's, and gives for each of them the one of the ledger that came to its end, in their order;
+/// nothing where a job gave no result.
+///
+/// # Errors
+///
+/// As for [`carry_out`].
+pub fn sessions(
+    wanted: Vec<Wanted>,
+    place: Place<'_>,
+    emit: &mut dyn FnMut(Progress),
+) -> Result<Vec<Option<Past>>, Error> {
+    std::fs::create_dir_all(place.sessions)
+        .map_err(|why| Error::Io { path: place.sessions.to_owned(), why })?;
+    let asked: Vec<(SessionKey, RunPolicy)> =
+        wanted.iter().map(|wanted| (wanted.key.clone(), wanted.request.policy.clone())).collect();
+    carry_out(wanted, place, emit)?;
+    let mut ledger = Ledger::open(place.sessions, &mut |_, _| {})?;
+    ledger.refresh()?;
+    asked.iter().map(|(key, policy)| Ok(ledger.carried_out(key, policy)?)).collect()
 }
 
 /// The Runs of each case in all sessions as one; those of a boot that went badly come first.

@@ -1,9 +1,11 @@
 //! A session that a job is to run, and whether it is needless.
 
-use lab::RunRequest;
 use lab::event::Session;
-use ledger::{Ledger, LedgerError, SessionKey};
+use lab::request::RunPolicy;
+use lab::{Prepared, Request, RunRequest};
+use ledger::{Durations, Ledger, LedgerError, SessionKey};
 
+use crate::error::Error;
 use crate::resources::Resources;
 
 /// A session that is to be run.
@@ -33,6 +35,34 @@ pub enum Counts {
 }
 
 impl Wanted {
+    /// All Runs of a session that this policy asks for instead of its own.
+    ///
+    /// # Errors
+    ///
+    /// When it runs no cases.
+    pub fn of(
+        (prepared, session): (&Prepared, &Session),
+        policy: &RunPolicy,
+        about: String,
+        durations: &Durations,
+    ) -> Result<Self, Error> {
+        let request = RunRequest { policy: policy.clone(), ..prepared.request.clone() };
+        let asked = session.request.as_ref().map(|request| match request {
+            Request::Run(request) => {
+                Request::Run(Box::new(RunRequest { policy: policy.clone(), ..(**request).clone() }))
+            }
+            other => other.clone(),
+        });
+        Ok(Self {
+            about,
+            request,
+            key: SessionKey::of(session).ok_or(Error::NoCases)?,
+            session: Session { request: asked, ..session.clone() },
+            counts: Counts::Policy,
+            resources: Resources::of(prepared, policy, durations),
+        })
+    }
+
     /// What tells it from others.
     pub(crate) fn digest(&self) -> String {
         let cases = self.key.digest(&self.session.cases);

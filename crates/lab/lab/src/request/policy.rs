@@ -35,6 +35,9 @@ pub struct RunPolicy {
     /// The number of the first of these boots: another number is another boot of the same machine.
     #[serde(skip_serializing_if = "is_zero")]
     pub first_boot: u32,
+    /// The number of the first Run of each of these boots: another number is another Run.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first_run: u32,
     /// Each case is run until it does not pass, at most as often as `repeat` says.
     pub until_fail: bool,
     /// A case that fails is not run again.

@@ -27,6 +27,8 @@ pub(super) struct Known {
     pub(super) values: Vec<f64>,
     /// Failures of another kind were seen.
     pub(super) has_others: bool,
+    /// Runs, whatever they answered.
+    runs: u32,
     /// The last so many runs answered nothing.
     lost: usize,
     pub(super) untestable: Option<String>,
@@ -63,10 +65,17 @@ impl Known {
         u32::try_from(self.boots.len().max(self.values.len())).unwrap_or(u32::MAX)
     }
 
+    /// Runs, whatever they answered.
+    pub(super) fn runs(&self) -> u32 {
+        self.runs
+    }
+
     /// Takes in what a test gave.
     pub(super) fn take(&mut self, name: String, boot: u32, tested: Tested) {
         self.name = name;
         self.has_others |= !tested.others.is_empty();
+        let others = u32::try_from(tested.others.len()).unwrap_or(u32::MAX);
+        self.runs = self.runs.saturating_add(tested.answer.count()).saturating_add(others);
         let before = self.answers();
         let mut why = None;
         match tested.answer {

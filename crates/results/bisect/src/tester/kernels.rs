@@ -8,13 +8,16 @@ use super::experiments::Trial;
 use super::runs::Runs;
 use super::sessions::Sessions;
 use super::shares::{Share, in_shares, side_by_side};
-use super::{Test, Tested, Tester, figures};
+use super::{Test, Tested, Tester, figures, jobs};
 use crate::bisection::Evidence;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::event::Progress;
 use crate::question::Question;
 use crate::request::BisectRequest;
+
+/// Tests at a time; a search does not plan more.
+const JOBS_MAX: usize = 4;
 
 /// Finds or builds the Kernels, and runs what was asked.
 pub(crate) struct KernelTester<'a> {
@@ -74,6 +77,15 @@ impl<'a> KernelTester<'a> {
     }
 }
 
+impl KernelTester<'_> {
+    /// Tests at a time for which this host has CPUs.
+    fn jobs_here(&self) -> usize {
+        let cpus = self.context.request.machine.cpus.unwrap_or(1).max(1) as usize;
+        let parallel = std::thread::available_parallelism().map_or(1, usize::from);
+        (parallel / cpus).clamp(1, JOBS_MAX)
+    }
+}
+
 impl Tester for KernelTester<'_> {
     fn test(&mut self, tests: &[Test], emit: &mut dyn FnMut(Progress)) -> Result<Vec<Tested>, Error> {
         // Builds use all CPUs, so they come one after the other.
@@ -88,6 +100,9 @@ impl Tester for KernelTester<'_> {
         }
         let (numbers, ready): (Vec<usize>, Vec<Ready<'_>>) = ready.into_iter().unzip();
         let answers = match ready.as_slice() {
+            all if self.context.environment.on_slurm => {
+                jobs::test(&self.context, &self.runs, all, emit)?.into_iter().map(Ok).collect()
+            }
             [one] => vec![self.answer(one, self.jobs(), emit)],
             several => {
                 side_by_side(several, emit, |one, tell| self.answer(one, 1, &mut |progress| tell(progress)))
@@ -120,8 +135,11 @@ impl Tester for KernelTester<'_> {
         if matches!(question, Question::Build) || question.measured().is_some_and(|metric| metric.is_timed) {
             return 1;
         }
-        let cpus = self.context.request.machine.cpus.unwrap_or(1).max(1) as usize;
-        let parallel = std::thread::available_parallelism().map_or(1, usize::from);
-        self.context.request.search.jobs.map_or((parallel / cpus).clamp(1, 4), usize::from)
+        let usual = if self.context.environment.on_slurm { JOBS_MAX } else { self.jobs_here() };
+        self.context.request.search.jobs.map_or(usual, usize::from)
+    }
+
+    fn keeps_machines(&self) -> bool {
+        !self.context.environment.on_slurm
     }
 }

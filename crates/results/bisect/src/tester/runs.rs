@@ -38,9 +38,9 @@ pub(super) struct Runs {
 }
 
 /// What a test is made of.
-struct Parts {
-    prepared: Prepared,
-    session: Session,
+pub(super) struct Parts {
+    pub(super) prepared: Prepared,
+    pub(super) session: Session,
 }
 
 /// What counts, and where progress goes.
@@ -51,19 +51,11 @@ struct Round<'r, 'q> {
     emit: &'r mut dyn FnMut(Progress),
 }
 
-/// What is compared with earlier sessions: a program may have the name of a case, but not say the same about itself.
-#[derive(Clone, Copy)]
-struct Known<'a> {
-    session: &'a Session,
-    about: &'a str,
-    boot: u32,
-}
-
 /// Time that was spent.
 #[derive(Default)]
-struct Spent {
-    booting: Duration,
-    running: Duration,
+pub(super) struct Spent {
+    pub(super) booting: Duration,
+    pub(super) running: Duration,
 }
 
 impl Runs {
@@ -114,9 +106,7 @@ impl Runs {
             match done {
                 Ok(()) => {}
                 Err(Failure::OfKernel(why)) => {
-                    let command = context.command(&ready.test.subject);
-                    let evidence = Evidence { command, ..Evidence::default() };
-                    return Ok(Tested::at_once(Answer::CannotTest(why), evidence));
+                    return Ok(cannot_test(context, ready, why));
                 }
                 Err(Failure::Of(error)) => return Err(error),
             }
@@ -124,22 +114,7 @@ impl Runs {
                 break;
             }
         }
-        tally.broken()?;
-        let command = context.command(&ready.test.subject);
-        let release = ready.kernel.release.clone();
-        let reused = tally.reused;
-        let each = spent.running / (tally.runs() - reused.min(tally.runs())).max(1);
-        let (answer, others, evidence) = tally.answer();
-        let evidence = Evidence { release, command, ..evidence };
-        Ok(Tested {
-            others,
-            reused,
-            preparation: ready.took,
-            boot: spent.booting,
-            each,
-            unknown,
-            ..Tested::at_once(answer, evidence)
-        })
+        Ok(Tested { unknown, ..tested(context, ready, tally, &spent)? })
     }
 
     /// Takes in the Runs of earlier sessions, or else makes some.
@@ -151,11 +126,8 @@ impl Runs {
         round: Round<'_, '_>,
     ) -> Result<(), Failure> {
         let parts = prepare(context, ready, share, round.emit)?;
-        if round.tally.runs() == 0
-            && let Some(about) = &self.about
-        {
-            let now = Known { session: &parts.session, about, boot: share.boot };
-            self.add_earlier(context, now, round.tally)?;
+        if round.tally.runs() == 0 {
+            self.add_earlier(context, &parts.session, share.boot, round.tally)?;
             if round.tally.runs() > 0 {
                 return Ok(());
             }
@@ -164,13 +136,16 @@ impl Runs {
     }
 
     /// Runs of earlier sessions with the same kernel, parameters, machine, isolation and case, by the same agent.
-    fn add_earlier(
+    ///
+    /// A program may have the name of a case, but not say the same about itself.
+    pub(super) fn add_earlier(
         &self,
         context: &Context<'_>,
-        Known { session: now, about, boot }: Known<'_>,
+        now: &Session,
+        boot: u32,
         tally: &mut Tally<'_>,
     ) -> Result<(), ledger::Error> {
-        let Some(case) = now.cases.first() else { return Ok(()) };
+        let Some((about, case)) = self.about.as_ref().zip(now.cases.first()) else { return Ok(()) };
         for past in context.sessions.earlier() {
             if tally.runs() >= REUSED_MAX {
                 break;
@@ -185,13 +160,42 @@ impl Runs {
             if !is_like || self.is_counted(&past.name()) {
                 continue;
             }
-            if let Some(run) = past.run(case).ok().filter(|run| run.about == about) {
+            if let Some(run) = past.run(case).ok().filter(|run| run.about == *about) {
                 context.sessions.keep(&past)?;
                 tally.take_earlier(&past.name(), &run);
             }
         }
         Ok(())
     }
+}
+
+/// What the Runs of a test come to.
+pub(super) fn tested(
+    context: &Context<'_>,
+    ready: &Ready<'_>,
+    tally: Tally<'_>,
+    spent: &Spent,
+) -> Result<Tested, Error> {
+    tally.broken()?;
+    let reused = tally.reused;
+    let each = spent.running / (tally.runs() - reused.min(tally.runs())).max(1);
+    let (answer, others, evidence) = tally.answer();
+    let command = context.command(&ready.test.subject);
+    let evidence = Evidence { release: ready.kernel.release.clone(), command, ..evidence };
+    Ok(Tested {
+        others,
+        reused,
+        preparation: ready.took,
+        boot: spent.booting,
+        each,
+        ..Tested::at_once(answer, evidence)
+    })
+}
+
+/// What a Kernel that does not allow a test answers.
+pub(super) fn cannot_test(context: &Context<'_>, ready: &Ready<'_>, why: String) -> Tested {
+    let evidence = Evidence { command: context.command(&ready.test.subject), ..Evidence::default() };
+    Tested::at_once(Answer::CannotTest(why), evidence)
 }
 
 /// The number of the one boot of a session. Runs of several count as if they had shared the usual one: too few boots make
@@ -223,7 +227,7 @@ fn about(request: &BisectRequest) -> Option<String> {
     }
 }
 
-fn prepare(
+pub(super) fn prepare(
     context: &Context<'_>,
     ready: &Ready<'_>,
     share: Share,

@@ -113,6 +113,19 @@ impl<'a> Tally<'a> {
         }
     }
 
+    /// A Run of a session that was made elsewhere, with all Runs that it stands for.
+    pub(crate) fn take_kept(&mut self, run: &Run) {
+        let each = |repeat: &Repeat| {
+            let stands = repeat.outcome == run.outcome && repeat.reason == run.reason;
+            let end = if stands { run.end.clone() } else { None };
+            Run { outcome: repeat.outcome, reason: repeat.reason.clone(), end, ..small(run) }
+        };
+        match run.repeats.is_empty() {
+            true => self.take(small(run)),
+            false => run.repeats.iter().for_each(|repeat| self.take(each(repeat))),
+        }
+    }
+
     fn count(&mut self, says: Says, run: Run, lines: Vec<String>) {
         let was_bad = self.bad > 0;
         match says {
@@ -215,4 +228,47 @@ pub(crate) fn small(run: &Run) -> Run {
     run.output.truncate(end);
     run.repeats = Vec::<Repeat>::new();
     run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_of_a_job_counts() {
+        let question = Question::Program("a".to_owned());
+        let repeat = |outcome, reason: &str| {
+            judge::repeats::repeat(&Run { outcome, reason: reason.to_owned(), ..Run::unstarted() })
+        };
+        let mut tally = Tally::new(&question, None);
+        let repeats = vec![
+            repeat(Outcome::Fail, "exit 1"),
+            repeat(Outcome::Pass, ""),
+            repeat(Outcome::Crash, "BUG"),
+            repeat(Outcome::Broken, "no space"),
+        ];
+        let (outcome, reason) = (Outcome::Fail, "exit 1".to_owned());
+        tally.take_kept(&Run { outcome, reason, repeats, ..Run::unstarted() });
+        assert_eq!(tally.runs(), 4);
+        let (answer, others, evidence) = tally.answer();
+        assert_eq!(answer, Answer::Runs { bad: 2, good: 1 });
+        assert_eq!(others, ["broken: no space"]);
+        assert_eq!(evidence.run.map(|run| (run.outcome, run.repeats.len())), Some((Outcome::Fail, 0)));
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_tested_says_so_in_a_job_too() {
+        let question = Question::Program("a".to_owned());
+        let mut tally = Tally::new(&question, None);
+        let run = Run {
+            outcome: Outcome::Fail,
+            reason: "exit 125".to_owned(),
+            end: Some(End::Exited(CANNOT_TEST)),
+            ..Run::unstarted()
+        };
+        let repeats = vec![judge::repeats::repeat(&run); 2];
+        tally.take_kept(&Run { repeats, ..run });
+        assert!(tally.is_over());
+        assert!(matches!(tally.answer().0, Answer::CannotTest(_)));
+    }
 }

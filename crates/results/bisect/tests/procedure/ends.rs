@@ -118,6 +118,9 @@ fn a_tester_that_answers_too_little_is_broken() {
         fn jobs(&self) -> usize {
             1
         }
+        fn keeps_machines(&self) -> bool {
+            true
+        }
     }
     let mut mute = Mute(World::new(FakeAxis::line(3), |_, _| Seen::Nothing));
     let (mut journal, kept) = Journal::open::<Kept>(mute.0.folder()).unwrap();

@@ -185,6 +185,7 @@ pub(crate) struct World {
     truth: Truth,
     seed: u64,
     pub(crate) jobs: usize,
+    keeps_machines: bool,
     /// So many more calls are answered.
     pub(crate) calls_left: usize,
     /// What it says then.
@@ -211,6 +212,7 @@ impl World {
             truth: Box::new(truth),
             seed: 1,
             jobs: 1,
+            keeps_machines: true,
             calls_left: CALLS_MAX,
             stop: || Error::Interrupted,
             alarms: 0.0,
@@ -246,6 +248,12 @@ impl World {
 
     pub(crate) fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs;
+        self
+    }
+
+    /// More runs of a boot are another boot, as in jobs of a cluster.
+    pub(crate) fn forgets_machines(mut self) -> Self {
+        self.keeps_machines = false;
         self
     }
 
@@ -362,6 +370,10 @@ impl Tester for World {
 
     fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    fn keeps_machines(&self) -> bool {
+        self.keeps_machines
     }
 }
 

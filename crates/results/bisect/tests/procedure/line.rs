@@ -142,6 +142,29 @@ fn tests_side_by_side_are_asked_in_one_call() {
 }
 
 #[test]
+fn where_machines_do_not_stay_each_boot_makes_as_many_runs_as_it_is_dear() {
+    let (mut wrong, mut boots) = (0, [0, 0]);
+    for seed in 0..16 {
+        let culprit = usize::try_from(seed * 7 % 40).unwrap();
+        let world = || {
+            let mut world = World::with_rate(FakeAxis::line(40), culprit, 0.3).seed(seed).jobs(4);
+            world.costs = [0, 20_000, 2_000];
+            world
+        };
+        let (mut jobs, mut here) = (world().forgets_machines(), world());
+        wrong += u32::from(crate::fake::culprits(&jobs.bisect().unwrap()) != [culprit]);
+        here.bisect().unwrap();
+        for (sum, world) in boots.iter_mut().zip([&jobs, &here]) {
+            *sum += world.calls.iter().map(Vec::len).sum::<usize>();
+        }
+        let most = jobs.calls.iter().flatten().map(|(_, times)| *times).max();
+        assert!(most >= Some(10), "{:?}", jobs.calls);
+    }
+    assert!(wrong <= 1, "{wrong}");
+    assert!(boots[0] * 2 < boots[1], "{boots:?}");
+}
+
+#[test]
 fn of_two_kernels_that_must_be_built_the_second_waits_for_what_the_first_tells() {
     for culprit in [0, 33, 99] {
         let mut world = World::with_rate(FakeAxis::line(100).built(), culprit, 0.5).jobs(2);

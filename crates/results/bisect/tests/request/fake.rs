@@ -101,6 +101,7 @@ impl World {
         Environment {
             backend: self,
             interrupt: &self.interrupt,
+            on_slurm: false,
             sessions: self.sessions(),
             bisections: self.bisections(),
         }
