@@ -18,7 +18,7 @@
 //! * [`reproducer`]: the loop of who edits a program and runs it
 //! * [`roots`]: what a user space costs; [`mod@wires`]: what a segment costs
 //! * [`checking`]: what a check of a patch costs, beside make and a boot
-//! * [`mails`]: what reading them costs, beside b4; [`ledger`]: what questions about earlier Runs cost
+//! * [`mails`]: what reading them costs, beside b4; [`ledger`], [`trends`]: what questions about earlier Runs and figures cost
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -42,6 +42,7 @@ mod promise;
 mod race;
 mod reproducer;
 mod roots;
+mod trends;
 mod wires;
 
 use std::process::ExitCode;
@@ -160,7 +161,7 @@ fn reading(rounds: usize) -> Result<bool> {
 /// What sessions of a matrix and questions about earlier Runs take.
 fn asking(kiln: &Kiln, rounds: usize) -> Result<bool> {
     let answered = print(&ledger::measure(kiln.locator(), rounds)?);
-    Ok(answered & print(&ledger::sessions(kiln.locator(), SESSIONS)?))
+    Ok(answered & print(&trends::measure(rounds)?) & print(&ledger::sessions(kiln.locator(), SESSIONS)?))
 }
 
 /// What clones take in memory.
