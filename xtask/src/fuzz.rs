@@ -53,6 +53,8 @@ const TARGETS: &[Target] = &[
     like("segment", "fuzz/examples/segment"),
     like("script", "fuzz/examples/script"),
     like("stress_job", "examples/stress"),
+    like("ftrace", "fuzz/examples/ftrace"),
+    plain("ctf"),
 ];
 
 const fn plain(name: &'static str) -> Target {
