@@ -56,10 +56,10 @@ pub(crate) fn sessions(locator: &str, rounds: usize) -> Result<(String, Vec<Prom
             PARAMETERS.iter().try_for_each(|set| alone.kiln("run", &[locator, "--append", set]))
         })
         .after(|| alone.empty()),
-        Racer::new("kiln matrix, the same sessions", || matrix.kiln("matrix", &all))
+        Racer::new("kiln matrix, the same sessions", || matrix.kiln("matrix", &all)).after(|| matrix.empty()),
+        Racer::new("kiln results, which takes them in", || matrix.kiln("results", &[]))
             .after(|| Ok(std::fs::remove_file(matrix.database())?)),
-        Racer::new("kiln results, which takes them in", || matrix.kiln("results", &[])),
-        Racer::new("kiln results, which knows them", || matrix.kiln("results", &[])).after(|| matrix.empty()),
+        Racer::new("kiln results, which knows them", || matrix.kiln("results", &[])),
     ];
     race(&mut racers, rounds)?;
     let [one_by_one, together, new, known] = &racers;

@@ -12,101 +12,134 @@ use super::failure::Failure;
 use super::runs::{Parts, Runs, Spent, cannot_test, prepare, tested};
 use super::shares::Share;
 use super::tally::Tally;
-use super::{Tested, requests};
+use super::{Test, Tested, requests};
 use crate::error::Error;
 use crate::event::Progress;
 
 /// Runs of a session from which on its boot takes a small part of its time.
 const MANY: u32 = 10;
 
-/// What a test comes to before its jobs have run: how they are to be asked, or why it cannot be made.
-type Begun<'a> = Result<Asked<'a>, String>;
+/// Makes tests of which the Runs are made by jobs.
+pub(super) struct Jobs<'a> {
+    context: &'a Context<'a>,
+    runs: &'a Runs,
+    durations: Durations,
+}
 
-/// A test with the Runs that there are of it, and what its jobs are asked for the others.
+/// A test with the Runs that there are of it.
 struct Asked<'a> {
     ready: &'a Ready<'a>,
     tally: Tally<'a>,
-    wanted: Vec<Wanted>,
-    /// How many sessions these are.
+    /// How many jobs make the others.
     jobs: usize,
 }
 
-/// Makes tests; an answer for each, in their order.
-///
-/// # Errors
-///
-/// When a test cannot be asked for, Slurm is gone, a job gives no result, or the user wants to stop: the jobs go on.
-pub(super) fn test(
-    context: &Context<'_>,
-    runs: &Runs,
-    several: &[Ready<'_>],
-    emit: &mut dyn FnMut(Progress),
-) -> Result<Vec<Tested>, Error> {
-    let mut begun: Vec<Begun<'_>> = Vec::new();
-    for ready in several {
-        begun.push(match ask(context, runs, ready, emit) {
-            Ok(asked) => Ok(asked),
-            Err(Failure::OfKernel(why)) => Err(why),
-            Err(Failure::Of(error)) => return Err(error),
-        });
+impl<'a> Jobs<'a> {
+    /// Of these Runs only those count that `runs` does not know yet.
+    pub(super) fn new(context: &'a Context<'a>, runs: &'a Runs) -> Self {
+        Self { context, runs, durations: Durations::load(&context.environment.sessions) }
     }
-    let start = Instant::now();
-    let wanted = begun.iter_mut().flatten().flat_map(|asked| std::mem::take(&mut asked.wanted)).collect();
-    let sessions = sessions(context, wanted, emit)?;
-    let mut sessions = sessions.into_iter();
-    let mut take = |(ready, begun): (&Ready<'_>, Begun<'_>)| match begun {
-        Ok(asked) => asked.answer(context, runs, &mut sessions, start.elapsed()),
-        Err(why) => Ok(cannot_test(context, ready, why)),
-    };
-    several.iter().zip(begun).map(&mut take).collect()
-}
 
-/// The sessions of all jobs.
-fn sessions(
-    context: &Context<'_>,
-    wanted: Vec<Wanted>,
-    emit: &mut dyn FnMut(Progress),
-) -> Result<Vec<Past>, Error> {
-    let environment = context.environment;
-    let (backend, interrupt) = (environment.backend, environment.interrupt);
-    let place = Place { backend, sessions: &environment.sessions, interrupt };
-    let found = slurm::sessions(wanted, place, &mut |progress| emit(progress.into()))?;
-    let missing = found.iter().filter(|session| session.is_none()).count();
-    if missing > 0 {
-        return Err(Error::Broken(format!("{missing} of {} jobs gave no result", found.len())));
+    /// Makes tests; an answer for each, in their order.
+    ///
+    /// # Errors
+    ///
+    /// When a test cannot be asked for, Slurm is gone, a job gives no result, or the user wants to stop: the jobs go on.
+    pub(super) fn test(
+        &self,
+        several: &'a [Ready<'a>],
+        emit: &mut dyn FnMut(Progress),
+    ) -> Result<Vec<Tested>, Error> {
+        let (mut begun, mut wanted) = (Vec::new(), Vec::new());
+        for ready in several {
+            begun.push(match self.ask(ready, &mut wanted, emit) {
+                Ok(asked) => Ok(asked),
+                Err(Failure::OfKernel(why)) => Err(cannot_test(self.context, ready, why)),
+                Err(Failure::Of(error)) => return Err(error),
+            });
+        }
+        let start = Instant::now();
+        let mut sessions = self.sessions(wanted, emit)?.into_iter();
+        let waited = start.elapsed();
+        begun
+            .into_iter()
+            .map(|one| one.map_or_else(Ok, |asked| self.answer(asked, &mut sessions, waited)))
+            .collect()
     }
-    Ok(found.into_iter().flatten().collect())
-}
 
-impl Asked<'_> {
-    /// Takes in the sessions of its jobs, which come next.
+    /// Takes in the Runs of earlier sessions, and adds what asks for those that are missing.
+    fn ask(
+        &self,
+        ready: &'a Ready<'a>,
+        wanted: &mut Vec<Wanted>,
+        emit: &mut dyn FnMut(Progress),
+    ) -> Result<Asked<'a>, Failure> {
+        let Test { boot, times, subject, .. } = ready.test;
+        let share = Share { boot: *boot, times: *times, jobs: 1 };
+        let Parts { mut prepared, session } = prepare(self.context, ready, share, emit)?;
+        // A node has no kernel that was built here, unless it shares the cache; it can build what has a name.
+        if subject.configuration.is_none() {
+            prepared.request.kernel = requests::build(subject);
+        }
+        let mut tally = self.runs.tally(&self.context.request.question);
+        self.runs.add_earlier(self.context, &session, *boot, &mut tally)?;
+        let missing = times.saturating_sub(tally.runs());
+        let policies = self.policies(ready.test, missing, &prepared.request.policy);
+        for policy in &policies {
+            let about = subject.name.clone();
+            let one = Wanted::of((&prepared, &session), policy, about, &self.durations);
+            wanted.push(one.map_err(Error::from)?);
+        }
+        Ok(Asked { ready, tally, jobs: policies.len() })
+    }
+
+    /// What asks for Runs of a test: those of a boot are one job, and where each is a boot, each is a job.
+    fn policies(&self, test: &Test, missing: u32, usual: &RunPolicy) -> Vec<RunPolicy> {
+        let first = |first_boot| RunPolicy { first_boot, first_run: test.before, ..usual.clone() };
+        if !self.context.request.question.nests_runs() {
+            return (0..missing).map(|number| first(test.boot.saturating_add(number))).collect();
+        }
+        let all = RunPolicy { repeat: Some(missing), ..first(test.boot) };
+        if missing > 0 { vec![all] } else { Vec::new() }
+    }
+
+    /// The sessions of all jobs.
+    fn sessions(&self, wanted: Vec<Wanted>, emit: &mut dyn FnMut(Progress)) -> Result<Vec<Past>, Error> {
+        let environment = self.context.environment;
+        let (backend, interrupt) = (environment.backend, environment.interrupt);
+        let place = Place { backend, sessions: &environment.sessions, interrupt };
+        let found = slurm::sessions(wanted, place, &mut |progress| emit(progress.into()))?;
+        let missing = found.iter().filter(|session| session.is_none()).count();
+        if missing > 0 {
+            return Err(Error::Broken(format!("{missing} of {} jobs gave no result", found.len())));
+        }
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Takes in the sessions of a test, which come next.
     fn answer(
-        mut self,
-        context: &Context<'_>,
-        runs: &Runs,
+        &self,
+        Asked { ready, mut tally, jobs }: Asked<'_>,
         sessions: &mut dyn Iterator<Item = Past>,
         waited: Duration,
     ) -> Result<Tested, Error> {
-        let before = self.tally.runs();
+        let before = tally.runs();
         let (mut running, mut took) = (Duration::ZERO, Duration::ZERO);
-        for session in sessions.take(self.jobs) {
-            if runs.is_counted(&session.name()) {
-                continue;
-            }
-            context.sessions.keep(&session)?;
-            self.tally.sessions.push(session.name());
+        for session in sessions.take(jobs).filter(|session| !self.runs.is_counted(&session.name())) {
+            self.context.sessions.keep(&session)?;
+            tally.sessions.push(session.name());
             took = took.max(session.took().unwrap_or_default());
             for run in session.runs() {
                 running += duration(&run);
-                self.tally.take_kept(&run);
+                tally.take_kept(&run);
             }
         }
         // What a run costs beside its case is seen in a session of many; how long a boot takes, in one of few.
-        if self.tally.runs() - before >= MANY {
+        if tally.runs() - before >= MANY {
             running = running.max(took);
         }
-        let booting = if self.jobs > 0 { waited.saturating_sub(running) } else { Duration::ZERO };
-        tested(context, self.ready, self.tally, &Spent { booting, running })
+        let booting = if jobs > 0 { waited.saturating_sub(running) } else { Duration::ZERO };
+        tested(self.context, ready, tally, &Spent { booting, running })
     }
 }
 
@@ -114,39 +147,4 @@ impl Asked<'_> {
 fn duration(run: &Run) -> Duration {
     let all = run.repeats.iter().map(|repeat| repeat.duration);
     all.reduce(Duration::saturating_add).unwrap_or(run.duration)
-}
-
-/// Takes in the Runs of earlier sessions, and says which are missing.
-fn ask<'a>(
-    context: &'a Context<'_>,
-    runs: &'a Runs,
-    ready: &'a Ready<'a>,
-    emit: &mut dyn FnMut(Progress),
-) -> Result<Asked<'a>, Failure> {
-    let share = Share { boot: ready.test.boot, times: ready.test.times, jobs: 1 };
-    let Parts { mut prepared, session } = prepare(context, ready, share, emit)?;
-    // A node has no kernel that was built here, unless it shares the cache; it can build what has a name.
-    if ready.test.subject.configuration.is_none() {
-        prepared.request.kernel = requests::build(&ready.test.subject);
-    }
-    let mut tally = runs.tally(&context.request.question);
-    runs.add_earlier(context, &session, share.boot, &mut tally)?;
-    let durations = Durations::load(&context.environment.sessions);
-    let missing = share.times.saturating_sub(tally.runs());
-    let wanted = policies(context, ready, missing, &prepared.request.policy).into_iter().map(|policy| {
-        Wanted::of((&prepared, &session), &policy, ready.test.subject.name.clone(), &durations)
-    });
-    let wanted: Vec<Wanted> = wanted.collect::<Result<_, _>>().map_err(Error::from)?;
-    let jobs = wanted.len();
-    Ok(Asked { ready, tally, wanted, jobs })
-}
-
-/// What asks for Runs of a test: those of a boot are one job, and where each is a boot, each is a job.
-fn policies(context: &Context<'_>, ready: &Ready<'_>, missing: u32, usual: &RunPolicy) -> Vec<RunPolicy> {
-    let first = |first_boot| RunPolicy { first_boot, first_run: ready.test.before, ..usual.clone() };
-    if !context.request.question.nests_runs() {
-        return (0..missing).map(|number| first(ready.test.boot.saturating_add(number))).collect();
-    }
-    let all = RunPolicy { repeat: Some(missing), ..first(ready.test.boot) };
-    if missing > 0 { vec![all] } else { Vec::new() }
 }

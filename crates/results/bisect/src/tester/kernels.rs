@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use super::builds::{self, Builds};
 use super::context::{Context, Ready};
 use super::experiments::Trial;
+use super::jobs::Jobs;
 use super::runs::Runs;
 use super::sessions::Sessions;
 use super::shares::{Share, in_shares, side_by_side};
-use super::{Test, Tested, Tester, figures, jobs};
+use super::{Test, Tested, Tester, figures};
 use crate::bisection::Evidence;
 use crate::environment::Environment;
 use crate::error::Error;
@@ -101,7 +102,7 @@ impl Tester for KernelTester<'_> {
         let (numbers, ready): (Vec<usize>, Vec<Ready<'_>>) = ready.into_iter().unzip();
         let answers = match ready.as_slice() {
             all if self.context.environment.on_slurm => {
-                jobs::test(&self.context, &self.runs, all, emit)?.into_iter().map(Ok).collect()
+                Jobs::new(&self.context, &self.runs).test(all, emit)?.into_iter().map(Ok).collect()
             }
             [one] => vec![self.answer(one, self.jobs(), emit)],
             several => {
