@@ -8,6 +8,7 @@
 //! * [`find_program`], [`available_memory_mib`], [`free_mib`], [`is_writable`]: what there is
 //! * [`Conditions`], [`Watching`]: what else happened while something was timed
 //! * [`read_bounded`]: a file that may hold anything; [`open_beneath`], [`remove_beneath`]: files of a stranger's program
+//! * [`on_all_cpus`]: the same work for each of many items
 //! * [`task`]: a program that runs to its end before anything else is done
 
 mod atomic;
@@ -16,6 +17,7 @@ mod conditions;
 mod contain;
 mod folders;
 mod means;
+mod parallel;
 mod reading;
 mod sandbox;
 mod scratch;
@@ -28,6 +30,7 @@ pub use conditions::{Conditions, Watching};
 pub use contain::{contain, end_with_parent};
 pub use folders::{cache_folder, data_home, state_folder};
 pub use means::{available_memory_mib, find_program, free_mib, is_writable};
+pub use parallel::on_all_cpus;
 pub use reading::read_bounded;
 pub use sandbox::{can_sandbox, sandbox};
 pub use scratch::give_scratch;

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::thread::available_parallelism;
 
 use measure::Measurement;
 use serde::Serialize;
@@ -158,15 +157,7 @@ fn folders(root: &Path) -> Vec<PathBuf> {
 /// All measurements below `root`, also those of comparisons, the oldest first. What cannot be read is left out.
 #[must_use]
 pub fn measurements(root: &Path) -> Vec<Measurement> {
-    let folders = folders(root);
-    let jobs = available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let read =
-            |part: &'_ [PathBuf]| part.iter().flat_map(|folder| measurements_in(folder)).collect::<Vec<_>>();
-        let parts = folders.chunks(folders.len().div_ceil(jobs).max(1));
-        let threads: Vec<_> = parts.map(|part| scope.spawn(move || read(part))).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-    })
+    host::on_all_cpus(&folders(root), |folder| measurements_in(folder)).into_iter().flatten().collect()
 }
 
 /// Those of one folder, in their order.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use serde::{Deserialize, Serialize};
 
@@ -148,20 +147,7 @@ impl Lists {
 
 /// Reads all files on all processors, since thousands may have to be decompressed.
 fn read_all(files: &[ModuleFile], lists: &Lists) -> Result<Vec<Reading>, Error> {
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(16);
-    let share = files.len().div_ceil(workers).max(1);
-    thread::scope(|scope| {
-        let workers: Vec<_> = files
-            .chunks(share)
-            .map(|part| {
-                scope.spawn(move || part.iter().map(|file| read_one(file, lists)).collect::<Vec<_>>())
-            })
-            .collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
+    host::on_all_cpus(files, |file| read_one(file, lists)).into_iter().collect()
 }
 
 fn read_one(file: &ModuleFile, lists: &Lists) -> Result<Reading, Error> {
