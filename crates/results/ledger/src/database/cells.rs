@@ -1,10 +1,10 @@
 //! What ran on which kernel: the cells of a matrix.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use lab::event::Session;
 use lab::request::RunPolicy;
-use rusqlite::{OptionalExtension, ToSql, named_params};
+use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
 
 use super::query::{COLUMNS, KnownRun, TABLES, run};
 use super::take_in::setup;
@@ -27,11 +27,58 @@ pub struct SessionKey {
 /// The conditions of a key.
 const OF_KEY: &str = "suite = :suite AND identity = :identity AND content = :content AND setup = :setup";
 
-/// By how many milliseconds what another host ran counts as older: its clock may say anything.
-const AGES: i64 = 1 << 50;
-
 /// Runs that say nothing since something else than the kernel or the case broke them.
 const FINAL: &str = "(blame IS NULL OR blame NOT IN ('host', 'kiln', 'machine'))";
+
+/// The latest Runs of sessions that are taken in turns, the one that counts most first.
+#[derive(Default)]
+struct Latest {
+    cases: BTreeMap<String, Known>,
+    boots: BTreeMap<String, Known>,
+}
+
+/// A Run, and whether it says something.
+type Known = (KnownRun, bool);
+
+impl Latest {
+    /// Takes those of a session that are later than what is known. As a rule there are none, and then only names are read.
+    fn take(&mut self, connection: &Connection, session: &str) -> rusqlite::Result<()> {
+        let names = format!("SELECT is_boot, case_name, {FINAL} FROM run WHERE session = ?1");
+        let mut names = connection.prepare_cached(&names)?;
+        let mut names = names.query([session])?;
+        while let Some(row) = names.next()? {
+            if self.lacks(row.get(0)?, row.get_ref(1)?.as_str()?, row.get(2)?) {
+                return self.read(connection, session);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, connection: &Connection, session: &str) -> rusqlite::Result<()> {
+        let runs = format!("SELECT {COLUMNS}, {FINAL} AS is_final {TABLES} WHERE session.name = ?1");
+        let mut runs = connection.prepare_cached(&runs)?;
+        let mut runs = runs.query([session])?;
+        while let Some(row) = runs.next()? {
+            let (known, is_final) = (run(row)?, row.get("is_final")?);
+            if self.lacks(known.is_boot, &known.case, is_final) {
+                self.of(known.is_boot).insert(known.case.clone(), (known, is_final));
+            }
+        }
+        Ok(())
+    }
+
+    fn lacks(&mut self, is_boot: bool, case: &str, is_final: bool) -> bool {
+        self.of(is_boot).get(case).is_none_or(|(_, known)| is_final && !known)
+    }
+
+    fn of(&mut self, is_boot: bool) -> &mut BTreeMap<String, Known> {
+        if is_boot { &mut self.boots } else { &mut self.cases }
+    }
+
+    fn into_runs(self) -> Vec<KnownRun> {
+        self.boots.into_values().chain(self.cases.into_values()).map(|(run, _)| run).collect()
+    }
+}
 
 impl SessionKey {
     /// The key of a session; none of one that runs no cases.
@@ -92,16 +139,21 @@ impl Ledger {
     ///
     /// When SQLite refuses.
     pub fn latest(&mut self, key: &SessionKey) -> Result<Vec<KnownRun>, Error> {
-        // Of a group with max(), SQLite gives the row that has it: https://sqlite.org/lang_select.html#bareagg.
-        let select = format!(
-            "SELECT {COLUMNS}, max(started - iif(origin IS NULL, 0, {AGES}) - iif({FINAL}, 0, 2 * {AGES})) {TABLES}
-                WHERE {OF_KEY} GROUP BY case_name, is_boot"
+        // The clock of another host may say anything.
+        let sessions = format!(
+            "SELECT name FROM session WHERE {OF_KEY} ORDER BY origin IS NOT NULL, started DESC, name DESC"
         );
         self.asked(|ledger| {
-            let select = || -> rusqlite::Result<Vec<KnownRun>> {
-                ledger.connection.prepare(&select)?.query_map(key.values().as_slice(), run)?.collect()
+            let select = || -> rusqlite::Result<Latest> {
+                let mut latest = Latest::default();
+                let mut sessions = ledger.connection.prepare_cached(&sessions)?;
+                let mut names = sessions.query(key.values().as_slice())?;
+                while let Some(row) = names.next()? {
+                    latest.take(&ledger.connection, &row.get::<_, String>(0)?)?;
+                }
+                Ok(latest)
             };
-            select().map_err(sqlite(&ledger.path()))
+            Ok(select().map_err(sqlite(&ledger.path()))?.into_runs())
         })
     }
 
@@ -144,13 +196,16 @@ impl Ledger {
         );
         self.asked(|ledger| {
             let select = || -> rusqlite::Result<bool> {
+                let mut missing: HashSet<&str> = cases.iter().map(String::as_str).collect();
                 let mut runs = ledger.connection.prepare(&runs)?;
-                let known: HashSet<String> = runs
-                    .query_map(key.values().as_slice(), |row| row.get(0))?
-                    .collect::<rusqlite::Result<_>>()?;
-                let is_dead =
-                    || ledger.connection.query_row(&dead, key.values().as_slice(), |row| row.get(0));
-                if cases.iter().all(|case| known.contains(case)) { Ok(true) } else { is_dead() }
+                let mut runs = runs.query(key.values().as_slice())?;
+                while !missing.is_empty() {
+                    let Some(row) = runs.next()? else {
+                        return ledger.connection.query_row(&dead, key.values().as_slice(), |row| row.get(0));
+                    };
+                    missing.remove(row.get_ref(0)?.as_str()?);
+                }
+                Ok(true)
             };
             select().map_err(sqlite(&ledger.path()))
         })
