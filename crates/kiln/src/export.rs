@@ -1,4 +1,4 @@
-//! `kiln export`: sessions for other programs.
+//! `kiln export`: sessions and measurements for other programs.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::Result;
 use judge::Summary;
 use lab::{Event, Listener};
-use ledger::{Past, RunsQuery, origin};
-use report::export::{Kcidb, runs_csv, runs_parquet, session_json};
+use ledger::{MeasurementsQuery, Past, RunsQuery, origin};
+use report::export::{Columns, Kcidb, runs, sample_columns, samples, session_json};
 use report::{Junit, Ktap};
 
 use crate::cli::{Export, ExportFormat};
@@ -25,6 +25,9 @@ pub(crate) fn export(args: &Export) -> Result<u8> {
         );
     }
     report_file::check([("--output", &args.output)])?;
+    if args.samples {
+        return args.samples().map(|()| 0);
+    }
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
     let mut ledger = opened(&root)?;
     let query = args.query(&root)?;
@@ -34,15 +37,7 @@ pub(crate) fn export(args: &Export) -> Result<u8> {
         complain(&format!("no session in {} matches", root.display()));
     }
     match args.format {
-        ExportFormat::Csv => {
-            let found = ledger.runs(&query)?;
-            args.write(|out| runs_csv(&found.runs, out))
-        }
-        ExportFormat::Parquet => {
-            let mut bytes = Vec::new();
-            runs_parquet(&ledger.runs(&query)?.runs, &mut bytes)?;
-            args.write(|out| out.write_all(&bytes))
-        }
+        ExportFormat::Csv | ExportFormat::Parquet => args.table(&runs(), &ledger.runs(&query)?.runs),
         ExportFormat::Json => args.json(&folders(&root, &names)),
         ExportFormat::Kcidb => args.kcidb(&folders(&root, &names)),
         ExportFormat::Junit | ExportFormat::Ktap => args.one(&folders(&root, &names)),
@@ -76,6 +71,31 @@ impl Export {
             Some(path) => report_file::write(path, content),
             None => Ok(standard_output(content)?),
         }
+    }
+
+    /// Writes a row for each sample of what is kept.
+    fn samples(&self) -> Result<()> {
+        if !matches!(self.format, ExportFormat::Csv | ExportFormat::Parquet) {
+            let text = "--samples are rows: give --format csv or --format parquet";
+            return Err(WrongUsage(text.into()).into());
+        }
+        let root = self.results.clone().unwrap_or_else(ledger::figures_root);
+        let (names, kernel, since) = (self.sessions.clone(), self.kernel.clone(), self.since);
+        let kept = MeasurementsQuery { names, kernel, since }.find(&root)?;
+        if kept.is_empty() {
+            complain(&format!("no measurement in {} matches", root.display()));
+        }
+        self.table(&sample_columns(), &samples(&kept))
+    }
+
+    /// Writes rows.
+    fn table<R>(&self, columns: &Columns<R>, rows: &[R]) -> Result<()> {
+        if self.format == ExportFormat::Csv {
+            return self.write(|out| columns.csv(rows, out));
+        }
+        let mut bytes = Vec::new();
+        columns.parquet(rows, &mut bytes)?;
+        self.write(|out| out.write_all(&bytes))
     }
 
     fn json(&self, sessions: &[Past]) -> Result<()> {

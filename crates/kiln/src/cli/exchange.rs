@@ -28,10 +28,13 @@ pub(crate) struct Export {
     /// For kcidb: the name under which KernelCI knows you
     #[arg(long, value_name = "NAME", value_parser = origin, required_if_eq("format", "kcidb"))]
     pub(crate) origin: Option<String>,
+    /// Rather than Runs, write a row for each sample of measurements, as csv or parquet; SESSION then names measurements
+    #[arg(long, conflicts_with_all = ["suite", "origin"])]
+    pub(crate) samples: bool,
     /// The file to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
+    /// The folder with the sessions, or with measurements [default: $XDG_STATE_HOME/kiln/runs or measurements]
     #[arg(long, value_name = "DIR", value_parser = units::folder())]
     pub(crate) results: Option<PathBuf>,
 }

@@ -255,6 +255,7 @@ Examples:
   kiln export last --format junit -o junit.xml           the newest session with a failure, for a CI server
   kiln export --format parquet -o runs.parquet           all Runs, for pandas or DuckDB
   kiln export --kernel 'deb:6.1.*' --format kcidb --origin mylab -o kcidb.json
+  kiln export --samples --format parquet -o samples.parquet    all that kiln measure and kiln compare measured
 
 csv and parquet have a row for each Run, also of sessions whose folders kiln has removed. The others need the folders. \
 docs/results.md describes the formats.";

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use measure::Measurement;
 use serde_json::Value;
 
 use crate::results::place;
@@ -104,6 +105,37 @@ fn what_cannot_leave_or_arrive_is_one_clear_message() {
     assert_eq!(empty, "imported 0 sessions; 0 were here already\n");
 }
 
+/// A place with a measurement, and its samples as a table.
+fn samples(format: &str) -> (Place, PathBuf) {
+    let place = Place::new();
+    place.kiln(["measure", KERNEL, "--metric", "syscall/getppid", "--boots", "2"]).run().expect(0);
+    let file = place.path().join(format!("samples.{format}"));
+    place.kiln(["export", "--samples", "--format", format, "-o", text(&file), "last"]).run().expect(0);
+    (place, file)
+}
+
+#[test]
+fn samples_of_measurements_are_rows() {
+    let (place, file) = samples("csv");
+    let table = std::fs::read_to_string(file).expect("written");
+    let (head, rows) = table.split_once("\r\n").expect("a head");
+    assert!(head.starts_with("measurement,side,locator,") && head.ends_with(",value"), "{head}");
+    for boot in ["0", "1"] {
+        let of_boot = format!(",syscall/getppid,instructions,false,{boot},");
+        assert!(rows.lines().filter(|row| row.contains(&of_boot)).count() > 5, "{rows}");
+    }
+    let export = |more: &[&str]| place.kiln([&["export", "--samples"], more].concat()).run();
+    let refused = |more: &[&str], why: &str| {
+        let done = export(more).expect(2);
+        assert!(done.stderr.contains(why), "{}", done.stderr);
+    };
+    refused(&[], "--samples are rows: give --format csv or --format parquet");
+    refused(&["--format", "csv", "2001"], "no measurement \"2001\" in ");
+    let none = export(&["--format", "csv", "--kernel", "deb:none"]).expect(0);
+    assert_eq!(none.stdout.lines().count(), 1, "the head");
+    assert!(none.stderr.contains("matches"), "{}", none.stderr);
+}
+
 /// Runs a program of Python with the packages that `scripts/setup proof` installs, and gives what it prints.
 fn python(program: &str, file: &Path) -> String {
     let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/readers/bin/python");
@@ -164,4 +196,30 @@ print(*duckdb.sql(select).fetchall()[0])
     let table = place.path().join("runs.csv");
     std::fs::rename(write("csv"), &table).expect("the same disk");
     assert_eq!(python(by_duckdb, &table), wanted);
+}
+
+#[test]
+#[ignore = "needs packages of PyPI"]
+fn pandas_and_duckdb_read_samples() {
+    let by_pandas = "
+import pandas, sys
+samples = pandas.read_parquet(sys.argv[1])
+medians = samples[~samples.is_ticked].groupby(['metric', 'boot']).value.median()
+print(*medians['syscall/getppid'])
+";
+    let by_duckdb = "
+import duckdb, sys
+select = f\"SELECT boot, median(value) FROM '{sys.argv[1]}' WHERE NOT is_ticked AND metric = 'syscall/getppid' GROUP BY boot ORDER BY boot\"
+print(*[median for _, median in duckdb.sql(select).fetchall()])
+";
+    let (place, file) = samples("parquet");
+    let folder = place.path().join("state/kiln/measurements");
+    let kept = std::fs::read_dir(folder).expect("made").flatten().next().expect("one");
+    let document = std::fs::read_to_string(kept.path().join("measurement.json")).expect("kept");
+    let measurement: Measurement = serde_json::from_str(&document).expect("JSON");
+    let metric =
+        measurement.metrics.iter().find(|metric| metric.name == "syscall/getppid").expect("asked for");
+    let medians =
+        metric.values.iter().map(|value| format!("{:.1}", value.median)).collect::<Vec<_>>().join(" ");
+    assert_eq!([by_pandas, by_duckdb].map(|program| python(program, &file)), [medians.as_str(), &medians]);
 }

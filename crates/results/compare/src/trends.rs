@@ -38,7 +38,7 @@ impl TrendsRequest {
     /// When nothing that is kept has such a metric or kernel.
     pub fn trends(&self, root: &Path) -> Result<Vec<Trend>, Error> {
         let (of_kernels, others): (Vec<Measurement>, Vec<Measurement>) =
-            ledger::measurements(root).into_iter().partition(|one| self.is_of(one));
+            measurements(root).into_iter().partition(|one| self.is_of(one));
         if of_kernels.is_empty() && others.is_empty() {
             let text = format!(
                 "no figures in {}: `kiln measure` and `kiln compare` keep some, and --measure measures what is missing",
@@ -72,7 +72,7 @@ impl TrendsRequest {
         environment: &Environment<'_>,
         on_event: &mut dyn FnMut(Progress),
     ) -> Result<usize, Error> {
-        let kept = ledger::measurements(&environment.measurements);
+        let kept = measurements(&environment.measurements);
         let wanted = self.wanted()?;
         let procedure = environment.backend.procedure()?;
         let is_kept = |kernel: &Locator| {
@@ -132,6 +132,11 @@ impl TrendsRequest {
         let subject = &one.subject;
         [&subject.release, &subject.locator, &subject.kernel].into_iter().any(|name| pattern.matches(name))
     }
+}
+
+/// What is kept below `root`.
+fn measurements(root: &Path) -> Vec<Measurement> {
+    ledger::measurements(root).into_iter().map(|kept| kept.measurement).collect()
 }
 
 fn names(all: &[Measurement]) -> impl Iterator<Item = &str> {
@@ -212,7 +217,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a directory");
         keep(root.path(), "1", "measurement", "6.1.0-56-amd64", 1200.0);
         assert!(trends(root.path(), "kernel/*", None).is_err(), "an older version measured it");
-        let mut measured = ledger::measurements(root.path()).remove(0);
+        let mut measured = measurements(root.path()).remove(0);
         measured.subject.size = Some(kernel::Size { image: 8_000_000, modules: None });
         ledger::Figures::at(root.path().join("2")).keep("measurement", &measured).expect("writable");
         let found = trends(root.path(), "kernel/*", None).expect("known");

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::artefacts::FOLDER;
 use crate::evidence::HALF;
 use crate::files::files;
-use crate::{bisections_root, checks_root, default_root, figures_root};
+use crate::{bisections_root, checks_root, default_root, figures_root, traces_root};
 pub use hold::Hold;
 pub(crate) use hold::is_held;
 
@@ -37,6 +37,8 @@ pub enum Budget {
     Bisections,
     /// Folders of checks of patches.
     Checks,
+    /// Folders of recordings of this host.
+    Traces,
 }
 
 /// What may be kept.
@@ -63,7 +65,7 @@ pub struct Usage {
 
 impl Budget {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Sessions, Self::Figures, Self::Bisections, Self::Checks];
+    pub const ALL: [Self; 5] = [Self::Sessions, Self::Figures, Self::Bisections, Self::Checks, Self::Traces];
 
     /// What it takes.
     #[must_use]
@@ -90,6 +92,7 @@ impl Budget {
             Self::Figures => (2, 2_000),
             Self::Bisections => (4, 1_000),
             Self::Checks => (4, 2_000),
+            Self::Traces => (8, 200),
         };
         Limits { bytes: gib << 30, folders }
     }
@@ -100,6 +103,7 @@ impl Budget {
             Self::Figures => "measurements",
             Self::Bisections => "bisections",
             Self::Checks => "checks",
+            Self::Traces => "traces",
         }
     }
 
@@ -110,6 +114,7 @@ impl Budget {
             Self::Figures => figures_root(),
             Self::Bisections => bisections_root(),
             Self::Checks => checks_root(),
+            Self::Traces => traces_root(),
         }
     }
 
@@ -137,7 +142,9 @@ impl Budget {
         clear_remains(root);
         match self {
             Self::Sessions => sessions::keep_within(root, limits),
-            Self::Figures | Self::Bisections | Self::Checks => folders::keep_within(root, limits),
+            Self::Figures | Self::Bisections | Self::Checks | Self::Traces => {
+                folders::keep_within(root, limits)
+            }
         }
     }
 }
@@ -185,7 +192,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join(format!("{REMOVED}x"));
         std::fs::create_dir(&folder).unwrap();
-        for budget in [Budget::Sessions, Budget::Figures, Budget::Bisections, Budget::Checks] {
+        for budget in Budget::ALL {
             assert!(budget.make_room(root.path()).len() <= 1);
             assert!(same(&budget.root(), &budget.root().join(".")) && !same(&budget.root(), root.path()));
         }

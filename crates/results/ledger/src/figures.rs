@@ -26,7 +26,7 @@ pub const CHECK: &str = "check";
 pub const REQUEST: &str = "request";
 
 /// Stands for the newest measurement.
-const LAST: &str = "last";
+pub(crate) const LAST: &str = "last";
 
 /// Where figures are kept by default: `$XDG_STATE_HOME/kiln/measurements`.
 #[must_use]
@@ -38,6 +38,12 @@ pub fn figures_root() -> PathBuf {
 #[must_use]
 pub fn checks_root() -> PathBuf {
     host::state_folder().join("checks")
+}
+
+/// Where recordings of this host are kept by default: `$XDG_STATE_HOME/kiln/traces`.
+#[must_use]
+pub fn traces_root() -> PathBuf {
+    host::state_folder().join("traces")
 }
 
 /// A folder of documents.
@@ -147,33 +153,42 @@ pub fn documents<T: DeserializeOwned>(root: &Path, name: &str) -> Vec<(String, T
 }
 
 /// What is in `root`, the oldest first: names begin with the time.
-fn folders(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn folders(root: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     folders.sort();
     folders
 }
 
-/// All measurements below `root`, also those of comparisons, the oldest first. What cannot be read is left out.
-#[must_use]
-pub fn measurements(root: &Path) -> Vec<Measurement> {
-    host::on_all_cpus(&folders(root), |folder| measurements_in(folder)).into_iter().flatten().collect()
-}
-
-/// Those of one folder, in their order.
-fn measurements_in(folder: &Path) -> Vec<Measurement> {
-    let document = |name: &str| Figures::at(folder.to_owned()).read::<Measurement>(name).ok();
-    if let Some(only) = document(MEASUREMENT) {
-        return vec![only];
-    }
-    let new = (1..).map_while(|number| document(&side(number)));
-    document(&side(0)).into_iter().chain(new).collect()
-}
-
 /// The name of the document of a side of a comparison.
 #[must_use]
 pub fn side(number: usize) -> String {
     if number == 0 { "base".to_owned() } else { format!("new-{number}") }
+}
+
+/// The folder below `root` that `text` names: by its name, the beginning of that, or as the newest; what it is must be there, which
+/// is called `what`.
+///
+/// # Errors
+///
+/// When there is none, or there are several.
+pub fn folder_named(root: &Path, text: &str, what: (&str, &str)) -> Result<PathBuf, PastError> {
+    let (noun, file) = what;
+    let mut all = folders(root);
+    all.retain(|path| path.join(file).exists());
+    if text != LAST {
+        let begins = |path: &PathBuf| {
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(text))
+        };
+        all.retain(begins);
+    }
+    match (all.pop(), all.len()) {
+        (Some(newest), others) if text == LAST || others == 0 => Ok(newest),
+        (Some(_), others) => {
+            Err(PastError::Wanted(format!("{text:?} names {} {noun}s: give more of the name", others + 1)))
+        }
+        (None, _) => Err(PastError::Wanted(format!("no {noun} {text:?} in {}", root.display()))),
+    }
 }
 
 /// The measurement that `text` names: `last`, the name of its folder below `root` or the beginning of one, a folder,
@@ -190,31 +205,16 @@ pub fn measurement(root: &Path, text: &str) -> Result<Measurement, PastError> {
     if path.is_dir() {
         return Figures::at(path.to_owned()).read(MEASUREMENT);
     }
-    let mut all = folders(root);
-    all.retain(|path| path.join(format!("{MEASUREMENT}.json")).is_file());
-    if text != LAST {
-        let begins = |path: &PathBuf| {
-            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(text))
-        };
-        all.retain(begins);
-    }
-    match (all.last(), all.len()) {
-        (Some(newest), 1..) if text == LAST || all.len() == 1 => {
-            Figures::at(newest.clone()).read(MEASUREMENT)
-        }
-        (Some(_), count) => {
-            Err(PastError::Wanted(format!("{text:?} names {count} measurements: give more of the name")))
-        }
-        _ => Err(PastError::Wanted(format!("no measurement {text:?} in {}", root.display()))),
-    }
+    let folder = folder_named(root, text, ("measurement", &format!("{MEASUREMENT}.json")))?;
+    Figures::at(folder).read(MEASUREMENT)
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use measure::{Kind, Metric, Subject, Unit, Value};
 
-    fn some(release: &str) -> Measurement {
+    pub(crate) fn some(release: &str) -> Measurement {
         let subject = Subject { release: release.to_string(), ..Subject::default() };
         let (boots, metrics, notes) = (Vec::new(), Vec::new(), Vec::new());
         let (procedure, code) = (String::new(), std::collections::BTreeMap::new());
@@ -261,7 +261,7 @@ mod tests {
         let medians =
             |one: &Measurement| one.metrics.iter().map(|it| it.values[0].median).collect::<Vec<_>>();
         assert_eq!(medians(&measurement(root.path(), "last").unwrap()), [12.0, 77.0]);
-        assert_eq!(medians(&measurements(root.path())[0]), [12.0, 77.0]);
+        assert_eq!(medians(&crate::measurements(root.path())[0].measurement), [12.0, 77.0]);
     }
 
     #[test]

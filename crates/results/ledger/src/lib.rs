@@ -45,6 +45,15 @@
 //!                                     journal.jsonl, result.json, roots.json and files as in a session
 //! ```
 //!
+//! and a folder for each recording of this host:
+//!
+//! ```text
+//! 2026-11-20T10-07-31Z-4711/
+//!     request.json        what was asked
+//!     trace/              what the kernel did, in the Common Trace Format
+//!     summary.json        how many events, how many of them lost, and on which kernel
+//! ```
+//!
 //! and a folder for each check of patches:
 //!
 //! ```text
@@ -77,6 +86,7 @@ mod files;
 mod import;
 mod journal;
 mod kept_session;
+mod measurements;
 mod past;
 mod problem;
 mod recall;
@@ -95,12 +105,13 @@ pub use durations::Durations;
 pub use evidence::{Evidence, Usage as EvidenceUsage};
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{
-    CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, documents, figures_root, measurement,
-    measurements, side,
+    CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, documents, figures_root, folder_named,
+    measurement, side, traces_root,
 };
 pub use import::{Error as ImportError, Imported, import, origin};
 pub use journal::{Journal, bisections_root};
 pub use kept_session::{KeptSession, Place, Progress, run_session};
+pub use measurements::{KeptMeasurement, MeasurementsQuery, measurements};
 pub use past::{Error as PastError, Past, sessions};
 pub use problem::{Closing, OnKernel, Problem, Sighting};
 pub use recall::{Error as RecallError, Recalled, recall, shows};

@@ -2,6 +2,7 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::RowAccessor;
 use judge::{Outcome, Run};
 use lab::event::{Origin, Session};
+use ledger::KnownRun;
 
 use super::*;
 use crate::results::tests::run;
@@ -19,7 +20,7 @@ fn odd() -> KnownRun {
 #[test]
 fn a_table_has_a_row_for_each_run_and_no_value_that_a_terminal_obeys() {
     let mut out = Vec::new();
-    runs_csv(&[run("pipe/full", Outcome::Pass, ""), odd()], &mut out).expect("written");
+    runs().csv(&[run("pipe/full", Outcome::Pass, ""), odd()], &mut out).expect("written");
     let text = String::from_utf8(out).expect("UTF-8");
     assert!(!text.contains('\u{1b}'), "{text}");
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
@@ -38,10 +39,11 @@ fn a_table_has_a_row_for_each_run_and_no_value_that_a_terminal_obeys() {
 #[test]
 fn parquet_gives_back_what_was_written_byte_for_byte() {
     let mut out = Vec::new();
-    runs_parquet(&[run("pipe/full", Outcome::Pass, ""), odd()], &mut out).expect("written");
+    runs().parquet(&[run("pipe/full", Outcome::Pass, ""), odd()], &mut out).expect("written");
     let reader = SerializedFileReader::new(bytes::Bytes::from(out)).expect("a file");
     let rows: Vec<_> = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
-    let column = |name: &str| COLUMNS.iter().position(|column| column.name == name).expect("a column");
+    let columns = runs().0;
+    let column = |name: &str| columns.iter().position(|column| column.name == name).expect("a column");
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[1].get_string(column("case")).expect("text"), "evil\u{1b}[31m,\"x\"");
     assert_eq!(rows[1].get_string(column("reason")).expect("text"), "two\nlines");
@@ -58,7 +60,7 @@ fn parquet_gives_back_what_was_written_byte_for_byte() {
 #[test]
 fn no_run_is_a_table_of_no_rows() {
     let mut out = Vec::new();
-    runs_parquet(&[], &mut out).expect("written");
+    runs().parquet(&[], &mut out).expect("written");
     let reader = SerializedFileReader::new(bytes::Bytes::from(out)).expect("a file");
     assert_eq!(reader.get_row_iter(None).expect("rows").count(), 0);
 }
