@@ -91,6 +91,7 @@ fn options(engine: Engine) -> Options {
         settle: None,
         durations: std::collections::HashMap::new(),
         finished: Vec::new(),
+        tracing: None,
     }
 }
 

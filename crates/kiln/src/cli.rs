@@ -35,6 +35,7 @@ mod shell;
 mod steal;
 mod store;
 mod stress;
+mod trace;
 mod trend;
 mod watch;
 
@@ -62,6 +63,7 @@ pub(crate) use shell::ShellVerb;
 pub(crate) use steal::Steal;
 pub(crate) use store::{StoreArgs, StoreVerb};
 pub(crate) use stress::{Stress, stressor_lines};
+pub(crate) use trace::{Trace, TraceVerb, View};
 pub(crate) use trend::TrendVerb;
 pub(crate) use watch::WatchVerb;
 
@@ -134,6 +136,9 @@ pub(crate) enum Verb {
     /// Make two pieces of kernel code collide that hardly ever do
     #[command(after_help = help::RACE)]
     Race(Box<Race>),
+    /// Record what the kernel does while something runs, and show it
+    #[command(after_help = help::TRACE)]
+    Trace(Box<Trace>),
     /// Test kernels beside each other: run what is missing, and show where cases differ
     #[command(after_help = help::MATRIX)]
     Matrix(Box<MatrixVerb>),

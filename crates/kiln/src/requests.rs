@@ -8,6 +8,7 @@ use lab::request::{
     BuildOptions, ExperimentRequest, KernelRequest, KunitRequest, MachineRequest, MeasureRequest,
     ProgramRequest, RunPolicy, RunRequest, Selection, ShellRequest, Version,
 };
+use protocol::trace::TraceRequest;
 use script::Mode;
 
 use crate::cli;
@@ -31,6 +32,11 @@ impl cli::Run {
             policy: self.policy.request(),
             machine: self.user_space.add_to(self.machine.request()),
             dump: self.dump,
+            trace: (!self.trace.is_empty()).then(|| TraceRequest {
+                events: self.trace.clone(),
+                buffer_kib: self.trace_buffer,
+                ..TraceRequest::default()
+            }),
         }
     }
 }

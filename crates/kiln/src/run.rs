@@ -12,6 +12,7 @@ use lab::{HostBackend, Options, Prepared, RunRequest};
 use protocol::End;
 
 use crate::cli::{Cluster, Run};
+use crate::failure::WrongUsage;
 use crate::find::preparing;
 use crate::input::Input;
 use crate::listeners::{Report, View, print};
@@ -52,7 +53,9 @@ pub(crate) fn run_with(
     let has_report = report.is_some();
     let good = preparing(interrupt, |context| prepared.golden(context))?;
     let session = prepared.session()?;
-    let dump_note = prepared.dump_into(&output.folder(&session).join("cases"));
+    let cases = output.folder(&session).join("cases");
+    let dump_note = prepared.dump_into(&cases);
+    let tracing = prepared.tracing(&cases).map_err(WrongUsage)?;
     // What the host or the user does not allow is reported before anything is recorded.
     let machines = prepared.machines(&HostBackend)?;
     let good_machines = good.as_ref().map(|good| good.machines(&HostBackend)).transpose()?;
@@ -64,6 +67,7 @@ pub(crate) fn run_with(
         None => output.listeners(&session)?,
     };
     prepared.program().map_or(Ok(()), |program| listeners.keep_program(program))?;
+    options.tracing = tracing;
     options.durations = listeners.durations_of(&session.cases);
     let ignored = ignored_input(&prepared);
     let notes = prepared.notes(&session).into_iter().chain(notes).chain(dump_note).chain(ignored);

@@ -58,6 +58,7 @@ fn main() {
         ("KILN_STRESSORS", catalogue(&stress)),
         ("KILN_STRESS", stress),
         ("KILN_SWEEP", program("sweep", SMALL).build(&top).join("sweep")),
+        ("KILN_TRACE", program("trace", FAST).build(&top).join("trace")),
         ("KILN_JUDGE", program("judge", SMALL).build(&top).join("standalone")),
         ("KILN_PLUGIN", library("plugin", FAST).build(&top).join("libplugin.so")),
         ("KILN_PRELOAD", library("preload", SMALL).build(&top).join("libpreload.so")),

@@ -33,6 +33,7 @@ const ORDER: &[&str] = &[
     "ftrace",
     "ctf",
     "transcode",
+    "viewer",
     "measure",
     "script",
     "lab",
@@ -56,6 +57,7 @@ const ORDER: &[&str] = &[
     "steal",
     "stress",
     "sweep",
+    "trace",
     "cases",
     "agent",
 ];

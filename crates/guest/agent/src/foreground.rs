@@ -58,6 +58,7 @@ fn wanted(arguments: &[String]) -> Result<RunRequest, String> {
             unsure: Vec::new(),
             needs: Vec::new(),
             settle_ms: 0,
+            trace: None,
         }),
         ([name], _) if !name.starts_with('-') => Err(format!("there is no case {name}; {USAGE}")),
         _ => Err(USAGE.to_string()),

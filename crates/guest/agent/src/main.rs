@@ -4,6 +4,7 @@
 //! * [`init`]: process 1, which serves the host
 //! * [`session`]: waits for the control port ([`port`]), the kernel log ([`kernel_log`]) and children at once
 //! * [`work`]: runs a case or a program; [`launch`] is its part in the child process, [`results`] its results page
+//! * [`recording`]: what the kernel does meanwhile
 //! * [`leftovers`]: removes what a case left behind; [`settle`]: lets the kernel do what a case has put off;
 //!   [`processes`] lists and kills processes
 //! * [`shell`]: gives the console to a shell
@@ -29,6 +30,7 @@ mod leftovers;
 mod mounts;
 mod port;
 mod processes;
+mod recording;
 mod results;
 mod root;
 mod services;

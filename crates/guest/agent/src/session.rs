@@ -2,20 +2,25 @@
 
 use std::time::{Duration, Instant};
 
+use protocol::trace::TraceRequest;
 use protocol::{FromAgent, ToAgent};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fd::{BorrowedFd, FromRawFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use rustix::time::Timespec;
 
 use crate::kernel_log::KernelLog;
 use crate::leftovers;
 use crate::port::Port;
+use crate::recording::Recording;
 
 /// Records of one kernel log reading; a flood must not keep the port from being answered.
 const LOG_BURST: usize = 256;
 
 /// More records than any kernel's log has room for.
 const LOG_MAX: usize = 1 << 20;
+
+/// How long it may take until all events of a recording are switched on.
+const RECORDING_LIMIT: Duration = Duration::from_secs(60);
 
 /// How often somebody who only reads is told that the agent lives.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -27,6 +32,7 @@ pub(crate) struct Session {
     children: OwnedFd,
     mounts: Vec<String>,
     started: bool,
+    recording: Option<Recording>,
 }
 
 /// What a wait ended with.
@@ -46,6 +52,7 @@ impl Session {
             children: child_signals()?,
             mounts: leftovers::mounts(),
             started: false,
+            recording: None,
         })
     }
 
@@ -62,6 +69,27 @@ impl Session {
     /// Mount points that belong to the machine, not to a case.
     pub(crate) fn mounts(&self) -> &[String] {
         &self.mounts
+    }
+
+    /// Records until [`Self::stop_recording`] what is asked for, from its return on.
+    pub(crate) fn record(&mut self, request: &TraceRequest) {
+        match Recording::start(request) {
+            Ok((recording, begun)) => {
+                self.recording = Some(recording);
+                let deadline = Instant::now() + RECORDING_LIMIT;
+                while self.wait(&[begun.as_fd()], Some(deadline)).readable.is_empty()
+                    && Instant::now() < deadline
+                {}
+            }
+            Err(text) => self.send(&FromAgent::Trouble { text }),
+        }
+    }
+
+    /// Ends the recording, if there is one.
+    pub(crate) fn stop_recording(&mut self) {
+        if let Some(recording) = self.recording.take() {
+            recording.stop();
+        }
     }
 
     /// What is mounted now belongs to the machine.

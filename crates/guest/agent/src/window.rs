@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use protocol::window::{DEVICE, Entry, Extent, Kind, TABLE, decode};
+use protocol::window::{DEVICE, Entry, Extent, Kind, RECORDING, TABLE, decode};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -40,6 +40,18 @@ pub(crate) fn unpack(ranges: &[(u32, u32)]) -> Result<(), String> {
         .ok_or("what the host sent is damaged: it has no header")?;
     let mapping = Mapping::new(&path, extent.total).map_err(failed)?;
     make_all(mapping.bytes(), extent, ranges, Path::new("/"))
+}
+
+/// The memory of the device, if programs leave the part for a recording free; else why not.
+pub(crate) fn for_recording() -> Result<PathBuf, String> {
+    let path = find().ok_or("this machine has no window, and so no memory for a recording")?;
+    let mapping = Mapping::new(&path, PAGE).map_err(harness::check::describe)?;
+    let is_free = Extent::read(mapping.bytes()).is_none_or(|extent| extent.total <= RECORDING);
+    if is_free {
+        Ok(path)
+    } else {
+        Err("the programs of this machine leave no memory for a recording".to_owned())
+    }
 }
 
 /// The memory of the device, if there is one.

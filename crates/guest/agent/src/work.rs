@@ -76,9 +76,13 @@ fn execute(
     page: &'static Page,
     file: &OwnedFd,
 ) -> (End, Vec<Leftover>) {
+    if let Some(trace) = &request.trace {
+        session.record(trace);
+    }
     let until = Until { run: Some(request.run), ..Until::over(Duration::from_millis(request.limit_ms)) };
     let main = launch::Task::Main(request);
     let end = supervise(session, request, until, || launch::start(&main, page, file));
+    session.stop_recording();
     if let Some(why) = root::lost_services() {
         page.report(ReportKind::Broken, &why);
     }
@@ -115,6 +119,8 @@ fn supervise(
     let mut output = Output { run: request.run, pipe: std::fs::File::from(pipe), open: true, left };
     let end = follow(session, pid, &mut output, until).unwrap_or_else(|| {
         let stacks = processes::stacks();
+        // It would be killed as well.
+        session.stop_recording();
         kill(pid);
         let killed = follow(session, pid, &mut output, Until::over(KILL_PATIENCE)).is_some();
         End::TimedOut { stacks, killed }

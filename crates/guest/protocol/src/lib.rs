@@ -3,7 +3,7 @@
 //! * [`catalogue`]: which cases and operations there are
 //! * [`command`]: a program, as it is started
 //! * [`devices`]: what drives the devices of a machine
-//! * [`instrument`]: how an instrument is started, and what it writes: [`latency`], [`race`], [`steal`], [`stress`], [`sweep`]
+//! * [`instrument`]: how an instrument is started, and what it writes: [`latency`], [`race`], [`steal`], [`stress`], [`sweep`], [`trace`]
 //! * [`job`]: what a lab script has the agent do
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
@@ -32,6 +32,7 @@ pub mod root;
 pub mod steal;
 pub mod stress;
 pub mod sweep;
+pub mod trace;
 pub mod waiting;
 pub mod window;
 
@@ -45,4 +46,4 @@ pub use root::RootMount;
 
 /// Version of everything in this crate. Raise it when a message, the frame or the results page
 /// changes so that an older peer would misread it.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Need;
 use crate::command::Command;
 use crate::job::Order;
+use crate::trace::TraceRequest;
 
 /// Longest text in one message, in bytes; longer text is cut by the sender.
 pub const TEXT_MAX: usize = 4096;
@@ -196,6 +197,8 @@ pub struct RunRequest {
     pub needs: Vec<Need<String>>,
     /// So long the kernel may go on with what the work has put off before its end is announced, in milliseconds.
     pub settle_ms: u64,
+    /// What is recorded meanwhile.
+    pub trace: Option<TraceRequest>,
 }
 
 /// What a run does.

@@ -47,6 +47,7 @@ mod tests {
             unsure: Vec::new(),
             needs: vec![Need::Disk(64)],
             settle_ms: 100,
+            trace: None,
         };
         assert_eq!(decode(&encode(&request).expect("plain data")), Ok(request));
     }

@@ -13,6 +13,9 @@ pub const MAGIC: [u8; 8] = *b"kilnload";
 /// long as a good part of a boot.
 pub const WINDOW_SIZE: usize = 64 << 20;
 
+/// Where the memory begins through which a recording leaves the machine, if the programs leave it free: [`crate::trace::ring`].
+pub const RECORDING: usize = WINDOW_SIZE - crate::trace::ring::MACHINE_SIZE;
+
 /// Where the table begins.
 pub const TABLE: usize = 24;
 

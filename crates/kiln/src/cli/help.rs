@@ -175,6 +175,20 @@ A bogo operation is what the list says of a stressor: compare kernels by it, not
 Exit codes: 0 all was verified, 1 a verification failed or the kernel is at fault in another way, 2 wrong usage, \
 3 broken, 4 nothing could be run.";
 
+/// Below the help of `kiln trace`.
+pub(super) const TRACE: &str = "\
+Examples:
+  kiln trace --exec ./slow -- 100                            all that the kernel does on this host meanwhile
+  kiln trace --only --exec make -- -j5 check                 only what make and its children do
+  kiln trace --events sched,irq,block --duration 5s
+  kiln trace --events irq -e 'sched:sched_switch if next_prio < 100' --exec ./slow
+  kiln trace --in deb:latest-cloud --case 'pipe/*'           in a machine, each case in a clone of its own
+  kiln trace view --stats                                    the newest: events, threads, system calls, interrupts
+  kiln trace view --filter 'comm == slow && name ~ sys_*'
+
+Events are those of tracefs: ls /sys/kernel/tracing/events. The trace is in the Common Trace Format: babeltrace2 and Trace Compass \
+read its folder, too. The exit code is that of the program. docs/tracing.md says more.";
+
 /// Below the help of `kiln race`.
 pub(super) const RACE: &str = "\
 Examples:

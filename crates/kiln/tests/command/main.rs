@@ -96,6 +96,7 @@ mod suites;
 mod support;
 mod survival;
 mod symbols;
+mod traces;
 mod trend;
 mod uml;
 mod verdicts;

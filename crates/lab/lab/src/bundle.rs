@@ -207,7 +207,7 @@ fn read(image: &Path) -> Result<Vec<u8>, Error> {
 pub fn request(item: &Item, seed: u64, limit: Duration, settle: Duration) -> Result<Vec<u8>, machine::Error> {
     // Nobody tells it when its time is up.
     let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-    let asked = Asked { run: 1, seed, item, settle };
+    let asked = Asked { run: 1, seed, item, settle, trace: None };
     let request = RunRequest { limit_ms, ..observe::request(asked, limit) };
     waiting::encode(&request).map_err(|error| machine::Error::host("request", std::io::Error::other(error)))
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use machine::{Event as MachineEvent, Facts, Life, Machine, TimeoutScale, instruments};
 use protocol::instrument::SO_FAR;
+use protocol::trace::TraceRequest;
 use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent, Work};
 
 use crate::plan::Item;
@@ -55,6 +56,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) item: &'a Item,
     /// How long its kernel may go on afterwards.
     pub(crate) settle: Duration,
+    /// What is recorded meanwhile.
+    pub(crate) trace: Option<&'a TraceRequest>,
 }
 
 /// Everything that was seen of a Run.
@@ -164,7 +167,7 @@ fn limit(item: &Item, timeouts: TimeoutScale) -> Duration {
 
 /// What the agent is asked for.
 pub(crate) fn request(asked: Asked<'_>, limit: Duration) -> RunRequest {
-    let Asked { run, seed, item, settle } = asked;
+    let Asked { run, seed, item, settle, trace } = asked;
     RunRequest {
         run,
         work: work(item, limit),
@@ -177,6 +180,7 @@ pub(crate) fn request(asked: Asked<'_>, limit: Duration) -> RunRequest {
         unsure: item.unsure.clone(),
         needs: item.needs.clone(),
         settle_ms: u64::try_from(settle.as_millis()).unwrap_or(u64::MAX),
+        trace: trace.cloned(),
     }
 }
 

@@ -1,10 +1,12 @@
 //! How a plan is run: apart or together, side by side, once or often.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use judge::run::Run;
 use machine::TimeoutScale;
+use protocol::trace::TraceRequest;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::Item;
@@ -41,6 +43,17 @@ pub struct Options {
     pub durations: HashMap<String, Duration>,
     /// Runs of an earlier session, which are told and not made again.
     pub finished: Vec<Run>,
+    /// What is recorded meanwhile, if it is.
+    pub tracing: Option<Tracing>,
+}
+
+/// What is recorded, and where the traces go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tracing {
+    /// What.
+    pub request: TraceRequest,
+    /// The folder in which each Run has the folder of its trace.
+    pub folder: PathBuf,
 }
 
 /// Long enough for callbacks, works and a timer of 50 ms, which takes 60 where there are 100 ticks a second.

@@ -29,7 +29,7 @@ use machine::{Accel, AccelChoice, Engine, Spec, kvm};
 use crate::backend::{Backend, Waiting};
 use crate::decode::Decoding;
 use crate::event::{Listener, Session};
-use crate::options::Options;
+use crate::options::{Options, Tracing};
 use crate::plan::{Plan, directory};
 use crate::request::machine::describe;
 use crate::request::{KernelRequest, Request, RunRequest, policy};
@@ -48,6 +48,9 @@ const NO_CONFIGURATION: &str = "this kernel's configuration is unknown, so a mis
 
 /// Why there are no dumps although they were asked for.
 const NO_DUMP: &str = "--dump needs QEMU: there are no memory dumps of User-Mode Linux";
+
+/// Why there is no trace although one was asked for.
+const NO_TRACE: &str = "recording needs QEMU: User-Mode Linux has no memory that this host can see";
 
 /// kiln's own cases need nothing but the agent.
 const ROOT_OF_OWN_CASES: &str =
@@ -256,6 +259,19 @@ impl Prepared {
         }
         self.specs.iter_mut().for_each(|spec| spec.dumps = Some(folder.to_path_buf()));
         None
+    }
+
+    /// What is recorded, if something is; the traces go into this folder.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing can be recorded.
+    pub fn tracing(&self, folder: &Path) -> Result<Option<Tracing>, String> {
+        match &self.request.trace {
+            None => Ok(None),
+            Some(_) if self.engine == Engine::Uml => Err(NO_TRACE.to_owned()),
+            Some(request) => Ok(Some(Tracing { request: request.clone(), folder: folder.to_owned() })),
+        }
     }
 
     /// What is worth knowing before anything happens.

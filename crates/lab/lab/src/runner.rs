@@ -3,7 +3,7 @@
 //! * [`machine_provider`]: where the machine for a case comes from: a clone, or a boot
 //! * [`pool`]: cases side by side, each in a machine of its own
 //! * [`suite`]: all cases in one machine, one after the other
-//! * [`work`]: one Run
+//! * [`work`]: one Run; [`traced`]: what its kernel did becomes a trace
 //! * [`repetition`]: all Runs of one case; [`spread`]: over which boots they are spread; [`defects`]: what needs no more
 //! * [`golden`]: whether a kernel that is known to be good fails in the same way
 //! * [`conclude`]: from what was seen to a Run
@@ -18,6 +18,7 @@ mod pool;
 mod repetition;
 mod spread;
 mod suite;
+mod traced;
 mod work;
 
 use std::sync::atomic::AtomicBool;

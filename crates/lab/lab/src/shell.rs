@@ -266,6 +266,7 @@ fn request(command: &str, directory: String, has_input: bool) -> RunRequest {
         unsure: Vec::new(),
         needs: Vec::new(),
         settle_ms: 0,
+        trace: None,
     }
 }
 

@@ -112,6 +112,11 @@ impl Transcoder {
         Ok(())
     }
 
+    /// Begins the stream of what is no event of the kernel.
+    pub(crate) fn marks(&self) -> Result<StreamWriter, Error> {
+        self.writer.stream("kiln", Stream::Marks, 0)
+    }
+
     /// What has become of what came so far.
     #[must_use]
     pub fn counts(&self) -> Counts {

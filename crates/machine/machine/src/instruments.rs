@@ -1,12 +1,15 @@
 //! The instruments that kiln carries: static programs that run on this host and in machines alike.
 //!
-//! * [`here`]: one on this host
+//! * [`here`]: one on this host; [`recorder`]: one that records beside what kiln runs
 
 mod here;
+pub mod recorder;
 
 use std::path::{Path, PathBuf};
 
 use protocol::instrument::{SCHEME, scheme};
+
+pub use recorder::Recorder;
 
 /// A program that loads or measures a kernel: [`protocol::instrument`].
 #[derive(Debug, Clone, Copy)]
@@ -33,8 +36,11 @@ pub static STRESS: Instrument = Instrument { name: "stress", content: include_by
 /// Latencies under many settings: [`protocol::sweep`].
 pub static SWEEP: Instrument = Instrument { name: "sweep", content: include_bytes!(env!("KILN_SWEEP")) };
 
+/// What the kernel does: [`protocol::trace`].
+pub static TRACE: Instrument = Instrument { name: "trace", content: include_bytes!(env!("KILN_TRACE")) };
+
 /// All of them.
-pub static ALL: [&Instrument; 5] = [&LATENCY, &RACE, &STEAL, &STRESS, &SWEEP];
+pub static ALL: [&Instrument; 6] = [&LATENCY, &RACE, &STEAL, &STRESS, &SWEEP, &TRACE];
 
 impl Instrument {
     /// The path that names it where a program of the host is asked for.
@@ -82,7 +88,7 @@ mod tests {
         let wrong = Program::load(Path::new("kiln:latenzy")).unwrap_err().to_string();
         assert_eq!(
             wrong,
-            "kiln:latenzy: kiln has no such instrument: it has latency, race, steal, stress, sweep"
+            "kiln:latenzy: kiln has no such instrument: it has latency, race, steal, stress, sweep, trace"
         );
     }
 }

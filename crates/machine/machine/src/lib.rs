@@ -60,7 +60,7 @@ pub use payload::Payload;
 pub use spec::Spec;
 pub use template::Template;
 pub use timeout::{Life, TimeoutScale};
-pub use vmm::{Booted, Built, Programs, Snapshot, Starting, Successor, Vmm};
+pub use vmm::{Booted, Built, Programs, RecordingMemory, Snapshot, Starting, Successor, Vmm};
 
 /// The agent: a static program, `/init` of every machine.
 pub static AGENT: &[u8] = include_bytes!(env!("KILN_AGENT"));
@@ -95,6 +95,11 @@ pub trait Machine {
 
     /// What became of the last dump, in words; nothing if there was no reason for one.
     fn dumped(&self) -> Option<String> {
+        None
+    }
+
+    /// The memory through which a recording comes; nothing where there is none.
+    fn recording(&self) -> Option<RecordingMemory> {
         None
     }
 

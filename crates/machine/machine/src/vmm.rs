@@ -29,6 +29,7 @@ mod pauses;
 pub(crate) mod process;
 pub(crate) mod process_tree;
 mod readers;
+mod recording;
 mod screen;
 mod snapshot;
 pub(crate) mod start;
@@ -60,6 +61,7 @@ pub use built::{Built, Programs};
 pub(crate) use cloning::{Frames, Frozen};
 pub(crate) use driver::Driver;
 pub use kexec::Successor;
+pub use recording::RecordingMemory;
 pub use snapshot::Snapshot;
 pub(crate) use traces::Provocation;
 
@@ -351,6 +353,10 @@ impl Machine for Vmm {
 
     fn dumped(&self) -> Option<String> {
         self.dumps.as_ref().and_then(Dumps::note)
+    }
+
+    fn recording(&self) -> Option<RecordingMemory> {
+        recording::memory(self.process.id)
     }
 
     fn waited(&mut self) -> Duration {

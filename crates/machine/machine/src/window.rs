@@ -12,6 +12,9 @@ use crate::initramfs::{self, Archive};
 use crate::payload::{COMMON, Wanted};
 use crate::vmm::launch::in_memory;
 
+/// What its file is called.
+pub(crate) const NAME: &str = "window";
+
 /// Contents begin at a multiple of this.
 const ALIGNMENT: usize = 8;
 
@@ -28,7 +31,7 @@ pub(crate) struct Window {
 impl Window {
     /// One with nothing in it, which takes no room.
     pub(crate) fn empty() -> Result<Self, Error> {
-        let file = File::from(in_memory("window", &[])?);
+        let file = File::from(in_memory(NAME, &[])?);
         file.set_len(WINDOW_SIZE as u64).map_err(failed)?;
         Ok(Self { file, count: 0, parts: BTreeMap::new() })
     }

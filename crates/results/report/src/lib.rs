@@ -75,6 +75,7 @@ pub mod store;
 pub mod stress;
 mod style;
 pub mod sweep;
+pub mod trace;
 mod transcript;
 pub mod trend;
 pub mod watch;

@@ -113,6 +113,7 @@ impl RunPolicy {
             settle: self.settle,
             durations: HashMap::new(),
             finished: Vec::new(),
+            tracing: None,
         };
         Chosen { options, note }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use kernel::Locator;
 use machine::instruments::is_named;
 use protocol::Need;
+use protocol::trace::TraceRequest;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{BuildOptions, KernelRequest, MachineRequest, RunPolicy, Version};
@@ -36,6 +37,9 @@ pub struct RunRequest {
     /// Keep the memory of a kernel that crashes or hangs.
     #[serde(default)]
     pub dump: bool,
+    /// What is recorded while each case runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceRequest>,
 }
 
 /// Which cases; of a suite those whose names match one of the patterns, or all without patterns.
@@ -86,6 +90,7 @@ impl RunRequest {
             policy: RunPolicy::default(),
             machine: MachineRequest::default(),
             dump: false,
+            trace: None,
         }
     }
 
@@ -111,6 +116,9 @@ impl RunRequest {
         // Of sessions that build nothing the hash stays what it was.
         if self.kernel.build != BuildOptions::default() {
             setup["build"] = serde_json::json!(self.kernel.build);
+        }
+        if let Some(trace) = &self.trace {
+            setup["trace"] = serde_json::json!(trace);
         }
         kernel::files::hash(setup.to_string().as_bytes())
     }

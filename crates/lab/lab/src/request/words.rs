@@ -197,6 +197,10 @@ impl RunRequest {
         words.build(&self.kernel.build);
         words.machine(&self.machine);
         words.flag("--dump", self.dump);
+        if let Some(trace) = &self.trace {
+            words.each("--trace", &trace.events);
+            words.option("--trace-buffer", &format!("{}K", trace.buffer_kib));
+        }
         words.each("--need", &self.needs);
         words.selection(&self.cases);
         words.finish()

@@ -4,12 +4,14 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
+use judge::Outcome;
 use judge::boot::by_host_clock;
 use judge::run::Run;
 use machine::Machine;
 
 use super::conclude::conclude;
 use super::news::News;
+use super::traced::Traced;
 use crate::event::Event;
 use crate::observe::{Asked, RunEvent, observe};
 use crate::options::Options;
@@ -91,10 +93,20 @@ impl<'a> Context<'a> {
         // No earlier Run of this session had this number.
         let number = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let seed = self.options.seed.unwrap_or_else(random);
-        let asked = Asked { run: number, seed, item, settle: self.options.settle(is_last) };
+        let tracing = self.options.tracing.as_ref();
+        let traced = tracing.map(|tracing| Traced::start(&*fresh.machine, tracing, &item.name, clone));
+        let trace = tracing.map(|tracing| &tracing.request);
+        let asked = Asked { run: number, seed, item, settle: self.options.settle(is_last), trace };
         let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut hear)?;
         let spoiled = seen.spoiled;
-        let (run, damaged) = conclude(item, boot, seen);
+        let (mut run, damaged) = conclude(item, boot, seen);
+        if let Some(note) = traced.map(Traced::finish) {
+            // Of what passed nobody sees the notes otherwise.
+            if run.outcome == Outcome::Pass {
+                emit(News::Event(Event::Note { text: format!("{}: {note}", item.name) }));
+            }
+            run.notes.push(note);
+        }
         let run = by_host_clock(run, fresh.began.elapsed());
         Some((Run { clone, seed, ..run }, !spoiled && !damaged))
     }

@@ -69,6 +69,7 @@ impl World {
                 settle: None,
                 durations: HashMap::new(),
                 finished: Vec::new(),
+                tracing: None,
             },
             answers_pings: true,
             gather: 0,

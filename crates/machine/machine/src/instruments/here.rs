@@ -37,7 +37,9 @@ impl Instrument {
         interrupt: &AtomicBool,
         hear: &mut dyn FnMut(&str),
     ) -> Result<ExitStatus, Error> {
-        let mut child = self.start(request, others)?;
+        let failed = |source| Error::host(self.name, source);
+        let others = others.iter().map(|other| Ok((instrument::variable(other.name), other.file()?)));
+        let mut child = self.start(request, &others.collect::<io::Result<Vec<_>>>().map_err(failed)?)?;
         let output = child.stdout.take();
         thread::scope(|scope| {
             let (sender, lines) = sync_channel(LINES);
@@ -56,21 +58,18 @@ impl Instrument {
                 }
             }
         });
-        child.wait().map_err(|source| Error::host(self.name, source))
+        child.wait().map_err(failed)
     }
 
-    fn start(&self, request: &str, others: &[&Self]) -> Result<Child, Error> {
+    /// Starts it, with a variable for each of the files that it inherits.
+    pub(super) fn start(&self, request: &str, files: &[(String, File)]) -> Result<Child, Error> {
         let failed = |source| Error::host(self.name, source);
         let file = self.file().map_err(failed)?;
-        let files =
-            others.iter().map(|other| other.file()).collect::<io::Result<Vec<File>>>().map_err(failed)?;
         let mut command = Command::new(path(&file));
         command.arg0(self.name).arg(request).stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
-        for (other, file) in others.iter().zip(&files) {
-            command.env(instrument::variable(other.name), path(file));
-        }
+        command.envs(files.iter().map(|(variable, file)| (variable, path(file))));
         let parent = std::process::id();
-        let inherited: Vec<RawFd> = files.iter().map(AsRawFd::as_raw_fd).collect();
+        let inherited: Vec<RawFd> = files.iter().map(|(_, file)| file.as_raw_fd()).collect();
         // SAFETY: between fork and exec only system calls are made and nothing is allocated.
         unsafe {
             command.pre_exec(move || {

@@ -43,6 +43,7 @@ pub(super) fn run(request: &BisectRequest, subject: &Subject, times: u32) -> Run
         policy,
         machine: machine(request, subject),
         dump: false,
+        trace: None,
     }
 }
 

@@ -1,0 +1,160 @@
+//! What the instrument `trace` is asked, and what it records.
+//!
+//! * [`choice`]: which events
+//! * [`ring`]: the memory through which a recording reaches the host
+
+pub mod choice;
+pub mod ring;
+
+use serde::{Deserialize, Serialize};
+
+pub use choice::{Choice, WrongChoice};
+
+/// The variable that names the file whose memory is the [`ring`].
+pub const RING_VARIABLE: &str = "KILN_TRACE_RING";
+
+/// The least that the kernel has for each CPU, in KiB.
+pub const BUFFER_KIB_MIN: u32 = 8;
+
+/// The most, in KiB: a machine has not much more memory.
+pub const BUFFER_KIB_MAX: u32 = 1 << 20;
+
+/// The argument of the instrument.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TraceRequest {
+    /// The events.
+    pub events: Vec<Choice>,
+    /// What the kernel has for those of each CPU until they are taken, in KiB.
+    pub buffer_kib: u32,
+    /// Only those of this process and of those that it starts later.
+    #[serde(default)]
+    pub process: Option<u32>,
+    /// Not those of these threads, unless only those of a process are asked for.
+    #[serde(default)]
+    pub without: Vec<u32>,
+}
+
+/// What is said beside the pages with events, in this order: [`Entry::Began`], all [`Entry::Format`], [`Entry::Missing`] and
+/// [`Entry::Task`], then [`Entry::Recording`], and last [`Entry::Ended`], unless the machine was ended first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Entry {
+    /// About the kernel.
+    Began {
+        /// `uname -r`.
+        release: String,
+        /// The host's name.
+        hostname: String,
+        /// `events/header_page` of tracefs.
+        header_page: String,
+        /// CLOCK_MONOTONIC, in which all times are, in nanoseconds.
+        monotonic_ns: u64,
+        /// CLOCK_REALTIME at the same time.
+        realtime_ns: u64,
+        /// Their distance is known up to this, in nanoseconds.
+        error_ns: u64,
+    },
+    /// An event that is recorded.
+    Format {
+        /// Its system.
+        system: String,
+        /// `events/SYSTEM/EVENT/format`.
+        text: String,
+    },
+    /// An event that was asked for and is not recorded.
+    Missing {
+        /// As it was asked for.
+        event: String,
+        /// Why.
+        why: String,
+    },
+    /// A thread that is there already.
+    Task(Task),
+    /// From here on events are recorded.
+    Recording,
+    /// Nothing is recorded, and nothing follows.
+    Refused {
+        /// The machine or the user lacks something; else the recorder's own part failed.
+        is_lacking: bool,
+        /// Why.
+        why: String,
+    },
+    /// No page follows.
+    Ended {
+        /// For each CPU.
+        cpus: Vec<CpuCounts>,
+    },
+}
+
+impl Entry {
+    /// Its bytes.
+    ///
+    /// # Errors
+    ///
+    /// When it has no binary form.
+    pub fn encode(&self) -> postcard::Result<Vec<u8>> {
+        postcard::to_stdvec(self)
+    }
+
+    /// Reads one.
+    ///
+    /// # Errors
+    ///
+    /// When these bytes are none.
+    pub fn decode(bytes: &[u8]) -> postcard::Result<Self> {
+        postcard::from_bytes(bytes)
+    }
+}
+
+/// A thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its number.
+    pub thread: u32,
+    /// That of its process.
+    pub process: u32,
+    /// That of the parent; 0 for the first.
+    pub parent: u32,
+    /// Its name.
+    pub name: String,
+}
+
+/// What became of the events of a CPU, as `per_cpu/cpuN/stats` of tracefs says it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuCounts {
+    /// The CPU.
+    pub cpu: u32,
+    /// Events that were read.
+    pub read: u64,
+    /// Events that were overwritten before they were read.
+    pub overrun: u64,
+    /// Events for which there was no room, or that came while the buffer was written to.
+    pub dropped: u64,
+}
+
+impl CpuCounts {
+    /// Events that are not in the recording.
+    #[must_use]
+    pub fn lost(self) -> u64 {
+        self.overrun.saturating_add(self.dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_travels_as_json_and_in_the_binary_form() {
+        let events = vec!["sched:sched_switch if prev_pid == 0".parse().expect("an event")];
+        for request in [
+            TraceRequest { events, buffer_kib: 64, process: Some(1), without: vec![2] },
+            TraceRequest::default(),
+        ] {
+            let json = serde_json::to_string(&request).expect("plain data");
+            assert_eq!(serde_json::from_str::<TraceRequest>(&json).expect("the same"), request);
+            let bytes = postcard::to_stdvec(&request).expect("plain data");
+            assert_eq!(postcard::from_bytes::<TraceRequest>(&bytes).expect("the same"), request);
+        }
+    }
+}

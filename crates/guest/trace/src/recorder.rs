@@ -1,0 +1,212 @@
+//! One instance of tracefs, whose pages go to the host as they fill.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use harness::instrument::{broken, skip};
+use harness::tracefs::{Instance, failed};
+use protocol::trace::ring::Kind;
+use protocol::trace::{CpuCounts, Entry, TraceRequest};
+use protocol::{Report, ReportKind};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::time::Timespec;
+
+use crate::clock::Pair;
+use crate::ring::Ring;
+use crate::{events, tasks};
+
+/// What an instance is called, with the process's number behind it.
+const NAME: &str = "kiln-trace-";
+
+/// A reader is woken when so much of a buffer is full, in percent.
+const WAKE_PERCENT: &str = "25";
+
+/// So long what the kernel has recorded may wait to be taken: a machine that crashes keeps the rest.
+const INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// Larger pages are no kernel's: `buffer_subbuf_size_kb` takes up to 2^10 pages.
+const PAGE_MAX: usize = 1024 * 4096;
+
+/// The buffer of a CPU.
+#[derive(Debug)]
+struct Buffer {
+    cpu: u32,
+    pages: File,
+}
+
+/// Records until it is told to stop, and writes all of it to `ring`; calls `begun` when events are recorded. What keeps it from recording
+/// is written there, too.
+///
+/// This process must have one thread.
+///
+/// # Errors
+///
+/// When nobody reads the ring any more.
+pub fn record(
+    request: &TraceRequest,
+    ring: &mut Ring,
+    stop: &AtomicBool,
+    begun: impl FnOnce(),
+) -> Result<Vec<CpuCounts>, Report> {
+    match Recorder::start(request, ring) {
+        Ok(recorder) => {
+            begun();
+            recorder.run(ring, stop).map_err(lost)
+        }
+        Err(why) => {
+            let is_lacking = why.kind == ReportKind::Skip;
+            ring.entry(&Entry::Refused { is_lacking, why: why.text.clone() }).map_err(lost)?;
+            Err(why)
+        }
+    }
+}
+
+/// Nobody takes the recording any more.
+fn lost(error: Errno) -> Report {
+    broken(format!("the ring of the recording: {}", harness::check::describe(error)))
+}
+
+/// An instance that records.
+#[derive(Debug)]
+struct Recorder {
+    /// Closed before the instance is removed, which would be busy.
+    buffers: Vec<Buffer>,
+    instance: Instance,
+    /// Bytes of a page.
+    page: usize,
+}
+
+impl Recorder {
+    /// Makes it, says what is recorded, and begins.
+    fn start(request: &TraceRequest, ring: &mut Ring) -> Result<Self, Report> {
+        let instance = Instance::new(NAME).map_err(skip)?;
+        instance.write("buffer_size_kb", &request.buffer_kib.to_string()).map_err(skip)?;
+        instance.write("trace_clock", "mono").map_err(skip)?;
+        // Before 5.0 a reader is woken by the first event.
+        let _ = instance.write("buffer_percent", WAKE_PERCENT);
+        let header_page = events::read(&instance, "events/header_page").map_err(skip)?;
+        let page =
+            page_size(&header_page).ok_or_else(|| broken("events/header_page of tracefs has no data"))?;
+        let Pair { monotonic_ns, realtime_ns, error_ns } = Pair::now();
+        let system = rustix::system::uname();
+        let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
+        let (release, hostname) = (text(system.release()), text(system.nodename()));
+        let began = Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns };
+        let lost =
+            |error: Errno| broken(format!("the ring of the recording: {}", std::io::Error::from(error)));
+        ring.entry(&began).map_err(lost)?;
+        follow(&instance, request)?;
+        let enabled = events::enable(&instance, &request.events);
+        enabled.entries.iter().try_for_each(|entry| ring.entry(entry)).map_err(lost)?;
+        if enabled.count == 0 {
+            return Err(skip("the kernel has none of these events"));
+        }
+        let recorder = Self { buffers: buffers(&instance).map_err(broken)?, instance, page };
+        recorder.instance.write("tracing_on", "1").map_err(broken)?;
+        // Threads that begin from here on are in the recording.
+        tasks::all().try_for_each(|task| ring.entry(&Entry::Task(task))).map_err(lost)?;
+        ring.entry(&Entry::Recording).map_err(lost)?;
+        Ok(recorder)
+    }
+
+    /// Passes pages on until it is told to stop.
+    fn run(self, ring: &mut Ring, stop: &AtomicBool) -> Result<Vec<CpuCounts>, Errno> {
+        while !stop.load(Ordering::Relaxed) {
+            let mut files: Vec<PollFd<'_>> =
+                self.buffers.iter().map(|buffer| PollFd::new(&buffer.pages, PollFlags::IN)).collect();
+            // An interrupted wait is a short one.
+            let _ = poll(&mut files, Some(&INTERVAL));
+            self.take(ring)?;
+        }
+        // What comes from here on is of this process.
+        let _ = self.instance.write("tracing_on", "0");
+        self.take(ring)?;
+        let cpus: Vec<CpuCounts> = self.buffers.iter().map(|buffer| self.counts(buffer.cpu)).collect();
+        ring.entry(&Entry::Ended { cpus: cpus.clone() })?;
+        Ok(cpus)
+    }
+
+    /// Passes on all that there is.
+    fn take(&self, ring: &mut Ring) -> Result<(), Errno> {
+        for Buffer { cpu, pages } in &self.buffers {
+            loop {
+                let read = |page: &mut [u8]| match rustix::io::read(pages, page) {
+                    Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+                    read => read,
+                };
+                if ring.block(Kind::Page { cpu: *cpu }, self.page, read)? == 0 {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the kernel says of a CPU.
+    fn counts(&self, cpu: u32) -> CpuCounts {
+        let text = events::read(&self.instance, &format!("per_cpu/cpu{cpu}/stats")).unwrap_or_default();
+        let number = |name: &str| -> u64 {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            line.and_then(|number| number.trim().parse().ok()).unwrap_or_default()
+        };
+        let dropped = number("dropped events").saturating_add(number("commit overrun"));
+        CpuCounts { cpu, read: number("read events"), overrun: number("overrun"), dropped }
+    }
+}
+
+/// Leaves out what is not asked for: other processes, or this one and those that take the recording.
+fn follow(instance: &Instance, request: &TraceRequest) -> Result<(), Report> {
+    if let Some(process) = request.process {
+        // Not every kernel follows forks: the option came with 4.7. What is left out would be left out with all its children.
+        let _ = instance.write("options/event-fork", "1");
+        return instance.write("set_event_pid", &process.to_string()).map_err(skip);
+    }
+    let without = request.without.iter().copied().chain([std::process::id()]);
+    let without: Vec<String> = without.map(|thread| thread.to_string()).collect();
+    // Before 5.7 what they do is recorded, too.
+    let _ = instance.write("set_event_notrace_pid", &without.join(" "));
+    Ok(())
+}
+
+/// The buffers of all CPUs.
+fn buffers(instance: &Instance) -> Result<Vec<Buffer>, String> {
+    let entries = std::fs::read_dir(instance.path("per_cpu")).map_err(|error| failed("per_cpu", &error))?;
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut cpus: Vec<u32> = names.filter_map(|name| name.strip_prefix("cpu")?.parse().ok()).collect();
+    cpus.sort_unstable();
+    let open = |cpu: u32| {
+        let file = format!("per_cpu/cpu{cpu}/trace_pipe_raw");
+        let opened = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(instance.path(&file));
+        match opened {
+            Ok(pages) => Some(Ok(Buffer { cpu, pages })),
+            // A CPU that has never been there has none.
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => Some(Err(failed(&file, &error))),
+        }
+    };
+    cpus.into_iter().filter_map(open).collect()
+}
+
+/// Bytes of a page, by its description: where its data begins, and how long that is.
+fn page_size(header_page: &str) -> Option<usize> {
+    let line = header_page.lines().find(|line| line.contains(" data;"))?;
+    let number = |name: &str| -> Option<usize> { line.split(name).nth(1)?.split(';').next()?.parse().ok() };
+    let size = number("offset:")?.checked_add(number("size:")?)?;
+    (size <= PAGE_MAX).then_some(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_as_large_as_its_description_says() {
+        let line = "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+        assert_eq!(page_size(line), Some(4096));
+        assert_eq!(page_size(&line.replace("4080", "99999999999")), None);
+        assert_eq!(page_size("\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! The writer's side of the memory through which a recording reaches the host: [`protocol::trace::ring`].
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use protocol::trace::Entry;
+use protocol::trace::ring::{ALIGNMENT, BLOCKS, Head, Kind, MAGIC, TAKEN, WRITTEN};
+use rustix::fd::AsFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// If the reader takes nothing for so long, there is none any more.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Between two looks whether the reader has taken something.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The memory, mapped as long as this lives. Full, it has the writer wait for the reader.
+#[derive(Debug)]
+pub struct Ring {
+    memory: *mut u8,
+    length: usize,
+    /// Bytes that have been written.
+    written: u64,
+}
+
+impl Ring {
+    /// Maps so many bytes of a file from a place on. What was written there before is still to be read.
+    ///
+    /// # Errors
+    ///
+    /// As open(2) and mmap(2) say.
+    pub fn open(path: &Path, place: usize, length: usize) -> Result<Self, Errno> {
+        let file = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        if length < BLOCKS + ALIGNMENT || !length.is_multiple_of(ALIGNMENT) {
+            return Err(Errno::INVAL);
+        }
+        // SAFETY: a new mapping at an address that the kernel chooses; it is unmapped when this is dropped.
+        let memory = unsafe {
+            mmap(std::ptr::null_mut(), length, access, MapFlags::SHARED, file.as_fd(), place as u64)?
+        };
+        let mut ring = Self { memory: memory.cast(), length, written: 0 };
+        ring.written = ring.number(WRITTEN).load(Ordering::Relaxed);
+        ring.bytes(0, MAGIC.len()).copy_from_slice(&MAGIC);
+        Ok(ring)
+    }
+
+    /// Writes an entry.
+    ///
+    /// # Errors
+    ///
+    /// When nobody reads any more.
+    pub fn entry(&mut self, entry: &Entry) -> Result<(), Errno> {
+        let bytes = entry.encode().map_err(|_| Errno::MSGSIZE)?;
+        self.block(Kind::Entry, bytes.len(), |block| {
+            block.copy_from_slice(&bytes);
+            Ok(bytes.len())
+        })?;
+        Ok(())
+    }
+
+    /// Writes a block of at most `size` bytes, which `fill` puts there; gives how many those were. If there are none, there is no
+    /// block.
+    ///
+    /// # Errors
+    ///
+    /// When nobody reads any more, and what `fill` gives.
+    pub fn block(
+        &mut self,
+        kind: Kind,
+        size: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
+    ) -> Result<usize, Errno> {
+        let length = u32::try_from(size).map_err(|_| Errno::MSGSIZE)?;
+        let place = self.room(Head { kind, length }.block())?;
+        let filled = fill(self.bytes(place + ALIGNMENT, size))?;
+        if filled > 0 {
+            let length = u32::try_from(filled.min(size)).map_err(|_| Errno::MSGSIZE)?;
+            self.commit(place, Head { kind, length });
+        }
+        Ok(filled)
+    }
+
+    /// Waits until there is room for a block of so many bytes in one piece, and gives its place.
+    fn room(&mut self, block: usize) -> Result<usize, Errno> {
+        let capacity = self.length - BLOCKS;
+        if block > capacity {
+            return Err(Errno::MSGSIZE);
+        }
+        let place = self.place();
+        if let Some(left) = capacity.checked_sub(place).filter(|left| *left < block) {
+            self.wait_for(left)?;
+            let length = u32::try_from(left - ALIGNMENT).map_err(|_| Errno::MSGSIZE)?;
+            self.commit(BLOCKS + place, Head { kind: Kind::Gap, length });
+        }
+        self.wait_for(block)?;
+        Ok(BLOCKS + self.place())
+    }
+
+    /// Where the next block is, from [`BLOCKS`] on.
+    fn place(&self) -> usize {
+        let capacity = (self.length - BLOCKS) as u64;
+        usize::try_from(self.written % capacity).unwrap_or_default()
+    }
+
+    /// Waits until so many bytes are free.
+    fn wait_for(&self, bytes: usize) -> Result<(), Errno> {
+        let capacity = (self.length - BLOCKS) as u64;
+        let (mut since, mut before) = (Instant::now(), None);
+        loop {
+            let taken = self.number(TAKEN).load(Ordering::Acquire).min(self.written);
+            if self.written - taken + bytes as u64 <= capacity {
+                return Ok(());
+            }
+            if before != Some(taken) {
+                (since, before) = (Instant::now(), Some(taken));
+            } else if since.elapsed() > TIMEOUT {
+                return Err(Errno::PIPE);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn commit(&mut self, place: usize, head: Head) {
+        self.bytes(place, ALIGNMENT).copy_from_slice(&head.to_bytes());
+        self.written += head.block() as u64;
+        // The block is whole before its end is known.
+        self.number(WRITTEN).store(self.written, Ordering::Release);
+    }
+
+    fn number(&self, place: usize) -> &AtomicU64 {
+        // SAFETY: within the mapping, aligned, and both sides use it as an atomic.
+        unsafe { AtomicU64::from_ptr(self.memory.add(place).cast()) }
+    }
+
+    /// A part of the memory that only the writer writes to.
+    fn bytes(&mut self, place: usize, length: usize) -> &mut [u8] {
+        assert!(place + length <= self.length, "a block lies within the memory");
+        // SAFETY: within the mapping, and the reader reads nothing that has not been committed.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.add(place), length) }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, and no slice of it outlives it.
+        let _ = unsafe { munmap(self.memory.cast(), self.length) };
+    }
+}

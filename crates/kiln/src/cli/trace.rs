@@ -1,0 +1,105 @@
+//! What can be said of a trace.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use protocol::trace::{BUFFER_KIB_MAX, BUFFER_KIB_MIN, Choice};
+
+use super::{OUTPUT, Place};
+use crate::units;
+
+/// `kiln trace`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Trace {
+    /// What to do with a trace [default: record one]
+    #[command(subcommand)]
+    pub(crate) verb: Option<TraceVerb>,
+    /// What to record: systems, or events such as sched:sched_switch, separated by commas
+    #[arg(long, value_name = "EVENTS", value_delimiter = ',', default_value = "sched,irq,syscalls")]
+    pub(crate) events: Vec<Choice>,
+    /// Also record an event if a condition holds, such as 'block:block_rq_issue if bytes > 4096'
+    #[arg(short, long, value_name = "EVENT")]
+    pub(crate) event: Vec<Choice>,
+    /// What the kernel has for the events of a CPU until they are taken, such as 4M or 8x512K
+    #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = buffer)]
+    pub(crate) buffer: u32,
+    /// Record while this program runs; arguments for it come after --
+    #[arg(long, value_name = "PATH")]
+    pub(crate) exec: Option<PathBuf>,
+    /// With --in: record while each case of this suite runs, in a clone of its own
+    #[arg(long, value_name = "SUITE", conflicts_with = "exec", requires = "kernel")]
+    pub(crate) suite: Option<String>,
+    /// With --in: only cases whose name matches, such as 'fs/*'
+    #[arg(long, value_name = "GLOB", conflicts_with = "exec", requires = "kernel")]
+    pub(crate) case: Vec<String>,
+    /// Arguments for the program
+    #[arg(last = true, requires = "exec", value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
+    /// Record only what the program or the case and its children do
+    #[arg(long)]
+    pub(crate) only: bool,
+    /// Record for this time [default: as long as the program runs, or until Ctrl-C]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, conflicts_with = "kernel")]
+    pub(crate) duration: Option<Duration>,
+    /// The folder of the trace, which must not be there [default: one in $XDG_STATE_HOME/kiln/traces]
+    #[arg(short, long, value_name = "DIR", conflicts_with = "kernel", help_heading = OUTPUT)]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// What to do with a trace.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceVerb {
+    /// Show what was recorded
+    View(View),
+}
+
+/// `kiln trace view`.
+#[derive(Debug, Args)]
+pub(crate) struct View {
+    /// The folder of a trace, the name of one that kiln keeps or its beginning, or last
+    #[arg(default_value = "last")]
+    pub(crate) trace: String,
+    /// Only events for which this holds, such as 'comm == "cat" && name ~ "sys_enter_*"'
+    #[arg(short, long, value_name = "EXPRESSION")]
+    pub(crate) filter: Option<String>,
+    /// Count the events of each kind, thread and CPU
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Most events that are shown; 0 for all
+    #[arg(long, value_name = "COUNT", default_value = "0")]
+    pub(crate) limit: usize,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A size of the kernel's buffer in KiB: `4M`, or so many pieces as in `8x512K`.
+pub(crate) fn buffer(text: &str) -> Result<u32, String> {
+    let wrong = || format!("{text:?} is no size of a buffer, such as 512K, 4M or 8x512K");
+    let (pieces, size) = text.split_once('x').unwrap_or(("1", text));
+    let (size, factor) = match size.strip_suffix('M') {
+        Some(number) => (number, 1024),
+        None => (size.strip_suffix('K').ok_or_else(wrong)?, 1),
+    };
+    let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
+    let kib = number(pieces)?.checked_mul(number(size)?).and_then(|all| all.checked_mul(factor));
+    kib.filter(|kib| (BUFFER_KIB_MIN..=BUFFER_KIB_MAX).contains(kib))
+        .ok_or_else(|| format!("a buffer has from {BUFFER_KIB_MIN} KiB to {} MiB", BUFFER_KIB_MAX >> 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_buffers_are_read() {
+        assert_eq!(["512K", "4M", "8x512K"].map(buffer), [Ok(512), Ok(4096), Ok(4096)]);
+        for wrong in ["", "x", "4", "4G", "-1M", "4K", "2048M", "9999999999M", "65536x65536K", "8x"] {
+            assert!(buffer(wrong).is_err(), "{wrong}");
+        }
+    }
+}

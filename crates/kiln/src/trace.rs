@@ -1,0 +1,35 @@
+//! `kiln trace`: what the kernel does while something runs.
+//!
+//! * [`record`]: on this host; [`inside`]: in a machine
+//! * [`view`]: what was recorded
+
+mod inside;
+mod record;
+mod view;
+
+use anyhow::Result;
+use protocol::trace::{Choice, TraceRequest};
+
+use crate::cli::{Trace, TraceVerb};
+use crate::failure::WrongUsage;
+
+/// Records or shows and gives the exit code.
+pub(crate) fn trace(args: &Trace, color: bool) -> Result<u8> {
+    match (&args.verb, args.place.kernel()) {
+        (Some(TraceVerb::View(view)), _) => view::view(view),
+        (None, Some(kernel)) => inside::record(args, kernel, color),
+        (None, None) if args.place.describes_no_machine() => {
+            Err(WrongUsage("there is no machine to set up: name its kernel with --in".to_owned()).into())
+        }
+        (None, None) if args.only && args.exec.is_none() => {
+            Err(WrongUsage("--only needs a program: name it with --exec".to_owned()).into())
+        }
+        (None, None) => record::record(args),
+    }
+}
+
+/// What is asked for, of this process and those that it starts or of all but some threads.
+fn request(args: &Trace, process: u32, without: Vec<u32>) -> TraceRequest {
+    let events: Vec<Choice> = args.events.iter().chain(&args.event).cloned().collect();
+    TraceRequest { events, buffer_kib: args.buffer, process: args.only.then_some(process), without }
+}

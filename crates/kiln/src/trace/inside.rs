@@ -1,0 +1,40 @@
+//! Records in a machine.
+
+use anyhow::{Context, Result};
+use lab::request::{KernelRequest, ProgramRequest, Selection};
+use lab::suites::select::DEFAULT;
+use lab::{Prepared, RunRequest};
+
+use super::request;
+use crate::cli::{Format, Trace};
+use crate::find::preparing;
+use crate::listeners::View;
+use crate::output::Output;
+use crate::run::run_with;
+use crate::signals;
+
+/// The first process of a machine, which starts all others.
+const INIT: u32 = 1;
+
+/// Records while cases or a program run, each in a clone of its own, and gives the exit code.
+pub(super) fn record(args: &Trace, kernel: KernelRequest, color: bool) -> Result<u8> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let cases = match &args.exec {
+        Some(path) => {
+            let (path, arguments) = (path.clone(), args.arguments.clone());
+            Selection::Program(ProgramRequest { path, arguments, needs: Vec::new() })
+        }
+        None => {
+            let suite = args.suite.clone().unwrap_or_else(|| DEFAULT.to_owned());
+            Selection::Suite { suite, patterns: args.case.clone() }
+        }
+    };
+    let mut wanted = RunRequest::new(kernel, cases);
+    wanted.machine = args.place.machine();
+    // What failed is recorded, and not run again behind the user's back.
+    wanted.policy.no_retry = true;
+    wanted.trace = Some(request(args, INIT, Vec::new()));
+    let prepared = preparing(&interrupt, |context| Prepared::new(&wanted, context))?;
+    let view = View { format: Format::Human, color, verbose: false };
+    run_with(prepared, Output { view, results: args.place.results.as_deref() }, None, &interrupt)
+}

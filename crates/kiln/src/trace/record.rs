@@ -1,0 +1,153 @@
+//! Records on this host.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use judge::exit::INTERRUPTED;
+use lab::event::stamp;
+use lab::request::words::call;
+use ledger::{Budget, Figures, REQUEST};
+use machine::instruments::{Recorder, recorder};
+use protocol::instrument::{BROKEN, SKIPPED};
+use protocol::{Report, ReportKind};
+use report::safe;
+use transcode::{Follower, Ring, Summary};
+
+use super::request;
+use crate::cli::Trace;
+use crate::failure::{WrongUsage, complain};
+use crate::signals;
+use crate::terminal::Progress;
+
+/// How long it may take until events are recorded.
+const BEGIN_LIMIT: Duration = Duration::from_secs(60);
+
+/// How soon an interrupt is noticed.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// What is kept about a recording beside its trace.
+const SUMMARY: &str = "summary";
+
+/// The folder of the trace in that of a recording.
+pub(super) const TRACE: &str = "trace";
+
+/// Records while a program runs, for some time, or until the user stops it.
+pub(super) fn record(args: &Trace) -> Result<u8> {
+    let (folder, name) = folder(args)?;
+    let recorded = record_into(&folder, args);
+    if !matches!(recorded, Ok(Recorded::Trace { .. })) {
+        // There is nothing in it that anybody would look at.
+        let _ = std::fs::remove_dir_all(folder.directory());
+    }
+    match recorded? {
+        Recorded::Trace { line, code } => {
+            complain(&line);
+            complain(&format!("{} shows them", call(&["trace", "view", &name].map(str::to_owned))));
+            Ok(code)
+        }
+        Recorded::Nothing(why) => {
+            complain(&format!("trace: {}: {}", why.kind.name(), safe(&why.text)));
+            Ok(if why.kind == ReportKind::Skip { SKIPPED } else { BROKEN })
+        }
+    }
+}
+
+/// How a recording ended.
+enum Recorded {
+    /// With a trace: what is to be said of it, and the exit code.
+    Trace { line: String, code: u8 },
+    /// The kernel records nothing.
+    Nothing(Report),
+}
+
+fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let memory = recorder::memory()?;
+    let ring = Ring::new(memory.try_clone()?, 0, memory.metadata()?.len())?;
+    let follower = Follower::start(ring, &folder.path(TRACE))?;
+    // It leaves out the thread of the follower, too.
+    let request = request(args, std::process::id(), own_threads());
+    folder.keep(REQUEST, &request)?;
+    let recorder = Recorder::start(&request, &memory)?;
+    let mut progress = Progress::new();
+    progress.show("switches the events on");
+    let begun = begin(&follower, &interrupt)?;
+    let missing = begun.missing.iter();
+    missing.for_each(|(event, why)| progress.note(&format!("{event} is not recorded: {}", safe(why))));
+    drop(progress);
+    if let Some(why) = begun.refused {
+        return Ok(Recorded::Nothing(why));
+    }
+    let began = Instant::now();
+    let status = work(args, &interrupt)?;
+    let took = began.elapsed();
+    recorder.stop()?;
+    let summary = follower.finish()?;
+    folder.keep(SUMMARY, &report::trace::document(&summary, took))?;
+    Ok(Recorded::Trace { line: report::trace::summary(&summary, took), code: code(status) })
+}
+
+/// The folder of the recording, and how the user names it.
+fn folder(args: &Trace) -> Result<(Figures, String)> {
+    if let Some(folder) = &args.output {
+        let name = folder.display().to_string();
+        std::fs::create_dir(folder).map_err(|error| WrongUsage(format!("{}: {error}", folder.display())))?;
+        return Ok((Figures::at(folder.clone()), name));
+    }
+    let root = ledger::traces_root();
+    Budget::Traces.make_room(&root).iter().for_each(|note| complain(note));
+    let made = Figures::create(&root, &stamp(jiff::Timestamp::now()))?;
+    Ok((made, "last".to_owned()))
+}
+
+/// The threads of kiln.
+fn own_threads() -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Waits until events are recorded, or it is clear that none are.
+fn begin(follower: &Follower, interrupt: &AtomicBool) -> Result<Summary> {
+    let began = Instant::now();
+    while began.elapsed() < BEGIN_LIMIT && !interrupt.load(Ordering::Relaxed) {
+        if let Some(summary) = follower.wait_for_begin(INTERVAL) {
+            return Ok(summary);
+        }
+    }
+    bail!("the kernel did not switch the events on within {} s", began.elapsed().as_secs())
+}
+
+/// Runs the program, or waits; gives how the program ended.
+fn work(args: &Trace, interrupt: &AtomicBool) -> Result<Option<ExitStatus>> {
+    let deadline = args.duration.map(|time| Instant::now() + time);
+    let is_over =
+        || interrupt.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let Some(program) = &args.exec else {
+        while !is_over() {
+            std::thread::sleep(INTERVAL);
+        }
+        return Ok(None);
+    };
+    let started = Command::new(program).args(&args.arguments).spawn();
+    let mut child = started.map_err(|error| WrongUsage(format!("{}: {error}", program.display())))?;
+    loop {
+        // A program that was interrupted ends as it likes: the terminal has told it, too.
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            child.kill()?;
+        }
+        match child.try_wait()? {
+            Some(status) => return Ok(Some(status)),
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+}
+
+/// That of the program.
+fn code(status: Option<ExitStatus>) -> u8 {
+    let Some(status) = status else { return 0 };
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(INTERRUPTED)
+}

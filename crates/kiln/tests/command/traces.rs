@@ -1,0 +1,162 @@
+//! `kiln trace`: what the kernel did while a program ran.
+
+use serde_json::Value;
+
+use crate::support::{Done, KERNEL, Place, text};
+
+/// A program that asks so often who its parent is.
+fn asking(place: &Place, times: u32) -> String {
+    let code = format!("for (int i = 0; i < {times}; i++) syscall(SYS_getppid); return 7;");
+    text(&place.program("asking", &code)).to_owned()
+}
+
+/// The statistics of the newest trace.
+fn statistics(place: &Place, filter: &str) -> Value {
+    place.kiln(["trace", "view", "--stats", "--json", "--filter", filter]).run().expect(0).stated()
+}
+
+fn recorded(place: &Place, more: &[&str], program: &str) -> Done {
+    place.kiln([&["trace"], more, &["--exec", program]].concat()).run()
+}
+
+#[test]
+fn each_call_of_a_program_is_recorded_and_its_exit_code_is_that_of_kiln() {
+    let place = Place::new();
+    let done = recorded(&place, &["--only"], &asking(&place, 5000)).expect(7);
+    assert!(
+        done.stderr.contains(", none lost; kernel ")
+            && done.stderr.contains("kiln trace view last shows them"),
+        "{}",
+        done.stderr
+    );
+    let found = statistics(&place, "comm == asking");
+    let names = &found["names"];
+    assert_eq!(names["syscalls:sys_enter_getppid"], 5000);
+    assert_eq!(names["syscalls:sys_exit_getppid"], 5000);
+    let calls = found["system_calls"].as_array().expect("a list");
+    let getppid = calls.iter().find(|call| call["name"] == "getppid").expect("it was called");
+    assert_eq!((&getppid["took"]["count"], &getppid["failed"]), (&Value::from(5000), &Value::from(0)));
+    let line = place
+        .kiln(["trace", "view", "--limit", "1", "--filter", "name == sys_exit_getppid"])
+        .run()
+        .expect(0)
+        .stdout;
+    assert!(
+        line.contains(" asking-")
+            && line.contains(" syscalls:sys_exit_getppid: ")
+            && line.lines().count() == 1,
+        "{line}"
+    );
+    let json = place
+        .kiln(["trace", "view", "--json", "--filter", "name == sys_exit_getppid"])
+        .run()
+        .expect(0)
+        .stdout;
+    let events: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(events.len(), 5000);
+    assert!(events.windows(2).all(|pair| pair[0]["time_ns"].as_u64() <= pair[1]["time_ns"].as_u64()));
+}
+
+#[test]
+fn what_is_recorded_and_what_is_lost_is_all_that_happened() {
+    let place = Place::new();
+    let event = "syscalls:sys_enter_getppid";
+    let program = asking(&place, 300_000);
+    let kept = place.path().join("kept");
+    recorded(&place, &["--only", "--events", event, "--buffer", "8K", "-o", text(&kept)], &program).expect(7);
+    let document = std::fs::read_to_string(kept.join("summary.json")).expect("kept");
+    let summary: Value = serde_json::from_str(&document).expect("JSON");
+    let number = |name: &str| summary[name].as_u64().expect("a number");
+    assert_eq!(number("events") + number("lost"), 300_000, "{summary}");
+    assert_eq!((&summary["is_whole"], number("unreadable")), (&Value::Bool(true), 0));
+    let shown = place.kiln(["trace", "view", text(&kept), "--stats", "--json"]).run().expect(0);
+    assert_eq!(shown.stated::<Value>()["names"][event], number("events"));
+    assert_eq!(shown.stderr.contains("events were lost"), number("lost") > 0, "{}", shown.stderr);
+}
+
+#[test]
+fn an_event_that_the_kernel_lacks_is_reported_and_the_others_are_recorded() {
+    let place = Place::new();
+    let events = "syscalls:sys_enter_getppid,sched:no_such_event,nosuch";
+    let done = recorded(&place, &["--only", "--events", events], &asking(&place, 10)).expect(7);
+    for missing in ["sched:no_such_event", "nosuch"] {
+        let note = format!("{missing} is not recorded: the kernel has no such event");
+        assert!(done.stderr.contains(&note), "{}", done.stderr);
+    }
+    assert_eq!(statistics(&place, "name ~ sys_*")["events"], 10);
+    let none = recorded(&place, &["--events", "nosuch"], "/bin/true").expect(4);
+    assert!(none.stderr.contains("trace: skip: the kernel has none of these events"), "{}", none.stderr);
+}
+
+#[test]
+fn conditions_of_the_kernel_leave_events_out() {
+    let place = Place::new();
+    let code = "for (int i = 0; i < 100; i++) syscall(SYS_umask, i % 2); return 0;";
+    let program = place.program("masking", code);
+    let event = "syscalls:sys_enter_umask if mask == 0";
+    recorded(&place, &["--only", "--events", "syscalls:sys_exit_umask", "-e", event], text(&program))
+        .expect(0);
+    let names = &statistics(&place, "name ~ sys_*")["names"];
+    assert_eq!(
+        (&names["syscalls:sys_enter_umask"], &names["syscalls:sys_exit_umask"]),
+        (&50.into(), &100.into())
+    );
+    let event = "syscalls:sys_enter_umask if nothing == 0";
+    let wrong =
+        recorded(&place, &["--events", "syscalls:sys_exit_umask", "-e", event], "/bin/true").expect(0);
+    let note = "syscalls:sys_enter_umask is not recorded: the kernel does not take the filter";
+    assert!(wrong.stderr.contains(note), "{}", wrong.stderr);
+}
+
+#[test]
+fn what_cannot_be_recorded_or_shown_is_one_clear_message() {
+    let place = Place::new();
+    let refused = |arguments: &[&str], why: &str| {
+        let done = place.kiln(arguments).run().expect(2);
+        assert!(done.stderr.contains(why), "{}", done.stderr);
+    };
+    refused(&["trace", "--events", "../x", "--exec", "/bin/true"], "names no events");
+    refused(&["trace", "--buffer", "4G", "--exec", "/bin/true"], "is no size of a buffer");
+    refused(&["trace", "--exec", "/no/such/program"], "/no/such/program: ");
+    refused(&["trace", "-o", "/", "--exec", "/bin/true"], "/: ");
+    refused(&["trace", "view", "/"], "there is no trace in this folder");
+    refused(&["trace", "view", "2001"], "no trace \"2001\" in ");
+    refused(&["trace", "view", "--filter", "cpu = 1"], "the filter is not understood at character 5");
+}
+
+#[test]
+fn what_the_kernel_of_a_machine_does_in_a_case_becomes_a_trace() {
+    let place = Place::new();
+    let program = asking(&place, 500);
+    let done = place.kiln(["trace", "--in", KERNEL, "--only", "--exec", &program]).run().expect(7);
+    let folder = done.results().join("cases/asking.trace");
+    let run = done.document("asking");
+    let note = format!("trace: {}: ", folder.display());
+    assert!(
+        run.notes.iter().any(|found| found.starts_with(&note) && found.ends_with(", 0 lost")),
+        "{:?}",
+        run.notes
+    );
+    let shown = place
+        .kiln(["trace", "view", text(&folder), "--stats", "--json", "--filter", "comm == asking"])
+        .run()
+        .expect(0);
+    let found: Value = shown.stated();
+    assert_eq!(found["names"]["syscalls:sys_enter_getppid"], 500);
+}
+
+#[test]
+fn a_trace_of_a_kernel_that_panics_has_what_came_before() {
+    let place = Place::new();
+    let code = "for (int i = 0; i < 100; i++) syscall(SYS_getppid); usleep(500000);
+        int it = open(\"/proc/sysrq-trigger\", O_WRONLY); write(it, \"c\", 1); return 0;";
+    let program = place.program("dying", code);
+    let events = "syscalls:sys_enter_getppid";
+    let call = ["run", KERNEL, "--no-retry", "--trace", events, "--exec", text(&program)];
+    let done = place.kiln(call).run().expect(1);
+    let folder = done.results().join("cases/dying.trace");
+    let notes = done.document("dying").notes;
+    assert!(notes.iter().any(|note| note.contains(", cut off")), "{notes:?}");
+    let shown = place.kiln(["trace", "view", text(&folder), "--stats", "--json"]).run().expect(0);
+    assert_eq!(shown.stated::<Value>()["names"][events], 100);
+}

@@ -1,0 +1,59 @@
+//! What a kernel did in a Run becomes a trace.
+
+use std::path::{Path, PathBuf};
+
+use judge::run::file_name;
+use machine::{Machine, RecordingMemory};
+use transcode::{Failure, Follower, Ring, Summary};
+
+use crate::options::Tracing;
+
+/// A Run that is recorded.
+pub(super) struct Traced(Result<Follower, String>);
+
+impl Traced {
+    /// Takes what the machine records in the Run of a case in this clone from now on.
+    pub(super) fn start(machine: &dyn Machine, tracing: &Tracing, case: &str, clone: u32) -> Self {
+        let start = || -> Result<Follower, String> {
+            let RecordingMemory { file, place, size } =
+                machine.recording().ok_or("its machine has no memory for it")?;
+            let folder = free_folder(&tracing.folder, &file_name(case), clone);
+            folder.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|error| error.to_string())?;
+            let ring = Ring::new(file, place, size).map_err(|error| error.to_string())?;
+            Follower::start(ring, &folder).map_err(|error| error.to_string())
+        };
+        Self(start())
+    }
+
+    /// Takes what is left, and gives what is to be said about it.
+    pub(super) fn finish(self) -> String {
+        match self.0.and_then(|follower| follower.finish().map_err(|error: Failure| error.to_string())) {
+            Ok(summary) => note(&summary),
+            Err(why) => format!("no trace: {why}"),
+        }
+    }
+}
+
+/// Where the trace goes: a case that was run before has one already.
+fn free_folder(folder: &Path, case: &str, clone: u32) -> PathBuf {
+    let first = folder.join(format!("{case}.trace"));
+    if first.exists() { folder.join(format!("{case}.{clone}.trace")) } else { first }
+}
+
+fn note(summary: &Summary) -> String {
+    match (&summary.folder, &summary.refused) {
+        (_, Some(why)) => format!("no trace: {}", why.text),
+        (None, None) => "no trace: its machine recorded nothing".to_owned(),
+        (Some(folder), None) => {
+            let missing: Vec<&str> = summary.missing.iter().map(|(event, _)| event.as_str()).collect();
+            let missing = if missing.is_empty() {
+                String::new()
+            } else {
+                format!("; not recorded: {}", missing.join(", "))
+            };
+            let cut = if summary.cpus.is_none() { ", cut off" } else { "" };
+            let (events, lost) = (summary.counts.events, summary.lost());
+            format!("trace: {}: {events} events, {lost} lost{cut}{missing}", folder.display())
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Takes a recording while it comes, on a thread of its own.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::recording::{Recording, Summary};
+use crate::ring::{Ring, RingError};
+
+/// Between two looks for blocks, which nothing announces.
+const INTERVAL: Duration = Duration::from_millis(5);
+
+/// Why a recording did not become a trace.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// The trace.
+    #[error(transparent)]
+    Trace(#[from] ctf::Error),
+    /// The host has no thread for it.
+    #[error("a thread for the recording: {0}")]
+    Thread(#[from] std::io::Error),
+    /// A defect of kiln.
+    #[error("the thread of the recording panicked")]
+    Panic,
+}
+
+/// The thread.
+#[derive(Debug)]
+pub struct Follower {
+    thread: JoinHandle<Result<Summary, Failure>>,
+    begun: Receiver<Summary>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Follower {
+    /// Begins to take what comes; the trace becomes `folder`, which must not be there.
+    ///
+    /// # Errors
+    ///
+    /// When the host has no thread.
+    pub fn start(mut ring: Ring, folder: &Path) -> Result<Self, Failure> {
+        let mut recording = Recording::new(folder);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (sender, begun) = channel();
+        let mut sender = Some(sender);
+        let told = Arc::clone(&is_over);
+        let thread = std::thread::Builder::new().name("recording".to_owned()).spawn(move || {
+            loop {
+                // What was there before is taken, too.
+                let is_last = told.load(Ordering::Acquire);
+                let took = take(&mut ring, &mut recording)?;
+                let summary = recording.summary();
+                if (summary.is_recording || summary.is_over())
+                    && let Some(sender) = sender.take()
+                {
+                    // Not everybody wants to know.
+                    let _ = sender.send(summary.clone());
+                }
+                match took {
+                    _ if summary.is_over() => return Ok(recording.finish()?),
+                    Took::End => return Ok(recording.finish()?),
+                    Took::Nothing if is_last => return Ok(recording.finish()?),
+                    Took::Nothing => std::thread::park_timeout(INTERVAL),
+                    Took::Blocks => {}
+                }
+            }
+        })?;
+        Ok(Self { thread, begun, is_over })
+    }
+
+    /// Waits until events are recorded, or it is clear that none are; nothing if neither happens in time.
+    #[must_use]
+    pub fn wait_for_begin(&self, time: Duration) -> Option<Summary> {
+        self.begun.recv_timeout(time).ok()
+    }
+
+    /// Takes what is left, of a machine that writes no more, and gives what is known.
+    ///
+    /// # Errors
+    ///
+    /// When the recording was damaged, or the trace could not be written.
+    pub fn finish(self) -> Result<Summary, Failure> {
+        self.is_over.store(true, Ordering::Release);
+        self.thread.thread().unpark();
+        self.thread.join().map_err(|_| Failure::Panic)?
+    }
+}
+
+/// What came.
+enum Took {
+    Blocks,
+    Nothing,
+    /// Nothing can come any more.
+    End,
+}
+
+/// Takes what is there.
+fn take(ring: &mut Ring, recording: &mut Recording) -> Result<Took, ctf::Error> {
+    let mut done = Ok(());
+    let took = ring.take(|kind, bytes| {
+        if done.is_ok() {
+            done = recording.block(kind, bytes);
+        }
+    });
+    done?;
+    match took {
+        Ok(true) => Ok(Took::Blocks),
+        Ok(false) => Ok(Took::Nothing),
+        // With its machine the memory is gone.
+        Err(RingError::Io(_)) => Ok(Took::End),
+        Err(RingError::Damaged) => {
+            recording.is_damaged();
+            Ok(Took::End)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What comes through a ring becomes a trace.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+
+use ctf::{Error, Metadata};
+use ftrace::{Format, Layout};
+use protocol::trace::ring::Kind;
+use protocol::trace::{CpuCounts, Entry};
+use protocol::{Report, ReportKind};
+
+use crate::marks::Marks;
+use crate::transcoder::{Counts, Transcoder};
+
+/// Entries that are noted at most.
+const NOTES_MAX: usize = 1000;
+
+/// What is known of a recording.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Where the trace is; nothing if nothing was recorded.
+    pub folder: Option<PathBuf>,
+    /// `uname -r` of the kernel.
+    pub release: String,
+    /// What became of the events that came.
+    pub counts: Counts,
+    /// What the kernel says of each CPU; nothing if the machine ended first.
+    pub cpus: Option<Vec<CpuCounts>>,
+    /// Events that were asked for and are not recorded, and why.
+    pub missing: Vec<(String, String)>,
+    /// Events are recorded.
+    pub is_recording: bool,
+    /// Why nothing is recorded.
+    pub refused: Option<Report>,
+    /// Entries that could not be read.
+    pub unreadable: u64,
+}
+
+impl Summary {
+    /// Events that are not in the trace, by what the kernel says of its CPUs, or else by what its pages say.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        let by_pages = self.counts.lost.saturating_add(self.counts.gaps);
+        let by_cpus = self.cpus.iter().flatten().fold(0, |lost: u64, cpu| lost.saturating_add(cpu.lost()));
+        by_pages.max(by_cpus)
+    }
+
+    /// Nothing more comes.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.cpus.is_some() || self.refused.is_some()
+    }
+}
+
+/// A recording that becomes a trace.
+#[derive(Debug)]
+pub struct Recording {
+    folder: PathBuf,
+    trace: Option<(Transcoder, Marks)>,
+    summary: Summary,
+}
+
+impl Recording {
+    /// One whose trace becomes this folder, which must not be there.
+    #[must_use]
+    pub fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), trace: None, summary: Summary::default() }
+    }
+
+    /// What is known of it so far.
+    #[must_use]
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Adds a block.
+    ///
+    /// # Errors
+    ///
+    /// When the trace cannot be written.
+    pub fn block(&mut self, kind: Kind, bytes: &[u8]) -> Result<(), Error> {
+        match (kind, &mut self.trace) {
+            (Kind::Gap, _) => Ok(()),
+            (Kind::Page { cpu }, Some((transcoder, _))) => transcoder.page(cpu, bytes),
+            (Kind::Entry, _) => match Entry::decode(bytes) {
+                Ok(entry) => self.entry(entry),
+                Err(_) => self.unreadable(),
+            },
+            (Kind::Page { .. }, None) => self.unreadable(),
+        }
+    }
+
+    /// What follows cannot be read.
+    pub(crate) fn is_damaged(&mut self) {
+        self.summary.unreadable = self.summary.unreadable.saturating_add(1);
+    }
+
+    fn unreadable(&mut self) -> Result<(), Error> {
+        self.is_damaged();
+        Ok(())
+    }
+
+    fn entry(&mut self, entry: Entry) -> Result<(), Error> {
+        match (entry, &mut self.trace) {
+            (Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns }, None) => {
+                let clock = offset(monotonic_ns, realtime_ns);
+                let environment = [("hostname", hostname), ("release", release.clone())];
+                let environment = environment.into_iter().chain([("clock_error_ns", error_ns.to_string())]);
+                let Ok(layout) = Layout::parse(&header_page) else { return self.unreadable() };
+                let metadata = Metadata {
+                    uuid: uuid(),
+                    offset: clock,
+                    environment: environment
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .collect::<BTreeMap<_, _>>(),
+                    classes: Marks::classes(),
+                };
+                let transcoder = Transcoder::create(&self.folder, &metadata, layout)?;
+                let marks = Marks::new(&transcoder, monotonic_ns)?;
+                self.trace = Some((transcoder, marks));
+                self.summary.folder = Some(self.folder.clone());
+                self.summary.release = release;
+                Ok(())
+            }
+            (Entry::Format { system, text }, Some((transcoder, _))) => match Format::parse(&text) {
+                Ok(format) => transcoder.event(&system, &format),
+                Err(_) => self.unreadable(),
+            },
+            (Entry::Task(task), Some((_, marks))) => marks.task(&task),
+            (Entry::Missing { event, why }, _) => {
+                if self.summary.missing.len() < NOTES_MAX {
+                    self.summary.missing.push((event, why));
+                }
+                Ok(())
+            }
+            (Entry::Recording, _) => {
+                self.summary.is_recording = true;
+                Ok(())
+            }
+            (Entry::Refused { is_lacking, why }, _) => {
+                let kind = if is_lacking { ReportKind::Skip } else { ReportKind::Broken };
+                self.summary.refused = Some(Report { kind, text: why });
+                Ok(())
+            }
+            (Entry::Ended { cpus }, _) => {
+                self.summary.cpus = Some(cpus);
+                Ok(())
+            }
+            _ => self.unreadable(),
+        }
+    }
+
+    /// Writes what there is.
+    ///
+    /// # Errors
+    ///
+    /// When the trace cannot be written.
+    pub fn finish(self) -> Result<Summary, Error> {
+        let mut summary = self.summary;
+        if let Some((transcoder, marks)) = self.trace {
+            marks.finish()?;
+            summary.counts = transcoder.finish()?;
+        }
+        Ok(summary)
+    }
+}
+
+/// The time of day when the monotonic clock was 0, in nanoseconds since 1970.
+fn offset(monotonic_ns: u64, realtime_ns: u64) -> i64 {
+    i64::try_from(i128::from(realtime_ns) - i128::from(monotonic_ns)).unwrap_or_default()
+}
+
+/// A number that no other trace has: each hasher of the standard library has keys of its own.
+fn uuid() -> [u8; 16] {
+    let halves = [0_u8, 1].map(|half| RandomState::new().hash_one(half));
+    let mut uuid = [0; 16];
+    uuid[..8].copy_from_slice(&halves[0].to_le_bytes());
+    uuid[8..].copy_from_slice(&halves[1].to_le_bytes());
+    uuid
+}

@@ -1,0 +1,59 @@
+//! What a kernel did.
+//!
+//! * [`line`]: an event; [`statistics`]: how many there were, and how long things took
+
+mod line;
+mod statistics;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use transcode::Summary;
+
+use crate::figures::count;
+use crate::safe::safe_line;
+use crate::words::{counted, seconds};
+
+pub use line::{json_line, text_line};
+pub use statistics::{json as statistics_json, text as statistics_text};
+
+/// What is known of a recording, in one line.
+#[must_use]
+pub fn summary(summary: &Summary, took: Duration) -> String {
+    let Summary { counts, cpus, release, .. } = summary;
+    let on = cpus.as_ref().map(|cpus| cpus.iter().filter(|cpu| cpu.read > 0).count());
+    let on = on.map(|cpus| format!(" on {}", counted(cpus, "CPU"))).unwrap_or_default();
+    let lost = match summary.lost() {
+        0 => "none lost".to_owned(),
+        lost => format!("{} LOST: a larger --buffer or fewer --events help", count(lost)),
+    };
+    let cut = if cpus.is_none() { "; the recording was cut off" } else { "" };
+    let unreadable = counts.unreadable + summary.unreadable;
+    let damage =
+        if unreadable > 0 { format!("; {} pieces unreadable", count(unreadable)) } else { String::new() };
+    let (events, took, kernel) = (count(counts.events), seconds(took), safe_line(release));
+    format!("{events} events{on} in {took}, {lost}{cut}{damage}; kernel {kernel}")
+}
+
+/// The same for programs.
+#[must_use]
+pub fn document(summary: &Summary, took: Duration) -> Value {
+    let cpus = summary.cpus.iter().flatten();
+    let cpus: Vec<Value> = cpus
+        .map(
+            |cpu| json!({ "cpu": cpu.cpu, "read": cpu.read, "overrun": cpu.overrun, "dropped": cpu.dropped }),
+        )
+        .collect();
+    let missing: BTreeSet<&str> = summary.missing.iter().map(|(event, _)| event.as_str()).collect();
+    json!({
+        "release": summary.release,
+        "seconds": took.as_secs_f64(),
+        "events": summary.counts.events,
+        "lost": summary.lost(),
+        "is_whole": summary.cpus.is_some(),
+        "unreadable": summary.counts.unreadable + summary.unreadable,
+        "cpus": cpus,
+        "missing": missing,
+    })
+}
