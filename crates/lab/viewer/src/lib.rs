@@ -1,6 +1,6 @@
 //! What a trace says.
 //!
-//! * [`walk`]: its events in their order, with the names of their threads
+//! * [`mod@walk`]: its events in their order, with the names of their threads
 //! * [`filter`]: which of them are of interest; [`parse`]: from text to a filter
 //! * [`threads`]: what threads are called
 //! * [`statistics`]: how many there are of each, how long threads run and system calls take; [`spread`]: of such times

@@ -3,7 +3,7 @@
 //! * JSON lines: what was reported in each session, as [`Json`](crate::Json) writes it. The first event of a session, `planned`,
 //!   has its `origin`, the `host` that ran it and the name of the `session` there: `kiln import` makes the same session of it
 //! * [`Kcidb`]: for KernelCI's database
-//! * [`Columns`]: tables as CSV and Parquet: of [`runs`], with a row for each Run, and of [`samples`], with one for each sample of measurements
+//! * [`Columns`]: tables as CSV and Parquet: of [`runs()`], with a row for each Run, and of [`samples()`], with one for each sample of measurements
 
 mod columns;
 mod kcidb;

@@ -1,6 +1,6 @@
 //! What a kernel did.
 //!
-//! * [`line`]: an event; [`statistics`]: how many there were, and how long things took
+//! * [`mod@line`]: an event; [`statistics`]: how many there were, and how long things took
 
 mod line;
 mod statistics;
