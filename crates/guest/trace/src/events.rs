@@ -22,8 +22,12 @@ pub(crate) struct Enabled {
 pub(crate) fn enable(instance: &Instance, choices: &[Choice]) -> Enabled {
     let mut enabled = Enabled::default();
     for choice in choices {
-        let before = enabled.count;
-        for event in events(instance, choice) {
+        let events = events(instance, choice);
+        if events.is_empty() {
+            let (event, why) = (choice.to_string(), "the kernel has no such event".to_owned());
+            enabled.entries.push(Entry::Missing { event, why });
+        }
+        for event in events {
             match enable_one(instance, choice, &event) {
                 Ok(text) => {
                     enabled.count += 1;
@@ -34,12 +38,6 @@ pub(crate) fn enable(instance: &Instance, choices: &[Choice]) -> Enabled {
                     enabled.entries.push(Entry::Missing { event, why });
                 }
             }
-        }
-        let is_told = matches!(enabled.entries.last(), Some(Entry::Missing { event, .. })
-            if event.starts_with(&format!("{}:", choice.system)));
-        if enabled.count == before && !is_told {
-            let (event, why) = (choice.to_string(), "the kernel has no such event".to_owned());
-            enabled.entries.push(Entry::Missing { event, why });
         }
     }
     enabled

@@ -27,6 +27,9 @@ const WAKE_PERCENT: &str = "25";
 /// So long what the kernel has recorded may wait to be taken: a machine that crashes keeps the rest.
 const INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
+/// Pages of a CPU that are passed on before those of the next: a flood on one must not keep the others waiting.
+const PAGES_MAX: usize = 256;
+
 /// Larger pages are no kernel's: `buffer_subbuf_size_kb` takes up to 2^10 pages.
 const PAGE_MAX: usize = 1024 * 4096;
 
@@ -123,26 +126,32 @@ impl Recorder {
         }
         // What comes from here on is of this process.
         let _ = self.instance.write("tracing_on", "0");
-        self.take(ring)?;
+        while self.take(ring)? {}
         let cpus: Vec<CpuCounts> = self.buffers.iter().map(|buffer| self.counts(buffer.cpu)).collect();
         ring.entry(&Entry::Ended { cpus: cpus.clone() })?;
         Ok(cpus)
     }
 
-    /// Passes on all that there is.
-    fn take(&self, ring: &mut Ring) -> Result<(), Errno> {
-        for Buffer { cpu, pages } in &self.buffers {
-            loop {
-                let read = |page: &mut [u8]| match rustix::io::read(pages, page) {
-                    Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-                    read => read,
-                };
-                if ring.block(Kind::Page { cpu: *cpu }, self.page, read)? == 0 {
-                    break;
-                }
+    /// Passes on what there is, of each CPU at most [`PAGES_MAX`] pages; gives whether there may be more.
+    fn take(&self, ring: &mut Ring) -> Result<bool, Errno> {
+        let mut is_more = false;
+        for buffer in &self.buffers {
+            let mut passed = 0;
+            while passed < PAGES_MAX && self.pass(buffer, ring)? {
+                passed += 1;
             }
+            is_more |= passed == PAGES_MAX;
         }
-        Ok(())
+        Ok(is_more)
+    }
+
+    /// Passes on the next page of a CPU; gives whether there was one.
+    fn pass(&self, Buffer { cpu, pages }: &Buffer, ring: &mut Ring) -> Result<bool, Errno> {
+        let read = |page: &mut [u8]| match rustix::io::read(pages, page) {
+            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            read => read,
+        };
+        Ok(ring.block(Kind::Page { cpu: *cpu }, self.page, read)? > 0)
     }
 
     /// What the kernel says of a CPU.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use protocol::trace::Entry;
-use protocol::trace::ring::{ALIGNMENT, BLOCKS, Head, Kind, MAGIC, TAKEN, WRITTEN};
+use protocol::trace::ring::{ALIGNMENT, BLOCKS, Head, Kind, TAKEN, WRITTEN};
 use rustix::fd::AsFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -44,7 +44,6 @@ impl Ring {
         };
         let mut ring = Self { memory: memory.cast(), length, written: 0 };
         ring.written = ring.number(WRITTEN).load(Ordering::Relaxed);
-        ring.bytes(0, MAGIC.len()).copy_from_slice(&MAGIC);
         Ok(ring)
     }
 
@@ -148,5 +147,43 @@ impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours, and no slice of it outlives it.
         let _ = unsafe { munmap(self.memory.cast(), self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::FileExt;
+
+    use super::*;
+
+    #[test]
+    fn blocks_lie_in_one_piece_and_wait_for_the_reader() {
+        const CAPACITY: usize = 4096;
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let memory = file.as_file();
+        memory.set_len((BLOCKS + CAPACITY) as u64).expect("room");
+        let number = |place: usize| {
+            let mut bytes = [0; 8];
+            memory.read_exact_at(&mut bytes, place as u64).expect("it is there");
+            u64::from_le_bytes(bytes)
+        };
+        let head = |place: usize| {
+            let mut bytes = [0; ALIGNMENT];
+            memory.read_exact_at(&mut bytes, (BLOCKS + place) as u64).expect("it is there");
+            Head::read(&bytes).expect("a head")
+        };
+        let mut ring = Ring::open(file.path(), 0, BLOCKS + CAPACITY).expect("mapped");
+        let page = Kind::Page { cpu: 1 };
+        let mut write = |size: usize, filled: usize| ring.block(page, size, |_| Ok(filled)).expect("room");
+        assert_eq!((write(1008, 1008), write(1008, 0), write(2000, 1001)), (1008, 0, 1001));
+        assert_eq!(number(WRITTEN), 2048, "a block without bytes is none, and a shorter one takes less");
+        assert_eq!(head(1024), Head { kind: page, length: 1001 });
+        // What was taken makes room for what does not fit before the end.
+        memory.write_all_at(&2048_u64.to_le_bytes(), TAKEN as u64).expect("writable");
+        write(1008, 1008);
+        write(1500, 1500);
+        assert_eq!(head(3072), Head { kind: Kind::Gap, length: 1008 });
+        assert_eq!((head(0), number(WRITTEN)), (Head { kind: page, length: 1500 }, 4096 + 1520));
+        assert_eq!(ring.block(page, CAPACITY, |_| Ok(1)), Err(Errno::MSGSIZE));
     }
 }

@@ -77,9 +77,9 @@ fn what_is_recorded_and_what_is_lost_is_all_that_happened() {
 #[test]
 fn an_event_that_the_kernel_lacks_is_reported_and_the_others_are_recorded() {
     let place = Place::new();
-    let events = "syscalls:sys_enter_getppid,sched:no_such_event,nosuch";
+    let events = "syscalls:sys_enter_getppid,sched:no_such_event,sched:no_other,nosuch";
     let done = recorded(&place, &["--only", "--events", events], &asking(&place, 10)).expect(7);
-    for missing in ["sched:no_such_event", "nosuch"] {
+    for missing in ["sched:no_such_event", "sched:no_other", "nosuch"] {
         let note = format!("{missing} is not recorded: the kernel has no such event");
         assert!(done.stderr.contains(&note), "{}", done.stderr);
     }

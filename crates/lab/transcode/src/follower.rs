@@ -53,6 +53,9 @@ impl Follower {
             loop {
                 // What was there before is taken, too.
                 let is_last = told.load(Ordering::Acquire);
+                if is_last {
+                    ring.close();
+                }
                 let took = take(&mut ring, &mut recording)?;
                 let summary = recording.summary();
                 if (summary.is_recording || summary.is_over())
@@ -83,7 +86,7 @@ impl Follower {
     ///
     /// # Errors
     ///
-    /// When the recording was damaged, or the trace could not be written.
+    /// When the trace could not be written.
     pub fn finish(self) -> Result<Summary, Failure> {
         self.is_over.store(true, Ordering::Release);
         self.thread.thread().unpark();

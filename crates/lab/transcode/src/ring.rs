@@ -31,6 +31,8 @@ pub struct Ring {
     begin: u64,
     capacity: u64,
     taken: u64,
+    /// Nothing is taken from here on.
+    end: Option<u64>,
     piece: Vec<u8>,
 }
 
@@ -44,8 +46,16 @@ impl Ring {
         let capacity = size.checked_sub(BLOCKS as u64).ok_or(RingError::Damaged)?;
         let aligned = capacity.is_multiple_of(ALIGNMENT as u64) && capacity > 0;
         aligned.then_some(()).ok_or(RingError::Damaged)?;
-        let ring = Self { file, begin, capacity, taken: 0, piece: Vec::new() };
+        let ring = Self { file, begin, capacity, taken: 0, end: None, piece: Vec::new() };
         Ok(Self { taken: ring.number(TAKEN)?, ..ring })
+    }
+
+    /// What is written from now on is not taken: a guest could write for ever.
+    pub(crate) fn close(&mut self) {
+        if self.end.is_none() {
+            // What cannot be read is reported when it is taken.
+            self.end = self.number(WRITTEN).ok();
+        }
     }
 
     /// Takes the blocks that are there, at most as many as lie in one piece; gives whether there were any.
@@ -54,7 +64,8 @@ impl Ring {
     ///
     /// When what is there is no block.
     pub fn take(&mut self, mut take: impl FnMut(Kind, &[u8])) -> Result<bool, RingError> {
-        let there = self.number(WRITTEN)?.checked_sub(self.taken).filter(|there| *there <= self.capacity);
+        let written = self.end.map_or_else(|| self.number(WRITTEN), Ok)?;
+        let there = written.checked_sub(self.taken).filter(|there| *there <= self.capacity);
         let there = there.ok_or(RingError::Damaged)?;
         let place = self.taken % self.capacity;
         let there = usize::try_from(there.min(self.capacity - place)).unwrap_or(usize::MAX);

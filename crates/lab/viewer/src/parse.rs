@@ -3,6 +3,7 @@
 use std::iter::Peekable;
 use std::str::{CharIndices, FromStr};
 
+use lab::suites::select::Pattern;
 use thiserror::Error;
 
 use crate::filter::{Filter, How, Literal, Node};
@@ -123,9 +124,11 @@ impl Parser {
             Some((_, Token::Word(word))) => literal(word).ok_or_else(|| self.wrong(NO_VALUE))?,
             _ => return Err(self.wrong(NO_VALUE)),
         };
-        if matches!((how, &with), (How::Like | How::Unlike, Literal::Number(_))) {
-            return Err(self.wrong("a pattern is a word or a text in quotes"));
-        }
+        let with = match (how, with) {
+            (How::Like | How::Unlike, Literal::Text(text)) => Literal::Pattern(Pattern::new(&text)),
+            (How::Like | How::Unlike, _) => return Err(self.wrong("a pattern is a word or a text in quotes")),
+            (_, with) => with,
+        };
         self.next += 1;
         Ok(Node::Compare { field, how, with })
     }

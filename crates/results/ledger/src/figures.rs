@@ -26,7 +26,7 @@ pub const CHECK: &str = "check";
 pub const REQUEST: &str = "request";
 
 /// Stands for the newest measurement.
-pub(crate) const LAST: &str = "last";
+const LAST: &str = "last";
 
 /// Where figures are kept by default: `$XDG_STATE_HOME/kiln/measurements`.
 #[must_use]
@@ -176,19 +176,21 @@ pub fn folder_named(root: &Path, text: &str, what: (&str, &str)) -> Result<PathB
     let (noun, file) = what;
     let mut all = folders(root);
     all.retain(|path| path.join(file).exists());
-    if text != LAST {
-        let begins = |path: &PathBuf| {
-            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(text))
-        };
-        all.retain(begins);
-    }
+    let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let newest = all.last().and_then(name);
+    all.retain(|path| name(path).is_some_and(|name| is_named(&name, text, newest.as_deref())));
     match (all.pop(), all.len()) {
-        (Some(newest), others) if text == LAST || others == 0 => Ok(newest),
+        (Some(only), 0) => Ok(only),
         (Some(_), others) => {
             Err(PastError::Wanted(format!("{text:?} names {} {noun}s: give more of the name", others + 1)))
         }
         (None, _) => Err(PastError::Wanted(format!("no {noun} {text:?} in {}", root.display()))),
     }
+}
+
+/// Whether `text` names a folder: by its name, the beginning of that, or as the newest.
+pub(crate) fn is_named(folder: &str, text: &str, newest: Option<&str>) -> bool {
+    if text == LAST { newest == Some(folder) } else { folder.starts_with(text) }
 }
 
 /// The measurement that `text` names: `last`, the name of its folder below `root` or the beginning of one, a folder,

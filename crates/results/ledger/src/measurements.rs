@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use lab::suites::select::Pattern;
 use measure::Measurement;
 
-use crate::figures::{Figures, LAST, MEASUREMENT, folders, side};
+use crate::figures::{Figures, MEASUREMENT, folders, is_named, side};
 use crate::past::Error;
 
 /// A measurement, and where it is kept.
@@ -61,26 +61,22 @@ impl MeasurementsQuery {
     pub fn find(&self, root: &Path) -> Result<Vec<KeptMeasurement>, Error> {
         let mut kept = measurements(root);
         let newest = kept.last().map(|one| one.folder.clone());
-        let is_named = |one: &KeptMeasurement, name: &str| match name {
-            LAST => newest.as_deref() == Some(&one.folder),
-            beginning => one.folder.starts_with(beginning),
-        };
-        if let Some(name) = self.names.iter().find(|name| !kept.iter().any(|one| is_named(one, name))) {
+        let has_name = |one: &KeptMeasurement, name: &String| is_named(&one.folder, name, newest.as_deref());
+        if let Some(name) = self.names.iter().find(|name| !kept.iter().any(|one| has_name(one, name))) {
             return Err(Error::Wanted(format!("no measurement {name:?} in {}", root.display())));
         }
-        kept.retain(|one| self.names.is_empty() || self.names.iter().any(|name| is_named(one, name)));
-        kept.retain(|one| self.matches(one));
+        kept.retain(|one| self.names.is_empty() || self.names.iter().any(|name| has_name(one, name)));
+        if let Some(kernel) = self.kernel.as_deref().map(Pattern::new) {
+            kept.retain(|one| {
+                let subject = &one.measurement.subject;
+                [&subject.release, &subject.locator, &subject.kernel].iter().any(|name| kernel.matches(name))
+            });
+        }
+        // The names of folders begin with the time.
+        if let Some(since) = self.since.map(|since| since.to_string().replace(':', "-")) {
+            kept.retain(|one| one.folder >= since);
+        }
         Ok(kept)
-    }
-
-    fn matches(&self, one: &KeptMeasurement) -> bool {
-        let subject = &one.measurement.subject;
-        let is_of = |kernel: &str| {
-            let pattern = Pattern::new(kernel);
-            [&subject.release, &subject.locator, &subject.kernel].iter().any(|name| pattern.matches(name))
-        };
-        let since = self.since.map(|since| since.to_string().replace(':', "-"));
-        self.kernel.as_deref().is_none_or(is_of) && since.is_none_or(|since| one.folder >= since)
     }
 }
 

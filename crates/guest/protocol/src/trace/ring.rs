@@ -4,9 +4,6 @@
 //! piece: where one does not fit before the end of the memory, a [`Kind::Gap`] takes its place. Places are counted from
 //! the begin of the recording and never wrap; [`WRITTEN`] is where the next block begins, and [`TAKEN`] where the reader is.
 
-/// The first bytes.
-pub const MAGIC: [u8; 8] = *b"kilntrac";
-
 /// Where the number of bytes is that have been written: u64, little endian, and so are all numbers.
 pub const WRITTEN: usize = 64;
 

@@ -129,6 +129,14 @@ pub struct Pattern {
     glob: Option<GlobMatcher>,
 }
 
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Pattern {}
+
 impl Pattern {
     /// A pattern, as the user wrote it.
     #[must_use]
@@ -176,6 +184,17 @@ mod tests {
             ("*x*y", "axbxcy", true),
             ("*x*y", "axbxc", false),
             ("", "", true),
+            ("*", "", true),
+            ("", "a", false),
+            ("a*c", "abbc", true),
+            ("a*c", "abcd", false),
+            ("a?c", "abc", true),
+            ("a?", "a", false),
+            ("?", "", false),
+            ("*b*", "abc", true),
+            ("b*", "ab", false),
+            ("a**", "a", true),
+            ("ä*", "äb", true),
         ] {
             assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
         }
