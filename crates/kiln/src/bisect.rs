@@ -21,6 +21,7 @@ use crate::input::Input;
 use crate::{report_file, signals, terminal};
 use judge::exit::BROKEN;
 
+pub(crate) use range::Range;
 pub(crate) use results::Kept;
 
 /// Finds the change and gives the exit code.

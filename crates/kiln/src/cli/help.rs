@@ -344,6 +344,7 @@ Examples:
   kiln trend 'poll/epoll-wait*' 'deb:6.1.*'                      what was measured, and which kernel made a difference
   kiln trend 'poll/*' 'deb:6.1.*-cloud-amd64' --measure          first measure the kernels that are missing
   kiln trend 'syscall/*' --html trend.html --svg trend.svg       as charts
+  kiln trend syscall/getppid git:~/linux@v6.12..HEAD --config tiny --measure   which commits of a branch
 
 Counted figures step wherever kiln compare would say worse or better; sampled ones where chance hardly does: docs/comparing.md.";
 

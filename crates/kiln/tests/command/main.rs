@@ -98,6 +98,7 @@ mod survival;
 mod symbols;
 mod traces;
 mod trend;
+mod trend_built;
 mod uml;
 mod verdicts;
 mod watch;

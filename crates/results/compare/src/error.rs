@@ -11,6 +11,9 @@ pub enum Error {
     /// A Kernel or its machine is not to be had.
     #[error(transparent)]
     Prepare(#[from] prepare::Error),
+    /// A tree has no such commits.
+    #[error(transparent)]
+    History(#[from] history::Error),
     /// A Kernel cannot be measured.
     #[error(transparent)]
     Measure(#[from] Failure),
@@ -49,6 +52,7 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Prepare(error) => error.is_usage(),
+            Self::History(error) => error.is_usage(),
             Self::Measure(Failure::Machine(error)) => error.is_usage(),
             Self::Usage(_) => true,
             Self::Measure(_) | Self::Ledger(_) | Self::Nothing | Self::Interrupted | Self::Stopped => false,
@@ -60,6 +64,7 @@ impl Error {
     pub fn is_interrupt(&self) -> bool {
         match self {
             Self::Prepare(error) => error.is_interrupt(),
+            Self::History(error) => error.is_interrupt(),
             Self::Measure(Failure::Interrupted) | Self::Interrupted | Self::Stopped => true,
             Self::Measure(_) | Self::Ledger(_) | Self::Usage(_) | Self::Nothing => false,
         }

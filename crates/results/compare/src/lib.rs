@@ -5,10 +5,11 @@
 //! * [`comparing`]: Kernels beside each other; [`conclusion`]: what that comes to
 //! * `earlier`: figures that were measured earlier; `in_boots`: in how many boots instructions are counted
 //! * `turns`: which Kernel is booted next, where each boot is a sample; `experiments`: what an experiment records in it
-//! * [`trends`]: figures that were kept, over the history of kernels
+//! * [`trends`]: figures that were kept, over the history of kernels; [`branch`]: or of commits
 //! * [`environment`]: where all of this happens, and what is reported meanwhile
 //! * [`error`]: why there are no figures
 
+pub mod branch;
 pub mod calibrating;
 pub mod comparing;
 pub mod conclusion;
@@ -23,6 +24,7 @@ pub mod trends;
 mod turns;
 pub mod words;
 
+pub use branch::Branch;
 pub use calibrating::{Calibrated, calibrate};
 pub use comparing::{Compared, compare};
 pub use conclusion::Conclusion;

@@ -11,6 +11,7 @@ use script::nearest::nearest;
 use verdict::trend::fact::Fact;
 use verdict::trend::{Trend, trends as in_history};
 
+use crate::branch::{Branch, search};
 use crate::environment::{Environment, Progress};
 use crate::error::Error;
 use crate::measuring::measure;
@@ -22,12 +23,14 @@ const EVENT: char = ':';
 const ANY: &str = "syscall/getppid";
 
 /// What figures did over the history of kernels.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct TrendsRequest {
     /// A pattern for the names of metrics.
     pub metric: String,
     /// A pattern for kernels: their release, or one of their locators; all without it.
     pub kernels: Option<String>,
+    /// The commits of a branch instead.
+    pub branch: Option<Branch>,
 }
 
 impl TrendsRequest {
@@ -37,8 +40,10 @@ impl TrendsRequest {
     ///
     /// When nothing that is kept has such a metric or kernel.
     pub fn trends(&self, root: &Path) -> Result<Vec<Trend>, Error> {
-        let (of_kernels, others): (Vec<Measurement>, Vec<Measurement>) =
-            measurements(root).into_iter().partition(|one| self.is_of(one));
+        let (of_kernels, others): (Vec<Measurement>, Vec<Measurement>) = match &self.branch {
+            Some(branch) => (branch.kept(root), Vec::new()),
+            None => measurements(root).into_iter().partition(|one| self.is_of(one)),
+        };
         if of_kernels.is_empty() && others.is_empty() {
             let text = format!(
                 "no figures in {}: `kiln measure` and `kiln compare` keep some, and --measure measures what is missing",
@@ -56,7 +61,8 @@ impl TrendsRequest {
         let is_asked = |name: &str| !name.contains(EVENT) || self.metric.contains(EVENT);
         let wanted: Vec<&str> =
             names.iter().copied().filter(|name| pattern.matches(name) && is_asked(name)).collect();
-        let found = in_history(&wanted, &of_kernels);
+        let commits = self.branch.as_ref().map(Branch::commits).unwrap_or_default();
+        let found = in_history(&wanted, &of_kernels, &commits);
         if found.is_empty() { Err(unknown("metric", &self.metric, names.into_iter())) } else { Ok(found) }
     }
 
@@ -88,17 +94,66 @@ impl TrendsRequest {
         };
         let mut failed = 0;
         for kernel in kernels.iter().filter(|kernel| !is_kept(kernel)) {
-            on_event(Progress::Note(format!("{kernel} is measured")));
-            match measure(&self.measuring(kernel), environment, on_event) {
-                Err(error) if error.is_interrupt() => return Err(error),
-                Err(error) => {
-                    failed += 1;
-                    on_event(Progress::Note(format!("{kernel}: {error}")));
-                }
-                Ok(_) => {}
-            }
+            let kernel = KernelRequest::named(kernel.clone());
+            failed += usize::from(self.measured(kernel, environment, on_event)?.is_none());
         }
         Ok(failed)
+    }
+
+    /// Measures commits of a branch until all steps are between neighbours, but for what earlier calls have measured in the same way.
+    /// One that cannot be built or measured is a note. Gives how many those are.
+    ///
+    /// # Errors
+    ///
+    /// When the user asks for something that cannot be, or wants to stop.
+    pub fn measure_branch(
+        &self,
+        branch: &Branch,
+        environment: &Environment<'_>,
+        on_event: &mut dyn FnMut(Progress),
+    ) -> Result<usize, Error> {
+        let (wanted, commits) = (self.wanted()?, branch.commits());
+        let procedure = environment.backend.procedure()?;
+        let is_usable = |one: &Measurement| {
+            let has = |name: &&str| one.metrics.iter().any(|metric| metric.name == *name);
+            one.kind == Kind::Exact && one.procedure == procedure && wanted.iter().all(has)
+        };
+        let kept = branch.kept(&environment.measurements).into_iter().filter(is_usable);
+        let known = kept.filter_map(|one| Some((commits.place(&one.subject)?, one))).collect();
+        let differ = |one: &Measurement, other: &Measurement| {
+            let both = [one.clone(), other.clone()];
+            in_history(&wanted, &both, &commits)
+                .iter()
+                .any(|trend| trend.series.iter().any(|series| !series.steps.is_empty()))
+        };
+        let mut failed = 0;
+        search(branch.count(), known, differ, |place| {
+            let Some(locator) = branch.locator(place) else { return Ok(None) };
+            let kernel = KernelRequest { locator, build: branch.build.clone() };
+            let measured = self.measured(kernel, environment, on_event)?;
+            failed += usize::from(measured.is_none());
+            Ok::<_, Error>(measured)
+        })?;
+        Ok(failed)
+    }
+
+    /// Measures a kernel; nothing, and a note, if that cannot be.
+    fn measured(
+        &self,
+        kernel: KernelRequest,
+        environment: &Environment<'_>,
+        on_event: &mut dyn FnMut(Progress),
+    ) -> Result<Option<Measurement>, Error> {
+        let name = kernel.locator.to_string();
+        on_event(Progress::Note(format!("{name} is measured")));
+        match measure(&self.measuring(kernel), environment, on_event) {
+            Ok(measured) => Ok(Some(measured.measurement)),
+            Err(error) if error.is_interrupt() => Err(error),
+            Err(error) => {
+                on_event(Progress::Note(format!("{name}: {error}")));
+                Ok(None)
+            }
+        }
     }
 
     /// The operation that is asked for: what is counted in it is measured with it, and what is no operation with any.
@@ -114,12 +169,12 @@ impl TrendsRequest {
         Ok(found.into_iter().map(|operation| operation.name.as_str()).collect())
     }
 
-    fn measuring(&self, kernel: &Locator) -> MeasureRequest {
+    fn measuring(&self, kernel: KernelRequest) -> MeasureRequest {
         let figures =
             FiguresRequest { operations: vec![self.operation().to_owned()], ..FiguresRequest::default() };
         MeasureRequest {
             version: Version,
-            kernel: KernelRequest::named(kernel.clone()),
+            kernel,
             program: None,
             figures,
             machine: MachineRequest::default(),
@@ -191,7 +246,7 @@ mod tests {
 
     fn trends(root: &Path, metric: &str, kernels: Option<&str>) -> Result<Vec<Trend>, Error> {
         let kernels = kernels.map(str::to_owned);
-        TrendsRequest { metric: metric.to_owned(), kernels }.trends(root)
+        TrendsRequest { metric: metric.to_owned(), kernels, branch: None }.trends(root)
     }
 
     #[test]

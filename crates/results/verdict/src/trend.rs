@@ -4,10 +4,13 @@
 //! ground. Sampled figures come from sessions whose hosts may have been busier or idler, so that a session is one observation, and the
 //! changes are those that random orders of the sessions hardly ever show: [`change_points`].
 //!
+//! * [`commits`]: those of a branch, in their order
 //! * [`fact`]: what a kernel's files are, without any measurement
 
+pub mod commits;
 pub mod fact;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 use kernel::version::{self, text::flavour};
@@ -20,6 +23,7 @@ use crate::exact::compare_exact;
 use crate::matching::side;
 use crate::statistics::{ChangePoint, Differences, change_points};
 use crate::why::why;
+pub use commits::Commits;
 use fact::Fact;
 
 /// How often a change is found in a series of sampled figures that has none.
@@ -73,6 +77,8 @@ pub struct Alike {
 /// A kernel of a series.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
+    /// What it is called: its release, or its commit.
+    pub name: String,
     /// The kernel.
     pub kernel: Subject,
     /// The median of all observations.
@@ -122,20 +128,22 @@ type Sessions = Vec<(usize, Side)>;
 /// Measurements, with what was found of pairs of them.
 struct History<'m> {
     measured: &'m [Measurement],
+    commits: &'m Commits,
     compared: HashMap<(usize, usize), Against>,
 }
 
-/// The trends of these metrics in these measurements, the oldest first; none of a metric that no measurement has.
+/// The trends of these metrics in these measurements, the oldest first; none of a metric that no measurement has. Kernels that were
+/// built from one of `commits` are in their order, others in that of their releases.
 #[must_use]
-pub fn trends(names: &[&str], measured: &[Measurement]) -> Vec<Trend> {
-    let mut history = History { measured, compared: HashMap::new() };
+pub fn trends(names: &[&str], measured: &[Measurement], commits: &Commits) -> Vec<Trend> {
+    let mut history = History { measured, commits, compared: HashMap::new() };
     names.iter().filter_map(|name| history.trend(name)).collect()
 }
 
 impl History<'_> {
     fn trend(&mut self, name: &str) -> Option<Trend> {
         if let Some(fact) = Fact::named(name) {
-            return fact.trend(self.measured);
+            return fact.trend(self.measured, self.commits);
         }
         let mut metric = None;
         let mut series: BTreeMap<Alike, Vec<Sessions>> = BTreeMap::new();
@@ -144,8 +152,10 @@ impl History<'_> {
             let Ok(side) = side(one, Some(found), |_| true) else { continue };
             metric = Some(found);
             let kernels = series.entry(Alike::of(one)).or_default();
-            let identity = |sessions: &Sessions| &self.measured[sessions[0].0].subject.identity;
-            match kernels.iter_mut().find(|sessions| *identity(sessions) == one.subject.identity) {
+            // A commit that takes another one back gives the same kernel once more.
+            let same = |kernel: &Subject| (kernel.identity.clone(), self.commits.place(kernel));
+            let of = |sessions: &Sessions| same(&self.measured[sessions[0].0].subject);
+            match kernels.iter_mut().find(|sessions| of(sessions) == same(&one.subject)) {
                 Some(sessions) => sessions.push((number, side)),
                 None => kernels.push(vec![(number, side)]),
             }
@@ -156,9 +166,9 @@ impl History<'_> {
     }
 
     fn series(&mut self, name: &str, unit: &Unit, of: Alike, mut kernels: Vec<Sessions>) -> Series {
-        let release = |sessions: &Sessions| self.measured[sessions[0].0].subject.release.as_str();
+        let kernel = |sessions: &Sessions| &self.measured[sessions[0].0].subject;
         // Those of one release, such as builds of a tree, are in the order in which they were measured first.
-        kernels.sort_by(|a, b| version::compare(release(a), release(b)));
+        kernels.sort_by(|a, b| in_order(kernel(a), kernel(b), self.commits));
         let points: Vec<Point> =
             kernels.iter().filter_map(|sessions| self.point(sessions, of.is_exact)).collect();
         let steps = if of.is_exact { self.exact_steps(name, &kernels) } else { timed_steps(&points, unit) };
@@ -174,8 +184,10 @@ impl History<'_> {
             sessions.iter().map(|(_, side)| side.median).collect()
         };
         let end = |pick: fn(f64, f64) -> f64, start| values.iter().copied().fold(start, pick);
+        let kernel = &self.measured[*latest].subject;
         Some(Point {
-            kernel: self.measured[*latest].subject.clone(),
+            name: self.commits.name(kernel).to_owned(),
+            kernel: kernel.clone(),
             median: median(&values)?,
             min: end(f64::min, f64::INFINITY),
             max: end(f64::max, f64::NEG_INFINITY),
@@ -216,6 +228,12 @@ impl History<'_> {
             why: details.map(|(base, new)| why(base, new, difference)),
         })
     }
+}
+
+/// Which of two kernels came first.
+fn in_order(one: &Subject, other: &Subject, commits: &Commits) -> Ordering {
+    let by_commit = commits.place(one).cmp(&commits.place(other));
+    by_commit.then_with(|| version::compare(&one.release, &other.release))
 }
 
 fn metric_of<'m>(one: &'m Measurement, name: &str) -> Option<&'m Metric> {

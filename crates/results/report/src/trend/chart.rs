@@ -115,7 +115,7 @@ impl Layout {
 fn columns(series: &Series) -> Vec<Column> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let column = |point: &Point| {
-        let name = plain(&point.kernel.release, &series.of.flavour);
+        let name = plain(&point.name, &series.of.flavour);
         let count = seen.entry(name.clone()).or_default();
         *count += 1;
         (name, *count)
@@ -187,7 +187,7 @@ fn one_series(trend: &Trend, series: &Series, colour: &str, layout: &Layout) -> 
         @for (point, x, y) in dots() {
             line x1=(x) x2=(x) y1=(layout.y(point.min)) y2=(layout.y(point.max)) stroke=(colour) {}
             circle cx=(x) cy=(y) r="3.5" fill=(colour) {
-                title { (text(&point.kernel.release)) ": " (figure(point.median, &trend.unit)) }
+                title { (text(&point.name)) ": " (figure(point.median, &trend.unit)) }
             }
         }
         @for step in series.steps.iter().filter(|step| step.is_certain()) {

@@ -48,7 +48,7 @@ fn steps(trend: &Trend, series: &Series) -> Markup {
             tbody {
                 @for step in &series.steps {
                     tr class=(name(step.verdict)) {
-                        th { (text(&series.points[step.at].kernel.release)) }
+                        th { (text(&series.points[step.at].name)) }
                         td.figure { (figure(step.before, &trend.unit)) }
                         td.figure { (figure(step.after, &trend.unit)) }
                         td.verdict { (name(step.verdict)) " " (size(step)) }

@@ -64,7 +64,7 @@ fn stepped(trend: &Trend) -> impl Iterator<Item = Stepped<'_>> {
 
 impl Stepped<'_> {
     fn release(&self) -> &str {
-        self.series.points.get(self.step.at).map_or("", |point| &point.kernel.release)
+        self.series.points.get(self.step.at).map_or("", |point| &point.name)
     }
 
     fn compare(&self, other: &Self) -> Ordering {

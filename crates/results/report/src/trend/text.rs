@@ -80,7 +80,7 @@ fn table(
 
 fn row(point: &Point, step: Option<&Step>, unit: &Unit) -> [String; 4] {
     [
-        safe_line(&point.kernel.release),
+        safe_line(&point.name),
         figure(point.median, unit),
         step.map_or_else(String::new, |step| format!("{} {}", name(step.verdict), size(step))),
         step.map_or_else(String::new, reason),

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use measure::{Detail, Function, Kind, Measurement, Metric, Subject, Unit, Value};
-use verdict::trend::{Trend, trends};
+use verdict::trend::{Commits, Trend, trends};
 
 fn measured(release: &str, kind: Kind, cost: f64) -> Measurement {
     let value = Value { boot: 0, min: cost, median: cost, max: cost, repetitions: 8, left_out: 0 };
@@ -36,13 +36,13 @@ fn counted() -> Vec<Trend> {
     let amd64 = figures.map(|(number, cost)| measured(&format!("6.1.0-{number}-amd64"), Kind::Exact, cost));
     let cloud =
         figures.map(|(number, _)| measured(&format!("6.1.0-{number}-cloud-amd64"), Kind::Exact, 4800.0));
-    trends(&["poll/wait"], &[amd64, cloud].concat())
+    trends(&["poll/wait"], &[amd64, cloud].concat(), &Commits::default())
 }
 
 fn sampled() -> Vec<Trend> {
     let levels = (0..16).map(|number| if number < 8 { 1000.0 } else { 1100.0 } + f64::from(number % 3));
     let all = levels.enumerate().map(|(number, cost)| measured(&format!("6.1.{number}"), Kind::Timed, cost));
-    trends(&["poll/wait"], &all.collect::<Vec<_>>())
+    trends(&["poll/wait"], &all.collect::<Vec<_>>(), &Commits::default())
 }
 
 fn text(trends: &[Trend], width: Option<usize>) -> String {

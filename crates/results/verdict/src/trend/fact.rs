@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use kernel::Size;
-use kernel::version::{self, text::flavour};
+use kernel::version::text::flavour;
 use measure::{Measurement, OwnUnit, Subject, Unit};
 
-use super::{Alike, Point, Series, Step, Trend, of_difference};
+use super::{Alike, Commits, Point, Series, Step, Trend, in_order, of_difference};
 
 /// A figure that a kernel's files have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,23 +63,28 @@ impl Fact {
     }
 
     /// A series for each flavour; nothing if it is not known of any kernel.
-    pub(super) fn trend(self, measured: &[Measurement]) -> Option<Trend> {
+    pub(super) fn trend(self, measured: &[Measurement], commits: &Commits) -> Option<Trend> {
         let mut flavours: BTreeMap<String, Vec<Point>> = BTreeMap::new();
         for kernel in measured.iter().map(|one| &one.subject) {
             let Some(value) = self.of(kernel) else { continue };
             let points = flavours.entry(flavour(&kernel.release)).or_default();
-            if points.iter().all(|point| point.kernel.kernel != kernel.kernel) {
-                points.push(point(kernel, value));
+            let is_other = |point: &Point| {
+                point.kernel.kernel != kernel.kernel || commits.place(&point.kernel) != commits.place(kernel)
+            };
+            if points.iter().all(is_other) {
+                points.push(point(kernel, value, commits));
             }
         }
-        let series =
-            flavours.into_iter().map(|(flavour, points)| self.series(flavour, points)).collect::<Vec<_>>();
+        let series = flavours
+            .into_iter()
+            .map(|(flavour, points)| self.series(flavour, points, commits))
+            .collect::<Vec<_>>();
         let (metric, about) = (self.name().to_owned(), self.about().to_owned());
         (!series.is_empty()).then(|| Trend { metric, about, unit: self.unit(), series })
     }
 
-    fn series(self, flavour: String, mut points: Vec<Point>) -> Series {
-        points.sort_by(|a, b| version::compare(&a.kernel.release, &b.kernel.release));
+    fn series(self, flavour: String, mut points: Vec<Point>, commits: &Commits) -> Series {
+        points.sort_by(|a, b| in_order(&a.kernel, &b.kernel, commits));
         let pairs = points.windows(2).enumerate();
         let steps = pairs
             .filter_map(|(number, pair)| self.step(number + 1, pair[0].median, pair[1].median))
@@ -104,9 +109,10 @@ impl Fact {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no image is so large")]
-fn point(kernel: &Subject, value: u64) -> Point {
+fn point(kernel: &Subject, value: u64, commits: &Commits) -> Point {
     let value = value as f64;
-    Point { kernel: kernel.clone(), median: value, min: value, max: value, values: vec![value] }
+    let name = commits.name(kernel).to_owned();
+    Point { name, kernel: kernel.clone(), median: value, min: value, max: value, values: vec![value] }
 }
 
 #[cfg(test)]
@@ -134,7 +140,7 @@ mod tests {
             measured("6.1.0-53-amd64", Kind::Exact, &[1.0]),
             sized("6.1.0-9-cloud-amd64", 7_000_000, None),
         ];
-        let found = trends(&["kernel/image-size", "kernel/modules"], &kernels);
+        let found = trends(&["kernel/image-size", "kernel/modules"], &kernels, &Commits::default());
         let [image, modules] = &found[..] else { panic!("{found:#?}") };
         let steps = |series: &Series| {
             series.steps.iter().map(|step| (step.at, step.verdict, step.after)).collect::<Vec<_>>()
@@ -147,6 +153,7 @@ mod tests {
 
     #[test]
     fn nothing_is_known_of_older_measurements() {
-        assert_eq!(trends(&["kernel/modules"], &[measured("6.1.0-53-amd64", Kind::Exact, &[1.0])]), []);
+        let of_one = [measured("6.1.0-53-amd64", Kind::Exact, &[1.0])];
+        assert_eq!(trends(&["kernel/modules"], &of_one, &Commits::default()), []);
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn measured(release: &str, kind: Kind, boots: &[f64]) -> Measurement 
 }
 
 fn of(measured: &[Measurement]) -> Trend {
-    trends(&["poll/wait"], measured).pop().expect("all have it")
+    trends(&["poll/wait"], measured, &Commits::default()).pop().expect("all have it")
 }
 
 fn steps(series: &Series) -> Vec<(usize, Verdict, f64, f64)> {
@@ -102,7 +102,7 @@ fn figures_that_came_about_differently_are_not_compared() {
     let timed = measured("6.1.3", Kind::Timed, &[2000.0; 3]);
     let found = of(&[measured("6.1.1", Kind::Exact, &[1000.0; 3]), other, timed.clone()]);
     assert_eq!(found.series.iter().map(|series| series.points.len()).collect::<Vec<_>>(), [1, 1, 1]);
-    assert_eq!(trends(&["poll/none"], &[timed]), []);
+    assert_eq!(trends(&["poll/none"], &[timed], &Commits::default()), []);
 }
 
 /// Kernels that were each measured in so many sessions, with normal noise of 1 % and these levels.
@@ -181,7 +181,7 @@ proptest! {
         let kind = |is_timed| if is_timed { Kind::Timed } else { Kind::Exact };
         let all: Vec<Measurement> =
             all.iter().map(|(release, is_timed, boots)| measured(release, kind(*is_timed), boots)).collect();
-        for found in trends(&["poll/wait"], &all) {
+        for found in trends(&["poll/wait"], &all, &Commits::default()) {
             for series in &found.series {
                 prop_assert!(series.steps.iter().all(|step| step.at > 0 && step.at < series.points.len()));
             }
