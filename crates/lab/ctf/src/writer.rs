@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::index;
 use crate::metadata::{Metadata, class_text};
 use crate::packet::{HEAD, Head, PACKET_MAX};
+use crate::tail::Tail;
 
 /// The files of a trace besides its streams.
 pub(crate) const METADATA: &str = "metadata";
@@ -47,6 +48,7 @@ pub struct StreamWriter {
     offset: u64,
     /// Lost events of which a packet tells.
     told: u64,
+    tail: Option<Tail>,
 }
 
 impl Writer {
@@ -83,7 +85,8 @@ impl Writer {
     pub fn stream(&self, name: &str, stream: Stream, cpu: u32) -> Result<StreamWriter, Error> {
         let path = self.folder.join(name);
         let index_path = self.folder.join(INDEX).join(format!("{name}.idx"));
-        let file = File::create_new(&path).map_err(Error::file(&path))?;
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        let file = file.map_err(Error::file(&path))?;
         let mut index = File::create_new(&index_path).map_err(Error::file(&index_path))?;
         index.write_all(&index::header()).map_err(Error::file(&index_path))?;
         let (uuid, stream_id) = (self.uuid, stream.id());
@@ -106,11 +109,19 @@ impl Writer {
             packet: vec![0; HEAD],
             offset: 0,
             told: 0,
+            tail: None,
         })
     }
 }
 
 impl StreamWriter {
+    /// Keeps only what is at most so many nanoseconds before the last event, and what is in a packet with it. Until the end it stays in
+    /// its place in the file, so nobody can read the stream before.
+    #[must_use]
+    pub fn with_tail(self, time: u64) -> Self {
+        Self { tail: Some(Tail::new(time)), ..self }
+    }
+
     /// Adds an event with its context and its fields. One that is earlier than the one before gets that one's time.
     ///
     /// # Errors
@@ -173,11 +184,12 @@ impl StreamWriter {
     /// When the file cannot be written.
     pub fn finish(mut self) -> Result<(), Error> {
         self.end_packet()?;
-        if self.head.lost == self.told {
-            return Ok(());
+        if self.head.lost != self.told {
+            self.head.begin = self.head.end;
+            self.write_packet()?;
         }
-        self.head.begin = self.head.end;
-        self.write_packet()
+        let kept = self.tail.map_or(Ok(()), |tail| tail.finish(&self.file, &self.index));
+        kept.map_err(Error::file(&self.path))
     }
 
     fn is_empty(&self) -> bool {
@@ -191,6 +203,9 @@ impl StreamWriter {
         let entry = index::entry(self.offset, &self.head);
         let written = self.file.write_all(&self.packet).and_then(|()| self.index.write_all(&entry));
         written.map_err(Error::file(&self.path))?;
+        if let Some(tail) = &mut self.tail {
+            tail.add(&self.file, self.offset, self.head);
+        }
         self.offset += size as u64;
         self.told = self.head.lost;
         self.head.number += 1;

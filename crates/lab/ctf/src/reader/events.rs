@@ -6,6 +6,9 @@ use crate::class::{Class, Field, Stream as Kind};
 use crate::error::Error;
 use crate::value::Value;
 
+/// Where the flags are in the context.
+const FLAGS: usize = 4;
+
 /// The events of a trace, one by one.
 #[derive(Debug)]
 pub struct Events<'a> {
@@ -48,6 +51,7 @@ pub struct Event<'a> {
     pub class: &'a Class,
     /// The thread in which it was; none for marks.
     pub thread: Option<i32>,
+    context: &'a [u8],
     fields: &'a [u8],
 }
 
@@ -140,12 +144,24 @@ impl<'a> Events<'a> {
             Kind::Kernel => cursor.bytes(head.at).first_chunk().map(|bytes| i32::from_le_bytes(*bytes)),
             Kind::Marks => None,
         };
+        let context = cursor.bytes(head.at).get(..known.context)?;
         let fields = cursor.bytes(found.fields).get(..found.end - found.fields)?;
-        Some(Event { time: head.time, cpu: cursor.cpu(), class: &known.class, thread, fields })
+        Some(Event { time: head.time, cpu: cursor.cpu(), class: &known.class, thread, context, fields })
     }
 }
 
 impl<'a> Event<'a> {
+    /// Its context and its fields as they are in the trace.
+    pub(crate) fn bytes(&self) -> (&'a [u8], &'a [u8]) {
+        (self.context, self.fields)
+    }
+
+    /// In which context the kernel was: `enum trace_flag_type` of include/linux/trace_events.h; 0 for marks.
+    #[must_use]
+    pub fn flags(&self) -> u8 {
+        self.context.get(FLAGS).copied().unwrap_or_default()
+    }
+
     /// Its fields in their order.
     pub fn fields(&self) -> impl Iterator<Item = (&'a Field, Value<'a>)> {
         let (class, mut rest) = (self.class, self.fields);

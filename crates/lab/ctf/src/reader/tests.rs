@@ -193,3 +193,91 @@ fn an_event_that_no_reader_takes_is_lost() {
     file.set_len(0).expect("cut");
     assert_eq!(Trace::open(&folder(&root)).expect("it is a trace").span(), None);
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn of_a_tail_what_is_recent_is_there_and_little_else(
+        steps in prop::collection::vec((0..300_u64, 1..4_usize), 1..60),
+        tail in 0..2000_u64,
+    ) {
+        let root = tempfile::tempdir().expect("a directory");
+        let mut stream = writer(&root).stream("cpu0", Kind::Kernel, 0).expect("a stream").with_tail(tail);
+        let (mut time, mut packets) = (1, Vec::new());
+        for (step, events) in &steps {
+            time += step;
+            packets.push((time, *events));
+            for event in 0..*events {
+                stream.event(NUMBER, time, &CONTEXT, &(event as u64).to_le_bytes()).expect("written");
+            }
+            stream.end_packet().expect("written");
+        }
+        stream.finish().expect("written");
+        // A packet is kept or not as a whole.
+        let kept = packets.iter().filter(|(end, _)| end + tail >= time);
+        let expected: Vec<u64> = kept.flat_map(|(end, events)| vec![*end; *events]).collect();
+        let times = |(events, damage): (Vec<(u64, u32, String)>, u64)| {
+            assert_eq!(damage, 0);
+            events.into_iter().map(|event| event.0).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(&times(read(&root, 0)), &expected);
+        let length = std::fs::metadata(folder(&root).join("cpu0")).expect("it is there").len();
+        let index = folder(&root).join("index/cpu0.idx");
+        let indexed = crate::index::parse(&std::fs::read(&index).expect("readable"), length);
+        prop_assert!(indexed.is_some(), "the index is that of the file");
+        std::fs::remove_file(index).expect("removed");
+        prop_assert_eq!(&times(read(&root, 0)), &expected);
+    }
+}
+
+#[test]
+fn a_stream_with_a_tail_gives_space_back_before_it_ends() {
+    use std::os::unix::fs::MetadataExt;
+    let root = tempfile::tempdir().expect("a directory");
+    let mut stream = writer(&root).stream("cpu0", Kind::Kernel, 0).expect("a stream").with_tail(10);
+    let text = [vec![b'x'; 200_000], vec![0]].concat();
+    for time in 0..100 {
+        stream.event(TEXT, time, &CONTEXT, &text).expect("written");
+        stream.end_packet().expect("written");
+    }
+    let metadata = std::fs::metadata(folder(&root).join("cpu0")).expect("it is there");
+    assert!(metadata.len() > 100 * 200_000, "nothing was moved yet: {}", metadata.len());
+    // tmpfs and all usual file systems have holes.
+    assert!(metadata.blocks() * 512 < 20 * 200_000, "{} blocks", metadata.blocks());
+    stream.finish().expect("written");
+    assert_eq!(read(&root, 0).0.len(), 11);
+}
+
+#[test]
+fn a_copy_has_the_events_that_were_added_and_what_was_lost() {
+    let root = tempfile::tempdir().expect("a directory");
+    let writer = writer(&root);
+    let mut first = writer.stream("cpu0", Kind::Kernel, 0).expect("a stream");
+    let mut second = writer.stream("cpu1", Kind::Kernel, 1).expect("a stream");
+    let mut marks = writer.stream("kiln", Kind::Marks, 0).expect("a stream");
+    marks.event(MARK, 5, &[], b"begin\0").expect("written");
+    for time in 10..20_u64 {
+        let stream = if time % 2 == 0 { &mut first } else { &mut second };
+        stream.event(NUMBER, time, &CONTEXT, &time.to_le_bytes()).expect("written");
+    }
+    first.lost(3).expect("written");
+    [first, second, marks].into_iter().for_each(|stream| stream.finish().expect("written"));
+
+    let copied = tempfile::tempdir().expect("a directory");
+    let trace = Trace::open(&folder(&root)).expect("a trace");
+    let mut copy = crate::Copy::create(&folder(&copied), &trace).expect("a folder");
+    let mut events = trace.events(0);
+    while let Some(event) = events.next_event().expect("readable") {
+        if event.time < 13 {
+            copy.event(&event).expect("written");
+        }
+    }
+    copy.finish(trace.lost()).expect("written");
+    let (events, damage) = read(&copied, 0);
+    let text = str::to_owned;
+    let expected = [(5, 0, text("\"begin\"")), (10, 0, text("10")), (11, 1, text("11")), (12, 0, text("12"))];
+    assert_eq!((events.as_slice(), damage), (&expected[..], 0));
+    let copy = Trace::open(&folder(&copied)).expect("a trace");
+    assert_eq!((copy.lost(), copy.metadata.uuid), (3, [3; 16]));
+}
