@@ -63,7 +63,7 @@ pub(crate) use shell::ShellVerb;
 pub(crate) use steal::Steal;
 pub(crate) use store::{StoreArgs, StoreVerb};
 pub(crate) use stress::{Stress, stressor_lines};
-pub(crate) use trace::{Trace, TraceVerb, View};
+pub(crate) use trace::{Convert, Trace, TraceDiff, TraceVerb, View, Views};
 pub(crate) use trend::TrendVerb;
 pub(crate) use watch::WatchVerb;
 

@@ -1,9 +1,12 @@
 //! `kiln trace`: what the kernel does while something runs.
 //!
 //! * [`record`]: on this host; [`inside`]: in a machine
-//! * [`view`]: what was recorded
+//! * [`kept`]: which recording; [`view`]: what is in it; [`diff`]: what is different in two; [`convert`]: for other programs
 
+mod convert;
+mod diff;
 mod inside;
+mod kept;
 mod record;
 mod view;
 
@@ -17,6 +20,8 @@ use crate::failure::WrongUsage;
 pub(crate) fn trace(args: &Trace, color: bool) -> Result<u8> {
     match (&args.verb, args.place.kernel()) {
         (Some(TraceVerb::View(view)), _) => view::view(view),
+        (Some(TraceVerb::Diff(diff)), _) => diff::diff(diff),
+        (Some(TraceVerb::Convert(convert)), _) => convert::convert(convert),
         (None, Some(kernel)) => inside::record(args, kernel, color),
         (None, None) if args.place.describes_no_machine() => {
             Err(WrongUsage("there is no machine to set up: name its kernel with --in".to_owned()).into())

@@ -185,6 +185,10 @@ Examples:
   kiln trace --in deb:latest-cloud --case 'pipe/*'           in a machine, each case in a clone of its own
   kiln trace view --stats                                    the newest: events, threads, system calls, interrupts
   kiln trace view --filter 'comm == slow && name ~ sys_*'
+  kiln trace view --latency                                  how long wakeups, calls, interrupts and requests took
+  kiln trace view --html trace.html                          as a timeline in a browser
+  kiln trace diff before after                               what is new, gone, longer or in another order
+  kiln trace convert --perfetto -o trace.pftrace             for ui.perfetto.dev
 
 Events are those of tracefs: ls /sys/kernel/tracing/events. The trace is in the Common Trace Format: babeltrace2 and Trace Compass \
 read its folder, too. The exit code is that of the program. docs/tracing.md says more.";

@@ -5,9 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use protocol::trace::{BUFFER_KIB_MAX, BUFFER_KIB_MIN, Choice};
+use viewer::Filter;
 
 use super::{OUTPUT, Place};
 use crate::units;
+
+/// What is recorded if nobody says anything else.
+pub(super) const EVENTS: &str = "sched,irq,syscalls";
 
 /// `kiln trace`.
 #[derive(Debug, Args)]
@@ -17,7 +21,7 @@ pub(crate) struct Trace {
     #[command(subcommand)]
     pub(crate) verb: Option<TraceVerb>,
     /// What to record: systems, or events such as sched:sched_switch, separated by commas
-    #[arg(long, value_name = "EVENTS", value_delimiter = ',', default_value = "sched,irq,syscalls")]
+    #[arg(long, value_name = "EVENTS", value_delimiter = ',', default_value = EVENTS)]
     pub(crate) events: Vec<Choice>,
     /// Also record an event if a condition holds, such as 'block:block_rq_issue if bytes > 4096'
     #[arg(short, long, value_name = "EVENT")]
@@ -55,26 +59,105 @@ pub(crate) struct Trace {
 pub(crate) enum TraceVerb {
     /// Show what was recorded
     View(View),
+    /// Show what is different between two recordings of the same work
+    Diff(TraceDiff),
+    /// Write what was recorded for other programs
+    Convert(Convert),
 }
 
-/// `kiln trace view`.
+/// Which events of a trace.
 #[derive(Debug, Args)]
-pub(crate) struct View {
+pub(crate) struct Traced {
     /// The folder of a trace, the name of one that kiln keeps or its beginning, or last
     #[arg(default_value = "last")]
     pub(crate) trace: String,
     /// Only events for which this holds, such as 'comm == "cat" && name ~ "sys_enter_*"'
     #[arg(short, long, value_name = "EXPRESSION")]
-    pub(crate) filter: Option<String>,
+    pub(crate) filter: Option<Filter>,
+}
+
+/// `kiln trace view`.
+#[derive(Debug, Args)]
+pub(crate) struct View {
+    #[command(flatten)]
+    pub(crate) traced: Traced,
+    #[command(flatten)]
+    pub(crate) what: Views,
+    /// Most events that are listed; 0 for all
+    #[arg(long, value_name = "COUNT", default_value = "0")]
+    pub(crate) limit: usize,
+    /// Print JSON: an object for each event, or one for a view
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+    /// Also draw a timeline into this HTML file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(crate) html: Option<PathBuf>,
+}
+
+/// What is shown instead of a list of events.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct Views {
     /// Count the events of each kind, thread and CPU
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Most events that are shown; 0 for all
-    #[arg(long, value_name = "COUNT", default_value = "0")]
-    pub(crate) limit: usize,
-    /// One JSON object a line
+    /// How long threads ran and waited, and what for
     #[arg(long)]
+    pub(crate) states: bool,
+    /// How long wakeups, system calls, interrupts and block requests took, and when and where the longest was
+    #[arg(long)]
+    pub(crate) latency: bool,
+    /// Which thread made which
+    #[arg(long)]
+    pub(crate) tree: bool,
+    /// What a thread, by its number or name, waited for, and what that waited for in turn
+    #[arg(long, value_name = "THREAD", conflicts_with = "filter")]
+    pub(crate) critical_path: Option<String>,
+    /// What each CPU and thread did at this time since the begin
+    #[arg(long, value_name = "TIME", value_parser = units::fine_duration, conflicts_with = "filter")]
+    pub(crate) at: Option<Duration>,
+}
+
+/// `kiln trace diff`.
+#[derive(Debug, Args)]
+pub(crate) struct TraceDiff {
+    /// The folder of a trace, or the name of one that kiln keeps
+    pub(crate) first: String,
+    /// Another one
+    pub(crate) second: String,
+    /// Only events for which this holds, such as 'comm == "cat" && name ~ "sys_enter_*"'
+    #[arg(short, long, value_name = "EXPRESSION")]
+    pub(crate) filter: Option<Filter>,
+    /// Print one JSON document
+    #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
+}
+
+/// `kiln trace convert`.
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    #[command(flatten)]
+    pub(crate) traced: Traced,
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// The file or, for --ctf, the folder, which must not be there [default: standard output]
+    #[arg(short, long, value_name = "PATH", required_if_eq("ctf", "true"), help_heading = OUTPUT)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// What a trace becomes.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Target {
+    /// The Common Trace Format, in which it is already: with --filter a part of it
+    #[arg(long)]
+    pub(crate) ctf: bool,
+    /// For ui.perfetto.dev and its trace_processor
+    #[arg(long)]
+    pub(crate) perfetto: bool,
+    /// The text of perf script
+    #[arg(long)]
+    pub(crate) perf_script: bool,
 }
 
 /// A size of the kernel's buffer in KiB: `4M`, or so many pieces as in `8x512K`.

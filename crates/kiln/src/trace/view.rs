@@ -1,74 +1,141 @@
 //! Shows what was recorded.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Result;
 use ctf::Trace;
-use report::trace::{json_line, statistics_json, statistics_text, text_line};
-use viewer::{Filter, Seen, Statistics, walk};
+use report::trace::{Page, activity, critical_path, json_line, latency, moment, statistics, text_line, tree};
+use serde_json::Value;
+use viewer::critical_path::History;
+use viewer::{Interval, Latencies, Moment, Seen, Statistics, Threads, Timeline, Tree, look, walk};
 
-use super::record::TRACE;
-use crate::cli::View;
-use crate::failure::{WrongUsage, complain};
+use super::kept;
+use crate::cli::{View, Views};
+use crate::failure::WrongUsage;
 use crate::listeners::standard_output;
-
-/// The file that makes a folder a trace.
-const METADATA: &str = "metadata";
+use crate::report_file::{check, write};
+use crate::shell_words::this_call;
+use crate::units::nanoseconds;
 
 /// Shows a trace and gives the exit code.
 pub(super) fn view(args: &View) -> Result<u8> {
-    let filter = args.filter.as_deref().map(str::parse::<Filter>).transpose();
-    let filter = filter.map_err(|error| WrongUsage(error.to_string()))?;
-    let trace = Trace::open(&folder(&args.trace)?)?;
-    let is_shown = |seen: &Seen<'_>| filter.as_ref().is_none_or(|filter| filter.holds(seen));
-    if trace.lost() > 0 {
-        complain(&format!("{} events were lost", trace.lost()));
-    }
-    let damage =
-        if args.stats { statistics(args, &trace, is_shown)? } else { events(args, &trace, is_shown)? };
-    if damage > 0 {
-        complain(&format!("{damage} packets of the trace are damaged: some events are missing"));
-    }
+    check([("--html", &args.html)])?;
+    let trace = kept::open(&args.traced.trace)?;
+    let drawn = args.html.as_ref().map_or(Ok(0), |path| draw(args, &trace, path))?;
+    let begin = begin(&trace);
+    let damage = match &args.what {
+        Views { at: Some(time), .. } => at(args, &trace, *time)?,
+        Views { critical_path: Some(thread), .. } => path_of(args, &trace, thread)?,
+        Views { stats: true, .. } => shown(args, &trace, (statistics::text, statistics::json))?,
+        Views { states: true, .. } => shown(args, &trace, (activity::text, activity::json))?,
+        Views { tree: true, .. } => shown(args, &trace, (|seen: &Tree| tree::text(seen, begin), tree::json))?,
+        Views { latency: true, .. } => {
+            let text = |seen: &Latencies| latency::text(seen, begin);
+            shown(args, &trace, (text, |seen: &Latencies| latency::json(seen, begin)))?
+        }
+        // Who wants a picture wants no list.
+        _ if args.html.is_some() => drawn,
+        _ => events(args, &trace)?,
+    };
+    kept::report(damage);
     Ok(0)
 }
 
-/// The folder of a trace: one itself, one with a recording, or one that kiln keeps.
-fn folder(text: &str) -> Result<PathBuf> {
-    let inside = |path: &Path| {
-        [path.to_owned(), path.join(TRACE)].into_iter().find(|path| path.join(METADATA).is_file())
-    };
-    if Path::new(text).is_dir() {
-        let found = inside(Path::new(text));
-        return Ok(found.ok_or_else(|| WrongUsage(format!("{text}: there is no trace in this folder")))?);
-    }
-    let found = ledger::folder_named(&ledger::traces_root(), text, ("trace", TRACE))?;
-    Ok(found.join(TRACE))
+fn begin(trace: &Trace) -> u64 {
+    trace.span().map(|(begin, _)| begin).unwrap_or_default()
 }
 
-fn statistics(args: &View, trace: &Trace, is_shown: impl Fn(&Seen<'_>) -> bool) -> Result<u64> {
-    let mut statistics = Statistics::default();
-    let damage = walk(trace, |seen| {
-        if is_shown(seen) {
-            statistics.add(seen);
-        }
-        true
-    })?;
-    standard_output(|out| {
-        if args.json {
-            writeln!(out, "{}", statistics_json(&statistics))
-        } else {
-            out.write_all(statistics_text(&statistics).as_bytes())
-        }
-    })?;
+/// Shows a view of the whole trace: as text, or as JSON.
+fn shown<V: viewer::View + Default>(
+    args: &View,
+    trace: &Trace,
+    (text, json): (impl Fn(&V) -> String, impl Fn(&V) -> Value),
+) -> Result<u64> {
+    let mut view = V::default();
+    let damage = look(trace, args.traced.filter.as_ref(), &mut view)?;
+    print(args, || text(&view), || json(&view))?;
     Ok(damage)
 }
 
-fn events(args: &View, trace: &Trace, is_shown: impl Fn(&Seen<'_>) -> bool) -> Result<u64> {
+fn path_of(args: &View, trace: &Trace, name: &str) -> Result<u64> {
+    let mut history = History::default();
+    let damage = look(trace, None, &mut history)?;
+    let thread = match history.named(name)[..] {
+        [thread] => thread,
+        [] => {
+            return Err(WrongUsage(format!("{name}: no thread of the trace was seen with this name")).into());
+        }
+        [.., last] => {
+            let count = history.named(name).len();
+            return Err(WrongUsage(format!(
+                "{name}: {count} threads have this name: give a number, such as {last}"
+            ))
+            .into());
+        }
+    };
+    let text = || critical_path::text(&history, thread, begin(trace));
+    print(args, text, || critical_path::json(&history, thread))?;
+    Ok(damage)
+}
+
+fn at(args: &View, trace: &Trace, time: Duration) -> Result<u64> {
+    let found = Moment::new(trace, nanoseconds(time))?;
+    print(args, || moment::text(&found), || moment::json(&found))?;
+    Ok(found.damage)
+}
+
+fn print(args: &View, text: impl Fn() -> String, json: impl Fn() -> Value) -> Result<()> {
+    standard_output(
+        |out| {
+            if args.json { writeln!(out, "{}", json()) } else { out.write_all(text().as_bytes()) }
+        },
+    )?;
+    Ok(())
+}
+
+/// Writes the timeline; gives how many packets could not be read as a whole.
+fn draw(args: &View, trace: &Trace, path: &Path) -> Result<u64> {
+    let mut drawn = Drawn::default();
+    let damage = look(trace, args.traced.filter.as_ref(), &mut drawn)?;
+    let page = Page {
+        release: trace.metadata.environment.get("release").map_or("a kernel", String::as_str),
+        typed: &this_call(),
+        span: trace.span().unwrap_or_default(),
+        lost: trace.lost(),
+        timeline: &drawn.timeline,
+        statistics: &drawn.statistics,
+    };
+    write(path, |out| report::trace::html(&page, out))?;
+    Ok(damage)
+}
+
+/// What is on a page.
+#[derive(Debug, Default)]
+struct Drawn {
+    timeline: Timeline,
+    statistics: Statistics,
+}
+
+impl viewer::View for Drawn {
+    fn event(&mut self, seen: &Seen<'_>) {
+        self.timeline.event(seen);
+        self.statistics.event(seen);
+    }
+
+    fn interval(&mut self, interval: &Interval, threads: &Threads) {
+        self.timeline.interval(interval, threads);
+        self.statistics.interval(interval, threads);
+    }
+}
+
+fn events(args: &View, trace: &Trace) -> Result<u64> {
     let (mut damage, mut shown) = (Ok(0), 0);
+    let filter = args.traced.filter.as_ref();
     standard_output(|out| {
         let mut written = Ok(());
         damage = walk(trace, |seen| {
-            if is_shown(seen) {
+            if filter.is_none_or(|filter| filter.holds(seen)) {
                 let line = if args.json { json_line(seen) } else { text_line(seen) };
                 written = writeln!(out, "{line}");
                 shown += 1;

@@ -1,12 +1,12 @@
 //! `kiln export` and `kiln import`: sessions for other programs and hosts.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use measure::Measurement;
 use serde_json::Value;
 
 use crate::results::place;
+use crate::support::python::python;
 use crate::support::{Done, KERNEL, Place, text};
 
 fn exported(place: &Place, more: &[&str]) -> String {
@@ -134,15 +134,6 @@ fn samples_of_measurements_are_rows() {
     let none = export(&["--format", "csv", "--kernel", "deb:none"]).expect(0);
     assert_eq!(none.stdout.lines().count(), 1, "the head");
     assert!(none.stderr.contains("matches"), "{}", none.stderr);
-}
-
-/// Runs a program of Python with the packages that `scripts/setup proof` installs, and gives what it prints.
-fn python(program: &str, file: &Path) -> String {
-    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/readers/bin/python");
-    let done = Command::new(python).args(["-c", program, text(file)]).output();
-    let done = done.unwrap_or_else(|error| panic!("{python}: {error}: run scripts/setup proof"));
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }
 
 #[test]

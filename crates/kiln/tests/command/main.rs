@@ -96,6 +96,7 @@ mod suites;
 mod support;
 mod survival;
 mod symbols;
+mod trace_views;
 mod traces;
 mod trend;
 mod trend_built;

@@ -6,6 +6,7 @@
 //! * [`image`]: images that are no kernels
 //! * [`processes`]: who is still there; [`load`]: a host that has much else to do
 //! * [`stopping`]: calls that are ended in the middle; [`held`]: programs of the host that wait there
+//! * [`python`]: programs of PyPI
 //! * [`small_room`]: a disk that is soon full
 //! * [`source`]: trees that only look like a kernel; [`root`]: user spaces
 //! * [`terminal`]: a person before a terminal
@@ -19,6 +20,7 @@ pub(crate) mod load;
 pub(crate) mod module;
 pub(crate) mod planted;
 pub(crate) mod processes;
+pub(crate) mod python;
 pub(crate) mod root;
 pub(crate) mod small_room;
 pub(crate) mod source;

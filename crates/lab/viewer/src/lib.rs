@@ -2,18 +2,50 @@
 //!
 //! * [`mod@walk`]: its events in their order, with the names of their threads
 //! * [`filter`]: which of them are of interest; [`parse`]: from text to a filter
-//! * [`threads`]: what threads are called
-//! * [`statistics`]: how many there are of each, how long threads run and system calls take; [`spread`]: of such times
+//! * [`threads`]: what threads are called; [`field`]: fields of events
+//! * [`states`]: what threads and CPUs do from event to event; [`interval`]: what lasted
+//! * [`moment`]: the states at a moment
+//! * [`mod@look`]: one way through a trace for each of these views:
+//!   * [`statistics`]: how many events there are of each kind, how long threads run and system calls take; [`spread`]: of such times
+//!   * [`activity`]: what threads spend their time with; [`latency`]: how long it takes until something is done
+//!   * [`tree`]: which thread made which; [`critical_path`]: which one waited for which
+//!   * [`timeline`]: what is drawn
+//!   * [`work`]: what is compared; [`differences`]: of two recordings
 
+pub mod activity;
+pub mod critical_path;
+pub mod differences;
+mod field;
 pub mod filter;
+pub mod interval;
+pub mod latency;
+pub mod look;
+mod moment;
 mod parse;
 pub mod spread;
+pub mod states;
 pub mod statistics;
-mod threads;
+#[cfg(test)]
+mod testing;
+pub mod threads;
+pub mod timeline;
+pub mod tree;
 pub mod walk;
+pub mod work;
 
+pub use activity::Activity;
+pub use differences::Differences;
 pub use filter::Filter;
+pub use interval::{Interval, State, What};
+pub use latency::Latencies;
+pub use look::{View, look};
+pub use moment::Moment;
 pub use parse::WrongFilter;
 pub use spread::Spread;
+pub use states::States;
 pub use statistics::Statistics;
+pub use threads::Threads;
+pub use timeline::Timeline;
+pub use tree::Tree;
 pub use walk::{Seen, walk};
+pub use work::Work;

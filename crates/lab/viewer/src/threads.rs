@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use ctf::{Event, Value};
 
+use crate::field::number;
+
 /// The names of threads by their numbers, as they are at the event that was seen last.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Threads(HashMap<i32, String>);
+pub struct Threads(HashMap<i32, String>);
 
 /// Longest name of a thread, in bytes: `TASK_COMM_LEN` of the kernel without the last NUL.
 const NAME_MAX: usize = 15;
@@ -23,21 +25,16 @@ impl Threads {
             "kiln:task" => &[("tid", "comm")],
             _ => return,
         };
-        for (number, name) in fields {
-            let thread =
-                event.field(number).and_then(|value| value.number()).and_then(|it| i32::try_from(it).ok());
+        for (thread, name) in fields {
             let name = event.field(name).as_ref().and_then(Value::text);
-            if let (Some(thread), Some(name)) = (thread, name) {
+            if let (Some(thread), Some(name)) = (number(event, thread), name) {
                 self.name_is(thread, &name);
             }
         }
     }
 
     fn name_is(&mut self, thread: i32, name: &str) {
-        // A program is known by its path, and called by the last part of it.
-        let name = name.rsplit('/').next().filter(|_| name.starts_with('/')).unwrap_or(name);
-        let end = (0..=NAME_MAX.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0);
-        let name = &name[..end];
+        let name = called(name);
         match self.0.get_mut(&thread) {
             Some(known) if known == name => {}
             Some(known) => name.clone_into(known),
@@ -46,10 +43,18 @@ impl Threads {
     }
 
     /// What a thread is called, if it is known.
-    pub(crate) fn name(&self, thread: i32) -> Option<&str> {
+    #[must_use]
+    pub fn name(&self, thread: i32) -> Option<&str> {
         match thread {
             0 => Some("swapper"),
             thread => self.0.get(&thread).map(String::as_str),
         }
     }
+}
+
+/// What a thread is called by a name, or by the path of its program: the last part of it.
+pub(crate) fn called(name: &str) -> &str {
+    let name = name.rsplit('/').next().filter(|_| name.starts_with('/')).unwrap_or(name);
+    let end = (0..=NAME_MAX.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0);
+    &name[..end]
 }

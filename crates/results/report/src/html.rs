@@ -12,6 +12,18 @@ const TEXT_MAX: usize = 2048;
 
 /// A whole page.
 pub(crate) fn page(title: &str, body: &Markup) -> String {
+    page_with(title, body, Extra::default())
+}
+
+/// What only some pages need.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Extra {
+    pub(crate) style: &'static str,
+    pub(crate) script: &'static str,
+}
+
+/// A whole page with a style and a script of its own.
+pub(crate) fn page_with(title: &str, body: &Markup, extra: Extra) -> String {
     let page = html! {
         (DOCTYPE) "\n"
         html lang="en" {
@@ -20,12 +32,13 @@ pub(crate) fn page(title: &str, body: &Markup) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (text(title)) }
-                style { (PreEscaped(include_str!("html/style.css"))) }
+                style { (PreEscaped(include_str!("html/style.css"))) (PreEscaped(extra.style)) }
             }
             "\n"
             body {
                 (body)
                 script { (PreEscaped(include_str!("html/page.js"))) }
+                @if !extra.script.is_empty() { script { (PreEscaped(extra.script)) } }
             }
         }
         "\n"

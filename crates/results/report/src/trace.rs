@@ -1,9 +1,23 @@
 //! What a kernel did.
 //!
-//! * [`mod@line`]: an event; [`statistics`]: how many there were, and how long things took
+//! * [`mod@line`]: an event; [`perf_script`], [`perfetto`]: events for other programs
+//! * [`statistics`], [`activity`], [`latency`], [`tree`], [`critical_path`], [`moment`], [`differences`]: the views of a trace, as text and JSON
+//! * [`timeline`]: a page that draws it
+//! * [`table`], [`times`]: what these have in common
 
+pub mod activity;
+pub mod critical_path;
+pub mod differences;
+pub mod latency;
 mod line;
-mod statistics;
+pub mod moment;
+mod perf_script;
+mod perfetto;
+pub mod statistics;
+mod table;
+mod timeline;
+mod times;
+pub mod tree;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,7 +30,9 @@ use crate::safe::safe_line;
 use crate::words::{counted, seconds};
 
 pub use line::{json_line, text_line};
-pub use statistics::{json as statistics_json, text as statistics_text};
+pub use perf_script::perf_script_line;
+pub use perfetto::Perfetto;
+pub use timeline::{Page, html};
 
 /// What is known of a recording, in one line.
 #[must_use]
