@@ -32,11 +32,12 @@ impl cli::Run {
             policy: self.policy.request(),
             machine: self.user_space.add_to(self.machine.request()),
             dump: self.dump,
-            trace: (!self.trace.is_empty()).then(|| TraceRequest {
-                events: self.trace.clone(),
+            trace: (!self.trace.is_empty() || !self.flight.is_empty()).then(|| TraceRequest {
+                events: self.trace.iter().chain(&self.flight).cloned().collect(),
                 buffer_kib: self.trace_buffer,
                 ..TraceRequest::default()
             }),
+            flight: !self.flight.is_empty(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! * [`init`]: process 1, which serves the host
 //! * [`session`]: waits for the control port ([`port`]), the kernel log ([`kernel_log`]) and children at once
 //! * [`work`]: runs a case or a program; [`launch`] is its part in the child process, [`results`] its results page
-//! * [`recording`]: what the kernel does meanwhile
+//! * [`recording`]: what the kernel does meanwhile; [`marks`]: what is said there
 //! * [`leftovers`]: removes what a case left behind; [`settle`]: lets the kernel do what a case has put off;
 //!   [`processes`] lists and kills processes
 //! * [`shell`]: gives the console to a shell
@@ -27,6 +27,7 @@ mod jobs;
 mod kernel_log;
 mod launch;
 mod leftovers;
+mod marks;
 mod mounts;
 mod port;
 mod processes;

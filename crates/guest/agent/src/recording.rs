@@ -25,21 +25,22 @@ extern "C" fn stop(_: libc::c_int, _: *mut libc::siginfo_t, _: *mut libc::c_void
 pub(crate) struct Recording(Child);
 
 impl Recording {
-    /// Begins it. The pipe can be read when events are recorded, or when it is clear that none are: then the recording says why.
+    /// Begins it. The pipe can be read when events are recorded, and has the file for marks in a line; or when it is clear that none are:
+    /// then the line is empty, and the recording says why.
     pub(crate) fn start(request: &TraceRequest) -> Result<(Self, OwnedFd), String> {
         let memory = window::for_recording()?;
         let failed = |error: rustix::io::Errno| format!("the recording: {}", harness::check::describe(error));
         let (begun, begins) = pipe_with(PipeFlags::CLOEXEC).map_err(failed)?;
         let process = child(|| {
             // Who cannot be told has not waited. Closing it would not do: what it starts itself has it, too.
-            let tell = || {
-                let _ = rustix::io::write(&begins, b".");
+            let tell = |marker: &str| {
+                let _ = rustix::io::write(&begins, format!("{marker}\n").as_bytes());
             };
             handle(libc::SIGTERM, stop, 0)?;
             let mut ring = Ring::open(&memory, RECORDING, MACHINE_SIZE)?;
             // What keeps it from recording is written there.
             let _ = record(request, &mut ring, &STOP, tell);
-            tell();
+            tell("");
             Ok(())
         });
         // Without its own end the pipe also says when the process is no more.

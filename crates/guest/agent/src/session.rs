@@ -10,6 +10,7 @@ use rustix::time::Timespec;
 
 use crate::kernel_log::KernelLog;
 use crate::leftovers;
+use crate::marks;
 use crate::port::Port;
 use crate::recording::Recording;
 
@@ -77,9 +78,12 @@ impl Session {
             Ok((recording, begun)) => {
                 self.recording = Some(recording);
                 let deadline = Instant::now() + RECORDING_LIMIT;
-                while self.wait(&[begun.as_fd()], Some(deadline)).readable.is_empty()
-                    && Instant::now() < deadline
-                {}
+                while self.wait(&[begun.as_fd()], Some(deadline)).readable.is_empty() {
+                    if Instant::now() >= deadline {
+                        return;
+                    }
+                }
+                marks::begin(&begun);
             }
             Err(text) => self.send(&FromAgent::Trouble { text }),
         }
@@ -88,6 +92,7 @@ impl Session {
     /// Ends the recording, if there is one.
     pub(crate) fn stop_recording(&mut self) {
         if let Some(recording) = self.recording.take() {
+            marks::end();
             recording.stop();
         }
     }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, wait};
 
 use crate::session::Session;
 use crate::system::{power_off, taint};
-use crate::{launch, leftovers, processes, results, root, settle};
+use crate::{launch, leftovers, marks, processes, results, root, settle};
 
 /// How long a clean-up may take.
 const CLEANUP_LIMIT: Duration = Duration::from_secs(10);
@@ -79,9 +79,12 @@ fn execute(
     if let Some(trace) = &request.trace {
         session.record(trace);
     }
+    let name = name(&request.work);
+    marks::mark(&format!("kiln: {name} begins"));
     let until = Until { run: Some(request.run), ..Until::over(Duration::from_millis(request.limit_ms)) };
     let main = launch::Task::Main(request);
     let end = supervise(session, request, until, || launch::start(&main, page, file));
+    marks::mark(&format!("kiln: {name} ends: {}", plain(&end)));
     session.stop_recording();
     if let Some(why) = root::lost_services() {
         page.report(ReportKind::Broken, &why);
@@ -104,6 +107,14 @@ fn execute(
     (end, processes)
 }
 
+/// What people call it.
+fn name(work: &Work) -> &str {
+    match work {
+        Work::Case(name) => name,
+        Work::Program(command) => command.argv.first().map_or("", String::as_str),
+    }
+}
+
 /// Starts a process and follows it to its end.
 fn supervise(
     session: &mut Session,
@@ -119,6 +130,7 @@ fn supervise(
     let mut output = Output { run: request.run, pipe: std::fs::File::from(pipe), open: true, left };
     let end = follow(session, pid, &mut output, until).unwrap_or_else(|| {
         let stacks = processes::stacks();
+        marks::mark("kiln: its time is over");
         // It would be killed as well.
         session.stop_recording();
         kill(pid);

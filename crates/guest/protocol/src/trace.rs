@@ -71,7 +71,10 @@ pub enum Entry {
     /// A thread that is there already.
     Task(Task),
     /// From here on events are recorded.
-    Recording,
+    Recording {
+        /// The file to which programs write marks.
+        marker: String,
+    },
     /// Nothing is recorded, and nothing follows.
     Refused {
         /// The machine or the user lacks something; else the recorder's own part failed.

@@ -18,6 +18,12 @@ pub(crate) struct Enabled {
     pub(crate) count: usize,
 }
 
+/// The event of what programs write to `trace_marker`, which is always on.
+pub(crate) fn marks(instance: &Instance) -> Option<Entry> {
+    let text = read(instance, "events/ftrace/print/format").ok()?;
+    Some(Entry::Format { system: "ftrace".to_owned(), text })
+}
+
 /// Switches the chosen events on.
 pub(crate) fn enable(instance: &Instance, choices: &[Choice]) -> Enabled {
     let mut enabled = Enabled::default();

@@ -40,5 +40,5 @@ fn recorded(request: &TraceRequest) -> Result<Vec<CpuCounts>, Report> {
     let length = length.ok_or_else(missing)?;
     let ring = Ring::open(Path::new(&path), 0, length);
     let mut ring = ring.map_err(|error| broken(format!("{path}: {}", std::io::Error::from(error))))?;
-    record(request, &mut ring, &STOP, || ())
+    record(request, &mut ring, &STOP, |_| ())
 }

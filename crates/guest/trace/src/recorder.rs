@@ -40,8 +40,8 @@ struct Buffer {
     pages: File,
 }
 
-/// Records until it is told to stop, and writes all of it to `ring`; calls `begun` when events are recorded. What keeps it from recording
-/// is written there, too.
+/// Records until it is told to stop, and writes all of it to `ring`; calls `begun` with the file for marks when events are recorded. What
+/// keeps it from recording is written there, too.
 ///
 /// This process must have one thread.
 ///
@@ -52,11 +52,11 @@ pub fn record(
     request: &TraceRequest,
     ring: &mut Ring,
     stop: &AtomicBool,
-    begun: impl FnOnce(),
+    begun: impl FnOnce(&str),
 ) -> Result<Vec<CpuCounts>, Report> {
     match Recorder::start(request, ring) {
         Ok(recorder) => {
-            begun();
+            begun(&recorder.marker());
             recorder.run(ring, stop).map_err(lost)
         }
         Err(why) => {
@@ -93,6 +93,9 @@ impl Recorder {
         let header_page = events::read(&instance, "events/header_page").map_err(skip)?;
         let page =
             page_size(&header_page).ok_or_else(|| broken("events/header_page of tracefs has no data"))?;
+        follow(&instance, request)?;
+        // Takes some tenths of a second in an emulated machine: the recording begins behind it.
+        let enabled = events::enable(&instance, &request.events);
         let Pair { monotonic_ns, realtime_ns, error_ns } = Pair::now();
         let system = rustix::system::uname();
         let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
@@ -101,9 +104,11 @@ impl Recorder {
         let lost =
             |error: Errno| broken(format!("the ring of the recording: {}", std::io::Error::from(error)));
         ring.entry(&began).map_err(lost)?;
-        follow(&instance, request)?;
-        let enabled = events::enable(&instance, &request.events);
-        enabled.entries.iter().try_for_each(|entry| ring.entry(entry)).map_err(lost)?;
+        events::marks(&instance)
+            .iter()
+            .chain(&enabled.entries)
+            .try_for_each(|entry| ring.entry(entry))
+            .map_err(lost)?;
         if enabled.count == 0 {
             return Err(skip("the kernel has none of these events"));
         }
@@ -111,8 +116,16 @@ impl Recorder {
         recorder.instance.write("tracing_on", "1").map_err(broken)?;
         // Threads that begin from here on are in the recording.
         tasks::all().try_for_each(|task| ring.entry(&Entry::Task(task))).map_err(lost)?;
-        ring.entry(&Entry::Recording).map_err(lost)?;
+        ring.entry(&Entry::Recording { marker: recorder.marker() }).map_err(lost)?;
         Ok(recorder)
+    }
+
+    /// The file for marks, as other processes find it.
+    fn marker(&self) -> String {
+        let path = self.instance.path("trace_marker").display().to_string();
+        // A mount that only this process has is known by its descriptor.
+        let own = path.strip_prefix("/proc/self/");
+        own.map(|rest| format!("/proc/{}/{rest}", std::process::id())).unwrap_or(path)
     }
 
     /// Passes pages on until it is told to stop.

@@ -37,7 +37,7 @@ pub(crate) struct Run {
     pub(crate) policy: Policy,
     /// Run on the nodes of a cluster: one job for each boot over which the runs are spread, as many as --boots says
     #[arg(long, value_enum, value_name = "CLUSTER", help_heading = "Execution")]
-    #[arg(conflicts_with_all = ["until_fail", "resume", "golden", "dump", "trace", "verbose", "dry_run"])]
+    #[arg(conflicts_with_all = ["until_fail", "resume", "golden", "dump", "trace", "flight", "verbose", "dry_run"])]
     pub(crate) on: Option<Cluster>,
     #[command(flatten)]
     pub(crate) machine: MachineOptions,
@@ -47,10 +47,14 @@ pub(crate) struct Run {
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) dump: bool,
     /// Record these events of tracefs while each case runs, such as sched,irq,syscalls: cases/NAME.trace with the results
-    #[arg(long, value_name = "EVENTS", value_delimiter = ',', help_heading = OUTPUT)]
+    #[arg(long, value_name = "EVENTS", value_delimiter = ',', group = "recorded", help_heading = OUTPUT)]
     pub(crate) trace: Vec<protocol::trace::Choice>,
+    /// The same, but keep only the last ten seconds of cases that fail
+    #[arg(long, value_name = "EVENTS", value_delimiter = ',', num_args = 0..=1, require_equals = true, group = "recorded", help_heading = OUTPUT)]
+    #[arg(default_missing_value = super::trace::EVENTS)]
+    pub(crate) flight: Vec<protocol::trace::Choice>,
     /// What the kernel has for the events of a CPU until they are taken
-    #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = super::trace::buffer, requires = "trace", help_heading = OUTPUT)]
+    #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = super::trace::buffer, requires = "recorded", help_heading = OUTPUT)]
     pub(crate) trace_buffer: u32,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "human", help_heading = OUTPUT)]

@@ -48,6 +48,7 @@ pub(super) fn record(args: &Trace) -> Result<u8> {
             complain(&format!("{} shows them", call(&["trace", "view", &name].map(str::to_owned))));
             Ok(code)
         }
+        Recorded::Interrupted => Ok(INTERRUPTED),
         Recorded::Nothing(why) => {
             complain(&format!("trace: {}: {}", why.kind.name(), safe(&why.text)));
             Ok(if why.kind == ReportKind::Skip { SKIPPED } else { BROKEN })
@@ -61,20 +62,22 @@ enum Recorded {
     Trace { line: String, code: u8 },
     /// The kernel records nothing.
     Nothing(Report),
+    /// The user wanted to stop before anything was recorded.
+    Interrupted,
 }
 
 fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let memory = recorder::memory()?;
     let ring = Ring::new(memory.try_clone()?, 0, memory.metadata()?.len())?;
-    let follower = Follower::start(ring, &folder.path(TRACE))?;
+    let follower = Follower::start(ring, &folder.path(TRACE), None)?;
     // It leaves out the thread of the follower, too.
     let request = request(args, std::process::id(), own_threads());
     folder.keep(REQUEST, &request)?;
     let recorder = Recorder::start(&request, &memory)?;
     let mut progress = Progress::new();
     progress.show("switches the events on");
-    let begun = begin(&follower, &interrupt)?;
+    let Some(begun) = begin(&follower, &interrupt)? else { return Ok(Recorded::Interrupted) };
     let missing = begun.missing.iter();
     missing.for_each(|(event, why)| progress.note(&format!("{event} is not recorded: {}", safe(why))));
     drop(progress);
@@ -82,7 +85,7 @@ fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
         return Ok(Recorded::Nothing(why));
     }
     let began = Instant::now();
-    let status = work(args, &interrupt)?;
+    let status = work(args, &begun.marker, &interrupt)?;
     let took = began.elapsed();
     recorder.stop()?;
     let summary = follower.finish()?;
@@ -109,19 +112,22 @@ fn own_threads() -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// Waits until events are recorded, or it is clear that none are.
-fn begin(follower: &Follower, interrupt: &AtomicBool) -> Result<Summary> {
+/// Waits until events are recorded, or it is clear that none are; nothing if the user wants to stop.
+fn begin(follower: &Follower, interrupt: &AtomicBool) -> Result<Option<Summary>> {
     let began = Instant::now();
-    while began.elapsed() < BEGIN_LIMIT && !interrupt.load(Ordering::Relaxed) {
+    while began.elapsed() < BEGIN_LIMIT {
+        if interrupt.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         if let Some(summary) = follower.wait_for_begin(INTERVAL) {
-            return Ok(summary);
+            return Ok(Some(summary));
         }
     }
-    bail!("the kernel did not switch the events on within {} s", began.elapsed().as_secs())
+    bail!("the kernel did not switch the events on within {} s", BEGIN_LIMIT.as_secs())
 }
 
-/// Runs the program, or waits; gives how the program ended.
-fn work(args: &Trace, interrupt: &AtomicBool) -> Result<Option<ExitStatus>> {
+/// Runs the program, which gets the file for marks, or waits; gives how the program ended.
+fn work(args: &Trace, marker: &str, interrupt: &AtomicBool) -> Result<Option<ExitStatus>> {
     let deadline = args.duration.map(|time| Instant::now() + time);
     let is_over =
         || interrupt.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -131,7 +137,7 @@ fn work(args: &Trace, interrupt: &AtomicBool) -> Result<Option<ExitStatus>> {
         }
         return Ok(None);
     };
-    let started = Command::new(program).args(&args.arguments).spawn();
+    let started = Command::new(program).args(&args.arguments).env(mark::VARIABLE, marker).spawn();
     let mut child = started.map_err(|error| WrongUsage(format!("{}: {error}", program.display())))?;
     loop {
         // A program that was interrupted ends as it likes: the terminal has told it, too.
@@ -150,4 +156,21 @@ fn code(status: Option<ExitStatus>) -> u8 {
     let Some(status) = status else { return 0 };
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(INTERRUPTED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_stops_before_events_are_recorded_waits_no_longer() {
+        let place = tempfile::tempdir().expect("a directory");
+        let memory = recorder::memory().expect("memory");
+        let length = memory.metadata().expect("a size").len();
+        let ring = Ring::new(memory, 0, length).expect("an empty ring");
+        let follower = Follower::start(ring, &place.path().join("trace"), None).expect("a thread");
+        let begun = begin(&follower, &AtomicBool::new(true)).expect("no time-out");
+        assert_eq!(begun, None);
+        follower.finish().expect("nothing came");
+    }
 }

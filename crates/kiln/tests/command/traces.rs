@@ -1,5 +1,7 @@
 //! `kiln trace`: what the kernel did while a program ran.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::support::{Done, KERNEL, Place, text};
@@ -159,4 +161,66 @@ fn a_trace_of_a_kernel_that_panics_has_what_came_before() {
     assert!(notes.iter().any(|note| note.contains(", cut off")), "{notes:?}");
     let shown = place.kiln(["trace", "view", text(&folder), "--stats", "--json"]).run().expect(0);
     assert_eq!(shown.stated::<Value>()["names"][events], 100);
+}
+
+#[test]
+fn a_flight_recorder_keeps_only_what_failed() {
+    let place = Place::new();
+    let suite = place.path().join("cases");
+    std::fs::create_dir(&suite).expect("a folder");
+    let good = place.program("good", "for (int i = 0; i < 10; i++) syscall(SYS_getppid); return 0;");
+    let bad = place.program("bad", "for (int i = 0; i < 20; i++) syscall(SYS_getppid); return 1;");
+    for program in [&good, &bad] {
+        std::fs::copy(program, suite.join(program.file_name().expect("a name"))).expect("copied");
+    }
+    let event = "--flight=syscalls:sys_enter_getppid";
+    let done = place.kiln(["run", KERNEL, "--no-retry", event, "--suite", text(&suite)]).run().expect(1);
+    let cases = done.results().join("cases");
+    let kept: Vec<_> = walk(&cases).into_iter().filter(|name| name.ends_with(".trace")).collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert!(kept[0].ends_with("bad.trace"), "{kept:?}");
+    let shown = place.kiln(["trace", "view", &kept[0], "--stats", "--json"]).run().expect(0);
+    assert_eq!(shown.stated::<Value>()["names"]["syscalls:sys_enter_getppid"], 20);
+}
+
+/// All folders below one.
+fn walk(folder: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path());
+    let folders = entries.filter(|path| path.is_dir());
+    folders.flat_map(|path| [vec![text(&path).to_owned()], walk(&path)].concat()).collect()
+}
+
+/// A program that marks its steps, and is killed after the last one.
+fn marking(place: &Place) -> String {
+    let header = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/marks/kiln_mark.h");
+    let before = format!("#include \"{header}\"\n");
+    let body = "for (int i = 0; i < 100; i++) kiln_mark(\"step %d of %s\", i, \"marking\"); raise(SIGKILL);";
+    text(&place.compile("marking", body, &before, &["-static"])).to_owned()
+}
+
+/// What is marked.
+fn marks(place: &Place, trace: &str) -> Vec<String> {
+    let call = ["trace", "view", trace, "--json", "--filter", "name == print"];
+    let lines = place.kiln(call).run().expect(0).stdout;
+    let events = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    events.map(|event| event["fields"]["buf"].as_str().expect("a text").trim_end().to_owned()).collect()
+}
+
+#[test]
+fn marks_of_a_program_stay_when_it_is_killed() {
+    let place = Place::new();
+    let steps: Vec<String> = (0..100).map(|step| format!("step {step} of marking")).collect();
+    let program = marking(&place);
+    recorded(&place, &["--only", "--events", "sched"], &program).expect(137);
+    assert_eq!(marks(&place, "last"), steps);
+    let alone = Command::new(&program).status().expect("it runs");
+    assert!(!alone.success(), "without a recording it marks nothing, and is killed");
+
+    let run =
+        place.kiln(["run", KERNEL, "--no-retry", "--trace", "sched", "--exec", &program]).run().expect(1);
+    let found = marks(&place, text(&run.results().join("cases/marking.trace")));
+    let (first, last) = (&found[0], &found[found.len() - 1]);
+    assert!(first.starts_with("kiln: ") && first.ends_with("marking begins"), "{first}");
+    assert!(last.contains("marking ends: "), "{last}");
+    assert_eq!(found[1..found.len() - 1], steps);
 }

@@ -67,6 +67,8 @@ pub enum Kind {
         /// Their place is counted from the end of the word.
         is_relative: bool,
     },
+    /// A text from its place to the end of the record.
+    Rest,
     /// Bytes of which nothing is known.
     Opaque,
 }
@@ -203,6 +205,9 @@ impl Attributes<'_> {
 
     /// What the elements of an array are: their number may be a constant of the kernel, so that only its size tells.
     fn array(&self, known: Option<Element>) -> Option<Kind> {
+        if self.size == 0 && known == Some(Element::Character) {
+            return Some(Kind::Rest);
+        }
         let inside = self.declaration.rsplit_once('[')?.1.strip_suffix(']')?;
         let count = inside.trim().parse::<usize>().ok().filter(|count| *count > 0);
         let by_count = count.filter(|count| self.size.is_multiple_of(*count)).map(|count| self.size / count);

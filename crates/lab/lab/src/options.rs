@@ -54,6 +54,8 @@ pub struct Tracing {
     pub request: TraceRequest,
     /// The folder in which each Run has the folder of its trace.
     pub folder: PathBuf,
+    /// Only the last seconds of Runs that are not well are kept.
+    pub flight: bool,
 }
 
 /// Long enough for callbacks, works and a timer of 50 ms, which takes 60 where there are 100 ticks a second.

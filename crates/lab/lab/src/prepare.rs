@@ -270,7 +270,10 @@ impl Prepared {
         match &self.request.trace {
             None => Ok(None),
             Some(_) if self.engine == Engine::Uml => Err(NO_TRACE.to_owned()),
-            Some(request) => Ok(Some(Tracing { request: request.clone(), folder: folder.to_owned() })),
+            Some(request) => {
+                let (request, folder) = (request.clone(), folder.to_owned());
+                Ok(Some(Tracing { request, folder, flight: self.request.flight }))
+            }
         }
     }
 

@@ -38,13 +38,14 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Begins to take what comes; the trace becomes `folder`, which must not be there.
+    /// Begins to take what comes; the trace becomes `folder`, which must not be there. With `tail` only what is at most that long before
+    /// the end is kept, and a little more.
     ///
     /// # Errors
     ///
     /// When the host has no thread.
-    pub fn start(mut ring: Ring, folder: &Path) -> Result<Self, Failure> {
-        let mut recording = Recording::new(folder);
+    pub fn start(mut ring: Ring, folder: &Path, tail: Option<Duration>) -> Result<Self, Failure> {
+        let mut recording = Recording::new(folder, tail);
         let is_over = Arc::new(AtomicBool::new(false));
         let (sender, begun) = channel();
         let mut sender = Some(sender);

@@ -22,6 +22,8 @@ enum Step {
     Copy { from: usize, length: usize },
     /// A word here tells where a text is.
     Text { at: usize, is_relative: bool },
+    /// A text is here, up to the end of the record.
+    Rest { from: usize },
     /// A word here tells where elements of so many bytes are.
     Elements { at: usize, is_relative: bool, bytes: usize },
 }
@@ -69,12 +71,8 @@ impl Plan {
         for step in &self.steps {
             match *step {
                 Step::Copy { from, length } => fields.extend(record.get(from..from.checked_add(length)?)?),
-                Step::Text { at, is_relative } => {
-                    let text = pointed(record, at, is_relative)?;
-                    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-                    fields.extend(&text[..end]);
-                    fields.push(0);
-                }
+                Step::Text { at, is_relative } => push_text(pointed(record, at, is_relative)?, fields),
+                Step::Rest { from } => push_text(record.get(from..)?, fields),
                 Step::Elements { at, is_relative, bytes } => {
                     let elements = pointed(record, at, is_relative)?;
                     let count = u16::try_from(elements.len() / bytes).ok()?;
@@ -87,6 +85,13 @@ impl Plan {
     }
 }
 
+/// Adds a text up to its first NUL.
+fn push_text(text: &[u8], fields: &mut Vec<u8>) {
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    fields.extend(&text[..end]);
+    fields.push(0);
+}
+
 /// What a field becomes, and how.
 fn rewritten(field: &ftrace::Field) -> Option<(Shape, Step)> {
     let copy = Step::Copy { from: field.offset, length: field.size };
@@ -96,6 +101,7 @@ fn rewritten(field: &ftrace::Field) -> Option<(Shape, Step)> {
         Kind::One(element) => (Shape::Number(number(element)), copy),
         Kind::Array(Element::Character) => (Shape::Text(count(1)?), copy),
         Kind::Array(element) => (Shape::Array(number(element), count(element.bytes())?), copy),
+        Kind::Rest => (Shape::String, Step::Rest { from: field.offset }),
         Kind::Opaque => (Shape::Array(Number { is_hex: true, ..Number::unsigned(1) }, count(1)?), copy),
         Kind::Dynamic { element: Element::Character, is_relative } => {
             (Shape::String, Step::Text { at: field.offset, is_relative })

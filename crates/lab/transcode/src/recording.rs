@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ctf::{Error, Metadata};
 use ftrace::{Format, Layout};
@@ -31,6 +32,8 @@ pub struct Summary {
     pub missing: Vec<(String, String)>,
     /// Events are recorded.
     pub is_recording: bool,
+    /// The file to which programs write marks meanwhile.
+    pub marker: String,
     /// Why nothing is recorded.
     pub refused: Option<Report>,
     /// Entries that could not be read.
@@ -57,15 +60,19 @@ impl Summary {
 #[derive(Debug)]
 pub struct Recording {
     folder: PathBuf,
+    /// Only what is at most so many nanoseconds before the end is kept.
+    tail: Option<u64>,
     trace: Option<(Transcoder, Marks)>,
     summary: Summary,
 }
 
 impl Recording {
-    /// One whose trace becomes this folder, which must not be there.
+    /// One whose trace becomes this folder, which must not be there: all of it, or what is at most some time before the end, and a
+    /// little more.
     #[must_use]
-    pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), trace: None, summary: Summary::default() }
+    pub fn new(folder: &Path, tail: Option<Duration>) -> Self {
+        let tail = tail.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        Self { folder: folder.to_owned(), tail, trace: None, summary: Summary::default() }
     }
 
     /// What is known of it so far.
@@ -116,7 +123,7 @@ impl Recording {
                         .collect::<BTreeMap<_, _>>(),
                     classes: Marks::classes(),
                 };
-                let transcoder = Transcoder::create(&self.folder, &metadata, layout)?;
+                let transcoder = Transcoder::create(&self.folder, &metadata, layout)?.with_tail(self.tail);
                 let marks = Marks::new(&transcoder, monotonic_ns)?;
                 self.trace = Some((transcoder, marks));
                 self.summary.folder = Some(self.folder.clone());
@@ -134,8 +141,9 @@ impl Recording {
                 }
                 Ok(())
             }
-            (Entry::Recording, _) => {
+            (Entry::Recording { marker }, _) => {
                 self.summary.is_recording = true;
+                self.summary.marker = marker;
                 Ok(())
             }
             (Entry::Refused { is_lacking, why }, _) => {

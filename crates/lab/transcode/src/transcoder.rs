@@ -34,6 +34,7 @@ pub struct Transcoder {
     cpus: HashMap<u32, StreamWriter>,
     fields: Vec<u8>,
     counts: Counts,
+    tail: Option<u64>,
 }
 
 impl Transcoder {
@@ -45,7 +46,13 @@ impl Transcoder {
     pub fn create(folder: &Path, metadata: &Metadata, layout: Layout) -> Result<Self, Error> {
         let writer = Writer::create(folder, metadata)?;
         let (plans, cpus) = (HashMap::new(), HashMap::new());
-        Ok(Self { writer, layout, plans, cpus, fields: Vec::new(), counts: Counts::default() })
+        Ok(Self { writer, layout, plans, cpus, fields: Vec::new(), counts: Counts::default(), tail: None })
+    }
+
+    /// Keeps of each CPU only what is at most so many nanoseconds before its last event, and a little more.
+    #[must_use]
+    pub fn with_tail(self, time: Option<u64>) -> Self {
+        Self { tail: time, ..self }
     }
 
     /// An event that may come, of this system. The first of a number counts.
@@ -69,7 +76,7 @@ impl Transcoder {
     ///
     /// When the trace cannot be written.
     pub fn page(&mut self, cpu: u32, bytes: &[u8]) -> Result<(), Error> {
-        let Self { writer, cpus, plans, fields, counts, .. } = self;
+        let Self { writer, cpus, plans, fields, counts, tail, .. } = self;
         let Ok(page) = Page::read(self.layout, bytes) else {
             counts.unreadable += 1;
             return Ok(());
@@ -79,7 +86,8 @@ impl Transcoder {
                 counts.unreadable += 1;
                 return Ok(());
             }
-            cpus.insert(cpu, writer.stream(&format!("cpu{cpu}"), Stream::Kernel, cpu)?);
+            let stream = writer.stream(&format!("cpu{cpu}"), Stream::Kernel, cpu)?;
+            cpus.insert(cpu, if let Some(time) = *tail { stream.with_tail(time) } else { stream });
         }
         let Some(stream) = cpus.get_mut(&cpu) else { return Ok(()) };
         match page.lost {

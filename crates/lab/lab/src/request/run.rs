@@ -40,6 +40,9 @@ pub struct RunRequest {
     /// What is recorded while each case runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceRequest>,
+    /// Of that only the last seconds of Runs that are not well are kept.
+    #[serde(default)]
+    pub flight: bool,
 }
 
 /// Which cases; of a suite those whose names match one of the patterns, or all without patterns.
@@ -91,6 +94,7 @@ impl RunRequest {
             machine: MachineRequest::default(),
             dump: false,
             trace: None,
+            flight: false,
         }
     }
 

@@ -198,7 +198,11 @@ impl RunRequest {
         words.machine(&self.machine);
         words.flag("--dump", self.dump);
         if let Some(trace) = &self.trace {
-            words.each("--trace", &trace.events);
+            if self.flight {
+                trace.events.iter().for_each(|event| words.flag(&format!("--flight={event}"), true));
+            } else {
+                words.each("--trace", &trace.events);
+            }
             words.option("--trace-buffer", &format!("{}K", trace.buffer_kib));
         }
         words.each("--need", &self.needs);

@@ -1,15 +1,23 @@
 //! What a kernel did in a Run becomes a trace.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use judge::Outcome;
 use judge::run::file_name;
 use machine::{Machine, RecordingMemory};
 use transcode::{Failure, Follower, Ring, Summary};
 
 use crate::options::Tracing;
 
+/// What a flight recorder keeps.
+const FLIGHT: Duration = Duration::from_secs(10);
+
 /// A Run that is recorded.
-pub(super) struct Traced(Result<Follower, String>);
+pub(super) struct Traced {
+    follower: Result<Follower, String>,
+    flight: bool,
+}
 
 impl Traced {
     /// Takes what the machine records in the Run of a case in this clone from now on.
@@ -20,16 +28,24 @@ impl Traced {
             let folder = free_folder(&tracing.folder, &file_name(case), clone);
             folder.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|error| error.to_string())?;
             let ring = Ring::new(file, place, size).map_err(|error| error.to_string())?;
-            Follower::start(ring, &folder).map_err(|error| error.to_string())
+            Follower::start(ring, &folder, tracing.flight.then_some(FLIGHT))
+                .map_err(|error| error.to_string())
         };
-        Self(start())
+        Self { follower: start(), flight: tracing.flight }
     }
 
-    /// Takes what is left, and gives what is to be said about it.
-    pub(super) fn finish(self) -> String {
-        match self.0.and_then(|follower| follower.finish().map_err(|error: Failure| error.to_string())) {
-            Ok(summary) => note(&summary),
-            Err(why) => format!("no trace: {why}"),
+    /// Takes what is left, and gives what is to be said about it. A flight recorder keeps nothing of what is well.
+    pub(super) fn finish(self, outcome: Outcome) -> Option<String> {
+        let finished = self.follower.and_then(|it| it.finish().map_err(|error: Failure| error.to_string()));
+        let is_kept = !self.flight || !outcome.is_well();
+        match finished {
+            Ok(summary) if is_kept => Some(note(&summary)),
+            Ok(summary) => {
+                // What is left of it takes space and nothing else.
+                let _ = summary.folder.map(std::fs::remove_dir_all);
+                None
+            }
+            Err(why) => Some(format!("no trace: {why}")),
         }
     }
 }

@@ -100,7 +100,7 @@ impl<'a> Context<'a> {
         let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut hear)?;
         let spoiled = seen.spoiled;
         let (mut run, damaged) = conclude(item, boot, seen);
-        if let Some(note) = traced.map(Traced::finish) {
+        if let Some(note) = traced.and_then(|traced| traced.finish(run.outcome)) {
             // Of what passed nobody sees the notes otherwise.
             if run.outcome == Outcome::Pass {
                 emit(News::Event(Event::Note { text: format!("{}: {note}", item.name) }));

@@ -44,6 +44,7 @@ pub(super) fn run(request: &BisectRequest, subject: &Subject, times: u32) -> Run
         machine: machine(request, subject),
         dump: false,
         trace: None,
+        flight: false,
     }
 }
 
