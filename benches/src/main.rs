@@ -19,6 +19,7 @@
 //! * [`roots`]: what a user space costs; [`mod@wires`]: what a segment costs
 //! * [`checking`]: what a check of a patch costs, beside make and a boot
 //! * [`mails`]: what reading them costs, beside b4; [`ledger`], [`trends`]: what questions about earlier Runs and figures cost
+//! * [`traces`]: what recording and reading events takes
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -42,6 +43,7 @@ mod promise;
 mod race;
 mod reproducer;
 mod roots;
+mod traces;
 mod trends;
 mod wires;
 
@@ -87,6 +89,9 @@ const MEMORY: &str = "memory";
 /// Asks for nothing but the figures of user spaces.
 const ROOTS: &str = "roots";
 
+/// Asks for nothing but the figures of traces.
+const TRACES: &str = "traces";
+
 /// Asks for nothing but the figures of segments.
 const WIRES: &str = "wires";
 
@@ -119,19 +124,21 @@ fn run() -> Result<bool> {
         Some(LEDGER) => return asking(&kiln, ROUNDS),
         Some(MAILS) => return reading(ROUNDS),
         Some(MEMORY) => return memory(&kiln),
+        Some(TRACES) => return tracing(ROUNDS),
         Some(WIRES) => return wires(&kiln, ROUNDS),
         Some(ROOTS) => return user_spaces(&kiln, ROUNDS),
         Some(text) => cases(
             &kiln,
             &plan,
             text.parse()
-                .context("usage: bench [ROUNDS|checking|comparing|ledger|mails|memory|roots|wires]")?,
+                .context("usage: bench [ROUNDS|checking|comparing|ledger|mails|memory|roots|traces|wires]")?,
         )?,
         None => {
             cases(&kiln, &plan, ROUNDS)?
                 & memory(&kiln)?
                 & reading(ROUNDS)?
                 & asking(&kiln, ROUNDS)?
+                & tracing(ROUNDS)?
                 & user_spaces(&kiln, ROUNDS)?
                 & wires(&kiln, ROUNDS)?
                 & checks()?
@@ -162,6 +169,11 @@ fn reading(rounds: usize) -> Result<bool> {
 fn asking(kiln: &Kiln, rounds: usize) -> Result<bool> {
     let answered = print(&ledger::measure(kiln.locator(), rounds)?);
     Ok(answered & print(&trends::measure(rounds)?) & print(&ledger::sessions(kiln.locator(), SESSIONS)?))
+}
+
+/// What recording and reading events takes.
+fn tracing(rounds: usize) -> Result<bool> {
+    Ok(print(&traces::measure(rounds)?))
 }
 
 /// What clones take in memory.

@@ -55,6 +55,8 @@ const TARGETS: &[Target] = &[
     like("stress_job", "examples/stress"),
     like("ftrace", "fuzz/examples/ftrace"),
     plain("ctf"),
+    plain("recording"),
+    plain("views"),
 ];
 
 const fn plain(name: &'static str) -> Target {

@@ -217,7 +217,7 @@ fn marks_of_a_program_stay_when_it_is_killed() {
     assert!(!alone.success(), "without a recording it marks nothing, and is killed");
 
     let run =
-        place.kiln(["run", KERNEL, "--no-retry", "--trace", "sched", "--exec", &program]).run().expect(1);
+        place.kiln(["run", KERNEL, "--no-retry", "--trace", "sched", "--exec", &program]).run().expect(137);
     let found = marks(&place, text(&run.results().join("cases/marking.trace")));
     let (first, last) = (&found[0], &found[found.len() - 1]);
     assert!(first.starts_with("kiln: ") && first.ends_with("marking begins"), "{first}");

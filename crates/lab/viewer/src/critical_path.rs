@@ -115,14 +115,16 @@ impl History {
                 // Of who woke the one before nothing more is known.
                 waiting.pop();
                 if let Some((waiter, _)) = waiting.last() {
-                    let (call, interrupt) = (None, None);
+                    let waits = self.before(*waiter, time);
+                    let state = waits.map_or(State::Sleeping, |span| span.state);
+                    let call = waits.and_then(|span| span.call.clone());
                     parts.push(Part {
                         thread: *waiter,
                         begin: since,
                         end: time,
-                        state: State::Sleeping,
+                        state,
                         call,
-                        interrupt,
+                        interrupt: None,
                     });
                     time = since;
                 }

@@ -89,6 +89,7 @@ impl States {
             ("sched", "sched_process_fork") => {
                 ended.extend(number(event, "child_pid").and_then(|child| self.wake(event, child)));
             }
+            ("sched", "sched_process_exit") => ended.extend(self.end(event)),
             ("syscalls", name) => match (name.strip_prefix("sys_enter_"), name.strip_prefix("sys_exit_")) {
                 (Some(call), _) => self.enter(event, call),
                 (_, Some(_)) => ended.extend(self.exit(event)),
@@ -196,6 +197,20 @@ impl States {
         let ended = thread.leave(woken, event.time);
         (thread.state, thread.since) = (Some(State::Runnable), event.time);
         ended
+    }
+
+    /// The time on its CPU of a thread that ends. A recording of some processes does not have the switch that follows: the kernel has
+    /// forgotten this one.
+    fn end(&mut self, event: &Event<'_>) -> Option<Interval> {
+        let thread = event.thread?;
+        let on_cpu = &mut self.cpus.get_mut(&event.cpu)?.thread;
+        let (_, begin) = on_cpu.filter(|(running, _)| *running == thread)?;
+        *on_cpu = Some((thread, event.time));
+        if let Some(thread) = self.threads.get_mut(&thread) {
+            (thread.state, thread.call) = (Some(State::Ended), None);
+        }
+        let what = What::State { state: State::Running, call: None, waker: None };
+        Some(Interval { thread, cpu: event.cpu, begin, end: event.time, is_whole: true, what })
     }
 
     /// The interrupt in which an event was.
@@ -409,6 +424,19 @@ mod tests {
             "7 on 0 at least 60 to 60: sleeping",
         ];
         assert_eq!(ended(&events, None), expected);
+    }
+
+    #[test]
+    fn a_thread_that_ends_ran_until_then_if_its_last_switch_is_missing() {
+        let exit = [("comm", It::Text(comm(8)))];
+        let events = [
+            on(0, 10, 7).switch(1, 8),
+            on(0, 20, 8).event("sched:sched_process_exit", &exit),
+            on(0, 90, 0).switch(0, 7),
+        ];
+        let found = ended(&events, None);
+        assert!(found.contains(&"8 on 0 10 to 20: running".to_owned()), "{found:?}");
+        assert!(!found.iter().any(|line| line.starts_with("8 on") && line.contains("to 90")), "{found:?}");
     }
 
     /// Two CPUs that take threads 1 to 5, or nothing, from those that are on none; who is not on one may be woken.
