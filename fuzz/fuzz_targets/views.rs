@@ -68,7 +68,7 @@ fn show(input: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     }
     let same = Differences::new(&all.work, &all.work);
     assert!(same.counts.is_empty() && same.orders.is_empty() && same.latencies.is_empty());
-    all.tree.children();
+    assert!(all.tree.children().values().map(Vec::len).sum::<usize>() == all.tree.tasks.len());
     Ok(())
 }
 
