@@ -74,12 +74,9 @@ fn each<E>(
     trace: &Trace,
     mut convert: impl FnMut(&Seen<'_>) -> Result<(), E>,
 ) -> Result<Result<u64, E>, ctf::Error> {
-    let filter = args.traced.filter.as_ref();
     let mut converted = Ok(());
-    let damage = walk(trace, |seen| {
-        if filter.is_none_or(|filter| filter.holds(seen)) {
-            converted = convert(seen);
-        }
+    let damage = walk(trace, args.traced.filter.as_ref(), |seen| {
+        converted = convert(seen);
         converted.is_ok()
     })?;
     Ok(converted.map(|()| damage))

@@ -8,7 +8,7 @@ use ctf::Trace;
 use report::trace::{Page, activity, critical_path, json_line, latency, moment, statistics, text_line, tree};
 use serde_json::Value;
 use viewer::critical_path::History;
-use viewer::{Interval, Latencies, Moment, Seen, Statistics, Threads, Timeline, Tree, look, walk};
+use viewer::{Latencies, Moment, Statistics, Timeline, Tree, look, walk};
 
 use super::kept;
 use crate::cli::{View, Views};
@@ -96,50 +96,28 @@ fn print(args: &View, text: impl Fn() -> String, json: impl Fn() -> Value) -> Re
 
 /// Writes the timeline; gives how many packets could not be read as a whole.
 fn draw(args: &View, trace: &Trace, path: &Path) -> Result<u64> {
-    let mut drawn = Drawn::default();
-    let damage = look(trace, args.traced.filter.as_ref(), &mut drawn)?;
+    let mut views = (Timeline::default(), Statistics::default());
+    let damage = look(trace, args.traced.filter.as_ref(), &mut views)?;
     let page = Page {
         release: trace.metadata.environment.get("release").map_or("a kernel", String::as_str),
         typed: &this_call(),
         span: trace.span().unwrap_or_default(),
         lost: trace.lost(),
-        timeline: &drawn.timeline,
-        statistics: &drawn.statistics,
+        timeline: &views.0,
+        statistics: &views.1,
     };
     write(path, |out| report::trace::html(&page, out))?;
     Ok(damage)
 }
 
-/// What is on a page.
-#[derive(Debug, Default)]
-struct Drawn {
-    timeline: Timeline,
-    statistics: Statistics,
-}
-
-impl viewer::View for Drawn {
-    fn event(&mut self, seen: &Seen<'_>) {
-        self.timeline.event(seen);
-        self.statistics.event(seen);
-    }
-
-    fn interval(&mut self, interval: &Interval, threads: &Threads) {
-        self.timeline.interval(interval, threads);
-        self.statistics.interval(interval, threads);
-    }
-}
-
 fn events(args: &View, trace: &Trace) -> Result<u64> {
     let (mut damage, mut shown) = (Ok(0), 0);
-    let filter = args.traced.filter.as_ref();
     standard_output(|out| {
         let mut written = Ok(());
-        damage = walk(trace, |seen| {
-            if filter.is_none_or(|filter| filter.holds(seen)) {
-                let line = if args.json { json_line(seen) } else { text_line(seen) };
-                written = writeln!(out, "{line}");
-                shown += 1;
-            }
+        damage = walk(trace, args.traced.filter.as_ref(), |seen| {
+            let line = if args.json { json_line(seen) } else { text_line(seen) };
+            written = writeln!(out, "{line}");
+            shown += 1;
             written.is_ok() && (args.limit == 0 || shown < args.limit)
         });
         written

@@ -97,6 +97,15 @@ impl Stream {
         }
     }
 
+    /// What its file is called; those of kernels have one for each CPU.
+    #[must_use]
+    pub fn file_name(self, cpu: u32) -> String {
+        match self {
+            Self::Kernel => format!("cpu{cpu}"),
+            Self::Marks => "kiln".to_owned(),
+        }
+    }
+
     /// Bytes of the context of each of its events.
     pub(crate) fn context(self) -> usize {
         match self {

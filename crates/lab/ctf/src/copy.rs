@@ -1,6 +1,7 @@
 //! Some events of a trace as another one.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 
 use crate::class::Stream;
@@ -8,9 +9,6 @@ use crate::error::Error;
 use crate::metadata::Metadata;
 use crate::reader::{Event, Trace};
 use crate::writer::{StreamWriter, Writer};
-
-/// The name of the stream that is of no CPU.
-const MARKS: &str = "kiln";
 
 /// A trace to which events of another one are added.
 #[derive(Debug)]
@@ -56,15 +54,10 @@ impl Copy {
     }
 
     fn stream(&mut self, stream: Stream, cpu: u32) -> Result<&mut StreamWriter, Error> {
-        use std::collections::btree_map::Entry;
         match self.streams.entry((stream.id(), cpu)) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(place) => {
-                let name = match stream {
-                    Stream::Kernel => format!("cpu{cpu}"),
-                    Stream::Marks => MARKS.to_owned(),
-                };
-                Ok(place.insert(self.writer.stream(&name, stream, cpu)?))
+                Ok(place.insert(self.writer.stream(&stream.file_name(cpu), stream, cpu)?))
             }
         }
     }

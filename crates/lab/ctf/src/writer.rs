@@ -115,11 +115,11 @@ impl Writer {
 }
 
 impl StreamWriter {
-    /// Keeps only what is at most so many nanoseconds before the last event, and what is in a packet with it. Until the end it stays in
-    /// its place in the file, so nobody can read the stream before.
+    /// Keeps only what is at most so many nanoseconds before the last event, and what is in a packet with it; or all of it. Until the end it
+    /// stays in its place in the file, so nobody can read the stream before.
     #[must_use]
-    pub fn with_tail(self, time: u64) -> Self {
-        Self { tail: Some(Tail::new(time)), ..self }
+    pub fn with_tail(self, time: Option<u64>) -> Self {
+        Self { tail: time.map(Tail::new), ..self }
     }
 
     /// Adds an event with its context and its fields. One that is earlier than the one before gets that one's time.

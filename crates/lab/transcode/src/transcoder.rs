@@ -86,8 +86,8 @@ impl Transcoder {
                 counts.unreadable += 1;
                 return Ok(());
             }
-            let stream = writer.stream(&format!("cpu{cpu}"), Stream::Kernel, cpu)?;
-            cpus.insert(cpu, if let Some(time) = *tail { stream.with_tail(time) } else { stream });
+            let stream = writer.stream(&Stream::Kernel.file_name(cpu), Stream::Kernel, cpu)?;
+            cpus.insert(cpu, stream.with_tail(*tail));
         }
         let Some(stream) = cpus.get_mut(&cpu) else { return Ok(()) };
         match page.lost {
@@ -122,7 +122,7 @@ impl Transcoder {
 
     /// Begins the stream of what is no event of the kernel.
     pub(crate) fn marks(&self) -> Result<StreamWriter, Error> {
-        self.writer.stream("kiln", Stream::Marks, 0)
+        self.writer.stream(&Stream::Marks.file_name(0), Stream::Marks, 0)
     }
 
     /// What has become of what came so far.

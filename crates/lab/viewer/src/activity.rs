@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::interval::{Interval, State, What};
+use crate::interval::{Interval, State, Waker, What};
 use crate::look::View;
+use crate::rows::row;
 use crate::spread::Spread;
 use crate::threads::Threads;
-
-/// Threads, and kinds of waiting, that are told apart at most.
-const ROWS_MAX: usize = 100_000;
 
 /// The time of threads by their states.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,31 +50,20 @@ impl View for Activity {
             return;
         }
         let comm = threads.name(interval.thread).unwrap_or_default();
-        if let Some(thread) = self.thread(interval.thread) {
+        if let Some(thread) = row(&mut self.threads, interval.thread) {
             thread.times[place] += interval.length();
             thread.runs += u64::from(*state == State::Running);
-            if thread.comm != comm {
-                comm.clone_into(&mut thread.comm);
-            }
+            comm.clone_into(&mut thread.comm);
         }
         if interval.is_whole && !matches!(state, State::Running | State::Runnable) {
-            let by = |waker: &crate::interval::Waker| match &waker.interrupt {
+            let by = |waker: &Waker| match &waker.interrupt {
                 Some(interrupt) => format!("interrupt {interrupt}"),
                 None => threads.name(waker.thread).unwrap_or("?").to_owned(),
             };
             let waker = waker.as_ref().map(by);
             let wait = Wait { comm: comm.to_owned(), state: *state, call: call.clone(), waker };
-            if self.waits.len() < ROWS_MAX || self.waits.contains_key(&wait) {
-                self.waits.entry(wait).or_default().add(interval.length());
-            }
+            row(&mut self.waits, wait).into_iter().for_each(|times| times.add(interval.length()));
         }
-    }
-}
-
-impl Activity {
-    fn thread(&mut self, number: i32) -> Option<&mut Thread> {
-        let has_room = self.threads.len() < ROWS_MAX || self.threads.contains_key(&number);
-        has_room.then(|| self.threads.entry(number).or_default())
     }
 }
 

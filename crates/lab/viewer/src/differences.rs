@@ -155,7 +155,7 @@ fn order(works: [&Work; 2], [one, other]: [&Sequence; 2]) -> Option<Order> {
     let sorted = |place: usize, sequence: &Sequence| {
         let mut names: Vec<&str> = sequence.events.iter().map(|event| name(place, event)).collect();
         names.sort_unstable();
-        names.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        names
     };
     let is_moved = one.events.len() == other.events.len() && sorted(0, one) == sorted(1, other);
     Some(Order { comm: one.comm.clone(), equal, then, is_moved })

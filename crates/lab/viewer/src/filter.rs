@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use ctf::Value;
 use lab::suites::select::Pattern;
 
-use crate::walk::Seen;
+use crate::seen::Seen;
 
 /// A condition for events.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,11 +5,9 @@ use std::rc::Rc;
 
 use crate::interval::{Interval, State, What};
 use crate::look::View;
+use crate::rows::row;
 use crate::spread::Spread;
 use crate::threads::Threads;
-
-/// Rows at most.
-const ROWS_MAX: usize = 100_000;
 
 /// A kind of latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,7 +66,7 @@ impl View for Latencies {
         if !interval.is_whole {
             return;
         }
-        let row = match &interval.what {
+        let key = match &interval.what {
             What::State { state: State::Runnable, waker, .. } => {
                 let kind = if waker.is_some() { Kind::Wakeup } else { Kind::Preemption };
                 (kind, threads.name(interval.thread).unwrap_or("?").into())
@@ -78,9 +76,7 @@ impl View for Latencies {
             What::Interrupt { name } => (Kind::Interrupt, Rc::clone(name)),
             What::Request { name } => (Kind::Request, Rc::clone(name)),
         };
-        if self.rows.len() < ROWS_MAX || self.rows.contains_key(&row) {
-            self.rows.entry(row).or_default().add(interval);
-        }
+        row(&mut self.rows, key).into_iter().for_each(|latency| latency.add(interval));
     }
 }
 

@@ -1,12 +1,12 @@
 //! What a trace says.
 //!
 //! * [`mod@walk`]: its events in their order, with the names of their threads
-//! * [`filter`]: which of them are of interest; [`parse`]: from text to a filter
+//! * [`seen`]: an event and its surroundings; [`filter`]: which of them are of interest; [`parse`]: from text to a filter
 //! * [`threads`]: what threads are called; [`field`]: fields of events
 //! * [`states`]: what threads and CPUs do from event to event; [`interval`]: what lasted
 //! * [`moment`]: the states at a moment
 //! * [`mod@look`]: one way through a trace for each of these views:
-//!   * [`statistics`]: how many events there are of each kind, how long threads run and system calls take; [`spread`]: of such times
+//!   * [`statistics`]: how many events there are of each kind, how long threads run and system calls take; [`spread`]: of such times; [`rows`]: not too many of them
 //!   * [`activity`]: what threads spend their time with; [`latency`]: how long it takes until something is done
 //!   * [`tree`]: which thread made which; [`critical_path`]: which one waited for which
 //!   * [`timeline`]: what is drawn
@@ -22,6 +22,8 @@ pub mod latency;
 pub mod look;
 mod moment;
 mod parse;
+mod rows;
+pub mod seen;
 pub mod spread;
 pub mod states;
 pub mod statistics;
@@ -41,11 +43,12 @@ pub use latency::Latencies;
 pub use look::{View, look};
 pub use moment::Moment;
 pub use parse::WrongFilter;
+pub use seen::Seen;
 pub use spread::Spread;
 pub use states::States;
 pub use statistics::Statistics;
 pub use threads::Threads;
 pub use timeline::Timeline;
 pub use tree::Tree;
-pub use walk::{Seen, walk};
+pub use walk::walk;
 pub use work::Work;

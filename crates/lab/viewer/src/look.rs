@@ -6,9 +6,9 @@ use ctf::{Error, Trace};
 
 use crate::filter::Filter;
 use crate::interval::Interval;
+use crate::seen::Seen;
 use crate::states::States;
 use crate::threads::Threads;
-use crate::walk::Seen;
 
 /// What makes something of the events of a trace.
 pub trait View {
@@ -17,6 +17,19 @@ pub trait View {
 
     /// Something has ended. Intervals come in the order of their ends, and what lasts until the end of the trace last.
     fn interval(&mut self, _interval: &Interval, _threads: &Threads) {}
+}
+
+/// Two views of the same.
+impl<A: View, B: View> View for (A, B) {
+    fn event(&mut self, seen: &Seen<'_>) {
+        self.0.event(seen);
+        self.1.event(seen);
+    }
+
+    fn interval(&mut self, interval: &Interval, threads: &Threads) {
+        self.0.interval(interval, threads);
+        self.1.interval(interval, threads);
+    }
 }
 
 /// Shows a trace to a view: all of it, or the events for which a filter holds, and what ended with one of them. In an interval, `comm` and

@@ -7,9 +7,7 @@ use ctf::Event;
 
 use crate::field::{number, text};
 use crate::interval::{Interval, State, Waker, What};
-
-/// Threads, and requests of devices, that are followed at most.
-const FOLLOWED_MAX: usize = 100_000;
+use crate::rows::ROWS_MAX;
 
 /// `TRACE_FLAG_HARDIRQ` and `TRACE_FLAG_SOFTIRQ` of the kernel.
 const HARDIRQ: u8 = 0x08;
@@ -130,7 +128,7 @@ impl States {
     }
 
     fn thread(&mut self, number: i32) -> Option<&mut Thread> {
-        let has_room = self.threads.len() < FOLLOWED_MAX || self.threads.contains_key(&number);
+        let has_room = self.threads.len() < ROWS_MAX || self.threads.contains_key(&number);
         let since = self.begin.unwrap_or_default();
         let new = Thread { state: None, since, cpu: 0, waker: None, call: None };
         (number != 0 && has_room).then(|| self.threads.entry(number).or_insert(new))
@@ -141,7 +139,7 @@ impl States {
             return Rc::clone(known);
         }
         let new: Rc<str> = name.into();
-        if self.names.len() < FOLLOWED_MAX {
+        if self.names.len() < ROWS_MAX {
             self.names.insert(Rc::clone(&new));
         }
         new
@@ -265,15 +263,13 @@ impl States {
     }
 
     fn issue(&mut self, event: &Event<'_>) {
-        let Some((place, name)) = request(event).filter(|_| self.requests.len() < FOLLOWED_MAX) else {
-            return;
-        };
-        let open = self.open(event, &name);
+        let Some(place) = place(event).filter(|_| self.requests.len() < ROWS_MAX) else { return };
+        let open = self.open(event, &request(place.0, event));
         self.requests.insert(place, open);
     }
 
     fn complete(&mut self, event: &Event<'_>) -> Option<Interval> {
-        let open = self.requests.remove(&request(event)?.0)?;
+        let open = self.requests.remove(&place(event)?)?;
         Some(open.ended(event.time, true, |name| What::Request { name }))
     }
 }
@@ -292,14 +288,18 @@ fn handled(open: Open, event: &Event<'_>) -> Option<Interval> {
     Some(open.ended(event.time, true, |name| What::Interrupt { name }))
 }
 
-/// Where a request of a device is, and what it is called: `254:0 WS`.
-fn request(event: &Event<'_>) -> Option<((i128, i128), String)> {
+/// Where a request is: the device and the sector.
+fn place(event: &Event<'_>) -> Option<(i128, i128)> {
+    Some((event.field("dev")?.number()?, event.field("sector")?.number()?))
+}
+
+/// What a request of a device is called: `254:0 WS`.
+fn request(device: i128, event: &Event<'_>) -> String {
     /// `MINORBITS` of include/linux/kdev_t.h.
     const MINOR_BITS: u32 = 20;
-    let (device, sector) = (event.field("dev")?.number()?, event.field("sector")?.number()?);
     let kind = text(event, "rwbs").unwrap_or_default();
     let (major, minor) = (device >> MINOR_BITS, device & ((1 << MINOR_BITS) - 1));
-    Some(((device, sector), format!("{major}:{minor} {kind}")))
+    format!("{major}:{minor} {kind}")
 }
 
 /// The name of a vector of `enum` in include/linux/interrupt.h.

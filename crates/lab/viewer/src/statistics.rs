@@ -5,12 +5,10 @@ use std::rc::Rc;
 
 use crate::interval::{Interval, State, What};
 use crate::look::View;
+use crate::rows::row;
+use crate::seen::Seen;
 use crate::spread::Spread;
 use crate::threads::Threads;
-use crate::walk::Seen;
-
-/// Threads of which something is counted.
-const THREADS_MAX: usize = 100_000;
 
 /// What there is in a trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -85,11 +83,13 @@ impl View for Statistics {
                 thread.into_iter().for_each(|thread| thread.running += length);
             }
             What::Call { name, failed } if interval.is_whole => {
-                let call = self.calls.entry(Rc::clone(name)).or_default();
+                let Some(call) = row(&mut self.calls, Rc::clone(name)) else { return };
                 call.took.add(length);
                 call.failed += u64::from(*failed);
             }
-            What::Interrupt { name } => self.interrupts.entry(Rc::clone(name)).or_default().add(length),
+            What::Interrupt { name } => {
+                row(&mut self.interrupts, Rc::clone(name)).into_iter().for_each(|took| took.add(length));
+            }
             What::State { .. } | What::Call { .. } | What::Request { .. } => {}
         }
     }
@@ -97,11 +97,8 @@ impl View for Statistics {
 
 impl Statistics {
     fn thread(&mut self, number: i32, comm: Option<&str>) -> Option<&mut Thread> {
-        let has_room = self.threads.len() < THREADS_MAX || self.threads.contains_key(&number);
-        let thread = has_room.then(|| self.threads.entry(number).or_default())?;
-        if let Some(comm) = comm.filter(|comm| *comm != thread.comm) {
-            comm.clone_into(&mut thread.comm);
-        }
+        let thread = row(&mut self.threads, number)?;
+        comm.into_iter().for_each(|comm| comm.clone_into(&mut thread.comm));
         Some(thread)
     }
 }

@@ -101,8 +101,9 @@ pub(crate) fn trace(events: &[Happened]) -> (tempfile::TempDir, Trace) {
         .expect("writable");
     let mut streams = BTreeMap::new();
     for event in events {
-        let new =
-            || writer.stream(&format!("cpu{}", event.cpu), Stream::Kernel, event.cpu).expect("writable");
+        let new = || {
+            writer.stream(&Stream::Kernel.file_name(event.cpu), Stream::Kernel, event.cpu).expect("writable")
+        };
         let class = classes.iter().find(|class| class.name == event.name).expect("it was added");
         let mut context = [0; 6];
         context[..4].copy_from_slice(&event.thread.to_le_bytes());

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::field::text;
 use crate::interval::{Interval, State, What};
 use crate::look::View;
+use crate::seen::Seen;
 use crate::threads::Threads;
-use crate::walk::Seen;
 
 /// Intervals, calls and events at most: a browser has to hold them.
 const ITEMS_MAX: usize = 4_000_000;
@@ -129,9 +129,7 @@ impl Timeline {
         }
         let place = Place::Thread(interval.thread);
         self.state(place, Item { begin: interval.begin, end: interval.end, kind, label });
-        if let Some(lane) = self.lanes.get_mut(&place).filter(|lane| lane.comm != comm) {
-            comm.clone_into(&mut lane.comm);
-        }
+        self.lanes.get_mut(&place).into_iter().for_each(|lane| comm.clone_into(&mut lane.comm));
     }
 
     fn state(&mut self, place: Place, item: Item) {

@@ -7,8 +7,8 @@ use ctf::Event;
 use crate::field::{number, text};
 use crate::interval::{Interval, State, What};
 use crate::look::View;
+use crate::seen::Seen;
 use crate::threads::{Threads, called};
-use crate::walk::Seen;
 
 /// Threads at most.
 const TASKS_MAX: usize = 1_000_000;

@@ -1,41 +1,29 @@
 //! The events of a trace in their order.
 
-use ctf::{Error, Event, Trace};
+use ctf::{Error, Trace};
 
+use crate::filter::Filter;
+use crate::seen::Seen;
 use crate::threads::Threads;
 
-/// An event, and what earlier ones say about it.
-#[derive(Debug, Clone, Copy)]
-pub struct Seen<'a> {
-    /// The event.
-    pub event: Event<'a>,
-    /// What its thread is called, if that is known.
-    pub comm: Option<&'a str>,
-    /// The time of the first event, in nanoseconds on the clock of the trace.
-    pub begin: u64,
-}
-
-impl Seen<'_> {
-    /// Nanoseconds since the first event.
-    #[must_use]
-    pub fn since_begin(&self) -> u64 {
-        self.event.time.saturating_sub(self.begin)
-    }
-}
-
-/// Shows all events until `show` says that it has seen enough; gives how many packets could not be read as a whole.
+/// Shows all events, or those for which a filter holds, until `show` says that it has seen enough; gives how many packets could not be read as a whole.
 ///
 /// # Errors
 ///
 /// When a file cannot be read.
-pub fn walk(trace: &Trace, mut show: impl FnMut(&Seen<'_>) -> bool) -> Result<u64, Error> {
+pub fn walk(
+    trace: &Trace,
+    filter: Option<&Filter>,
+    mut show: impl FnMut(&Seen<'_>) -> bool,
+) -> Result<u64, Error> {
     let begin = trace.span().map(|(begin, _)| begin).unwrap_or_default();
     let mut threads = Threads::default();
     let mut events = trace.events(0);
     while let Some(event) = events.next_event()? {
         threads.see(&event);
         let comm = event.thread.and_then(|thread| threads.name(thread));
-        if !show(&Seen { event, comm, begin }) {
+        let seen = Seen { event, comm, begin };
+        if filter.is_none_or(|filter| filter.holds(&seen)) && !show(&seen) {
             break;
         }
     }
@@ -100,7 +88,7 @@ pub(crate) mod tests {
     pub(crate) fn with<T>(sample: &Sample, show: impl Fn(&Seen<'_>) -> T) -> T {
         let (_place, trace) = trace(std::slice::from_ref(sample));
         let mut shown = None;
-        walk(&trace, |seen| {
+        walk(&trace, None, |seen| {
             if seen.event.class.name == "test:number" {
                 shown = Some(show(seen));
             }
@@ -115,7 +103,7 @@ pub(crate) mod tests {
         let sample = |comm, time| Sample { value: 0, comm, time };
         let (_place, trace) = trace(&[sample("old", 1), sample("new", 2)]);
         let mut names = Vec::new();
-        walk(&trace, |seen| {
+        walk(&trace, None, |seen| {
             names.push((seen.since_begin(), seen.comm.map(str::to_owned)));
             names.len() < 4
         })

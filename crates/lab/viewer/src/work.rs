@@ -7,14 +7,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::interval::Interval;
 use crate::latency::Latencies;
 use crate::look::View;
+use crate::rows::ROWS_MAX;
+use crate::seen::Seen;
 use crate::threads::Threads;
-use crate::walk::Seen;
 
 /// Events whose order is kept.
 const ORDERED_MAX: usize = 50_000_000;
-
-/// Threads whose events are compared.
-const THREADS_MAX: usize = 100_000;
 
 /// What happened in a recording.
 #[derive(Debug, Clone, Default)]
@@ -58,15 +56,14 @@ impl View for Work {
         if self.names[name].is_empty() {
             self.names[name].clone_from(&class.name);
         }
-        let place = *self.threads.entry(thread).or_insert(self.sequences.len());
-        if place == self.sequences.len() && place < THREADS_MAX {
+        let place = self.threads.get(&thread).copied().unwrap_or(self.sequences.len());
+        if place == self.sequences.len() && place < ROWS_MAX {
+            self.threads.insert(thread, place);
             self.sequences.push(Sequence::default());
         }
         let Some(sequence) = self.sequences.get_mut(place) else { return };
         sequence.events.push(class.id);
-        if let Some(comm) = seen.comm.filter(|comm| *comm != sequence.comm) {
-            comm.clone_into(&mut sequence.comm);
-        }
+        seen.comm.into_iter().for_each(|comm| comm.clone_into(&mut sequence.comm));
     }
 
     fn interval(&mut self, interval: &Interval, threads: &Threads) {

@@ -10,6 +10,7 @@ use measure::{BOOT, Kind, Measurement};
 use script::nearest::nearest;
 use verdict::trend::fact::Fact;
 use verdict::trend::{Trend, trends as in_history};
+use verdict::{Row, Verdict, compare_exact};
 
 use crate::branch::{Branch, search};
 use crate::environment::{Environment, Progress};
@@ -121,10 +122,8 @@ impl TrendsRequest {
         let kept = branch.kept(&environment.measurements).into_iter().filter(is_usable);
         let known = kept.filter_map(|one| Some((commits.place(&one.subject)?, one))).collect();
         let differ = |one: &Measurement, other: &Measurement| {
-            let both = [one.clone(), other.clone()];
-            in_history(&wanted, &both, &commits)
-                .iter()
-                .any(|trend| trend.series.iter().any(|series| !series.steps.is_empty()))
+            let is_step = |row: &Row| wanted.contains(&row.metric.as_str()) && row.verdict != Verdict::Same;
+            compare_exact(one, other).rows.iter().any(is_step)
         };
         let mut failed = 0;
         search(branch.count(), known, differ, |place| {

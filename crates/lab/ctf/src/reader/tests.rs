@@ -203,7 +203,7 @@ proptest! {
         tail in 0..2000_u64,
     ) {
         let root = tempfile::tempdir().expect("a directory");
-        let mut stream = writer(&root).stream("cpu0", Kind::Kernel, 0).expect("a stream").with_tail(tail);
+        let mut stream = writer(&root).stream("cpu0", Kind::Kernel, 0).expect("a stream").with_tail(Some(tail));
         let (mut time, mut packets) = (1, Vec::new());
         for (step, events) in &steps {
             time += step;
@@ -235,7 +235,7 @@ proptest! {
 fn a_stream_with_a_tail_gives_space_back_before_it_ends() {
     use std::os::unix::fs::MetadataExt;
     let root = tempfile::tempdir().expect("a directory");
-    let mut stream = writer(&root).stream("cpu0", Kind::Kernel, 0).expect("a stream").with_tail(10);
+    let mut stream = writer(&root).stream("cpu0", Kind::Kernel, 0).expect("a stream").with_tail(Some(10));
     let text = [vec![b'x'; 200_000], vec![0]].concat();
     for time in 0..100 {
         stream.event(TEXT, time, &CONTEXT, &text).expect("written");

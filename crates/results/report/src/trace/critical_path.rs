@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use viewer::critical_path::{History, Part};
 
 use super::table::Table;
-use super::times::{nanoseconds, share, since_begin};
+use super::times::{in_seconds, nanoseconds, share};
 use crate::safe::safe_line;
 
 /// The path of a thread for people: what took how long in all, and its parts, the longest first; `begin` is that of the trace.
@@ -25,7 +25,7 @@ pub fn text(history: &History, thread: i32, begin: u64) -> String {
     });
     let sums = Table::sorted(["TIME", "%", "TIMES", "STATE", "THREAD", "IN OR UNTIL"], 3, sums);
     let parts = parts.iter().map(|part| {
-        let at = since_begin(part.begin.saturating_sub(begin));
+        let at = in_seconds(part.begin.saturating_sub(begin));
         let state = part.state.name().to_owned();
         (length(part), [nanoseconds(length(part)), at, state, name(part.thread), what(part)])
     });

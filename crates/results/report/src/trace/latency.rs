@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use viewer::Latencies;
 
 use super::table::Table;
-use super::times::{nanoseconds, since_begin, spread_json};
+use super::times::{in_seconds, nanoseconds, spread_json};
 use crate::figures::count;
 use crate::safe::safe_line;
 
@@ -20,7 +20,7 @@ pub fn text(latencies: &Latencies, begin: u64) -> String {
             quantile(0.99),
             quantile(0.999),
             nanoseconds(latency.times.max),
-            since_begin(latency.at.saturating_sub(begin)),
+            in_seconds(latency.at.saturating_sub(begin)),
             latency.thread.to_string(),
             kind.name().to_owned(),
             safe_line(name),

@@ -7,19 +7,19 @@ use ctf::value::integers;
 use serde_json::{Map, json};
 use viewer::Seen;
 
+use super::times::in_seconds;
 use crate::safe::safe_line;
 
 /// An event as a line: the time since the begin of the trace in seconds, the CPU, the thread, and the event with its fields.
 #[must_use]
 pub fn text_line(seen: &Seen<'_>) -> String {
     let event = &seen.event;
-    let (seconds, nanoseconds) = (seen.since_begin() / 1_000_000_000, seen.since_begin() % 1_000_000_000);
+    let time = in_seconds(seen.since_begin());
     let thread = match event.thread {
         Some(thread) => format!("{}-{thread}", safe_line(seen.comm.unwrap_or("?"))),
         None => "kiln".to_owned(),
     };
-    let mut line =
-        format!("{seconds:>4}.{nanoseconds:09} [{:03}] {thread:<22} {}:", event.cpu, event.class.name);
+    let mut line = format!("{time:>14} [{:03}] {thread:<22} {}:", event.cpu, event.class.name);
     for (field, value) in event.fields() {
         // Writing to a String does not fail.
         let _ = write!(line, " {}={value}", field.name);

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use ctf::{Event, Value};
 use viewer::Seen;
 
+use super::times::in_seconds;
 use crate::safe::safe_line;
 
 /// Writes an event.
@@ -16,13 +17,9 @@ use crate::safe::safe_line;
 pub fn perf_script_line(seen: &Seen<'_>, mut out: impl Write) -> io::Result<()> {
     let event = &seen.event;
     let Some(thread) = event.thread else { return Ok(()) };
-    let (seconds, rest) = (event.time / 1_000_000_000, event.time % 1_000_000_000);
+    let time = in_seconds(event.time);
     let comm = safe_line(seen.comm.unwrap_or(":unknown"));
-    write!(
-        out,
-        "{comm:>16} {thread:>7} [{:03}] {seconds:>5}.{rest:09}: {:>30}:",
-        event.cpu, event.class.name
-    )?;
+    write!(out, "{comm:>16} {thread:>7} [{:03}] {time:>15}: {:>30}:", event.cpu, event.class.name)?;
     writeln!(out, "{}", fields(event))
 }
 

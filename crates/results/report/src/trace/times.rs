@@ -17,8 +17,8 @@ pub(super) fn share(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!("{:.1}", 100.0 * part as f64 / whole as f64) }
 }
 
-/// A time since the begin of the trace, in seconds to the nanosecond.
-pub(super) fn since_begin(time: u64) -> String {
+/// A time in seconds to the nanosecond.
+pub(super) fn in_seconds(time: u64) -> String {
     format!("{}.{:09}", time / 1_000_000_000, time % 1_000_000_000)
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use viewer::Tree;
 use viewer::tree::Task;
 
-use super::times::{nanoseconds, since_begin};
+use super::times::{in_seconds, nanoseconds};
 use crate::columns::Columns;
 use crate::safe::safe_line;
 
@@ -29,7 +29,7 @@ pub fn text(tree: &Tree, begin: u64) -> String {
 }
 
 fn row(task: &Task, depth: usize, begin: u64) -> [String; 5] {
-    let began = task.began.map(|time| since_begin(time.saturating_sub(begin))).unwrap_or_default();
+    let began = task.began.map(|time| in_seconds(time.saturating_sub(begin))).unwrap_or_default();
     let lived = task.ended.zip(task.began).map(|(ended, began)| nanoseconds(ended.saturating_sub(began)));
     let mut names: Vec<String> = task.names.iter().map(|name| safe_line(name)).collect();
     names.dedup();
