@@ -38,6 +38,7 @@ const ORDER: &[&str] = &[
     "script",
     "lab",
     "viewer",
+    "observe",
     "ledger",
     "verdict",
     "compare",
