@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use kernel::Locator;
-use kernel::catalogue::State;
 
 use crate::units;
 
@@ -18,11 +17,13 @@ mod cluster;
 mod exchange;
 mod exp;
 mod help;
+mod kernels;
 mod latency;
 mod machine;
 mod mail;
 mod matrix;
 mod measure;
+mod observe;
 mod place;
 mod policy;
 mod problems;
@@ -47,11 +48,13 @@ pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
 pub(crate) use axes::Axes;
 pub(crate) use cluster::Cluster;
+pub(crate) use kernels::{Kernels, KernelsVerb, Prune};
 pub(crate) use latency::Latency;
 pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
 pub(crate) use matrix::{MatrixVerb, OnEach};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
+pub(crate) use observe::{Deadlocks, EventChoice, Forks, Observe, ObserveVerb, ObservedJob, OneProcess};
 pub(crate) use place::Place;
 pub(crate) use policy::{IsolationName, Policy};
 pub(crate) use problems::{Problems, ProblemsVerb};
@@ -139,6 +142,9 @@ pub(crate) enum Verb {
     /// Record what the kernel does while something runs, and show it
     #[command(after_help = help::TRACE)]
     Trace(Box<Trace>),
+    /// Show what processes do: a program and all that it starts, stacks, locks, deadlocks
+    #[command(after_help = observe::HELP)]
+    Observe(Observe),
     /// Test kernels beside each other: run what is missing, and show where cases differ
     #[command(after_help = help::MATRIX)]
     Matrix(Box<MatrixVerb>),
@@ -279,72 +285,6 @@ pub(crate) struct Cases {
     /// One JSON object a line
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// `kiln kernels`.
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Kernels {
-    #[command(subcommand)]
-    pub(crate) verb: Option<KernelsVerb>,
-    /// Only kernels whose locator matches, such as '*cloud*'
-    #[arg(value_name = "GLOB")]
-    pub(crate) pattern: Option<String>,
-    /// Only kernels in these states
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "STATE")]
-    pub(crate) state: Vec<StateName>,
-    /// One JSON object a line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What else can be done with kernels.
-#[derive(Debug, Subcommand)]
-pub(crate) enum KernelsVerb {
-    /// Remove the least recently used entries from the cache
-    #[command(after_help = help::PRUNE)]
-    Prune(Prune),
-}
-
-/// `kiln kernels prune`.
-#[derive(Debug, Args)]
-pub(crate) struct Prune {
-    /// Size that the cache may keep, such as 2G or 0
-    #[arg(long, default_value = "10G", value_name = "SIZE", value_parser = units::mebibytes_or_none)]
-    pub(crate) keep: u64,
-    /// Only show what would be removed
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// One JSON object a line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Names of [`State`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StateName {
-    /// A package in kiln's cache
-    Cached,
-    /// Built by kiln
-    Built,
-    /// In /boot of this host
-    Installed,
-    /// A package that apt can fetch
-    Offered,
-    /// Source that apt can fetch
-    Source,
-}
-
-impl From<StateName> for State {
-    fn from(name: StateName) -> Self {
-        match name {
-            StateName::Cached => Self::Cached,
-            StateName::Built => Self::Built,
-            StateName::Installed => Self::Installed,
-            StateName::Offered => Self::Offered,
-            StateName::Source => Self::Source,
-        }
-    }
 }
 
 /// `kiln doctor`.

@@ -27,6 +27,7 @@
 //! * [`export`]: what `kiln export` writes
 //! * [`mod@series`]: what `kiln series` prints
 //! * [`latency`], [`race`], [`steal`], [`stress`], [`sweep`]: what instruments report
+//! * [`mod@trace`]: what `kiln trace` prints; [`mod@observe`]: what `kiln observe` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
 mod address;
@@ -58,6 +59,7 @@ mod live;
 pub mod matrix;
 pub mod measurement;
 mod measuring;
+pub mod observe;
 mod plain;
 mod problem;
 mod problems;
@@ -75,6 +77,8 @@ pub mod store;
 pub mod stress;
 mod style;
 pub mod sweep;
+mod table;
+mod times;
 pub mod trace;
 mod transcript;
 pub mod trend;

@@ -1,4 +1,4 @@
-//! Tables of what was recorded.
+//! Tables of figures, and what they are of.
 
 use maud::{Markup, html};
 
@@ -16,7 +16,7 @@ static FIGURES: [usize; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /// Figures, and behind them what they are of.
 #[derive(Debug)]
-pub(super) struct Table<const N: usize> {
+pub(crate) struct Table<const N: usize> {
     head: [&'static str; N],
     names: usize,
     rows: Vec<[String; N]>,
@@ -24,7 +24,7 @@ pub(super) struct Table<const N: usize> {
 
 impl<const N: usize> Table<N> {
     /// The rows with the largest keys first. The last `names` columns are texts.
-    pub(super) fn sorted<K: Ord>(
+    pub(crate) fn sorted<K: Ord>(
         head: [&'static str; N],
         names: usize,
         rows: impl Iterator<Item = (K, [String; N])>,
@@ -35,12 +35,12 @@ impl<const N: usize> Table<N> {
     }
 
     /// The first rows with an empty line above; nothing if there are none.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.printed(PRINTED_MAX)
     }
 
     /// The same with all rows.
-    pub(super) fn whole(&self) -> String {
+    pub(crate) fn whole(&self) -> String {
         self.printed(usize::MAX)
     }
 
@@ -59,7 +59,7 @@ impl<const N: usize> Table<N> {
     }
 
     /// For a page; nothing if it has no rows.
-    pub(super) fn html(&self) -> Markup {
+    pub(crate) fn html(&self) -> Markup {
         let class = |column: usize| (column < N - self.names).then_some("figure");
         let rest = self.rows.len().saturating_sub(ON_PAGE_MAX);
         html! {

@@ -7,22 +7,27 @@ use viewer::Spread;
 use crate::figures::figure;
 
 #[expect(clippy::cast_precision_loss, reason = "four digits are shown")]
-pub(super) fn nanoseconds(value: u64) -> String {
+pub(crate) fn nanoseconds(value: u64) -> String {
     figure(value as f64, &Unit::Nanoseconds)
 }
 
 /// A part of a whole in percent; nothing of nothing.
 #[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
-pub(super) fn share(part: u64, whole: u64) -> String {
+pub(crate) fn share(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!("{:.1}", 100.0 * part as f64 / whole as f64) }
 }
 
+/// A time in seconds to the microsecond.
+pub(crate) fn in_microseconds(time: u64) -> String {
+    format!("{}.{:06}", time / 1_000_000_000, time / 1000 % 1_000_000)
+}
+
 /// A time in seconds to the nanosecond.
-pub(super) fn in_seconds(time: u64) -> String {
+pub(crate) fn in_seconds(time: u64) -> String {
     format!("{}.{:09}", time / 1_000_000_000, time % 1_000_000_000)
 }
 
-pub(super) fn spread_json(spread: &Spread) -> Value {
+pub(crate) fn spread_json(spread: &Spread) -> Value {
     json!({
         "count": spread.count,
         "total_ns": spread.total,

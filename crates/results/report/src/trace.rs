@@ -3,7 +3,6 @@
 //! * [`mod@line`]: an event; [`perf_script`], [`perfetto`]: events for other programs
 //! * [`statistics`], [`activity`], [`latency`], [`tree`], [`critical_path`], [`moment`], [`differences`]: the views of a trace, as text and JSON
 //! * [`timeline`]: a page that draws it
-//! * [`table`], [`times`]: what these have in common
 
 pub mod activity;
 pub mod critical_path;
@@ -14,9 +13,7 @@ pub mod moment;
 mod perf_script;
 mod perfetto;
 pub mod statistics;
-mod table;
 mod timeline;
-mod times;
 pub mod tree;
 
 use std::collections::BTreeSet;

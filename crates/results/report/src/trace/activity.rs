@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use viewer::{Activity, State};
 
-use super::table::Table;
-use super::times::{nanoseconds, spread_json};
 use crate::figures::count;
 use crate::safe::safe_line;
+use crate::table::Table;
+use crate::times::{nanoseconds, spread_json};
 
 /// Tables for people.
 #[must_use]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use viewer::critical_path::{History, Part};
 
-use super::table::Table;
-use super::times::{in_seconds, nanoseconds, share};
 use crate::safe::safe_line;
+use crate::table::Table;
+use crate::times::{in_seconds, nanoseconds, share};
 
 /// The path of a thread for people: what took how long in all, and its parts, the longest first; `begin` is that of the trace.
 #[must_use]

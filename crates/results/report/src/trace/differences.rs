@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use viewer::Differences;
 use viewer::differences::{Equality, Longer, Order};
 
-use super::table::Table;
-use super::times::{nanoseconds, spread_json};
 use crate::figures::count;
 use crate::safe::safe_line;
+use crate::table::Table;
+use crate::times::{nanoseconds, spread_json};
 use crate::words::counted;
 
 /// Threads whose order is described.

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use viewer::Latencies;
 
-use super::table::Table;
-use super::times::{in_seconds, nanoseconds, spread_json};
 use crate::figures::count;
 use crate::safe::safe_line;
+use crate::table::Table;
+use crate::times::{in_seconds, nanoseconds, spread_json};
 
 /// A table for people; `begin` is that of the trace.
 #[must_use]

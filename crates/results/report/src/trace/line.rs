@@ -7,8 +7,8 @@ use ctf::value::integers;
 use serde_json::{Map, json};
 use viewer::Seen;
 
-use super::times::in_seconds;
 use crate::safe::safe_line;
+use crate::times::in_seconds;
 
 /// An event as a line: the time since the begin of the trace in seconds, the CPU, the thread, and the event with its fields.
 #[must_use]

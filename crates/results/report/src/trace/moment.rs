@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use viewer::{Moment, State};
 
-use super::table::Table;
-use super::times::nanoseconds;
 use crate::safe::safe_line;
+use crate::table::Table;
+use crate::times::nanoseconds;
 
 /// Tables for people.
 #[must_use]

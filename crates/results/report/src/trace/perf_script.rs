@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use ctf::{Event, Value};
 use viewer::Seen;
 
-use super::times::in_seconds;
 use crate::safe::safe_line;
+use crate::times::in_seconds;
 
 /// Writes an event.
 ///

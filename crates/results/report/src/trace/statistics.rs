@@ -4,10 +4,10 @@ use maud::{Markup, html};
 use serde_json::{Value, json};
 use viewer::{Spread, Statistics};
 
-use super::table::Table;
-use super::times::{nanoseconds, share, spread_json};
 use crate::figures::count;
 use crate::safe::safe_line;
+use crate::table::Table;
+use crate::times::{nanoseconds, share, spread_json};
 
 /// Tables for people.
 #[must_use]

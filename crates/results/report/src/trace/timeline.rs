@@ -10,10 +10,10 @@ use viewer::timeline::{Item, Kind, Lane, Place};
 use viewer::{State, Statistics, Timeline};
 
 use super::statistics::tables;
-use super::times::nanoseconds;
 use crate::figures::count;
 use crate::html::{Extra, command, page_with, section, short, text};
 use crate::safe::safe_line;
+use crate::times::nanoseconds;
 
 /// What is on a page.
 #[derive(Debug, Clone, Copy)]

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use viewer::Tree;
 use viewer::tree::Task;
 
-use super::times::{in_seconds, nanoseconds};
 use crate::columns::Columns;
 use crate::safe::safe_line;
+use crate::times::{in_seconds, nanoseconds};
 
 /// Generations that are shown.
 const DEPTH_MAX: usize = 64;
