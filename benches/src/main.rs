@@ -19,6 +19,7 @@
 //! * [`roots`]: what a user space costs; [`mod@wires`]: what a segment costs
 //! * [`checking`]: what a check of a patch costs, beside make and a boot
 //! * [`mails`]: what reading them costs, beside b4; [`ledger`], [`trends`]: what questions about earlier Runs and figures cost
+//! * [`jobs`]: what observing a program with all that it starts takes
 //! * [`traces`]: what recording and reading events takes
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
@@ -34,6 +35,7 @@ mod comparing;
 mod compiler;
 mod floor;
 mod host;
+mod jobs;
 mod kiln;
 mod ledger;
 mod mails;
@@ -86,6 +88,9 @@ const MAILS: &str = "mails";
 /// Asks for nothing but what clones take in memory.
 const MEMORY: &str = "memory";
 
+/// Asks for nothing but the figures of observed jobs.
+const JOBS: &str = "jobs";
+
 /// Asks for nothing but the figures of user spaces.
 const ROOTS: &str = "roots";
 
@@ -121,6 +126,7 @@ fn run() -> Result<bool> {
     let running = match argument.as_deref() {
         Some(CHECKING) => return checks(),
         Some(COMPARING) => true,
+        Some(JOBS) => return observing(ROUNDS),
         Some(LEDGER) => return asking(&kiln, ROUNDS),
         Some(MAILS) => return reading(ROUNDS),
         Some(MEMORY) => return memory(&kiln),
@@ -130,14 +136,16 @@ fn run() -> Result<bool> {
         Some(text) => cases(
             &kiln,
             &plan,
-            text.parse()
-                .context("usage: bench [ROUNDS|checking|comparing|ledger|mails|memory|roots|traces|wires]")?,
+            text.parse().context(
+                "usage: bench [ROUNDS|checking|comparing|jobs|ledger|mails|memory|roots|traces|wires]",
+            )?,
         )?,
         None => {
             cases(&kiln, &plan, ROUNDS)?
                 & memory(&kiln)?
                 & reading(ROUNDS)?
                 & asking(&kiln, ROUNDS)?
+                & observing(ROUNDS)?
                 & tracing(ROUNDS)?
                 & user_spaces(&kiln, ROUNDS)?
                 & wires(&kiln, ROUNDS)?
@@ -169,6 +177,11 @@ fn reading(rounds: usize) -> Result<bool> {
 fn asking(kiln: &Kiln, rounds: usize) -> Result<bool> {
     let answered = print(&ledger::measure(kiln.locator(), rounds)?);
     Ok(answered & print(&trends::measure(rounds)?) & print(&ledger::sessions(kiln.locator(), SESSIONS)?))
+}
+
+/// What observing jobs takes.
+fn observing(rounds: usize) -> Result<bool> {
+    Ok(print(&jobs::measure(rounds)?))
 }
 
 /// What recording and reading events takes.

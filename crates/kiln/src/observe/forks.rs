@@ -1,10 +1,10 @@
 //! Shows what happens to all processes, or to those of a program.
 
 use std::io::{self, Write};
-use std::process::Child;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use observe::{Connector, Ending, Event, Job, Kind, Processes, What, process};
@@ -20,19 +20,28 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Shows events and gives the exit code: that of the program, if there is one.
 pub(super) fn forks(args: &Forks) -> Result<u8> {
-    let interrupt = signals::interrupt_or_deadline(args.duration).context("signals")?;
+    let interrupt = signals::interrupt_flag().context("signals")?;
+    let deadline = args.duration.map(|time| Instant::now() + time);
     // It listens before the program begins.
     let mut connector = Connector::new()?;
     let begin = process::now();
     let processes = Processes::now();
-    let program = (!args.program.is_empty()).then(|| start(args)).transpose()?;
+    let mut program = (!args.program.is_empty()).then(|| start(args)).transpose()?;
     let first = program.as_ref().and_then(|child| i32::try_from(child.id()).ok());
     let job = first.map_or_else(Job::default, |first| Job::new(first, begin));
-    let mut shown = Shown { args, processes, job, first, begin, ending: None };
-    standard_output(|out| shown.follow(&mut connector, &interrupt, out))?;
-    reap(program)?;
+    let mut shown = Shown { args, processes, job, first, begin, has_ended: false };
+    // The terminal tells a program of an interrupt itself. The event of its end may be lost.
+    let is_over = || {
+        deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || match &mut program {
+                Some(child) => !matches!(child.try_wait(), Ok(None)),
+                None => interrupt.load(Ordering::Relaxed),
+            }
+    };
+    standard_output(|out| shown.follow(&mut connector, is_over, out))?;
+    let status = program.map(end).transpose()?;
     shown.finish(connector.lost());
-    Ok(shown.ending.map_or(0, Ending::code))
+    Ok(status.map_or(0, |status| Ending::of_status(status.into_raw()).code()))
 }
 
 fn start(args: &Forks) -> Result<Child> {
@@ -41,9 +50,10 @@ fn start(args: &Forks) -> Result<Child> {
     Ok(command.spawn().map_err(|error| WrongUsage(format!("{}: {error}", name())))?)
 }
 
-/// A program that still runs when the time is over is not kiln's to end.
-fn reap(program: Option<Child>) -> io::Result<()> {
-    program.map_or(Ok(()), |mut child| child.try_wait().map(drop))
+/// Ends a program that still runs: the time is over, or nobody reads what is shown.
+fn end(mut child: Child) -> io::Result<ExitStatus> {
+    child.kill()?;
+    child.wait()
 }
 
 /// What is shown of what happens.
@@ -55,22 +65,25 @@ struct Shown<'a> {
     /// The process of the program.
     first: Option<i32>,
     begin: u64,
-    /// How the program ended.
-    ending: Option<Ending>,
+    /// The program has ended.
+    has_ended: bool,
 }
 
 impl Shown<'_> {
     fn follow(
         &mut self,
         connector: &mut Connector,
-        interrupt: &Arc<AtomicBool>,
+        mut is_over: impl FnMut() -> bool,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let is_list = !self.args.end.tree && !self.args.end.stats;
         if is_list && !self.args.json {
             writeln!(out, "{}", events::head())?;
         }
-        while !interrupt.load(Ordering::Relaxed) && self.ending.is_none() {
+        let mut last = false;
+        while !self.has_ended && !last {
+            // What has happened until then is shown.
+            last = is_over();
             connector.wait(INTERVAL)?;
             while let Some(event) = connector.next_event()? {
                 if self.see(&event) && is_list {
@@ -91,9 +104,7 @@ impl Shown<'_> {
             self.job.meet(event);
         }
         self.job.see(event);
-        if let (true, What::Exit(ending)) = (self.first == Some(event.thread), &event.what) {
-            self.ending = Some(*ending);
-        }
+        self.has_ended |= self.first == Some(event.thread) && matches!(event.what, What::Exit(_));
         belongs && is_wanted(&self.args.events, event)
     }
 

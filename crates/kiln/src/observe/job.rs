@@ -128,9 +128,11 @@ impl Watcher<'_> {
 
 /// Says what can be done with a process that is held, and lets it go after a time.
 fn hold(process: i32, limit: Option<Duration>) {
-    let until = limit.map(|limit| format!(", or in {} s", limit.as_secs_f64())).unwrap_or_default();
+    let until = limit
+        .map(|limit| format!(" (it goes on by itself in {} s)", limit.as_secs_f64()))
+        .unwrap_or_default();
     complain(&format!(
-        "{process} is held: gdb -p {process} looks at it; kill -CONT {process} lets it die{until}"
+        "{process} is held: gdb -p {process} attaches; kill -CONT {process} lets it die{until}"
     ));
     let (Some(limit), Some(pid)) = (limit, Pid::from_raw(process)) else { return };
     // The descriptor is that of this very process, whatever has its number later.

@@ -35,6 +35,7 @@
 //! * [`series`]: mails become patches for git; [`checks`], [`analysis`]: patches that are built, tested and compared
 //! * [`mails`]: mail that goes out
 //! * [`notes`]: what a build reports beside its result
+//! * [`observe`]: what processes of this host do
 //! * [`bad_input`]: what a user can get wrong
 //!
 //! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
@@ -79,6 +80,7 @@ mod measured;
 mod measured_roots;
 mod needs;
 mod notes;
+mod observe;
 mod planted_cost;
 mod problems;
 mod replay;

@@ -1,8 +1,8 @@
 //! Files that are mapped into a process.
 
-use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{self, File};
 use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use framehop::{ExplicitModuleSectionInfo, Module};
@@ -23,6 +23,8 @@ pub(super) struct Image {
     pub(super) addresses: Range<u64>,
     /// What an address in memory is more than that in the file; modulo 2^64.
     pub(super) bias: u64,
+    /// Its device, inode and time of change: a job may build a program again and again.
+    pub(super) identity: (u64, u64, i64),
     /// Where its debug information is, if that is another file.
     pub(super) debug: Option<PathBuf>,
 }
@@ -50,7 +52,10 @@ fn image(process: i32, map: &MemoryMap) -> Option<Image> {
         let vaddr = segment.address().wrapping_add(map.offset.wrapping_sub(segment.file_range().0));
         Some((vaddr, debug_file(object)))
     })??;
+    let metadata = fs::metadata(&path).ok()?;
+    let changed = metadata.mtime().wrapping_mul(1_000_000_000).wrapping_add(metadata.mtime_nsec());
     Some(Image {
+        identity: (metadata.dev(), metadata.ino(), changed),
         name: name.display().to_string(),
         path,
         addresses: map.address.0..map.address.1,
@@ -87,15 +92,13 @@ impl Image {
     /// How its functions return.
     pub(super) fn module(&self) -> Option<Module<Vec<u8>>> {
         let info = with_object(&self.path, |object| {
-            let data =
-                |name: &str| object.section_by_name(name)?.uncompressed_data().ok().map(Cow::into_owned);
+            let data = |name: &str| object.section_by_name(name)?.data().ok().map(<[u8]>::to_vec);
             let range = |name: &str| {
                 let section = object.section_by_name(name)?;
                 Some(section.address()..section.address().checked_add(section.size())?)
             };
             ExplicitModuleSectionInfo {
                 text_svma: range(".text"),
-                text: data(".text"),
                 got_svma: range(".got"),
                 eh_frame_svma: range(".eh_frame"),
                 eh_frame: data(".eh_frame"),

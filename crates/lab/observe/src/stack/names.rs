@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use addr2line::{Loader, demangle_auto};
 
@@ -37,7 +36,7 @@ pub struct Source {
 /// The names of functions, read from a file when something of it is looked up.
 #[derive(Default)]
 pub struct Names {
-    loaders: HashMap<PathBuf, Option<Loader>>,
+    loaders: HashMap<(u64, u64, i64), Option<Loader>>,
 }
 
 impl std::fmt::Debug for Names {
@@ -67,7 +66,7 @@ impl Names {
 
     /// The debug information of a file, or its symbols.
     fn loader(&mut self, image: &Image) -> Option<&Loader> {
-        let entry = self.loaders.entry(PathBuf::from(&image.name));
+        let entry = self.loaders.entry(image.identity);
         let load = || {
             let debug = image.debug.as_ref().and_then(|path| Loader::new(path).ok());
             debug.or_else(|| Loader::new(&image.path).ok())

@@ -112,6 +112,19 @@ fn signals_that_a_program_handles_are_no_crashes() {
 }
 
 #[test]
+#[ignore = "needs OpenJDK"]
+fn openjdk_notices_null_references_without_an_alarm() {
+    let mut command = Command::new("java");
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/Nulls.java"));
+    let mut memory = Memory::default();
+    assert_eq!(run(command, &mut memory).ending, Ending::Code(0));
+    assert_eq!(memory.crashes, []);
+    let is_fault =
+        |event: &&Event| matches!(event.what, What::Signal(signal) if signal.number == libc::SIGSEGV);
+    assert!(memory.events.iter().filter(is_fault).count() > 10, "they are there");
+}
+
+#[test]
 fn one_that_is_held_can_be_debugged_and_then_dies_of_the_same() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new("sh");

@@ -48,7 +48,7 @@ pub fn summary(job: &Job) -> String {
 }
 
 fn killed(job: &Job) -> impl Iterator<Item = (usize, &Life)> {
-    let is_killed = |life: &Life| life.end.is_some_and(|end| matches!(end.ending, Ending::Killed { .. }));
+    let is_killed = |life: &Life| life.end.is_some_and(|end| !matches!(end.ending, Ending::Code(_)));
     job.lives().iter().enumerate().filter(move |(_, life)| is_killed(life))
 }
 
@@ -63,6 +63,7 @@ fn how(life: &Life) -> String {
         (Ending::Killed { core, .. }, Some(signal)) => {
             format!("killed by {signal}{}", if core { ", core dumped" } else { "" })
         }
+        (Ending::Unseen, Some(signal)) => format!("ended unseen after {signal}"),
         (ending, _) => ending.to_string(),
     }
 }
@@ -134,5 +135,47 @@ pub(super) fn ending_json(ending: &Ending) -> Value {
         Ending::Code(code) => json!({ "code": code }),
         Ending::Unseen => json!({}),
         Ending::Killed { signal, core } => json!({ "signal": observe::signal::name(*signal), "core": core }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use observe::{Cause, Event, Signal, What};
+
+    use super::*;
+
+    fn event(process: i32, seconds: u64, what: What) -> Event {
+        Event { time: seconds * 1_000_000_000, process, thread: process, what }
+    }
+
+    #[test]
+    fn a_job_is_a_line_and_a_tree() {
+        // Numbers that no process has: the command lines are not those of this host.
+        let (first, second, third) = (i32::MAX, i32::MAX - 1, i32::MAX - 2);
+        let signal = Signal { number: 11, cause: Cause::Fault(16), is_fatal: true };
+        let mut job = Job::new(first, 0);
+        for event in [
+            event(first, 0, What::Exec),
+            event(first, 1, What::Fork { child: second }),
+            event(second, 1, What::Fork { child: third }),
+            event(second, 2, What::Signal(signal)),
+            event(second, 3, What::Exit(Ending::Killed { signal: 11, core: true })),
+            event(third, 4, What::Exit(Ending::Code(2))),
+        ] {
+            job.see(&event);
+        }
+        assert_eq!(
+            summary(&job),
+            "3 processes, 1 program, 1 with an exit code that is not 0, 1 killed by a signal, 1 still there
+  2147483646 : killed by SIGSEGV at 0x10, core dumped"
+        );
+        assert_eq!(
+            tree(&job),
+            "          2147483647  (fork)
+   2.0 s  2147483646    (fork)  [killed by SIGSEGV at 0x10, core dumped]
+   3.0 s  2147483645      (fork)  [exit 2]
+"
+        );
+        assert_eq!(json(&job)["processes"][1]["end"], json!({ "signal": "SIGSEGV", "core": true }));
     }
 }
