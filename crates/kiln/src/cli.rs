@@ -54,7 +54,9 @@ pub(crate) use machine::{MachineOptions, RootOptions, UserSpaceOptions};
 pub(crate) use mail::{Mail, MailVerb};
 pub(crate) use matrix::{MatrixVerb, OnEach};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
-pub(crate) use observe::{Deadlocks, EventChoice, Forks, Observe, ObserveVerb, ObservedJob, OneProcess};
+pub(crate) use observe::{
+    AtTheEnd, Deadlocks, EventChoice, Forks, Observe, ObserveVerb, ObservedJob, OneProcess,
+};
 pub(crate) use place::Place;
 pub(crate) use policy::{IsolationName, Policy};
 pub(crate) use problems::{Problems, ProblemsVerb};

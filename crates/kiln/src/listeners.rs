@@ -201,6 +201,15 @@ pub(crate) fn standard_output(write: impl FnOnce(&mut dyn Write) -> io::Result<(
     }
 }
 
+/// Prints what was found: for people, or as one JSON document.
+pub(crate) fn document(
+    is_json: bool,
+    text: impl FnOnce() -> String,
+    json: impl FnOnce() -> serde_json::Value,
+) -> io::Result<()> {
+    print(&if is_json { format!("{}\n", json()) } else { text() })
+}
+
 /// Prints text.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     standard_output(|out| out.write_all(text.as_bytes()))

@@ -12,9 +12,10 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use anyhow::Result;
+use observe::Job;
 
-use crate::cli::{Observe, ObserveVerb};
-use crate::failure::WrongUsage;
+use crate::cli::{AtTheEnd, Observe, ObserveVerb};
+use crate::failure::{WrongUsage, complain};
 
 /// Observes and gives the exit code.
 pub(crate) fn observe(args: &Observe) -> Result<u8> {
@@ -32,6 +33,16 @@ fn refused(error: observe::Error) -> anyhow::Error {
     match error {
         observe::Error::Program(..) | observe::Error::NoProcess(_) => WrongUsage(error.to_string()).into(),
         other => other.into(),
+    }
+}
+
+/// Shows what the user wants to see at the end.
+fn show(wanted: &AtTheEnd, job: &Job) {
+    if wanted.tree {
+        complain(&format!("processes\n{}", report::observe::job::tree(job)));
+    }
+    if wanted.stats {
+        complain(&format!("programs{}", report::observe::job::statistics(job)));
     }
 }
 

@@ -15,6 +15,9 @@ use judge::exit::INTERRUPTED;
 /// process group.
 const ONE_INTERRUPT: Duration = Duration::from_millis(500);
 
+/// How often the user's wish to stop is looked at.
+const TICK: Duration = Duration::from_millis(200);
+
 /// A flag that is set when the user wants to stop; the second time kiln ends at once. It is the same for all.
 pub(crate) fn interrupt_flag() -> io::Result<Arc<AtomicBool>> {
     static FLAG: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
@@ -39,6 +42,18 @@ pub(crate) fn interrupt_or_deadline(limit: Option<Duration>) -> io::Result<Arc<A
         flag.store(true, Ordering::Relaxed);
     })?;
     Ok(both)
+}
+
+/// Waits; false if the user wants to stop.
+pub(crate) fn pause(time: Duration, interrupt: &AtomicBool) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        if interrupt.load(Ordering::Relaxed) {
+            return false;
+        }
+        std::thread::sleep(TICK.min(time.saturating_sub(begun.elapsed())));
+    }
+    true
 }
 
 /// A flag that is set each time the user wants to see what is known so far: SIGUSR2.

@@ -2,9 +2,7 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
 
 use ::watch::{Source, Tested, Watch, WatchRequest};
 use anyhow::{Context, Result};
@@ -22,9 +20,6 @@ use crate::failure::{FAULT, WrongUsage, complain, message};
 use crate::find::in_context;
 use crate::listeners::print;
 use crate::{mail, report_file, signals, terminal};
-
-/// How often the user's wish to stop is looked at.
-const TICK: Duration = Duration::from_millis(200);
 
 /// Digits of the name of what is watched.
 const NAME: usize = 16;
@@ -58,22 +53,10 @@ pub(crate) fn watch(args: &WatchVerb) -> Result<u8> {
             });
         }
         backoff = if left == 0 { 1 } else { (backoff * 2).min(BACKOFF_MAX) };
-        if !pause(args.every * backoff, &interrupt) {
+        if !signals::pause(args.every * backoff, &interrupt) {
             return Ok(INTERRUPTED);
         }
     }
-}
-
-/// Waits; false if the user wants to stop.
-fn pause(time: Duration, interrupt: &AtomicBool) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < time {
-        if interrupt.load(Ordering::Relaxed) {
-            return false;
-        }
-        sleep(TICK.min(time));
-    }
-    true
 }
 
 /// Looks once, and gives what is left to be tried again; nothing if the user wants to stop.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use observe::{Connector, Ending, Event, Job, Kind, Processes, What, process};
-use report::observe::{events, job};
+use report::observe::events;
 
 use crate::cli::{EventChoice, Forks};
 use crate::failure::{WrongUsage, complain};
@@ -60,7 +60,7 @@ fn end(mut child: Child) -> io::Result<ExitStatus> {
 struct Shown<'a> {
     args: &'a Forks,
     processes: Processes,
-    /// The program, or whatever happens to be made.
+    /// The program, or all that is shown at the end.
     job: Job,
     /// The process of the program.
     first: Option<i32>,
@@ -76,7 +76,7 @@ impl Shown<'_> {
         mut is_over: impl FnMut() -> bool,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let is_list = !self.args.end.tree && !self.args.end.stats;
+        let is_list = self.is_list();
         if is_list && !self.args.json {
             writeln!(out, "{}", events::head())?;
         }
@@ -96,11 +96,16 @@ impl Shown<'_> {
         Ok(())
     }
 
+    /// Events are shown, and not what they were at the end.
+    fn is_list(&self) -> bool {
+        !self.args.end.tree && !self.args.end.stats
+    }
+
     /// Learns from an event and says whether it is to be shown.
     fn see(&mut self, event: &Event) -> bool {
         self.processes.see(event);
         let belongs = self.first.is_none() || self.job.has(event.process);
-        if self.first.is_none() {
+        if self.first.is_none() && !self.is_list() {
             self.job.meet(event);
         }
         self.job.see(event);
@@ -117,12 +122,7 @@ impl Shown<'_> {
     }
 
     fn finish(&self, lost: u64) {
-        if self.args.end.tree {
-            complain(&format!("processes\n{}", job::tree(&self.job)));
-        }
-        if self.args.end.stats {
-            complain(&format!("programs{}", job::statistics(&self.job)));
-        }
+        super::show(&self.args.end, &self.job);
         if lost > 0 {
             complain(&format!("{lost} events were lost: the kernel had no room for them"));
         }

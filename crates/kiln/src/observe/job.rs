@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use observe::{Crash, Event, Fate, Frame, Job, Listener, Names, Processes, Unwinding, Usage, What, process};
+use observe::{Crash, Event, Fate, Frame, Job, Listener, Names, Processes, Unwinding, Usage, process};
 use report::observe::{events, job, stack};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, test_kill_process};
 use serde_json::{Value, json};
@@ -69,12 +69,7 @@ impl<'a> Watcher<'a> {
     fn finish(mut self) -> Result<()> {
         let Some(seen) = self.job.take() else { return Ok(()) };
         complain(&job::summary(&seen));
-        if self.args.end.tree {
-            complain(&format!("processes\n{}", job::tree(&seen)));
-        }
-        if self.args.end.stats {
-            complain(&format!("programs{}", job::statistics(&seen)));
-        }
+        super::show(&self.args.end, &seen);
         self.write(&job::json(&seen));
         let written = self.wrong.and_then(|()| self.file.map_or(Ok(()), |mut file| file.flush()));
         written.with_context(|| {
@@ -87,14 +82,10 @@ impl Listener for Watcher<'_> {
     fn event(&mut self, event: &Event) {
         let begin = self.begin;
         self.job.get_or_insert_with(|| Job::new(event.process, begin)).see(event);
-        self.processes.see(event);
-        if self.file.is_some() {
-            self.write(&events::json(event, &self.processes));
+        // Looking at processes costs those that are observed time.
+        if self.file.is_some() || self.args.events {
+            self.show(event);
         }
-        if self.args.events {
-            complain(&events::line(event, &self.processes, begin));
-        }
-        self.processes.forget(event);
     }
 
     fn crash(&mut self, crash: &Crash) -> Fate {
@@ -111,14 +102,25 @@ impl Listener for Watcher<'_> {
         Fate::Hold
     }
 
-    fn ended(&mut self, event: &Event, usage: &Usage) {
-        if let (Some(job), What::Exit(_)) = (&mut self.job, &event.what) {
-            job.used(event.process, usage);
+    fn ended(&mut self, process: i32, usage: &Usage) {
+        if let Some(job) = &mut self.job {
+            job.used(process, usage);
         }
     }
 }
 
 impl Watcher<'_> {
+    fn show(&mut self, event: &Event) {
+        self.processes.see(event);
+        if self.file.is_some() {
+            self.write(&events::json(event, &self.processes));
+        }
+        if self.args.events {
+            complain(&events::line(event, &self.processes, self.begin));
+        }
+        self.processes.forget(event);
+    }
+
     fn stack(&mut self, crash: &Crash) -> Vec<Frame> {
         let Ok(mut unwinding) = Unwinding::new(crash.process) else { return Vec::new() };
         let calls = unwinding.calls(&crash.registers);

@@ -1,28 +1,22 @@
 //! Looks at processes that run.
 
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
-
 use anyhow::{Context, Result};
 use judge::exit::INTERRUPTED;
 use observe::Deadlock;
 use report::observe::{stack, waits};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::cli::{Deadlocks, OneProcess};
-use crate::listeners::standard_output;
+use crate::listeners::document;
 use crate::signals;
 
 /// Deadlocks were found.
 const FOUND: u8 = 1;
 
-/// How soon an interrupt is noticed.
-const INTERVAL: Duration = Duration::from_millis(50);
-
 /// Shows what the threads of a process do.
 pub(super) fn stacks(args: &OneProcess) -> Result<u8> {
     let threads = observe::stacks(args.process).map_err(super::refused)?;
-    print(args.json, || stack::threads(&threads), || stack::json(&threads))?;
+    document(args.json, || stack::threads(&threads), || stack::json(&threads))?;
     Ok(0)
 }
 
@@ -31,14 +25,12 @@ pub(super) fn locks(args: &OneProcess) -> Result<u8> {
     let waiting = observe::waits(&[args.process]).map_err(super::refused)?;
     let held = observe::file_locks(args.process);
     let text = || match waits::waits(&waiting) + &waits::file_locks(&held) {
-        text if text.is_empty() => {
-            "it holds no lock of a file, and waits for nobody that is known\n".to_owned()
-        }
+        text if text.is_empty() => "no file locks, and no known waits\n".to_owned(),
         text => text,
     };
-    let document =
+    let json =
         || json!({ "waits": waits::waits_json(&waiting), "file_locks": waits::file_locks_json(&held) });
-    print(args.json, text, document)?;
+    document(args.json, text, json)?;
     Ok(0)
 }
 
@@ -48,16 +40,12 @@ pub(super) fn deadlocks(args: &Deadlocks) -> Result<u8> {
     let found = loop {
         let found = found(args.process);
         let (true, Some(pause)) = (found.is_empty(), args.watch) else { break found };
-        let until = Instant::now() + pause;
-        while Instant::now() < until {
-            if interrupt.load(Ordering::Relaxed) {
-                return Ok(INTERRUPTED);
-            }
-            std::thread::sleep(INTERVAL.min(until.saturating_duration_since(Instant::now())));
+        if !signals::pause(pause, &interrupt) {
+            return Ok(INTERRUPTED);
         }
     };
     let text = || if found.is_empty() { "no deadlock\n".to_owned() } else { waits::deadlocks(&found) };
-    print(args.json, text, || waits::deadlocks_json(&found))?;
+    document(args.json, text, || waits::deadlocks_json(&found))?;
     Ok(if found.is_empty() { 0 } else { FOUND })
 }
 
@@ -67,13 +55,4 @@ fn found(process: Option<i32>) -> Vec<Deadlock> {
         process.is_none_or(|process| all.any(|wait| wait.process == process))
     };
     observe::deadlocks().into_iter().filter(concerns).collect()
-}
-
-fn print(is_json: bool, text: impl Fn() -> String, json: impl Fn() -> Value) -> Result<()> {
-    standard_output(
-        |out| {
-            if is_json { writeln!(out, "{}", json()) } else { out.write_all(text().as_bytes()) }
-        },
-    )?;
-    Ok(())
 }

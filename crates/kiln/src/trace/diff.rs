@@ -6,19 +6,13 @@ use viewer::{Differences, Work, look};
 
 use super::kept;
 use crate::cli::TraceDiff;
-use crate::listeners::standard_output;
+use crate::listeners::document;
 
 /// Shows what is different and gives the exit code.
 pub(super) fn diff(args: &TraceDiff) -> Result<u8> {
     let (first, second) = (work(args, &args.first)?, work(args, &args.second)?);
     let found = Differences::new(&first, &second);
-    standard_output(|out| {
-        if args.json {
-            writeln!(out, "{}", differences::json(&found))
-        } else {
-            out.write_all(differences::text(&found).as_bytes())
-        }
-    })?;
+    document(args.json, || differences::text(&found), || differences::json(&found))?;
     Ok(0)
 }
 

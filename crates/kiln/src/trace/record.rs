@@ -11,6 +11,7 @@ use lab::event::stamp;
 use lab::request::words::call;
 use ledger::{Budget, Figures, REQUEST};
 use machine::instruments::{Recorder, recorder};
+use observe::Ending;
 use protocol::instrument::{BROKEN, SKIPPED};
 use protocol::{Report, ReportKind};
 use report::safe;
@@ -90,7 +91,9 @@ fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
     recorder.stop()?;
     let summary = follower.finish()?;
     folder.keep(SUMMARY, &report::trace::document(&summary, took))?;
-    Ok(Recorded::Trace { line: report::trace::summary(&summary, took), code: code(status) })
+    // That of the program.
+    let code = status.map_or(0, |status| Ending::of_status(status.into_raw()).code());
+    Ok(Recorded::Trace { line: report::trace::summary(&summary, took), code })
 }
 
 /// The folder of the recording, and how the user names it.
@@ -149,13 +152,6 @@ fn work(args: &Trace, marker: &str, interrupt: &AtomicBool) -> Result<Option<Exi
             None => std::thread::sleep(Duration::from_millis(1)),
         }
     }
-}
-
-/// That of the program.
-fn code(status: Option<ExitStatus>) -> u8 {
-    let Some(status) = status else { return 0 };
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(INTERRUPTED)
 }
 
 #[cfg(test)]

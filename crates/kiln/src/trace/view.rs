@@ -13,7 +13,7 @@ use viewer::{Latencies, Moment, Statistics, Timeline, Tree, look, walk};
 use super::kept;
 use crate::cli::{View, Views};
 use crate::failure::WrongUsage;
-use crate::listeners::standard_output;
+use crate::listeners::{document, standard_output};
 use crate::report_file::{check, write};
 use crate::shell_words::this_call;
 use crate::units::nanoseconds;
@@ -54,7 +54,7 @@ fn shown<V: viewer::View + Default>(
 ) -> Result<u64> {
     let mut view = V::default();
     let damage = look(trace, args.traced.filter.as_ref(), &mut view)?;
-    print(args, || text(&view), || json(&view))?;
+    document(args.json, || text(&view), || json(&view))?;
     Ok(damage)
 }
 
@@ -75,23 +75,14 @@ fn path_of(args: &View, trace: &Trace, name: &str) -> Result<u64> {
         }
     };
     let text = || critical_path::text(&history, thread, begin(trace));
-    print(args, text, || critical_path::json(&history, thread))?;
+    document(args.json, text, || critical_path::json(&history, thread))?;
     Ok(damage)
 }
 
 fn at(args: &View, trace: &Trace, time: Duration) -> Result<u64> {
     let found = Moment::new(trace, nanoseconds(time))?;
-    print(args, || moment::text(&found), || moment::json(&found))?;
+    document(args.json, || moment::text(&found), || moment::json(&found))?;
     Ok(found.damage)
-}
-
-fn print(args: &View, text: impl Fn() -> String, json: impl Fn() -> Value) -> Result<()> {
-    standard_output(
-        |out| {
-            if args.json { writeln!(out, "{}", json()) } else { out.write_all(text().as_bytes()) }
-        },
-    )?;
-    Ok(())
 }
 
 /// Writes the timeline; gives how many packets could not be read as a whole.

@@ -30,7 +30,7 @@ pub trait Listener {
     fn crash(&mut self, crash: &Crash) -> Fate;
 
     /// A process ended.
-    fn ended(&mut self, event: &Event, usage: &Usage);
+    fn ended(&mut self, process: i32, usage: &Usage);
 }
 
 /// A thread before its death.
@@ -155,7 +155,7 @@ impl Monitor<'_> {
                 return ptrace::detach(thread, libc::SIGSTOP);
             }
         }
-        if number == libc::SIGCHLD {
+        if number == libc::SIGCHLD && !self.held.is_empty() {
             self.end_of_held(&ptrace::signal_info(thread)?);
         }
         ptrace::resume(thread, number)
@@ -185,7 +185,7 @@ impl Monitor<'_> {
         let event = Event { time: process::now(), process, thread, what: What::Exit(ending) };
         self.listener.event(&event);
         if thread == process {
-            self.listener.ended(&event, &usage);
+            self.listener.ended(process, &usage);
         }
     }
 

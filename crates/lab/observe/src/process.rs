@@ -35,10 +35,6 @@ pub struct Description {
     pub command: String,
     /// Its real user.
     pub user: u32,
-    /// Its effective user.
-    pub effective_user: u32,
-    /// The number of its terminal, 0 for none.
-    pub terminal: i32,
     /// When it was made: nanoseconds of `CLOCK_MONOTONIC`, to the hundredth of a second.
     pub started: u64,
 }
@@ -52,8 +48,6 @@ pub fn describe(number: i32) -> Option<Description> {
         parent: stat.ppid,
         command: command(number),
         user: status.ruid,
-        effective_user: status.euid,
-        terminal: stat.tty_nr,
         started: stat
             .starttime
             .saturating_mul(1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)),
@@ -115,6 +109,11 @@ pub(crate) fn has_thread(process: i32, thread: i32) -> bool {
 pub(crate) fn has_default_action(thread: i32, signal: i32) -> bool {
     let bit = 1_u64.checked_shl(signal.unsigned_abs().wrapping_sub(1)).unwrap_or_default();
     status(thread).is_some_and(|status| (status.sigcgt | status.sigign) & bit == 0)
+}
+
+/// How often a thread has blocked: as long as that is the same, it has not run. Nothing if it is gone.
+pub(crate) fn switches(thread: i32) -> Option<u64> {
+    status(thread)?.voluntary_ctxt_switches
 }
 
 pub(crate) fn status(thread: i32) -> Option<Status> {

@@ -90,7 +90,7 @@ pub fn deadlocks() -> Vec<Deadlock> {
     let snapshot = Snapshot::take();
     let threads = snapshot.threads();
     let waits = threads.filter_map(|(process, thread)| snapshot.wait(process, thread)).collect();
-    let has_not_run = |wait: &Wait| syscall::switches(wait.process, wait.thread) == Some(wait.switches);
+    let has_not_run = |wait: &Wait| process::switches(wait.thread) == Some(wait.switches);
     graph::deadlocks(waits).into_iter().filter(|found| found.circle.iter().all(has_not_run)).collect()
 }
 

@@ -27,7 +27,7 @@ impl Snapshot {
         for process in process::all() {
             let Ok(of_process) = process::threads(process) else { continue };
             for &thread in &of_process {
-                switches.extend(syscall::switches(process, thread).map(|count| (thread, count)));
+                switches.extend(process::switches(thread).map(|count| (thread, count)));
             }
             threads.insert(process, of_process);
             if let Some(status) = process::status(process) {

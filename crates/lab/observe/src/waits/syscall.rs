@@ -9,13 +9,6 @@ pub(super) struct Syscall {
     pub(super) arguments: [u64; 6],
 }
 
-/// How often a thread blocked; nothing if it is gone.
-pub(super) fn switches(process: i32, thread: i32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{process}/task/{thread}/status")).ok()?;
-    let mut lines = status.lines();
-    lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")?.trim().parse().ok())
-}
-
 /// The system call in which a thread is blocked; nothing if it runs, waits for something else, or may not be looked at.
 pub(super) fn blocked_in(process: i32, thread: i32) -> Option<Syscall> {
     parse(&fs::read_to_string(format!("/proc/{process}/task/{thread}/syscall")).ok()?)

@@ -64,7 +64,7 @@ fn text(group: &[&ThreadStack]) -> String {
     let waits = first.waits_in.as_ref().map(|place| format!(", in the kernel at {}", safe_line(place)));
     let mut lines = format!("{count} {}{}\n", names.join(", "), waits.unwrap_or_default());
     lines.extend(first.kernel.iter().map(|call| format!("  kernel {}\n", safe_line(call))));
-    lines += &if first.is_stuck { "  it does not stop\n".to_owned() } else { frames(&first.frames) };
+    lines += &if first.is_stuck { "  did not stop\n".to_owned() } else { frames(&first.frames) };
     lines
 }
 

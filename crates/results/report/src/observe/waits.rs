@@ -39,7 +39,7 @@ fn line(wait: &Wait) -> String {
         if wait.process == wait.thread { String::new() } else { format!(" of process {}", wait.process) };
     let who = match (&wait.reason, targets.is_empty()) {
         (Reason::Thread(_) | Reason::Child(Some(_)), _) => String::new(),
-        (_, true) => ", of nobody that is known".to_owned(),
+        (_, true) => " (owner unknown)".to_owned(),
         (Reason::Mutex(_) | Reason::FileLock(_), _) => format!(" held by {}", targets.join(" or ")),
         (Reason::Writer(_), _) => format!(" from {}", targets.join(" or ")),
         (Reason::Reader(_), _) => format!(" read by {}", targets.join(" or ")),
@@ -111,7 +111,7 @@ mod tests {
   11 ab of process 10 waits for the end of thread 12
   11 ab of process 10 waits for the end of a child: 13 or 14
   11 ab of process 10 waits for the end of process 13
-  11 ab of process 10 waits for data in pipe 7, of nobody that is known
+  11 ab of process 10 waits for data in pipe 7 (owner unknown)
   11 ab of process 10 waits for room in pipe 7 read by 1 or 2 or 3 or 4 or 5 or 6 or 7 or 8 or ...
 "
         );
