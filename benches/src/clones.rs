@@ -106,6 +106,7 @@ fn session(plan: &Plan) -> Session {
         kernel: String::new(),
         kernels: Vec::new(),
         provenance: String::new(),
+        commit: None,
         release: None,
         identity: String::new(),
         engine: None,

@@ -6,34 +6,42 @@ mod searches;
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use bisect::problem::{Made, made, standing};
 use jiff::Timestamp;
 use judge::exit::{BROKEN, INTERRUPTED};
 use lab::request::Request;
 use ledger::{Closing, Ledger, Past, Problem, named};
 use report::{ShownProblem, closed_note};
-use verdict::problem::{Standing, State};
+use verdict::problem::{Standing, State, Succession};
 
 use crate::cli::{Problems, ProblemsVerb};
 use crate::failure::complain;
 use crate::figures::width;
+use crate::find::in_context;
 use crate::listeners::standard_output;
 use crate::results::opened;
+use crate::signals::interrupt_flag;
 use searches::Searched;
+
+/// All problems, and how the kernels follow each other that they met.
+struct Known {
+    problems: Vec<Problem>,
+    succession: Succession,
+}
 
 /// Lists, shows, closes or reopens problems and gives the exit code.
 pub(crate) fn problems(args: &Problems, color: bool) -> Result<u8> {
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
     let mut ledger = opened(&root)?;
-    let problems = ledger.problems()?;
+    let known = Known::read(&mut ledger)?;
     ledger.notes.iter().for_each(|note| complain(note));
     match &args.verb {
-        None if args.bisect => return bisect_and_list(args, &root, &mut ledger, problems, color),
-        None => list(args, &root, problems, color)?,
-        Some(ProblemsVerb::Show { id, json }) => show(&root, named(&problems, id)?, *json, color)?,
-        Some(ProblemsVerb::Close { id }) => close(&ledger, named(&problems, id)?)?,
-        Some(ProblemsVerb::Reopen { id }) => reopen(&ledger, named(&problems, id)?)?,
+        None if args.bisect => return bisect_and_list(args, &root, &mut ledger, known, color),
+        None => list(args, &root, known, color)?,
+        Some(ProblemsVerb::Show { id, json }) => known.show(&root, id, *json, color)?,
+        Some(ProblemsVerb::Close { id }) => known.close(&ledger, id)?,
+        Some(ProblemsVerb::Reopen { id }) => reopen(&ledger, named(&known.problems, id)?)?,
     }
     Ok(0)
 }
@@ -43,15 +51,15 @@ fn bisect_and_list(
     args: &Problems,
     root: &Path,
     ledger: &mut Ledger,
-    problems: Vec<Problem>,
+    known: Known,
     color: bool,
 ) -> Result<u8> {
     let made = made(&ledger::bisections_root());
-    let all = with_standing(problems, &made);
+    let all = known.with_standing(&made);
     let wanted: Vec<_> = all.iter().filter(|(_, standing)| args.wants(standing.state)).collect();
     let searched = searches::make(&wanted, &made, root, args.budget, color)?;
     ledger.refresh()?;
-    list(args, root, ledger.problems()?, color)?;
+    list(args, root, Known::read(ledger)?, color)?;
     Ok(match searched {
         Searched { is_interrupted: true, .. } => INTERRUPTED,
         Searched { failed: 1.., .. } => BROKEN,
@@ -59,12 +67,52 @@ fn bisect_and_list(
     })
 }
 
-fn with_standing(problems: Vec<Problem>, made: &[Made]) -> Vec<(Problem, Standing)> {
-    let with_standing = |problem| {
-        let standing = standing(&problem, made);
-        (problem, standing)
-    };
-    problems.into_iter().map(with_standing).collect()
+impl Known {
+    /// Reads them; trees of commits are asked for their order.
+    fn read(ledger: &mut Ledger) -> Result<Self> {
+        let mut problems = ledger.problems()?;
+        let interrupt = interrupt_flag().context("signals")?;
+        let succession = in_context(&interrupt, |context| Succession::of(&problems, context));
+        problems.iter_mut().for_each(|problem| succession.arrange(problem));
+        Ok(Self { problems, succession })
+    }
+
+    fn with_standing(self, made: &[Made]) -> Vec<(Problem, Standing)> {
+        let with_standing = |problem| {
+            let standing = standing(&problem, &self.succession, made);
+            (problem, standing)
+        };
+        self.problems.into_iter().map(with_standing).collect()
+    }
+
+    fn show(&self, root: &Path, id: &str, json: bool, color: bool) -> Result<()> {
+        let problem = named(&self.problems, id)?;
+        let made = made(&ledger::bisections_root());
+        let standing = standing(problem, &self.succession, &made);
+        let request = request(root, problem);
+        let request = request.as_ref().map(|(request, case)| (request, case.as_str()));
+        let shown = ShownProblem { problem, standing: &standing, request, made: &made };
+        standard_output(|out| if json { shown.json(out) } else { shown.text(color, out) })?;
+        Ok(())
+    }
+
+    fn close(&self, ledger: &Ledger, id: &str) -> Result<()> {
+        let problem = named(&self.problems, id)?;
+        let standing = Standing::of(problem, &self.succession);
+        if standing.state == State::Closed {
+            complain(&format!("{} is closed already", problem.id));
+            return Ok(());
+        }
+        let was_gone = matches!(standing.state, State::FixCandidate | State::Verified);
+        ledger.close(problem, Closing { closed: Timestamp::now(), was_gone })?;
+        if !was_gone {
+            complain(&format!(
+                "{} is still there in the latest kernels: it reopens when it is seen again",
+                problem.id
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl Problems {
@@ -74,8 +122,8 @@ impl Problems {
     }
 }
 
-fn list(args: &Problems, root: &Path, problems: Vec<Problem>, color: bool) -> Result<()> {
-    let all = with_standing(problems, &made(&ledger::bisections_root()));
+fn list(args: &Problems, root: &Path, known: Known, color: bool) -> Result<()> {
+    let all = known.with_standing(&made(&ledger::bisections_root()));
     let closed = all.iter().filter(|(_, standing)| standing.state == State::Closed).count();
     let hides_closed = !args.all && args.state.is_empty();
     let shown: Vec<_> = all.into_iter().filter(|(_, standing)| args.wants(standing.state)).collect();
@@ -96,39 +144,12 @@ fn list(args: &Problems, root: &Path, problems: Vec<Problem>, color: bool) -> Re
     Ok(())
 }
 
-fn show(root: &Path, problem: &Problem, json: bool, color: bool) -> Result<()> {
-    let made = made(&ledger::bisections_root());
-    let standing = standing(problem, &made);
-    let request = request(root, problem);
-    let request = request.as_ref().map(|(request, case)| (request, case.as_str()));
-    let shown = ShownProblem { problem, standing: &standing, request, made: &made };
-    standard_output(|out| if json { shown.json(out) } else { shown.text(color, out) })?;
-    Ok(())
-}
-
 /// What a session of this host was asked that shows it, and the case that does, if the folder of one is still there.
 fn request(root: &Path, problem: &Problem) -> Option<(Request, String)> {
     [&problem.first, &problem.last].into_iter().find_map(|seen| {
         let session = Past::open(&root.join(&seen.session)).filter(Past::is_own)?.session().ok()?;
         Some((session.request?, seen.case.clone()))
     })
-}
-
-fn close(ledger: &Ledger, problem: &Problem) -> Result<()> {
-    let standing = Standing::of(problem);
-    if standing.state == State::Closed {
-        complain(&format!("{} is closed already", problem.id));
-        return Ok(());
-    }
-    let was_gone = matches!(standing.state, State::FixCandidate | State::Verified);
-    ledger.close(problem, Closing { closed: Timestamp::now(), was_gone })?;
-    if !was_gone {
-        complain(&format!(
-            "{} is still there in the latest kernels: it reopens when it is seen again",
-            problem.id
-        ));
-    }
-    Ok(())
 }
 
 fn reopen(ledger: &Ledger, problem: &Problem) -> Result<()> {

@@ -64,6 +64,54 @@ fn what_no_problem_is_called_is_one_clear_message() {
 }
 
 #[test]
+fn a_problem_of_commits_is_gone_when_what_follows_them_passes() {
+    let place = Place::new();
+    let mut source = place.source();
+    source.boots();
+    let on = |commit: &str, program: &str, code| {
+        let program = place.script("planted", program);
+        let kernel = format!("git:{}@{commit}", source.path.display());
+        place
+            .kiln(["run", &kernel, "--config", "defconfig", "--no-retry", "--exec", text(&program)])
+            .run_within(crate::support::BUILD)
+            .expect(code);
+    };
+    let bad = source.adds("fs/bad.c", "int bad;\n");
+    let fixed = source.adds("fs/fixed.c", "int fixed;\n");
+    source.git(&["checkout", "--quiet", "-b", "side", &source.first]);
+    let side = source.adds("fs/side.c", "int side;\n");
+    on(&source.first, "true", 0);
+    on(&bad, "exit 1", 1);
+    on(&side, "true", 0);
+    let only = || list(&place, &[]).swap_remove(0);
+    assert_eq!(only()["state"], "open", "a branch says nothing");
+    on(&fixed, "true", 0);
+    let problem = only();
+    assert_eq!(problem["state"], "fix-candidate");
+    let id = problem["id"].as_str().expect("an id");
+    let shown = place.kiln(["problems", "show", id]).run().expect(0).stdout;
+    let abbreviated = |commit: &str| format!("{} ({})", KERNEL.trim_start_matches("deb:"), &commit[..12]);
+    for text in [
+        format!("last good: {}, first bad: {}", abbreviated(&source.first), abbreviated(&bad)),
+        format!("gone since {}", abbreviated(&fixed)),
+        format!("{} defconfig x86_64", source.path.display()),
+        format!(
+            "kiln bisect git:{}@{}..{bad} --config defconfig --exec ",
+            source.path.display(),
+            source.first
+        ),
+        format!(
+            "kiln bisect git:{}@{bad}..{fixed} --fixed --config defconfig --exec ",
+            source.path.display()
+        ),
+    ] {
+        assert!(shown.contains(&text), "{text}\n{shown}");
+    }
+    std::fs::rename(&source.path, place.path().join("elsewhere")).expect("moved");
+    assert_eq!(only()["state"], "open", "without the tree nothing says which is later");
+}
+
+#[test]
 #[ignore = "takes more than a minute of CPU"]
 fn a_problem_of_packages_is_bisected_verified_and_closed() {
     let place = Place::new();

@@ -131,6 +131,9 @@ pub struct Session {
     pub kernels: Vec<KernelInfo>,
     /// Where the Kernel comes from, for people.
     pub provenance: String,
+    /// The commit that it was built from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<kernel::Commit>,
     /// Its release, where it is known before the boot.
     pub release: Option<String>,
     /// Hash over image, modules, configuration and parameters; of an experiment, over all that its journal depends on.

@@ -337,6 +337,7 @@ impl About<'_> {
             kernel: kernel.exact_locator(),
             kernels: Vec::new(),
             provenance: kernel.provenance.clone(),
+            commit: kernel.commit.clone(),
             release: kernel.release.clone(),
             identity: kernel.identity(&specs.first().map(Spec::parameters).unwrap_or_default()),
             engine: specs.first().map(|spec| spec.engine),

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use kernel::Locator;
-use lab::request::{Request, Selection, words::Words};
+use lab::request::{BuildOptions, Request, Selection, words::Words};
 use ledger::{OnKernel, Problem, REQUEST, documents};
 use serde::Deserialize;
-use verdict::problem::{Series, Standing, State};
+use verdict::problem::{Series, Standing, State, Succession};
 
 use crate::bisection::Conclusion;
 use crate::question::Question;
@@ -18,6 +18,9 @@ const BISECTION: &str = "bisection";
 
 /// The suite of kiln's own cases that has all of them: where `kiln bisect` looks for one.
 pub const ALL_CASES: &str = "full";
+
+/// Digits of a commit that are shown.
+const ABBREVIATED: usize = 12;
 
 /// A search that tells more of a problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,10 +57,10 @@ pub fn made(root: &Path) -> Vec<Made> {
     requests.into_iter().filter_map(made).collect()
 }
 
-/// Where a problem stands, which may have been bisected.
+/// Where a problem stands, whose kernels are in the order of their succession; it may have been bisected.
 #[must_use]
-pub fn standing(problem: &Problem, made: &[Made]) -> Standing {
-    let standing = Standing::of(problem);
+pub fn standing(problem: &Problem, succession: &Succession, made: &[Made]) -> Standing {
+    let standing = Standing::of(problem, succession);
     let is_bisected = |series: &Series| {
         let found = Search::for_culprit(problem, series).and_then(|search| search.found(problem, made));
         found.is_some_and(|made| !made.culprits().is_empty())
@@ -78,7 +81,7 @@ pub fn pending(problem: &Problem, standing: &Standing, made: &[Made]) -> Vec<Sea
 
 impl Search {
     /// For the change that brought the problem: from the last kernel of a series without it to the first that has it. None where
-    /// one of them is not known, or is no package.
+    /// one of them is not known, or neither a package nor a commit of a tree of this host.
     #[must_use]
     pub fn for_culprit(problem: &Problem, series: &Series) -> Option<Self> {
         Self::between(problem, series.good.as_ref()?, &series.first, false)
@@ -95,7 +98,42 @@ impl Search {
             return None;
         }
         let package = |on: &OnKernel| on.kernel.parse().ok().filter(|it| matches!(it, Locator::Deb(_)));
-        Some(Self { first: package(first)?, last: package(last)?, fixed })
+        let (first, last) = match (&first.source, &last.source) {
+            (Some(first), Some(last)) => {
+                let tree = last.tree.as_ref()?;
+                let commit =
+                    |revision: &String| Locator::Git { tree: tree.clone(), revision: revision.clone() };
+                (commit(&first.commit), commit(&last.commit))
+            }
+            _ => (package(first)?, package(last)?),
+        };
+        Some(Self { first, last, fixed })
+    }
+
+    fn axis(&self) -> AxisRequest {
+        match (&self.first, &self.last) {
+            (Locator::Git { revision: first, .. }, Locator::Git { tree, revision: last }) => {
+                let (tree, first, last) = (tree.clone(), first.clone(), last.clone());
+                AxisRequest::Commits { tree, first, last, paths: Vec::new(), first_parent: false }
+            }
+            (first, last) => AxisRequest::Packages { first: first.clone(), last: last.clone() },
+        }
+    }
+
+    /// The last end, as the candidate is called that it would be.
+    fn change(&self) -> String {
+        match &self.last {
+            Locator::Git { revision, .. } => revision.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// How source becomes the kernels between, if they are built as in a session that asked for `request`.
+    fn build(&self, request: &Request) -> BuildOptions {
+        match request {
+            Request::Run(run) if self.last.is_source() => run.kernel.build.clone(),
+            _ => BuildOptions::default(),
+        }
     }
 
     /// What is asked of a bisection of a case, as that ran in a session that asked for `request`; none where a bisection does not run
@@ -108,21 +146,25 @@ impl Search {
             Selection::Program(_) => Question::Program(case.to_owned()),
             _ => Question::Case(case.to_owned()),
         };
-        let axis = AxisRequest::Packages { first: self.first.clone(), last: self.last.clone() };
         Some(BisectRequest {
             cases: Some(cases),
             case_limit: run.case_limit,
             search: SearchRequest { fixed: self.fixed, ..SearchRequest::default() },
+            build: self.build(request),
             machine: run.machine.clone(),
-            ..BisectRequest::new(axis, question)
+            ..BisectRequest::new(self.axis(), question)
         })
     }
 
-    /// What is searched for, and between which kernels: `what brought it, from deb:A to deb:B`.
+    /// What is searched for, and between which kernels: `what brought it, from deb:A to deb:B`; a commit is abbreviated.
     #[must_use]
     pub fn about(&self) -> String {
         let what = if self.fixed { "what fixed it" } else { "what brought it" };
-        format!("{what}, from {} to {}", self.first, self.last)
+        let name = |locator: &Locator| match locator {
+            Locator::Git { revision, .. } => revision.chars().take(ABBREVIATED).collect(),
+            other => other.to_string(),
+        };
+        format!("{what}, from {} to {}", name(&self.first), name(&self.last))
     }
 
     /// The arguments by which kiln is asked for it about a case, as that ran in a session that asked for `request`; none where
@@ -130,8 +172,9 @@ impl Search {
     #[must_use]
     pub fn words(&self, request: &Request, case: &str) -> Option<Vec<String>> {
         let cases = only(request, case)?;
-        let mut words = Words::new("bisect", &format!("{}..{}", self.first, self.last));
+        let mut words = Words::new("bisect", &format!("{}..{}", self.first, self.change()));
         words.flag("--fixed", self.fixed);
+        words.build(&self.build(request));
         words.machine(request.machine());
         match &cases {
             Selection::Suite { suite, patterns } if suite == ALL_CASES => words.each("--case", patterns),
@@ -144,8 +187,8 @@ impl Search {
     /// sessions are known, too: often the two ends have come as close as they can, and what it found is the latter of them.
     #[must_use]
     pub fn found<'m>(&self, problem: &Problem, made: &'m [Made]) -> Option<&'m Made> {
-        let ends = AxisRequest::Packages { first: self.first.clone(), last: self.last.clone() };
-        let change = self.last.to_string();
+        let ends = self.axis();
+        let change = self.change();
         let is_this = |made: &Made| {
             let asked = &made.request;
             asked.search.fixed == self.fixed

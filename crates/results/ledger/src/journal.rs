@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::document;
+use crate::lock;
 use crate::recorder::{Error, prepare};
 
 /// Name of the file.
@@ -41,7 +42,7 @@ impl Journal {
         let io = |why| Error::Io { path: directory.to_path_buf(), why };
         let path = directory.join(JOURNAL);
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(io)?;
-        match file.try_lock() {
+        match lock::take(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(Error::Busy { path: directory.to_path_buf() }),
             Err(TryLockError::Error(why)) => return Err(io(why)),

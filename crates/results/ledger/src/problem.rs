@@ -1,6 +1,7 @@
 //! Identical failures.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use judge::Outcome;
@@ -51,17 +52,20 @@ pub struct Sighting {
     pub reason: String,
     /// The locator by which the very same kernel is found.
     pub kernel: String,
-    /// The kernel's release; the locator where it is not known.
+    /// The kernel's release, with its commit where that is known; the locator where neither is.
     pub release: String,
 }
 
-/// What is known of a problem on a release. Builds of one release are not told apart: nothing says which of them is later.
+/// What is known of a problem on a release. Builds of one release are told apart by their commits; of others nothing says which is
+/// later.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OnKernel {
     /// The locator by which the kernel of its last session is found.
     pub kernel: String,
-    /// The release; the locator where it is not known.
+    /// The release, with its commit where that is known; the locator where neither is.
     pub release: String,
+    /// The source, where it was built from a commit.
+    pub source: Option<Source>,
     /// Sessions in which the problem was seen, and those in which one of its cases passed with the same parameters.
     pub sessions: u32,
     /// Those of them in which it was seen.
@@ -70,6 +74,17 @@ pub struct OnKernel {
     pub first_failed: Option<Timestamp>,
     /// When the last began in which the problem was seen.
     pub last_failed: Option<Timestamp>,
+}
+
+/// The commit that a Kernel was built from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Source {
+    /// The full hash.
+    pub commit: String,
+    /// The tree of this host that has it; none where another host built it.
+    pub tree: Option<PathBuf>,
+    /// How it was built: `boot,debug x86_64`.
+    pub build: String,
 }
 
 /// A user's word that a problem is gone.

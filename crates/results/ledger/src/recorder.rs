@@ -405,6 +405,7 @@ mod tests {
             kernel: "x".into(),
             kernels: Vec::new(),
             provenance: "x".into(),
+            commit: None,
             release: None,
             identity: "x".into(),
             engine: None,

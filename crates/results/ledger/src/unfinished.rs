@@ -11,6 +11,7 @@ use lab::event::Session;
 use crate::budget::is_held;
 use crate::database::Ledger;
 use crate::experiments::is_taken;
+use crate::lock;
 use crate::past::{CASES, Past, sessions};
 use crate::recorder::{Error, Recorder, open_events, places, prepare};
 use crate::result::RESULT;
@@ -27,7 +28,7 @@ impl Recorder {
         let Some(past) = unfinished(root, session) else { return Ok(None) };
         let io = |why| Error::Io { path: root.to_path_buf(), why };
         let events = open_events(past.directory()).map_err(io)?;
-        events.try_lock().map_err(|_| Error::Busy { path: past.directory().to_owned() })?;
+        lock::take(&events).map_err(|_| Error::Busy { path: past.directory().to_owned() })?;
         let directory = take(past.directory(), root, &session.stamp()).map_err(io)?;
         Ledger::forget(root, &past.name());
         begin_again(&directory, &events).map_err(io)?;

@@ -13,6 +13,7 @@ use fixture::{NEVER, write};
 use kernel::Store;
 use kernel::files::hash;
 
+mod ancestry;
 mod apply;
 mod base;
 mod content;

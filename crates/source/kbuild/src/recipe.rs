@@ -21,8 +21,9 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The configurations as one word.
-    pub(crate) fn named(&self) -> String {
+    /// The configurations as one word: `boot,debug`.
+    #[must_use]
+    pub fn named(&self) -> String {
         if self.configurations.is_empty() { BOOT.to_owned() } else { self.configurations.join(",") }
     }
 }

@@ -39,18 +39,8 @@ pub(crate) struct Request {
 /// make fails.
 pub fn build(locator: &Locator, recipe: &Recipe, context: &mut Context<'_>) -> Result<Kernel, Error> {
     let request = Request::new(locator, recipe, context)?;
-    if let Some(kernel) = request.answer(context) {
-        return Ok(kernel);
-    }
-    let begun = Instant::now();
-    require_space(context)?;
-    let work = request.enter(context)?;
-    // Another kiln may have built it while this one waited.
-    let built = match request.answer(context) {
-        Some(kernel) => Ok(kernel),
-        None => request.make(&work, begun, context),
-    };
-    work.leave(built)
+    let kernel = request.build(context)?;
+    Ok(Kernel { commit: request.source.commit, ..kernel })
 }
 
 /// The tree that a locator and a recipe name, checked out, for whoever builds something else from it.
@@ -138,6 +128,21 @@ impl Request {
         hash.part(config);
         self.hash_tools(&mut hash);
         hash.finish()
+    }
+
+    fn build(&self, context: &mut Context<'_>) -> Result<Kernel, Error> {
+        if let Some(kernel) = self.answer(context) {
+            return Ok(kernel);
+        }
+        let begun = Instant::now();
+        require_space(context)?;
+        let work = self.enter(context)?;
+        // Another kiln may have built it while this one waited.
+        let built = match self.answer(context) {
+            Some(kernel) => Ok(kernel),
+            None => self.make(&work, begun, context),
+        };
+        work.leave(built)
     }
 
     /// The Kernel that an equal request got.

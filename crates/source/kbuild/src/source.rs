@@ -11,7 +11,7 @@ use history::Repository;
 use kernel::Context;
 use kernel::apt::Apt;
 use kernel::store::Lease;
-use kernel::{Locator, PartsHash};
+use kernel::{Commit, Locator, PartsHash};
 
 /// What every kernel tree has at its top.
 pub(crate) const LANDMARKS: [&str; 4] = ["Kconfig", "Makefile", "arch", "init"];
@@ -28,6 +28,8 @@ pub(crate) struct Source {
     pub(crate) title: String,
     /// Where it comes from, whatever its state: builds of one origin share what they compiled.
     pub(crate) origin: String,
+    /// The commit that it is, to the last byte.
+    pub(crate) commit: Option<Commit>,
     kind: Kind,
     /// Keeps a package's tree from being pruned.
     _lease: Option<Lease>,
@@ -63,6 +65,7 @@ impl Source {
                     identity,
                     title,
                     origin: found.title,
+                    commit: None,
                     kind: Kind::Kept(found.tree),
                     _lease: found.lease,
                 })
@@ -71,6 +74,12 @@ impl Source {
                 Err(Error::NotSource { locator: locator.to_string() })
             }
         }
+    }
+
+    /// The same, which is known to be this commit of the tree at `path`.
+    fn at(self, path: &Path, hash: String) -> Self {
+        let tree = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        Self { commit: Some(Commit { tree, hash }), ..self }
     }
 
     /// Refuses a tree that is not what it was when it was found.
@@ -142,7 +151,8 @@ fn commit(
     let repository = Repository::open(path, context)?;
     let commit = repository.require(revision, context)?;
     let (tree, title) = repository.describe(&commit, context)?;
-    of_tree(repository, tree, format!("{locator} ({title})"), path, context)
+    let source = of_tree(repository, tree, format!("{locator} ({title})"), path, context)?;
+    Ok(source.at(path, commit))
 }
 
 /// A checkout as it is now, or a tree that git knows nothing of.
@@ -153,27 +163,7 @@ fn at_path(path: &Path, typed: &Path, context: &mut Context<'_>) -> Result<Sourc
     if let Some(repository) = Repository::at(path, context)?
         && repository.is_top(path, context)?
     {
-        let head = repository.resolve("HEAD", context)?;
-        let head = head.map(|commit| repository.describe(&commit, context)).transpose()?;
-        let tree = repository.snapshot(context)?;
-        let missing = repository.lacking(&tree, &LANDMARKS, context)?;
-        if !missing.is_empty() {
-            return Err(Error::Ignored { path: typed.to_owned(), names: missing.join(", ") });
-        }
-        let title = match head {
-            Some((commit, title)) if commit == tree => format!("{} ({title})", typed.display()),
-            Some((_, title)) => format!("{} ({title}, with changes)", typed.display()),
-            None => typed.display().to_string(),
-        };
-        let ignored = repository.ignored_source(context)?;
-        let title = match ignored.len() {
-            0 => title,
-            count => format!("{title}, without {}", new_files(count)),
-        };
-        if !ignored.is_empty() {
-            context.note(&left_out(typed, &ignored));
-        }
-        return of_tree(repository, tree, title, typed, context);
+        return checkout(repository, path, typed, context);
     }
     let path = path.canonicalize().map_err(Error::io("find", path))?;
     directory::check_clean(&path)?;
@@ -183,8 +173,44 @@ fn at_path(path: &Path, typed: &Path, context: &mut Context<'_>) -> Result<Sourc
         identity,
         title: typed.display().to_string(),
         origin,
+        commit: None,
         kind: Kind::Directory(path),
         _lease: None,
+    })
+}
+
+/// A checkout as it is now.
+fn checkout(
+    repository: Repository,
+    path: &Path,
+    typed: &Path,
+    context: &mut Context<'_>,
+) -> Result<Source, Error> {
+    let head = repository.resolve("HEAD", context)?;
+    let described = head.as_ref().map(|commit| repository.describe(commit, context)).transpose()?;
+    let tree = repository.snapshot(context)?;
+    let missing = repository.lacking(&tree, &LANDMARKS, context)?;
+    if !missing.is_empty() {
+        return Err(Error::Ignored { path: typed.to_owned(), names: missing.join(", ") });
+    }
+    let head = head.filter(|_| described.as_ref().is_some_and(|(of_head, _)| *of_head == tree));
+    let title = match described {
+        Some((_, title)) if head.is_some() => format!("{} ({title})", typed.display()),
+        Some((_, title)) => format!("{} ({title}, with changes)", typed.display()),
+        None => typed.display().to_string(),
+    };
+    let ignored = repository.ignored_source(context)?;
+    let title = match ignored.len() {
+        0 => title,
+        count => format!("{title}, without {}", new_files(count)),
+    };
+    if !ignored.is_empty() {
+        context.note(&left_out(typed, &ignored));
+    }
+    let source = of_tree(repository, tree, title, typed, context)?;
+    Ok(match head {
+        Some(commit) => source.at(path, commit),
+        None => source,
     })
 }
 
@@ -216,5 +242,5 @@ fn of_tree(
         return Err(Error::NotAKernelTree { path: typed.to_owned() });
     }
     let (identity, origin) = (format!("git tree {tree}"), repository.origin());
-    Ok(Source { identity, title, origin, kind: Kind::Git { repository, tree }, _lease: None })
+    Ok(Source { identity, title, origin, commit: None, kind: Kind::Git { repository, tree }, _lease: None })
 }

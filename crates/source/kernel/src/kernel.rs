@@ -36,8 +36,19 @@ pub struct Kernel {
     pub system_map: Option<PathBuf>,
     /// One line for people that says where it is from.
     pub provenance: String,
+    /// The commit that it was built from, where that is known.
+    pub commit: Option<Commit>,
     /// Keeps it in the store, if it is from there.
     pub lease: Option<Arc<Lease>>,
+}
+
+/// A commit of a tree of the user.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Commit {
+    /// The tree, by its absolute path.
+    pub tree: PathBuf,
+    /// The full hash.
+    pub hash: String,
 }
 
 /// How large a Kernel is.

@@ -40,7 +40,7 @@ pub use error::Error;
 pub use files::PartsHash;
 pub use image::ImageError;
 pub use kconfig::Config;
-pub use kernel::{Kernel, Size};
+pub use kernel::{Commit, Kernel, Size};
 pub use locator::{Locator, is_package_name};
 pub use modules::{Module, Modules, Presence};
 pub use prune::{Entry as StoreEntry, Pruned, Usage};

@@ -94,6 +94,17 @@ impl Place {
 }
 
 impl Source {
+    /// Makes what is built a kernel that boots: that of a package.
+    pub(crate) fn boots(&mut self) {
+        let kernel = super::kernel();
+        self.write("image", std::fs::read(&kernel.image).expect("it is there"));
+        let config = kernel.config.expect("a package has it");
+        let lines = config.options().map(|(name, value)| format!("CONFIG_{name}={value}\n"));
+        self.write("config", lines.collect::<String>());
+        self.changes("Makefile", "@echo 'CONFIG_64BIT=y' > $(O)/.config", "@cp config $(O)/.config");
+        self.first = self.commit("boots");
+    }
+
     fn begin(&mut self) {
         self.git(&["init", "--quiet", "--initial-branch=main"]);
         // Some of what the tree needs would be ignored.

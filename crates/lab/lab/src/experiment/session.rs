@@ -42,6 +42,7 @@ impl PreparedExperiment {
             kernel: each(&Kernel::exact_locator),
             kernels: self.setup.kernels.clone(),
             provenance: each(&|kernel| kernel.provenance.clone()),
+            commit: None,
             release: Some(each(&|kernel| kernel.release.clone().unwrap_or_default())),
             identity: self.identity(),
             engine,

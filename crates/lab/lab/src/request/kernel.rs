@@ -77,6 +77,14 @@ impl BuildOptions {
         said.into_iter().find_map(|(said, option)| said.then_some(option))
     }
 
+    /// What is built of a source, in one line: `boot,debug x86_64 LLVM=1`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let recipe = self.recipe();
+        let words = [recipe.named(), recipe.arch.to_string()];
+        words.into_iter().chain(recipe.variables).collect::<Vec<_>>().join(" ")
+    }
+
     /// The same, as it is built.
     #[must_use]
     pub fn recipe(&self) -> Recipe {

@@ -191,6 +191,7 @@ fn session(cases: Vec<String>) -> Session {
         kernel: "fake".into(),
         kernels: Vec::new(),
         provenance: "fake".into(),
+        commit: None,
         release: None,
         identity: "fake".into(),
         engine: None,

@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use judge::Outcome;
 use lab::request::{BuildOptions, KernelRequest, MachineRequest, ProgramRequest, RunRequest, Version};
-use ledger::Sighting;
+use ledger::{Sighting, Source};
 
 use super::*;
 use crate::candidate::Candidate;
@@ -14,6 +14,7 @@ fn on(kernel: &str, failing: u32) -> OnKernel {
     OnKernel {
         kernel: kernel.to_owned(),
         release: kernel.trim_start_matches("deb:").to_owned(),
+        source: None,
         sessions: 9,
         failing,
         first_failed: failed,
@@ -85,7 +86,7 @@ fn bisection(first: &str, last: &str, case: &str, culprit: Option<&str>) -> Made
 #[test]
 fn a_problem_says_how_to_find_where_it_begins_and_ends() {
     let problem = debian();
-    let series = &Standing::of(&problem).series[0];
+    let series = &Standing::of(&problem, &Succession::default()).series[0];
     let words = |search: Option<Search>, cases| {
         search?.words(&request(cases), "pipe/full").map(|words| words.join(" "))
     };
@@ -110,9 +111,57 @@ fn a_problem_says_how_to_find_where_it_begins_and_ends() {
 }
 
 #[test]
+fn commits_are_searched_in_their_tree() {
+    let built = |commit: &str, failing| {
+        let tree = Some("/made-up/linux".into());
+        let source = Source { commit: commit.repeat(40), tree, build: "debug x86_64".to_owned() };
+        OnKernel { source: Some(source), ..on("built:1f", failing) }
+    };
+    let good = Series {
+        good: Some(built("a", 0)),
+        first: built("b", 3),
+        last: built("b", 3),
+        fixed: None,
+        chance: None,
+    };
+    let problem = problem("pipe/full", &[built("a", 0), built("b", 3)]);
+    let search = Search::for_culprit(&problem, &good).expect("both ends are known");
+    assert_eq!(search.about(), "what brought it, from aaaaaaaaaaaa to bbbbbbbbbbbb");
+    let mut ran = request(Selection::whole("smoke"));
+    let Request::Run(run) = &mut ran else { panic!("cases") };
+    run.kernel.build.configurations = vec!["debug".to_owned()];
+    let (a, b) = ("a".repeat(40), "b".repeat(40));
+    let words = search.words(&ran, "pipe/full").expect("a case of kiln");
+    assert_eq!(
+        words.join(" "),
+        format!("bisect git:/made-up/linux@{a}..{b} --config debug --case pipe/full")
+    );
+    let asked = search.request(&ran, "pipe/full").expect("a case of kiln");
+    assert_eq!(asked.build.configurations, ["debug"]);
+    let axis = AxisRequest::Commits {
+        tree: "/made-up/linux".into(),
+        first: a,
+        last: b.clone(),
+        paths: Vec::new(),
+        first_parent: false,
+    };
+    assert_eq!(asked.axis, axis);
+    let mut known = bisection("deb:x", "deb:y", "pipe/full", Some(&b));
+    known.request.axis = axis;
+    assert!(search.found(&problem, &[known]).is_some());
+    let elsewhere =
+        OnKernel { source: built("b", 3).source.map(|it| Source { tree: None, ..it }), ..built("b", 3) };
+    assert_eq!(
+        Search::for_culprit(&problem, &Series { first: elsewhere, ..good }),
+        None,
+        "another host has it"
+    );
+}
+
+#[test]
 fn a_search_asks_what_its_command_asks() {
     let problem = debian();
-    let standing = Standing::of(&problem);
+    let standing = Standing::of(&problem, &Succession::default());
     let [begin, end] = &pending(&problem, &standing, &[])[..] else { panic!("both ends are known") };
     assert_eq!(begin.about(), "what brought it, from deb:6.1.0-40-amd64 to deb:6.1.0-44-amd64");
     let ran = request(Selection::whole("smoke"));
@@ -137,15 +186,15 @@ fn a_search_asks_what_its_command_asks() {
 fn only_what_can_be_walked_is_searched() {
     let between = |first: &str, last: &str| {
         let problem = problem("a", &[on(first, 0), on(last, 3)]);
-        Search::for_culprit(&problem, &Standing::of(&problem).series[0])
+        Search::for_culprit(&problem, &Standing::of(&problem, &Succession::default()).series[0])
     };
     assert!(between("deb:6.1.0-40-amd64", "deb:6.1.0-44-amd64").is_some());
     assert_eq!(between("/boot/vmlinuz", "/boot/vmlinuz.new"), None);
     let alone = problem("a", &[on("deb:6.1.0-44-amd64", 3)]);
-    assert_eq!(Search::for_culprit(&alone, &Standing::of(&alone).series[0]), None);
+    assert_eq!(Search::for_culprit(&alone, &Standing::of(&alone, &Succession::default()).series[0]), None);
     let mut boot = debian();
     boot.first.is_boot = true;
-    assert_eq!(Search::for_culprit(&boot, &Standing::of(&boot).series[0]), None);
+    assert_eq!(Search::for_culprit(&boot, &Standing::of(&boot, &Succession::default()).series[0]), None);
 }
 
 #[test]
@@ -153,7 +202,7 @@ fn a_bisection_that_found_a_change_makes_its_problem_bisected() {
     let open = problem("pipe/full", &[on("deb:6.1.0-40-amd64", 0), on("deb:6.1.0-44-amd64", 3)]);
     let state = |first: &str, case: &str, culprit| {
         let made = [bisection(first, "deb:6.1.0-44-amd64", case, culprit)];
-        standing(&open, &made).state
+        standing(&open, &Succession::default(), &made).state
     };
     let first = "deb:6.1.0-40-amd64";
     assert_eq!(state(first, "pipe/full", Some("6.1.140-1")), State::Bisected);
@@ -171,12 +220,16 @@ fn a_bisection_that_found_a_change_makes_its_problem_bisected() {
         bisection(first, "deb:6.1.0-44-amd64", "pipe/full", None),
     ];
     assert_eq!(
-        standing(&open, &both).state,
+        standing(&open, &Succession::default(), &both).state,
         State::Bisected,
         "another search that found nothing does not hide it"
     );
     let made = [bisection(first, "deb:6.1.0-44-amd64", "pipe/full", Some("6.1.140-1"))];
-    assert_eq!(standing(&debian(), &made).state, State::FixCandidate, "what comes later in its life counts");
+    assert_eq!(
+        standing(&debian(), &Succession::default(), &made).state,
+        State::FixCandidate,
+        "what comes later in its life counts"
+    );
 }
 
 #[test]

@@ -1,21 +1,29 @@
 //! From the Runs of all sessions to the problems that they show.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use rusqlite::{Row, ToSql};
 
 use super::query::{Named, timestamp};
 use super::{Error, Ledger, sqlite};
-use crate::problem::{Closing, OnKernel, Problem, Sighting};
+use crate::problem::{Closing, OnKernel, Problem, Sighting, Source};
 
 /// A case by its name, whether it is the boot, and the kernel parameters with which it ran: none where they are not known.
 type Case = (String, bool, Option<String>);
+
+/// The release of a session, with its commit: `6.12.0-rc3 (1f2e3d4c5b6a)`.
+const RELEASE: &str = "coalesce(release, locator) || coalesce(' (' || substr(commit_hash, 1, 12) || ')', '')";
+
+/// What is equal here is one kernel: the release, and the commit with how it was built.
+type Key = (String, Option<(String, String)>);
 
 /// A session, as far as problems go.
 struct Session {
     kernel: String,
     release: String,
+    source: Option<Source>,
     parameters: Option<String>,
     started: Timestamp,
 }
@@ -125,13 +133,13 @@ impl Ledger {
 
     /// All failures, the oldest first.
     fn seen(&self) -> rusqlite::Result<Vec<Seen>> {
-        let mut statement = self.connection.prepare(
+        let mut statement = self.connection.prepare(&format!(
             "SELECT signature, accused, failures, session, started, suite, case_name, is_boot, outcome, reason,
-                iif(kernel = '', locator, kernel), coalesce(release, locator)
+                iif(kernel = '', locator, kernel), {RELEASE}
              FROM run JOIN session ON run.session = session.name
              WHERE signature != '' AND outcome IN ('fail', 'crash', 'hang')
-             ORDER BY started, session, case_name, is_boot",
-        )?;
+             ORDER BY started, session, case_name, is_boot"
+        ))?;
         statement.query_map([], seen)?.collect()
     }
 
@@ -143,15 +151,12 @@ impl Ledger {
     }
 
     fn passed(&self) -> rusqlite::Result<Passed> {
-        let mut sessions = self.connection.prepare(
-            "SELECT name, iif(kernel = '', locator, kernel), coalesce(release, locator), parameters, started FROM session",
-        )?;
-        let session = |row: &Row<'_>| {
-            let (kernel, release, parameters) = (row.get(1)?, row.get(2)?, row.get(3)?);
-            Ok((row.get(0)?, Session { kernel, release, parameters, started: timestamp(row, 4)? }))
-        };
+        let mut sessions = self.connection.prepare(&format!(
+            "SELECT name, iif(kernel = '', locator, kernel), {RELEASE}, parameters, started, commit_hash, tree,
+                coalesce(build, '') FROM session"
+        ))?;
         let (names, sessions): (Vec<String>, Vec<Session>) =
-            sessions.query_map([], session)?.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().unzip();
+            sessions.query_map([], named_session)?.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().unzip();
         let numbers: HashMap<String, usize> =
             names.into_iter().enumerate().map(|(number, name)| (name, number)).collect();
         let mut by_case: HashMap<Case, Vec<usize>> = HashMap::new();
@@ -194,11 +199,7 @@ impl Collected {
 
 impl Passed {
     /// The releases of a problem. A case may have as many problems as failures: `tallies` keeps what is the same for all.
-    fn kernels(
-        &self,
-        of: &Collected,
-        tallies: &mut HashMap<Case, BTreeMap<String, OnKernel>>,
-    ) -> Vec<OnKernel> {
+    fn kernels(&self, of: &Collected, tallies: &mut HashMap<Case, BTreeMap<Key, OnKernel>>) -> Vec<OnKernel> {
         let passed = |case: &Case| self.by_case.get(case).map_or(&[][..], Vec::as_slice).iter().copied();
         let mut kernels = match of.cases.first() {
             Some(case) if of.cases.len() == 1 => {
@@ -210,8 +211,8 @@ impl Passed {
             ),
         };
         for &number in &of.failing {
-            let Session { release, started, .. } = &self.sessions[number];
-            let on = kernels.entry(release.clone()).or_insert_with(|| self.sessions[number].on_kernel());
+            let Session { started, .. } = &self.sessions[number];
+            let on = self.sessions[number].entry(&mut kernels);
             on.sessions += 1;
             on.failing += 1;
             on.first_failed = Some(on.first_failed.map_or(*started, |first| first.min(*started)));
@@ -223,27 +224,52 @@ impl Passed {
     }
 
     /// How many of these sessions each release had.
-    fn tally(&self, numbers: impl IntoIterator<Item = usize>) -> BTreeMap<String, OnKernel> {
-        let mut kernels: BTreeMap<String, OnKernel> = BTreeMap::new();
+    fn tally(&self, numbers: impl IntoIterator<Item = usize>) -> BTreeMap<Key, OnKernel> {
+        let mut kernels: BTreeMap<Key, OnKernel> = BTreeMap::new();
         for number in numbers {
-            let session = &self.sessions[number];
-            kernels.entry(session.release.clone()).or_insert_with(|| session.on_kernel()).sessions += 1;
+            self.sessions[number].entry(&mut kernels).sessions += 1;
         }
         kernels
     }
 }
 
 impl Session {
-    fn on_kernel(&self) -> OnKernel {
-        OnKernel {
+    /// Its kernel among others.
+    fn entry<'k>(&self, kernels: &'k mut BTreeMap<Key, OnKernel>) -> &'k mut OnKernel {
+        let source = self.source.as_ref().map(|source| (source.commit.clone(), source.build.clone()));
+        let on = kernels.entry((self.release.clone(), source)).or_insert_with(|| OnKernel {
             kernel: self.kernel.clone(),
             release: self.release.clone(),
+            source: self.source.clone(),
             sessions: 0,
             failing: 0,
             first_failed: None,
             last_failed: None,
+        });
+        if let (Some(known), Some(source)) = (&mut on.source, &self.source) {
+            known.tree = known.tree.take().or_else(|| source.tree.clone());
         }
+        on
     }
+}
+
+/// A session with its name.
+fn named_session(row: &Row<'_>) -> rusqlite::Result<(String, Session)> {
+    let source = match row.get(5)? {
+        Some(commit) => {
+            let tree = row.get::<_, Option<String>>(6)?.map(PathBuf::from);
+            Some(Source { commit, tree, build: row.get(7)? })
+        }
+        None => None,
+    };
+    let session = Session {
+        kernel: row.get(1)?,
+        release: row.get(2)?,
+        source,
+        parameters: row.get(3)?,
+        started: timestamp(row, 4)?,
+    };
+    Ok((row.get(0)?, session))
 }
 
 fn seen(row: &Row<'_>) -> rusqlite::Result<Seen> {

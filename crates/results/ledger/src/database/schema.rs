@@ -10,7 +10,7 @@ use super::{Error, sqlite};
 const APPLICATION: i64 = 0x6b69_6c6e;
 
 /// The steps.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     "
     CREATE TABLE session (
         name TEXT PRIMARY KEY,      -- of its folder
@@ -65,6 +65,11 @@ const STEPS: [&str; 4] = [
 ",
     "
     ALTER TABLE session ADD COLUMN policy TEXT;        -- a hash over how often cases ran and in which boots; not known of older sessions
+",
+    "
+    ALTER TABLE session ADD COLUMN commit_hash TEXT;   -- from which the kernel was built; not known of older sessions
+    ALTER TABLE session ADD COLUMN tree TEXT;          -- of this host, which has the commit
+    ALTER TABLE session ADD COLUMN build TEXT;         -- how the kernel was built
 ",
 ];
 

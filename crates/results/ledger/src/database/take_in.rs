@@ -1,5 +1,6 @@
 //! From the folder of a session to rows.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -116,7 +117,8 @@ fn insert(
     transaction
         .prepare_cached(
             "INSERT INTO session VALUES (:name, :started, :version, :locator, :kernel, :release, :identity, :machine,
-                :suite, :content, :has_ended, :changed, :parameters, :setup, :origin, :policy)",
+                :suite, :content, :has_ended, :changed, :parameters, :setup, :origin, :policy, :commit_hash, :tree,
+                :build)",
         )?
         .execute(named_params! {
             ":name": name,
@@ -135,6 +137,9 @@ fn insert(
             ":setup": setup(session),
             ":origin": session.origin.as_ref().map(|origin| &origin.host),
             ":policy": request(session).map(|request| request.policy.hash()),
+            ":commit_hash": session.commit.as_ref().map(|commit| &commit.hash),
+            ":tree": tree(session),
+            ":build": request(session).map(|request| request.kernel.build.name()),
         })?;
     for run in runs {
         insert_run(&transaction, name, run)?;
@@ -145,6 +150,12 @@ fn insert(
 /// What decides how the cases of a session run besides its kernel; nothing is known of sessions without a request.
 pub(super) fn setup(session: &Session) -> Option<String> {
     request(session).map(RunRequest::setup)
+}
+
+/// The tree with the commit of a session: of what another host says about its trees, nothing is opened here.
+fn tree(session: &Session) -> Option<Cow<'_, str>> {
+    let commit = session.commit.as_ref().filter(|_| session.origin.is_none())?;
+    Some(commit.tree.to_string_lossy())
 }
 
 /// What a session was asked, if it runs cases.

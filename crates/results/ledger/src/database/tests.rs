@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use judge::{Outcome, Run};
-use lab::event::Session;
+use lab::event::{Origin, Session};
 use lab::request::{KernelRequest, RunPolicy, Selection};
 use lab::{Request, RunRequest};
 use proptest::prelude::*;
@@ -179,7 +179,7 @@ fn a_file_of_a_later_kiln_or_another_program_is_left_alone() {
     let error = || Ledger::open(root.path(), &mut |_, _| {}).expect_err("refused").to_string();
     set("user_version", 99);
     assert!(
-        error().ends_with("was written by a newer kiln (version 99, this one knows 4): update kiln"),
+        error().ends_with("was written by a newer kiln (version 99, this one knows 5): update kiln"),
         "{}",
         error()
     );
@@ -280,6 +280,33 @@ fn failures_that_are_alike_are_one_problem() {
 }
 
 #[test]
+fn builds_of_one_release_are_told_apart_by_their_commits() {
+    let root = tempfile::tempdir().expect("a directory");
+    let built = |commit: &str, hour: u32, outcome, origin: Option<&str>| {
+        let mut session = session("git:linux@HEAD");
+        session.started = format!("2026-11-21T{hour:02}:00:00Z").parse().expect("a time");
+        session.release = Some("6.12.0".to_owned());
+        session.commit = Some(kernel::Commit { tree: "/made-up/linux".into(), hash: commit.repeat(10) });
+        session.origin =
+            origin.map(|host| Origin { host: host.to_owned(), session: "2026-11-21T00-00-00Z".to_owned() });
+        keep_session(root.path(), session, &[("a", outcome)], Some(false));
+    };
+    built("beef", 1, Outcome::Fail, Some("elsewhere"));
+    built("beef", 2, Outcome::Fail, None);
+    built("cafe", 3, Outcome::Pass, Some("elsewhere"));
+    let problems = open(root.path()).problems().expect("an answer");
+    let [problem] = &problems[..] else { panic!("{problems:#?}") };
+    assert_eq!(problem.last.release, "6.12.0 (beefbeefbeef)");
+    let kernel = |on: &OnKernel| {
+        let tree = on.source.as_ref().and_then(|source| source.tree.as_ref());
+        format!("{} {} of {} {}", on.release, on.failing, on.sessions, tree.is_some())
+    };
+    let kernels: Vec<String> = problem.kernels.iter().map(kernel).collect();
+    let expected = ["6.12.0 (beefbeefbeef) 2 of 2 true", "6.12.0 (cafecafecafe) 0 of 1 false"];
+    assert_eq!(kernels, expected, "no folder is opened that another host names");
+}
+
+#[test]
 fn a_boot_that_went_well_counts_though_nothing_records_it() {
     let root = tempfile::tempdir().expect("a directory");
     on_kernel(root.path(), "6.1.0-47-amd64", 1, &[("boot", Outcome::Crash)]);
@@ -331,7 +358,7 @@ fn a_ledger_of_the_first_version_is_read_again() {
     let connection = Connection::open(&path).expect("a database");
     connection
         .execute_batch(
-            "DROP INDEX session_by_identity; DROP INDEX run_by_signature; DROP TABLE closing; ALTER TABLE session DROP COLUMN parameters; ALTER TABLE session DROP COLUMN setup; ALTER TABLE session DROP COLUMN origin; ALTER TABLE session DROP COLUMN policy; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
+            "DROP INDEX session_by_identity; DROP INDEX run_by_signature; DROP TABLE closing; ALTER TABLE session DROP COLUMN parameters; ALTER TABLE session DROP COLUMN setup; ALTER TABLE session DROP COLUMN origin; ALTER TABLE session DROP COLUMN policy; ALTER TABLE session DROP COLUMN commit_hash; ALTER TABLE session DROP COLUMN tree; ALTER TABLE session DROP COLUMN build; UPDATE run SET signature = 'is #'; PRAGMA user_version = 1",
         )
         .expect("as it was");
     drop(connection);

@@ -251,13 +251,15 @@ impl Kcidb {
     }
 }
 
-/// The commit that a kernel was built from, where its locator says so.
+/// The commit that a kernel was built from, where the session or its locator says so.
 fn commit(session: &Session) -> Option<String> {
     let is_commit = |text: &&str| {
         text.len() == COMMIT && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     };
+    let known = session.commit.as_ref().map(|commit| commit.hash.as_str());
     let revisions = [&session.kernel, &session.locator].map(|locator| locator.rsplit_once('@'));
-    revisions.into_iter().flatten().map(|(_, revision)| revision).find(is_commit).map(str::to_owned)
+    let revisions = revisions.into_iter().flatten().map(|(_, revision)| revision);
+    known.into_iter().chain(revisions).find(is_commit).map(str::to_owned)
 }
 
 /// The place of a test in KCIDB's catalogue.

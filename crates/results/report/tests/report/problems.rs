@@ -4,7 +4,7 @@ use judge::Outcome;
 use lab::request::{KernelRequest, Request, RunRequest, Selection};
 use ledger::{Closing, OnKernel, Problem, Sighting};
 use report::ShownProblem;
-use verdict::problem::Standing;
+use verdict::problem::{Standing, Succession};
 
 fn day(day: i64) -> Timestamp {
     Timestamp::from_second(1_763_640_000 + day * 86_400).unwrap()
@@ -15,6 +15,7 @@ fn on(release: &str, sessions: u32, failing: u32) -> OnKernel {
     OnKernel {
         kernel: format!("deb:{release}"),
         release: release.to_owned(),
+        source: None,
         sessions,
         failing,
         first_failed: failed,
@@ -60,7 +61,7 @@ fn all() -> Vec<(Problem, Standing)> {
         returned,
         problem("3333", "the boot: crash: ", &[]),
     ];
-    problems.map(|problem| (problem.clone(), Standing::of(&problem))).into()
+    problems.map(|problem| (problem.clone(), Standing::of(&problem, &Succession::default()))).into()
 }
 
 fn table(width: Option<usize>) -> String {

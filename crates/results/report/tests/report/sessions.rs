@@ -20,6 +20,7 @@ pub(crate) fn session(suite: &str, cases: &[&str]) -> Session {
         kernel: "deb:6.1.0-56-cloud-amd64".into(),
         kernels: Vec::new(),
         provenance: "Debian linux 6.1.176-1".into(),
+        commit: None,
         release: Some("6.1.0-56-cloud-amd64".into()),
         identity: "sha256:0123456789abcdef".into(),
         engine: None,

@@ -14,7 +14,7 @@ impl Place {
     }
 
     /// `base`, then `a1` and `a2` on main, `b1` and `b2` on a branch, and `merge`.
-    fn forked(&self) {
+    pub(super) fn forked(&self) {
         self.commit("a", "0\n", "base");
         self.git(&["tag", "base"]);
         self.git(&["checkout", "--quiet", "-b", "side"]);
