@@ -66,6 +66,23 @@ fn what_is_missing_is_run_once_and_what_differs_stands_out() {
 }
 
 #[test]
+fn of_a_session_that_was_interrupted_only_the_missing_cases_are_run() {
+    let place = Place::new();
+    let suite = suite(&place);
+    // The same as one that was interrupted after this case.
+    matrix(&place, &[KERNEL, "--suite", &suite, "--case", "fine"]).expect(0);
+    let whole = matrix(&place, &[KERNEL, "--suite", &suite]).expect(1).stdout;
+    assert!(whole.contains("2 cases on 1 kernel"), "{whole}");
+    let runs = place.kiln(["results", "--json"]).run().expect(0).stdout;
+    let mut cases: Vec<String> = runs
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["case"].to_string())
+        .collect();
+    cases.sort();
+    assert_eq!(cases, ["\"fine\"", "\"planted\""], "each once");
+}
+
+#[test]
 fn a_plan_has_a_grid_for_each_machine() {
     let place = Place::new();
     let suite = suite(&place);

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::grid::{Grid, Tested};
 use crate::request::{MatrixRequest, Subject};
 
-/// A session that the ledger has not, or not as a whole.
+/// A session of cases that the ledger has not.
 pub(crate) struct Missing<'a> {
     pub(crate) prepared: Prepared,
     pub(crate) session: lab::event::Session,
@@ -85,7 +85,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Hands a session to a runner, unless the ledger has all of it.
+    /// Hands a session of those cases to a runner that the ledger has not: it may have some of a session that was interrupted.
     fn session(
         &mut self,
         (subject, cases): (Subject<'_>, &Selection),
@@ -108,11 +108,20 @@ impl<'a> Survey<'a> {
         };
         // Another call may have run it meanwhile, or this one, under another name of the same kernel.
         self.ledger.refresh()?;
-        if let Some(key) = &tested.key
-            && !self.ledger.has(key, &tested.cases)?
-        {
-            runner.take(Missing { prepared, session, key, about }, &mut self.ledger, &mut tell)?;
+        let Some(key) = &tested.key else { return Ok(tested) };
+        let missing = self.ledger.missing(key, &tested.cases)?;
+        if missing.is_empty() {
+            return Ok(tested);
         }
+        let (prepared, session) = match missing.len() == tested.cases.len() {
+            true => (prepared, session),
+            false => {
+                let rest = self.prepare(subject, &cases.these(&missing), &mut tell)?;
+                let session = rest.session()?;
+                (rest, session)
+            }
+        };
+        runner.take(Missing { prepared, session, key, about }, &mut self.ledger, &mut tell)?;
         Ok(tested)
     }
 

@@ -149,7 +149,13 @@ impl Selection {
     /// The same with this case alone; a program is one anyway.
     #[must_use]
     pub fn only(&self, case: &str) -> Self {
-        let patterns = vec![case.to_string()];
+        self.these(&[case.to_owned()])
+    }
+
+    /// The same with these cases alone.
+    #[must_use]
+    pub fn these(&self, cases: &[String]) -> Self {
+        let patterns = cases.to_vec();
         match self {
             Self::Suite { suite, .. } => Self::Suite { suite: suite.clone(), patterns },
             Self::Selftests { place, .. } => Self::Selftests { place: place.clone(), patterns },

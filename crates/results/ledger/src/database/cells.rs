@@ -182,30 +182,42 @@ impl Ledger {
         Ok(names.iter().find_map(|name| Past::open(&self.root.join(name))))
     }
 
-    /// Whether sessions with a key have Runs of all these cases that say something, or one of them found that the kernel does
-    /// not come up.
+    /// Whether no case is [missing](Self::missing).
     ///
     /// # Errors
     ///
     /// When SQLite refuses.
     pub fn has(&mut self, key: &SessionKey, cases: &[String]) -> Result<bool, Error> {
+        Ok(self.missing(key, cases)?.is_empty())
+    }
+
+    /// Those of these cases of which sessions with a key have no Run that says something; none if one of the sessions found that the kernel
+    /// does not come up.
+    ///
+    /// # Errors
+    ///
+    /// When SQLite refuses.
+    pub fn missing(&mut self, key: &SessionKey, cases: &[String]) -> Result<Vec<String>, Error> {
         let runs = format!("SELECT case_name {TABLES} WHERE {OF_KEY} AND NOT is_boot AND {FINAL}");
         let dead = format!(
             "SELECT EXISTS (SELECT 1 {TABLES} WHERE {OF_KEY} AND is_boot AND outcome IN ('crash', 'hang') AND NOT EXISTS (
                 SELECT 1 FROM run AS other WHERE other.session = run.session AND NOT other.is_boot))"
         );
         self.asked(|ledger| {
-            let select = || -> rusqlite::Result<bool> {
+            let select = || -> rusqlite::Result<Vec<String>> {
                 let mut missing: HashSet<&str> = cases.iter().map(String::as_str).collect();
                 let mut runs = ledger.connection.prepare(&runs)?;
                 let mut runs = runs.query(key.values().as_slice())?;
                 while !missing.is_empty() {
-                    let Some(row) = runs.next()? else {
-                        return ledger.connection.query_row(&dead, key.values().as_slice(), |row| row.get(0));
-                    };
+                    let Some(row) = runs.next()? else { break };
                     missing.remove(row.get_ref(0)?.as_str()?);
                 }
-                Ok(true)
+                let is_dead =
+                    || ledger.connection.query_row(&dead, key.values().as_slice(), |row| row.get(0));
+                if missing.is_empty() || is_dead()? {
+                    return Ok(Vec::new());
+                }
+                Ok(cases.iter().filter(|case| missing.contains(case.as_str())).cloned().collect())
             };
             select().map_err(sqlite(&ledger.path()))
         })
