@@ -109,6 +109,7 @@ fn measurement(kernel: u32) -> Measurement {
         parameters: String::new(),
         machine: "QEMU".to_owned(),
         size: None,
+        warnings: None,
     };
     let metrics = (0..METRICS).map(|number| metric(kernel, number)).collect();
     let (procedure, code, boots, notes) =

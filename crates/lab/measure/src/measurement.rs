@@ -141,6 +141,9 @@ pub struct Subject {
     /// How large it is; earlier versions do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<kernel::Size>,
+    /// Different warnings about all that it was compiled from, where kiln built it; earlier versions do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<u64>,
 }
 
 /// The kinds of figures.

@@ -114,14 +114,21 @@ impl TrendsRequest {
         on_event: &mut dyn FnMut(Progress),
     ) -> Result<usize, Error> {
         let (wanted, commits) = (self.wanted()?, branch.commits());
+        let fact = Fact::named(&self.metric);
         let procedure = environment.backend.procedure()?;
         let is_usable = |one: &Measurement| {
+            if let Some(fact) = fact {
+                return fact.of(&one.subject).is_some();
+            }
             let has = |name: &&str| one.metrics.iter().any(|metric| metric.name == *name);
             one.kind == Kind::Exact && one.procedure == procedure && wanted.iter().all(has)
         };
         let kept = branch.kept(&environment.measurements).into_iter().filter(is_usable);
         let known = kept.filter_map(|one| Some((commits.place(&one.subject)?, one))).collect();
         let differ = |one: &Measurement, other: &Measurement| {
+            if let Some(fact) = fact {
+                return fact.of(&one.subject) != fact.of(&other.subject);
+            }
             let is_step = |row: &Row| wanted.contains(&row.metric.as_str()) && row.verdict != Verdict::Same;
             compare_exact(one, other).rows.iter().any(is_step)
         };

@@ -50,6 +50,7 @@ fn measurement(label: &str, metrics: Vec<Metric>) -> Measurement {
         parameters: text(),
         machine: text(),
         size: None,
+        warnings: None,
     };
     let boots = (0..40)
         .map(|seed| Boot { seed, took: Duration::from_secs(2), conditions: None, run: None })

@@ -22,6 +22,7 @@ use crate::Error;
 use crate::recipe::Recipe;
 use crate::recompile::is_below;
 use crate::request::{Request, source_tree};
+use crate::warnings::Warnings;
 use crate::work::Work;
 
 use calls::{Call, of_file, of_semantic_patches};
@@ -133,6 +134,7 @@ fn compile_and_analyse(
     if !there.is_empty() {
         context.progress("compiling objects to analyse them");
         make.objects(&there, context)?;
+        Warnings::update(&work.warnings(), &make.paths)?;
     }
     let place = Place { tree: &tree.path, objects: &place, installed: &request.toolchain.installed };
     let compiler = &request.toolchain.compiler;

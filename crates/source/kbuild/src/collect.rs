@@ -22,7 +22,7 @@ const RELEASE_MAX: usize = 64;
 pub(crate) fn collect(
     make: &Make<'_>,
     entry: &Path,
-    record: &mut Record,
+    record: &Record,
     context: &mut Context<'_>,
 ) -> Result<(), Error> {
     context.progress("keeping the kernel");
@@ -39,9 +39,7 @@ pub(crate) fn collect(
         keep("vmlinux", root.join("vmlinux"))?;
     }
     modules(make, &root, &release, context)?;
-    let diagnostics = failure::diagnostics(&make.paths)?;
-    record.warnings = diagnostics.warnings();
-    write_json(&entry.join(DIAGNOSTICS), &diagnostics)?;
+    write_json(&entry.join(DIAGNOSTICS), &failure::diagnostics(&make.paths)?)?;
     record.write(entry)?;
     fs::copy(make.paths.log, entry.join(LOG)).map_err(Error::io("copy", make.paths.log))?;
     match describe(entry, record.source.clone(), context)? {

@@ -26,6 +26,7 @@ mod request;
 mod sandbox;
 mod source;
 mod toolchain;
+mod warnings;
 mod work;
 
 pub use difference::{Difference, Setting, difference};

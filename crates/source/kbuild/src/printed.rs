@@ -36,7 +36,8 @@ pub fn printed(kernel: &Kernel, context: &Context<'_>) -> Option<Printed> {
     Some(Printed { diagnostics, compiled: compiled(&entry.join(LOG)) })
 }
 
-fn compiled(log: &Path) -> Vec<String> {
+/// The objects that were compiled by what a log says, in its order.
+pub(crate) fn compiled(log: &Path) -> Vec<String> {
     let Ok(file) = File::open(log) else { return Vec::new() };
     let lines = BufReader::new(file.take(LOG_MAX)).split(b'\n').map_while(Result::ok);
     lines.filter_map(|line| object(&String::from_utf8_lossy(&line))).collect()

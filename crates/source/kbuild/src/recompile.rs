@@ -9,6 +9,7 @@ use crate::diagnostics::Diagnostics;
 use crate::failure;
 use crate::recipe::Recipe;
 use crate::request::Request;
+use crate::warnings::Warnings;
 use crate::work::Work;
 
 /// Compiles these objects of a source whether or not they are up to date, and gives what was printed about them.
@@ -55,6 +56,7 @@ fn compile(
     }
     context.progress(&format!("compiling {} objects again", objects.len()));
     make.objects(&objects, context)?;
+    Warnings::update(&work.warnings(), &make.paths)?;
     failure::diagnostics(&make.paths)
 }
 

@@ -17,10 +17,14 @@ use crate::recipe::{Configuration, Recipe};
 use crate::sandbox::note_missing_sandbox;
 use crate::source::{Source, Tree};
 use crate::toolchain::Toolchain;
+use crate::warnings::Warnings;
 use crate::work::Work;
 
 /// Space below which no build is begun, in MiB: a checkout takes most of it.
 const SPACE_MIB: u64 = 2048;
+
+/// What is kept beside the objects of a work directory: another kiln that keeps less does not build in it.
+const WORK_FORMAT: &str = "warnings";
 
 /// What a build is made of.
 pub(crate) struct Request {
@@ -108,6 +112,7 @@ impl Request {
     /// Where builds compile that may share objects.
     pub(crate) fn enter(&self, context: &mut Context<'_>) -> Result<Work, Error> {
         let mut hash = PartsHash::default();
+        hash.part(WORK_FORMAT);
         hash.part(&self.source.origin);
         hash.part(self.recipe.configurations.join(","));
         self.hash_tools(&mut hash);
@@ -174,14 +179,17 @@ impl Request {
         let shelf = context.store.builds();
         let is_new = builds::open(&identity, context).is_none();
         if is_new {
-            self.compile(&make, changed.as_deref(), context)?;
+            let compiled = self.compile(&make, changed.as_deref(), context);
+            let warnings = Warnings::update(&work.warnings(), &make.paths)?;
+            compiled?;
             if changed.is_some() && !is_still(&make, &text)? {
                 // A tool that Kconfig asks is another one by now, and make has asked Kconfig by itself.
                 Earlier::forget(&work.earlier())?;
                 return Ok(None);
             }
             self.source.is_unchanged(context)?;
-            self.keep(&make, &unmet, &shelf.entry(&identity), context)?;
+            let record = self.record(&unmet, warnings.count());
+            self.keep(&make, &record, &shelf.entry(&identity), context)?;
         }
         // What was not granted now may be granted once another tool is installed.
         if is_granted {
@@ -278,7 +286,7 @@ impl Request {
     fn keep(
         &self,
         make: &Make<'_>,
-        unmet: &[String],
+        record: &Record,
         place: &Path,
         context: &mut Context<'_>,
     ) -> Result<(), Error> {
@@ -290,19 +298,22 @@ impl Request {
         }
         let workshop = shelf.workshop(&lock)?;
         let entry = workshop.path().join("entry");
-        let mut record = Record {
+        collect::collect(make, &entry, record, context)?;
+        Ok(shelf.publish(&lock, &entry, place)?)
+    }
+
+    fn record(&self, unmet: &[String], warnings: usize) -> Record {
+        Record {
             source: self.source.title.clone(),
             source_identity: self.source.identity.clone(),
             configurations: self.recipe.configurations.clone(),
             unmet: unmet.to_vec(),
             compiler: self.toolchain.identity.clone(),
             variables: self.recipe.variables.clone(),
-            warnings: 0,
+            all_warnings: Some(warnings as u64),
             date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
             arch: self.recipe.arch,
-        };
-        collect::collect(make, &entry, &mut record, context)?;
-        Ok(shelf.publish(&lock, &entry, place)?)
+        }
     }
 }
 

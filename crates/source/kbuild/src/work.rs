@@ -96,6 +96,11 @@ impl Work {
         self.directory.join("build.log")
     }
 
+    /// For the warnings about what was compiled here.
+    pub(crate) fn warnings(&self) -> PathBuf {
+        self.directory.join("warnings.json")
+    }
+
     /// For what is known of the last configuration here.
     pub(crate) fn earlier(&self) -> PathBuf {
         self.directory.join("configured.json")

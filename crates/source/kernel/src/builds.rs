@@ -36,8 +36,9 @@ pub struct Record {
     pub date: String,
     /// What it runs on.
     pub arch: Arch,
-    /// Different warnings that the compiler and its relatives gave.
-    pub warnings: usize,
+    /// Different warnings about all that it was compiled from, also by earlier builds; earlier versions do not say it.
+    #[serde(default)]
+    pub all_warnings: Option<u64>,
 }
 
 impl Record {
@@ -68,7 +69,9 @@ pub(crate) fn locator(identity: &str) -> String {
 
 /// The Kernel of a build by its whole identity; nothing if it is not there, or not whole.
 pub fn open(identity: &str, context: &Context<'_>) -> Option<Kernel> {
-    entry::open(&context.store.builds().entry(identity), &locator(identity))
+    let entry = context.store.builds().entry(identity);
+    let kernel = entry::open(&entry, &locator(identity))?;
+    Some(Kernel { warnings: Record::read(&entry).and_then(|record| record.all_warnings), ..kernel })
 }
 
 /// The Kernel of a build, by the beginning of its identity.

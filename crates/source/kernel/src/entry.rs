@@ -135,6 +135,7 @@ pub fn open(entry: &Path, locator: &str) -> Option<Kernel> {
         config: config.transpose().ok()?,
         system_map: manifest.system_map.map(|path| root.join(path)),
         provenance: manifest.provenance,
+        warnings: None,
         commit: None,
         lease,
     })

@@ -36,6 +36,8 @@ pub struct Kernel {
     pub system_map: Option<PathBuf>,
     /// One line for people that says where it is from.
     pub provenance: String,
+    /// Different warnings about all that it was compiled from, where kiln built it.
+    pub warnings: Option<u64>,
     /// The commit that it was built from, where that is known.
     pub commit: Option<Commit>,
     /// Keeps it in the store, if it is from there.

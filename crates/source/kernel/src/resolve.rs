@@ -103,6 +103,7 @@ fn assemble(parts: Parts, inspected: Inspected, context: &mut Context<'_>) -> Re
         config,
         system_map: parts.system_map,
         provenance: String::new(),
+        warnings: None,
         commit: None,
         lease: None,
     })

@@ -36,6 +36,9 @@ const FUNCTION: &str = "SYSCALL_DEFINE0(getppid)\n{\n\tint pid;\n\n";
 const COST: &str =
     "\tasm volatile(\"mov $500, %%ecx\\n1:\\tdec %%ecx\\n\\tjnz 1b\" : : : \"ecx\", \"cc\");\n";
 
+/// What costs nothing but a warning.
+const UNUSED: &str = "\tint unused;\n";
+
 /// Instructions of the cost.
 pub(crate) const INSTRUCTIONS: f64 = 1001.0;
 
@@ -133,6 +136,16 @@ impl Source {
     /// Commits the same without the cost.
     pub(crate) fn makes_getppid_cheap(&self) -> String {
         self.replaces("kernel/sys.c", &[FUNCTION, COST].concat(), FUNCTION)
+    }
+
+    /// Commits a variable that nobody uses, about which the compiler warns.
+    pub(crate) fn warns(&self) -> String {
+        self.replaces("kernel/sys.c", FUNCTION, &[FUNCTION, UNUSED].concat())
+    }
+
+    /// Commits the same without it.
+    pub(crate) fn warns_no_more(&self) -> String {
+        self.replaces("kernel/sys.c", &[FUNCTION, UNUSED].concat(), FUNCTION)
     }
 
     /// Commits a wrong error, which fails `pipe/broken`.

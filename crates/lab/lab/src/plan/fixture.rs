@@ -15,6 +15,7 @@ pub(crate) fn kernel() -> Kernel {
         config: Some(Config::parse("CONFIG_XFS_FS=m\n")),
         system_map: None,
         provenance: String::new(),
+        warnings: None,
         commit: None,
         lease: None,
     }

@@ -186,6 +186,7 @@ fn subject(side: &Side, kernel: &Kernel, spec: &Spec) -> Subject {
         parameters,
         machine: exactly(spec),
         size: kernel.size(),
+        warnings: kernel.warnings,
     }
 }
 

@@ -164,6 +164,7 @@ impl Backend for World {
             config: None,
             system_map: None,
             provenance: "played".into(),
+            warnings: None,
             commit: None,
             lease: None,
         })

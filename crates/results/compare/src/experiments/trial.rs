@@ -66,6 +66,7 @@ impl Trial<'_, '_> {
             parameters,
             machine: format!("those of the experiment {}", self.choice.name),
             size: found.size(),
+            warnings: found.warnings,
         };
         let kernel = KernelRequest::named(exact.parse().map_err(prepare::Error::from)?);
         Ok(Tried { subject, kernel, machine, runs: 0, lost: 0, why: None })

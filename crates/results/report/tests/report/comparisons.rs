@@ -25,6 +25,7 @@ pub(crate) fn subject(release: &str) -> Subject {
         parameters: "console=ttyS0 nokaslr norandmaps randomize_kstack_offset=off".into(),
         machine: "QEMU 7.2 with TCG, counted, 1 CPU, 512 MB".into(),
         size: None,
+        warnings: None,
     }
 }
 

@@ -2,24 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use kernel::Size;
 use kernel::version::text::flavour;
 use measure::{Measurement, OwnUnit, Subject, Unit};
 
 use super::{Alike, Commits, Point, Series, Step, Trend, in_order, of_difference};
 
-/// A figure that a kernel's files have.
+/// A figure that a kernel has without being run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fact {
     /// Bytes of the image.
     ImageSize,
     /// Modules that can be loaded.
     Modules,
+    /// Warnings of compilers about what kiln built it from.
+    Warnings,
 }
 
 impl Fact {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::ImageSize, Self::Modules];
+    pub const ALL: [Self; 3] = [Self::ImageSize, Self::Modules, Self::Warnings];
 
     /// Its name among those of metrics.
     #[must_use]
@@ -27,6 +28,7 @@ impl Fact {
         match self {
             Self::ImageSize => "kernel/image-size",
             Self::Modules => "kernel/modules",
+            Self::Warnings => "kernel/warnings",
         }
     }
 
@@ -39,10 +41,10 @@ impl Fact {
     /// What it is of this kernel; nothing where that is not known.
     #[must_use]
     pub fn of(self, kernel: &Subject) -> Option<u64> {
-        let Size { image, modules } = kernel.size?;
         match self {
-            Self::ImageSize => Some(image),
-            Self::Modules => modules,
+            Self::ImageSize => kernel.size.map(|size| size.image),
+            Self::Modules => kernel.size.and_then(|size| size.modules),
+            Self::Warnings => kernel.warnings,
         }
     }
 
@@ -50,6 +52,7 @@ impl Fact {
         match self {
             Self::ImageSize => "size of the image, compressed as it is",
             Self::Modules => "modules that can be loaded",
+            Self::Warnings => "warnings of compilers about all that it is compiled from",
         }
     }
 
@@ -58,6 +61,7 @@ impl Fact {
             Self::ImageSize => ("bytes", false),
             // A driver that has gone is missed.
             Self::Modules => ("modules", true),
+            Self::Warnings => ("warnings", false),
         };
         Unit::Own(OwnUnit { name: name.to_owned(), more_is_better, is_timed: false })
     }
@@ -121,6 +125,7 @@ mod tests {
     use super::super::trends;
     use super::*;
     use crate::comparison::Verdict;
+    use kernel::Size;
     use measure::Kind;
 
     fn sized(release: &str, image: u64, modules: Option<u64>) -> Measurement {
