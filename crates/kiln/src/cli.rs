@@ -14,6 +14,7 @@ mod axes;
 mod bisect;
 mod check;
 mod cluster;
+mod count;
 mod exchange;
 mod exp;
 mod help;
@@ -43,6 +44,7 @@ mod watch;
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
 pub(crate) use check::{B4Check, Check, Findings, HowToCheck};
+pub(crate) use count::Count;
 pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 
@@ -132,6 +134,9 @@ pub(crate) enum Verb {
     /// Measure how late the kernel wakes a thread
     #[command(after_help = help::LATENCY)]
     Latency(Box<Latency>),
+    /// Count how often events of the kernel and the CPU happen
+    #[command(after_help = count::HELP)]
+    Count(Box<Count>),
     /// Measure how much of a CPU a workload really gets, and what takes the rest
     #[command(after_help = help::STEAL)]
     Steal(Box<Steal>),

@@ -52,6 +52,7 @@ fn main() {
         ("KILN_OPERATIONS", catalogue(&micro)),
         ("KILN_AGENT", agent),
         ("KILN_MICRO", micro),
+        ("KILN_COUNT", program("count", SMALL).build(&top).join("count")),
         ("KILN_LATENCY", program("latency", SMALL).build(&top).join("latency")),
         ("KILN_RACE", program("race", FAST).build(&top).join("race")),
         ("KILN_STEAL", program("steal", FAST).build(&top).join("steal")),

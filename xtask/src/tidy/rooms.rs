@@ -54,6 +54,7 @@ const ORDER: &[&str] = &[
     "xtask",
     "harness",
     "micro",
+    "count",
     "latency",
     "race",
     "steal",

@@ -61,6 +61,8 @@ fn capabilities() -> u64 {
 }
 
 fn tool(name: &str) -> bool {
+    // A program that the host named by its path is here by its name.
+    let name = Path::new(name).file_name().unwrap_or_default();
     std::env::var("PATH")
         .unwrap_or_default()
         .split(':')

@@ -104,6 +104,21 @@ pub fn failed(file: &str, error: &io::Error) -> String {
     cut(&format!("no trace: tracefs: {file}: {error}"), TEXT_MAX).to_owned()
 }
 
+/// The number by which perf_event_open(2) knows a tracepoint.
+///
+/// # Errors
+///
+/// Why there is none, in one line.
+pub fn tracepoint(system: &str, event: &str) -> Result<u64, String> {
+    let (root, _mount) = root()?;
+    let path = root.join("events").join(system).join(event).join("id");
+    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "this kernel has no such tracepoint".to_owned(),
+        _ => failed("events", &error),
+    })?;
+    text.trim().parse().map_err(|_| "its id is no number".to_owned())
+}
+
 /// Where tracefs can be used: where it is mounted, or a mount that only this process has.
 fn root() -> Result<(PathBuf, Option<OwnedFd>), String> {
     let mounted = Path::new(TRACEFS);

@@ -58,6 +58,7 @@ mod cluster;
 mod compare;
 mod compare_experiments;
 mod configurations;
+mod count;
 mod deaths;
 mod devices;
 mod endings;

@@ -20,6 +20,9 @@ pub struct Instrument {
     pub content: &'static [u8],
 }
 
+/// How often events happen: [`protocol::count`].
+pub static COUNT: Instrument = Instrument { name: "count", content: include_bytes!(env!("KILN_COUNT")) };
+
 /// How late the kernel wakes a thread: [`protocol::latency`].
 pub static LATENCY: Instrument =
     Instrument { name: "latency", content: include_bytes!(env!("KILN_LATENCY")) };
@@ -40,7 +43,7 @@ pub static SWEEP: Instrument = Instrument { name: "sweep", content: include_byte
 pub static TRACE: Instrument = Instrument { name: "trace", content: include_bytes!(env!("KILN_TRACE")) };
 
 /// All of them.
-pub static ALL: [&Instrument; 6] = [&LATENCY, &RACE, &STEAL, &STRESS, &SWEEP, &TRACE];
+pub static ALL: [&Instrument; 7] = [&COUNT, &LATENCY, &RACE, &STEAL, &STRESS, &SWEEP, &TRACE];
 
 impl Instrument {
     /// The path that names it where a program of the host is asked for.
@@ -88,7 +91,7 @@ mod tests {
         let wrong = Program::load(Path::new("kiln:latenzy")).unwrap_err().to_string();
         assert_eq!(
             wrong,
-            "kiln:latenzy: kiln has no such instrument: it has latency, race, steal, stress, sweep, trace"
+            "kiln:latenzy: kiln has no such instrument: it has count, latency, race, steal, stress, sweep, trace"
         );
     }
 }

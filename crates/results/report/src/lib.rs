@@ -26,7 +26,7 @@
 //! * [`store`]: what `kiln store` prints
 //! * [`export`]: what `kiln export` writes
 //! * [`mod@series`]: what `kiln series` prints
-//! * [`latency`], [`race`], [`steal`], [`stress`], [`sweep`]: what instruments report
+//! * [`mod@count`], [`latency`], [`race`], [`steal`], [`stress`], [`sweep`]: what instruments report
 //! * [`mod@trace`]: what `kiln trace` prints; [`mod@observe`]: what `kiln observe` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
@@ -41,6 +41,7 @@ pub mod check;
 mod columns;
 mod compared;
 pub mod comparison;
+pub mod count;
 mod csv;
 mod estimate;
 mod evidence;

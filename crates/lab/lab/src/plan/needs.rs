@@ -189,6 +189,7 @@ pub(super) fn parts<Name: AsRef<str>>(
 
 /// Where a program of the host that cases need is in the machine.
 pub(crate) fn tool_path(name: &str) -> String {
+    let name = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy());
     format!("/usr/sbin/{name}")
 }
 

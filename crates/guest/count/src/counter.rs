@@ -1,0 +1,188 @@
+//! An event, as the kernel counts it: perf_event_open(2).
+
+use harness::check::describe;
+use harness::sys::{call_for_descriptor, ioctl};
+use harness::tracefs::tracepoint;
+use protocol::count::{Counter, Event};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+/// `PERF_FLAG_FD_CLOEXEC`.
+const CLOEXEC: usize = 1 << 3;
+
+/// Words of `struct perf_event_attr` as it was first published with a size of its own, `PERF_ATTR_SIZE_VER0`.
+const WORDS: usize = 8;
+
+/// `PERF_FORMAT_TOTAL_TIME_ENABLED`, `PERF_FORMAT_TOTAL_TIME_RUNNING` and `PERF_FORMAT_ID`.
+const READ_FORMAT: u64 = 1 | 2 | 4;
+
+/// Bits of the attributes.
+const DISABLED: u64 = 1;
+const INHERIT: u64 = 1 << 1;
+const COMM: u64 = 1 << 9;
+const INHERIT_STAT: u64 = 1 << 11;
+const ENABLE_ON_EXEC: u64 = 1 << 12;
+const TASK: u64 = 1 << 13;
+
+/// `PERF_EVENT_IOC_SET_OUTPUT`.
+const SET_OUTPUT: u32 = 0x2405;
+
+/// Whose events are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those of the program that a process executes next, and of all that it starts.
+    Program(Pid),
+    /// The same on one CPU, and each thread but the first is reported when it ends.
+    Threads(Pid, u32),
+    /// Those of a process alone.
+    Alone(Pid),
+    /// All on one CPU, from now on.
+    Cpu(u32),
+}
+
+/// A value of a counter, or the sum of several.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Value {
+    pub(crate) count: u64,
+    pub(crate) enabled_ns: u64,
+    pub(crate) running_ns: u64,
+}
+
+/// An event that is counted.
+#[derive(Debug)]
+pub(crate) struct Descriptor {
+    file: OwnedFd,
+    /// By which records name it.
+    pub(crate) id: u64,
+}
+
+/// What an event is to perf_event_open(2): the type, and the number in it.
+pub(crate) type Number = (u64, u64);
+
+/// `PERF_COUNT_SW_DUMMY`, which counts nothing.
+pub(crate) const DUMMY: Number = (1, 9);
+
+/// The number of an event; why it cannot be counted where there is none.
+pub(crate) fn number(event: &Event) -> Result<Number, String> {
+    Ok(match event.counter() {
+        Counter::Hardware(number) => (0, number),
+        Counter::Software(number) => (1, number),
+        Counter::Raw(number) => (4, number),
+        Counter::Tracepoint => {
+            let (system, name) = event.tracepoint().ok_or("it names no tracepoint")?;
+            (2, tracepoint(system, name)?)
+        }
+    })
+}
+
+impl Descriptor {
+    /// Begins to count. `tells` has the kernel tell of processes, too, that begin, end and change their names.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be counted, in a line.
+    pub(crate) fn open((kind, config): Number, scope: Scope, tells: bool) -> Result<Self, String> {
+        let told = if tells { COMM | TASK } else { 0 };
+        let of_program = DISABLED | INHERIT | ENABLE_ON_EXEC;
+        let (process, cpu, flags) = match scope {
+            Scope::Program(process) => (number_of(process), usize::MAX, of_program),
+            Scope::Threads(process, cpu) => {
+                (number_of(process), cpu as usize, of_program | INHERIT_STAT | told)
+            }
+            Scope::Alone(process) => (number_of(process), usize::MAX, DISABLED),
+            Scope::Cpu(cpu) => (usize::MAX, cpu as usize, 0),
+        };
+        let size = (WORDS * size_of::<u64>()) as u64;
+        let mut attributes = [0_u64; WORDS];
+        (attributes[0], attributes[1]) = (kind | size << 32, config);
+        (attributes[4], attributes[5]) = (READ_FORMAT, flags);
+        let address = (&raw const attributes).addr();
+        let no_group = usize::MAX;
+        // SAFETY: the attributes have their size, and outlive the call.
+        let file = unsafe {
+            call_for_descriptor(libc::SYS_perf_event_open, [address, process, cpu, no_group, CLOEXEC])
+        };
+        let file = file.map_err(|error| refusal(kind, error))?;
+        let [_, _, _, id] = read(&file).map_err(|error| refusal(kind, error))?;
+        Ok(Self { file, id })
+    }
+
+    /// What it has come to.
+    ///
+    /// # Errors
+    ///
+    /// As read(2) says.
+    pub(crate) fn value(&self) -> Result<Value, Errno> {
+        let [count, enabled_ns, running_ns, _] = read(&self.file)?;
+        Ok(Value { count, enabled_ns, running_ns })
+    }
+
+    /// Has the kernel write its records where it writes those of another.
+    ///
+    /// # Errors
+    ///
+    /// As ioctl(2) says.
+    pub(crate) fn write_into(&self, other: &Self) -> Result<(), Errno> {
+        let other = usize::try_from(other.file.as_raw_fd()).map_err(|_| Errno::BADF)?;
+        // SAFETY: the request takes a number.
+        unsafe { ioctl(&self.file, SET_OUTPUT, other) }.map(drop)
+    }
+}
+
+impl AsFd for Descriptor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl Value {
+    /// The sum for a thread that has a counter on each of so many CPUs: all of them are enabled while it runs on one.
+    pub(crate) fn of_one_thread(self, cpus: usize) -> Self {
+        let enabled_ns = self.enabled_ns / (cpus.max(1) as u64);
+        let is_whole = enabled_ns.saturating_sub(self.running_ns) <= enabled_ns / 1000;
+        Self { enabled_ns: if is_whole { self.running_ns } else { enabled_ns }, ..self }
+    }
+}
+
+impl std::iter::Sum for Value {
+    fn sum<I: Iterator<Item = Self>>(values: I) -> Self {
+        values.fold(Self::default(), |sum, value| Self {
+            count: sum.count.saturating_add(value.count),
+            enabled_ns: sum.enabled_ns.saturating_add(value.enabled_ns),
+            running_ns: sum.running_ns.saturating_add(value.running_ns),
+        })
+    }
+}
+
+fn number_of(process: Pid) -> usize {
+    process.as_raw_nonzero().get().unsigned_abs() as usize
+}
+
+/// The words that a counter reads as.
+fn read(file: &OwnedFd) -> Result<[u64; 4], Errno> {
+    let mut bytes = [0; 32];
+    if rustix::io::read(file, &mut bytes)? != bytes.len() {
+        return Err(Errno::IO);
+    }
+    let mut words = [0; 4];
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        *word = u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+    }
+    Ok(words)
+}
+
+/// Why an event cannot be counted, and what would help.
+fn refusal(kind: u64, error: Errno) -> String {
+    match (error, kind) {
+        (Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV, 0 | 4) => {
+            "this machine has no unit that counts events of the CPU".to_owned()
+        }
+        (Errno::NOENT | Errno::OPNOTSUPP, _) => "this kernel does not count it".to_owned(),
+        (Errno::ACCESS | Errno::PERM, _) => {
+            "it needs CAP_PERFMON, or a lower kernel.perf_event_paranoid".to_owned()
+        }
+        (Errno::NOSYS, _) => "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)".to_owned(),
+        (error, _) => format!("perf_event_open(2): {}", describe(error)),
+    }
+}

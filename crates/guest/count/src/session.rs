@@ -1,0 +1,271 @@
+//! From a request to its report.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use harness::clock::monotonic;
+use harness::instrument::{Listener, broken, skip};
+use harness::program::{End, Program};
+use harness::signals::{Signals, Woken};
+use protocol::Report;
+use protocol::count::{CountReport, CountRequest, Counted, Event, INTERVALS_MAX, Interval, Missing};
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+use crate::counter::{DUMMY, Descriptor, Number, Scope, Value, number};
+use crate::estimate::Rate;
+use crate::processes::Processes;
+use crate::record::Record;
+use crate::ring::Ring;
+
+/// How often counters are read for the estimate and for whoever looks on; and buffers are emptied, before a thousand processes have
+/// ended.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// How often what is known so far is told.
+const TOLD: Duration = Duration::from_secs(1);
+
+/// Counts as a request asks.
+///
+/// # Errors
+///
+/// `skip` if no event can be counted here, or there is no such program; `broken` if the host refuses.
+pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Result<CountReport, Report> {
+    let signals = Signals::block().map_err(|error| broken(format!("sigprocmask: {error}")))?;
+    let limit = request.duration_ms.map(Duration::from_millis);
+    let mut told = Duration::ZERO;
+    let mut look = |session: &mut Session, now: Duration| {
+        session.look(now).map_err(|error| broken(format!("a counter: {error}")))?;
+        if now.saturating_sub(told) >= TOLD {
+            told = now;
+            // Without anybody who listens it goes on until its end.
+            let _ = listener(&session.report(now));
+        }
+        Ok(())
+    };
+    let period = request.interval_ms.map_or(PERIOD, |every| PERIOD.min(Duration::from_millis(every)));
+    if request.command.is_empty() {
+        let mut session = Session::begin(request, None)?;
+        let begin = monotonic();
+        let limit = limit.unwrap_or_default();
+        loop {
+            let now = Duration::from_nanos(monotonic() - begin);
+            look(&mut session, now)?;
+            if now >= limit || signals.wait(period.min(limit - now)) == Woken::Interrupted {
+                session.look(now).map_err(|error| broken(format!("a counter: {error}")))?;
+                return Ok(session.end(Duration::from_nanos(monotonic() - begin), None));
+            }
+        }
+    }
+    let mut session = None;
+    let watch = |process| {
+        session = Some(Session::begin(request, Some(process))?);
+        Ok(())
+    };
+    let program = Program::start(&request.command, || Ok(()), watch)?;
+    let mut session = session.ok_or_else(|| broken("nothing was watched"))?;
+    let end = program.wait(limit, period, &signals, &mut |now| look(&mut session, now))?;
+    let elapsed = Duration::from_nanos(end.elapsed_ns);
+    session.look(elapsed).map_err(|error| broken(format!("a counter: {error}")))?;
+    Ok(session.end(elapsed, Some(&end)))
+}
+
+/// An event with its counters: one for each CPU, or one.
+struct Counting {
+    event: Event,
+    counters: Vec<Descriptor>,
+    rate: Rate,
+    last: Value,
+    /// What it had come to at the end of the last interval.
+    before: u64,
+}
+
+/// What is counted.
+struct Session {
+    request: CountRequest,
+    /// Where the kernel switches from a thread to another one with the same counters, it exchanges their counts instead of the counters,
+    /// in the order in which each thread has them. Children have theirs in an order of the kernel's, and the program in ours, so that
+    /// events would get the counts of others. A counter that children do not inherit keeps the kernel from it.
+    _unlike: Option<Descriptor>,
+    counting: Vec<Counting>,
+    missing: Vec<Missing>,
+    rings: Vec<Ring>,
+    processes: Processes,
+    intervals: Vec<Interval>,
+}
+
+impl Session {
+    /// Opens all counters, of a process unless everything is asked for.
+    fn begin(request: &CountRequest, process: Option<Pid>) -> Result<Self, Report> {
+        let unlike = process.filter(|_| request.per_process).map(|process| {
+            let dummy = Descriptor::open(DUMMY, Scope::Alone(process), false);
+            dummy.map_err(|why| skip(format!("no counts of processes: {why}")))
+        });
+        let unlike = unlike.transpose()?;
+        let (counting, missing) = open_all(request, process)?;
+        if let ([], Some(Missing { event, why })) = (counting.as_slice(), missing.first()) {
+            return Err(skip(format!("{event}: {why}")));
+        }
+        let ids = |(at, one): (usize, &Counting)| {
+            one.counters.iter().map(|counter| (counter.id, at)).collect::<Vec<_>>()
+        };
+        let ids: HashMap<u64, usize> = counting.iter().enumerate().flat_map(ids).collect();
+        let rings = if request.per_process { rings(&counting) } else { Ok(Vec::new()) };
+        Ok(Self {
+            request: request.clone(),
+            _unlike: unlike,
+            processes: Processes::new(process, counting.len(), ids),
+            rings: rings.map_err(|error| broken(format!("the buffer of a counter: {error}")))?,
+            counting,
+            missing,
+            intervals: Vec::new(),
+        })
+    }
+
+    /// Reads all counters, and what the kernel tells of processes.
+    fn look(&mut self, now: Duration) -> Result<(), Errno> {
+        for one in &mut self.counting {
+            let sum: Value = one.counters.iter().map(Descriptor::value).sum::<Result<_, Errno>>()?;
+            one.last = if self.request.per_process { sum.of_one_thread(one.counters.len()) } else { sum };
+            one.rate.take(one.last);
+        }
+        let processes = &mut self.processes;
+        for ring in &mut self.rings {
+            ring.drain(&mut |bytes| {
+                Record::read(bytes).into_iter().for_each(|record| processes.take(record));
+            });
+        }
+        let every = self.request.interval_ms.map(Duration::from_millis);
+        let last = self.intervals.last().map_or(0, |last| last.end_ns);
+        if every.is_some_and(|every| now.saturating_sub(Duration::from_nanos(last)) >= every) {
+            self.interval(now);
+        }
+        Ok(())
+    }
+
+    /// Ends an interval.
+    fn interval(&mut self, now: Duration) {
+        let since = |one: &mut Counting| {
+            let since = one.last.count.saturating_sub(one.before);
+            one.before = one.last.count;
+            since
+        };
+        let counts: Vec<u64> = self.counting.iter_mut().map(since).collect();
+        let end_ns = nanoseconds(now);
+        let is_full = self.intervals.len() >= INTERVALS_MAX;
+        match self.intervals.last_mut().filter(|_| is_full) {
+            Some(last) => {
+                last.end_ns = end_ns;
+                last.counts.iter_mut().zip(&counts).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+            }
+            None => self.intervals.push(Interval { end_ns, counts }),
+        }
+    }
+
+    fn end(mut self, elapsed: Duration, end: Option<&End>) -> CountReport {
+        let has_more = self.counting.iter().any(|one| one.last.count > one.before);
+        if self.request.interval_ms.is_some() && has_more {
+            self.interval(elapsed);
+        }
+        let report = self.report(elapsed);
+        let (status, signal) = (end.and_then(End::code), end.and_then(End::signal));
+        CountReport { status, signal, ..report }
+    }
+
+    fn report(&mut self, elapsed: Duration) -> CountReport {
+        let sums: Vec<u64> = self.counting.iter().map(|one| one.last.count).collect();
+        let (processes, processes_omitted) = self.processes.largest(&sums);
+        let counted = |one: &Counting| {
+            let Value { count, enabled_ns, running_ns } = one.last;
+            let error = one.rate.error(one.last);
+            Counted { event: one.event.clone(), value: count, enabled_ns, running_ns, error }
+        };
+        CountReport {
+            request: self.request.clone(),
+            elapsed_ns: nanoseconds(elapsed),
+            status: None,
+            signal: None,
+            counted: self.counting.iter().map(counted).collect(),
+            missing: self.missing.clone(),
+            processes,
+            processes_omitted,
+            lost: self.processes.lost(),
+            intervals: self.intervals.clone(),
+        }
+    }
+}
+
+/// Opens the counters of all events, and names those that cannot be counted.
+fn open_all(request: &CountRequest, process: Option<Pid>) -> Result<(Vec<Counting>, Vec<Missing>), Report> {
+    let mut found: Vec<Result<(Number, Vec<Descriptor>), String>> =
+        request.events.iter().map(|event| Ok((number(event)?, Vec::new()))).collect();
+    for scope in scopes(request, process)? {
+        let mut tells = request.per_process;
+        for one in &mut found {
+            let Ok((number, counters)) = one else { continue };
+            match Descriptor::open(*number, scope, tells) {
+                Ok(counter) => counters.push(counter),
+                Err(why) => {
+                    *one = Err(why);
+                    continue;
+                }
+            }
+            tells = false;
+        }
+    }
+    let (mut counting, mut missing) = (Vec::new(), Vec::new());
+    for (event, found) in request.events.iter().cloned().zip(found) {
+        match found {
+            Ok((_, counters)) => {
+                let (rate, last) = (Rate::default(), Value::default());
+                counting.push(Counting { event, counters, rate, last, before: 0 });
+            }
+            Err(why) => missing.push(Missing { event, why }),
+        }
+    }
+    Ok((counting, missing))
+}
+
+/// Whose events each counter of an event counts.
+fn scopes(request: &CountRequest, process: Option<Pid>) -> Result<Vec<Scope>, Report> {
+    let online = || online().map_err(broken);
+    Ok(match process.filter(|_| !request.everywhere) {
+        None => online()?.map(Scope::Cpu).collect(),
+        Some(process) if request.per_process => online()?.map(|cpu| Scope::Threads(process, cpu)).collect(),
+        Some(process) => vec![Scope::Program(process)],
+    })
+}
+
+/// The CPUs that are there.
+fn online() -> Result<impl Iterator<Item = u32>, String> {
+    let path = "/sys/devices/system/cpu/online";
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let ranges: Vec<_> = text.trim().split(',').filter_map(range).collect();
+    Ok(ranges.into_iter().flatten())
+}
+
+/// `3` or `0-3`.
+fn range(text: &str) -> Option<std::ops::RangeInclusive<u32>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Some(first.parse().ok()?..=last.parse().ok()?)
+}
+
+/// A buffer for each CPU, into which all counters there write.
+fn rings(counting: &[Counting]) -> Result<Vec<Ring>, Errno> {
+    let Some((first, others)) = counting.split_first() else { return Ok(Vec::new()) };
+    let mut rings = Vec::new();
+    for (cpu, counter) in first.counters.iter().enumerate() {
+        rings.push(Ring::map(counter)?);
+        for other in others {
+            other.counters.get(cpu).map_or(Ok(()), |other| other.write_into(counter))?;
+        }
+    }
+    Ok(rings)
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Programs of which it is known what they do.
+
+use super::*;
+use protocol::ReportKind;
+
+/// A shell that makes fifty processes.
+const FIFTY: &str = "i=0; while [ $i -lt 50 ]; do (exit 0); i=$((i+1)); done";
+
+fn request(events: &[&str], script: &str) -> CountRequest {
+    CountRequest {
+        events: events.iter().map(|event| event.parse().expect("an event")).collect(),
+        command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        ..CountRequest::default()
+    }
+}
+
+/// The report; nothing where this user or kernel may not count, which it says.
+fn counted(request: &CountRequest) -> Option<CountReport> {
+    match count(request, &mut |_| Ok(())) {
+        Ok(report) => {
+            assert_eq!(report.validate(), Ok(()));
+            Some(report)
+        }
+        Err(Report { kind, text }) => {
+            assert_eq!(kind, ReportKind::Skip, "{text}");
+            None
+        }
+    }
+}
+
+#[test]
+fn each_fork_of_a_program_is_counted_and_none_of_its_start() {
+    let Some(report) = counted(&request(&["forks", "page-faults", "task-clock"], FIFTY)) else { return };
+    let [forks, faults, clock] = &report.counted[..] else { panic!("{report:?}") };
+    assert_eq!(forks.value, 50);
+    assert!(faults.value > 50 && clock.value > 0, "{report:?}");
+    assert!(report.counted.iter().all(|one| one.enabled_ns == one.running_ns && one.error.is_none()));
+    assert_eq!((report.status, report.signal), (Some(0), None));
+    assert!(report.processes.is_empty() && report.intervals.is_empty());
+}
+
+#[test]
+fn the_processes_of_a_program_have_all_that_it_has() {
+    let script = "sleep 0; (exit 3); sh -c 'kill -9 $$'; exit 7";
+    let request = CountRequest { per_process: true, ..request(&["page-faults", "context-switches"], script) };
+    let Some(report) = counted(&request) else { return };
+    assert_eq!((report.status, report.lost), (Some(7), 0));
+    assert!(report.counted.iter().all(|one| !one.is_estimated()), "{:?}", report.counted);
+    for (at, event) in report.counted.iter().enumerate() {
+        let sum: u64 = report.processes.iter().map(|process| process.counts[at]).sum();
+        assert_eq!(sum, event.value, "{} {:?}", event.event, report.processes);
+    }
+    let mut names: Vec<&str> = report.processes.iter().map(|process| process.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["sh", "sh", "sh", "sleep"], "each of them, also the one that was killed");
+    let shell = report.processes.iter().find(|one| report.processes.iter().any(|it| it.parent == one.pid));
+    let shell = shell.expect("one has made the others");
+    assert_eq!(report.processes.iter().filter(|one| one.parent == shell.pid).count(), 3);
+}
+
+#[test]
+fn no_event_gets_the_counts_of_another() {
+    let request = CountRequest { per_process: true, ..request(&["emulation-faults", "forks"], FIFTY) };
+    for _ in 0..5 {
+        let Some(report) = counted(&request) else { return };
+        let values: Vec<u64> = report.counted.iter().map(|one| one.value).collect();
+        assert_eq!(values, [0, 50], "{report:?}");
+    }
+}
+
+#[test]
+fn intervals_add_up() {
+    let request = CountRequest { interval_ms: Some(10), ..request(&["page-faults"], FIFTY) };
+    let Some(report) = counted(&request) else { return };
+    let sum: u64 = report.intervals.iter().map(|interval| interval.counts[0]).sum();
+    assert_eq!(sum, report.counted[0].value);
+    assert!(report.intervals.is_sorted_by_key(|interval| interval.end_ns));
+}
+
+#[test]
+fn everything_can_be_counted_for_a_time() {
+    let request =
+        CountRequest { command: Vec::new(), duration_ms: Some(50), ..request(&["context-switches"], "") };
+    let Some(report) = counted(&request) else { return };
+    assert!(report.elapsed_ns >= 50_000_000 && report.counted[0].enabled_ns > 0, "{report:?}");
+}
+
+#[test]
+fn what_cannot_be_counted_is_named_and_the_rest_is_counted() {
+    let Some(report) = counted(&request(&["page-faults", "no:such_tracepoint"], "exit 0")) else { return };
+    assert_eq!(report.counted.len(), 1);
+    assert_eq!(report.missing[0].event.name(), "no:such_tracepoint");
+    let stopped =
+        count(&request(&["no:such_tracepoint"], "exit 0"), &mut |_| Ok(())).expect_err("nothing is left");
+    assert_eq!(stopped.kind, ReportKind::Skip);
+    let nowhere = CountRequest { command: vec!["/nowhere".to_owned()], ..request(&["page-faults"], "") };
+    assert!(counted(&nowhere).is_none());
+}
+
+#[test]
+fn a_program_is_ended_when_its_time_is_over() {
+    let request = CountRequest { duration_ms: Some(100), ..request(&["page-faults"], "sleep 600") };
+    let Some(report) = counted(&request) else { return };
+    assert_eq!((report.status, report.signal), (None, Some(15)));
+}
+
+#[test]
+fn ranges_of_cpus_are_read() {
+    assert_eq!(range("3").map(Iterator::collect::<Vec<_>>), Some(vec![3]));
+    assert_eq!(range("0-2").map(Iterator::collect::<Vec<_>>), Some(vec![0, 1, 2]));
+    assert_eq!(range("x"), None);
+}

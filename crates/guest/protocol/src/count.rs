@@ -1,0 +1,16 @@
+//! The instrument `count`: how often events happen while a program runs, in all its processes or everywhere.
+//!
+//! * [`CountRequest`]: which [`Event`]s, while what runs
+//! * [`CountReport`]: what was [`Counted`], of the whole and, if that was asked for, of each [`Process`] and each interval
+
+mod event;
+mod report;
+mod request;
+
+pub use event::{Counter, Event, NAMES, WrongEvent};
+pub use report::{
+    CountReport, Counted, INTERVALS_MAX, Interval, Missing, PROCESSES_MAX, Process, WrongReport,
+};
+pub use request::{
+    CountRequest, DURATION_MAX_MS, EVENTS_MAX, INTERVAL_MAX_MS, INTERVAL_MIN_MS, WrongRequest,
+};

@@ -1,0 +1,81 @@
+//! What can be said of a count.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use protocol::count::{CountRequest, Event, NAMES, WrongEvent};
+use script::nearest::nearest;
+
+use super::{OUTPUT, Place};
+use crate::units;
+
+/// What is counted if nobody says anything else.
+const EVENTS: &str = "task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions";
+
+/// Below its help.
+pub(super) const HELP: &str = "\
+Examples:
+  kiln count --exec ./load                                   time, switches, faults, and what the CPU counts, if it does
+  kiln count --events ctx,faults,tlb-flushes --per-process --exec make -- -j2
+  kiln count --events sched:sched_wakeup,syscalls --interval 100ms --exec ./load
+  kiln count --events forks,context-switches --duration 10s  everything on this host
+  kiln count --in deb:latest-cloud --events faults,forks --exec ./load
+
+What this machine or kernel cannot count is listed with the reason. Where a CPU cannot count all events at once it takes turns: a count is then \
+an estimate, with the share of the time in which it was made and its error. Exit codes: 0 counted, 2 wrong usage, 3 broken, 4 there is \
+no such program or nothing can be counted.";
+
+/// `kiln count`.
+#[derive(Debug, Args)]
+pub(crate) struct Count {
+    /// What to count, separated by commas: names such as page-faults and instructions, tracepoints such as sched:sched_switch, or the
+    /// CPU's own numbers such as r1a8
+    #[arg(long, value_name = "EVENTS", value_delimiter = ',', default_value = EVENTS, value_parser = event)]
+    pub(crate) events: Vec<Event>,
+    /// Count while this program runs, in all its processes; arguments for it come after --
+    #[arg(long, value_name = "PATH")]
+    pub(crate) exec: Option<PathBuf>,
+    /// Arguments for the program
+    #[arg(last = true, requires = "exec", value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
+    /// Count in all processes of this host or the machine
+    #[arg(long)]
+    pub(crate) everywhere: bool,
+    /// Count for this time, after which a program is ended [default: as long as the program runs]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, required_unless_present = "exec")]
+    pub(crate) duration: Option<Duration>,
+    /// Show what each process of the program had
+    #[arg(long, requires = "exec", conflicts_with = "everywhere")]
+    pub(crate) per_process: bool,
+    /// Show what there was in each interval, such as 100ms
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    pub(crate) interval: Option<Duration>,
+    /// One JSON object
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+impl Count {
+    /// What is asked, of this program.
+    pub(crate) fn request(&self, program: Option<String>) -> CountRequest {
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        CountRequest {
+            events: self.events.clone(),
+            command: program.into_iter().chain(self.arguments.iter().cloned()).collect(),
+            everywhere: self.everywhere,
+            duration_ms: self.duration.map(milliseconds),
+            per_process: self.per_process,
+            interval_ms: self.interval.map(milliseconds),
+        }
+    }
+}
+
+fn event(text: &str) -> Result<Event, String> {
+    text.parse().map_err(|error: WrongEvent| match nearest(text, NAMES) {
+        Some(near) => format!("{error}; did you mean {near}?"),
+        None => error.to_string(),
+    })
+}

@@ -1,0 +1,72 @@
+//! `kiln count`: events of programs of which it is known what they do.
+
+use protocol::count::CountReport;
+
+use crate::support::{Done, KERNEL, Place, text};
+
+/// A shell that makes fifty processes.
+const FIFTY: &str = "i=0; while [ $i -lt 50 ]; do (exit 0); i=$((i+1)); done; exit 3";
+
+fn counted(done: &Done) -> CountReport {
+    let report: CountReport = done.stated();
+    assert_eq!(report.validate(), Ok(()));
+    report
+}
+
+#[test]
+fn fifty_forks_are_fifty_here_and_in_a_machine() {
+    let place = Place::new();
+    let program = place.script("fifty", FIFTY);
+    for kernel in [&[][..], &["--in", KERNEL]] {
+        let call = ["count", "--events", "forks,page-faults,no:such", "--json", "--exec", text(&program)];
+        let report = counted(&place.kiln([&call[..], kernel].concat()).run().expect(0));
+        let [forks, faults] = &report.counted[..] else { panic!("{report:?}") };
+        assert_eq!((forks.value, report.status), (50, Some(3)), "{kernel:?}");
+        assert!(faults.value > 50, "{report:?}");
+        assert_eq!(report.missing.len(), 1);
+        assert!(report.missing[0].why.contains("no such tracepoint"), "{:?}", report.missing);
+    }
+}
+
+#[test]
+fn what_each_process_has_adds_up_in_a_machine() {
+    let place = Place::new();
+    let program = place.script("fifty", FIFTY);
+    let call = ["count", "--in", KERNEL, "--cpus", "2", "--events", "faults,ctx", "--per-process", "--json"];
+    let call = [&call[..], &["--interval", "20ms", "--exec", text(&program)]].concat();
+    let report = counted(&place.kiln(call).run().expect(0));
+    assert_eq!((report.processes.len(), report.lost), (51, 0));
+    for (at, one) in report.counted.iter().enumerate() {
+        assert_eq!(report.processes.iter().map(|process| process.counts[at]).sum::<u64>(), one.value);
+        assert_eq!(report.intervals.iter().map(|interval| interval.counts[at]).sum::<u64>(), one.value);
+    }
+}
+
+#[test]
+fn a_page_for_people_names_what_cannot_be_counted() {
+    let place = Place::new();
+    let call = ["count", "--events", "faults,no:such", "--exec", "sh", "--", "-c", "exit 7"];
+    let done = place.kiln(call).run().expect(0);
+    for text in ["sh -c exit 7, exit status 7", "page-faults", "this kernel has no such tracepoint"] {
+        assert!(done.stdout.contains(text), "{text}\n{}", done.stdout);
+    }
+    let everywhere = place.kiln(["count", "--events", "ctx", "--duration", "100ms"]).run().expect(0);
+    assert!(everywhere.stdout.starts_with("everything, "), "{}", everywhere.stdout);
+}
+
+#[test]
+fn what_cannot_be_meant_is_one_clear_message() {
+    let place = Place::new();
+    for (arguments, code, message) in [
+        (&["--exec", "true", "--events", "page-fault"][..], 2, "did you mean page-faults?"),
+        (&["--exec", "true", "--events", "ctx,ctx"], 2, "context-switches is named twice"),
+        (&["--exec", "true", "--interval", "1ms"], 2, "10 ms to an hour"),
+        (&["--events", "ctx"], 2, "--duration"),
+        (&["--exec", "/nowhere", "--events", "ctx"], 4, "/nowhere"),
+        (&["--exec", "true", "--events", "no:such"], 4, "no such tracepoint"),
+        (&["--exec", "/nowhere", "--in", KERNEL], 4, "/nowhere"),
+    ] {
+        let done = place.kiln([&["count"], arguments].concat()).run().expect(code);
+        assert!(done.stderr.contains(message), "{arguments:?}: {}", done.stderr);
+    }
+}
