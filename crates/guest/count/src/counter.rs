@@ -1,18 +1,13 @@
 //! An event, as the kernel counts it: perf_event_open(2).
 
 use harness::check::describe;
-use harness::sys::{call_for_descriptor, ioctl};
+use harness::perf::{self, Attributes, SOFTWARE};
+use harness::sys::ioctl;
 use harness::tracefs::tracepoint;
 use protocol::count::{Counter, Event};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::Pid;
-
-/// `PERF_FLAG_FD_CLOEXEC`.
-const CLOEXEC: usize = 1 << 3;
-
-/// Words of `struct perf_event_attr` as it was first published with a size of its own, `PERF_ATTR_SIZE_VER0`.
-const WORDS: usize = 8;
 
 /// `PERF_FORMAT_TOTAL_TIME_ENABLED`, `PERF_FORMAT_TOTAL_TIME_RUNNING` and `PERF_FORMAT_ID`.
 const READ_FORMAT: u64 = 1 | 2 | 4;
@@ -61,13 +56,13 @@ pub(crate) struct Descriptor {
 pub(crate) type Number = (u64, u64);
 
 /// `PERF_COUNT_SW_DUMMY`, which counts nothing.
-pub(crate) const DUMMY: Number = (1, 9);
+pub(crate) const DUMMY: Number = (SOFTWARE, 9);
 
 /// The number of an event; why it cannot be counted where there is none.
 pub(crate) fn number(event: &Event) -> Result<Number, String> {
     Ok(match event.counter() {
         Counter::Hardware(number) => (0, number),
-        Counter::Software(number) => (1, number),
+        Counter::Software(number) => (SOFTWARE, number),
         Counter::Raw(number) => (4, number),
         Counter::Tracepoint => {
             let (system, name) = event.tracepoint().ok_or("it names no tracepoint")?;
@@ -86,23 +81,15 @@ impl Descriptor {
         let told = if tells { COMM | TASK } else { 0 };
         let of_program = DISABLED | INHERIT | ENABLE_ON_EXEC;
         let (process, cpu, flags) = match scope {
-            Scope::Program(process) => (number_of(process), usize::MAX, of_program),
-            Scope::Threads(process, cpu) => {
-                (number_of(process), cpu as usize, of_program | INHERIT_STAT | told)
-            }
-            Scope::Alone(process) => (number_of(process), usize::MAX, DISABLED),
-            Scope::Cpu(cpu) => (usize::MAX, cpu as usize, 0),
+            Scope::Program(process) => (Some(process), None, of_program),
+            Scope::Threads(process, cpu) => (Some(process), Some(cpu), of_program | INHERIT_STAT | told),
+            Scope::Alone(process) => (Some(process), None, DISABLED),
+            Scope::Cpu(cpu) => (None, Some(cpu), 0),
         };
-        let size = (WORDS * size_of::<u64>()) as u64;
-        let mut attributes = [0_u64; WORDS];
-        (attributes[0], attributes[1]) = (kind | size << 32, config);
-        (attributes[4], attributes[5]) = (READ_FORMAT, flags);
-        let address = (&raw const attributes).addr();
-        let no_group = usize::MAX;
-        // SAFETY: the attributes have their size, and outlive the call.
-        let file = unsafe {
-            call_for_descriptor(libc::SYS_perf_event_open, [address, process, cpu, no_group, CLOEXEC])
-        };
+        let process = process.map(|process: Pid| process.as_raw_nonzero().get().unsigned_abs());
+        let attributes =
+            Attributes { kind, config, read_format: READ_FORMAT, flags, ..Attributes::default() };
+        let file = perf::open(attributes, process, cpu);
         let file = file.map_err(|error| refusal(kind, error))?;
         let [_, _, _, id] = read(&file).map_err(|error| refusal(kind, error))?;
         Ok(Self { file, id })
@@ -153,10 +140,6 @@ impl std::iter::Sum for Value {
             running_ns: sum.running_ns.saturating_add(value.running_ns),
         })
     }
-}
-
-fn number_of(process: Pid) -> usize {
-    process.as_raw_nonzero().get().unsigned_abs() as usize
 }
 
 /// The words that a counter reads as.

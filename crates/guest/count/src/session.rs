@@ -35,7 +35,7 @@ pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Res
     let limit = request.duration_ms.map(Duration::from_millis);
     let mut told = Duration::ZERO;
     let mut look = |session: &mut Session, now: Duration| {
-        session.look(now).map_err(|error| broken(format!("a counter: {error}")))?;
+        session.look(now)?;
         if now.saturating_sub(told) >= TOLD {
             told = now;
             // Without anybody who listens it goes on until its end.
@@ -52,7 +52,7 @@ pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Res
             let now = Duration::from_nanos(monotonic() - begin);
             look(&mut session, now)?;
             if now >= limit || signals.wait(period.min(limit - now)) == Woken::Interrupted {
-                session.look(now).map_err(|error| broken(format!("a counter: {error}")))?;
+                session.look(now)?;
                 return Ok(session.end(Duration::from_nanos(monotonic() - begin), None));
             }
         }
@@ -66,7 +66,7 @@ pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Res
     let mut session = session.ok_or_else(|| broken("nothing was watched"))?;
     let end = program.wait(limit, period, &signals, &mut |now| look(&mut session, now))?;
     let elapsed = Duration::from_nanos(end.elapsed_ns);
-    session.look(elapsed).map_err(|error| broken(format!("a counter: {error}")))?;
+    session.look(elapsed)?;
     Ok(session.end(elapsed, Some(&end)))
 }
 
@@ -123,9 +123,10 @@ impl Session {
     }
 
     /// Reads all counters, and what the kernel tells of processes.
-    fn look(&mut self, now: Duration) -> Result<(), Errno> {
+    fn look(&mut self, now: Duration) -> Result<(), Report> {
         for one in &mut self.counting {
-            let sum: Value = one.counters.iter().map(Descriptor::value).sum::<Result<_, Errno>>()?;
+            let sum = one.counters.iter().map(Descriptor::value).sum::<Result<Value, Errno>>();
+            let sum = sum.map_err(|error| broken(format!("a counter: {error}")))?;
             one.last = if self.request.per_process { sum.of_one_thread(one.counters.len()) } else { sum };
             one.rate.take(one.last);
         }
@@ -204,13 +205,12 @@ fn open_all(request: &CountRequest, process: Option<Pid>) -> Result<(Vec<Countin
         for one in &mut found {
             let Ok((number, counters)) = one else { continue };
             match Descriptor::open(*number, scope, tells) {
-                Ok(counter) => counters.push(counter),
-                Err(why) => {
-                    *one = Err(why);
-                    continue;
+                Ok(counter) => {
+                    counters.push(counter);
+                    tells = false;
                 }
+                Err(why) => *one = Err(why),
             }
-            tells = false;
         }
     }
     let (mut counting, mut missing) = (Vec::new(), Vec::new());

@@ -5,7 +5,7 @@
 //! * [`child`]: processes that a case makes; [`checkpoint`] and [`waiting`]: how they wait for each other; [`execute`]: programs that cannot be executed
 //! * [`sys`]: raw system calls, for those that no library wraps
 //! * [`storage`]: mounts, loop devices, tools of the host
-//! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`netlink`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`]: what else a body
+//! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`netlink`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`], [`perf`]: what else a body
 //!   asks of the kernel
 //! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments; [`companion`]: those that they run;
 //!   [`mod@program`]: one of the user that they measure; [`signals`]: how they end early; [`tracefs`]: how they trace; [`counter`]: what one thread counts and others read
@@ -31,6 +31,7 @@ pub mod modules;
 pub mod needs;
 pub mod netlink;
 pub mod page;
+pub mod perf;
 pub mod plain;
 pub mod program;
 pub mod random;

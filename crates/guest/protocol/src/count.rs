@@ -7,7 +7,7 @@ mod event;
 mod report;
 mod request;
 
-pub use event::{Counter, Event, NAMES, WrongEvent};
+pub use event::{Counter, Event, WrongEvent};
 pub use report::{
     CountReport, Counted, INTERVALS_MAX, Interval, Missing, PROCESSES_MAX, Process, WrongReport,
 };

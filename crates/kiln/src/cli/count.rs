@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use protocol::count::{CountRequest, Event, NAMES, WrongEvent};
+use protocol::count::{CountRequest, Event, WrongEvent};
 use script::nearest::nearest;
 
 use super::{OUTPUT, Place};
@@ -74,7 +74,7 @@ impl Count {
 }
 
 fn event(text: &str) -> Result<Event, String> {
-    text.parse().map_err(|error: WrongEvent| match nearest(text, NAMES) {
+    text.parse().map_err(|error: WrongEvent| match nearest(text, Event::names()) {
         Some(near) => format!("{error}; did you mean {near}?"),
         None => error.to_string(),
     })

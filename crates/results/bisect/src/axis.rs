@@ -20,6 +20,7 @@ mod options;
 mod packages;
 mod parameters;
 
+pub(crate) use history::short;
 pub use history::{History, Range, STRANGERS, uncommitted};
 pub use options::Options;
 pub use packages::Packages;

@@ -9,6 +9,7 @@ use ledger::{OnKernel, Problem, REQUEST, documents};
 use serde::Deserialize;
 use verdict::problem::{Series, Standing, State, Succession};
 
+use crate::axis::short;
 use crate::bisection::Conclusion;
 use crate::question::Question;
 use crate::request::{AxisRequest, BisectRequest, SearchRequest};
@@ -18,9 +19,6 @@ const BISECTION: &str = "bisection";
 
 /// The suite of kiln's own cases that has all of them: where `kiln bisect` looks for one.
 pub const ALL_CASES: &str = "full";
-
-/// Digits of a commit that are shown.
-const ABBREVIATED: usize = 12;
 
 /// A search that tells more of a problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,7 +159,7 @@ impl Search {
     pub fn about(&self) -> String {
         let what = if self.fixed { "what fixed it" } else { "what brought it" };
         let name = |locator: &Locator| match locator {
-            Locator::Git { revision, .. } => revision.chars().take(ABBREVIATED).collect(),
+            Locator::Git { revision, .. } => short(revision).to_owned(),
             other => other.to_string(),
         };
         format!("{what}, from {} to {}", name(&self.first), name(&self.last))

@@ -19,6 +19,7 @@ use std::path::Path;
 use kernel::{Context, Locator};
 
 use crate::Error;
+use crate::failure;
 use crate::recipe::Recipe;
 use crate::recompile::is_below;
 use crate::request::{Request, source_tree};
@@ -134,7 +135,7 @@ fn compile_and_analyse(
     if !there.is_empty() {
         context.progress("compiling objects to analyse them");
         make.objects(&there, context)?;
-        Warnings::update(&work.warnings(), &make.paths)?;
+        Warnings::update(&work.warnings(), &make.paths, &failure::diagnostics(&make.paths)?)?;
     }
     let place = Place { tree: &tree.path, objects: &place, installed: &request.toolchain.installed };
     let compiler = &request.toolchain.compiler;

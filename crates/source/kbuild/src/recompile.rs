@@ -56,8 +56,9 @@ fn compile(
     }
     context.progress(&format!("compiling {} objects again", objects.len()));
     make.objects(&objects, context)?;
-    Warnings::update(&work.warnings(), &make.paths)?;
-    failure::diagnostics(&make.paths)
+    let diagnostics = failure::diagnostics(&make.paths)?;
+    Warnings::update(&work.warnings(), &make.paths, &diagnostics)?;
+    Ok(diagnostics)
 }
 
 /// What a build prints becomes a path that is removed, and a word for make.

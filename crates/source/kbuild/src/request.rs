@@ -180,7 +180,8 @@ impl Request {
         let is_new = builds::open(&identity, context).is_none();
         if is_new {
             let compiled = self.compile(&make, changed.as_deref(), context);
-            let warnings = Warnings::update(&work.warnings(), &make.paths)?;
+            let diagnostics = failure::diagnostics(&make.paths)?;
+            let warnings = Warnings::update(&work.warnings(), &make.paths, &diagnostics)?;
             compiled?;
             if changed.is_some() && !is_still(&make, &text)? {
                 // A tool that Kconfig asks is another one by now, and make has asked Kconfig by itself.

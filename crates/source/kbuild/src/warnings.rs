@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
-use crate::failure::{self, Paths};
+use crate::failure::Paths;
 use crate::printed::compiled;
 
 /// Digits of a hash over a warning: two of a million share them once in a thousand kernels.
@@ -22,12 +22,11 @@ pub(crate) struct Warnings(BTreeMap<String, BTreeSet<String>>);
 
 impl Warnings {
     /// Takes what make printed into those that are kept in `file`, and gives all.
-    pub(crate) fn update(file: &Path, paths: &Paths<'_>) -> Result<Self, Error> {
+    pub(crate) fn update(file: &Path, paths: &Paths<'_>, diagnostics: &Diagnostics) -> Result<Self, Error> {
         let mut warnings: Self = read_json(file).unwrap_or_default();
-        let diagnostics = failure::diagnostics(paths)?;
         let compiled = compiled(paths.log);
         warnings.forget(&compiled, paths.tree);
-        warnings.add(&compiled, &diagnostics, paths.objects);
+        warnings.add(&compiled, diagnostics, paths.objects);
         persist_json(file, &warnings).map_err(Error::io("write", file))?;
         Ok(warnings)
     }
@@ -104,7 +103,8 @@ mod tests {
             let top = self.directory.path();
             self.write("log", log);
             let paths = Paths { tree: top, objects: top, log: &top.join("log") };
-            Warnings::update(&top.join("warnings.json"), &paths).unwrap().count()
+            let diagnostics = Diagnostics::of(log, top, top);
+            Warnings::update(&top.join("warnings.json"), &paths, &diagnostics).unwrap().count()
         }
     }
 

@@ -64,35 +64,6 @@ const ALIASES: [(&str, &str); 4] = [
     ("wakeups", "sched:sched_wakeup"),
 ];
 
-/// All names that are no tracepoints, and the short ones of tracepoints.
-pub const NAMES: [&str; 25] = [
-    "cycles",
-    "instructions",
-    "cache-references",
-    "cache-misses",
-    "branches",
-    "branch-misses",
-    "bus-cycles",
-    "stalled-cycles-frontend",
-    "stalled-cycles-backend",
-    "ref-cycles",
-    "cpu-clock",
-    "task-clock",
-    "page-faults",
-    "context-switches",
-    "cpu-migrations",
-    "minor-faults",
-    "major-faults",
-    "alignment-faults",
-    "emulation-faults",
-    "bpf-output",
-    "cgroup-switches",
-    "tlb-flushes",
-    "syscalls",
-    "forks",
-    "wakeups",
-];
-
 /// A text that names no event.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
@@ -101,6 +72,11 @@ pub const NAMES: [&str; 25] = [
 pub struct WrongEvent(pub String);
 
 impl Event {
+    /// All names that are no tracepoints, and the short ones of tracepoints.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|(names, _)| names[0]).chain(ALIASES.iter().map(|(alias, _)| *alias))
+    }
+
     /// What it is called.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -183,7 +159,7 @@ mod tests {
 
     #[test]
     fn each_name_is_one_event() {
-        for name in NAMES {
+        for name in Event::names() {
             assert_eq!(event(name).name(), name);
         }
         assert_eq!(event("ctx"), event("context-switches"));

@@ -6,24 +6,16 @@
 use harness::bpf::{ARRAY, Map, PERF_EVENT, busy, load_without_log};
 use harness::check::describe;
 use harness::instrument::skip;
-use harness::sys::{call_for_descriptor, ioctl};
+use harness::perf::{self, Attributes, SOFTWARE};
+use harness::sys::ioctl;
 use protocol::Report;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::Errno;
 
 use super::Done;
 
-/// `PERF_TYPE_SOFTWARE`; its first event is `PERF_COUNT_SW_CPU_CLOCK`.
-const SOFTWARE: u64 = 1;
-
-/// `PERF_FLAG_FD_CLOEXEC`.
-const CLOEXEC: usize = 1 << 3;
-
 /// `PERF_EVENT_IOC_SET_BPF`.
 const SET_BPF: u32 = 0x4004_2408;
-
-/// Words of `struct perf_event_attr` as it was first published with a size of its own, `PERF_ATTR_SIZE_VER0`.
-const WORDS: usize = 8;
 
 /// Nanoseconds of a second.
 const SECOND: u64 = 1_000_000_000;
@@ -61,18 +53,10 @@ impl Timer {
     }
 }
 
-/// A CPU clock of this CPU that samples all that runs, once in a period.
+/// A CPU clock of this CPU, the first event of software, that samples all that runs, once in a period.
 fn open(period_ns: u64, cpu: u32) -> Result<OwnedFd, Errno> {
-    let size = (WORDS * size_of::<u64>()) as u64;
-    let mut attributes = [0_u64; WORDS];
-    (attributes[0], attributes[2]) = (SOFTWARE | size << 32, period_ns);
-    let everything = usize::MAX;
-    let no_group = usize::MAX;
-    let address = (&raw const attributes).addr();
-    // SAFETY: the attributes have their size, and outlive the call.
-    unsafe {
-        call_for_descriptor(libc::SYS_perf_event_open, [address, everything, cpu as usize, no_group, CLOEXEC])
-    }
+    let clock = Attributes { kind: SOFTWARE, sample_period: period_ns, ..Attributes::default() };
+    perf::open(clock, None, Some(cpu))
 }
 
 fn refused(what: &str, error: Errno) -> Report {

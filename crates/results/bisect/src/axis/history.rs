@@ -229,7 +229,8 @@ fn place(tree: &Path) -> PathBuf {
     locator.path().unwrap_or_else(|| tree.to_owned())
 }
 
-fn short(commit: &str) -> &str {
+/// A commit, abbreviated.
+pub(crate) fn short(commit: &str) -> &str {
     commit.get(..SHOWN).unwrap_or(commit)
 }
 
