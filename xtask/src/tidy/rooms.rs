@@ -10,10 +10,11 @@ use super::source::Repository;
 use crate::program::{cargo, output};
 
 /// From left to right: a crate may depend on those to its left and on none to its right. The host links no code of the
-/// guest but `protocol` and `mark`, so what runs in the guest stands right of it.
+/// guest but `protocol`, `mark` and `unwind`, so what runs in the guest stands right of it.
 const ORDER: &[&str] = &[
     "protocol",
     "mark",
+    "unwind",
     "plugin",
     "preload",
     "host",

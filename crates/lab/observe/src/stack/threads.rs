@@ -3,7 +3,9 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::{Call, Frame, Names, Unwinding};
+use unwind::{Call, Frame, Names};
+
+use super::Unwinding;
 use crate::error::Error;
 use crate::monitor::ptrace::Stop;
 use crate::process;

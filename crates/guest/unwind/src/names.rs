@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use addr2line::{Loader, demangle_auto};
 
-use super::image::Image;
+use crate::code::{Code, Identity};
+use crate::image::Image;
 
 /// A function of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -36,7 +37,7 @@ pub struct Source {
 /// The names of functions, read from a file when something of it is looked up.
 #[derive(Default)]
 pub struct Names {
-    loaders: HashMap<(u64, u64, i64), Option<Loader>>,
+    loaders: HashMap<Identity, Option<Loader>>,
 }
 
 impl std::fmt::Debug for Names {
@@ -47,10 +48,20 @@ impl std::fmt::Debug for Names {
 
 impl Names {
     /// The functions at an address, the innermost first; the last one is not inlined.
-    pub(super) fn frames(&mut self, address: u64, file_address: u64, image: Option<&Image>) -> Vec<Frame> {
-        let frame =
-            Frame { address, file: image.map(|image| image.name.clone()), file_address, ..Frame::default() };
-        let Some(loader) = image.and_then(|image| self.loader(image)) else { return vec![frame] };
+    pub(crate) fn frames(&mut self, address: u64, file_address: u64, image: Option<&Image>) -> Vec<Frame> {
+        let Some(image) = image else { return vec![Frame { address, file_address, ..Frame::default() }] };
+        let mut frames = self.of_code(&image.code, file_address);
+        for frame in &mut frames {
+            frame.address = address;
+            frame.file = Some(image.name.to_string());
+        }
+        frames
+    }
+
+    /// The functions at an address of a file, without the file's name and the address in memory.
+    pub fn of_code(&mut self, code: &Code, file_address: u64) -> Vec<Frame> {
+        let frame = Frame { file_address, ..Frame::default() };
+        let Some(loader) = self.loader(code) else { return vec![frame] };
         let mut frames = inlined(loader, &frame);
         if frames.is_empty() {
             frames.push(frame);
@@ -65,13 +76,9 @@ impl Names {
     }
 
     /// The debug information of a file, or its symbols.
-    fn loader(&mut self, image: &Image) -> Option<&Loader> {
-        let entry = self.loaders.entry(image.identity);
-        let load = || {
-            let debug = image.debug.as_ref().and_then(|path| Loader::new(path).ok());
-            debug.or_else(|| Loader::new(&image.path).ok())
-        };
-        entry.or_insert_with(load).as_ref()
+    fn loader(&mut self, code: &Code) -> Option<&Loader> {
+        let load = || code.sources().find_map(|path| Loader::new(path).ok());
+        self.loaders.entry(code.identity).or_insert_with(load).as_ref()
     }
 }
 
