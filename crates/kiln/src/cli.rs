@@ -40,6 +40,7 @@ mod stress;
 mod trace;
 mod trend;
 mod watch;
+mod workload;
 
 pub(crate) use again::{Bundle, Kept, Replay};
 pub(crate) use bisect::Bisect;
@@ -73,6 +74,7 @@ pub(crate) use stress::{Stress, stressor_lines};
 pub(crate) use trace::{Convert, Trace, TraceDiff, TraceVerb, View, Views};
 pub(crate) use trend::TrendVerb;
 pub(crate) use watch::WatchVerb;
+pub(crate) use workload::Workload;
 
 /// Where the help of a verb lists what it prints and keeps.
 const OUTPUT: &str = "Output";

@@ -62,6 +62,7 @@ mod trace;
 mod trend;
 mod units;
 mod watch;
+mod workload;
 
 use std::process::ExitCode;
 

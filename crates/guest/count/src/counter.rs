@@ -1,24 +1,14 @@
 //! An event, as the kernel counts it: perf_event_open(2).
 
-use harness::check::describe;
-use harness::perf::{self, Attributes, SOFTWARE};
+use harness::perf::flags::{COMM, DISABLED, ENABLE_ON_EXEC, INHERIT, INHERIT_STAT, TASK};
+use harness::perf::{self, Attributes, Number, refusal};
 use harness::sys::ioctl;
-use harness::tracefs::tracepoint;
-use protocol::count::{Counter, Event};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
 /// `PERF_FORMAT_TOTAL_TIME_ENABLED`, `PERF_FORMAT_TOTAL_TIME_RUNNING` and `PERF_FORMAT_ID`.
 const READ_FORMAT: u64 = 1 | 2 | 4;
-
-/// Bits of the attributes.
-const DISABLED: u64 = 1;
-const INHERIT: u64 = 1 << 1;
-const COMM: u64 = 1 << 9;
-const INHERIT_STAT: u64 = 1 << 11;
-const ENABLE_ON_EXEC: u64 = 1 << 12;
-const TASK: u64 = 1 << 13;
 
 /// `PERF_EVENT_IOC_SET_OUTPUT`.
 const SET_OUTPUT: u32 = 0x2405;
@@ -50,25 +40,6 @@ pub(crate) struct Descriptor {
     file: OwnedFd,
     /// By which records name it.
     pub(crate) id: u64,
-}
-
-/// What an event is to perf_event_open(2): the type, and the number in it.
-pub(crate) type Number = (u64, u64);
-
-/// `PERF_COUNT_SW_DUMMY`, which counts nothing.
-pub(crate) const DUMMY: Number = (SOFTWARE, 9);
-
-/// The number of an event; why it cannot be counted where there is none.
-pub(crate) fn number(event: &Event) -> Result<Number, String> {
-    Ok(match event.counter() {
-        Counter::Hardware(number) => (0, number),
-        Counter::Software(number) => (SOFTWARE, number),
-        Counter::Raw(number) => (4, number),
-        Counter::Tracepoint => {
-            let (system, name) = event.tracepoint().ok_or("it names no tracepoint")?;
-            (2, tracepoint(system, name)?)
-        }
-    })
 }
 
 impl Descriptor {
@@ -153,19 +124,4 @@ fn read(file: &OwnedFd) -> Result<[u64; 4], Errno> {
         *word = u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
     }
     Ok(words)
-}
-
-/// Why an event cannot be counted, and what would help.
-fn refusal(kind: u64, error: Errno) -> String {
-    match (error, kind) {
-        (Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV, 0 | 4) => {
-            "this machine has no unit that counts events of the CPU".to_owned()
-        }
-        (Errno::NOENT | Errno::OPNOTSUPP, _) => "this kernel does not count it".to_owned(),
-        (Errno::ACCESS | Errno::PERM, _) => {
-            "it needs CAP_PERFMON, or a lower kernel.perf_event_paranoid".to_owned()
-        }
-        (Errno::NOSYS, _) => "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)".to_owned(),
-        (error, _) => format!("perf_event_open(2): {}", describe(error)),
-    }
 }

@@ -2,14 +2,12 @@
 //!
 //! * [`count`]: from a request to its report
 //! * [`counter`]: an event, as the kernel counts it
-//! * [`ring`]: the buffer in which the kernel tells of processes; [`record`]: what it tells; [`processes`]: what each of them had
+//! * [`processes`]: what each of them had
 //! * [`estimate`]: how wrong a count may be that was made for a part of the time
 
 mod counter;
 mod estimate;
 mod processes;
-mod record;
-mod ring;
 mod session;
 
 pub use session::count;

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use harness::perf::Record;
 use protocol::count::{PROCESSES_MAX, Process};
 use rustix::process::Pid;
-
-use crate::record::Record;
 
 /// Processes that are known at a time at most.
 const KNOWN_MAX: usize = 4 * PROCESSES_MAX;
@@ -38,12 +37,12 @@ impl Processes {
     pub(crate) fn take(&mut self, record: Record) {
         match record {
             Record::Lost(lost) => self.lost = self.lost.saturating_add(lost),
-            Record::Fork { pid, parent } if pid != parent => {
+            Record::Fork { pid, parent, .. } if pid != parent => {
                 self.change(pid, |process| process.parent = parent);
             }
             // Another thread of the same process.
             Record::Fork { .. } => {}
-            Record::Name { pid, tid, mut name } => {
+            Record::Name { pid, tid, mut name, .. } => {
                 name.truncate(name.floor_char_boundary(NAME_MAX));
                 if pid == tid {
                     self.change(pid, |process| process.name = name);
@@ -55,6 +54,7 @@ impl Processes {
                 self.others[at] = self.others[at].saturating_add(value);
                 self.change(pid, |process| process.counts[at] = process.counts[at].saturating_add(value));
             }
+            Record::Exit { .. } | Record::Map(_) | Record::Throttled | Record::Sample(_) => {}
         }
     }
 
@@ -125,13 +125,13 @@ mod tests {
     #[test]
     fn threads_are_added_to_their_process() {
         let mut processes = Processes::new(Pid::from_raw(1), 2, [(5, 0), (6, 0), (7, 1)].into());
-        let name = |pid, name: &str| Record::Name { pid, tid: pid, name: name.to_owned() };
+        let name = |pid, name: &str| Record::Name { pid, tid: pid, name: name.to_owned(), is_executed: true };
         processes.take(name(1, "make"));
-        processes.take(Record::Fork { pid: 2, parent: 1 });
+        processes.take(Record::Fork { pid: 2, parent: 1, tid: 2 });
         processes.take(name(2, "cc1"));
-        processes.take(Record::Fork { pid: 3, parent: 2 });
-        processes.take(Record::Fork { pid: 2, parent: 2 });
-        processes.take(Record::Name { pid: 2, tid: 9, name: "worker".to_owned() });
+        processes.take(Record::Fork { pid: 3, parent: 2, tid: 3 });
+        processes.take(Record::Fork { pid: 2, parent: 2, tid: 9 });
+        processes.take(Record::Name { pid: 2, tid: 9, name: "worker".to_owned(), is_executed: false });
         for (pid, value, id) in [(2, 10, 5), (2, 4, 6), (2, 1, 7), (3, 5, 5), (1, 2, 7), (1, 9, 99)] {
             processes.take(Record::Read { pid, value, id });
         }

@@ -3,24 +3,25 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use harness::clock::monotonic;
 use harness::instrument::{Listener, broken, skip};
-use harness::program::{End, Program};
-use harness::signals::{Signals, Woken};
+use harness::perf::{DUMMY, Number, Record, Ring, number, online_cpus};
+use harness::program::End;
+use harness::workload;
 use protocol::Report;
 use protocol::count::{CountReport, CountRequest, Counted, Event, INTERVALS_MAX, Interval, Missing};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use crate::counter::{DUMMY, Descriptor, Number, Scope, Value, number};
+use crate::counter::{Descriptor, Scope, Value};
 use crate::estimate::Rate;
 use crate::processes::Processes;
-use crate::record::Record;
-use crate::ring::Ring;
 
 /// How often counters are read for the estimate and for whoever looks on; and buffers are emptied, before a thousand processes have
 /// ended.
 const PERIOD: Duration = Duration::from_millis(100);
+
+/// Pages of a buffer: room for the ends of some thousand threads.
+const PAGES: usize = 256;
 
 /// How often what is known so far is told.
 const TOLD: Duration = Duration::from_secs(1);
@@ -31,10 +32,8 @@ const TOLD: Duration = Duration::from_secs(1);
 ///
 /// `skip` if no event can be counted here, or there is no such program; `broken` if the host refuses.
 pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Result<CountReport, Report> {
-    let signals = Signals::block().map_err(|error| broken(format!("sigprocmask: {error}")))?;
-    let limit = request.duration_ms.map(Duration::from_millis);
     let mut told = Duration::ZERO;
-    let mut look = |session: &mut Session, now: Duration| {
+    let look = |session: &mut Session, now: Duration| {
         session.look(now)?;
         if now.saturating_sub(told) >= TOLD {
             told = now;
@@ -44,30 +43,9 @@ pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Res
         Ok(())
     };
     let period = request.interval_ms.map_or(PERIOD, |every| PERIOD.min(Duration::from_millis(every)));
-    if request.command.is_empty() {
-        let mut session = Session::begin(request, None)?;
-        let begin = monotonic();
-        let limit = limit.unwrap_or_default();
-        loop {
-            let now = Duration::from_nanos(monotonic() - begin);
-            look(&mut session, now)?;
-            if now >= limit || signals.wait(period.min(limit - now)) == Woken::Interrupted {
-                session.look(now)?;
-                return Ok(session.end(Duration::from_nanos(monotonic() - begin), None));
-            }
-        }
-    }
-    let mut session = None;
-    let watch = |process| {
-        session = Some(Session::begin(request, Some(process))?);
-        Ok(())
-    };
-    let program = Program::start(&request.command, || Ok(()), watch)?;
-    let mut session = session.ok_or_else(|| broken("nothing was watched"))?;
-    let end = program.wait(limit, period, &signals, &mut |now| look(&mut session, now))?;
-    let elapsed = Duration::from_nanos(end.elapsed_ns);
-    session.look(elapsed)?;
-    Ok(session.end(elapsed, Some(&end)))
+    let begin = |process| Session::begin(request, process);
+    let (session, over) = workload::run(&request.workload, period, begin, look)?;
+    Ok(session.end(over.elapsed, over.end.as_ref()))
 }
 
 /// An event with its counters: one for each CPU, or one.
@@ -228,26 +206,12 @@ fn open_all(request: &CountRequest, process: Option<Pid>) -> Result<(Vec<Countin
 
 /// Whose events each counter of an event counts.
 fn scopes(request: &CountRequest, process: Option<Pid>) -> Result<Vec<Scope>, Report> {
-    let online = || online().map_err(broken);
-    Ok(match process.filter(|_| !request.everywhere) {
+    let online = || online_cpus().map_err(broken);
+    Ok(match process.filter(|_| !request.workload.everywhere) {
         None => online()?.map(Scope::Cpu).collect(),
         Some(process) if request.per_process => online()?.map(|cpu| Scope::Threads(process, cpu)).collect(),
         Some(process) => vec![Scope::Program(process)],
     })
-}
-
-/// The CPUs that are there.
-fn online() -> Result<impl Iterator<Item = u32>, String> {
-    let path = "/sys/devices/system/cpu/online";
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
-    let ranges: Vec<_> = text.trim().split(',').filter_map(range).collect();
-    Ok(ranges.into_iter().flatten())
-}
-
-/// `3` or `0-3`.
-fn range(text: &str) -> Option<std::ops::RangeInclusive<u32>> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Some(first.parse().ok()?..=last.parse().ok()?)
 }
 
 /// A buffer for each CPU, into which all counters there write.
@@ -255,7 +219,7 @@ fn rings(counting: &[Counting]) -> Result<Vec<Ring>, Errno> {
     let Some((first, others)) = counting.split_first() else { return Ok(Vec::new()) };
     let mut rings = Vec::new();
     for (cpu, counter) in first.counters.iter().enumerate() {
-        rings.push(Ring::map(counter)?);
+        rings.push(Ring::map(counter, PAGES)?);
         for other in others {
             other.counters.get(cpu).map_or(Ok(()), |other| other.write_into(counter))?;
         }

@@ -8,7 +8,7 @@
 //! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`netlink`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`], [`perf`]: what else a body
 //!   asks of the kernel
 //! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments; [`companion`]: those that they run;
-//!   [`mod@program`]: one of the user that they measure; [`signals`]: how they end early; [`tracefs`]: how they trace; [`counter`]: what one thread counts and others read
+//!   [`mod@program`]: one of the user that they measure, [`mod@workload`]: or all of a machine; [`signals`]: how they end early; [`tracefs`]: how they trace; [`counter`]: what one thread counts and others read
 //! * [`needs`]: needs that only the running kernel can judge; [`mod@hypervisor`]: what this machine runs on
 //! * [`random`]: numbers that are the same for the same seed; [`clock`]: the time; [`usage`]: what a thread was charged with
 
@@ -43,3 +43,4 @@ pub mod timer;
 pub mod tracefs;
 pub mod usage;
 pub mod waiting;
+pub mod workload;

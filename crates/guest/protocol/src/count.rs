@@ -11,6 +11,4 @@ pub use event::{Counter, Event, WrongEvent};
 pub use report::{
     CountReport, Counted, INTERVALS_MAX, Interval, Missing, PROCESSES_MAX, Process, WrongReport,
 };
-pub use request::{
-    CountRequest, DURATION_MAX_MS, EVENTS_MAX, INTERVAL_MAX_MS, INTERVAL_MIN_MS, WrongRequest,
-};
+pub use request::{CountRequest, EVENTS_MAX, INTERVAL_MAX_MS, INTERVAL_MIN_MS, WrongRequest};

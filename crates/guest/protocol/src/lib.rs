@@ -14,6 +14,7 @@
 //! * [`root`]: a user space beside the agent
 //! * [`waiting`]: a run that waits in the initramfs
 //! * [`window`]: how programs come into a machine that is up
+//! * [`workload`]: what an instrument looks at
 
 pub mod catalogue;
 pub mod command;
@@ -36,6 +37,7 @@ pub mod sweep;
 pub mod trace;
 pub mod waiting;
 pub mod window;
+pub mod workload;
 
 pub use command::Command;
 pub use frame::{Decoded, Decoder, Encoder};

@@ -1,13 +1,12 @@
 //! What can be said of a count.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use protocol::count::{CountRequest, Event, WrongEvent};
 use script::nearest::nearest;
 
-use super::{OUTPUT, Place};
+use super::{OUTPUT, Place, Workload};
 use crate::units;
 
 /// What is counted if nobody says anything else.
@@ -33,18 +32,8 @@ pub(crate) struct Count {
     /// CPU's own numbers such as r1a8
     #[arg(long, value_name = "EVENTS", value_delimiter = ',', default_value = EVENTS, value_parser = event)]
     pub(crate) events: Vec<Event>,
-    /// Count while this program runs, in all its processes; arguments for it come after --
-    #[arg(long, value_name = "PATH")]
-    pub(crate) exec: Option<PathBuf>,
-    /// Arguments for the program
-    #[arg(last = true, requires = "exec", value_name = "ARGUMENT")]
-    pub(crate) arguments: Vec<String>,
-    /// Count in all processes of this host or the machine
-    #[arg(long)]
-    pub(crate) everywhere: bool,
-    /// Count for this time, after which a program is ended [default: as long as the program runs]
-    #[arg(long, value_name = "TIME", value_parser = units::duration, required_unless_present = "exec")]
-    pub(crate) duration: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) workload: Workload,
     /// Show what each process of the program had
     #[arg(long, requires = "exec", conflicts_with = "everywhere")]
     pub(crate) per_process: bool,
@@ -59,21 +48,20 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// What is asked, of this program.
-    pub(crate) fn request(&self, program: Option<String>) -> CountRequest {
+    /// What is asked, of this workload.
+    pub(crate) fn request(&self, workload: protocol::workload::Workload) -> CountRequest {
         let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         CountRequest {
             events: self.events.clone(),
-            command: program.into_iter().chain(self.arguments.iter().cloned()).collect(),
-            everywhere: self.everywhere,
-            duration_ms: self.duration.map(milliseconds),
+            workload,
             per_process: self.per_process,
             interval_ms: self.interval.map(milliseconds),
         }
     }
 }
 
-fn event(text: &str) -> Result<Event, String> {
+/// An event by its name, or the nearest one.
+pub(super) fn event(text: &str) -> Result<Event, String> {
     text.parse().map_err(|error: WrongEvent| match nearest(text, Event::names()) {
         Some(near) => format!("{error}; did you mean {near}?"),
         None => error.to_string(),

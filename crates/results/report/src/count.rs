@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use protocol::count::{CountReport, Counted, Event};
+use protocol::workload::Workload;
 
 use crate::figures::{count, grouped};
 use crate::safe::safe_line;
@@ -27,7 +28,8 @@ pub fn progress(report: &CountReport) -> String {
 /// All that was counted.
 #[must_use]
 pub fn text(report: &CountReport) -> String {
-    let mut out = format!("{}, {}\n\n", what(report), elapsed(report.elapsed_ns));
+    let what = what(&report.request.workload, report.status, report.signal);
+    let mut out = format!("{what}, {}\n\n", elapsed(report.elapsed_ns));
     for one in &report.counted {
         let line = format!("{:>COUNT$}  {:NAME$}{}", estimated(one), one.event.name(), rate(one, report));
         out += &format!("{}\n", line.trim_end());
@@ -41,13 +43,14 @@ pub fn text(report: &CountReport) -> String {
     out
 }
 
-fn what(report: &CountReport) -> String {
-    let end = match (report.status, report.signal) {
+/// What was looked at, and how it ended.
+pub(crate) fn what(workload: &Workload, status: Option<u8>, signal: Option<u8>) -> String {
+    let end = match (status, signal) {
         (Some(status), _) => format!(", exit status {status}"),
         (None, Some(signal)) => format!(", ended by signal {signal}"),
         (None, None) => String::new(),
     };
-    match (report.request.command.as_slice(), report.request.everywhere) {
+    match (workload.command.as_slice(), workload.everywhere) {
         ([], _) => "everything".to_owned(),
         (words, true) => format!("everything beside {}{end}", safe_line(&words.join(" "))),
         (words, false) => format!("{}{end}", safe_line(&words.join(" "))),
@@ -161,10 +164,12 @@ mod tests {
         CountReport {
             request: CountRequest {
                 events: ["page-faults", "task-clock", "cycles", "instructions"].map(event).to_vec(),
-                command: ["make", "-j2", "\u{1b}[31m"].map(str::to_owned).to_vec(),
+                workload: Workload {
+                    command: ["make", "-j2", "\u{1b}[31m"].map(str::to_owned).to_vec(),
+                    ..Workload::default()
+                },
                 per_process: true,
                 interval_ms: Some(1000),
-                ..CountRequest::default()
             },
             elapsed_ns: 2_000_000_000,
             status: Some(2),

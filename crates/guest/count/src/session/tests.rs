@@ -2,6 +2,7 @@
 
 use super::*;
 use protocol::ReportKind;
+use protocol::workload::Workload;
 
 /// A shell that makes fifty processes.
 const FIFTY: &str = "i=0; while [ $i -lt 50 ]; do (exit 0); i=$((i+1)); done";
@@ -9,7 +10,10 @@ const FIFTY: &str = "i=0; while [ $i -lt 50 ]; do (exit 0); i=$((i+1)); done";
 fn request(events: &[&str], script: &str) -> CountRequest {
     CountRequest {
         events: events.iter().map(|event| event.parse().expect("an event")).collect(),
-        command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        workload: Workload {
+            command: ["sh", "-c", script].map(str::to_owned).to_vec(),
+            ..Workload::default()
+        },
         ..CountRequest::default()
     }
 }
@@ -79,8 +83,8 @@ fn intervals_add_up() {
 
 #[test]
 fn everything_can_be_counted_for_a_time() {
-    let request =
-        CountRequest { command: Vec::new(), duration_ms: Some(50), ..request(&["context-switches"], "") };
+    let workload = Workload { duration_ms: Some(50), ..Workload::default() };
+    let request = CountRequest { workload, ..request(&["context-switches"], "") };
     let Some(report) = counted(&request) else { return };
     assert!(report.elapsed_ns >= 50_000_000 && report.counted[0].enabled_ns > 0, "{report:?}");
 }
@@ -93,20 +97,15 @@ fn what_cannot_be_counted_is_named_and_the_rest_is_counted() {
     let stopped =
         count(&request(&["no:such_tracepoint"], "exit 0"), &mut |_| Ok(())).expect_err("nothing is left");
     assert_eq!(stopped.kind, ReportKind::Skip);
-    let nowhere = CountRequest { command: vec!["/nowhere".to_owned()], ..request(&["page-faults"], "") };
+    let workload = Workload { command: vec!["/nowhere".to_owned()], ..Workload::default() };
+    let nowhere = CountRequest { workload, ..request(&["page-faults"], "") };
     assert!(counted(&nowhere).is_none());
 }
 
 #[test]
 fn a_program_is_ended_when_its_time_is_over() {
-    let request = CountRequest { duration_ms: Some(100), ..request(&["page-faults"], "sleep 600") };
+    let mut request = request(&["page-faults"], "sleep 600");
+    request.workload.duration_ms = Some(100);
     let Some(report) = counted(&request) else { return };
     assert_eq!((report.status, report.signal), (None, Some(15)));
-}
-
-#[test]
-fn ranges_of_cpus_are_read() {
-    assert_eq!(range("3").map(Iterator::collect::<Vec<_>>), Some(vec![3]));
-    assert_eq!(range("0-2").map(Iterator::collect::<Vec<_>>), Some(vec![0, 1, 2]));
-    assert_eq!(range("x"), None);
 }

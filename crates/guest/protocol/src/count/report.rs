@@ -145,13 +145,14 @@ impl CountReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Workload;
 
     fn report() -> CountReport {
         let event: Event = "page-faults".parse().expect("an event");
         CountReport {
             request: CountRequest {
                 events: vec![event.clone()],
-                command: vec!["true".to_owned()],
+                workload: Workload { command: vec!["true".to_owned()], ..Workload::default() },
                 ..CountRequest::default()
             },
             elapsed_ns: 5,

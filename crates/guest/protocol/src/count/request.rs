@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Event;
+use crate::workload::Workload;
 
 /// Events at most: as many as a person compares.
 pub const EVENTS_MAX: usize = 32;
@@ -14,25 +15,14 @@ pub const INTERVAL_MIN_MS: u64 = 10;
 /// The longest interval: an hour.
 pub const INTERVAL_MAX_MS: u64 = 3600 * 1000;
 
-/// The longest time: a day.
-pub const DURATION_MAX_MS: u64 = 24 * 3600 * 1000;
-
-/// Words of a command, and bytes of each.
-const WORDS_MAX: usize = 256;
-const WORD_MAX: usize = 4096;
-
 /// What is counted, and while what.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct CountRequest {
     /// The events: 1 to [`EVENTS_MAX`], each once.
     pub events: Vec<Event>,
-    /// The program and its arguments, whose processes are counted; all of this machine without one.
-    pub command: Vec<String>,
-    /// Of all processes of this machine, also if there is a command: it says how long.
-    pub everywhere: bool,
-    /// After this time the command is ended; without a command it must be there: up to [`DURATION_MAX_MS`].
-    pub duration_ms: Option<u64>,
+    /// Whose events.
+    pub workload: Workload,
     /// What each process of the command had, too.
     pub per_process: bool,
     /// What there was in each interval, too: [`INTERVAL_MIN_MS`] to [`INTERVAL_MAX_MS`].
@@ -51,7 +41,8 @@ impl CountRequest {
     ///
     /// The first thing that is wrong.
     pub fn validate(&self) -> Result<(), WrongRequest> {
-        let wrong = self.wrong_events().or_else(|| self.wrong_time()).or_else(|| self.wrong_command());
+        let wrong = self.wrong_events().or_else(|| self.wrong_interval()).or_else(|| self.wrong_processes());
+        let wrong = wrong.or_else(|| self.workload.wrong());
         wrong.map_or(Ok(()), |why| Err(WrongRequest(why)))
     }
 
@@ -67,32 +58,18 @@ impl CountRequest {
         }
     }
 
-    fn wrong_time(&self) -> Option<String> {
-        let interval = INTERVAL_MIN_MS..=INTERVAL_MAX_MS;
-        match (self.duration_ms, self.interval_ms) {
-            (Some(0) | Some(DURATION_MAX_MS..), _) if self.duration_ms != Some(DURATION_MAX_MS) => {
-                Some("a duration is more than nothing and at most a day".to_owned())
-            }
-            (_, Some(every)) if !interval.contains(&every) => {
-                Some(format!("an interval of {every} ms: it is 10 ms to an hour"))
-            }
-            _ => None,
-        }
+    fn wrong_interval(&self) -> Option<String> {
+        let every = self.interval_ms?;
+        let is_wrong = !(INTERVAL_MIN_MS..=INTERVAL_MAX_MS).contains(&every);
+        is_wrong.then(|| format!("an interval of {every} ms: it is 10 ms to an hour"))
     }
 
-    fn wrong_command(&self) -> Option<String> {
-        let is_long = |word: &String| word.len() > WORD_MAX || word.contains('\0');
-        match self.command.len() {
-            0 if self.per_process => Some("processes are told apart of a program only: name it".to_owned()),
-            0 if self.duration_ms.is_none() => Some("name a program, or a duration".to_owned()),
-            _ if self.per_process && self.everywhere => {
-                Some("processes are told apart of a program only, not everywhere".to_owned())
-            }
-            0..=WORDS_MAX if self.command.iter().any(is_long) => {
-                Some(format!("a word of the command has more than {WORD_MAX} bytes"))
-            }
-            0..=WORDS_MAX => None,
-            words => Some(format!("{words} words of a command: at most {WORDS_MAX}")),
+    fn wrong_processes(&self) -> Option<String> {
+        let Workload { command, everywhere, .. } = &self.workload;
+        match (self.per_process, command.is_empty(), everywhere) {
+            (true, true, _) => Some("processes are told apart of a program only: name it".to_owned()),
+            (true, _, true) => Some("processes are told apart of a program only, not everywhere".to_owned()),
+            _ => None,
         }
     }
 }
@@ -104,7 +81,7 @@ mod tests {
     fn request(change: impl FnOnce(&mut CountRequest)) -> Result<(), String> {
         let mut request = CountRequest {
             events: vec!["page-faults".parse().expect("an event")],
-            command: vec!["true".to_owned()],
+            workload: Workload { command: vec!["true".to_owned()], ..Workload::default() },
             ..CountRequest::default()
         };
         change(&mut request);
@@ -121,17 +98,13 @@ mod tests {
             "page-faults is named twice"
         );
         assert!(refused(&|it| it.interval_ms = Some(9)).contains("10 ms"));
-        assert!(refused(&|it| it.duration_ms = Some(0)).contains("a day"));
-        assert!(refused(&|it| it.command.clear()).contains("a duration"));
-        assert!(refused(&|it| it.command = vec!["x".repeat(5000)]).contains("bytes"));
-        assert!(refused(&|it| it.command = vec![String::new(); 300]).contains("300 words"));
-        let everywhere = |it: &mut CountRequest| (it.per_process, it.everywhere) = (true, true);
+        assert!(refused(&|it| it.workload.duration_ms = Some(0)).contains("a day"));
+        let everywhere = |it: &mut CountRequest| (it.per_process, it.workload.everywhere) = (true, true);
         assert!(refused(&everywhere).contains("not everywhere"));
-        assert_eq!(request(|it| it.duration_ms = Some(DURATION_MAX_MS)), Ok(()));
-        let timed = |it: &mut CountRequest| {
-            it.command.clear();
-            it.duration_ms = Some(5);
+        let nothing = |it: &mut CountRequest| {
+            it.per_process = true;
+            it.workload.command.clear();
         };
-        assert_eq!(request(timed), Ok(()));
+        assert!(refused(&nothing).contains("name it"));
     }
 }

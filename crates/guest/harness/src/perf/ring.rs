@@ -1,4 +1,4 @@
-//! The buffer of a counter, in which the kernel tells of processes: `struct perf_event_mmap_page`.
+//! The buffer of an event, in which the kernel tells of processes: `struct perf_event_mmap_page`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,10 +7,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
-use crate::record::{HEADER, size_of_record};
-
-/// Pages of records that are asked for first, a power of two; where the user may lock less memory, half of it, and so on.
-const PAGES: usize = 256;
+use super::record::{HEADER, size_of_record};
 
 /// Where the first page has what the kernel has written to, and where this process has read to.
 const HEAD: usize = 1024;
@@ -18,24 +15,24 @@ const TAIL: usize = 1032;
 
 /// A buffer, which is unmapped when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Ring {
+pub struct Ring {
     start: *mut u8,
     pages: usize,
 }
 
 impl Ring {
-    /// Maps the buffer of a counter.
+    /// Maps the buffer of an event, with so many pages of records: a power of two. Where the user may lock less memory it has half of them,
+    /// and so on.
     ///
     /// # Errors
     ///
     /// As mmap(2) says.
-    pub(crate) fn map(counter: impl AsFd) -> Result<Self, Errno> {
-        let mut pages = PAGES;
+    pub fn map(event: impl AsFd, mut pages: usize) -> Result<Self, Errno> {
         loop {
             let length = (1 + pages) * page_size();
             let flags = ProtFlags::READ | ProtFlags::WRITE;
             // SAFETY: a new mapping at an address of the kernel's choice.
-            match unsafe { mmap(std::ptr::null_mut(), length, flags, MapFlags::SHARED, &counter, 0) } {
+            match unsafe { mmap(std::ptr::null_mut(), length, flags, MapFlags::SHARED, &event, 0) } {
                 Ok(start) => return Ok(Self { start: start.cast(), pages }),
                 Err(Errno::PERM | Errno::NOMEM | Errno::AGAIN) if pages > 1 => pages /= 2,
                 Err(error) => return Err(error),
@@ -44,7 +41,7 @@ impl Ring {
     }
 
     /// Hands each record that the kernel has written to `take`, and gives their room back.
-    pub(crate) fn drain(&mut self, take: &mut dyn FnMut(&[u8])) {
+    pub fn drain(&mut self, take: &mut dyn FnMut(&[u8])) {
         let head = self.word(HEAD).load(Ordering::Acquire);
         let mut tail = self.word(TAIL).load(Ordering::Relaxed);
         let mut record = Vec::new();

@@ -1,0 +1,54 @@
+//! What an instrument looks at, here or in a machine.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use machine::instruments::Instrument;
+use protocol::Need;
+use protocol::workload::Workload;
+use serde::Serialize;
+
+use crate::cli::{self, Place};
+use crate::order::Order;
+
+/// A program in a machine that nobody gives a time gets so long.
+const DURATION: Duration = Duration::from_secs(3600);
+
+/// An order for an instrument that looks at a workload; `request` makes its request.
+pub(crate) fn order<T: Serialize>(
+    instrument: &'static Instrument,
+    args: &cli::Workload,
+    place: &Place,
+    request: impl FnOnce(Workload) -> Result<T>,
+) -> Result<Order> {
+    let shipped = args.exec.as_deref().filter(|_| place.kernel.is_some()).map(shipped).transpose()?;
+    let program = match &shipped {
+        Some((name, _)) => Some(name.clone()),
+        None => args.exec.as_ref().map(|path| path.display().to_string()),
+    };
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let request = request(Workload {
+        command: program.into_iter().chain(args.arguments.iter().cloned()).collect(),
+        everywhere: args.everywhere,
+        duration_ms: args.duration.map(milliseconds),
+    })?;
+    Ok(Order {
+        instrument,
+        request: serde_json::to_string(&request)?,
+        duration: args.duration.unwrap_or(DURATION),
+        others: Vec::new(),
+        needs: shipped.map(|(_, need)| need).into_iter().collect(),
+    })
+}
+
+/// What a program of this host is called in a machine, where its files come from.
+fn shipped(path: &Path) -> Result<(String, Need<String>)> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    // A word is looked for where programs are; a path begins here.
+    let place = match path.components().count() {
+        1 => path.to_owned(),
+        _ => std::path::absolute(path)?,
+    };
+    Ok((name, Need::Tool(place.display().to_string())))
+}
