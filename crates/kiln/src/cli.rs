@@ -31,6 +31,7 @@ mod problems;
 mod race;
 mod results;
 mod run;
+mod sample;
 mod scheduling;
 mod series;
 mod shell;
@@ -66,6 +67,7 @@ pub(crate) use problems::{Problems, ProblemsVerb};
 pub(crate) use race::Race;
 pub(crate) use results::{Results, ShowRun};
 pub(crate) use run::Run;
+pub(crate) use sample::Sample;
 pub(crate) use series::{Am, Diff, InTree, Series, SeriesVerb, Show, Signatures, Source};
 pub(crate) use shell::ShellVerb;
 pub(crate) use steal::Steal;
@@ -139,6 +141,9 @@ pub(crate) enum Verb {
     /// Count how often events of the kernel and the CPU happen
     #[command(after_help = count::HELP)]
     Count(Box<Count>),
+    /// Find where the time goes, or where events come from, in programs and the kernel
+    #[command(after_help = sample::HELP)]
+    Sample(Box<Sample>),
     /// Measure how much of a CPU a workload really gets, and what takes the rest
     #[command(after_help = help::STEAL)]
     Steal(Box<Steal>),

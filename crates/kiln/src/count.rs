@@ -23,6 +23,7 @@ pub(crate) fn count(args: &Count) -> Result<u8> {
             complete: |_, _| Ok(()),
             progress: report::count::progress,
             text: Box::new(report::count::text),
+            files: Vec::new(),
             json: args.json,
         },
         &args.place,

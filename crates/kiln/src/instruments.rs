@@ -1,6 +1,7 @@
 //! Instruments, on this host or in a machine.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -22,8 +23,8 @@ use crate::listeners::{self, View, print};
 use crate::order::Order;
 use crate::output::Output;
 use crate::run::run_with;
-use crate::signals;
 use crate::terminal::Progress;
+use crate::{report_file, signals};
 
 /// An instrument with its request, and how what it reports is shown.
 pub(crate) struct Call<T> {
@@ -36,8 +37,16 @@ pub(crate) struct Call<T> {
     pub(crate) progress: fn(&T) -> String,
     /// All of it, for people.
     pub(crate) text: Text<T>,
+    /// Files that get it, too.
+    pub(crate) files: Vec<File<T>>,
     /// Programs want it.
     pub(crate) json: bool,
+}
+
+/// A file that gets a report in a form of its own.
+pub(crate) struct File<T> {
+    pub(crate) path: PathBuf,
+    pub(crate) content: fn(&T) -> String,
 }
 
 /// What shows a report to people.
@@ -136,6 +145,9 @@ impl<T: Reported> Hearing<T> {
                 (self.call.validate)(report)?;
                 let completed = self.kernel.as_ref().map(|kernel| (self.call.complete)(report, kernel));
                 completed.and_then(Result::err).iter().for_each(|missing| complain(missing));
+                for file in &self.call.files {
+                    report_file::write(&file.path, |out| out.write_all((file.content)(report).as_bytes()))?;
+                }
                 let json = self.call.json.then(|| report::json_line(report)).transpose()?;
                 print(&json.unwrap_or_else(|| (self.call.text)(report)))?;
             }

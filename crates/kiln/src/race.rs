@@ -21,6 +21,7 @@ pub(crate) fn race(args: &Race) -> Result<u8> {
             complete: |_, _| Ok(()),
             progress: report::race::progress,
             text: Box::new(move |report| report::race::text(&title, report)),
+            files: Vec::new(),
             json: args.json,
         },
         &args.place,

@@ -24,6 +24,7 @@ pub(crate) fn steal(args: &Steal) -> Result<u8> {
             complete: |_, _| Ok(()),
             progress: report::steal::progress,
             text: Box::new(report::steal::text),
+            files: Vec::new(),
             json: args.json,
         },
         &args.place,

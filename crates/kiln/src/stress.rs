@@ -34,6 +34,7 @@ pub(crate) fn stress(args: &Stress) -> Result<u8> {
             complete: add_sources,
             progress: report::stress::progress,
             text: Box::new(report::stress::text),
+            files: Vec::new(),
             json: args.json,
         },
         &args.place,

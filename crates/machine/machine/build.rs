@@ -55,6 +55,7 @@ fn main() {
         ("KILN_COUNT", program("count", SMALL).build(&top).join("count")),
         ("KILN_LATENCY", program("latency", SMALL).build(&top).join("latency")),
         ("KILN_RACE", program("race", FAST).build(&top).join("race")),
+        ("KILN_SAMPLE", program("sample", SMALL).build(&top).join("sample")),
         ("KILN_STEAL", program("steal", FAST).build(&top).join("steal")),
         ("KILN_STRESSORS", catalogue(&stress)),
         ("KILN_STRESS", stress),

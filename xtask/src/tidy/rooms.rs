@@ -58,6 +58,7 @@ const ORDER: &[&str] = &[
     "count",
     "latency",
     "race",
+    "sample",
     "steal",
     "stress",
     "sweep",

@@ -88,6 +88,7 @@ mod replay;
 mod results;
 mod room;
 mod roots;
+mod sample;
 mod series;
 mod services;
 mod shell;

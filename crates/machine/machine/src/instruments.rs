@@ -30,6 +30,9 @@ pub static LATENCY: Instrument =
 /// Collisions of two threads: [`protocol::race`].
 pub static RACE: Instrument = Instrument { name: "race", content: include_bytes!(env!("KILN_RACE")) };
 
+/// Where programs and the kernel are: [`protocol::sample`].
+pub static SAMPLE: Instrument = Instrument { name: "sample", content: include_bytes!(env!("KILN_SAMPLE")) };
+
 /// How much of a CPU a workload really gets: [`protocol::steal`].
 pub static STEAL: Instrument = Instrument { name: "steal", content: include_bytes!(env!("KILN_STEAL")) };
 
@@ -43,7 +46,7 @@ pub static SWEEP: Instrument = Instrument { name: "sweep", content: include_byte
 pub static TRACE: Instrument = Instrument { name: "trace", content: include_bytes!(env!("KILN_TRACE")) };
 
 /// All of them.
-pub static ALL: [&Instrument; 7] = [&COUNT, &LATENCY, &RACE, &STEAL, &STRESS, &SWEEP, &TRACE];
+pub static ALL: [&Instrument; 8] = [&COUNT, &LATENCY, &RACE, &SAMPLE, &STEAL, &STRESS, &SWEEP, &TRACE];
 
 impl Instrument {
     /// The path that names it where a program of the host is asked for.
@@ -91,7 +94,7 @@ mod tests {
         let wrong = Program::load(Path::new("kiln:latenzy")).unwrap_err().to_string();
         assert_eq!(
             wrong,
-            "kiln:latenzy: kiln has no such instrument: it has count, latency, race, steal, stress, sweep, trace"
+            "kiln:latenzy: kiln has no such instrument: it has count, latency, race, sample, steal, stress, sweep, trace"
         );
     }
 }

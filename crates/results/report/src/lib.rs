@@ -26,7 +26,7 @@
 //! * [`store`]: what `kiln store` prints
 //! * [`export`]: what `kiln export` writes
 //! * [`mod@series`]: what `kiln series` prints
-//! * [`mod@count`], [`latency`], [`race`], [`steal`], [`stress`], [`sweep`]: what instruments report
+//! * [`mod@count`], [`latency`], [`race`], [`sample`], [`steal`], [`stress`], [`sweep`]: what instruments report
 //! * [`mod@trace`]: what `kiln trace` prints; [`mod@observe`]: what `kiln observe` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
@@ -69,6 +69,7 @@ pub mod race;
 mod repeats;
 mod results;
 pub mod safe;
+pub mod sample;
 mod scale;
 pub mod series;
 mod show;
