@@ -3,7 +3,7 @@
 //! * [`mod@walk`]: its events in their order, with the names of their threads
 //! * [`seen`]: an event and its surroundings; [`filter`]: which of them are of interest; [`parse`]: from text to a filter
 //! * [`threads`]: what threads are called; [`field`]: fields of events
-//! * [`states`]: what threads and CPUs do from event to event; [`interval`]: what lasted
+//! * [`states`]: what threads and CPUs do from event to event; [`kind`]: which events say so; [`interval`]: what lasted
 //! * [`moment`]: the states at a moment
 //! * [`mod@look`]: one way through a trace for each of these views:
 //!   * [`statistics`]: how many events there are of each kind, how long threads run and system calls take; [`spread`]: of such times; [`rows`]: not too many of them
@@ -18,6 +18,7 @@ pub mod differences;
 mod field;
 pub mod filter;
 pub mod interval;
+mod kind;
 pub mod latency;
 pub mod look;
 mod moment;

@@ -7,6 +7,7 @@ use ctf::Event;
 
 use crate::field::{number, text};
 use crate::interval::{Interval, State, Waker, What};
+use crate::kind::{Kind, Kinds};
 use crate::rows::ROWS_MAX;
 
 /// `TRACE_FLAG_HARDIRQ` and `TRACE_FLAG_SOFTIRQ` of the kernel.
@@ -26,6 +27,7 @@ pub struct States {
     requests: HashMap<(i128, i128), Open>,
     /// Names are there once.
     names: HashSet<Rc<str>>,
+    kinds: Kinds,
 }
 
 /// A thread.
@@ -75,33 +77,41 @@ impl Open {
 impl States {
     /// Learns from an event; adds to `ended` what ended with it.
     pub fn see(&mut self, event: &Event<'_>, ended: &mut Vec<Interval>) {
-        let Some((system, name)) = event.class.name.split_once(':') else { return };
+        let kind = self.kinds.of(event.class);
         if event.thread.is_some() {
             self.begin.get_or_insert(event.time);
         }
-        match (system, name) {
-            ("sched", "sched_switch") => self.switch(event, ended),
-            ("sched", "sched_waking" | "sched_wakeup" | "sched_wakeup_new") => {
-                ended.extend(number(event, "pid").and_then(|woken| self.wake(event, woken)));
-            }
-            ("sched", "sched_process_fork") => {
-                ended.extend(number(event, "child_pid").and_then(|child| self.wake(event, child)));
-            }
-            ("sched", "sched_process_exit") => ended.extend(self.end(event)),
-            ("syscalls", name) => match (name.strip_prefix("sys_enter_"), name.strip_prefix("sys_exit_")) {
-                (Some(call), _) => self.enter(event, call),
-                (_, Some(_)) => ended.extend(self.exit(event)),
-                _ => {}
-            },
-            ("raw_syscalls", "sys_enter") => {
+        match kind {
+            Kind::Other => {}
+            Kind::Switch => self.switch(event, ended),
+            Kind::Wake(field) => ended.extend(number(event, field).and_then(|woken| self.wake(event, woken))),
+            Kind::Exit => ended.extend(self.end(event)),
+            Kind::Enter(call) => self.enter(event, call),
+            Kind::EnterNumber => {
                 let call = event.field("id").and_then(|id| id.number());
-                self.enter(event, &call.map_or_else(String::new, |call| format!("#{call}")));
+                let call = self.name(&call.map_or_else(String::new, |call| format!("#{call}")));
+                self.enter(event, call);
             }
-            ("raw_syscalls", "sys_exit") => ended.extend(self.exit(event)),
-            ("irq", name) => ended.extend(self.interrupt(event, name)),
-            ("block", "block_rq_issue") => self.issue(event),
-            ("block", "block_rq_complete") => ended.extend(self.complete(event)),
-            _ => {}
+            Kind::Leave => ended.extend(self.leave(event)),
+            Kind::Interrupt => {
+                let open = self.open(event, &text(event, "name").unwrap_or_default());
+                self.cpus.entry(event.cpu).or_default().hard = Some(open);
+            }
+            Kind::SoftInterrupt => {
+                let vector = event.field("vec").and_then(|vector| vector.number()).unwrap_or(-1);
+                let open = self.open(event, &format!("softirq {}", softirq(vector)));
+                self.cpus.entry(event.cpu).or_default().soft = Some(open);
+            }
+            Kind::InterruptEnd => {
+                let open = self.cpus.get_mut(&event.cpu).and_then(|cpu| cpu.hard.take());
+                ended.extend(open.and_then(|open| handled(open, event)));
+            }
+            Kind::SoftInterruptEnd => {
+                let open = self.cpus.get_mut(&event.cpu).and_then(|cpu| cpu.soft.take());
+                ended.extend(open.and_then(|open| handled(open, event)));
+            }
+            Kind::Issue => self.issue(event),
+            Kind::Complete => ended.extend(self.complete(event)),
         }
     }
 
@@ -130,8 +140,8 @@ impl States {
     fn thread(&mut self, number: i32) -> Option<&mut Thread> {
         let has_room = self.threads.len() < ROWS_MAX || self.threads.contains_key(&number);
         let since = self.begin.unwrap_or_default();
-        let new = Thread { state: None, since, cpu: 0, waker: None, call: None };
-        (number != 0 && has_room).then(|| self.threads.entry(number).or_insert(new))
+        let new = || Thread { state: None, since, cpu: 0, waker: None, call: None };
+        (number != 0 && has_room).then(|| self.threads.entry(number).or_insert_with(new))
     }
 
     fn name(&mut self, name: &str) -> Rc<str> {
@@ -146,8 +156,7 @@ impl States {
     }
 
     fn open(&mut self, event: &Event<'_>, name: &str) -> Open {
-        let name = self.name(name);
-        Open { name, since: event.time, thread: event.thread.unwrap_or_default(), cpu: event.cpu }
+        opened(event, self.name(name))
     }
 
     fn switch(&mut self, event: &Event<'_>, ended: &mut Vec<Interval>) {
@@ -227,39 +236,20 @@ impl States {
         }
     }
 
-    fn enter(&mut self, event: &Event<'_>, call: &str) {
-        let open = self.open(event, call);
+    fn enter(&mut self, event: &Event<'_>, call: Rc<str>) {
+        let open = opened(event, call);
         if let Some(thread) = event.thread.and_then(|number| self.thread(number)) {
             thread.call = Some(open);
         }
     }
 
-    fn exit(&mut self, event: &Event<'_>) -> Option<Interval> {
+    fn leave(&mut self, event: &Event<'_>) -> Option<Interval> {
         let open = self.threads.get_mut(&event.thread?)?.call.take()?;
         let result = event.field("ret").and_then(|result| result.number());
         // `MAX_ERRNO` of the kernel.
         let failed = result.is_some_and(|result| (-4095..0).contains(&result));
         let ended = open.ended(event.time, true, |name| What::Call { name, failed });
         Some(Interval { cpu: event.cpu, ..ended })
-    }
-
-    fn interrupt(&mut self, event: &Event<'_>, name: &str) -> Option<Interval> {
-        match name {
-            "irq_handler_entry" => {
-                let open = self.open(event, &text(event, "name").unwrap_or_default());
-                self.cpus.entry(event.cpu).or_default().hard = Some(open);
-                None
-            }
-            "softirq_entry" => {
-                let vector = event.field("vec").and_then(|vector| vector.number()).unwrap_or(-1);
-                let open = self.open(event, &format!("softirq {}", softirq(vector)));
-                self.cpus.entry(event.cpu).or_default().soft = Some(open);
-                None
-            }
-            "irq_handler_exit" => handled(self.cpus.get_mut(&event.cpu)?.hard.take()?, event),
-            "softirq_exit" => handled(self.cpus.get_mut(&event.cpu)?.soft.take()?, event),
-            _ => None,
-        }
     }
 
     fn issue(&mut self, event: &Event<'_>) {
@@ -272,6 +262,11 @@ impl States {
         let open = self.requests.remove(&place(event)?)?;
         Some(open.ended(event.time, true, |name| What::Request { name }))
     }
+}
+
+/// What begins with an event.
+fn opened(event: &Event<'_>, name: Rc<str>) -> Open {
+    Open { name, since: event.time, thread: event.thread.unwrap_or_default(), cpu: event.cpu }
 }
 
 impl Thread {

@@ -17,8 +17,8 @@ pub struct Statistics {
     pub events: u64,
     /// From the first to the last, in nanoseconds.
     pub span: u64,
-    /// Events by their names.
-    pub names: BTreeMap<String, u64>,
+    /// Events by the numbers of their classes, with their names.
+    classes: BTreeMap<u16, (String, u64)>,
     /// Threads by their numbers; those that do nothing on a CPU are 0.
     pub threads: BTreeMap<i32, Thread>,
     /// CPUs.
@@ -65,7 +65,8 @@ impl View for Statistics {
         let event = &seen.event;
         self.events += 1;
         self.span = self.span.max(seen.since_begin());
-        count(&mut self.names, &event.class.name);
+        let class = || (event.class.name.clone(), 0);
+        self.classes.entry(event.class.id).or_insert_with(class).1 += 1;
         self.cpus.entry(event.cpu).or_default().events += u64::from(event.thread.is_some());
         if let Some(thread) = event.thread.and_then(|number| self.thread(number, seen.comm)) {
             thread.events += 1;
@@ -96,16 +97,17 @@ impl View for Statistics {
 }
 
 impl Statistics {
+    /// Events by their names.
+    #[must_use]
+    pub fn names(&self) -> BTreeMap<&str, u64> {
+        let mut names = BTreeMap::new();
+        self.classes.values().for_each(|(name, count)| *names.entry(name.as_str()).or_default() += count);
+        names
+    }
+
     fn thread(&mut self, number: i32, comm: Option<&str>) -> Option<&mut Thread> {
         let thread = row(&mut self.threads, number)?;
         comm.into_iter().for_each(|comm| comm.clone_into(&mut thread.comm));
         Some(thread)
-    }
-}
-
-fn count(counts: &mut BTreeMap<String, u64>, name: &str) {
-    match counts.get_mut(name) {
-        Some(count) => *count += 1,
-        None => drop(counts.insert(name.to_owned(), 1)),
     }
 }

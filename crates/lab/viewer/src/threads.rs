@@ -1,6 +1,6 @@
 //! What threads are called.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use ctf::{Event, Value};
 
@@ -8,7 +8,7 @@ use crate::field::number;
 
 /// The names of threads by their numbers, as they are at the event that was seen last.
 #[derive(Debug, Clone, Default)]
-pub struct Threads(HashMap<i32, String>);
+pub struct Threads(BTreeMap<i32, String>);
 
 /// Longest name of a thread, in bytes: `TASK_COMM_LEN` of the kernel without the last NUL.
 const NAME_MAX: usize = 15;

@@ -33,7 +33,8 @@ pub(super) fn tables(statistics: &Statistics) -> Markup {
 }
 
 fn names(statistics: &Statistics) -> Table<2> {
-    let rows = statistics.names.iter().map(|(name, number)| (*number, [count(*number), safe_line(name)]));
+    let rows =
+        statistics.names().into_iter().map(|(name, number)| (number, [count(number), safe_line(name)]));
     Table::sorted(["EVENTS", "NAME"], 1, rows)
 }
 
@@ -93,7 +94,7 @@ pub fn json(statistics: &Statistics) -> Value {
     json!({
         "events": statistics.events,
         "span_ns": statistics.span,
-        "names": statistics.names,
+        "names": statistics.names(),
         "cpus": cpus.collect::<Vec<_>>(),
         "threads": threads.collect::<Vec<_>>(),
         "system_calls": calls.collect::<Vec<_>>(),
