@@ -1,7 +1,7 @@
 //! An event, as the kernel counts it: perf_event_open(2).
 
 use harness::perf::flags::{COMM, DISABLED, ENABLE_ON_EXEC, INHERIT, INHERIT_STAT, TASK};
-use harness::perf::{self, Attributes, Number, refusal};
+use harness::perf::{self, Attributes, Number};
 use harness::sys::ioctl;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -48,7 +48,7 @@ impl Descriptor {
     /// # Errors
     ///
     /// Why it cannot be counted, in a line.
-    pub(crate) fn open((kind, config): Number, scope: Scope, tells: bool) -> Result<Self, String> {
+    pub(crate) fn open(number: Number, scope: Scope, tells: bool) -> Result<Self, String> {
         let told = if tells { COMM | TASK } else { 0 };
         let of_program = DISABLED | INHERIT | ENABLE_ON_EXEC;
         let (process, cpu, flags) = match scope {
@@ -58,11 +58,10 @@ impl Descriptor {
             Scope::Cpu(cpu) => (None, Some(cpu), 0),
         };
         let process = process.map(|process: Pid| process.as_raw_nonzero().get().unsigned_abs());
-        let attributes =
-            Attributes { kind, config, read_format: READ_FORMAT, flags, ..Attributes::default() };
+        let attributes = Attributes { read_format: READ_FORMAT, flags, ..number.attributes() };
         let file = perf::open(attributes, process, cpu);
-        let file = file.map_err(|error| refusal(kind, error))?;
-        let [_, _, _, id] = read(&file).map_err(|error| refusal(kind, error))?;
+        let file = file.map_err(|error| number.refusal(error))?;
+        let [_, _, _, id] = read(&file).map_err(|error| number.refusal(error))?;
         Ok(Self { file, id })
     }
 

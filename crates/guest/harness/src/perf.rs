@@ -3,11 +3,12 @@
 //! * [`number`]: what an event is to the kernel
 //! * [`Ring`]: the buffer in which the kernel tells of them; [`Record`]: what it tells
 
+mod function;
 mod number;
 mod record;
 mod ring;
 
-pub use number::{Number, number, refusal};
+pub use number::{Number, number};
 pub use record::{HEADER, Mapping, Record};
 pub use ring::Ring;
 use rustix::fd::OwnedFd;
@@ -25,7 +26,7 @@ const WORDS: usize = 12;
 pub const SOFTWARE: u64 = 1;
 
 /// `PERF_COUNT_SW_DUMMY`, which counts nothing.
-pub const DUMMY: Number = (SOFTWARE, 9);
+pub const DUMMY: Number = Number::new(SOFTWARE, 9);
 
 /// Bits of [`Attributes::flags`], as the manual page names them.
 pub mod flags {
@@ -64,6 +65,8 @@ pub struct Attributes {
     pub kind: u64,
     /// Which event of the type.
     pub config: u64,
+    /// The address of the function that it is a probe of: `config2`.
+    pub function: u64,
     /// Events from sample to sample.
     pub sample_period: u64,
     /// What a sample has.
@@ -88,6 +91,7 @@ pub fn open(attributes: Attributes, process: Option<u32>, cpu: Option<u32>) -> R
     let mut words = [0; WORDS];
     words[0] = kind | (size_of_val(&words) as u64) << 32;
     words[1..6].copy_from_slice(&[config, sample_period, sample_type, read_format, flags]);
+    words[8] = attributes.function;
     words[10] = attributes.sample_regs_user;
     words[11] = attributes.sample_stack_user.into();
     let address = (&raw const words).addr();

@@ -5,7 +5,7 @@ use harness::perf::flags::{
     COMM, DISABLED, ENABLE_ON_EXEC, EXCLUDE_CALLCHAIN_USER, EXCLUDE_HV, EXCLUDE_IDLE, EXCLUDE_KERNEL,
     INHERIT, MMAP, MMAP2, SAMPLE_ID_ALL, TASK,
 };
-use harness::perf::{self, Attributes, Ring, number, online_cpus, refusal};
+use harness::perf::{self, Attributes, Ring, number, online_cpus};
 use protocol::Report;
 use protocol::sample::SampleRequest;
 use rustix::fd::OwnedFd;
@@ -33,17 +33,15 @@ impl Events {
     /// `skip` if this kernel or this user has no such samples.
     pub(crate) fn open(request: &SampleRequest, process: Option<Pid>) -> Result<Self, Report> {
         let not = |why: String| skip(format!("{}: {why}", request.event));
-        let (kind, config) = number(&request.event).map_err(not)?;
+        let number = number(&request.event).map_err(not)?;
         let process = process.filter(|_| !request.workload.everywhere);
         let attributes = Attributes {
-            kind,
-            config,
             sample_period: request.period,
             sample_type: TYPE,
             sample_regs_user: REGISTERS,
             sample_stack_user: request.stack,
             flags: flags(process.is_some()),
-            ..Attributes::default()
+            ..number.attributes()
         };
         let user_only = Attributes { flags: attributes.flags | EXCLUDE_KERNEL | EXCLUDE_HV, ..attributes };
         let cpus: Vec<u32> = online_cpus().map_err(broken)?.collect();
@@ -51,7 +49,7 @@ impl Events {
             Err(Errno::ACCESS | Errno::PERM) => (open_all(user_only, process, &cpus), true),
             opened => (opened, false),
         };
-        let events = events.map_err(|error| not(refusal(kind, error)))?;
+        let events = events.map_err(|error| not(number.refusal(error)))?;
         let rings = events.iter().map(|event| Ring::map(event, PAGES)).collect::<Result<_, _>>();
         let rings = rings.map_err(|error| broken(format!("the buffer of an event: {error}")))?;
         Ok(Self { rings, is_user_only, _events: events })

@@ -19,7 +19,7 @@ Examples:
   kiln count --events ctx,faults,tlb-flushes --per-process --exec make -- -j2
   kiln count --events sched:sched_wakeup,syscalls --interval 100ms --exec ./load
   kiln count --events forks,context-switches --duration 10s  everything on this host
-  kiln count --in deb:latest-cloud --events faults,forks --exec ./load
+  kiln count --in deb:latest-cloud --events faults,kprobe:vfs_read --exec ./load
 
 What this machine or kernel cannot count is listed with the reason. Where a CPU cannot count all events at once it takes turns: a count is then \
 an estimate, with the share of the time in which it was made and its error. Exit codes: 0 counted, 2 wrong usage, 3 broken, 4 there is \
@@ -28,8 +28,8 @@ no such program or nothing can be counted.";
 /// `kiln count`.
 #[derive(Debug, Args)]
 pub(crate) struct Count {
-    /// What to count, separated by commas: names such as page-faults and instructions, tracepoints such as sched:sched_switch, or the
-    /// CPU's own numbers such as r1a8
+    /// What to count, separated by commas: names such as page-faults and instructions, tracepoints such as sched:sched_switch, functions of the
+    /// kernel such as kprobe:vfs_read, or the CPU's own numbers such as r1a8
     #[arg(long, value_name = "EVENTS", value_delimiter = ',', default_value = EVENTS, value_parser = event)]
     pub(crate) events: Vec<Event>,
     #[command(flatten)]

@@ -20,6 +20,7 @@ Examples:
   kiln sample --exec ./load                                  where the time goes, in the program and in the kernel
   kiln sample --flame load.svg --exec make -- -j2            the same as a flame graph
   kiln sample --tree --event page-faults --exec ./load       who causes page faults
+  kiln sample --tree --in deb:latest-cloud --event kprobe:vfs_read --exec ./load    who calls this function
   kiln sample --every 250us --duration 10s                   everything on this host
   kiln sample --in deb:latest-cloud --event block:block_rq_issue --exec ./load
 
@@ -80,6 +81,6 @@ fn default_period(event: &Event) -> u64 {
     match event.counter() {
         _ if event.is_time() => units::nanoseconds(CLOCK),
         Counter::Hardware(_) | Counter::Raw(_) => HARDWARE,
-        Counter::Software(_) | Counter::Tracepoint => 1,
+        Counter::Software(_) | Counter::Tracepoint | Counter::Kprobe { .. } => 1,
     }
 }

@@ -29,6 +29,25 @@ fn fifty_forks_are_fifty_here_and_in_a_machine() {
 }
 
 #[test]
+fn calls_of_functions_of_the_kernel_are_counted_where_it_has_probes() {
+    let place = Place::new();
+    let program = place.script("fifty", FIFTY);
+    let events =
+        "kprobe:kernel_clone,kretprobe:kernel_clone,forks,kprobe:kernel_clon,kprobe:do_int3,kprobe:zzz";
+    let call = ["count", "--events", events, "--json", "--exec", text(&program)];
+    let report = counted(&place.kiln([&call[..], &["--in", KERNEL]].concat()).run().expect(0));
+    assert_eq!(report.counted.iter().map(|one| one.value).collect::<Vec<_>>(), [50, 50, 50]);
+    let why: Vec<&str> = report.missing.iter().map(|one| one.why.as_str()).collect();
+    let [near, refused, unknown] = why[..] else { panic!("{why:?}") };
+    assert!(near.contains("no such function") && near.contains("near ones are kernel_clone"), "{near}");
+    assert_eq!(refused, "the kernel allows no probe of this function");
+    assert!(unknown.ends_with("in a module that is not loaded"), "{unknown}");
+    let here = counted(&place.kiln(call).run().expect(0));
+    let has_probes = std::path::Path::new("/sys/bus/event_source/devices/kprobe").exists();
+    assert_eq!(here.counted.len(), if has_probes { 3 } else { 1 }, "{:?}", here.missing);
+}
+
+#[test]
 fn what_each_process_has_adds_up_in_a_machine() {
     let place = Place::new();
     let program = place.script("fifty", FIFTY);

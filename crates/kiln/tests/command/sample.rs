@@ -29,6 +29,17 @@ fn each_fork_is_a_sample_with_its_calls_here_and_in_a_machine() {
 }
 
 #[test]
+fn a_probe_shows_who_calls_a_function_of_the_kernel() {
+    let place = Place::new();
+    let program = place.script("fifty", FIFTY);
+    let call =
+        ["sample", "--in", KERNEL, "--event", "kprobe:kernel_clone", "--json", "--exec", text(&program)];
+    let report = sampled(&place.kiln(call).run().expect(0));
+    assert_eq!((report.samples, report.lost), (50, 0));
+    assert!(report.functions.iter().any(|one| one.name == "do_syscall_64"), "{:?}", report.functions);
+}
+
+#[test]
 fn a_program_is_where_it_computes_on_two_kernels() {
     let place = Place::new();
     let program = place.script("busy", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done");

@@ -20,6 +20,11 @@ pub enum Counter {
     Raw(u64),
     /// `PERF_TYPE_TRACEPOINT`: the kernel, by a tracepoint.
     Tracepoint,
+    /// The kernel, by a probe where a function begins, or where it returns.
+    Kprobe {
+        /// Where it returns.
+        returns: bool,
+    },
 }
 
 /// An event, by its name.
@@ -64,10 +69,13 @@ const ALIASES: [(&str, &str); 4] = [
     ("wakeups", "sched:sched_wakeup"),
 ];
 
+/// What a probe of a function of the kernel begins with, and whether it is where the function returns.
+const PROBES: [(&str, bool); 2] = [("kprobe:", false), ("kretprobe:", true)];
+
 /// A text that names no event.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "{0:?} is no event: name one such as page-faults, a tracepoint such as sched:sched_switch, or r with hexadecimal digits for one of the CPU"
+    "{0:?} is no event: name one such as page-faults, a tracepoint such as sched:sched_switch, a probe such as kprobe:vfs_read, or r with hexadecimal digits for one of the CPU"
 )]
 pub struct WrongEvent(pub String);
 
@@ -97,6 +105,12 @@ impl Event {
         name.split_once(':').filter(|_| self.counter == Counter::Tracepoint)
     }
 
+    /// Of a probe the function of the kernel: `vfs_read`.
+    #[must_use]
+    pub fn probed(&self) -> Option<&str> {
+        PROBES.iter().find_map(|(prefix, _)| self.name.strip_prefix(prefix))
+    }
+
     /// Whether it is a time, in nanoseconds.
     #[must_use]
     pub fn is_time(&self) -> bool {
@@ -119,6 +133,16 @@ impl FromStr for Event {
             text.strip_prefix('r').filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
         if let Some(number) = raw.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
             return Ok(Self { name: text.to_owned(), counter: Counter::Raw(number) });
+        }
+        if let Some((prefix, returns)) = PROBES.iter().find(|(prefix, _)| text.starts_with(prefix)) {
+            // The compiler puts dots into the names of parts of functions: foo.isra.0.
+            let is_function = |name: &str| {
+                !name.is_empty()
+                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.')
+            };
+            let is_probe = is_function(&text[prefix.len()..]) && text.len() <= NAME_MAX;
+            let counter = Counter::Kprobe { returns: *returns };
+            return is_probe.then(|| Self { name: text.to_owned(), counter }).ok_or_else(wrong);
         }
         let is_word = |part: &str| {
             !part.is_empty()
@@ -167,21 +191,36 @@ mod tests {
         assert_eq!(event("tlb-flushes").tracepoint(), Some(("tlb", "tlb_flush")));
         assert_eq!(event("sched:sched_switch").tracepoint(), Some(("sched", "sched_switch")));
         assert_eq!(event("page-faults").tracepoint(), None);
+        assert_eq!(event("kprobe:foo.isra.0").probed(), Some("foo.isra.0"));
+        assert_eq!(event("kretprobe:vfs_read").counter(), Counter::Kprobe { returns: true });
+        assert_eq!((event("kprobe:vfs_read").tracepoint(), event("ctx").probed()), (None, None));
         assert!(event("task-clock").is_time() && !event("cycles").is_time());
     }
 
     #[test]
     fn other_words_are_none() {
-        for text in
-            ["", "r", "rxyz", "sched", "sched:", ":x", "a/b:c", "../x:y", "a:b:c", "r11111111111111111"]
-        {
+        for text in [
+            "",
+            "r",
+            "rxyz",
+            "sched",
+            "sched:",
+            ":x",
+            "a/b:c",
+            "../x:y",
+            "a:b:c",
+            "r11111111111111111",
+            "kprobe:",
+            "kprobe:a b",
+            "kretprobe:a/b",
+        ] {
             assert!(text.parse::<Event>().is_err(), "{text}");
         }
     }
 
     proptest! {
         #[test]
-        fn any_event_survives_its_text(text in "\\PC{0,20}|[a-z]{1,5}:[a-z_]{1,9}|r[0-9a-f]{1,16}") {
+        fn any_event_survives_its_text(text in "\\PC{0,20}|(k?ret|kprobe|[a-z]{1,5}):[a-z_.]{1,9}|r[0-9a-f]{1,16}") {
             if let Ok(event) = text.parse::<Event>() {
                 let json = serde_json::to_string(&event).expect("plain data");
                 prop_assert_eq!(serde_json::from_str::<Event>(&json).expect("its own"), event);
