@@ -1,6 +1,6 @@
 //! Events of perf: perf_event_open(2).
 //!
-//! * [`number`]: what an event is to the kernel
+//! * [`number()`]: what an event is to the kernel
 //! * [`Ring`]: the buffer in which the kernel tells of them; [`Record`]: what it tells
 
 mod function;

@@ -2,7 +2,7 @@
 //!
 //! * [`text()`]: functions by their share, for people; [`tree()`]: the calls, from the outermost on
 //! * [`folded`]: a line for each way to a function, as flamegraph.pl and others read it
-//! * [`flame`]: the calls as a picture
+//! * [`flame()`]: the calls as a picture
 
 mod flame;
 
