@@ -83,9 +83,58 @@ fn a_new_experiment_runs_at_once_and_is_listed() {
     shown.says("Does a file that was synced survive").says("pass").says("sync = ");
 }
 
+#[test]
+fn a_machine_that_dies_of_what_was_done_to_it_has_crashed() {
+    let place = Place::new();
+    let steps = r#"
+def kill(lab):
+    machine = lab.machine()
+    for _ in range(100):
+        machine.nmi()
+        lab.sleep("200ms")
+
+step(kill)
+"#;
+    let folder = folder(&place, &format!("{BEGIN}{steps}"));
+    let result = result(&call(&place, &folder, &[KERNEL]).run());
+    assert_eq!(result.outcome, Outcome::Crash, "{result:#?}");
+    assert!(result.reason.contains("NMI: Not continuing"), "{result:#?}");
+}
+
+#[test]
+fn what_a_kernel_reports_is_shown_with_its_stack() {
+    let place = Place::new();
+    // The tracepoint of the console may not be used in an NMI, and 6.1 uses it.
+    let steps = r#"
+def warn(lab):
+    machine = lab.machine()
+    machine.sysctl("kernel.unknown_nmi_panic", 0)
+    tracefs = "/sys/kernel/tracing"
+    machine.run("mount -t tracefs none %s 2>/dev/null; echo 1 >%s/events/printk/enable" % (tracefs, tracefs))
+    for _ in range(100):
+        machine.nmi()
+        machine.run("sleep 0.1")
+
+step(warn)
+"#;
+    let folder = folder(&place, &format!("{BEGIN}{steps}"));
+    let result = result(&call(&place, &folder, &[KERNEL]).run());
+    assert_eq!(
+        (result.outcome, result.reason.as_str()),
+        (Outcome::Fail, "WARNING in printk_sprint"),
+        "{result:#?}"
+    );
+    assert!(result.evidence.iter().any(|line| line.contains("Call Trace")), "{result:#?}");
+}
+
 /// Experiments that come with kiln, and the kernels that their short forms run on.
-const SHIPPED: [(&str, &str); 4] =
-    [("dock", COMPLETE), ("hypervisor", KERNEL), ("iommu", COMPLETE), ("namespaces", KERNEL)];
+const SHIPPED: [(&str, &str); 5] = [
+    ("dock", COMPLETE),
+    ("hypervisor", KERNEL),
+    ("iommu", COMPLETE),
+    ("namespaces", KERNEL),
+    ("tracer-cost", KERNEL),
+];
 
 fn runs_in_short(name: &str) {
     let place = Place::new();
@@ -115,6 +164,11 @@ fn an_iommu_isolates_in_short() {
 #[test]
 fn namespaces_isolate_in_short() {
     runs_in_short("namespaces");
+}
+
+#[test]
+fn tracers_count_right_in_short() {
+    runs_in_short("tracer-cost");
 }
 
 #[test]

@@ -227,7 +227,7 @@ impl Laboratory<'_> {
         let reports: Vec<_> = guests.iter().flat_map(|guest| guest.new_reports()).collect();
         match reports.first() {
             Some(first) if !allow.contains(&ErrorName::Report) => {
-                Err(Trouble::new(ErrorName::Report, first.title.clone()))
+                Err(Trouble::new(ErrorName::Report, first.title.clone()).with_evidence(first.lines.clone()))
             }
             _ => Ok(()),
         }

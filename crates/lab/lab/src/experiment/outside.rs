@@ -26,8 +26,16 @@ const USUAL_NAME: &str = "snapshot";
 /// Most bytes of memory that are read at once.
 const MEMORY_MAX: u32 = 4096;
 
-/// Does what a script asks of a machine.
+/// Does what a script asks of a machine. One that has ended refuses it, but that is not the reason.
 pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> Result<Answer, Trouble> {
+    ask(guest, call, calling).map_err(|trouble| {
+        let is_refused = trouble.name == ErrorName::Refused;
+        let has_ended = is_refused && guest.work(Vmm::has_ended).is_ok_and(|has_ended| has_ended);
+        if has_ended { guest.death(calling.cancelled) } else { trouble }
+    })
+}
+
+fn ask(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> Result<Answer, Trouble> {
     match call {
         MachineCall::Qmp { command, arguments } => {
             monitor(guest, command, Value::Object(arguments.clone())).map(Answer::Plain)
