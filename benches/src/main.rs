@@ -20,7 +20,7 @@
 //! * [`checking`]: what a check of a patch costs, beside make and a boot
 //! * [`mails`]: what reading them costs, beside b4; [`ledger`], [`trends`]: what questions about earlier Runs and figures cost
 //! * [`jobs`]: what observing a program with all that it starts takes
-//! * [`traces`]: what recording and reading events takes
+//! * [`traces`]: what recording and reading events takes; [`samples`]: what sampling takes
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -45,6 +45,7 @@ mod promise;
 mod race;
 mod reproducer;
 mod roots;
+mod samples;
 mod traces;
 mod trends;
 mod wires;
@@ -184,9 +185,9 @@ fn observing(rounds: usize) -> Result<bool> {
     Ok(print(&jobs::measure(rounds)?))
 }
 
-/// What recording and reading events takes.
+/// What recording and reading events takes, and sampling.
 fn tracing(rounds: usize) -> Result<bool> {
-    Ok(print(&traces::measure(rounds)?))
+    Ok(print(&traces::measure(rounds)?) & print(&samples::measure(rounds)?))
 }
 
 /// What clones take in memory.
