@@ -7,7 +7,7 @@
 //! * [`storage`]: mounts, loop devices, tools of the host
 //! * [`memory`]: mapped memory; [`timer`], [`loopback`], [`netlink`], [`keys`], [`seccomp`], [`io_uring`], [`bpf`], [`perf`]: what else a body
 //!   asks of the kernel
-//! * [`modules`]: kernel modules; [`instrument`]: the programs of instruments; [`companion`]: those that they run;
+//! * [`kallsyms`]: functions of the kernel; [`modules`]: kernel modules; [`instrument`]: the programs of instruments; [`companion`]: those that they run;
 //!   [`mod@program`]: one of the user that they measure, [`mod@workload`]: or all of a machine; [`signals`]: how they end early; [`tracefs`]: how they trace; [`counter`]: what one thread counts and others read
 //! * [`needs`]: needs that only the running kernel can judge; [`mod@hypervisor`]: what this machine runs on
 //! * [`random`]: numbers that are the same for the same seed; [`clock`]: the time; [`usage`]: what a thread was charged with
@@ -24,6 +24,7 @@ pub mod execute;
 pub mod hypervisor;
 pub mod instrument;
 pub mod io_uring;
+pub mod kallsyms;
 pub mod keys;
 pub mod loopback;
 pub mod memory;

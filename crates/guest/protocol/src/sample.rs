@@ -6,5 +6,7 @@
 mod report;
 mod request;
 
-pub use report::{FUNCTIONS_MAX, Function, NODES_MAX, Node, Part, SampleReport, TEXT_MAX, WrongReport};
+pub use report::{
+    FUNCTIONS_MAX, Function, NODES_MAX, Node, Part, SampleReport, TEXT_MAX, WrongReport, totals,
+};
 pub use request::{PERIOD_MIN_NS, STACK_MAX, SampleRequest, WrongRequest};

@@ -1,7 +1,8 @@
-//! The functions of the kernel: /proc/kallsyms.
+//! The functions at addresses of the kernel.
 
 use std::collections::HashMap;
-use std::fs;
+
+use harness::kallsyms::{self, functions};
 
 /// A function of the kernel, and the module that it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +17,8 @@ pub(crate) struct Symbol {
 ///
 /// Why there are none, in a line.
 pub(crate) fn read(addresses: &[u64]) -> Result<HashMap<u64, Symbol>, String> {
-    let path = "/proc/kallsyms";
-    let text = fs::read(path).map_err(|error| format!("no functions of the kernel: {path}: {error}"))?;
-    let found = find(&String::from_utf8_lossy(&text), addresses);
+    let text = kallsyms::read().map_err(|error| format!("no functions of the kernel: {error}"))?;
+    let found = find(&text, addresses);
     if found.is_empty() && !addresses.is_empty() {
         return Err(
             "no functions of the kernel: it hides their addresses (kernel.kptr_restrict, or no root)"
@@ -29,37 +29,21 @@ pub(crate) fn read(addresses: &[u64]) -> Result<HashMap<u64, Symbol>, String> {
 }
 
 fn find(text: &str, addresses: &[u64]) -> HashMap<u64, Symbol> {
-    let mut symbols: Vec<(u64, &str)> = text.lines().filter_map(place).collect();
+    let mut symbols: Vec<kallsyms::Symbol<'_>> =
+        functions(text).filter(|function| function.address > 0).collect();
     // Of several names of an address the first one stays.
-    symbols.sort_by_key(|(address, _)| *address);
-    symbols.dedup_by_key(|(address, _)| *address);
+    symbols.sort_by_key(|symbol| symbol.address);
+    symbols.dedup_by_key(|symbol| symbol.address);
     let symbol = |&address: &u64| {
-        let after = symbols.partition_point(|(begin, _)| *begin <= address);
-        Some((address, symbol(symbols.get(after.checked_sub(1)?)?.1)?))
+        let after = symbols.partition_point(|symbol| symbol.address <= address);
+        let kallsyms::Symbol { name, module, .. } = symbols.get(after.checked_sub(1)?)?;
+        Some((address, Symbol { name: (*name).to_owned(), module: module.map(str::to_owned) }))
     };
     addresses.iter().filter_map(symbol).collect()
 }
 
-/// The address of code, and its line: `ffffffff81000000 T _text`.
-fn place(line: &str) -> Option<(u64, &str)> {
-    let (address, rest) = line.split_once(' ')?;
-    let is_code = rest.starts_with(['t', 'T', 'w', 'W']);
-    let address = u64::from_str_radix(address, 16).ok().filter(|address| *address > 0 && is_code)?;
-    Some((address, rest))
-}
-
-/// What follows the address: the kind, the name, and the module behind a tab.
-fn symbol(rest: &str) -> Option<Symbol> {
-    let mut words = rest.split_ascii_whitespace().skip(1);
-    let name = words.next()?.to_owned();
-    let module = words.next().map(|module| module.trim_matches(['[', ']']).to_owned());
-    Some(Symbol { name, module })
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     const TEXT: &str = "\
@@ -80,12 +64,5 @@ ffffffffc0000000 t ext4_readdir\t[ext4]
         assert_eq!(found[&0xffff_ffff_c000_0123].module.as_deref(), Some("ext4"));
         assert_eq!(name(5), None);
         assert!(find("0000000000000000 T _text\n", &[1, 2]).is_empty());
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_read(text in "([0-9a-f]{1,16} [tTD] [a-z_]{0,9}(\t\\[[a-z]*\\])?\n|\\PC*\n){0,9}", at: u64) {
-            let _ = find(&text, &[at, 0, u64::MAX]);
-        }
     }
 }

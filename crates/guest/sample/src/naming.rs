@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use protocol::sample::{FUNCTIONS_MAX, Function, NODES_MAX, Node, Part, TEXT_MAX};
+use protocol::sample::{FUNCTIONS_MAX, Function, NODES_MAX, Node, Part, TEXT_MAX, totals};
 use unwind::Names;
 
 use crate::kallsyms::{self, Symbol};
@@ -130,7 +130,7 @@ fn number(at: usize) -> u32 {
 impl Named {
     /// The same with so many nodes and functions at most: those with the fewest samples are put together under their caller.
     fn within(self, nodes_max: usize, functions_max: usize) -> Self {
-        let totals = self.totals();
+        let totals = totals(&self.nodes);
         let mut least = 1;
         loop {
             let kept = |at: &usize| totals[*at] >= least;
@@ -144,16 +144,6 @@ impl Named {
             }
             least *= 2;
         }
-    }
-
-    fn totals(&self) -> Vec<u64> {
-        let mut totals: Vec<u64> = self.nodes.iter().map(|node| node.own).collect();
-        for (at, node) in self.nodes.iter().enumerate().rev() {
-            if let Some(caller) = node.caller {
-                totals[caller as usize] += totals[at];
-            }
-        }
-        totals
     }
 
     /// The same without nodes that have fewer samples than these.

@@ -1,4 +1,6 @@
-//! Names of the kernel's functions: /proc/kallsyms.
+//! Where a function of the kernel is.
+
+use crate::kallsyms::{self, functions};
 
 /// Names that are given at most.
 const NEAR_MAX: usize = 3;
@@ -12,17 +14,15 @@ const COMMON_MIN: usize = 3;
 ///
 /// Why it has none, in a line, with the names that are the most like it.
 pub(super) fn address(name: &str) -> Result<u64, String> {
-    let path = "/proc/kallsyms";
-    let text = std::fs::read(path).map_err(|error| format!("{path}: {error}"))?;
-    find(&String::from_utf8_lossy(&text), name)
+    find(&kallsyms::read()?, name)
 }
 
 fn find(text: &str, name: &str) -> Result<u64, String> {
     let found: Vec<u64> =
-        functions(text).filter(|(_, function)| *function == name).map(|(address, _)| address).collect();
+        functions(text).filter(|function| function.name == name).map(|function| function.address).collect();
     match found[..] {
         [] => {
-            let near = near(functions(text).map(|(_, function)| function), name).join(", ");
+            let near = near(functions(text).map(|function| function.name), name).join(", ");
             let near = if near.is_empty() { near } else { format!("; near ones are {near}") };
             Err(format!(
                 "the kernel has no such function: it is inlined, or in a module that is not loaded{near}"
@@ -32,16 +32,6 @@ fn find(text: &str, name: &str) -> Result<u64, String> {
         [address] => Ok(address),
         _ => Err(format!("the kernel has {} functions of this name: a probe could be of any", found.len())),
     }
-}
-
-/// Code has the kinds t and T: `ffffffff81000000 T _text`.
-fn functions(text: &str) -> impl Iterator<Item = (u64, &str)> {
-    text.lines().filter_map(|line| {
-        let mut words = line.split_ascii_whitespace();
-        let address = u64::from_str_radix(words.next()?, 16).ok()?;
-        words.next().filter(|kind| matches!(*kind, "t" | "T"))?;
-        Some((address, words.next()?))
-    })
 }
 
 /// Parts of a function that the compiler has split come first, then names that begin alike, the shorter before the longer.
@@ -73,7 +63,7 @@ ffffffff81000040 t ext4_readdir\t[ext4]
 
     #[test]
     fn names_that_begin_alike_are_near() {
-        let near = |name: &str| near(functions(TEXT).map(|(_, function)| function), name);
+        let near = |name: &str| near(functions(TEXT).map(|function| function.name), name);
         assert_eq!(near("vfs_reed"), ["vfs_read", "vfs_readv"]);
         assert_eq!(near("do_loop"), ["do_loop.isra.0"]);
         assert_eq!(near("ext4_readdirs"), ["ext4_readdir"]);

@@ -125,14 +125,20 @@ impl SampleReport {
     /// The samples of each node with what it called.
     #[must_use]
     pub fn totals(&self) -> Vec<u64> {
-        let mut totals: Vec<u64> = self.nodes.iter().map(|node| node.own).collect();
-        for (at, node) in self.nodes.iter().enumerate().rev() {
-            if let Some(caller) = node.caller {
-                totals[caller as usize] = totals[caller as usize].saturating_add(totals[at]);
-            }
-        }
-        totals
+        totals(&self.nodes)
     }
+}
+
+/// The samples of each node with what it called, in a tree in which each comes after its caller.
+#[must_use]
+pub fn totals(nodes: &[Node]) -> Vec<u64> {
+    let mut totals: Vec<u64> = nodes.iter().map(|node| node.own).collect();
+    for (at, node) in nodes.iter().enumerate().rev() {
+        if let Some(caller) = node.caller {
+            totals[caller as usize] = totals[caller as usize].saturating_add(totals[at]);
+        }
+    }
+    totals
 }
 
 #[cfg(test)]
