@@ -23,28 +23,17 @@ const PERIOD: Duration = Duration::from_millis(100);
 /// Pages of a buffer: room for the ends of some thousand threads.
 const PAGES: usize = 256;
 
-/// How often what is known so far is told.
-const TOLD: Duration = Duration::from_secs(1);
-
 /// Counts as a request asks.
 ///
 /// # Errors
 ///
 /// `skip` if no event can be counted here, or there is no such program; `broken` if the host refuses.
 pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Result<CountReport, Report> {
-    let mut told = Duration::ZERO;
-    let look = |session: &mut Session, now: Duration| {
-        session.look(now)?;
-        if now.saturating_sub(told) >= TOLD {
-            told = now;
-            // Without anybody who listens it goes on until its end.
-            let _ = listener(&session.report(now));
-        }
-        Ok(())
-    };
+    // Without anybody who listens it goes on until its end.
+    let tell = |session: &mut Session, now| drop(listener(&session.report(now)));
     let period = request.interval_ms.map_or(PERIOD, |every| PERIOD.min(Duration::from_millis(every)));
     let begin = |process| Session::begin(request, process);
-    let (session, over) = workload::run(&request.workload, period, begin, look)?;
+    let (session, over) = workload::run(&request.workload, period, begin, Session::look, tell)?;
     Ok(session.end(over.elapsed, over.end.as_ref()))
 }
 

@@ -11,6 +11,9 @@ use crate::instrument::broken;
 use crate::program::{End, Program};
 use crate::signals::{Signals, Woken};
 
+/// How often what is known so far is told.
+const TOLD: Duration = Duration::from_secs(1);
+
 /// How it ended.
 #[derive(Debug)]
 pub struct Over {
@@ -21,7 +24,7 @@ pub struct Over {
 }
 
 /// Lets a workload run: `begin` is called when its program is there but has executed nothing yet; `look` at least once in each `period` and
-/// once at the end, with the time since the start.
+/// once at the end, with the time since the start; `tell` after it once in each second.
 ///
 /// # Errors
 ///
@@ -31,7 +34,17 @@ pub fn run<T>(
     period: Duration,
     begin: impl FnOnce(Option<Pid>) -> Result<T, Report>,
     mut look: impl FnMut(&mut T, Duration) -> Result<(), Report>,
+    mut tell: impl FnMut(&mut T, Duration),
 ) -> Result<(T, Over), Report> {
+    let mut told = Duration::ZERO;
+    let mut look = |begun: &mut T, now: Duration| {
+        look(begun, now)?;
+        if now.saturating_sub(told) >= TOLD {
+            told = now;
+            tell(begun, now);
+        }
+        Ok(())
+    };
     let signals = Signals::block().map_err(|error| broken(format!("sigprocmask: {error}")))?;
     let limit = workload.duration_ms.map(Duration::from_millis);
     if workload.command.is_empty() {
@@ -80,7 +93,7 @@ mod tests {
             *times += 1;
             Ok(())
         };
-        run(workload, Duration::from_millis(5), begin, look).expect("it runs")
+        run(workload, Duration::from_millis(5), begin, look, |_, _| {}).expect("it runs")
     }
 
     #[test]
@@ -97,7 +110,8 @@ mod tests {
     #[test]
     fn who_begins_may_refuse() {
         let program = Workload { command: vec!["true".to_owned()], ..Workload::default() };
-        let refused = run(&program, Duration::ZERO, |_| Err::<(), _>(broken("no")), |(), _| Ok(()));
+        let refused =
+            run(&program, Duration::ZERO, |_| Err::<(), _>(broken("no")), |(), _| Ok(()), |(), _| {});
         assert_eq!(refused.expect_err("it is refused").text, "no");
     }
 }

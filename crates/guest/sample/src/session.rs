@@ -21,27 +21,20 @@ use crate::tree::{Place, Tree};
 /// How often the buffers are emptied, before a thousand samples a second have filled them.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// How often what is known so far is told.
-const TOLD: Duration = Duration::from_secs(1);
-
 /// Takes samples as a request asks.
 ///
 /// # Errors
 ///
 /// `skip` if no samples can be taken here, or there is no such program; `broken` if the host refuses.
 pub fn sample(request: &SampleRequest, listener: Listener<'_, SampleReport>) -> Result<SampleReport, Report> {
-    let mut told = Duration::ZERO;
-    let look = |session: &mut Session, now: Duration| {
+    let look = |session: &mut Session, _| {
         session.look();
-        if now.saturating_sub(told) >= TOLD {
-            told = now;
-            // Without anybody who listens it goes on until its end.
-            let _ = listener(&session.report(now));
-        }
         Ok(())
     };
+    // Without anybody who listens it goes on until its end.
+    let tell = |session: &mut Session, now| drop(listener(&session.report(now)));
     let begin = |process| Session::begin(request, process);
-    let (session, over) = workload::run(&request.workload, PERIOD, begin, look)?;
+    let (session, over) = workload::run(&request.workload, PERIOD, begin, look, tell)?;
     Ok(session.end(over.elapsed, over.end.as_ref()))
 }
 
