@@ -56,6 +56,11 @@ pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// A time in milliseconds, at most as many as there can be.
+pub(crate) fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Numbers of CPUs, in the order in which they were given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cpus(pub(crate) Vec<u32>);

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::cli::{self, Place};
 use crate::order::Order;
+use crate::units::milliseconds;
 
 /// A program in a machine that nobody gives a time gets so long.
 const DURATION: Duration = Duration::from_secs(3600);
@@ -27,7 +28,6 @@ pub(crate) fn order<T: Serialize>(
         Some((name, _)) => Some(name.clone()),
         None => args.exec.as_ref().map(|path| path.display().to_string()),
     };
-    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let request = request(Workload {
         command: program.into_iter().chain(args.arguments.iter().cloned()).collect(),
         everywhere: args.everywhere,

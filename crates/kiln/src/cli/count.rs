@@ -50,12 +50,11 @@ pub(crate) struct Count {
 impl Count {
     /// What is asked, of this workload.
     pub(crate) fn request(&self, workload: protocol::workload::Workload) -> CountRequest {
-        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         CountRequest {
             events: self.events.clone(),
             workload,
             per_process: self.per_process,
-            interval_ms: self.interval.map(milliseconds),
+            interval_ms: self.interval.map(units::milliseconds),
         }
     }
 }

@@ -121,7 +121,7 @@ impl Latency {
             cpu_dma_latency_us: self
                 .cpu_dma_latency
                 .map(|latency| u32::try_from(latency.as_micros()).unwrap_or(u32::MAX)),
-            duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: units::milliseconds(self.duration),
             samples: self.samples,
             break_above_ns: self.break_above.map(units::nanoseconds),
             fault: self.fault()?,

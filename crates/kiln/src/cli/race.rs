@@ -74,7 +74,7 @@ impl Race {
     pub(crate) fn request(&self, name: &str) -> RaceRequest {
         RaceRequest {
             strategy: self.strategy.into(),
-            time_ms: self.limit.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+            time_ms: self.limit.map(units::milliseconds),
             rounds: self.rounds,
             hits: self.hits,
             seed: self.seed,

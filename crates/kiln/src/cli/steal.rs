@@ -55,7 +55,7 @@ impl Steal {
         let setup = |settings: &[String]| settings.join(",").parse::<Setup>().ok();
         StealRequest {
             cpu: self.cpu,
-            duration_ms: u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX),
+            duration_ms: units::milliseconds(self.duration),
             command: self.command.clone(),
             load: self.load,
             setup: setup(&self.setup).unwrap_or_default(),
