@@ -23,6 +23,9 @@ const LEAST: f64 = 0.5;
 /// Calls that are shown below each other.
 const DEPTH: usize = 60;
 
+/// Bytes of a line for each way.
+const FOLDED_MAX: usize = 256 << 20;
+
 /// What is known so far, in a line: `3.0 s: 2,991 samples`.
 #[must_use]
 pub fn progress(report: &SampleReport) -> String {
@@ -37,7 +40,8 @@ pub fn text(report: &SampleReport) -> String {
         return out + &notes(report);
     }
     out += &parts(report);
-    let threads = shares(report, |function| function.part == Part::Thread);
+    let (threads, functions): (Vec<Share<'_>>, Vec<Share<'_>>) =
+        shares(report).into_iter().partition(|one| one.function.part == Part::Thread);
     if threads.len() > 1 {
         let rows = threads.iter().map(|one| {
             let [total, error] = percents(one.total, report.samples);
@@ -45,8 +49,7 @@ pub fn text(report: &SampleReport) -> String {
         });
         out += &Table::sorted(["TOTAL", "±", "THREAD"], 1, rows).text();
     }
-    let rows = shares(report, |function| function.part != Part::Thread);
-    let rows = rows.iter().map(|one| {
+    let rows = functions.iter().map(|one| {
         let ([own, error], [total, _]) =
             (percents(one.own, report.samples), percents(one.total, report.samples));
         let (name, file) = (safe_line(&one.function.name), safe_line(file_name(one.function)));
@@ -81,22 +84,27 @@ pub fn tree(report: &SampleReport) -> String {
     out + &notes(report)
 }
 
-/// A line for each way to a function: `sh;main;do_syscall_64 17`.
+/// A line for each way to a function: `sh;main;do_syscall_64 17`. A guest may have made up a report that is deeper than any
+/// program: no line begins beyond [`FOLDED_MAX`] bytes.
 #[must_use]
 pub fn folded(report: &SampleReport) -> String {
-    let mut ways: Vec<String> = Vec::with_capacity(report.nodes.len());
-    let mut out = String::new();
-    for node in &report.nodes {
+    let tree = Tree::new(report, &report.totals());
+    // The way to the node before, of which each node keeps what it has in common with it.
+    let (mut way, mut out) = (String::new(), String::new());
+    let mut waiting: Vec<(usize, Option<usize>)> =
+        tree.roots.iter().rev().map(|&root| (root, None)).collect();
+    while let Some((at, caller)) = waiting.pop().filter(|_| out.len() < FOLDED_MAX) {
+        let node = report.nodes[at];
+        way.truncate(caller.unwrap_or_default());
+        if caller.is_some() {
+            way.push(';');
+        }
         // What separates names and numbers is in no name.
-        let name = safe_line(&report.functions[node.function as usize].name).replace([';', '\n'], ":");
-        let way = match node.caller {
-            Some(caller) => format!("{};{name}", ways[caller as usize]),
-            None => name,
-        };
+        way += &safe_line(&report.functions[node.function as usize].name).replace([';', '\n'], ":");
         if node.own > 0 {
             out += &format!("{way} {}\n", node.own);
         }
-        ways.push(way);
+        waiting.extend(tree.calls[at].iter().rev().map(|&call| (call, Some(way.len()))));
     }
     out
 }
@@ -129,8 +137,8 @@ fn parts(report: &SampleReport) -> String {
         let of_part = |node: &&protocol::sample::Node| report.functions[node.function as usize].part == part;
         report.nodes.iter().filter(of_part).map(|node| node.own).sum::<u64>()
     };
-    let [user, kernel] = [Part::User, Part::Kernel].map(|part| percents(own(part), report.samples).concat());
-    format!("programs {user}, kernel {kernel}\n").replace('±', " ±")
+    let [user, kernel] = [Part::User, Part::Kernel].map(|part| percents(own(part), report.samples).join(" "));
+    format!("programs {user}, kernel {kernel}\n")
 }
 
 /// A function with its samples.
@@ -140,9 +148,9 @@ struct Share<'a> {
     total: u64,
 }
 
-/// The functions of this kind. A sample counts once for each of them, however often the function is in its calls.
-fn shares<'a>(report: &'a SampleReport, is_wanted: impl Fn(&Function) -> bool) -> Vec<Share<'a>> {
-    let of = |function: &'a Function| Share { function, own: 0, total: 0 };
+/// The functions that have samples. A sample counts once for each of them, however often the function is in its calls.
+fn shares(report: &SampleReport) -> Vec<Share<'_>> {
+    let of = |function| Share { function, own: 0, total: 0 };
     let mut shares: Vec<Share<'_>> = report.functions.iter().map(of).collect();
     let totals = report.totals();
     let tree = Tree::new(report, &totals);
@@ -166,7 +174,7 @@ fn shares<'a>(report: &'a SampleReport, is_wanted: impl Fn(&Function) -> bool) -
         }
         waiting.extend(tree.calls[at].iter().map(|&call| Step::Enter(call)));
     }
-    shares.retain(|share| share.total > 0 && is_wanted(share.function));
+    shares.retain(|share| share.total > 0);
     shares
 }
 
@@ -314,10 +322,22 @@ mod tests {
     }
 
     #[test]
+    fn ways_without_end_have_an_end() {
+        // Written out, they would take half a terabyte.
+        let count = u32::try_from(protocol::sample::NODES_MAX).expect("small");
+        let node = |at: u32| Node { caller: at.checked_sub(1), function: 0, own: 1 };
+        let functions = vec![Function { name: "x".repeat(256), ..report().functions[0].clone() }];
+        let nodes = (0..count).map(node).collect();
+        let deep = SampleReport { samples: u64::from(count), functions, nodes, ..report() };
+        assert_eq!(deep.validate(), Ok(()));
+        assert!(folded(&deep).len() < 2 * FOLDED_MAX);
+    }
+
+    #[test]
     fn what_calls_itself_is_counted_once() {
         let report = report();
-        let shares = shares(&report, |function| function.name.starts_with("fib"));
-        assert_eq!(shares.iter().map(|one| (one.own, one.total)).collect::<Vec<_>>(), [(1200, 1200)]);
+        let shares = shares(&report).into_iter().filter(|share| share.function.name.starts_with("fib"));
+        assert_eq!(shares.map(|one| (one.own, one.total)).collect::<Vec<_>>(), [(1200, 1200)]);
     }
 
     #[test]
