@@ -7,7 +7,8 @@ use ctf::{Metadata, Shape, Trace, Writer};
 use libfuzzer_sys::fuzz_target;
 use viewer::critical_path::History;
 use viewer::{
-    Activity, Differences, Filter, Interval, Latencies, Moment, Seen, Statistics, Threads, Timeline, Tree, View, Work, look,
+    Activity, Differences, Filter, Interval, Latencies, Moment, Seen, Statistics, Threads, Timeline, Tree,
+    View, Work, look,
 };
 
 /// The events that views follow, and their fields: a name with a dot is a text.
@@ -62,7 +63,8 @@ fn show(input: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     look(&trace, filter.as_ref(), &mut all)?;
     if filter.is_none() {
         let (begin, end) = trace.span().unwrap_or_default();
-        let parts: u64 = (0..=255).flat_map(|thread| all.history.path(thread)).map(|part| part.end - part.begin).sum();
+        let parts: u64 =
+            (0..=255).flat_map(|thread| all.history.path(thread)).map(|part| part.end - part.begin).sum();
         assert!(parts <= 256 * (end - begin), "no path is longer than the trace");
         Moment::new(&trace, (end - begin) / 2)?;
     }
@@ -75,15 +77,13 @@ fn show(input: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
 fn write(folder: &std::path::Path, mut input: &[u8]) -> Result<(), ctf::Error> {
     let classes = classes();
     let writer = Writer::create(folder, &Metadata { classes: classes.clone(), ..Metadata::default() })?;
-    let mut streams = [
-        writer.stream("cpu0", Stream::Kernel, 0)?,
-        writer.stream("cpu1", Stream::Kernel, 1)?,
-    ];
+    let mut streams = [writer.stream("cpu0", Stream::Kernel, 0)?, writer.stream("cpu1", Stream::Kernel, 1)?];
     let mut time = 0;
     while let Some((head, rest)) = input.split_at_checked(HEAD) {
         let class = &classes[usize::from(head[0]) % classes.len()];
         time += u64::from(head[1]);
-        let size = class.fields.iter().map(|field| if matches!(field.shape, Shape::Text(_)) { 4 } else { 1 }).sum();
+        let size =
+            class.fields.iter().map(|field| if matches!(field.shape, Shape::Text(_)) { 4 } else { 1 }).sum();
         let Some((fields, rest)) = rest.split_at_checked(size) else { break };
         let context = [head[2], 0, 0, 0, head[3], head[4]];
         streams[usize::from(head[5] % 2)].event(class.id, time, &context, fields)?;

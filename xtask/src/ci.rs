@@ -1,8 +1,9 @@
 //! All that must pass before a change lands, step by step; the first failure ends it.
 
 use std::fs::File;
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::program::{cargo, output, program, root, succeed};
 use crate::step::{Cost, Step};
@@ -55,13 +56,19 @@ pub(crate) fn unchanged_since(before: &str) -> Result<()> {
 
 fn format() -> Result<()> {
     succeed(&mut cargo(&["fmt", "--all", "--check"]))?;
-    // On standard input, since rustfmt looks for modules of tests where those of a fuzz target are not.
     let folder = root().join("fuzz/fuzz_targets");
     for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        let mut format = program("rustfmt", &["--edition", "2024", "--check"]);
-        succeed(format.stdin(File::open(&path)?)).with_context(|| path.display().to_string())?;
+        is_formatted(&entry?.path())?;
     }
+    Ok(())
+}
+
+/// On standard input, since rustfmt looks for modules of tests where those of a fuzz target are not. There it
+/// succeeds even where it shows differences.
+fn is_formatted(path: &Path) -> Result<()> {
+    let mut format = program("rustfmt", &["--edition", "2024", "--check"]);
+    let differences = output(format.stdin(File::open(path)?)).with_context(|| path.display().to_string())?;
+    ensure!(differences.is_empty(), "{}: {differences}", path.display());
     Ok(())
 }
 
@@ -75,4 +82,20 @@ fn documentation() -> Result<()> {
     const FLAGS: &str = "-D warnings -A rustdoc::private_intra_doc_links";
     let arguments = ["doc", "--workspace", "--no-deps", "--document-private-items", "--locked", "--quiet"];
     succeed(cargo(&arguments).env("RUSTDOCFLAGS", FLAGS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_not_formatted_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("target.rs");
+        std::fs::write(&file, "fn main() {}\n").unwrap();
+        is_formatted(&file).unwrap();
+        std::fs::write(&file, "fn main( ) {}\n").unwrap();
+        let error = is_formatted(&file).unwrap_err().to_string();
+        assert!(error.contains("target.rs: Diff in"), "{error}");
+    }
 }
