@@ -27,6 +27,7 @@ mod measure;
 mod observe;
 mod place;
 mod policy;
+mod probe;
 mod problems;
 mod race;
 mod results;
@@ -63,6 +64,7 @@ pub(crate) use observe::{
 };
 pub(crate) use place::Place;
 pub(crate) use policy::{IsolationName, Policy};
+pub(crate) use probe::{Probe, ProbeTool};
 pub(crate) use problems::{Problems, ProblemsVerb};
 pub(crate) use race::Race;
 pub(crate) use results::{Results, ShowRun};
@@ -144,6 +146,9 @@ pub(crate) enum Verb {
     /// Find where the time goes, or where events come from, in programs and the kernel
     #[command(after_help = sample::HELP)]
     Sample(Box<Sample>),
+    /// Look into the kernel with a tool or a script of bpftrace
+    #[command(after_help = probe::HELP)]
+    Probe(Box<Probe>),
     /// Measure how much of a CPU a workload really gets, and what takes the rest
     #[command(after_help = help::STEAL)]
     Steal(Box<Steal>),

@@ -25,6 +25,7 @@ pub(crate) fn count(args: &Count) -> Result<u8> {
             text: Box::new(report::count::text),
             files: Vec::new(),
             json: args.json,
+            live: args.live,
         },
         &args.place,
     )

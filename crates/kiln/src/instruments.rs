@@ -41,6 +41,8 @@ pub(crate) struct Call<T> {
     pub(crate) files: Vec<File<T>>,
     /// Programs want it.
     pub(crate) json: bool,
+    /// The user wants to see all that is known so far, again and again.
+    pub(crate) live: bool,
 }
 
 /// A file that gets a report in a form of its own.
@@ -121,7 +123,10 @@ impl<T: Reported> Hearing<T> {
                 if self.is_wanted.swap(false, Ordering::Relaxed) {
                     self.show_so_far(&report);
                 }
-                self.progress.show(&(self.call.progress)(&report));
+                match self.call.live {
+                    true => self.progress.show_page(&(self.call.text)(&report)),
+                    false => self.progress.show(&(self.call.progress)(&report)),
+                }
             }
             Ok(Line::Done(report)) => self.last = Some(Ok(report)),
             Ok(Line::Stopped(why)) => self.last = Some(Err(why)),

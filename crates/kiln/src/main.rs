@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`mod@latency`], [`mod@count`], [`mod@sample`], [`mod@steal`], [`mod@stress`], [`race`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trace`], [`mod@observe`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`mod@latency`], [`mod@count`], [`mod@sample`], [`mod@probe`], [`mod@steal`], [`mod@stress`], [`race`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trace`], [`mod@observe`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`mod@instruments`]: on this host or in a machine
 //! * [`figures`]: what measuring and comparing share
@@ -41,6 +41,7 @@ mod observe;
 mod old_sessions;
 mod order;
 mod output;
+mod probe;
 mod problems;
 mod race;
 mod replay;
@@ -90,6 +91,7 @@ fn main() -> ExitCode {
         Verb::Latency(args) => latency::latency(args),
         Verb::Count(args) => count::count(args),
         Verb::Sample(args) => sample::sample(args),
+        Verb::Probe(args) => probe::probe(args),
         Verb::Steal(args) => steal::steal(args),
         Verb::Stress(args) => stress::stress(args),
         Verb::Race(args) => race::race(args),

@@ -23,6 +23,7 @@ pub(crate) fn race(args: &Race) -> Result<u8> {
             text: Box::new(move |report| report::race::text(&title, report)),
             files: Vec::new(),
             json: args.json,
+            live: false,
         },
         &args.place,
     )

@@ -33,6 +33,7 @@ pub(crate) fn sample(args: &Sample) -> Result<u8> {
             text: Box::new(text),
             files: files.into_iter().flatten().collect(),
             json: args.json,
+            live: false,
         },
         &args.place,
     )

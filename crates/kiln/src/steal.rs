@@ -26,6 +26,7 @@ pub(crate) fn steal(args: &Steal) -> Result<u8> {
             text: Box::new(report::steal::text),
             files: Vec::new(),
             json: args.json,
+            live: false,
         },
         &args.place,
     )

@@ -36,6 +36,7 @@ pub(crate) fn stress(args: &Stress) -> Result<u8> {
             text: Box::new(report::stress::text),
             files: Vec::new(),
             json: args.json,
+            live: false,
         },
         &args.place,
     )

@@ -11,6 +11,9 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetat
 /// Takes a line away.
 const CLEAR: &str = "\r\x1b[K";
 
+/// Takes all that is shown away, and begins at the top.
+const CLEAR_SCREEN: &str = "\x1b[H\x1b[2J";
+
 /// How often a log gets a line about something that takes long.
 const LOGGED: Duration = Duration::from_secs(60);
 
@@ -66,6 +69,13 @@ impl<W: Write> Progress<W> {
         }
     }
 
+    /// Replaces all that the terminal shows by as much of a text as it has room for; elsewhere the whole text stays.
+    pub(crate) fn show_page(&mut self, text: &str) {
+        let page = if self.is_terminal { page(text, size()) } else { format!("{text}\n") };
+        let _ = self.out.write_all(page.as_bytes());
+        self.shown = false;
+    }
+
     /// Writes a line that stays, unless this kiln has written it before.
     pub(crate) fn note(&mut self, text: &str) {
         if is_new(text) {
@@ -86,6 +96,15 @@ impl<W: Write> Drop for Progress<W> {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+/// As much of a text as a terminal has room for, with its last line free.
+fn page(text: &str, (lines, columns): (u16, u16)) -> String {
+    let line = |line: &str| line.chars().take(columns.into()).chain(['\n']).collect::<String>();
+    text.lines()
+        .take(usize::from(lines) - 1)
+        .map(line)
+        .fold(CLEAR_SCREEN.to_owned(), |page, line| page + &line)
 }
 
 /// Whether this kiln has not shown this note yet: each build has its own, and many of them are the same.
@@ -152,6 +171,12 @@ mod tests {
     fn a_log_gets_a_line_each_minute() {
         let story: Vec<_> = (0..600).map(|second| (second, News::Step("building"))).collect();
         assert_eq!(written(false, &story), "kiln: building\n".repeat(9));
+    }
+
+    #[test]
+    fn a_page_has_room_on_the_terminal() {
+        assert_eq!(page("one\ntwo\nthree\n", (3, 2)), "\x1b[H\x1b[2Jon\ntw\n");
+        assert_eq!(page("one", (1, 80)), "\x1b[H\x1b[2J");
     }
 
     #[test]

@@ -54,6 +54,7 @@ fn main() {
         ("KILN_MICRO", micro),
         ("KILN_COUNT", program("count", SMALL).build(&top).join("count")),
         ("KILN_LATENCY", program("latency", SMALL).build(&top).join("latency")),
+        ("KILN_PROBE", program("probe", SMALL).build(&top).join("probe")),
         ("KILN_RACE", program("race", FAST).build(&top).join("race")),
         ("KILN_SAMPLE", program("sample", SMALL).build(&top).join("sample")),
         ("KILN_STEAL", program("steal", FAST).build(&top).join("steal")),

@@ -59,6 +59,7 @@ const ORDER: &[&str] = &[
     "latency",
     "race",
     "sample",
+    "probe",
     "steal",
     "stress",
     "sweep",

@@ -8,7 +8,8 @@ mod number;
 mod record;
 mod ring;
 
-pub use number::{Number, number};
+pub use function::unknown;
+pub use number::{Number, number, probe_of};
 pub use record::{HEADER, Mapping, Record};
 pub use ring::Ring;
 use rustix::fd::OwnedFd;

@@ -110,13 +110,39 @@ pub fn failed(file: &str, error: &io::Error) -> String {
 ///
 /// Why there is none, in one line.
 pub fn tracepoint(system: &str, event: &str) -> Result<u64, String> {
+    let text = file_of(system, event, "id")?;
+    text.trim().parse().map_err(|_| "its id is no number".to_owned())
+}
+
+/// Where the record of a tracepoint has a field.
+///
+/// # Errors
+///
+/// Why it has none, in one line.
+pub fn field(system: &str, event: &str, name: &str) -> Result<u32, String> {
+    let format = file_of(system, event, "format")?;
+    offset(&format, name).ok_or_else(|| format!("{system}:{event} of this kernel has no field {name}"))
+}
+
+/// Of lines such as `field:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;`.
+fn offset(format: &str, name: &str) -> Option<u32> {
+    let offset = |line: &str| {
+        let mut parts = line.trim().split(';').map(str::trim);
+        let declared = parts.next()?.strip_prefix("field:")?.split_ascii_whitespace().next_back()?;
+        let declared = declared.split('[').next().filter(|declared| *declared == name);
+        declared.and(parts.next()?.strip_prefix("offset:")?.parse().ok())
+    };
+    format.lines().find_map(offset)
+}
+
+/// A file that describes a tracepoint.
+fn file_of(system: &str, event: &str, file: &str) -> Result<String, String> {
     let (root, _mount) = root()?;
-    let path = root.join("events").join(system).join(event).join("id");
-    let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
+    let path = root.join("events").join(system).join(event).join(file);
+    fs::read_to_string(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "this kernel has no such tracepoint".to_owned(),
         _ => failed("events", &error),
-    })?;
-    text.trim().parse().map_err(|_| "its id is no number".to_owned())
+    })
 }
 
 /// Where tracefs can be used: where it is mounted, or a mount that only this process has.
@@ -187,6 +213,16 @@ mod tests {
         for name in ["kiln-latency-", "kiln-latency-x", "rasdaemon", "kiln-latency-../1"] {
             assert_eq!(owner(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn a_field_is_where_its_format_says() {
+        let format = "name: task_newtask\nID: 116\nformat:\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\
+                      \tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:0;\n\
+                      \tfield:unsigned long clone_flags;\toffset:32;\tsize:8;\tsigned:0;\n\nprint fmt: \"pid=%d\", REC->pid\n";
+        let offset = |name| offset(format, name);
+        assert_eq!([offset("comm"), offset("clone_flags"), offset("flags")], [Some(12), Some(32), None]);
+        assert_eq!(super::offset("field:;offset;\nfield:int x;\noffset:1;", "x"), None);
     }
 
     #[test]

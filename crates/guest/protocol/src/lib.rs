@@ -3,7 +3,7 @@
 //! * [`catalogue`]: which cases and operations there are
 //! * [`command`]: a program, as it is started
 //! * [`devices`]: what drives the devices of a machine
-//! * [`instrument`]: how an instrument is started, and what it writes: [`count`], [`latency`], [`race`], [`sample`], [`steal`], [`stress`], [`sweep`], [`trace`]
+//! * [`instrument`]: how an instrument is started, and what it writes: [`count`], [`latency`], [`probe`], [`race`], [`sample`], [`steal`], [`stress`], [`sweep`], [`trace`]
 //! * [`job`]: what a lab script has the agent do
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
@@ -27,6 +27,7 @@ pub mod latency;
 pub mod measure;
 pub mod message;
 pub mod need;
+pub mod probe;
 pub mod profile;
 pub mod race;
 pub mod results;

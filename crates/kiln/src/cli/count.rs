@@ -40,6 +40,9 @@ pub(crate) struct Count {
     /// Show what there was in each interval, such as 100ms
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) interval: Option<Duration>,
+    /// Show the counts once a second while they grow
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) live: bool,
     /// One JSON object
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,

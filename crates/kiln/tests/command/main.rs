@@ -83,6 +83,7 @@ mod needs;
 mod notes;
 mod observe;
 mod planted_cost;
+mod probe;
 mod problems;
 mod replay;
 mod results;

@@ -155,7 +155,7 @@ mod tests {
         let skipped = skip(&["program=kiln:latenzy"], Fixed::default()).unwrap_or_default();
         assert_eq!(
             skipped,
-            "kiln:latenzy: kiln has no such instrument: it has count, latency, race, sample, steal, stress, sweep, trace"
+            "kiln:latenzy: kiln has no such instrument: it has count, latency, probe, race, sample, steal, stress, sweep, trace"
         );
     }
 

@@ -27,6 +27,9 @@ pub static COUNT: Instrument = Instrument { name: "count", content: include_byte
 pub static LATENCY: Instrument =
     Instrument { name: "latency", content: include_bytes!(env!("KILN_LATENCY")) };
 
+/// What looks into the kernel: [`protocol::probe`].
+pub static PROBE: Instrument = Instrument { name: "probe", content: include_bytes!(env!("KILN_PROBE")) };
+
 /// Collisions of two threads: [`protocol::race`].
 pub static RACE: Instrument = Instrument { name: "race", content: include_bytes!(env!("KILN_RACE")) };
 
@@ -46,7 +49,8 @@ pub static SWEEP: Instrument = Instrument { name: "sweep", content: include_byte
 pub static TRACE: Instrument = Instrument { name: "trace", content: include_bytes!(env!("KILN_TRACE")) };
 
 /// All of them.
-pub static ALL: [&Instrument; 8] = [&COUNT, &LATENCY, &RACE, &SAMPLE, &STEAL, &STRESS, &SWEEP, &TRACE];
+pub static ALL: [&Instrument; 9] =
+    [&COUNT, &LATENCY, &PROBE, &RACE, &SAMPLE, &STEAL, &STRESS, &SWEEP, &TRACE];
 
 impl Instrument {
     /// The path that names it where a program of the host is asked for.
@@ -94,7 +98,7 @@ mod tests {
         let wrong = Program::load(Path::new("kiln:latenzy")).unwrap_err().to_string();
         assert_eq!(
             wrong,
-            "kiln:latenzy: kiln has no such instrument: it has count, latency, race, sample, steal, stress, sweep, trace"
+            "kiln:latenzy: kiln has no such instrument: it has count, latency, probe, race, sample, steal, stress, sweep, trace"
         );
     }
 }

@@ -26,7 +26,7 @@
 //! * [`store`]: what `kiln store` prints
 //! * [`export`]: what `kiln export` writes
 //! * [`mod@series`]: what `kiln series` prints
-//! * [`mod@count`], [`latency`], [`race`], [`sample`], [`steal`], [`stress`], [`sweep`]: what instruments report
+//! * [`mod@count`], [`latency`], [`mod@probe`], [`race`], [`sample`], [`steal`], [`stress`], [`sweep`]: what instruments report
 //! * [`mod@trace`]: what `kiln trace` prints; [`mod@observe`]: what `kiln observe` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
 
@@ -62,6 +62,7 @@ pub mod measurement;
 mod measuring;
 pub mod observe;
 mod plain;
+pub mod probe;
 mod problem;
 mod problems;
 mod progress;

@@ -21,17 +21,20 @@ fn find(text: &str, name: &str) -> Result<u64, String> {
     let found: Vec<u64> =
         functions(text).filter(|function| function.name == name).map(|function| function.address).collect();
     match found[..] {
-        [] => {
-            let near = near(functions(text).map(|function| function.name), name).join(", ");
-            let near = if near.is_empty() { near } else { format!("; near ones are {near}") };
-            Err(format!(
-                "the kernel has no such function: it is inlined, or in a module that is not loaded{near}"
-            ))
-        }
+        [] => Err(unknown(text, name)),
         [0, ..] => Err("the kernel hides its addresses (kernel.kptr_restrict, or no root)".to_owned()),
         [address] => Ok(address),
         _ => Err(format!("the kernel has {} functions of this name: a probe could be of any", found.len())),
     }
+}
+
+/// Why a list of kallsyms has no function of this name, with the names that are the most like it.
+#[must_use]
+pub fn unknown(text: &str, name: &str) -> String {
+    let whole = functions(text).map(|function| function.name).filter(|name| !name.contains(".cold"));
+    let near = near(whole, name).join(", ");
+    let near = if near.is_empty() { near } else { format!("; near ones are {near}") };
+    format!("the kernel has no such function: it is inlined, or in a module that is not loaded{near}")
 }
 
 /// Parts of a function that the compiler has split come first, then names that begin alike, the shorter before the longer.

@@ -69,13 +69,21 @@ pub fn number(event: &Event) -> Result<Number, String> {
             Number::new(2, tracepoint(system, name)?)
         }
         Counter::Kprobe { returns } => {
-            let kind = std::fs::read_to_string(KPROBE).ok().and_then(|text| text.trim().parse().ok());
-            let kind = kind.ok_or(
-                "this kernel has no probes of its functions (CONFIG_KPROBE_EVENTS): use a tracepoint",
-            )?;
             // By its name the kernel would read it again for each process that inherits the event, from the memory of that process.
             let function = address(event.probed().ok_or("it names no function")?)?;
-            Number { kind, config: returns.into(), function }
+            probe_of(function, returns)?
         }
     })
+}
+
+/// A probe of the function that begins at this address of the kernel: where it begins, or where it returns.
+///
+/// # Errors
+///
+/// Why there is none, in a line.
+pub fn probe_of(function: u64, returns: bool) -> Result<Number, String> {
+    let kind = std::fs::read_to_string(KPROBE).ok().and_then(|text| text.trim().parse().ok());
+    let kind =
+        kind.ok_or("this kernel has no probes of its functions (CONFIG_KPROBE_EVENTS): use a tracepoint")?;
+    Ok(Number { kind, config: returns.into(), function })
 }

@@ -1,0 +1,201 @@
+//! Programs in the kernel, and where they are attached.
+
+use aya::maps::{HashMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap, RingBuf};
+use aya::programs::{Program, ProgramError};
+use aya::{Ebpf, EbpfLoader, Pod};
+use harness::instrument::{broken, skip};
+use harness::perf::{self, Attributes, Number};
+use harness::sys::ioctl;
+use harness::tracefs;
+use protocol::Report;
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+use crate::watch::Watch;
+
+/// `PERF_TYPE_TRACEPOINT`.
+const TRACEPOINT: u64 = 2;
+
+/// `PERF_EVENT_IOC_SET_BPF`.
+const SET_BPF: u32 = 0x4004_2408;
+
+/// `PERF_EVENT_IOC_ENABLE`.
+const ENABLE: u32 = 0x2400;
+
+/// Programs of a file in `bpf/`, in the kernel.
+#[derive(Debug)]
+pub(crate) struct Object {
+    ebpf: Ebpf,
+    attached: Vec<OwnedFd>,
+}
+
+impl Object {
+    /// Has the kernel take programs that watch; `globals` are what else they want to know.
+    ///
+    /// # Errors
+    ///
+    /// `skip` if this kernel or user cannot, `broken` if it refuses them.
+    pub(crate) fn load(code: &[u8], watch: &Watch, globals: &[(&str, u32)]) -> Result<Self, Report> {
+        let mut loader = EbpfLoader::new();
+        let everything = u32::from(watch.process.is_none());
+        let own = [
+            ("everything", &everything),
+            ("new_task_pid", &watch.new_task_pid),
+            ("new_task_flags", &watch.new_task_flags),
+            ("freed_task_pid", &watch.freed_task_pid),
+        ];
+        for (name, value) in own.into_iter().chain(globals.iter().map(|(name, value)| (*name, value))) {
+            loader.override_global(name, value, true);
+        }
+        let ebpf = loader.load(code).map_err(|error| why(&error))?;
+        let mut object = Self { ebpf, attached: Vec::new() };
+        if let Some(process) = watch.process {
+            object.watch(process)?;
+        }
+        Ok(object)
+    }
+
+    fn watch(&mut self, process: Pid) -> Result<(), Report> {
+        let number = process.as_raw_nonzero().get().unsigned_abs();
+        self.attach_tracepoint("watch_child", "task", "task_newtask")?;
+        self.attach_tracepoint("forget_process", "sched", "sched_process_free")?;
+        let map = self.ebpf.map_mut("watched").ok_or_else(|| broken("no map of processes"))?;
+        let mut watched: HashMap<_, u32, u8> = map.try_into().map_err(|error| of_map(&error))?;
+        watched.insert(number, 1, 0).map_err(|error| of_map(&error))
+    }
+
+    /// Has a program run whenever a tracepoint is passed.
+    ///
+    /// # Errors
+    ///
+    /// `skip` with the reason if this kernel or user cannot.
+    pub(crate) fn attach_tracepoint(
+        &mut self,
+        program: &str,
+        system: &str,
+        event: &str,
+    ) -> Result<(), Report> {
+        let id =
+            tracefs::tracepoint(system, event).map_err(|why| skip(format!("{system}:{event}: {why}")))?;
+        self.attach(program, Number::new(TRACEPOINT, id))
+    }
+
+    /// Has a program run whenever this event happens.
+    ///
+    /// # Errors
+    ///
+    /// `skip` with the reason if this kernel or user cannot.
+    pub(crate) fn attach(&mut self, program: &str, event: Number) -> Result<(), Report> {
+        let program = self.loaded(program)?;
+        let program = program.fd().map_err(|error| of_program(&error))?;
+        let number = usize::try_from(program.as_fd().as_raw_fd()).map_err(|_| broken("no descriptor"))?;
+        // Its program runs on all CPUs, although an event names one.
+        let attributes = Attributes { sample_period: 1, ..event.attributes() };
+        let descriptor = perf::open(attributes, None, Some(0)).map_err(|error| skip(event.refusal(error)))?;
+        // SAFETY: both requests take a number.
+        unsafe { ioctl(&descriptor, SET_BPF, number).and_then(|_| ioctl(&descriptor, ENABLE, 0)) }
+            .map_err(|error| skip(format!("the kernel does not attach the program: {}", text(error))))?;
+        self.attached.push(descriptor);
+        Ok(())
+    }
+
+    /// Has a program run whenever an event is raised, with the arguments of that.
+    ///
+    /// # Errors
+    ///
+    /// `skip` with the reason if this kernel or user cannot.
+    pub(crate) fn attach_raw(&mut self, program: &str, event: &str) -> Result<(), Report> {
+        match self.loaded(program)? {
+            Program::RawTracePoint(raw) => raw.attach(event).map(drop).map_err(|error| of_program(&error)),
+            _ => Err(broken(format!("{program} takes no raw tracepoint"))),
+        }
+    }
+
+    /// A program that the kernel has verified.
+    fn loaded(&mut self, name: &str) -> Result<&mut Program, Report> {
+        let program =
+            self.ebpf.program_mut(name).ok_or_else(|| broken(format!("there is no program {name}")))?;
+        if program.fd().is_err() {
+            let loaded = match program {
+                Program::TracePoint(program) => program.load(),
+                Program::KProbe(program) => program.load(),
+                Program::RawTracePoint(program) => program.load(),
+                _ => return Err(broken(format!("{name} is of a kind that is not used"))),
+            };
+            loaded.map_err(|error| of_program(&error))?;
+        }
+        Ok(program)
+    }
+
+    /// A buffer into which programs write.
+    ///
+    /// # Errors
+    ///
+    /// `broken` if there is none.
+    pub(crate) fn ring(&mut self, name: &str) -> Result<RingBuf<MapData>, Report> {
+        let map = self.ebpf.take_map(name).ok_or_else(|| broken(format!("there is no map {name}")))?;
+        RingBuf::try_from(map).map_err(|error| of_map(&error))
+    }
+
+    /// The elements of a map that has one for each CPU: with the values of all CPUs.
+    ///
+    /// # Errors
+    ///
+    /// `broken` if it cannot be read.
+    pub(crate) fn elements<K: Pod, V: Pod>(&self, name: &str) -> Result<Vec<(K, Vec<V>)>, Report> {
+        let map: PerCpuHashMap<&MapData, K, V> =
+            self.map(name)?.try_into().map_err(|error| of_map(&error))?;
+        let element = |element: Result<(K, aya::maps::PerCpuValues<V>), MapError>| {
+            let (key, values) = element.map_err(|error| of_map(&error))?;
+            Ok((key, values.iter().copied().collect()))
+        };
+        map.iter().map(element).collect()
+    }
+
+    /// Events for which there was no room.
+    ///
+    /// # Errors
+    ///
+    /// `broken` if that cannot be read.
+    pub(crate) fn lost(&self) -> Result<u64, Report> {
+        let map: PerCpuArray<&MapData, u64> = self.map("lost")?.try_into().map_err(|error| of_map(&error))?;
+        Ok(map.get(&0, 0).map_err(|error| of_map(&error))?.iter().sum())
+    }
+
+    fn map(&self, name: &str) -> Result<&Map, Report> {
+        self.ebpf.map(name).ok_or_else(|| broken(format!("there is no map {name}")))
+    }
+}
+
+fn text(error: Errno) -> String {
+    std::io::Error::from(error).to_string()
+}
+
+fn of_map(error: &MapError) -> Report {
+    broken(format!("a map of BPF: {error}"))
+}
+
+/// Why programs cannot be loaded or attached.
+fn of_program(error: &ProgramError) -> Report {
+    why(error)
+}
+
+/// What a person can do about it comes first.
+fn why(error: &(dyn std::error::Error + 'static)) -> Report {
+    let mut chain = vec![error];
+    while let Some(source) = chain.last().and_then(|error| error.source()) {
+        chain.push(source);
+    }
+    let number = chain.iter().find_map(|error| error.downcast_ref::<std::io::Error>()?.raw_os_error());
+    match number {
+        Some(libc::EPERM | libc::EACCES) if !rustix::process::geteuid().is_root() => {
+            skip("it needs root, or CAP_BPF and CAP_PERFMON")
+        }
+        Some(libc::ENOSYS) => skip("this kernel has no bpf(2) (CONFIG_BPF_SYSCALL)"),
+        _ => {
+            let text: Vec<String> = chain.iter().map(ToString::to_string).collect();
+            broken(format!("programs of BPF: {}", text.join(": ")))
+        }
+    }
+}

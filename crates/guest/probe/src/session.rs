@@ -1,0 +1,49 @@
+//! From a request to its report.
+
+use std::time::Duration;
+
+use harness::instrument::Listener;
+use harness::workload;
+use protocol::Report;
+use protocol::probe::{ProbeReport, ProbeRequest};
+
+use crate::tools;
+use crate::watch::Watch;
+
+/// How often what the kernel has found is taken out of its buffers.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// Lets a tool look as a request asks.
+///
+/// # Errors
+///
+/// `skip` if this kernel or user cannot do it, or there is no such program; `broken` if the host refuses.
+pub fn probe(request: &ProbeRequest, listener: Listener<'_, ProbeReport>) -> Result<ProbeReport, Report> {
+    let begin = |process| tools::begin(&request.tool, Watch::new(&request.workload, process)?);
+    let look = |tool: &mut Box<dyn tools::Tool>, _| tool.look();
+    let tell = |tool: &mut Box<dyn tools::Tool>, now| {
+        // Without anybody who listens it goes on until its end.
+        let _ = report(request, tool.as_mut(), now).map(|report| listener(&report));
+    };
+    let (mut tool, over) = workload::run(&request.workload, PERIOD, begin, look, tell)?;
+    tool.end()?;
+    let report = report(request, tool.as_mut(), over.elapsed)?;
+    let (status, signal) = over.end.as_ref().map_or((None, None), |end| (end.code(), end.signal()));
+    Ok(ProbeReport { status, signal, ..report })
+}
+
+fn report(
+    request: &ProbeRequest,
+    tool: &mut dyn tools::Tool,
+    elapsed: Duration,
+) -> Result<ProbeReport, Report> {
+    Ok(ProbeReport {
+        request: request.clone(),
+        elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+        status: None,
+        signal: None,
+        found: tool.found()?,
+        missing: tool.missing(),
+        lost: tool.lost()?,
+    })
+}

@@ -1,0 +1,70 @@
+//! What each tool finds.
+
+mod bpftrace;
+mod cachetop;
+mod forks;
+mod funccount;
+mod opensnoop;
+mod slabratetop;
+
+pub use bpftrace::companion;
+use protocol::Report;
+use protocol::probe::{Found, Missing, Tool as Asked};
+
+use crate::watch::Watch;
+
+/// A tool that looks into the kernel.
+pub(crate) trait Tool {
+    /// Takes what the kernel has in its buffers.
+    fn look(&mut self) -> Result<(), Report> {
+        Ok(())
+    }
+
+    /// Nothing more is looked at.
+    fn end(&mut self) -> Result<(), Report> {
+        self.look()
+    }
+
+    /// What was found so far.
+    fn found(&mut self) -> Result<Found, Report>;
+
+    /// What this kernel cannot tell.
+    fn missing(&self) -> Vec<Missing> {
+        Vec::new()
+    }
+
+    /// What there was no room for.
+    fn lost(&self) -> Result<u64, Report>;
+}
+
+/// Has a tool look from now on.
+///
+/// # Errors
+///
+/// `skip` if this kernel or user cannot, `broken` if it refuses.
+pub(crate) fn begin(tool: &Asked, watch: Watch) -> Result<Box<dyn Tool>, Report> {
+    Ok(match tool {
+        Asked::Cachetop => Box::new(cachetop::Cachetop::begin(&watch)?),
+        Asked::Forks => Box::new(forks::Forks::begin(&watch)?),
+        Asked::Funccount { patterns } => Box::new(funccount::Funccount::begin(patterns, &watch)?),
+        Asked::Opensnoop { failed } => Box::new(opensnoop::Opensnoop::begin(*failed, &watch)?),
+        Asked::Slabratetop => Box::new(slabratetop::Slabratetop::begin(&watch)?),
+        Asked::Bpftrace { script } => Box::new(bpftrace::Bpftrace::begin(script, &watch)?),
+    })
+}
+
+/// A name as the kernel has it: up to its first zero.
+fn name(bytes: &[u8]) -> String {
+    let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
+/// The rows with the largest numbers, these first; `number` gives that of a row, and `name` orders those that are alike.
+fn largest<T, N: Ord>(mut rows: Vec<T>, key: impl Fn(&T) -> (u64, N)) -> Vec<T> {
+    rows.sort_by(|one, other| {
+        let ((one, name), (other, other_name)) = (key(one), key(other));
+        other.cmp(&one).then_with(|| name.cmp(&other_name))
+    });
+    rows.truncate(protocol::probe::ROWS_MAX);
+    rows
+}

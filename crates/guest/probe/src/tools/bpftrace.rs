@@ -1,0 +1,265 @@
+//! A script of bpftrace.
+//!
+//! bpftrace starts a program of its own once all probes are attached, and looks until that ends: this one, which says so and waits for the
+//! end. The program that is looked at is started after that, and misses no probe.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use harness::clock::monotonic;
+use harness::instrument::{broken, skip};
+use harness::sys::unblock_all;
+use protocol::Report;
+use protocol::probe::{Found, Missing, OUTPUT_MAX};
+use protocol::results::cut;
+use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use super::Tool;
+use crate::watch::Watch;
+
+/// The argument with which this program is what bpftrace starts.
+const COMPANION: &str = "--companion-of-bpftrace";
+
+/// How long it may take to compile and attach a script, and to print what it has found.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// How often it is looked at meanwhile.
+const PERIOD: Duration = Duration::from_millis(5);
+
+/// Bytes of what it says beside its output, and of the reason that is given when it does not take a script.
+const SAID_MAX: usize = 64 << 10;
+const ERROR_MAX: usize = 800;
+
+/// Warnings that are reported, and bytes of one.
+const WARNINGS_MAX: usize = 16;
+const WARNING_MAX: usize = 300;
+
+pub(super) struct Bpftrace {
+    child: Child,
+    output: ChildStdout,
+    errors: ChildStderr,
+    /// As long as this is open, the companion waits.
+    hold: Option<OwnedFd>,
+    printed: Vec<u8>,
+    said: Vec<u8>,
+    omitted: u64,
+}
+
+impl Bpftrace {
+    pub(super) fn begin(script: &str, watch: &Watch) -> Result<Self, Report> {
+        let failed = |error: io::Error| broken(format!("bpftrace: {error}"));
+        let program = program().ok_or_else(|| skip("bpftrace is not installed here (package bpftrace)"))?;
+        let (attached, says) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
+        let (waits, hold) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
+        let this = std::process::id();
+        let companion = format!("/proc/{this}/exe {COMPANION} {} {}", says.as_raw_fd(), waits.as_raw_fd());
+        let mut command = Command::new(program);
+        command.args(["-B", "line", "-c", &companion, "-e", script]);
+        command.args(watch.program.map(|program| program.as_raw_pid().to_string()));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let kept = [says.as_raw_fd(), waits.as_raw_fd()];
+        // SAFETY: between fork and exec only system calls are made and nothing is allocated.
+        unsafe { command.pre_exec(move || prepare(kept)) };
+        let mut child = command.spawn().map_err(failed)?;
+        let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(broken("bpftrace has no output"));
+        };
+        let mut begun = Self {
+            child,
+            output,
+            errors,
+            hold: Some(hold),
+            printed: Vec::new(),
+            said: Vec::new(),
+            omitted: 0,
+        };
+        drop((says, waits));
+        begun.wait_until_attached(File::from(attached)).map_err(failed)?.map_or(Ok(begun), Err)
+    }
+
+    /// Gives why it is not attached, if it is not.
+    fn wait_until_attached(&mut self, mut attached: File) -> io::Result<Option<Report>> {
+        for file in [self.output.as_fd(), self.errors.as_fd(), attached.as_fd()] {
+            fcntl_setfl(file, OFlags::NONBLOCK)?;
+        }
+        let begin = monotonic();
+        loop {
+            self.take()?;
+            match attached.read(&mut [0]) {
+                Ok(1..) => return Ok(None),
+                Ok(0) => break,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+            if Duration::from_nanos(monotonic() - begin) > TIMEOUT {
+                return Ok(Some(broken(format!(
+                    "bpftrace takes more than {TIMEOUT:?} to attach its probes"
+                ))));
+            }
+            std::thread::sleep(PERIOD);
+        }
+        self.child.wait()?;
+        self.take()?;
+        let said = String::from_utf8_lossy(&self.said);
+        Ok(Some(skip(format!("bpftrace does not take the script: {}", cut(said.trim(), ERROR_MAX)))))
+    }
+
+    /// Takes what it has printed.
+    fn take(&mut self) -> io::Result<()> {
+        self.omitted += take(&mut self.output, &mut self.printed, OUTPUT_MAX)?;
+        take(&mut self.errors, &mut self.said, SAID_MAX)?;
+        Ok(())
+    }
+
+    /// Has it print what it has found.
+    fn finish(&mut self) -> io::Result<bool> {
+        self.hold = None;
+        let begin = monotonic();
+        while self.child.try_wait()?.is_none() {
+            if Duration::from_nanos(monotonic() - begin) > TIMEOUT {
+                return Ok(false);
+            }
+            self.take()?;
+            std::thread::sleep(PERIOD);
+        }
+        self.take()?;
+        Ok(true)
+    }
+}
+
+impl Drop for Bpftrace {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Tool for Bpftrace {
+    fn look(&mut self) -> Result<(), Report> {
+        self.take().map_err(|error| broken(format!("bpftrace: {error}")))
+    }
+
+    fn end(&mut self) -> Result<(), Report> {
+        match self.finish() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(broken(format!("bpftrace takes more than {TIMEOUT:?} to end"))),
+            Err(error) => Err(broken(format!("bpftrace: {error}"))),
+        }
+    }
+
+    fn found(&mut self) -> Result<Found, Report> {
+        let text = String::from_utf8_lossy(&self.printed);
+        // What is no text becomes longer.
+        let text = cut(&text, OUTPUT_MAX).to_owned();
+        Ok(Found::Output { text, omitted: self.omitted })
+    }
+
+    fn missing(&self) -> Vec<Missing> {
+        let said = String::from_utf8_lossy(&self.said);
+        let warnings = said.lines().filter(|line| !line.trim().is_empty() && lost(line) == 0);
+        let missing =
+            |line: &str| Missing { what: "bpftrace".to_owned(), why: cut(line, WARNING_MAX).to_owned() };
+        warnings.take(WARNINGS_MAX).map(missing).collect()
+    }
+
+    fn lost(&self) -> Result<u64, Report> {
+        Ok(lost(&String::from_utf8_lossy(&self.said)))
+    }
+}
+
+/// bpftrace says `Lost 17 events` where it could not follow.
+fn lost(said: &str) -> u64 {
+    let number = |line: &str| line.strip_prefix("Lost ")?.split(' ').next()?.parse::<u64>().ok();
+    said.lines().filter_map(number).sum()
+}
+
+/// In the process that becomes bpftrace, which leaves two descriptors to its companion.
+fn prepare(kept: [i32; 2]) -> io::Result<()> {
+    unblock_all()?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    for number in kept {
+        // SAFETY: the parent holds it open until this process has executed.
+        let kept = unsafe { rustix::fd::BorrowedFd::borrow_raw(number) };
+        fcntl_setfd(kept, FdFlags::empty())?;
+    }
+    Ok(())
+}
+
+/// Reads what is there, up to so many bytes in all; gives how many more there were.
+fn take(from: &mut impl Read, into: &mut Vec<u8>, limit: usize) -> io::Result<u64> {
+    let (mut bytes, mut omitted) = ([0; 16 << 10], 0);
+    loop {
+        match from.read(&mut bytes) {
+            Ok(0) => return Ok(omitted),
+            Ok(count) => {
+                let kept = count.min(limit.saturating_sub(into.len()));
+                into.extend_from_slice(&bytes[..kept]);
+                omitted += (count - kept) as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(omitted),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Where bpftrace is.
+fn program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/sbin:/usr/bin:/sbin:/bin".into());
+    std::env::split_paths(&path).map(|folder| folder.join("bpftrace")).find(|file| file.is_file())
+}
+
+/// If this process is what bpftrace starts: says that all is attached, and waits until nothing more is to be looked at.
+#[must_use]
+pub fn companion(arguments: &[String]) -> Option<ExitCode> {
+    let [_, word, says, waits] = arguments else { return None };
+    if word != COMPANION {
+        return None;
+    }
+    let file = |number: &String| {
+        let number = number.parse().ok().filter(|number| *number > 2)?;
+        // SAFETY: whoever gives this argument has left these two, and nothing else here knows them.
+        Some(unsafe { File::from_raw_fd(number) })
+    };
+    let (says, mut waits) = (file(says)?, file(waits)?);
+    let said = rustix::io::write(&says, &[1]);
+    let waited = waits.read(&mut [0]);
+    Some(if said.is_ok() && waited.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_taken_than_there_is_room_for() {
+        let mut into = b"ab".to_vec();
+        assert_eq!(take(&mut &b"cdef"[..], &mut into, 4).expect("it is read"), 2);
+        assert_eq!(into, b"abcd");
+        assert_eq!(take(&mut &b"x"[..], &mut into, 3).expect("it is read"), 1);
+    }
+
+    #[test]
+    fn events_that_bpftrace_lost_are_counted() {
+        assert_eq!(lost("WARNING: x\nLost 17 events\nLost 3 events\nLost some\n"), 20);
+    }
+
+    #[test]
+    fn only_what_bpftrace_starts_is_a_companion() {
+        for words in
+            [&["probe"][..], &["probe", "{}"], &["probe", COMPANION, "1", "x"], &["probe", "x", "7", "8"]]
+        {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            assert!(companion(&words).is_none(), "{words:?}");
+        }
+    }
+}
