@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use machine::instruments::Instrument;
 use protocol::Need;
+use protocol::need::OF_HOST;
 use protocol::workload::Workload;
 use serde::Serialize;
 
@@ -42,13 +43,13 @@ pub(crate) fn order<T: Serialize>(
     })
 }
 
-/// What a program of this host is called in a machine, where its files come from.
+/// What a program is called in a machine, and how that gets it.
 fn shipped(path: &Path) -> Result<(String, Need<String>)> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     // A word is looked for where programs are; a path begins here.
-    let place = match path.components().count() {
-        1 => path.to_owned(),
-        _ => std::path::absolute(path)?,
+    let program = match path.components().count() {
+        1 => path.display().to_string(),
+        _ => format!("{OF_HOST}{}", std::path::absolute(path)?.display()),
     };
-    Ok((name, Need::Tool(place.display().to_string())))
+    Ok((name, Need::Tool(program)))
 }

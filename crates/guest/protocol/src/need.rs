@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 pub use parse::WrongNeed;
 
+/// How a file of the host is named that a machine must have also where its root has a program of this name.
+pub const OF_HOST: &str = "host:";
+
 /// Something of kernel, machine or host. `Display` writes the form that `FromStr` reads: `module=loop`, `disk=512M`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -32,7 +35,7 @@ pub enum Need<Name = &'static str> {
     Cpus(u32),
     /// A capability of capabilities(7), by its number.
     Capability(u32),
-    /// A program of the host, shipped into the machine.
+    /// A program of the host, shipped into the machine; where there is a root, one of the root, unless it is an instrument or [`OF_HOST`].
     Tool(Name),
 }
 

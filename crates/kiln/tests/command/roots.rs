@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use judge::{Blame, Outcome};
+use protocol::count::CountReport;
 
 use crate::support::bundle::says_the_same;
+
 use crate::support::root::{DEBIAN, hostile, with_busybox};
 use crate::support::{BUILD, COMPLETE, Call, KERNEL, Place, UML, text};
 
@@ -85,6 +87,17 @@ fn a_directory_is_a_root_and_keeps_what_is_in_it() {
     fs::write(root.join("etc/hosts"), "other").expect("writable");
     in_root(&place, text(&root), &job).run().expect(1);
     assert!(!root.join("etc/passwd").exists() && !root.join("proc").exists());
+}
+
+/// The program of `kiln count` is this host's, as that of `kiln run` is; what it calls is the root's.
+#[test]
+fn instruments_look_at_programs_of_this_host_in_a_root() {
+    let place = Place::new();
+    let root = with_busybox(&place);
+    let load = place.script("load", "(exit 0); (exit 0); exit 3");
+    let call = ["count", "--in", KERNEL, "--root", text(&root), "--events", "forks", "--json", "--exec"];
+    let report: CountReport = place.kiln([&call[..], &[text(&load)]].concat()).run().expect(0).stated();
+    assert_eq!((report.status, report.counted.first().map(|one| one.value)), (Some(3), Some(2)));
 }
 
 /// It would run instead.

@@ -8,6 +8,7 @@ use machine::instruments::is_named;
 use machine::program::Program;
 use machine::{Payload, spec};
 use protocol::Need;
+use protocol::need::OF_HOST;
 
 use super::{Fixed, Item, Plan};
 
@@ -122,8 +123,12 @@ impl Plan {
             Need::Cpus(count) if count > self.cpus => {
                 Some(format!("needs {count} CPUs, the machine has {}", self.cpus))
             }
-            // What a root has, only the machine can tell; it has no instruments.
-            Need::Tool(name) if !self.has_root || is_named(Path::new(name)) => self.ship_tool(name),
+            // What a root has, only the machine can tell; it has nothing of this host.
+            Need::Tool(name) => match name.strip_prefix(OF_HOST) {
+                Some(path) => self.ship_tool(path),
+                None if !self.has_root || is_named(Path::new(name)) => self.ship_tool(name),
+                None => None,
+            },
             // The running kernel has the last word on everything else.
             _ => None,
         }
@@ -252,9 +257,13 @@ mod tests {
     /// A plan for some cases of kiln, each of which needs this, too.
     fn plan(needs: &[&str], fixed: Fixed) -> Plan {
         let needs: Vec<_> = needs.iter().map(|need| need.parse().expect(need)).collect();
+        plan_with(&needs, fixed)
+    }
+
+    fn plan_with(needs: &[Need<String>], fixed: Fixed) -> Plan {
         let cases = select(DEFAULT, &["pipe/*".to_string()]).expect("there are some");
         let plan = Plan::for_cases(DEFAULT, &kernel(), &cases, fixed).expect("nothing is shipped");
-        plan.require(&kernel(), &needs, fixed).expect("nothing is damaged")
+        plan.require(&kernel(), needs, fixed).expect("nothing is damaged")
     }
 
     #[test]
@@ -270,6 +279,20 @@ mod tests {
             assert_eq!(item.needs.iter().map(ToString::to_string).collect::<Vec<_>>(), needs);
         }
         assert_eq!(plan.by_shape(Fixed::default()).len(), 1);
+    }
+
+    #[test]
+    fn a_root_has_programs_but_no_files_of_this_host() {
+        let fixed = Fixed { has_root: true, ..Fixed::default() };
+        for (name, is_shipped, missing) in [
+            ("env", false, None),
+            ("host:/usr/bin/env", true, None),
+            ("host:/no/load", false, Some("this host has no /no/load")),
+        ] {
+            let plan = plan_with(&[Need::Tool(name.to_owned())], fixed);
+            assert_eq!(plan.payload.has_tool("/usr/sbin/env"), is_shipped, "{name}");
+            assert!(plan.items.iter().all(|item| item.skip.as_deref() == missing), "{name}");
+        }
     }
 
     #[test]
