@@ -36,6 +36,7 @@ pub mod perf;
 pub mod plain;
 pub mod program;
 pub mod random;
+pub mod rcu;
 pub mod seccomp;
 pub mod signals;
 pub mod storage;

@@ -5,6 +5,7 @@ use aya::programs::{Program, ProgramError};
 use aya::{Ebpf, EbpfLoader, Pod};
 use harness::instrument::{broken, skip};
 use harness::perf::{self, Attributes, Number};
+use harness::rcu::Expedited;
 use harness::sys::ioctl;
 use harness::tracefs;
 use protocol::Report;
@@ -165,6 +166,14 @@ impl Object {
 
     fn map(&self, name: &str) -> Result<&Map, Report> {
         self.ebpf.map(name).ok_or_else(|| broken(format!("there is no map {name}")))
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        // For each probe the kernel waits until nobody can be in it.
+        let _expedited = Expedited::in_machine();
+        self.attached.clear();
     }
 }
 
