@@ -20,7 +20,7 @@
 //! * [`checking`]: what a check of a patch costs, beside make and a boot
 //! * [`mails`]: what reading them costs, beside b4; [`ledger`], [`trends`]: what questions about earlier Runs and figures cost
 //! * [`jobs`]: what observing a program with all that it starts takes
-//! * [`traces`]: what recording and reading events takes; [`samples`]: what sampling takes
+//! * [`traces`]: what recording and reading events takes; [`samples`]: what sampling takes; [`probes`]: what tools of BPF take
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -41,6 +41,7 @@ mod ledger;
 mod mails;
 mod memory;
 mod planted;
+mod probes;
 mod promise;
 mod race;
 mod reproducer;
@@ -131,7 +132,7 @@ fn run() -> Result<bool> {
         Some(LEDGER) => return asking(&kiln, ROUNDS),
         Some(MAILS) => return reading(ROUNDS),
         Some(MEMORY) => return memory(&kiln),
-        Some(TRACES) => return tracing(ROUNDS),
+        Some(TRACES) => return tracing(&kiln, ROUNDS),
         Some(WIRES) => return wires(&kiln, ROUNDS),
         Some(ROOTS) => return user_spaces(&kiln, ROUNDS),
         Some(text) => cases(
@@ -147,7 +148,7 @@ fn run() -> Result<bool> {
                 & reading(ROUNDS)?
                 & asking(&kiln, ROUNDS)?
                 & observing(ROUNDS)?
-                & tracing(ROUNDS)?
+                & tracing(&kiln, ROUNDS)?
                 & user_spaces(&kiln, ROUNDS)?
                 & wires(&kiln, ROUNDS)?
                 & checks()?
@@ -185,9 +186,11 @@ fn observing(rounds: usize) -> Result<bool> {
     Ok(print(&jobs::measure(rounds)?))
 }
 
-/// What recording and reading events takes, and sampling.
-fn tracing(rounds: usize) -> Result<bool> {
-    Ok(print(&traces::measure(rounds)?) & print(&samples::measure(rounds)?))
+/// What recording and reading events takes, sampling, and tools of BPF.
+fn tracing(kiln: &Kiln, rounds: usize) -> Result<bool> {
+    Ok(print(&traces::measure(rounds)?)
+        & print(&samples::measure(rounds)?)
+        & print(&probes::measure(kiln, rounds)?))
 }
 
 /// What clones take in memory.

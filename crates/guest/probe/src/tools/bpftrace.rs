@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use harness::clock::monotonic;
 use harness::instrument::{broken, skip};
+use harness::rcu::Expedited;
 use harness::sys::unblock_all;
 use protocol::Report;
 use protocol::probe::{Found, Missing, OUTPUT_MAX};
@@ -121,6 +122,8 @@ impl Bpftrace {
 
     /// Has it print what it has found.
     fn finish(&mut self) -> io::Result<bool> {
+        // It takes its probes away before it prints.
+        let _expedited = Expedited::in_machine();
         self.hold = None;
         let begin = monotonic();
         while self.child.try_wait()?.is_none() {
