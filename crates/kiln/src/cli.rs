@@ -60,7 +60,7 @@ pub(crate) use mail::{Mail, MailVerb};
 pub(crate) use matrix::{MatrixVerb, OnEach};
 pub(crate) use measure::{Compare, Figures, Measure, Wanted};
 pub(crate) use observe::{
-    AtTheEnd, Deadlocks, EventChoice, Forks, Observe, ObserveVerb, ObservedJob, OneProcess,
+    AtTheEnd, Deadlocks, EventChoice, Forks, Observe, ObserveVerb, ObservedJob, OneProcess, Tasks,
 };
 pub(crate) use place::Place;
 pub(crate) use policy::{IsolationName, Policy};

@@ -3,10 +3,12 @@
 //! * [`job`]: a program and all that it starts
 //! * [`forks`]: all processes, through the process connector
 //! * [`look`]: processes that run already
+//! * [`tasks`]: those of a kernel in a dump of its memory
 
 mod forks;
 mod job;
 mod look;
+mod tasks;
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -25,6 +27,7 @@ pub(crate) fn observe(args: &Observe) -> Result<u8> {
         Some(ObserveVerb::Stacks(process)) => look::stacks(process),
         Some(ObserveVerb::Locks(process)) => look::locks(process),
         Some(ObserveVerb::Deadlocks(deadlocks)) => look::deadlocks(deadlocks),
+        Some(ObserveVerb::Tasks(args)) => tasks::tasks(args),
     }
 }
 

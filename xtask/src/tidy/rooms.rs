@@ -27,6 +27,7 @@ const ORDER: &[&str] = &[
     "archive",
     "attestation",
     "kbuild",
+    "introspect",
     "console",
     "hardware",
     "segment",

@@ -20,6 +20,7 @@ Examples:
   kiln observe forks -e exec,exit!=0 --stats -- make
   kiln observe stacks 4711
   kiln observe deadlocks --watch 1s
+  kiln observe tasks RESULTS/cases/oops.vmcore               the tasks of a dead kernel, with their calls and locks
 
 A program after -- is traced with all that it starts: what it needs ptrace for, such as a debugger, fails; kiln observe forks watches \
 without ptrace, but needs root. Signals that a program handles are no crashes. The exit code is that of the program; deadlocks gives 1 \
@@ -76,6 +77,8 @@ pub(crate) enum ObserveVerb {
     Locks(OneProcess),
     /// Find threads that wait for each other
     Deadlocks(Deadlocks),
+    /// Show the tasks of a kernel in a dump of its machine's memory
+    Tasks(Tasks),
 }
 
 /// `kiln observe forks`.
@@ -122,6 +125,19 @@ pub(crate) struct OneProcess {
     #[arg(value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub(crate) process: i32,
     /// Print one JSON document
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+}
+
+/// `kiln observe tasks`.
+#[derive(Debug, Args)]
+pub(crate) struct Tasks {
+    /// The dump, as `kiln run --dump` keeps it
+    pub(crate) dump: PathBuf,
+    /// All tasks, threads of the kernel that wait for work too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print one JSON document, with all tasks
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) json: bool,
 }

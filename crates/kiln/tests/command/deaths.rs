@@ -121,8 +121,10 @@ fn a_guest_with_interrupts_off_hangs_and_an_nmi_shows_where() {
     assert!(run.reason.starts_with("the machine stopped answering for"), "{}", run.reason);
     let shows = |text: &str| run.evidence.iter().position(|line| line.contains(text));
     let (registers, loading) = (shows("RIP="), shows("notifier_error_inject: module verification failed"));
-    let (panic, stack) = (shows("Kernel panic - not syncing: NMI"), shows(" do_one_initcall+0x"));
-    let order = [loading, registers, shows("printed at an NMI"), panic, stack];
+    let (tasks, spins) = (shows("tasks: "), shows("[notifier_error_inject]"));
+    let panic = shows("Kernel panic - not syncing: NMI");
+    let stack = run.evidence.iter().rposition(|line| line.contains(" do_one_initcall+0x"));
+    let order = [loading, registers, tasks, spins, shows("printed at an NMI"), panic, stack];
     assert!(order.is_sorted() && loading.is_some(), "{order:?} in {:?}", run.evidence);
     assert_eq!(run.kernel_reports, [], "a panic that kiln provoked is no cause");
 }

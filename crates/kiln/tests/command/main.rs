@@ -101,6 +101,7 @@ mod suites;
 mod support;
 mod survival;
 mod symbols;
+mod tasks;
 mod trace_views;
 mod traces;
 mod trend;

@@ -32,6 +32,8 @@ pub enum Death {
 pub struct Facts {
     /// Registers of its processors, or what its processes do.
     pub state: Vec<String>,
+    /// The tasks of its kernel, as its memory has them.
+    pub tasks: Vec<String>,
     /// Back traces that its kernel printed when it was provoked. A panic among them is no cause of anything.
     pub traces: Vec<String>,
 }
@@ -40,7 +42,7 @@ impl Facts {
     /// All of it, after the last lines that the kernel printed by itself.
     #[must_use]
     pub fn after(&self, console: &[String]) -> Vec<String> {
-        [console, &self.state, &self.traces].concat()
+        [console, &self.state, &self.tasks, &self.traces].concat()
     }
 }
 

@@ -10,6 +10,7 @@ mod monitor;
 mod qmp;
 mod snapshot;
 mod symbol;
+mod tasks;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
@@ -176,6 +177,10 @@ impl Driver for Qemu {
             Some(symbols) => symbols.name_counters(lines, &mut |cpu, at| self.monitor.physical(cpu, at)),
             None => lines,
         }
+    }
+
+    fn tasks(&mut self, process: &Process) -> Vec<String> {
+        tasks::of(&mut self.monitor, process.id)
     }
 
     fn provoke(&mut self, how: Provocation) -> bool {

@@ -284,12 +284,17 @@ impl Vmm {
     pub(crate) fn examine_dead(&mut self) -> Facts {
         let state = if self.exit.is_some() { Vec::new() } else { self.state() };
         self.end_with_dump();
-        Facts { state, traces: Vec::new() }
+        Facts { state, ..Facts::default() }
     }
 
     fn state(&mut self) -> Vec<String> {
         let state = self.driver.examine(&self.process);
         state.iter().map(|line| console::printable(line.as_bytes())).collect()
+    }
+
+    fn tasks(&mut self) -> Vec<String> {
+        let tasks = self.driver.tasks(&self.process);
+        tasks.iter().map(|line| console::printable(line.as_bytes())).collect()
     }
 
     /// Ends a machine that hangs, if its memory is to be dumped.
@@ -339,10 +344,10 @@ impl Machine for Vmm {
         if self.exit.is_some() {
             return Facts::default();
         }
-        let state = self.state();
+        let (state, tasks) = (self.state(), self.tasks());
         let traces = self.traces();
         self.end_with_dump();
-        Facts { state, traces }
+        Facts { state, tasks, traces }
     }
 
     fn name_dump(&mut self, name: &str) {

@@ -74,6 +74,11 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
     /// The state of a machine that stopped answering.
     fn examine(&mut self, process: &Process) -> Vec<String>;
 
+    /// The tasks of its kernel, by its memory.
+    fn tasks(&mut self, _process: &Process) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Makes the kernel print back traces on the console; false where that cannot be done.
     fn provoke(&mut self, how: Provocation) -> bool;
 

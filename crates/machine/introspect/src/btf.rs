@@ -1,0 +1,212 @@
+//! Where the structures of a kernel have their members: Documentation/bpf/btf.rst.
+
+/// `BTF_MAGIC`.
+const MAGIC: u16 = 0xeb9f;
+
+/// Bytes of what each type begins with, and of a member.
+const TYPE: usize = 12;
+const MEMBER: usize = 12;
+
+/// Kinds of types.
+const ARRAY: u32 = 3;
+const STRUCT: u32 = 4;
+const UNION: u32 = 5;
+const TYPEDEF: u32 = 8;
+const VOLATILE: u32 = 9;
+const CONST: u32 = 10;
+const RESTRICT: u32 = 11;
+const TYPE_TAG: u32 = 18;
+
+/// The deepest that structures are looked for in structures.
+const DEPTH_MAX: usize = 16;
+
+/// A member: where it is, in bits, and how many bits it has if it is a bit field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) bits: u64,
+    pub(crate) width: u32,
+}
+
+/// The types of a kernel.
+pub(crate) struct Types {
+    bytes: Vec<u8>,
+    /// Where the texts begin, and each type; the first is no type.
+    texts: usize,
+    types: Vec<usize>,
+}
+
+impl Types {
+    /// Reads the types of a kernel: what is between `__start_BTF` and `__stop_BTF`.
+    pub(crate) fn read(bytes: Vec<u8>) -> Option<Self> {
+        let word = |at: usize| word(&bytes, at).map(|word| word as usize);
+        let magic = u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?);
+        let header = word(4).filter(|_| magic == MAGIC)?;
+        let (begin, length, texts) =
+            (header.checked_add(word(8)?)?, word(12)?, header.checked_add(word(16)?)?);
+        let end = begin.checked_add(length)?;
+        let mut types = vec![0];
+        let mut at = begin;
+        while at + TYPE <= end {
+            types.push(at);
+            at = at.checked_add(TYPE + size_of_rest(self::word(&bytes, at + 4)?)?)?;
+        }
+        Some(Self { bytes, texts, types })
+    }
+
+    /// Where a structure has a member, which may be in a structure of its own: `["thread", "sp"]`.
+    pub(crate) fn member(&self, structure: &str, path: &[&str]) -> Option<Member> {
+        let mut at = self.types.iter().skip(1).copied().find(|at| self.is_structure(*at, structure))?;
+        let mut bits = 0;
+        let mut found = None;
+        for name in path {
+            let (member, of) = self.find(at, name, 0)?;
+            bits += member.bits;
+            found = Some(Member { bits, width: member.width });
+            at = self.structure(of).unwrap_or(0);
+        }
+        found
+    }
+
+    /// The same in bytes.
+    pub(crate) fn offset(&self, structure: &str, path: &[&str]) -> Option<u64> {
+        self.member(structure, path).map(|member| member.bits / 8)
+    }
+
+    /// The bytes of a structure.
+    pub(crate) fn size(&self, structure: &str) -> Option<u64> {
+        let at = self.types.iter().skip(1).copied().find(|at| self.is_structure(*at, structure))?;
+        word(&self.bytes, at + 8).map(u64::from)
+    }
+
+    fn is_structure(&self, at: usize, name: &str) -> bool {
+        let info = word(&self.bytes, at + 4).unwrap_or(0);
+        kind(info) == STRUCT && count(info) > 0 && self.text(at).is_some_and(|text| text == name.as_bytes())
+    }
+
+    /// A member of a structure or of one without a name in it, and its type.
+    fn find(&self, at: usize, name: &str, depth: usize) -> Option<(Member, u32)> {
+        let info = word(&self.bytes, at + 4).filter(|info| matches!(kind(*info), STRUCT | UNION))?;
+        if depth > DEPTH_MAX {
+            return None;
+        }
+        (0..count(info)).map(|number| at + TYPE + MEMBER * number).find_map(|member| {
+            let (of, offset) = (word(&self.bytes, member + 4)?, word(&self.bytes, member + 8)?);
+            let is_field = info >> 31 == 1;
+            let (bits, width) = if is_field { (offset & 0x00ff_ffff, offset >> 24) } else { (offset, 0) };
+            let text = self.text(member)?;
+            if text == name.as_bytes() {
+                return Some((Member { bits: bits.into(), width }, of));
+            }
+            let inner = self.structure(of).filter(|_| text.is_empty())?;
+            let (found, of) = self.find(inner, name, depth + 1)?;
+            Some((Member { bits: found.bits + u64::from(bits), ..found }, of))
+        })
+    }
+
+    /// The structure or union that a type is, by whichever other name.
+    fn structure(&self, mut of: u32) -> Option<usize> {
+        for _ in 0..DEPTH_MAX {
+            let at = self.types.get(of as usize).copied().filter(|at| *at > 0)?;
+            match kind(word(&self.bytes, at + 4)?) {
+                STRUCT | UNION => return Some(at),
+                TYPEDEF | VOLATILE | CONST | RESTRICT | TYPE_TAG => of = word(&self.bytes, at + 8)?,
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The name of what is here.
+    fn text(&self, at: usize) -> Option<&[u8]> {
+        let begin = self.texts.checked_add(word(&self.bytes, at)? as usize)?;
+        self.bytes.get(begin..)?.split(|byte| *byte == 0).next()
+    }
+}
+
+fn kind(info: u32) -> u32 {
+    info >> 24 & 0x1f
+}
+
+fn count(info: u32) -> usize {
+    (info & 0xffff) as usize
+}
+
+/// Bytes behind what each type begins with.
+fn size_of_rest(info: u32) -> Option<usize> {
+    let count = count(info);
+    Some(match kind(info) {
+        // Integers, variables and tags of declarations have a word.
+        1 | 14 | 17 => 4,
+        ARRAY => 12,
+        STRUCT | UNION | 19 => MEMBER * count,
+        // Enumerations, and parameters of functions.
+        6 | 13 => 8 * count,
+        // Sections.
+        15 => 12 * count,
+        2 | 7..=12 | 16 | 18 => 0,
+        _ => return None,
+    })
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// `struct task { int pid; struct { u64 flags:3; struct thread thread; }; }`, `struct thread { u64 ip, sp; }`, with a type for numbers.
+    fn types() -> Vec<u8> {
+        let texts = b"\0task\0pid\0flags\0thread\0ip\0sp\0";
+        let text = |name: &str| {
+            let name = [b"\0", name.as_bytes(), b"\0"].concat();
+            let at = texts.windows(name.len()).position(|window| window == name).expect("it is there");
+            u32::try_from(at + 1).expect("short")
+        };
+        let info = |kind: u32, count: u32, has_fields: bool| u32::from(has_fields) << 31 | kind << 24 | count;
+        let words = [
+            // 1: a number
+            [0, info(1, 0, false), 8, 0].to_vec(),
+            // 2: struct thread
+            [text("thread"), info(STRUCT, 2, false), 16, text("ip"), 1, 0, text("sp"), 1, 64].to_vec(),
+            // 3: the inner one, with a bit field, and 4: another name for struct thread
+            [0, info(STRUCT, 2, true), 24, text("flags"), 1, 3 << 24 | 2, text("thread"), 4, 64].to_vec(),
+            [text("thread"), info(TYPEDEF, 0, false), 2].to_vec(),
+            // 5: struct task
+            [text("task"), info(STRUCT, 2, false), 32, text("pid"), 1, 0, 0, 3, 64].to_vec(),
+        ]
+        .concat();
+        let body: Vec<u8> = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+        let length = u32::try_from(body.len()).expect("short");
+        let sizes = [24, 0, length, length, u32::try_from(texts.len()).expect("short")];
+        let header = sizes.iter().flat_map(|word: &u32| word.to_le_bytes());
+        [MAGIC.to_le_bytes().to_vec(), vec![1, 0], header.collect(), body, texts.to_vec()].concat()
+    }
+
+    #[test]
+    fn members_are_found_through_structures_without_names() {
+        let types = Types::read(types()).expect("they are types");
+        assert_eq!((types.offset("task", &["pid"]), types.size("task")), (Some(0), Some(32)));
+        assert_eq!(types.member("task", &["flags"]), Some(Member { bits: 66, width: 3 }));
+        assert_eq!(types.offset("task", &["thread", "sp"]), Some(8 + 8 + 8));
+        assert_eq!((types.offset("task", &["ip"]), types.offset("thread", &["pid"])), (None, None));
+        assert_eq!(types.offset("nothing", &["pid"]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_types_are_read(change in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8)) {
+            let mut bytes = types();
+            for (at, byte) in change {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Some(types) = Types::read(bytes) {
+                let _ = (types.member("task", &["thread", "sp"]), types.size("thread"));
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! The kernel's own list of its symbols, found in its image: kernel/kallsyms.c, and the program of the same name that makes it.
+//!
+//! Names are made of 256 tokens. A character that is itself a token stands at its own number, so that the digits stand behind each other:
+//! that is by what the table of tokens is found. The index of tokens lies behind it, the names with their count and their markers before it.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use crate::image::Image;
+
+/// Tokens for the digits.
+const DIGITS: &[u8] = b"0\x001\x002\x003\x004\x005\x006\x007\x008\x009\x00";
+
+/// The number of the first of them.
+const FIRST_DIGIT: usize = b'0' as usize;
+
+const TOKENS: usize = 256;
+
+/// Names from marker to marker.
+const MARKED: usize = 256;
+
+/// The most symbols that are read, and the most bytes from their names to the tokens.
+const SYMBOLS_MAX: usize = 1 << 20;
+const NAMES_MAX: usize = 32 << 20;
+
+/// The most bytes of a name: `KSYM_NAME_LEN`.
+const NAME_MAX: usize = 512;
+
+/// The symbols of a kernel.
+#[derive(Debug, Default)]
+pub(crate) struct Symbols {
+    /// Address, kind and name, in the order of addresses.
+    all: Vec<(u64, u8, String)>,
+}
+
+impl Symbols {
+    /// Finds the list in an image.
+    pub(crate) fn find(image: &Image) -> Option<Self> {
+        let mut places = memmem::find_iter(&image.bytes, DIGITS);
+        places.find_map(|at| Tables::at(image, at)?.symbols(image))
+    }
+
+    /// The address of a symbol.
+    pub(crate) fn address(&self, name: &str) -> Option<u64> {
+        self.all.iter().find(|(_, _, other)| other == name).map(|(address, ..)| *address)
+    }
+
+    /// The function in which an address is: where it begins, where the next symbol does, and its name.
+    pub(crate) fn function(&self, address: u64) -> Option<(Range<u64>, &str)> {
+        let behind = self.all.partition_point(|(begin, ..)| *begin <= address);
+        let is_code = |kind: u8| matches!(kind, b't' | b'T' | b'w' | b'W');
+        // Of those with one address the first is what the kernel prints.
+        let (begin, ..) = self.all.get(behind.checked_sub(1)?)?;
+        let first = self.all.partition_point(|(other, ..)| other < begin);
+        let (begin, _, name) = self.all[first..behind].iter().find(|(_, kind, _)| is_code(*kind))?;
+        let end = self.all.get(behind).map_or(*begin, |(end, ..)| *end);
+        Some((*begin..end, name))
+    }
+}
+
+/// Where the parts of the list are in an image.
+struct Tables {
+    /// Each token.
+    tokens: Vec<Vec<u8>>,
+    /// Where the table of tokens begins, and where the index behind it ends.
+    begin: usize,
+    end: usize,
+}
+
+impl Tables {
+    /// The tables whose tokens for digits are here.
+    fn at(image: &Image, digits: usize) -> Option<Self> {
+        let bytes = &image.bytes;
+        // Behind the digits come the other tokens, and then the index, which says where each of them begins.
+        let mut end = digits;
+        for _ in FIRST_DIGIT..TOKENS {
+            end += bytes.get(end..)?.iter().take(NAME_MAX).position(|byte| *byte == 0)? + 1;
+        }
+        let place = |index: usize, token: usize| half_word(bytes, index + 2 * token).map(usize::from);
+        let are_digits = |index: &usize| {
+            let first = place(*index, FIRST_DIGIT);
+            place(*index, 0) == Some(0)
+                && (0..10)
+                    .all(|digit| place(*index, FIRST_DIGIT + digit) == first.map(|first| first + 2 * digit))
+        };
+        let index = [end.next_multiple_of(4), end.next_multiple_of(8)].into_iter().find(are_digits)?;
+        let place = |token: usize| place(index, token);
+        let begin = digits.checked_sub(place(FIRST_DIGIT)?)?;
+        let token = |token: usize| {
+            let bytes = bytes.get(begin + place(token)?..)?;
+            let length = bytes.iter().take(NAME_MAX).position(|byte| *byte == 0)?;
+            Some(bytes[..length].to_vec())
+        };
+        let tokens = (0..TOKENS).map(token).collect::<Option<_>>()?;
+        Some(Self { tokens, begin, end: index + 2 * TOKENS })
+    }
+
+    fn symbols(&self, image: &Image) -> Option<Symbols> {
+        let bytes = &image.bytes;
+        let (names, count) = self.names(bytes)?;
+        let addresses = self.addresses(image, names, count)?;
+        let mut at = names;
+        let mut all = Vec::with_capacity(count);
+        for address in addresses {
+            let name = self.name(bytes, &mut at)?;
+            let (kind, name) = name.split_first()?;
+            all.push((address, *kind, String::from_utf8_lossy(name).into_owned()));
+        }
+        all.sort_by_key(|(address, ..)| *address);
+        Some(Symbols { all })
+    }
+
+    /// Where the names begin, and how many there are: that stands before them, and behind them the markers, which say where each 256th name begins.
+    fn names(&self, bytes: &[u8]) -> Option<(usize, usize)> {
+        let latest = self.begin / 8 * 8;
+        let mut names = (latest.saturating_sub(NAMES_MAX).max(8)..=latest).rev().step_by(8);
+        names.find_map(|names| Some((names, self.count(bytes, names)?)))
+    }
+
+    /// How many names begin here, if any do.
+    fn count(&self, bytes: &[u8], names: usize) -> Option<usize> {
+        let count = word32(bytes, names - 8).map(|count| count as usize)?;
+        if !(MARKED + 1..=SYMBOLS_MAX).contains(&count) || word32(bytes, names - 4) != Some(0) {
+            return None;
+        }
+        let mut at = names;
+        let first = self.name(bytes, &mut at)?;
+        first.first().filter(|kind| b"AaBbDdRrTtVvWw".contains(kind))?;
+        for _ in 1..MARKED {
+            self.skip(bytes, &mut at)?;
+        }
+        let second = at - names;
+        for _ in MARKED..count {
+            self.skip(bytes, &mut at)?;
+        }
+        let markers = [at.next_multiple_of(4), at.next_multiple_of(8)];
+        let is_marked = |at: usize| {
+            word32(bytes, at) == Some(0)
+                && word32(bytes, at + 4).is_some_and(|marker| marker as usize == second)
+        };
+        markers.into_iter().any(is_marked).then_some(count)
+    }
+
+    /// The tokens of the name at a place, which moves behind it.
+    fn skip<'a>(&self, bytes: &'a [u8], at: &mut usize) -> Option<&'a [u8]> {
+        let mut length = usize::from(*bytes.get(*at)?);
+        *at += 1;
+        if length & 0x80 != 0 {
+            length = length & 0x7f | usize::from(*bytes.get(*at)?) << 7;
+            *at += 1;
+        }
+        let tokens = bytes.get(*at..*at + length)?;
+        *at += length;
+        Some(tokens)
+    }
+
+    fn name(&self, bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
+        let tokens = self.skip(bytes, at)?;
+        let name: Vec<u8> =
+            tokens.iter().flat_map(|token| &self.tokens[usize::from(*token)]).copied().collect();
+        (name.len() <= NAME_MAX).then_some(name)
+    }
+
+    /// The addresses, which lie before the names until Linux 6.3 and behind the tokens since.
+    fn addresses(&self, image: &Image, names: usize, count: usize) -> Option<Vec<u64>> {
+        let bytes = &image.bytes;
+        let base_before = names.checked_sub(16)?;
+        let before = base_before.checked_sub((4 * count).next_multiple_of(8));
+        let behind = self.end.next_multiple_of(8);
+        let base_behind = (behind + 4 * count).next_multiple_of(8);
+        let candidates = [before.map(|offsets| (offsets, base_before)), Some((behind, base_behind))];
+        let is_base = |base: u64| image.at(base, 1).is_some();
+        candidates.into_iter().flatten().find_map(|(offsets, base)| {
+            let base = word64(bytes, base).filter(|base| is_base(*base))?;
+            let address = |number: usize| Some(absolute(word32(bytes, offsets + 4 * number)?, base));
+            let all: Vec<u64> = (0..count).map(address).collect::<Option<_>>()?;
+            all.iter().rev().take(MARKED).any(|address| is_base(*address)).then_some(all)
+        })
+    }
+}
+
+/// With `CONFIG_KALLSYMS_ABSOLUTE_PERCPU` a negative offset is one from the base, and others are addresses for themselves.
+fn absolute(offset: u32, base: u64) -> u64 {
+    match offset.cast_signed() {
+        offset @ ..0 => base.wrapping_sub(1).wrapping_sub_signed(offset.into()),
+        _ => offset.into(),
+    }
+}
+
+fn half_word(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
+}
+
+fn word32(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+fn word64(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const BASE: u64 = 0xffff_ffff_8100_0000;
+
+    /// An image with 600 symbols, `Tf0000` to `Tf0599`, 16 bytes from one to the next; each character is a token.
+    fn image(are_addresses_behind: bool) -> Image {
+        let count = 600_u32;
+        let offsets: Vec<u8> =
+            (0..count).flat_map(|at| (-1 - (16 * at).cast_signed()).to_le_bytes()).collect();
+        let mut names = Vec::new();
+        let mut markers = Vec::new();
+        for at in 0..count {
+            if at % 256 == 0 {
+                markers.extend(u32::try_from(names.len()).expect("short").to_le_bytes());
+            }
+            let name = format!("Tf{at:04}");
+            names.push(u8::try_from(name.len()).expect("short"));
+            names.extend(name.bytes());
+        }
+        let tokens: Vec<u8> =
+            (0..=255_u8).flat_map(|byte| if byte == 0 { vec![0] } else { vec![byte, 0] }).collect();
+        let index: Vec<u8> =
+            (0..256_u16).flat_map(|token| (2 * token).saturating_sub(1).to_le_bytes()).collect();
+        let mut bytes = vec![0; 4096];
+        let mut add = |part: &[u8]| {
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+            bytes.extend(part);
+        };
+        if !are_addresses_behind {
+            add(&offsets);
+            add(&BASE.to_le_bytes());
+        }
+        add(&u64::from(count).to_le_bytes());
+        add(&names);
+        add(&markers);
+        add(&tokens);
+        add(&index);
+        if are_addresses_behind {
+            add(&offsets);
+            add(&BASE.to_le_bytes());
+        }
+        bytes.resize(32 << 10, 0);
+        Image { begin: BASE, bytes }
+    }
+
+    #[test]
+    fn symbols_are_found_wherever_their_addresses_are() {
+        for are_addresses_behind in [false, true] {
+            let symbols = Symbols::find(&image(are_addresses_behind)).expect("they are there");
+            assert_eq!(symbols.all.len(), 600);
+            assert_eq!(symbols.address("f0300"), Some(BASE + 16 * 300));
+            let function = symbols.function(BASE + 16 * 300 + 5);
+            assert_eq!(function, Some((BASE + 4800..BASE + 4816, "f0300")));
+            assert_eq!(symbols.function(BASE - 1), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_list_is_read(
+            is_behind: bool,
+            change in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        ) {
+            let mut image = image(is_behind);
+            for (at, byte) in change {
+                let at = at.index(image.bytes.len());
+                image.bytes[at] = byte;
+            }
+            let _ = Symbols::find(&image);
+        }
+    }
+}

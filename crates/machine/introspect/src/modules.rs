@@ -1,0 +1,108 @@
+//! The modules that a kernel has loaded: their code, symbols and frames.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use crate::btf::Types;
+use crate::kallsyms::Symbols;
+use crate::memory::{Memory, list};
+use crate::orc::Table;
+
+/// Parts of a module: `enum mod_mem_type` of include/linux/module.h.
+const TEXT: u64 = 0;
+const INIT_TEXT: u64 = 4;
+
+/// The most modules and symbols of one that are looked at.
+const MODULES_MAX: usize = 1024;
+const SYMBOLS_MAX: u64 = 1 << 16;
+
+/// Bytes of a symbol (`Elf64_Sym`), and of a name at most.
+const SYMBOL: usize = 24;
+const NAME_MAX: usize = 256;
+
+/// A module.
+pub(crate) struct Module {
+    pub(crate) name: String,
+    /// Where its code is, and that of its start as long as it has not started.
+    code: [Range<u64>; 2],
+    /// Where its symbols and frames are.
+    at: u64,
+    frames: OnceCell<Table>,
+}
+
+impl Module {
+    /// Whether an address is in its code.
+    pub(crate) fn has(&self, address: u64) -> bool {
+        self.code.iter().any(|code| code.contains(&address))
+    }
+
+    /// The function in which an address is: where it begins and ends, and its name.
+    pub(crate) fn function(
+        &self,
+        types: &Types,
+        memory: &mut Memory<'_>,
+        address: u64,
+    ) -> Option<(Range<u64>, String)> {
+        let list = memory.word(self.at.checked_add(types.offset("module", &["kallsyms"])?)?)?;
+        let mut member = |name: &str| memory.word(list.checked_add(types.offset("mod_kallsyms", &[name])?)?);
+        let (symbols, count, texts) =
+            (member("symtab")?, member("num_symtab")? & 0xffff_ffff, member("strtab")?);
+        let bytes = memory.bytes(symbols, SYMBOL * usize::try_from(count.min(SYMBOLS_MAX)).ok()?)?;
+        let symbol = |bytes: &[u8]| {
+            let name = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
+            let section = u16::from_le_bytes(bytes.get(6..8)?.try_into().ok()?);
+            let value = u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?);
+            let size = u64::from_le_bytes(bytes.get(16..24)?.try_into().ok()?);
+            (section != 0 && self.has(value) && value <= address).then_some((value, size, name))
+        };
+        let (begin, size, name) = bytes.chunks_exact(SYMBOL).filter_map(symbol).max()?;
+        let name = memory.text(texts.checked_add(name.into())?, NAME_MAX)?;
+        Some((begin..begin.checked_add(size)?, name))
+    }
+
+    /// How callers are found in its code.
+    pub(crate) fn frames(&self, types: &Types, memory: &mut Memory<'_>) -> &Table {
+        self.frames.get_or_init(|| self.read_frames(types, memory).unwrap_or_default())
+    }
+
+    fn read_frames(&self, types: &Types, memory: &mut Memory<'_>) -> Option<Table> {
+        let mut member =
+            |name: &str| memory.word(self.at.checked_add(types.offset("module", &["arch", name])?)?);
+        let (count, addresses, entries) =
+            (member("num_orcs")? & 0xffff_ffff, member("orc_unwind_ip")?, member("orc_unwind")?);
+        Table::read(memory, addresses, entries, count)
+    }
+}
+
+/// All of them.
+pub(crate) fn modules(symbols: &Symbols, types: &Types, memory: &mut Memory<'_>) -> Vec<Module> {
+    let Some((head, member)) = symbols.address("modules").zip(types.offset("module", &["list"])) else {
+        return Vec::new();
+    };
+    let entries = list(memory, head, MODULES_MAX);
+    entries.into_iter().filter_map(|entry| module(types, memory, entry.wrapping_sub(member))).collect()
+}
+
+fn module(types: &Types, memory: &mut Memory<'_>, at: u64) -> Option<Module> {
+    let name = memory.text(at.checked_add(types.offset("module", &["name"])?)?, NAME_MAX)?;
+    let mut part = |base: u64, size: u64| {
+        let begin = memory.word(at.checked_add(base)?)?;
+        Some(begin..begin.saturating_add(memory.half(at.checked_add(size)?)?.into()))
+    };
+    let code = match types.offset("module", &["mem"]) {
+        // Since Linux 6.4 the parts of a module are an array.
+        Some(first) => {
+            let size = types.size("module_memory")?;
+            let member = |name: &str| types.offset("module_memory", &[name]);
+            let (base, length) = (member("base")?, member("size")?);
+            [TEXT, INIT_TEXT].map(|kind| part(first + size * kind + base, first + size * kind + length))
+        }
+        None => {
+            let member = |layout: &str, name: &str| types.offset("module", &[layout, name]);
+            ["core_layout", "init_layout"]
+                .map(|layout| part(member(layout, "base")?, member(layout, "size")?))
+        }
+    };
+    let code = code.map(Option::unwrap_or_default);
+    Some(Module { name, code, at, frames: OnceCell::new() })
+}

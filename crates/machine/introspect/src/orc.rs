@@ -1,0 +1,258 @@
+//! How to find the caller of each instruction: Documentation/arch/x86/orc-unwinder.rst, arch/x86/include/asm/orc_types.h.
+
+use crate::btf::{Member, Types};
+use crate::memory::Memory;
+
+/// Bytes of an entry.
+const ENTRY: usize = 6;
+
+/// The most entries that are read: a kernel has some hundred thousand.
+const ENTRIES_MAX: usize = 4 << 20;
+
+/// How an instruction's frame is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rule {
+    sp: i16,
+    bp: i16,
+    sp_base: u8,
+    bp_base: u8,
+    kind: Kind,
+}
+
+/// What is in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Nobody has called it.
+    End,
+    /// The address behind a call.
+    Call,
+    /// All registers: `struct pt_regs`.
+    Registers,
+    /// The registers that an interrupt saves.
+    Interrupt,
+}
+
+/// Where bits of an entry are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    kind: Member,
+    end: Option<Member>,
+    registers_ip: u64,
+    registers_sp: u64,
+    registers_bp: u64,
+    registers_cs: u64,
+}
+
+/// The rules for a part of the code, in the order of addresses.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    addresses: Vec<u64>,
+    entries: Vec<u8>,
+}
+
+/// Where a thread is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) ip: u64,
+    pub(crate) sp: u64,
+    pub(crate) bp: u64,
+    /// Whether it was interrupted there; it has called otherwise, and is at the instruction before.
+    pub(crate) is_interrupted: bool,
+}
+
+impl Layout {
+    /// As the kernel of these types has it.
+    pub(crate) fn of(types: &Types) -> Option<Self> {
+        let registers = |name: &str| types.offset("pt_regs", &[name]);
+        Some(Self {
+            kind: types.member("orc_entry", &["type"])?,
+            end: types.member("orc_entry", &["end"]),
+            registers_ip: registers("ip")?,
+            registers_sp: registers("sp")?,
+            registers_bp: registers("bp")?,
+            registers_cs: registers("cs")?,
+        })
+    }
+
+    fn rule(&self, entry: &[u8]) -> Option<Rule> {
+        let field = |member: Member| {
+            let bits = u16::from_le_bytes(entry.get(4..6)?.try_into().ok()?);
+            Some(u32::from(bits) >> member.bits.checked_sub(32)? & ((1 << member.width) - 1))
+        };
+        // Until Linux 6.3 the end had a bit of its own.
+        let kind = match (self.end, field(self.kind)?) {
+            (Some(end), _) if field(end)? == 1 => Kind::End,
+            (Some(_), 0) | (None, 2) => Kind::Call,
+            (Some(_), 1) | (None, 3) => Kind::Registers,
+            (Some(_), 2) | (None, 4) => Kind::Interrupt,
+            (None, 1) => Kind::End,
+            _ => return None,
+        };
+        let number = |at: usize| Some(i16::from_le_bytes(entry.get(at..at + 2)?.try_into().ok()?));
+        let bases = *entry.get(4)?;
+        Some(Rule { sp: number(0)?, bp: number(2)?, sp_base: bases & 15, bp_base: bases >> 4, kind })
+    }
+}
+
+impl Table {
+    /// Reads so many rules: relative addresses in one place, entries in another.
+    pub(crate) fn read(memory: &mut Memory<'_>, addresses: u64, entries: u64, count: u64) -> Option<Self> {
+        let count = usize::try_from(count).ok().filter(|count| *count <= ENTRIES_MAX)?;
+        let relative = memory.bytes(addresses, 4 * count)?;
+        let address = |(number, bytes): (usize, &[u8])| {
+            let offset = i32::from_le_bytes(bytes.try_into().unwrap_or_default());
+            addresses.wrapping_add(4 * number as u64).wrapping_add_signed(offset.into())
+        };
+        Some(Self {
+            addresses: relative.chunks_exact(4).enumerate().map(address).collect(),
+            entries: memory.bytes(entries, ENTRY * count)?,
+        })
+    }
+
+    fn entry(&self, ip: u64) -> Option<&[u8]> {
+        let at = self.addresses.partition_point(|address| *address <= ip).checked_sub(1)?;
+        self.entries.get(ENTRY * at..ENTRY * (at + 1))
+    }
+
+    /// The caller of a place, if it has one in the kernel.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be found.
+    pub(crate) fn caller(
+        &self,
+        layout: &Layout,
+        memory: &mut Memory<'_>,
+        place: Place,
+    ) -> Result<Option<Place>, Unknown> {
+        let ip = if place.is_interrupted { place.ip } else { place.ip.wrapping_sub(1) };
+        let rule = self.entry(ip).and_then(|entry| layout.rule(entry)).ok_or(Unknown)?;
+        match rule.kind {
+            Kind::End => Ok(None),
+            _ => rule.follow(layout, memory, place).ok_or(Unknown),
+        }
+    }
+}
+
+/// Nothing says who called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unknown;
+
+impl Rule {
+    /// The caller, if it is in the kernel; nothing if some memory is not there.
+    fn follow(self, layout: &Layout, memory: &mut Memory<'_>, place: Place) -> Option<Option<Place>> {
+        let rule = self;
+        let Place { sp, bp, .. } = place;
+        let by = |base: u64| base.wrapping_add_signed(rule.sp.into());
+        let frame = match rule.sp_base {
+            4 => by(bp),
+            5 => by(sp),
+            // Where a register points, and the value that is there.
+            8 => memory.word(by(bp))?,
+            9 => by(memory.word(sp)?),
+            _ => return None,
+        };
+        let bp = match rule.bp_base {
+            1 => memory.word(frame.wrapping_add_signed(rule.bp.into()))?,
+            4 => memory.word(bp.wrapping_add_signed(rule.bp.into()))?,
+            _ => bp,
+        };
+        match rule.kind {
+            Kind::End => Some(None),
+            Kind::Call => {
+                let ip = memory.word(frame.checked_sub(8)?)?;
+                Some(Some(Place { ip, sp: frame, bp, is_interrupted: false }))
+            }
+            Kind::Registers => {
+                let mut register = |offset: u64| memory.word(frame.checked_add(offset)?);
+                let is_program = register(layout.registers_cs)? & 3 != 0;
+                let (ip, sp) = (register(layout.registers_ip)?, register(layout.registers_sp)?);
+                let place = Place { ip, sp, bp: register(layout.registers_bp)?, is_interrupted: true };
+                Some((!is_program).then_some(place))
+            }
+            Kind::Interrupt => {
+                // Address, segment, flags, stack.
+                let mut register = |number: u64| memory.word(frame.checked_add(8 * number)?);
+                let is_program = register(1)? & 3 != 0;
+                let place = Place { ip: register(0)?, sp: register(3)?, bp, is_interrupted: true };
+                Some((!is_program).then_some(place))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::tests::Bytes;
+
+    fn layout(has_end: bool) -> Layout {
+        let field = |bits, width| Member { bits, width };
+        Layout {
+            kind: field(40, if has_end { 2 } else { 3 }),
+            end: has_end.then(|| field(42, 1)),
+            registers_ip: 16,
+            registers_sp: 32,
+            registers_bp: 8,
+            registers_cs: 24,
+        }
+    }
+
+    /// One rule for all addresses from 0x100 on.
+    fn table(sp: i16, bases: u8, kind: u8) -> Table {
+        let [low, high] = sp.to_le_bytes();
+        Table { addresses: vec![0x100], entries: vec![low, high, 0xf0, 0xff, bases, kind] }
+    }
+
+    fn caller(table: &Table, layout: &Layout, is_interrupted: bool) -> Result<Option<Place>, Unknown> {
+        let mut machine = Bytes(vec![0; 0x6000]);
+        // One page for the tables, at the same addresses.
+        for (table, entry) in [(0x1000, 0x2003), (0x2000, 0x3003), (0x3000, 0x4003)] {
+            machine.set(table, entry);
+        }
+        machine.set(0x4000 + 8 * 5, 0x5003);
+        for (at, word) in [(0x5008, 7), (0x5010, 0x180), (0x5018, 0x10), (0x5020, 0x5fff)] {
+            machine.set(at, word);
+        }
+        let place = Place { ip: 0x100, sp: 0x5000, bp: 0x5018, is_interrupted };
+        table.caller(layout, &mut Memory::new(&mut machine, 0x1000, 4), place)
+    }
+
+    #[test]
+    fn a_caller_is_where_the_rule_says() {
+        // By the stack pointer, 24 bytes on; the frame pointer is 16 bytes before.
+        let found = caller(&table(24, 0x15, 2), &layout(false), true);
+        assert_eq!(found, Ok(Some(Place { ip: 0x180, sp: 0x5018, bp: 7, is_interrupted: false })));
+        assert_eq!(caller(&table(24, 0x15, 0), &layout(true), true), found, "the same until 6.3");
+        assert_eq!(caller(&table(0, 0x14, 2), &layout(false), true), found, "by the frame pointer");
+    }
+
+    #[test]
+    fn behind_a_call_the_rule_is_that_of_the_call() {
+        assert_eq!(
+            caller(&table(24, 0x15, 2), &layout(false), false),
+            Err(Unknown),
+            "it is before the first"
+        );
+    }
+
+    #[test]
+    fn registers_that_were_saved_say_where_it_was_interrupted() {
+        let found = caller(&table(0, 0x05, 3), &layout(false), true);
+        assert_eq!(found, Ok(Some(Place { ip: 0x180, sp: 0x5fff, bp: 7, is_interrupted: true })));
+        // At 0x5008 there would be address 7 with the segment of a program.
+        assert_eq!(
+            caller(&table(8, 0x05, 4), &layout(false), true),
+            Ok(Some(Place { ip: 7, sp: 0x5fff, bp: 0x5018, is_interrupted: true }))
+        );
+    }
+
+    #[test]
+    fn an_end_is_told_from_what_nobody_knows() {
+        assert_eq!(caller(&table(0, 0x05, 1), &layout(false), true), Ok(None));
+        assert_eq!(caller(&table(0, 0x05, 4), &layout(true), true), Ok(None));
+        assert_eq!(caller(&table(0, 0x05, 0), &layout(false), true), Err(Unknown));
+        assert_eq!(caller(&table(0, 0x07, 2), &layout(false), true), Err(Unknown), "by another register");
+        assert_eq!(caller(&table(i16::MAX, 0x05, 2), &layout(false), true), Err(Unknown), "no memory");
+    }
+}
