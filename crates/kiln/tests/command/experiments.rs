@@ -312,6 +312,8 @@ def inside(lab):
     m.pause()
     m.resume()
     expect(len(m.memory(0x1000, 16)) == 16 and len(m.registers()) > 0, "its memory can be read")
+    threads = [each for each in m.tasks() if each["name"] == "kthreadd"]
+    expect(threads[0]["calls"][-1]["text"].startswith("ret_from_fork"), "its tasks can be read")
     m.run("stty -F /dev/ttyS2 raw -echo && echo hello > /dev/ttyS2")
     expect(received(lab, m) == "hello\n", "a serial port leads to the script")
     reader = m.start("exec 3< /dev/ttyS2; touch /tmp/open; head -n 1 <&3")

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use introspect::{Dump, Physical};
 use serde_json::Value;
 
 use crate::support::{KERNEL, Place, text};
@@ -65,6 +66,48 @@ fn the_tasks_of_a_dead_kernel_are_in_its_dump() {
 #[ignore = "takes most of a minute of CPU"]
 fn the_tasks_of_a_newer_kernel_are_read_too() {
     reads_tasks_of(NEWER);
+}
+
+/// Memory that lies now and then, each time in another place.
+struct Liar {
+    dump: Dump,
+    random: u64,
+    /// One of so many reads is wrong.
+    rarity: u64,
+}
+
+impl Physical for Liar {
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> bool {
+        let is_there = self.dump.read(address, bytes);
+        // xorshift64
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        if self.random.is_multiple_of(self.rarity) {
+            let at = usize::try_from(self.random >> 32).unwrap_or(0) % bytes.len().max(1);
+            bytes.iter_mut().skip(at).take(8).for_each(|byte| *byte ^= (self.random >> 24) as u8);
+        }
+        is_there
+    }
+}
+
+#[test]
+fn a_kernel_that_lies_costs_no_more_than_its_tasks() {
+    let place = Place::new();
+    let dump = dump(&place, KERNEL);
+    let read = |random, rarity| {
+        let dump = Dump::open(&dump).expect("it is one");
+        let (tables, cpus) = (dump.tables, dump.cpus.clone());
+        introspect::tasks(&mut Liar { dump, random, rarity }, tables, &cpus)
+    };
+    let honest = read(1, u64::MAX).expect("it can be read").len();
+    let mut found = 0;
+    for seed in 1..40_u64 {
+        let tasks = read(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), 10 << (seed % 12)).unwrap_or_default();
+        found += usize::from(!tasks.is_empty());
+        assert!(tasks.len() <= 2 * honest, "{} of {honest}", tasks.len());
+    }
+    assert!(found > 0, "some lies are small");
 }
 
 #[test]

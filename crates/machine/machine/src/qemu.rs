@@ -20,6 +20,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use console::Console;
+use introspect::Task;
 use serde_json::Value;
 
 use crate::Death;
@@ -179,8 +180,8 @@ impl Driver for Qemu {
         }
     }
 
-    fn tasks(&mut self, process: &Process) -> Vec<String> {
-        tasks::of(&mut self.monitor, process.id)
+    fn tasks(&mut self, process: &Process) -> Option<Result<Vec<Task>, String>> {
+        Some(tasks::of(&mut self.monitor, process.id))
     }
 
     fn provoke(&mut self, how: Provocation) -> bool {

@@ -292,9 +292,14 @@ impl Vmm {
         state.iter().map(|line| console::printable(line.as_bytes())).collect()
     }
 
-    fn tasks(&mut self) -> Vec<String> {
-        let tasks = self.driver.tasks(&self.process);
-        tasks.iter().map(|line| console::printable(line.as_bytes())).collect()
+    /// What its tasks do, or why that is not known.
+    fn lines_of_tasks(&mut self) -> Vec<String> {
+        let lines = match self.driver.tasks(&self.process) {
+            Some(Ok(tasks)) => introspect::lines(&tasks),
+            Some(Err(why)) => vec![format!("tasks: not known: {why}")],
+            None => Vec::new(),
+        };
+        lines.iter().map(|line| console::printable(line.as_bytes())).collect()
     }
 
     /// Ends a machine that hangs, if its memory is to be dumped.
@@ -344,7 +349,7 @@ impl Machine for Vmm {
         if self.exit.is_some() {
             return Facts::default();
         }
-        let (state, tasks) = (self.state(), self.tasks());
+        let (state, tasks) = (self.state(), self.lines_of_tasks());
         let traces = self.traces();
         self.end_with_dump();
         Facts { state, tasks, traces }

@@ -47,6 +47,10 @@ fn ask(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> Result<Answe
             let lines = guest.work(machine::Vmm::registers)?;
             Ok(Answer::Plain(json!(lines)))
         }
+        MachineCall::Tasks {} => {
+            let tasks = or_refused(guest.work(machine::Vmm::tasks)?)?;
+            Ok(Answer::Plain(json!(tasks)))
+        }
         MachineCall::Pause {} => done(guest.work(|machine| machine.hold(true))?),
         MachineCall::Resume {} => done(guest.work(|machine| machine.hold(false))?),
         MachineCall::PowerCut { timeout } => {

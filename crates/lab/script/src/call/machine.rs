@@ -34,6 +34,8 @@ pub enum MachineCall {
     Nmi {},
     /// The registers of the CPUs.
     Registers {},
+    /// The tasks of the kernel, by the machine's memory.
+    Tasks {},
     /// Stop all CPUs.
     Pause {},
     /// Let the CPUs go on.
@@ -109,6 +111,13 @@ pub(crate) const METHODS: &[Signature] = &[
         rest: None,
         gives: Gives::Plain,
         about: "the registers of each CPU",
+    },
+    Signature {
+        name: "tasks",
+        parameters: &[ALLOW],
+        rest: None,
+        gives: Gives::Plain,
+        about: "the tasks of the kernel with their calls, read from the machine's memory",
     },
     outcome("pause", "stops all CPUs"),
     outcome("resume", "lets the CPUs go on"),

@@ -45,6 +45,7 @@ def check(lab):
     m.unplug("e")
     m.nmi(allow = ["report"])
     note(str(m.registers()["rip"]))
+    note(m.tasks()[0]["name"])
     m.pause()
     m.resume()
     m.power_cut()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use introspect::{Physical, Registers, Tables, lines, tasks};
+use introspect::{Physical, Registers, Tables, Task, tasks};
 
 use super::monitor::Monitor;
 
@@ -14,27 +14,26 @@ const PART: u64 = 2 << 20;
 /// `LA57` of `CR4`.
 const FIVE_LEVELS: u64 = 1 << 12;
 
-/// In lines; why they are not known, if they are not. The machine stands still meanwhile.
-pub(super) fn of(monitor: &mut Monitor, process: u32) -> Vec<String> {
+/// All of them, or why they are not known. The machine stands still meanwhile.
+pub(super) fn of(monitor: &mut Monitor, process: u32) -> Result<Vec<Task>, String> {
     let was_held = monitor.is_held();
-    if !was_held && monitor.hold(true).is_err() {
-        return Vec::new();
+    if !was_held {
+        monitor.hold(true)?;
     }
     let found = read(monitor, process);
     if !was_held {
         // It may have ended.
         let _ = monitor.hold(false);
     }
-    found.unwrap_or_else(|why| vec![format!("tasks: not known: {why}")])
+    found
 }
 
-fn read(monitor: &mut Monitor, process: u32) -> Result<Vec<String>, String> {
+fn read(monitor: &mut Monitor, process: u32) -> Result<Vec<Task>, String> {
     let registers = monitor.ask("info registers -a").unwrap_or_default();
     let (tables, cpus) = processors(&registers).ok_or("QEMU does not show the registers")?;
     let file = File::open(format!("/proc/{process}/mem")).map_err(|error| error.to_string())?;
     let mut memory = Memory { monitor, file, parts: HashMap::new() };
-    let found = tasks(&mut memory, tables, &cpus).map_err(|missing| missing.to_string())?;
-    Ok(lines(&found))
+    tasks(&mut memory, tables, &cpus).map_err(|missing| missing.to_string())
 }
 
 /// What `info registers -a` says: how the first CPU translates addresses, and where each is.

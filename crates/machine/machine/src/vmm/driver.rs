@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use console::Console;
+use introspect::Task;
 use serde_json::Value;
 
 use super::Provocation;
@@ -74,9 +75,9 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
     /// The state of a machine that stopped answering.
     fn examine(&mut self, process: &Process) -> Vec<String>;
 
-    /// The tasks of its kernel, by its memory.
-    fn tasks(&mut self, _process: &Process) -> Vec<String> {
-        Vec::new()
+    /// The tasks of its kernel by its memory, or why they are not known; nothing where its memory is not read.
+    fn tasks(&mut self, _process: &Process) -> Option<Result<Vec<Task>, String>> {
+        None
     }
 
     /// Makes the kernel print back traces on the console; false where that cannot be done.

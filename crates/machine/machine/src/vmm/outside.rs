@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use hardware::device::BALLOON;
+use introspect::Task;
 use serde_json::Value;
 
 use super::{POWER_OFF_PATIENCE, Provocation, Vmm};
@@ -48,6 +49,16 @@ impl Vmm {
     #[must_use]
     pub fn registers(&mut self) -> Vec<String> {
         self.state()
+    }
+
+    /// The tasks of its kernel, read from its memory, for which it stands still.
+    ///
+    /// # Errors
+    ///
+    /// Why they are not known.
+    pub fn tasks(&mut self) -> Result<Vec<Task>, String> {
+        let tasks = self.driver.tasks(&self.process);
+        tasks.unwrap_or_else(|| Err("only QEMU shows the memory of a machine".to_string()))
     }
 
     /// Writes its memory into a file.

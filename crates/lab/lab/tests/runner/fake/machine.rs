@@ -134,6 +134,7 @@ impl Machine for FakeMachine {
         Facts {
             state: vec!["RIP=0000000000000fff".to_string()],
             traces: vec!["Kernel panic - not syncing: NMI: Not continuing".to_string()],
+            ..Facts::default()
         }
     }
 
