@@ -7,7 +7,7 @@ use crate::image::Image;
 use crate::kallsyms::Symbols;
 use crate::memory::Memory;
 use crate::modules::{Module, modules};
-use crate::orc::{Layout, Place, Table};
+use crate::orc::{Caller, Layout, Place, Table};
 
 /// The most bytes of types that are read.
 const TYPES_MAX: u64 = 64 << 20;
@@ -27,15 +27,6 @@ pub enum Missing {
     /// Its types are not those of a kernel.
     #[error("the kernel's types lack {0}")]
     Member(&'static str),
-}
-
-/// Who called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Caller {
-    Found(Place),
-    /// It is the outermost call, or a program of user space.
-    Nobody,
-    Unknown,
 }
 
 /// The code.
@@ -92,9 +83,8 @@ impl Code {
         let module = self.modules.iter().find(|module| module.has(place.ip));
         let frames = module.map_or(kernel, |module| module.frames(&self.types, memory));
         match frames.caller(layout, memory, place) {
-            Ok(Some(caller)) if self.has(caller.ip) => Caller::Found(caller),
-            Ok(None) => Caller::Nobody,
-            _ => Caller::Unknown,
+            Caller::Found(caller) if !self.has(caller.ip) => Caller::Unknown,
+            caller => caller,
         }
     }
 }

@@ -115,7 +115,8 @@ impl<'a> Memory<'a> {
         let left = usize::try_from(PAGE - address % PAGE).ok()?;
         let mut bytes = self.bytes(address, limit.min(left))?;
         if bytes.len() < limit && !bytes.contains(&0) {
-            let more = self.bytes(address + bytes.len() as u64, limit - bytes.len()).unwrap_or_default();
+            let next = address.checked_add(bytes.len() as u64)?;
+            let more = self.bytes(next, limit - bytes.len()).unwrap_or_default();
             bytes.extend(more);
         }
         Some(until_zero(&bytes))

@@ -6,6 +6,13 @@ use crate::memory::Memory;
 /// Bytes of an entry.
 const ENTRY: usize = 6;
 
+/// From where an entry counts: the frame of the caller, a register, or what is where a register points.
+const FRAME: u8 = 1;
+const BP: u8 = 4;
+const SP: u8 = 5;
+const AT_BP: u8 = 8;
+const AT_SP: u8 = 9;
+
 /// The most entries that are read: a kernel has some hundred thousand.
 const ENTRIES_MAX: usize = 4 << 20;
 
@@ -58,6 +65,15 @@ pub(crate) struct Place {
     pub(crate) bp: u64,
     /// Whether it was interrupted there; it has called otherwise, and is at the instruction before.
     pub(crate) is_interrupted: bool,
+}
+
+/// Who called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caller {
+    Found(Place),
+    /// It is the outermost call, or a program of user space.
+    Nobody,
+    Unknown,
 }
 
 impl Layout {
@@ -114,69 +130,57 @@ impl Table {
         self.entries.get(ENTRY * at..ENTRY * (at + 1))
     }
 
-    /// The caller of a place, if it has one in the kernel.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be found.
-    pub(crate) fn caller(
-        &self,
-        layout: &Layout,
-        memory: &mut Memory<'_>,
-        place: Place,
-    ) -> Result<Option<Place>, Unknown> {
+    /// Who called from a place.
+    pub(crate) fn caller(&self, layout: &Layout, memory: &mut Memory<'_>, place: Place) -> Caller {
         let ip = if place.is_interrupted { place.ip } else { place.ip.wrapping_sub(1) };
-        let rule = self.entry(ip).and_then(|entry| layout.rule(entry)).ok_or(Unknown)?;
-        match rule.kind {
-            Kind::End => Ok(None),
-            _ => rule.follow(layout, memory, place).ok_or(Unknown),
-        }
+        let rule = self.entry(ip).and_then(|entry| layout.rule(entry));
+        rule.and_then(|rule| rule.caller(layout, memory, place)).unwrap_or(Caller::Unknown)
     }
 }
 
-/// Nothing says who called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unknown;
-
 impl Rule {
-    /// The caller, if it is in the kernel; nothing if some memory is not there.
-    fn follow(self, layout: &Layout, memory: &mut Memory<'_>, place: Place) -> Option<Option<Place>> {
-        let rule = self;
-        let Place { sp, bp, .. } = place;
-        let by = |base: u64| base.wrapping_add_signed(rule.sp.into());
-        let frame = match rule.sp_base {
-            4 => by(bp),
-            5 => by(sp),
-            // Where a register points, and the value that is there.
-            8 => memory.word(by(bp))?,
-            9 => by(memory.word(sp)?),
-            _ => return None,
+    /// Who called; nothing if some memory is not there.
+    fn caller(self, layout: &Layout, memory: &mut Memory<'_>, place: Place) -> Option<Caller> {
+        if self.kind == Kind::End {
+            return Some(Caller::Nobody);
+        }
+        let frame = self.frame(memory, place)?;
+        let bp = self.frame_pointer(memory, frame, place.bp);
+        let mut saved = |offset: u64| memory.word(frame.wrapping_add(offset));
+        let is_interrupted = self.kind != Kind::Call;
+        let (segment, ip, sp, bp) = match self.kind {
+            Kind::End | Kind::Call => (0, saved(0_u64.wrapping_sub(8))?, frame, bp?),
+            // Address, segment, flags, stack.
+            Kind::Interrupt => (saved(8)?, saved(0)?, saved(24)?, bp?),
+            Kind::Registers => (
+                saved(layout.registers_cs)?,
+                saved(layout.registers_ip)?,
+                saved(layout.registers_sp)?,
+                saved(layout.registers_bp)?,
+            ),
         };
-        let bp = match rule.bp_base {
-            1 => memory.word(frame.wrapping_add_signed(rule.bp.into()))?,
-            4 => memory.word(bp.wrapping_add_signed(rule.bp.into()))?,
-            _ => bp,
-        };
-        match rule.kind {
-            Kind::End => Some(None),
-            Kind::Call => {
-                let ip = memory.word(frame.checked_sub(8)?)?;
-                Some(Some(Place { ip, sp: frame, bp, is_interrupted: false }))
-            }
-            Kind::Registers => {
-                let mut register = |offset: u64| memory.word(frame.checked_add(offset)?);
-                let is_program = register(layout.registers_cs)? & 3 != 0;
-                let (ip, sp) = (register(layout.registers_ip)?, register(layout.registers_sp)?);
-                let place = Place { ip, sp, bp: register(layout.registers_bp)?, is_interrupted: true };
-                Some((!is_program).then_some(place))
-            }
-            Kind::Interrupt => {
-                // Address, segment, flags, stack.
-                let mut register = |number: u64| memory.word(frame.checked_add(8 * number)?);
-                let is_program = register(1)? & 3 != 0;
-                let place = Place { ip: register(0)?, sp: register(3)?, bp, is_interrupted: true };
-                Some((!is_program).then_some(place))
-            }
+        let is_program = segment & 3 != 0;
+        Some(if is_program { Caller::Nobody } else { Caller::Found(Place { ip, sp, bp, is_interrupted }) })
+    }
+
+    /// Where the frame of the caller is.
+    fn frame(self, memory: &mut Memory<'_>, place: Place) -> Option<u64> {
+        let by = |base: u64| base.wrapping_add_signed(self.sp.into());
+        match self.sp_base {
+            BP => Some(by(place.bp)),
+            SP => Some(by(place.sp)),
+            AT_BP => memory.word(by(place.bp)),
+            AT_SP => memory.word(place.sp).map(by),
+            _ => None,
+        }
+    }
+
+    /// The frame pointer of the caller.
+    fn frame_pointer(self, memory: &mut Memory<'_>, frame: u64, bp: u64) -> Option<u64> {
+        match self.bp_base {
+            FRAME => memory.word(frame.wrapping_add_signed(self.bp.into())),
+            BP => memory.word(bp.wrapping_add_signed(self.bp.into())),
+            _ => Some(bp),
         }
     }
 }
@@ -204,7 +208,7 @@ mod tests {
         Table { addresses: vec![0x100], entries: vec![low, high, 0xf0, 0xff, bases, kind] }
     }
 
-    fn caller(table: &Table, layout: &Layout, is_interrupted: bool) -> Result<Option<Place>, Unknown> {
+    fn caller(table: &Table, layout: &Layout, is_interrupted: bool) -> Caller {
         let mut machine = Bytes(vec![0; 0x6000]);
         // One page for the tables, at the same addresses.
         for (table, entry) in [(0x1000, 0x2003), (0x2000, 0x3003), (0x3000, 0x4003)] {
@@ -222,7 +226,7 @@ mod tests {
     fn a_caller_is_where_the_rule_says() {
         // By the stack pointer, 24 bytes on; the frame pointer is 16 bytes before.
         let found = caller(&table(24, 0x15, 2), &layout(false), true);
-        assert_eq!(found, Ok(Some(Place { ip: 0x180, sp: 0x5018, bp: 7, is_interrupted: false })));
+        assert_eq!(found, Caller::Found(Place { ip: 0x180, sp: 0x5018, bp: 7, is_interrupted: false }));
         assert_eq!(caller(&table(24, 0x15, 0), &layout(true), true), found, "the same until 6.3");
         assert_eq!(caller(&table(0, 0x14, 2), &layout(false), true), found, "by the frame pointer");
     }
@@ -231,7 +235,7 @@ mod tests {
     fn behind_a_call_the_rule_is_that_of_the_call() {
         assert_eq!(
             caller(&table(24, 0x15, 2), &layout(false), false),
-            Err(Unknown),
+            Caller::Unknown,
             "it is before the first"
         );
     }
@@ -239,20 +243,20 @@ mod tests {
     #[test]
     fn registers_that_were_saved_say_where_it_was_interrupted() {
         let found = caller(&table(0, 0x05, 3), &layout(false), true);
-        assert_eq!(found, Ok(Some(Place { ip: 0x180, sp: 0x5fff, bp: 7, is_interrupted: true })));
+        assert_eq!(found, Caller::Found(Place { ip: 0x180, sp: 0x5fff, bp: 7, is_interrupted: true }));
         // At 0x5008 there would be address 7 with the segment of a program.
         assert_eq!(
             caller(&table(8, 0x05, 4), &layout(false), true),
-            Ok(Some(Place { ip: 7, sp: 0x5fff, bp: 0x5018, is_interrupted: true }))
+            Caller::Found(Place { ip: 7, sp: 0x5fff, bp: 0x5018, is_interrupted: true })
         );
     }
 
     #[test]
     fn an_end_is_told_from_what_nobody_knows() {
-        assert_eq!(caller(&table(0, 0x05, 1), &layout(false), true), Ok(None));
-        assert_eq!(caller(&table(0, 0x05, 4), &layout(true), true), Ok(None));
-        assert_eq!(caller(&table(0, 0x05, 0), &layout(false), true), Err(Unknown));
-        assert_eq!(caller(&table(0, 0x07, 2), &layout(false), true), Err(Unknown), "by another register");
-        assert_eq!(caller(&table(i16::MAX, 0x05, 2), &layout(false), true), Err(Unknown), "no memory");
+        assert_eq!(caller(&table(0, 0x05, 1), &layout(false), true), Caller::Nobody);
+        assert_eq!(caller(&table(0, 0x05, 4), &layout(true), true), Caller::Nobody);
+        assert_eq!(caller(&table(0, 0x05, 0), &layout(false), true), Caller::Unknown);
+        assert_eq!(caller(&table(0, 0x07, 2), &layout(false), true), Caller::Unknown, "by another register");
+        assert_eq!(caller(&table(i16::MAX, 0x05, 2), &layout(false), true), Caller::Unknown, "no memory");
     }
 }

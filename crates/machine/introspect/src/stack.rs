@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::code::{Caller, Code};
+use crate::code::Code;
 use crate::memory::Memory;
-use crate::orc::Place;
+use crate::orc::{Caller, Place};
 
 /// Calls of a stack at most.
 const DEPTH_MAX: usize = 64;
@@ -41,10 +41,10 @@ pub(crate) fn calls(code: &Code, memory: &mut Memory<'_>, place: Place) -> Vec<C
 
 /// The next address on the stack that is in the code.
 fn guess(code: &Code, memory: &mut Memory<'_>, place: Place) -> Option<Place> {
-    let begin = place.sp.next_multiple_of(8);
+    let begin = place.sp.checked_next_multiple_of(8)?;
     (0..WORDS_MAX).find_map(|word| {
         let at = begin.checked_add(8 * word)?;
-        let ip = memory.word(at)?;
-        code.has(ip).then_some(Place { ip, sp: at + 8, bp: place.bp, is_interrupted: false })
+        let (ip, sp) = (memory.word(at)?, at.checked_add(8)?);
+        code.has(ip).then_some(Place { ip, sp, bp: place.bp, is_interrupted: false })
     })
 }
