@@ -5,7 +5,7 @@ use std::time::Duration;
 use harness::instrument::Listener;
 use harness::workload;
 use protocol::Report;
-use protocol::probe::{ProbeReport, ProbeRequest};
+use protocol::probe::{Found, ProbeReport, ProbeRequest};
 
 use crate::tools;
 use crate::watch::Watch;
@@ -23,18 +23,23 @@ pub fn probe(request: &ProbeRequest, listener: Listener<'_, ProbeReport>) -> Res
     let look = |tool: &mut Box<dyn tools::Tool>, _| tool.look();
     let tell = |tool: &mut Box<dyn tools::Tool>, now| {
         // Without anybody who listens it goes on until its end.
-        let _ = report(request, tool.as_mut(), now).map(|report| listener(&report));
+        let found = tool.so_far();
+        let _ = found
+            .and_then(|found| report(request, tool.as_ref(), found, now))
+            .map(|report| listener(&report));
     };
     let (mut tool, over) = workload::run(&request.workload, PERIOD, begin, look, tell)?;
     tool.end()?;
-    let report = report(request, tool.as_mut(), over.elapsed)?;
+    let found = tool.found()?;
+    let report = report(request, tool.as_ref(), found, over.elapsed)?;
     let (status, signal) = over.end.as_ref().map_or((None, None), |end| (end.code(), end.signal()));
     Ok(ProbeReport { status, signal, ..report })
 }
 
 fn report(
     request: &ProbeRequest,
-    tool: &mut dyn tools::Tool,
+    tool: &dyn tools::Tool,
+    found: Found,
     elapsed: Duration,
 ) -> Result<ProbeReport, Report> {
     Ok(ProbeReport {
@@ -42,7 +47,7 @@ fn report(
         elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
         status: None,
         signal: None,
-        found: tool.found()?,
+        found,
         missing: tool.missing(),
         lost: tool.lost()?,
     })

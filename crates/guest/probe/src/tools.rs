@@ -25,8 +25,13 @@ pub(crate) trait Tool {
         self.look()
     }
 
-    /// What was found so far.
+    /// What was found.
     fn found(&mut self) -> Result<Found, Report>;
+
+    /// What a person wants to see of it while it grows.
+    fn so_far(&mut self) -> Result<Found, Report> {
+        self.found()
+    }
 
     /// What this kernel cannot tell.
     fn missing(&self) -> Vec<Missing> {

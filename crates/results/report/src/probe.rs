@@ -36,7 +36,7 @@ pub fn progress(report: &ProbeReport) -> String {
         Found::Slabs(rows) => {
             rows.first().map(|row| format!("{} objects of {}", count(row.objects), row.cache))
         }
-        Found::Output { text, .. } => text.lines().next_back().map(str::to_owned),
+        Found::Output { text, .. } => text.lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned),
     };
     format!("{elapsed}{}", most.map(|most| format!(": {}", safe_line(&most))).unwrap_or_default())
 }
@@ -149,7 +149,7 @@ fn opens(opens: &[Open], omitted: u64) -> String {
         );
     }
     if omitted > 0 {
-        out += &format!("and {} later ones\n", count(omitted));
+        out += &format!("and {} others\n", count(omitted));
     }
     out
 }
@@ -162,7 +162,7 @@ fn float(value: u64) -> f64 {
 fn output(text: &str, omitted: u64) -> String {
     let mut out = safe(text.trim_matches('\n')) + "\n";
     if omitted > 0 {
-        out += &format!("\n{} bytes more were printed\n", count(omitted));
+        out += &format!("\nand {} other bytes\n", count(omitted));
     }
     out
 }

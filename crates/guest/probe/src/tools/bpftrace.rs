@@ -35,6 +35,9 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 /// How often it is looked at meanwhile.
 const PERIOD: Duration = Duration::from_millis(5);
 
+/// Bytes of the end of its output, which are shown while it grows.
+const SO_FAR: usize = 8 << 10;
+
 /// Bytes of what it says beside its output, and of the reason that is given when it does not take a script.
 const SAID_MAX: usize = 64 << 10;
 const ERROR_MAX: usize = 800;
@@ -164,6 +167,15 @@ impl Tool for Bpftrace {
         // What is no text becomes longer.
         let text = cut(&text, OUTPUT_MAX).to_owned();
         Ok(Found::Output { text, omitted: self.omitted })
+    }
+
+    fn so_far(&mut self) -> Result<Found, Report> {
+        let begin = self.printed.len().saturating_sub(SO_FAR);
+        let last = String::from_utf8_lossy(&self.printed[begin..]);
+        // From the beginning of a line on.
+        let last = if begin == 0 { &last } else { last.split_once('\n').map_or("", |(_, rest)| rest) };
+        let omitted = self.omitted + self.printed.len().saturating_sub(last.len()) as u64;
+        Ok(Found::Output { text: last.to_owned(), omitted })
     }
 
     fn missing(&self) -> Vec<Missing> {

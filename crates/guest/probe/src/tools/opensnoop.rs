@@ -17,6 +17,9 @@ const CODE: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/opens
 const PATH: usize = 44;
 const COMM: usize = 28;
 
+/// The last ones, which are shown while there come more.
+const SO_FAR: usize = 40;
+
 /// System calls that open, with the program for where each has its path. Not every architecture has the older ones.
 const CALLS: [(&str, &str); 4] =
     [("openat", "open_path_at"), ("openat2", "open_path_at"), ("open", "open_path"), ("creat", "open_path")];
@@ -60,6 +63,12 @@ impl Tool for Opensnoop {
         // CPUs write in the order in which calls end.
         self.opens.sort_by_key(|open| open.time_ns);
         Ok(Found::Opens { opens: self.opens.clone(), omitted: self.omitted })
+    }
+
+    fn so_far(&mut self) -> Result<Found, Report> {
+        let opens = self.opens[self.opens.len().saturating_sub(SO_FAR)..].to_vec();
+        let omitted = self.omitted + (self.opens.len() - opens.len()) as u64;
+        Ok(Found::Opens { opens, omitted })
     }
 
     fn lost(&self) -> Result<u64, Report> {

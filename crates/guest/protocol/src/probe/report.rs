@@ -49,18 +49,18 @@ pub enum Found {
     Functions(Vec<Function>),
     /// By `opensnoop`.
     Opens {
-        /// In the order of time.
+        /// In the order of time: the first [`OPENS_MAX`], or while it grows the last ones.
         opens: Vec<Open>,
-        /// Later ones, which are not in it.
+        /// Others, which are not in it.
         omitted: u64,
     },
     /// By `slabratetop`.
     Slabs(Vec<Slab>),
     /// By a script.
     Output {
-        /// What it has printed, up to [`OUTPUT_MAX`] bytes.
+        /// What it has printed, up to [`OUTPUT_MAX`] bytes; while it grows the end of that.
         text: String,
-        /// Bytes that it has printed after that.
+        /// Other bytes that it has printed.
         omitted: u64,
     },
 }
