@@ -198,8 +198,8 @@ fn why(error: &(dyn std::error::Error + 'static)) -> Report {
     }
     let number = chain.iter().find_map(|error| error.downcast_ref::<std::io::Error>()?.raw_os_error());
     match number {
-        Some(libc::EPERM | libc::EACCES) if !rustix::process::geteuid().is_root() => {
-            skip("it needs root, or CAP_BPF and CAP_PERFMON")
+        Some(libc::EPERM) => {
+            skip("it needs root, or CAP_BPF and CAP_PERFMON, and a kernel that is not locked down")
         }
         Some(libc::ENOSYS) => skip("this kernel has no bpf(2) (CONFIG_BPF_SYSCALL)"),
         _ => {

@@ -128,12 +128,13 @@ step(warn)
 }
 
 /// Experiments that come with kiln, and the kernels that their short forms run on.
-const SHIPPED: [(&str, &str); 5] = [
+const SHIPPED: [(&str, &str); 6] = [
     ("dock", COMPLETE),
     ("hypervisor", KERNEL),
     ("iommu", COMPLETE),
     ("namespaces", KERNEL),
     ("tracer-cost", KERNEL),
+    ("unwatched", KERNEL),
 ];
 
 fn runs_in_short(name: &str) {
@@ -169,6 +170,11 @@ fn namespaces_isolate_in_short() {
 #[test]
 fn tracers_count_right_in_short() {
     runs_in_short("tracer-cost");
+}
+
+#[test]
+fn watching_changes_nothing_in_short() {
+    runs_in_short("unwatched");
 }
 
 #[test]

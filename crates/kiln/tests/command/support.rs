@@ -42,6 +42,9 @@ pub(crate) const KERNEL: &str = "deb:6.1.0-56-cloud-amd64";
 /// A stock kernel with drivers for more than clouds have, and 9p.
 pub(crate) const COMPLETE: &str = "deb:6.1.0-56-amd64";
 
+/// A stock kernel of a newer series, for what takes long: it is another package to fetch.
+pub(crate) const NEWER: &str = "deb:6.12.117+deb12-cloud-amd64";
+
 /// The kernel that is a program: Debian's package `user-mode-linux`.
 pub(crate) const UML: &str = "/usr/bin/linux.uml";
 

@@ -5,10 +5,7 @@ use std::path::PathBuf;
 use introspect::{Dump, Physical};
 use serde_json::Value;
 
-use crate::support::{KERNEL, Place, text};
-
-/// A newer one, whose list of symbols, frames and modules have other forms.
-const NEWER: &str = "deb:6.12.117+deb12-cloud-amd64";
+use crate::support::{KERNEL, NEWER, Place, text};
 
 /// One waits for a pipe, one sleeps, and one has the kernel die.
 const LOAD: &str = "sleep 1000 | cat &
@@ -62,6 +59,7 @@ fn the_tasks_of_a_dead_kernel_are_in_its_dump() {
     reads_tasks_of(KERNEL);
 }
 
+/// Its list of symbols, frames and modules have other forms.
 #[test]
 #[ignore = "takes most of a minute of CPU"]
 fn the_tasks_of_a_newer_kernel_are_read_too() {
