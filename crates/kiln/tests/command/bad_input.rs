@@ -67,7 +67,7 @@ fn instruments_that_cannot_be_meant() {
     refused(&place, &["steal", "--load", "net:udp", "--setup", "rps=2"], 2, &["rps=2", "xdp=drop"]);
     refused(&place, &["steal", "--load", "net:request", "--setup", "xdp=drop"], 2, &["XDP", "net:udp"]);
     refused(&place, &["steal", "--duration", "1ms"], 2, &["duration", "50"]);
-    refused(&place, &["run", KERNEL, "--exec", "kiln:latenzy"], 2, &["kiln:latenzy", "latency, race"]);
+    refused(&place, &["run", KERNEL, "--exec", "kiln:latenzy"], 2, &["kiln:latenzy", "latency, probe, race"]);
 }
 
 #[test]
