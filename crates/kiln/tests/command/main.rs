@@ -93,6 +93,7 @@ mod sample;
 mod series;
 mod services;
 mod shell;
+mod shipped_experiments;
 mod sources;
 mod stopped_experiments;
 mod stopped_roots;
