@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use harness::clock::in_nanoseconds;
 use harness::instrument::{Listener, broken, skip};
 use harness::perf::{DUMMY, Number, Record, Ring, number, online_cpus};
-use harness::program::End;
-use harness::workload;
+use harness::workload::{self, Over};
 use protocol::Report;
 use protocol::count::{CountReport, CountRequest, Counted, Event, INTERVALS_MAX, Interval, Missing};
 use rustix::io::Errno;
@@ -34,7 +34,7 @@ pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Res
     let period = request.interval_ms.map_or(PERIOD, |every| PERIOD.min(Duration::from_millis(every)));
     let begin = |process| Session::begin(request, process);
     let (session, over) = workload::run(&request.workload, period, begin, Session::look, tell)?;
-    Ok(session.end(over.elapsed, over.end.as_ref()))
+    Ok(session.end(&over))
 }
 
 /// An event with its counters: one for each CPU, or one.
@@ -119,7 +119,7 @@ impl Session {
             since
         };
         let counts: Vec<u64> = self.counting.iter_mut().map(since).collect();
-        let end_ns = nanoseconds(now);
+        let end_ns = in_nanoseconds(now);
         let is_full = self.intervals.len() >= INTERVALS_MAX;
         match self.intervals.last_mut().filter(|_| is_full) {
             Some(last) => {
@@ -130,14 +130,13 @@ impl Session {
         }
     }
 
-    fn end(mut self, elapsed: Duration, end: Option<&End>) -> CountReport {
+    fn end(mut self, over: &Over) -> CountReport {
         let has_more = self.counting.iter().any(|one| one.last.count > one.before);
         if self.request.interval_ms.is_some() && has_more {
-            self.interval(elapsed);
+            self.interval(over.elapsed);
         }
-        let report = self.report(elapsed);
-        let (status, signal) = (end.and_then(End::code), end.and_then(End::signal));
-        CountReport { status, signal, ..report }
+        let report = self.report(over.elapsed);
+        CountReport { status: over.status(), signal: over.signal(), ..report }
     }
 
     fn report(&mut self, elapsed: Duration) -> CountReport {
@@ -150,7 +149,7 @@ impl Session {
         };
         CountReport {
             request: self.request.clone(),
-            elapsed_ns: nanoseconds(elapsed),
+            elapsed_ns: in_nanoseconds(elapsed),
             status: None,
             signal: None,
             counted: self.counting.iter().map(counted).collect(),
@@ -214,10 +213,6 @@ fn rings(counting: &[Counting]) -> Result<Vec<Ring>, Errno> {
         }
     }
     Ok(rings)
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -23,6 +23,20 @@ pub struct Over {
     pub end: Option<End>,
 }
 
+impl Over {
+    /// The exit status of the program, if it had one.
+    #[must_use]
+    pub fn status(&self) -> Option<u8> {
+        self.end.as_ref()?.code()
+    }
+
+    /// The signal that ended the program, if one did.
+    #[must_use]
+    pub fn signal(&self) -> Option<u8> {
+        self.end.as_ref()?.signal()
+    }
+}
+
 /// Lets a workload run: `begin` is called when its program is there but has executed nothing yet; `look` at least once in each `period` and
 /// once at the end, with the time since the start; `tell` after it once in each second.
 ///
@@ -102,7 +116,7 @@ mod tests {
             Workload { command: ["sh", "-c", "exit 3"].map(str::to_owned).to_vec(), ..Workload::default() };
         let (looked, over) = times(&program);
         assert!(looked > 0);
-        assert_eq!(over.end.and_then(|end| end.code()), Some(3));
+        assert_eq!((over.status(), over.signal()), (Some(3), None));
         let (looked, over) = times(&Workload { duration_ms: Some(20), ..Workload::default() });
         assert!(looked > 1 && over.end.is_none() && over.elapsed >= Duration::from_millis(20));
     }

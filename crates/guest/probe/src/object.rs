@@ -1,22 +1,19 @@
 //! Programs in the kernel, and where they are attached.
 
 use aya::maps::{HashMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap, RingBuf};
-use aya::programs::{Program, ProgramError};
+use aya::programs::Program;
 use aya::{Ebpf, EbpfLoader, Pod};
+use harness::check::describe;
 use harness::instrument::{broken, skip};
-use harness::perf::{self, Attributes, Number};
+use harness::perf::{self, Attributes, Number, number};
 use harness::rcu::Expedited;
 use harness::sys::ioctl;
-use harness::tracefs;
 use protocol::Report;
+use protocol::count::Event;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use rustix::io::Errno;
 use rustix::process::Pid;
 
 use crate::watch::Watch;
-
-/// `PERF_TYPE_TRACEPOINT`.
-const TRACEPOINT: u64 = 2;
 
 /// `PERF_EVENT_IOC_SET_BPF`.
 const SET_BPF: u32 = 0x4004_2408;
@@ -59,27 +56,22 @@ impl Object {
 
     fn watch(&mut self, process: Pid) -> Result<(), Report> {
         let number = process.as_raw_nonzero().get().unsigned_abs();
-        self.attach_tracepoint("watch_child", "task", "task_newtask")?;
-        self.attach_tracepoint("forget_process", "sched", "sched_process_free")?;
+        self.attach_to("watch_child", "task:task_newtask")?;
+        self.attach_to("forget_process", "sched:sched_process_free")?;
         let map = self.ebpf.map_mut("watched").ok_or_else(|| broken("no map of processes"))?;
         let mut watched: HashMap<_, u32, u8> = map.try_into().map_err(|error| of_map(&error))?;
         watched.insert(number, 1, 0).map_err(|error| of_map(&error))
     }
 
-    /// Has a program run whenever a tracepoint is passed.
+    /// Has a program run whenever an event of this name happens, such as `task:task_newtask` or `kprobe:vfs_read`.
     ///
     /// # Errors
     ///
     /// `skip` with the reason if this kernel or user cannot.
-    pub(crate) fn attach_tracepoint(
-        &mut self,
-        program: &str,
-        system: &str,
-        event: &str,
-    ) -> Result<(), Report> {
-        let id =
-            tracefs::tracepoint(system, event).map_err(|why| skip(format!("{system}:{event}: {why}")))?;
-        self.attach(program, Number::new(TRACEPOINT, id))
+    pub(crate) fn attach_to(&mut self, program: &str, name: &str) -> Result<(), Report> {
+        let event: Event = name.parse().map_err(|error| broken(format!("{error}")))?;
+        let number = number(&event).map_err(|why| skip(format!("{name}: {why}")))?;
+        self.attach(program, number)
     }
 
     /// Has a program run whenever this event happens.
@@ -89,14 +81,14 @@ impl Object {
     /// `skip` with the reason if this kernel or user cannot.
     pub(crate) fn attach(&mut self, program: &str, event: Number) -> Result<(), Report> {
         let program = self.loaded(program)?;
-        let program = program.fd().map_err(|error| of_program(&error))?;
+        let program = program.fd().map_err(|error| why(&error))?;
         let number = usize::try_from(program.as_fd().as_raw_fd()).map_err(|_| broken("no descriptor"))?;
         // Its program runs on all CPUs, although an event names one.
         let attributes = Attributes { sample_period: 1, ..event.attributes() };
         let descriptor = perf::open(attributes, None, Some(0)).map_err(|error| skip(event.refusal(error)))?;
         // SAFETY: both requests take a number.
         unsafe { ioctl(&descriptor, SET_BPF, number).and_then(|_| ioctl(&descriptor, ENABLE, 0)) }
-            .map_err(|error| skip(format!("the kernel does not attach the program: {}", text(error))))?;
+            .map_err(|error| skip(format!("the kernel does not attach the program: {}", describe(error))))?;
         self.attached.push(descriptor);
         Ok(())
     }
@@ -108,7 +100,7 @@ impl Object {
     /// `skip` with the reason if this kernel or user cannot.
     pub(crate) fn attach_raw(&mut self, program: &str, event: &str) -> Result<(), Report> {
         match self.loaded(program)? {
-            Program::RawTracePoint(raw) => raw.attach(event).map(drop).map_err(|error| of_program(&error)),
+            Program::RawTracePoint(raw) => raw.attach(event).map(drop).map_err(|error| why(&error)),
             _ => Err(broken(format!("{program} takes no raw tracepoint"))),
         }
     }
@@ -124,7 +116,7 @@ impl Object {
                 Program::RawTracePoint(program) => program.load(),
                 _ => return Err(broken(format!("{name} is of a kind that is not used"))),
             };
-            loaded.map_err(|error| of_program(&error))?;
+            loaded.map_err(|error| why(&error))?;
         }
         Ok(program)
     }
@@ -177,20 +169,11 @@ impl Drop for Object {
     }
 }
 
-fn text(error: Errno) -> String {
-    std::io::Error::from(error).to_string()
-}
-
 fn of_map(error: &MapError) -> Report {
     broken(format!("a map of BPF: {error}"))
 }
 
-/// Why programs cannot be loaded or attached.
-fn of_program(error: &ProgramError) -> Report {
-    why(error)
-}
-
-/// What a person can do about it comes first.
+/// Why programs cannot be loaded or attached: what a person can do about it comes first.
 fn why(error: &(dyn std::error::Error + 'static)) -> Report {
     let mut chain = vec![error];
     while let Some(source) = chain.last().and_then(|error| error.source()) {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use harness::clock::in_nanoseconds;
 use harness::instrument::Listener;
 use harness::workload;
 use protocol::Report;
@@ -32,8 +33,7 @@ pub fn probe(request: &ProbeRequest, listener: Listener<'_, ProbeReport>) -> Res
     tool.end()?;
     let found = tool.found()?;
     let report = report(request, tool.as_ref(), found, over.elapsed)?;
-    let (status, signal) = over.end.as_ref().map_or((None, None), |end| (end.code(), end.signal()));
-    Ok(ProbeReport { status, signal, ..report })
+    Ok(ProbeReport { status: over.status(), signal: over.signal(), ..report })
 }
 
 fn report(
@@ -44,7 +44,7 @@ fn report(
 ) -> Result<ProbeReport, Report> {
     Ok(ProbeReport {
         request: request.clone(),
-        elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+        elapsed_ns: in_nanoseconds(elapsed),
         status: None,
         signal: None,
         found,

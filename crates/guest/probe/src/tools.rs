@@ -7,9 +7,11 @@ mod funccount;
 mod opensnoop;
 mod slabratetop;
 
+use std::cmp::Reverse;
+
 pub use bpftrace::companion;
 use protocol::Report;
-use protocol::probe::{Found, Missing, Tool as Asked};
+use protocol::probe::{Found, Missing, ROWS_MAX, Tool as Asked};
 
 use crate::watch::Watch;
 
@@ -64,12 +66,12 @@ fn name(bytes: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// The rows with the largest numbers, these first; `number` gives that of a row, and `name` orders those that are alike.
+/// The rows with the largest numbers, these first; `key` gives the number of a row, and what orders those with the same.
 fn largest<T, N: Ord>(mut rows: Vec<T>, key: impl Fn(&T) -> (u64, N)) -> Vec<T> {
-    rows.sort_by(|one, other| {
-        let ((one, name), (other, other_name)) = (key(one), key(other));
-        other.cmp(&one).then_with(|| name.cmp(&other_name))
+    rows.sort_by_cached_key(|row| {
+        let (number, name) = key(row);
+        (Reverse(number), name)
     });
-    rows.truncate(protocol::probe::ROWS_MAX);
+    rows.truncate(ROWS_MAX);
     rows
 }

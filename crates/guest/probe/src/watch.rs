@@ -35,7 +35,7 @@ impl Watch {
             std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link.as_os_str() != FIRST_PIDS);
         if process.is_some() && is_elsewhere {
             return Err(skip(
-                "processes have other numbers in this container than in the kernel: look --everywhere",
+                "processes have other numbers in this container than in the kernel: use --everywhere",
             ));
         }
         let field = |system, event, name| tracefs::field(system, event, name).map_err(skip);

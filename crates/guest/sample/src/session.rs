@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use harness::clock::in_nanoseconds;
 use harness::instrument::Listener;
 use harness::perf::Record;
-use harness::program::End;
-use harness::workload;
+use harness::workload::{self, Over};
 use protocol::Report;
 use protocol::sample::{SampleReport, SampleRequest};
 use rustix::process::Pid;
@@ -35,7 +35,7 @@ pub fn sample(request: &SampleRequest, listener: Listener<'_, SampleReport>) -> 
     let tell = |session: &mut Session, now| drop(listener(&session.report(now)));
     let begin = |process| Session::begin(request, process);
     let (session, over) = workload::run(&request.workload, PERIOD, begin, look, tell)?;
-    Ok(session.end(over.elapsed, over.end.as_ref()))
+    Ok(session.end(&over))
 }
 
 /// What happened, in the order of time.
@@ -126,22 +126,21 @@ impl Session {
         self.tree.add(places);
     }
 
-    fn end(mut self, elapsed: Duration, end: Option<&End>) -> SampleReport {
+    fn end(mut self, over: &Over) -> SampleReport {
         let rest = self.order.rest();
         rest.into_iter().for_each(|happening| self.take(happening));
         let named = naming::name(&self.tree);
-        let (status, signal) = (end.and_then(End::code), end.and_then(End::signal));
         let user_only = self.events.is_user_only.then(|| {
             "nothing of the kernel: it needs CAP_PERFMON, or kernel.perf_event_paranoid of 1 or less"
                 .to_owned()
         });
         SampleReport {
-            status,
-            signal,
+            status: over.status(),
+            signal: over.signal(),
             functions: named.functions,
             nodes: named.nodes,
             missing: named.missing.into_iter().chain(user_only).collect(),
-            ..self.report(elapsed)
+            ..self.report(over.elapsed)
         }
     }
 
@@ -149,7 +148,7 @@ impl Session {
     fn report(&self, elapsed: Duration) -> SampleReport {
         SampleReport {
             request: self.request.clone(),
-            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            elapsed_ns: in_nanoseconds(elapsed),
             status: None,
             signal: None,
             samples: self.samples,

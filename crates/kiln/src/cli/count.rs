@@ -40,7 +40,7 @@ pub(crate) struct Count {
     /// Show what there was in each interval, such as 100ms
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) interval: Option<Duration>,
-    /// Show the counts once a second while they grow
+    /// Show the counts as they grow, once a second
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) live: bool,
     /// One JSON object

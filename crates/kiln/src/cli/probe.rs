@@ -17,7 +17,7 @@ Examples:
   kiln probe --script biosnoop.bt --duration 10s
 
 Tools look at the program with all that it starts, from its first instruction on; scripts at what they name: $1 is the number of the program. \
-Exit codes: 0 it looked, 2 wrong usage, 3 broken, 4 there is no such program, or this kernel cannot do it.";
+Exit codes: 0 it ran, 2 wrong usage, 3 broken, 4 there is no such program, or this kernel cannot do it.";
 
 /// The tools that kiln has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -55,7 +55,7 @@ pub(crate) struct Probe {
     pub(crate) failed: bool,
     #[command(flatten)]
     pub(crate) workload: Workload,
-    /// Show what was found once a second while it grows
+    /// Show what was found as it grows, once a second
     #[arg(long, help_heading = OUTPUT)]
     pub(crate) live: bool,
     /// One JSON object

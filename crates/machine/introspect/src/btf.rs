@@ -1,5 +1,7 @@
 //! Where the structures of a kernel have their members: Documentation/bpf/btf.rst.
 
+use kernel::bytes::{u16_at, u32_at, until_nul};
+
 /// `BTF_MAGIC`.
 const MAGIC: u16 = 0xeb9f;
 
@@ -20,6 +22,9 @@ const TYPE_TAG: u32 = 18;
 /// The deepest that structures are looked for in structures.
 const DEPTH_MAX: usize = 16;
 
+/// Bytes of a name at most.
+const NAME_MAX: usize = 512;
+
 /// A member: where it is, in bits, and how many bits it has if it is a bit field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Member {
@@ -39,8 +44,7 @@ impl Types {
     /// Reads the types of a kernel: what is between `__start_BTF` and `__stop_BTF`.
     pub(crate) fn read(bytes: Vec<u8>) -> Option<Self> {
         let word = |at: usize| word(&bytes, at).map(|word| word as usize);
-        let magic = u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?);
-        let header = word(4).filter(|_| magic == MAGIC)?;
+        let header = word(4).filter(|_| u16_at(&bytes, 0) == Some(MAGIC))?;
         let (begin, length, texts) =
             (header.checked_add(word(8)?)?, word(12)?, header.checked_add(word(16)?)?);
         let end = begin.checked_add(length)?;
@@ -55,7 +59,7 @@ impl Types {
 
     /// Where a structure has a member, which may be in a structure of its own: `["thread", "sp"]`.
     pub(crate) fn member(&self, structure: &str, path: &[&str]) -> Option<Member> {
-        let mut at = self.types.iter().skip(1).copied().find(|at| self.is_structure(*at, structure))?;
+        let mut at = self.named(structure)?;
         let mut bits = 0;
         let mut found = None;
         for name in path {
@@ -74,13 +78,16 @@ impl Types {
 
     /// The bytes of a structure.
     pub(crate) fn size(&self, structure: &str) -> Option<u64> {
-        let at = self.types.iter().skip(1).copied().find(|at| self.is_structure(*at, structure))?;
-        word(&self.bytes, at + 8).map(u64::from)
+        word(&self.bytes, self.named(structure)? + 8).map(u64::from)
     }
 
-    fn is_structure(&self, at: usize, name: &str) -> bool {
-        let info = word(&self.bytes, at + 4).unwrap_or(0);
-        kind(info) == STRUCT && count(info) > 0 && self.text(at).is_some_and(|text| text == name.as_bytes())
+    /// The structure of this name, if it has members here.
+    fn named(&self, name: &str) -> Option<usize> {
+        let is_it = |at: &usize| {
+            let info = word(&self.bytes, at + 4).unwrap_or(0);
+            kind(info) == STRUCT && count(info) > 0 && self.text(*at) == Some(name.as_bytes())
+        };
+        self.types.iter().skip(1).copied().find(is_it)
     }
 
     /// A member of a structure or of one without a name in it, and its type.
@@ -119,7 +126,7 @@ impl Types {
     /// The name of what is here.
     fn text(&self, at: usize) -> Option<&[u8]> {
         let begin = self.texts.checked_add(word(&self.bytes, at)? as usize)?;
-        self.bytes.get(begin..)?.split(|byte| *byte == 0).next()
+        until_nul(&self.bytes, begin as u64, NAME_MAX)
     }
 }
 
@@ -149,7 +156,7 @@ fn size_of_rest(info: u32) -> Option<usize> {
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+    u32_at(bytes, at as u64)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use kernel::bytes::u64_at;
 use object::LittleEndian as Little;
 use object::elf::{FileHeader64, PT_LOAD};
 use object::read::ReadCache;
@@ -21,9 +22,6 @@ const SP: usize = 8 + 8 * 6;
 const BP: usize = 8 + 8 * 7;
 const IP: usize = 8 + 8 * 16;
 const CONTROL: usize = 8 + 8 * 18 + 24 * 10;
-
-/// `LA57` of `CR4`.
-const FIVE_LEVELS: u64 = 1 << 12;
 
 /// A dump.
 #[derive(Debug)]
@@ -81,9 +79,9 @@ impl Dump {
 
 /// What a note says.
 fn cpu(note: &[u8]) -> Option<(Tables, Registers)> {
-    let word = |at: usize| Some(u64::from_le_bytes(note.get(at..at + 8)?.try_into().ok()?));
+    let word = |at: usize| u64_at(note, at as u64);
     let control = |number: usize| word(CONTROL + 8 * number);
-    let tables = Tables { cr3: control(3)?, has_five_levels: control(4)? & FIVE_LEVELS != 0 };
+    let tables = Tables::new(control(3)?, control(4)?);
     Some((tables, Registers { ip: word(IP)?, sp: word(SP)?, bp: word(BP)? }))
 }
 
@@ -115,7 +113,7 @@ mod tests {
     #[test]
     fn a_cpu_is_read_as_qemu_writes_it() {
         let mut note = vec![0; CONTROL + 5 * 8];
-        for (at, value) in [(IP, 1_u64), (SP, 2), (BP, 3), (CONTROL + 24, 4), (CONTROL + 32, FIVE_LEVELS)] {
+        for (at, value) in [(IP, 1_u64), (SP, 2), (BP, 3), (CONTROL + 24, 4), (CONTROL + 32, 1 << 12)] {
             note[at..at + 8].copy_from_slice(&value.to_le_bytes());
         }
         let tables = Tables { cr3: 4, has_five_levels: true };

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use kernel::bytes::{u16_at, u32_at, u64_at};
 use memchr::memmem;
 
 use crate::image::Image;
@@ -77,7 +78,7 @@ impl Tables {
         for _ in FIRST_DIGIT..TOKENS {
             end += bytes.get(end..)?.iter().take(NAME_MAX).position(|byte| *byte == 0)? + 1;
         }
-        let place = |index: usize, token: usize| half_word(bytes, index + 2 * token).map(usize::from);
+        let place = |index: usize, token: usize| u16_at(bytes, (index + 2 * token) as u64).map(usize::from);
         let are_digits = |index: &usize| {
             let first = place(*index, FIRST_DIGIT);
             place(*index, 0) == Some(0)
@@ -120,8 +121,8 @@ impl Tables {
 
     /// How many names begin here, if any do.
     fn count(&self, bytes: &[u8], names: usize) -> Option<usize> {
-        let count = word32(bytes, names - 8).map(|count| count as usize)?;
-        if !(MARKED + 1..=SYMBOLS_MAX).contains(&count) || word32(bytes, names - 4) != Some(0) {
+        let count = u32_at(bytes, (names - 8) as u64).map(|count| count as usize)?;
+        if !(MARKED + 1..=SYMBOLS_MAX).contains(&count) || u32_at(bytes, (names - 4) as u64) != Some(0) {
             return None;
         }
         let mut at = names;
@@ -136,8 +137,8 @@ impl Tables {
         }
         let markers = [at.next_multiple_of(4), at.next_multiple_of(8)];
         let is_marked = |at: usize| {
-            word32(bytes, at) == Some(0)
-                && word32(bytes, at + 4).is_some_and(|marker| marker as usize == second)
+            u32_at(bytes, at as u64) == Some(0)
+                && u32_at(bytes, (at + 4) as u64).is_some_and(|marker| marker as usize == second)
         };
         markers.into_iter().any(is_marked).then_some(count)
     }
@@ -172,8 +173,8 @@ impl Tables {
         let candidates = [before.map(|offsets| (offsets, base_before)), Some((behind, base_behind))];
         let is_base = |base: u64| image.at(base, 1).is_some();
         candidates.into_iter().flatten().find_map(|(offsets, base)| {
-            let base = word64(bytes, base).filter(|base| is_base(*base))?;
-            let address = |number: usize| Some(absolute(word32(bytes, offsets + 4 * number)?, base));
+            let base = u64_at(bytes, base as u64).filter(|base| is_base(*base))?;
+            let address = |number: usize| Some(absolute(u32_at(bytes, (offsets + 4 * number) as u64)?, base));
             let all: Vec<u64> = (0..count).map(address).collect::<Option<_>>()?;
             all.iter().rev().take(MARKED).any(|address| is_base(*address)).then_some(all)
         })
@@ -186,18 +187,6 @@ fn absolute(offset: u32, base: u64) -> u64 {
         offset @ ..0 => base.wrapping_sub(1).wrapping_sub_signed(offset.into()),
         _ => offset.into(),
     }
-}
-
-fn half_word(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
-}
-
-fn word32(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
-}
-
-fn word64(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
 }
 
 #[cfg(test)]

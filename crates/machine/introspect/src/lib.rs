@@ -41,6 +41,16 @@ pub struct Tables {
     pub has_five_levels: bool,
 }
 
+impl Tables {
+    /// By these registers.
+    #[must_use]
+    pub const fn new(cr3: u64, cr4: u64) -> Self {
+        /// `LA57`.
+        const FIVE_LEVELS: u64 = 1 << 12;
+        Self { cr3, has_five_levels: cr4 & FIVE_LEVELS != 0 }
+    }
+}
+
 /// All tasks of the kernel, processes in the order in which they were made, by the page tables of a CPU; `cpus` says where the CPUs are.
 ///
 /// # Errors
@@ -49,8 +59,10 @@ pub struct Tables {
 pub fn tasks(physical: &mut dyn Physical, tables: Tables, cpus: &[Registers]) -> Result<Vec<Task>, Missing> {
     let levels = if tables.has_five_levels { 5 } else { 4 };
     let mut why = Missing::Image;
-    for mask in [CONTROL, ISOLATED] {
-        let mut memory = Memory::new(physical, tables.cr3 & !mask, levels);
+    let mut roots = vec![tables.cr3 & !CONTROL, tables.cr3 & !ISOLATED];
+    roots.dedup();
+    for root in roots {
+        let mut memory = Memory::new(physical, root, levels);
         match Code::read(&mut memory) {
             Ok(code) => return tasks::tasks(&code, &mut memory, cpus),
             Err(missing) => why = missing,

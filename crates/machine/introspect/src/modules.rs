@@ -3,6 +3,8 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use kernel::bytes::{u16_at, u32_at, u64_at};
+
 use crate::btf::Types;
 use crate::kallsyms::Symbols;
 use crate::memory::{Memory, list};
@@ -49,10 +51,8 @@ impl Module {
             (member("symtab")?, member("num_symtab")? & 0xffff_ffff, member("strtab")?);
         let bytes = memory.bytes(symbols, SYMBOL * usize::try_from(count.min(SYMBOLS_MAX)).ok()?)?;
         let symbol = |bytes: &[u8]| {
-            let name = u32::from_le_bytes(bytes.get(..4)?.try_into().ok()?);
-            let section = u16::from_le_bytes(bytes.get(6..8)?.try_into().ok()?);
-            let value = u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?);
-            let size = u64::from_le_bytes(bytes.get(16..24)?.try_into().ok()?);
+            let (name, section) = (u32_at(bytes, 0)?, u16_at(bytes, 6)?);
+            let (value, size) = (u64_at(bytes, 8)?, u64_at(bytes, 16)?);
             (section != 0 && self.has(value) && value <= address).then_some((value, size, name))
         };
         let (begin, size, name) = bytes.chunks_exact(SYMBOL).filter_map(symbol).max()?;

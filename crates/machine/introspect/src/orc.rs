@@ -1,5 +1,7 @@
 //! How to find the caller of each instruction: Documentation/arch/x86/orc-unwinder.rst, arch/x86/include/asm/orc_types.h.
 
+use kernel::bytes::u16_at;
+
 use crate::btf::{Member, Types};
 use crate::memory::Memory;
 
@@ -92,8 +94,7 @@ impl Layout {
 
     fn rule(&self, entry: &[u8]) -> Option<Rule> {
         let field = |member: Member| {
-            let bits = u16::from_le_bytes(entry.get(4..6)?.try_into().ok()?);
-            Some(u32::from(bits) >> member.bits.checked_sub(32)? & ((1 << member.width) - 1))
+            Some(u32::from(u16_at(entry, 4)?) >> member.bits.checked_sub(32)? & ((1 << member.width) - 1))
         };
         // Until Linux 6.3 the end had a bit of its own.
         let kind = match (self.end, field(self.kind)?) {
@@ -104,7 +105,7 @@ impl Layout {
             (None, 1) => Kind::End,
             _ => return None,
         };
-        let number = |at: usize| Some(i16::from_le_bytes(entry.get(at..at + 2)?.try_into().ok()?));
+        let number = |at: u64| u16_at(entry, at).map(u16::cast_signed);
         let bases = *entry.get(4)?;
         Some(Rule { sp: number(0)?, bp: number(2)?, sp_base: bases & 15, bp_base: bases >> 4, kind })
     }

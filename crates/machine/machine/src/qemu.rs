@@ -180,8 +180,12 @@ impl Driver for Qemu {
         }
     }
 
-    fn tasks(&mut self, process: &Process) -> Option<Result<Vec<Task>, String>> {
-        Some(tasks::of(&mut self.monitor, process.id))
+    fn shows_memory(&self) -> bool {
+        true
+    }
+
+    fn tasks(&mut self, process: &Process) -> Result<Vec<Task>, String> {
+        tasks::read(&mut self.monitor, process.id)
     }
 
     fn provoke(&mut self, how: Provocation) -> bool {

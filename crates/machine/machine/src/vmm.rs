@@ -294,7 +294,7 @@ impl Vmm {
 
     /// What its tasks do, or why that is not known.
     fn lines_of_tasks(&mut self) -> Vec<String> {
-        let lines = match self.driver.tasks(&self.process) {
+        let lines = match self.driver.shows_memory().then(|| self.tasks()) {
             Some(Ok(tasks)) => introspect::lines(&tasks),
             Some(Err(why)) => vec![format!("tasks: not known: {why}")],
             None => Vec::new(),

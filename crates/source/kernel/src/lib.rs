@@ -9,7 +9,7 @@ pub mod apt;
 mod arch;
 mod belongings;
 pub mod builds;
-mod bytes;
+pub mod bytes;
 mod caller;
 pub mod catalogue;
 mod context;

@@ -94,26 +94,41 @@ impl Bpftrace {
         for file in [self.output.as_fd(), self.errors.as_fd(), attached.as_fd()] {
             fcntl_setfl(file, OFlags::NONBLOCK)?;
         }
-        let begin = monotonic();
-        loop {
-            self.take()?;
-            match attached.read(&mut [0]) {
-                Ok(1..) => return Ok(None),
-                Ok(0) => break,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
+        let is_attached = self.wait(|_| match attached.read(&mut [0]) {
+            Ok(count) => Ok(Some(count > 0)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        });
+        match is_attached? {
+            Some(true) => return Ok(None),
+            Some(false) => {}
+            None => {
+                let why = format!("bpftrace takes more than {TIMEOUT:?} to attach its probes");
+                return Ok(Some(broken(why)));
             }
-            if Duration::from_nanos(monotonic() - begin) > TIMEOUT {
-                return Ok(Some(broken(format!(
-                    "bpftrace takes more than {TIMEOUT:?} to attach its probes"
-                ))));
-            }
-            std::thread::sleep(PERIOD);
         }
         self.child.wait()?;
         self.take()?;
         let said = String::from_utf8_lossy(&self.said);
         Ok(Some(skip(format!("bpftrace does not take the script: {}", cut(said.trim(), ERROR_MAX)))))
+    }
+
+    /// Looks again and again until there is something, and takes meanwhile what is printed; nothing if that takes too long.
+    fn wait<T>(
+        &mut self,
+        mut look: impl FnMut(&mut Child) -> io::Result<Option<T>>,
+    ) -> io::Result<Option<T>> {
+        let begin = monotonic();
+        loop {
+            self.take()?;
+            if let Some(found) = look(&mut self.child)? {
+                return Ok(Some(found));
+            }
+            if Duration::from_nanos(monotonic() - begin) > TIMEOUT {
+                return Ok(None);
+            }
+            std::thread::sleep(PERIOD);
+        }
     }
 
     /// Takes what it has printed.
@@ -128,16 +143,9 @@ impl Bpftrace {
         // It takes its probes away before it prints.
         let _expedited = Expedited::in_machine();
         self.hold = None;
-        let begin = monotonic();
-        while self.child.try_wait()?.is_none() {
-            if Duration::from_nanos(monotonic() - begin) > TIMEOUT {
-                return Ok(false);
-            }
-            self.take()?;
-            std::thread::sleep(PERIOD);
-        }
+        let has_ended = self.wait(Child::try_wait)?.is_some();
         self.take()?;
-        Ok(true)
+        Ok(has_ended)
     }
 }
 

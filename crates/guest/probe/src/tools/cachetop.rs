@@ -1,9 +1,7 @@
 //! How processes use the page cache.
 
 use aya::Pod;
-use harness::perf::number;
 use protocol::Report;
-use protocol::count::Event;
 use protocol::probe::{Found, Missing, PageCache};
 
 use super::{Tool, largest, name};
@@ -60,9 +58,7 @@ impl Cachetop {
 fn attach_any(object: &mut Object, program: &str, events: &[&str]) -> Result<(), Report> {
     let mut last = Ok(());
     for event in events {
-        let event: Result<Event, _> = event.parse();
-        let found = event.map_err(|error| error.to_string()).and_then(|event| number(&event));
-        last = found.map_err(harness::instrument::skip).and_then(|number| object.attach(program, number));
+        last = object.attach_to(program, event);
         if last.is_ok() {
             break;
         }

@@ -31,9 +31,9 @@ pub(super) struct Forks(Object);
 impl Forks {
     pub(super) fn begin(watch: &Watch) -> Result<Self, Report> {
         let mut object = Object::load(CODE, watch, &[])?;
-        object.attach_tracepoint("new_task", "task", "task_newtask")?;
-        object.attach_tracepoint("executed", "sched", "sched_process_exec")?;
-        object.attach_tracepoint("ended", "sched", "sched_process_exit")?;
+        object.attach_to("new_task", "task:task_newtask")?;
+        object.attach_to("executed", "sched:sched_process_exec")?;
+        object.attach_to("ended", "sched:sched_process_exit")?;
         Ok(Self(object))
     }
 }

@@ -40,8 +40,8 @@ impl Opensnoop {
         for (at, (call, program)) in CALLS.into_iter().enumerate() {
             // First where a call ends: of what begins then, both is seen.
             let attached = object
-                .attach_tracepoint("opened", "syscalls", &format!("sys_exit_{call}"))
-                .and_then(|()| object.attach_tracepoint(program, "syscalls", &format!("sys_enter_{call}")));
+                .attach_to("opened", &format!("syscalls:sys_exit_{call}"))
+                .and_then(|()| object.attach_to(program, &format!("syscalls:sys_enter_{call}")));
             if at == 0 {
                 attached?;
             }

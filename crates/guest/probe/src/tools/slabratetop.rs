@@ -39,7 +39,7 @@ impl Slabratetop {
         let bytes = field("kmem", "kmalloc", "bytes_alloc").map_err(skip)?;
         let mut object = Object::load(CODE, watch, &[("kmalloc_bytes", bytes)])?;
         object.attach_raw("allocate", "kmem_cache_alloc")?;
-        object.attach_tracepoint("allocate_bytes", "kmem", "kmalloc")?;
+        object.attach_to("allocate_bytes", "kmem:kmalloc")?;
         Ok(Self(object))
     }
 }

@@ -11,24 +11,8 @@ use super::monitor::Monitor;
 /// Memory is looked for in parts of this size: QEMU's blocks are larger, and begin and end between them.
 const PART: u64 = 2 << 20;
 
-/// `LA57` of `CR4`.
-const FIVE_LEVELS: u64 = 1 << 12;
-
-/// All of them, or why they are not known. The machine stands still meanwhile.
-pub(super) fn of(monitor: &mut Monitor, process: u32) -> Result<Vec<Task>, String> {
-    let was_held = monitor.is_held();
-    if !was_held {
-        monitor.hold(true)?;
-    }
-    let found = read(monitor, process);
-    if !was_held {
-        // It may have ended.
-        let _ = monitor.hold(false);
-    }
-    found
-}
-
-fn read(monitor: &mut Monitor, process: u32) -> Result<Vec<Task>, String> {
+/// All tasks of a machine that is held, or why they are not known.
+pub(super) fn read(monitor: &mut Monitor, process: u32) -> Result<Vec<Task>, String> {
     let registers = monitor.ask("info registers -a").unwrap_or_default();
     let (tables, cpus) = processors(&registers).ok_or("QEMU does not show the registers")?;
     let file = File::open(format!("/proc/{process}/mem")).map_err(|error| error.to_string())?;
@@ -49,7 +33,7 @@ fn processors(text: &str) -> Option<(Tables, Vec<Registers>)> {
         }
     }
     let first = cpus.first()?;
-    let tables = Tables { cr3: *first.get("CR3")?, has_five_levels: first.get("CR4")? & FIVE_LEVELS != 0 };
+    let tables = Tables::new(*first.get("CR3")?, *first.get("CR4")?);
     let registers = |cpu: &HashMap<&str, u64>| {
         Some(Registers { ip: *cpu.get("RIP")?, sp: *cpu.get("RSP")?, bp: *cpu.get("RBP")? })
     };

@@ -75,9 +75,14 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
     /// The state of a machine that stopped answering.
     fn examine(&mut self, process: &Process) -> Vec<String>;
 
-    /// The tasks of its kernel by its memory, or why they are not known; nothing where its memory is not read.
-    fn tasks(&mut self, _process: &Process) -> Option<Result<Vec<Task>, String>> {
-        None
+    /// Whether the memory of a machine can be read from outside.
+    fn shows_memory(&self) -> bool {
+        false
+    }
+
+    /// The tasks of its kernel, by its memory, while it is held; or why they are not known.
+    fn tasks(&mut self, _process: &Process) -> Result<Vec<Task>, String> {
+        Err("only QEMU shows the memory of a machine".to_string())
     }
 
     /// Makes the kernel print back traces on the console; false where that cannot be done.

@@ -1,6 +1,7 @@
 //! What can be done to a running machine from outside, beside what it does by itself.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hardware::device::BALLOON;
@@ -57,8 +58,10 @@ impl Vmm {
     ///
     /// Why they are not known.
     pub fn tasks(&mut self) -> Result<Vec<Task>, String> {
-        let tasks = self.driver.tasks(&self.process);
-        tasks.unwrap_or_else(|| Err("only QEMU shows the memory of a machine".to_string()))
+        if !self.driver.shows_memory() {
+            return self.driver.tasks(&self.process);
+        }
+        self.while_held(&AtomicBool::new(false), |machine| machine.driver.tasks(&machine.process))
     }
 
     /// Writes its memory into a file.
