@@ -9,13 +9,16 @@ use std::time::Duration;
 
 use protocol::results::cut;
 use rustix::fd::OwnedFd;
+use rustix::fs::{Access, access};
 use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount};
 use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal, setsid};
+use rustix::thread::UnshareFlags;
 
 use crate::check::Checked;
 use crate::child::{Child, child};
-use crate::storage::{detached, path_of};
-use crate::sys::{block, fetch};
+use crate::storage::{detached, path_of, private_mounts};
+use crate::sys::{block, fetch, unshare};
 
 /// Where tracefs is mounted, if it is.
 const TRACEFS: &str = "/sys/kernel/tracing";
@@ -102,6 +105,22 @@ impl Drop for Instance {
 #[must_use]
 pub fn failed(file: &str, error: &io::Error) -> String {
     cut(&format!("no trace: tracefs: {file}: {error}"), TEXT_MAX).to_owned()
+}
+
+/// Mounts tracefs where programs look for it, for this process and those that it starts, unless it is there. Only system calls are made, as
+/// between fork(2) and execve(2).
+///
+/// # Errors
+///
+/// As unshare(2) and mount(2) say.
+pub fn mount_for_programs() -> Result<(), Errno> {
+    let is_there = |events: &str| access(events, Access::EXISTS).is_ok();
+    if is_there("/sys/kernel/tracing/events") || is_there("/sys/kernel/debug/tracing/events") {
+        return Ok(());
+    }
+    unshare(UnshareFlags::NEWNS)?;
+    private_mounts()?;
+    mount("tracefs", TRACEFS, "tracefs", MountFlags::empty(), None)
 }
 
 /// The number by which perf_event_open(2) knows a tracepoint.

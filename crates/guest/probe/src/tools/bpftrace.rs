@@ -14,6 +14,7 @@ use harness::clock::monotonic;
 use harness::instrument::{broken, skip};
 use harness::rcu::Expedited;
 use harness::sys::unblock_all;
+use harness::tracefs::mount_for_programs;
 use protocol::Report;
 use protocol::probe::{Found, Missing, OUTPUT_MAX};
 use protocol::results::cut;
@@ -208,6 +209,8 @@ fn lost(said: &str) -> u64 {
 /// In the process that becomes bpftrace, which leaves two descriptors to its companion.
 fn prepare(kept: [i32; 2]) -> io::Result<()> {
     unblock_all()?;
+    // Without tracefs bpftrace says itself what it cannot do.
+    let _ = mount_for_programs();
     set_parent_process_death_signal(Some(Signal::KILL))?;
     for number in kept {
         // SAFETY: the parent holds it open until this process has executed.
