@@ -5,6 +5,7 @@
 //! * [`events`]: how often functions are called, where nothing else is counted
 //! * [`hash`]: tables that cost little
 //! * [`job`]: the repetitions of one job; [`output`]: how they are written
+//! * [`hazards`]: loops that are passed too often, as [`spins`] finds them in what each CPU does
 //! * [`qemu`]: what QEMU calls, and what it is asked
 //!
 //! QEMU is asked to call the plugin with each block and to add 1 to a number with each instruction. A kernel of Debian
@@ -15,9 +16,11 @@ pub mod blocks;
 pub mod events;
 pub mod executions;
 pub mod hash;
+pub mod hazards;
 pub mod job;
 pub mod output;
 #[cfg(not(test))]
 mod qemu;
 pub mod recorder;
+pub mod spins;
 pub mod stacks;

@@ -1,6 +1,9 @@
 //! What QEMU calls, and what it is asked: its interface for plugins, version 1 (docs/devel/tcg-plugins.rst of QEMU).
 //!
-//! QEMU has one virtual CPU here and one thread for it, which makes all calls but the first.
+//! QEMU has one virtual CPU here and one thread for it, which makes all calls but the first; where [`hazards`] are looked for, there may
+//! be several.
+
+mod hazards;
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -115,7 +118,8 @@ fn counts() -> &'static Counts {
 }
 
 /// Called by QEMU when it has loaded the plugin, with `output=PATH` among the arguments, and perhaps `stacks=off`: QEMU then
-/// does not tell of calls and returns; or `events=PATH`: only the events in that file are counted.
+/// does not tell of calls and returns; or `events=PATH`: only the events in that file are counted. With `hazards=DESCRIPTOR` nothing is
+/// counted, and hazards are told there.
 ///
 /// # Safety
 ///
@@ -131,6 +135,10 @@ pub(crate) unsafe extern "C" fn qemu_plugin_install(
     // SAFETY: QEMU gives as many strings.
     let texts = (0..count).map(|index| unsafe { CStr::from_ptr(*arguments.add(index)) });
     let texts: Vec<&str> = texts.filter_map(|text| text.to_str().ok()).collect();
+    if let Some(options) = hazards::Options::of(&texts) {
+        hazards::install(id, options);
+        return 0;
+    }
     let path = texts.iter().find_map(|text| text.strip_prefix("output="));
     let file = path.and_then(|path| File::options().append(true).create(true).open(path).ok());
     if file.is_none() {

@@ -57,6 +57,7 @@ const TARGETS: &[Target] = &[
     plain("ctf"),
     plain("recording"),
     plain("views"),
+    plain("hazard"),
 ];
 
 const fn plain(name: &'static str) -> Target {

@@ -17,6 +17,7 @@ mod cluster;
 mod count;
 mod exchange;
 mod exp;
+mod hazard;
 mod help;
 mod kernels;
 mod latency;
@@ -50,6 +51,7 @@ pub(crate) use check::{B4Check, Check, Findings, HowToCheck};
 pub(crate) use count::Count;
 pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
+pub(crate) use hazard::Hazard;
 
 pub(crate) use axes::Axes;
 pub(crate) use cluster::Cluster;
@@ -149,6 +151,9 @@ pub(crate) enum Verb {
     /// Look into the kernel with a tool or a script of bpftrace
     #[command(after_help = probe::HELP)]
     Probe(Box<Probe>),
+    /// Stop a machine where a CPU waits for too long, and show why
+    #[command(after_help = hazard::HELP)]
+    Hazard(Box<Hazard>),
     /// Measure how much of a CPU a workload really gets, and what takes the rest
     #[command(after_help = help::STEAL)]
     Steal(Box<Steal>),

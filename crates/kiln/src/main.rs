@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`mod@latency`], [`mod@count`], [`mod@sample`], [`mod@probe`], [`mod@steal`], [`mod@stress`], [`race`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trace`], [`mod@observe`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`mod@latency`], [`mod@count`], [`mod@sample`], [`mod@probe`], [`mod@hazard`], [`mod@steal`], [`mod@stress`], [`race`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trace`], [`mod@observe`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`mod@instruments`]: on this host or in a machine
 //! * [`figures`]: what measuring and comparing share
@@ -25,6 +25,7 @@ mod failure;
 mod figures;
 mod find;
 mod findings;
+mod hazard;
 mod import;
 mod input;
 mod instruments;
@@ -92,6 +93,7 @@ fn main() -> ExitCode {
         Verb::Count(args) => count::count(args),
         Verb::Sample(args) => sample::sample(args),
         Verb::Probe(args) => probe::probe(args),
+        Verb::Hazard(args) => hazard::hazard(args),
         Verb::Steal(args) => steal::steal(args),
         Verb::Stress(args) => stress::stress(args),
         Verb::Race(args) => race::race(args),

@@ -38,6 +38,7 @@ impl cli::Run {
                 ..TraceRequest::default()
             }),
             flight: !self.flight.is_empty(),
+            hazards: None,
         }
     }
 }

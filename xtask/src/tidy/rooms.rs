@@ -28,6 +28,7 @@ const ORDER: &[&str] = &[
     "attestation",
     "kbuild",
     "introspect",
+    "hazard",
     "console",
     "hardware",
     "segment",

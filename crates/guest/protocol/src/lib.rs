@@ -4,6 +4,7 @@
 //! * [`command`]: a program, as it is started
 //! * [`devices`]: what drives the devices of a machine
 //! * [`instrument`]: how an instrument is started, and what it writes: [`count`], [`latency`], [`probe`], [`race`], [`sample`], [`steal`], [`stress`], [`sweep`], [`trace`]
+//! * [`hazard`]: what QEMU's plugin says about performance hazards
 //! * [`job`]: what a lab script has the agent do
 //! * [`message`]: what is said, in both directions
 //! * [`frame`]: how it travels over a serial line that anyone in the guest may write to
@@ -21,6 +22,7 @@ pub mod command;
 pub mod count;
 pub mod devices;
 pub mod frame;
+pub mod hazard;
 pub mod instrument;
 pub mod job;
 pub mod latency;

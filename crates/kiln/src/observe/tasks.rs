@@ -1,7 +1,7 @@
 //! `kiln observe tasks`: those of a kernel, in a dump of its machine's memory.
 
 use anyhow::Result;
-use introspect::{Dump, WrongDump, lines, tasks as read};
+use introspect::{Dump, Kernel, WrongDump, lines};
 
 use crate::cli::Tasks;
 use crate::failure::WrongUsage;
@@ -12,7 +12,8 @@ pub(super) fn tasks(args: &Tasks) -> Result<u8> {
     let wrong = |error: WrongDump| WrongUsage(format!("{}: {error}", args.dump.display()));
     let mut dump = Dump::open(&args.dump).map_err(wrong)?;
     let (tables, cpus) = (dump.tables, dump.cpus.clone());
-    let found = read(&mut dump, tables, &cpus)
+    let found = Kernel::find(&mut dump, tables)
+        .and_then(|mut kernel| kernel.tasks(&cpus))
         .map_err(|missing| WrongUsage(format!("{}: {missing}", args.dump.display())))?;
     if args.json {
         print(&report::json_line(&found)?)?;

@@ -35,7 +35,7 @@
 //! * [`series`]: mails become patches for git; [`checks`], [`analysis`]: patches that are built, tested and compared
 //! * [`mails`]: mail that goes out
 //! * [`notes`]: what a build reports beside its result
-//! * [`observe`]: what processes of this host do
+//! * [`observe`]: what processes of this host do; [`hazards`]: where CPUs wait for too long
 //! * [`bad_input`]: what a user can get wrong
 //!
 //! Nothing here waits for a fixed time: conditions are polled, and the deadlines are met only by a
@@ -67,6 +67,7 @@ mod exchange;
 mod experiment_sessions;
 mod experiments;
 mod formats;
+mod hazards;
 mod instruments;
 mod kernels;
 mod kexec;

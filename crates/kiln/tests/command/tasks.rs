@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use introspect::{Dump, Physical};
+use introspect::{Dump, Kernel, Physical};
 use serde_json::Value;
 
 use crate::support::{KERNEL, NEWER, Place, text};
@@ -96,7 +96,8 @@ fn a_kernel_that_lies_costs_no_more_than_its_tasks() {
     let read = |random, rarity| {
         let dump = Dump::open(&dump).expect("it is one");
         let (tables, cpus) = (dump.tables, dump.cpus.clone());
-        introspect::tasks(&mut Liar { dump, random, rarity }, tables, &cpus)
+        let mut liar = Liar { dump, random, rarity };
+        Kernel::find(&mut liar, tables).and_then(|mut kernel| kernel.tasks(&cpus))
     };
     let honest = read(1, u64::MAX).expect("it can be read").len();
     let mut found = 0;

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use machine::Engine;
+use machine::{Engine, Hazard};
+use protocol::hazard::Site;
 use script::KernelInfo;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +79,24 @@ pub enum Event {
         clone: u32,
         /// As it was written.
         line: String,
+    },
+    /// A CPU waits for too long in a loop, for the first time in this Run.
+    Hazard {
+        /// The case that runs.
+        case: String,
+        /// The clone that it runs in; 0 for the booted machine itself.
+        clone: u32,
+        /// Where, and what else happens.
+        hazard: Box<Hazard>,
+    },
+    /// How often CPUs waited for too long in a Run, at its end.
+    Waited {
+        /// The case.
+        case: String,
+        /// The clone that it ran in; 0 for the booted machine itself.
+        clone: u32,
+        /// By the numbers of the loops.
+        sites: Vec<Site>,
     },
     /// The script of an experiment recorded something.
     Recorded {

@@ -88,6 +88,7 @@ fn settle(console: &mut Console, up: Up, interrupt: &AtomicBool) -> Boot {
             MachineEvent::Agent(_)
             | MachineEvent::Stranger(_)
             | MachineEvent::Stopped
+            | MachineEvent::Hazard(_)
             | MachineEvent::Quiet => {}
             MachineEvent::Ended(_) => break,
         }

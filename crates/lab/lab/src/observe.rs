@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use machine::{Event as MachineEvent, Facts, Life, Machine, TimeoutScale, instruments};
+use machine::{Event as MachineEvent, Facts, Hazard, Life, Machine, TimeoutScale, instruments};
 use protocol::instrument::SO_FAR;
 use protocol::trace::TraceRequest;
 use protocol::{FromAgent, KernelRecord, Report, RunRequest, ToAgent, Work};
@@ -43,6 +43,8 @@ pub(crate) enum RunEvent<'a> {
     Console(&'a str),
     /// A line that a program wrote.
     Output(&'a str),
+    /// A CPU waits for too long.
+    Hazard(&'a Hazard),
     /// The case has ended, and its kernel goes on with what it has put off.
     Settling,
 }
@@ -106,14 +108,8 @@ pub(crate) fn observe(
         seen.waited = waited;
         let until = match watch.duty(lived) {
             Duty::WaitFor(time) => Instant::now() + time.min(INTERRUPT_INTERVAL),
-            Duty::TimeUp => {
-                machine.send(&ToAgent::TimeUp { run });
-                continue;
-            }
-            Duty::Ping(nonce) => {
-                machine.send(&ToAgent::Ping { nonce });
-                continue;
-            }
+            Duty::TimeUp => tell(machine, &ToAgent::TimeUp { run }),
+            Duty::Ping(nonce) => tell(machine, &ToAgent::Ping { nonce }),
             Duty::Hang(silence) => {
                 let ending = Ending::Silent { seconds: silence.as_secs(), facts: examine(machine, hear) };
                 return Some(seen.end(machine, ending, life.passed()));
@@ -129,6 +125,7 @@ pub(crate) fn observe(
                 hear(RunEvent::Console(&line));
                 seen.console.push(line);
             }
+            MachineEvent::Hazard(hazard) => hear(RunEvent::Hazard(&hazard)),
             MachineEvent::Stranger(text) => seen.note(format!("on the control port: {text}")),
             MachineEvent::Ended(death) => return Some(seen.end(machine, Ending::Died(death), life.passed())),
             MachineEvent::Agent(message) => {
@@ -146,6 +143,12 @@ pub(crate) fn observe(
         }
     }
     None
+}
+
+/// Tells the agent something, and gives until when to wait for what happens: not at all.
+fn tell(machine: &mut dyn Machine, message: &ToAgent) -> Instant {
+    machine.send(message);
+    Instant::now()
 }
 
 /// Looks into a machine that is given up. What its kernel is made to print is recorded and kept apart from

@@ -203,7 +203,12 @@ impl Shell {
                 Event::Ended(death) => {
                     return Ok(Left::Died(Box::new(died(death, &self.machine.console_tail(TAIL)))));
                 }
-                Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
+                Event::Agent(_)
+                | Event::Console(_)
+                | Event::Stranger(_)
+                | Event::Stopped
+                | Event::Hazard(_)
+                | Event::Quiet => {}
             }
         }
         Ok(Left::ByUser)
@@ -238,7 +243,12 @@ impl Shell {
                 }
                 // The console has been seen.
                 Event::Ended(death) => return Left::Died(Box::new(died(death, &[]))),
-                Event::Agent(_) | Event::Console(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
+                Event::Agent(_)
+                | Event::Console(_)
+                | Event::Stranger(_)
+                | Event::Stopped
+                | Event::Hazard(_)
+                | Event::Quiet => {}
             }
         }
     }

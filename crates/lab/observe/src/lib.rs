@@ -5,6 +5,7 @@
 //! * [`connector`]: what happens to all of them
 //! * [`monitor`]: a program and all that it starts, traced
 //! * [`processes`]: which one is which; [`job`]: a program and all that it started
+//! * [`program`]: a program of this host that runs in a machine
 //! * [`mod@stack`]: the calls of a stopped thread
 //! * [`mod@waits`]: what threads wait for, and deadlocks
 //! * [`error`]: what cannot be observed
@@ -17,6 +18,7 @@ pub mod job;
 pub mod monitor;
 pub mod process;
 pub mod processes;
+pub mod program;
 pub mod signal;
 pub mod stack;
 pub mod waits;
@@ -29,6 +31,8 @@ pub use job::{Job, Life};
 pub use monitor::{Crash, Fate, Listener, Observed, Usage, observe};
 pub use process::Description;
 pub use processes::Processes;
+pub use program::{Program, Thread};
 pub use signal::{Cause, Signal};
 pub use stack::{Frame, Names, ThreadStack, Unwinding, stacks};
+pub use unwind::Registers;
 pub use waits::{Deadlock, FileLock, Wait, deadlocks, file_locks, waits};

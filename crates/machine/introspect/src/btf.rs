@@ -81,6 +81,29 @@ impl Types {
         word(&self.bytes, self.named(structure)? + 8).map(u64::from)
     }
 
+    /// The member of a structure that is at this place, in bytes, and where it begins.
+    pub(crate) fn member_at(&self, structure: &str, place: u64) -> Option<(u64, String)> {
+        self.last_before(self.named(structure)?, place, 0)
+    }
+
+    fn last_before(&self, at: usize, place: u64, depth: usize) -> Option<(u64, String)> {
+        let info = word(&self.bytes, at + 4).filter(|_| depth <= DEPTH_MAX)?;
+        let begin = |member: usize| {
+            let offset = word(&self.bytes, member + 8)?;
+            let bits = if info >> 31 == 1 { offset & 0x00ff_ffff } else { offset };
+            Some((u64::from(bits / 8), member)).filter(|(begin, _)| *begin <= place)
+        };
+        let members = (0..count(info)).map(|number| at + TYPE + MEMBER * number);
+        let (begin, member) = members.filter_map(begin).max_by_key(|(begin, _)| *begin)?;
+        let name = self.text(member).filter(|name| !name.is_empty());
+        if let Some(name) = name {
+            return Some((begin, String::from_utf8_lossy(name).into_owned()));
+        }
+        let inner = self.structure(word(&self.bytes, member + 4)?)?;
+        let (within, name) = self.last_before(inner, place - begin, depth + 1)?;
+        Some((begin + within, name))
+    }
+
     /// The structure of this name, if it has members here.
     fn named(&self, name: &str) -> Option<usize> {
         let is_it = |at: &usize| {

@@ -47,6 +47,14 @@ impl Symbols {
         self.all.iter().find(|(_, _, other)| other == name).map(|(address, ..)| *address)
     }
 
+    /// Where the last symbol up to an address is, and its name.
+    pub(crate) fn nearest(&self, address: u64) -> Option<(u64, &str)> {
+        let behind = self.all.partition_point(|(begin, ..)| *begin <= address);
+        let (begin, ..) = self.all.get(behind.checked_sub(1)?)?;
+        let first = self.all.partition_point(|(other, ..)| other < begin);
+        self.all.get(first).map(|(begin, _, name)| (*begin, name.as_str()))
+    }
+
     /// The function in which an address is: where it begins, where the next symbol does, and its name.
     pub(crate) fn function(&self, address: u64) -> Option<(Range<u64>, &str)> {
         let behind = self.all.partition_point(|(begin, ..)| *begin <= address);

@@ -1,6 +1,6 @@
 //! What a kernel does, read from the memory of its machine: nobody in it is asked, so that it may hang or be dead.
 //!
-//! * [`tasks()`]: which tasks there are, where they are, and which locks they hold
+//! * [`Kernel`]: which tasks there are, where they are, and which locks they hold; what is where
 //! * [`Physical`]: what has to be there for it: memory, and the page tables of a CPU; [`Dump`] has both in a file
 //!
 //! A kernel brings along all that is needed: the list of its symbols ([`kallsyms`]), where its structures have their members ([`btf`]), and how the
@@ -14,6 +14,7 @@ mod kallsyms;
 mod memory;
 mod modules;
 mod orc;
+mod place;
 mod stack;
 mod tasks;
 mod text;
@@ -51,22 +52,78 @@ impl Tables {
     }
 }
 
-/// All tasks of the kernel, processes in the order in which they were made, by the page tables of a CPU; `cpus` says where the CPUs are.
-///
-/// # Errors
-///
-/// What the machine does not show.
-pub fn tasks(physical: &mut dyn Physical, tables: Tables, cpus: &[Registers]) -> Result<Vec<Task>, Missing> {
-    let levels = if tables.has_five_levels { 5 } else { 4 };
-    let mut why = Missing::Image;
-    let mut roots = vec![tables.cr3 & !CONTROL, tables.cr3 & !ISOLATED];
-    roots.dedup();
-    for root in roots {
-        let mut memory = Memory::new(physical, root, levels);
-        match Code::read(&mut memory) {
-            Ok(code) => return tasks::tasks(&code, &mut memory, cpus),
-            Err(missing) => why = missing,
-        }
+/// The kernel of a machine, found in its memory.
+pub struct Kernel<'a> {
+    memory: Memory<'a>,
+    code: Code,
+}
+
+impl std::fmt::Debug for Kernel<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kernel").finish_non_exhaustive()
     }
-    Err(why)
+}
+
+impl<'a> Kernel<'a> {
+    /// The kernel that is mapped by the page tables of a CPU.
+    ///
+    /// # Errors
+    ///
+    /// What the machine does not show.
+    pub fn find(physical: &'a mut dyn Physical, tables: Tables) -> Result<Self, Missing> {
+        let levels = if tables.has_five_levels { 5 } else { 4 };
+        let mut why = Missing::Image;
+        let mut roots = vec![tables.cr3 & !CONTROL, tables.cr3 & !ISOLATED];
+        roots.dedup();
+        for root in roots {
+            match Code::read(&mut Memory::new(physical, root, levels)) {
+                Ok(code) => return Ok(Self { memory: Memory::new(physical, root, levels), code }),
+                Err(missing) => why = missing,
+            }
+        }
+        Err(why)
+    }
+
+    /// All of its tasks, processes in the order in which they were made; `cpus` says where the CPUs are.
+    ///
+    /// # Errors
+    ///
+    /// What the machine does not show.
+    pub fn tasks(&mut self, cpus: &[Registers]) -> Result<Vec<Task>, Missing> {
+        tasks::tasks(&self.code, &mut self.memory, cpus)
+    }
+
+    /// The calls that led to where a CPU is, the innermost first.
+    pub fn calls(&mut self, cpu: Registers) -> Vec<Call> {
+        stack::calls(&self.code, &mut self.memory, cpu.into())
+    }
+
+    /// What is at an address of its code, as it prints that itself: `schedule+0x5e/0xd0`.
+    pub fn function(&mut self, address: u64) -> Option<String> {
+        self.code.name(&mut self.memory, address)
+    }
+
+    /// What of its data is at an address: `jiffies`, `runqueues of CPU 1`, `on_cpu of cat (17)`, `an object of filp`.
+    pub fn data(&mut self, address: u64) -> Option<String> {
+        place::place(&self.code, &mut self.memory, address)
+    }
+
+    /// The memory from an address on, up to what is not mapped and at most so many bytes.
+    pub fn stack(&mut self, address: u64, limit: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut next = address;
+        while bytes.len() < limit {
+            let left = usize::try_from(memory::PAGE - next % memory::PAGE).unwrap_or(limit);
+            let Some(part) = self.memory.bytes(next, left.min(limit - bytes.len())) else { break };
+            bytes.extend(&part);
+            let Some(end) = next.checked_add(part.len() as u64) else { break };
+            next = end;
+        }
+        bytes
+    }
+
+    /// Eight bytes of its memory.
+    pub fn word(&mut self, address: u64) -> Option<u64> {
+        self.memory.word(address)
+    }
 }

@@ -1,6 +1,6 @@
 //! The calls of a thread of the kernel.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::code::Code;
 use crate::memory::Memory;
@@ -13,7 +13,7 @@ const DEPTH_MAX: usize = 64;
 const WORDS_MAX: u64 = 512;
 
 /// A call, the innermost first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Call {
     /// As the kernel prints it: `schedule+0x5e/0xd0`, with the module behind it.

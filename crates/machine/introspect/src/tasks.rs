@@ -1,6 +1,6 @@
 //! The tasks of a kernel.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::btf::Types;
 use crate::code::{Code, Missing};
@@ -29,7 +29,7 @@ const DEAD: u32 = 0x10;
 const ZOMBIE: u32 = 0x20;
 
 /// A task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Task {
     /// Its number, and that of its process.
@@ -59,6 +59,12 @@ pub struct Registers {
     pub sp: u64,
     /// `RBP`.
     pub bp: u64,
+}
+
+impl From<Registers> for Place {
+    fn from(Registers { ip, sp, bp }: Registers) -> Self {
+        Self { ip, sp, bp, is_interrupted: true }
+    }
 }
 
 /// Where `struct task_struct` has what is read.
@@ -113,16 +119,36 @@ impl Layout {
 /// All tasks, processes in the order in which they were made, with their threads; without the idle ones.
 pub(crate) fn tasks(code: &Code, memory: &mut Memory<'_>, cpus: &[Registers]) -> Result<Vec<Task>, Missing> {
     let layout = Layout::of(&code.types)?;
+    let found = all(code, &layout, memory)?;
+    Ok(found.into_iter().filter_map(|at| task(code, &layout, memory, at, cpus)).collect())
+}
+
+/// Where all tasks are, with their numbers and names.
+pub(crate) fn threads_of_all(
+    code: &Code,
+    memory: &mut Memory<'_>,
+) -> Result<Vec<(u64, u32, String)>, Missing> {
+    let layout = Layout::of(&code.types)?;
+    let found = all(code, &layout, memory)?;
+    let mut about = |at: u64| {
+        let name = until_zero(&memory.bytes(at.checked_add(layout.comm)?, 16)?);
+        Some((at, memory.half(at.checked_add(layout.pid)?)?, name))
+    };
+    Ok(found.into_iter().filter_map(&mut about).collect())
+}
+
+/// Where all tasks are.
+fn all(code: &Code, layout: &Layout, memory: &mut Memory<'_>) -> Result<Vec<u64>, Missing> {
     let first = code.symbols.address("init_task").ok_or(Missing::Symbols)?;
     let processes = list(memory, first.wrapping_add(layout.tasks), TASKS_MAX);
     let mut found = Vec::new();
     for process in processes {
-        for thread in threads(&layout, memory, process.wrapping_sub(layout.tasks)) {
-            if found.len() < TASKS_MAX {
-                found.extend(task(code, &layout, memory, thread, cpus));
-            }
+        found.extend(threads(layout, memory, process.wrapping_sub(layout.tasks)));
+        if found.len() >= TASKS_MAX {
+            break;
         }
     }
+    found.truncate(TASKS_MAX);
     Ok(found)
 }
 
@@ -147,12 +173,7 @@ fn task(code: &Code, layout: &Layout, memory: &mut Memory<'_>, at: u64, cpus: &[
     let on_cpu = (half(layout.on_cpu)? != 0).then_some(cpu);
     let name = until_zero(&memory.bytes(at.checked_add(layout.comm)?, 16)?);
     let place = match on_cpu {
-        Some(cpu) => cpus.get(cpu as usize).map(|registers| Place {
-            ip: registers.ip,
-            sp: registers.sp,
-            bp: registers.bp,
-            is_interrupted: true,
-        }),
+        Some(cpu) => cpus.get(cpu as usize).copied().map(Place::from),
         None => asleep(layout, memory, at),
     };
     let calls = place.map(|place| calls(code, memory, place)).unwrap_or_default();

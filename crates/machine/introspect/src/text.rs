@@ -6,6 +6,14 @@ use crate::tasks::Task;
 /// Lines about a machine at most.
 const LINES_MAX: usize = 160;
 
+impl Call {
+    /// What was called, as back traces of the kernel show it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!("  {}{}", if self.is_guess { "? " } else { "" }, self.text)
+    }
+}
+
 impl Task {
     /// Who it is: `cat (91 of 90) D`, `kworker/0:1 (17) R on CPU 1`.
     #[must_use]
@@ -20,10 +28,7 @@ impl Task {
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let locks = self.locks.iter().map(|lock| format!("  holds {lock}"));
-        let calls = self
-            .calls
-            .iter()
-            .map(|Call { text, is_guess }| format!("  {}{text}", if *is_guess { "? " } else { "" }));
+        let calls = self.calls.iter().map(Call::line);
         std::iter::once(self.head()).chain(locks).chain(calls).collect()
     }
 

@@ -14,6 +14,7 @@
 //! * [`template`]: a booted machine that others are cloned from
 //! * [`instrument`]: a machine that measures; [`instruments`]: programs that load or measure a kernel
 //! * [`TimeoutScale`], [`Life`]: how long things may take here and now
+//! * [`hazards`]: a machine is stopped where a CPU waits for too long
 //! * [`gateway`]: a way out of a segment
 //! * [`host`]: what this host has
 
@@ -24,6 +25,7 @@ pub mod engine;
 pub mod error;
 pub mod folder;
 pub mod gateway;
+pub mod hazards;
 pub mod host;
 pub mod initramfs;
 pub mod instrument;
@@ -46,6 +48,7 @@ mod window;
 
 use std::time::{Duration, Instant};
 
+use protocol::hazard::Site;
 use protocol::{FromAgent, ToAgent};
 
 pub use accel::{Accel, AccelChoice};
@@ -55,6 +58,7 @@ pub use engine::Engine;
 pub use error::{BootFailure, BootTrouble, ConsoleSupport, Error};
 pub use folder::Folder;
 pub use gateway::Gateway;
+pub use hazards::{Hazard, Look};
 pub use instrument::{Measuring, SHIFT, Step, Timing, Watch};
 pub use payload::Payload;
 pub use spec::Spec;
@@ -109,6 +113,14 @@ pub trait Machine {
         Duration::ZERO
     }
 
+    /// Looks for hazards from now on, if the machine was made for that.
+    fn begin_hazards(&mut self) {}
+
+    /// Looks no more, and gives what was counted; nothing of a machine that is no more.
+    fn end_hazards(&mut self) -> Vec<Site> {
+        Vec::new()
+    }
+
     /// Powers the machine off.
     fn stop(self: Box<Self>);
 }
@@ -124,6 +136,8 @@ pub enum Event {
     Stranger(String),
     /// The machine has stopped itself, as the instrument of a measuring machine does.
     Stopped,
+    /// A CPU waits for too long. The machine goes on.
+    Hazard(Box<Hazard>),
     /// The machine is no more.
     Ended(Death),
     /// Nothing happened until the deadline.

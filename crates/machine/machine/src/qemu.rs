@@ -4,9 +4,12 @@
 //! * [`monitor`]: what it is asked, and says of itself; [`qmp`] is the form of that
 //! * [`snapshot`]: its state, kept and restored
 //! * [`symbol`]: the names of functions
+//! * [`processors`]: its registers; [`tasks`]: its tasks; [`hazard`]: where it waits for too long
 
 mod args;
+mod hazard;
 mod monitor;
+mod processors;
 mod qmp;
 mod snapshot;
 mod symbol;
@@ -19,6 +22,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
+use ::hazard::Loop;
 use console::Console;
 use introspect::Task;
 use serde_json::Value;
@@ -26,6 +30,7 @@ use serde_json::Value;
 use crate::Death;
 use crate::accel::Accel;
 use crate::error::Error;
+use crate::hazards::Hazard;
 use crate::host::QemuProgram;
 use crate::spec::Spec;
 use crate::tcg;
@@ -186,6 +191,10 @@ impl Driver for Qemu {
 
     fn tasks(&mut self, process: &Process) -> Result<Vec<Task>, String> {
         tasks::read(&mut self.monitor, process.id)
+    }
+
+    fn examine_hazard(&mut self, process: &Process, code: &Loop, hazard: &mut Hazard) -> Result<(), String> {
+        hazard::examine(&mut self.monitor, process.id, code, hazard)
     }
 
     fn provoke(&mut self, how: Provocation) -> bool {

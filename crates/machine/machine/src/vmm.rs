@@ -5,7 +5,7 @@
 //! * [`process_tree`]: its processes; [`waiting`]: how long they waited for a CPU
 //! * [`outside`]: what is done to it from outside
 //! * [`pauses`]: how long kiln itself was stopped
-//! * [`dump`]: its memory, kept
+//! * [`dump`]: its memory, kept; [`hazards`]: it is stopped where a CPU waits for too long, which a [`plugin`] finds
 //! * [`kexec`]: it goes over to another kernel
 //! * [`launch`]: what a program is started with
 //! * [`own`]: what makes a machine one of its own
@@ -21,11 +21,13 @@ mod built;
 mod cloning;
 mod driver;
 mod dump;
+mod hazards;
 mod kexec;
 pub(crate) mod launch;
 mod outside;
 pub(crate) mod own;
 mod pauses;
+mod plugin;
 pub(crate) mod process;
 pub(crate) mod process_tree;
 mod readers;
@@ -47,12 +49,14 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
 use console::Console;
+use protocol::hazard::Site;
 use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
 
 use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
 use dump::Dumps;
 use pauses::PauseDetector;
+use plugin::Plugin;
 use process::{Exit, Process};
 use waiting::Waiting;
 
@@ -85,6 +89,8 @@ const PANIC_PATIENCE: Duration = Duration::from_secs(3);
 pub(crate) enum Raw {
     Console(Vec<u8>),
     Control(Vec<u8>),
+    /// From the plugin that looks for hazards.
+    Hazard(Vec<u8>),
     /// The machine will do nothing more, although the program still runs.
     Over,
     /// The machine has stopped itself.
@@ -101,6 +107,8 @@ pub struct Vmm {
     waiting: Waiting,
     pauses: PauseDetector,
     dumps: Option<Dumps>,
+    /// Looks for hazards.
+    plugin: Option<Plugin>,
     /// Through which files come.
     window: Option<File>,
     /// Its memory is a private copy of its template's.
@@ -146,6 +154,7 @@ impl Vmm {
             waiting: Waiting::new(),
             pauses: PauseDetector::new(Instant::now()),
             dumps: None,
+            plugin: None,
             window: None,
             is_clone: false,
             driver,
@@ -211,6 +220,7 @@ impl Vmm {
                 let found = self.decoder.feed(&bytes);
                 self.queue.extend(found.into_iter().map(event));
             }
+            Raw::Hazard(bytes) => self.hear_plugin(&bytes),
             Raw::Over => self.end(),
             Raw::Stopped => self.queue.push_back(Event::Stopped),
             Raw::Closed => self.open = self.open.saturating_sub(1),
@@ -363,6 +373,14 @@ impl Machine for Vmm {
 
     fn dumped(&self) -> Option<String> {
         self.dumps.as_ref().and_then(Dumps::note)
+    }
+
+    fn begin_hazards(&mut self) {
+        self.tell_plugin_to_begin();
+    }
+
+    fn end_hazards(&mut self) -> Vec<Site> {
+        self.counted_by_plugin()
     }
 
     fn recording(&self) -> Option<RecordingMemory> {

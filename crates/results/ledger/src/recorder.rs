@@ -297,7 +297,12 @@ impl Recorder {
             }
             Event::Repeated(run) => self.write_run(run, &format!("{}.{}", run.case, run.clone))?,
             Event::Finished(run) => self.write_run(run, &run.case)?,
-            Event::Note { .. } | Event::Booted { .. } | Event::Recorded { .. } | Event::Ended { .. } => {}
+            Event::Note { .. }
+            | Event::Booted { .. }
+            | Event::Hazard { .. }
+            | Event::Waited { .. }
+            | Event::Recorded { .. }
+            | Event::Ended { .. } => {}
         }
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');

@@ -26,6 +26,7 @@
 //! * [`store`]: what `kiln store` prints
 //! * [`export`]: what `kiln export` writes
 //! * [`mod@series`]: what `kiln series` prints
+//! * [`hazard`]: what `kiln hazard` prints
 //! * [`mod@count`], [`latency`], [`mod@probe`], [`race`], [`sample`], [`steal`], [`stress`], [`sweep`]: what instruments report
 //! * [`mod@trace`]: what `kiln trace` prints; [`mod@observe`]: what `kiln observe` prints
 //! * [`mod@safe`]: guest text that cannot harm a terminal
@@ -48,6 +49,7 @@ mod evidence;
 pub mod export;
 mod figures;
 mod findings;
+pub mod hazard;
 mod header;
 mod html;
 mod human;

@@ -114,6 +114,8 @@ impl<W: Write> Listener for Plain<W> {
             Event::CommandLine { .. }
             | Event::Console { .. }
             | Event::Output { .. }
+            | Event::Hazard { .. }
+            | Event::Waited { .. }
             | Event::Recorded { .. }
             | Event::Started { .. } => {}
         }

@@ -194,7 +194,7 @@ impl State {
             Event::Console(line) => push(&mut self.history.console, printable(line.as_bytes())),
             Event::Ended(death) => self.death = Some(death),
             Event::Agent(message) => self.hear(message),
-            Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
+            Event::Stranger(_) | Event::Stopped | Event::Hazard(_) | Event::Quiet => {}
         }
     }
 

@@ -104,6 +104,7 @@ impl MachineRequest {
             root: plan.root.clone(),
             dumps: None,
             timing: None,
+            hazards: None,
             payload,
         }
     }

@@ -87,6 +87,11 @@ impl<'a> Context<'a> {
                 RunEvent::Output(line) => {
                     News::Event(Event::Output { case: item.name.clone(), clone, line: line.to_string() })
                 }
+                RunEvent::Hazard(hazard) => News::Event(Event::Hazard {
+                    case: item.name.clone(),
+                    clone,
+                    hazard: Box::new(hazard.clone()),
+                }),
                 RunEvent::Settling => News::Settling,
             });
         };
@@ -97,7 +102,12 @@ impl<'a> Context<'a> {
         let traced = tracing.map(|tracing| Traced::start(&*fresh.machine, tracing, &item.name, clone));
         let trace = tracing.map(|tracing| &tracing.request);
         let asked = Asked { run: number, seed, item, settle: self.options.settle(is_last), trace };
+        fresh.machine.begin_hazards();
         let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut hear)?;
+        let sites = fresh.machine.end_hazards();
+        if !sites.is_empty() {
+            emit(News::Event(Event::Waited { case: item.name.clone(), clone, sites }));
+        }
         let spoiled = seen.spoiled;
         let (mut run, damaged) = conclude(item, boot, seen);
         if let Some(note) = traced.and_then(|traced| traced.finish(run.outcome)) {

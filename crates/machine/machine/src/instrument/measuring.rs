@@ -104,7 +104,7 @@ impl Measuring {
                 Event::Stopped => self.is_over = true,
                 Event::Ended(death) => return Step::Ended(death),
                 Event::Quiet if Instant::now() >= deadline => return Step::Quiet,
-                Event::Agent(_) | Event::Quiet => {}
+                Event::Agent(_) | Event::Hazard(_) | Event::Quiet => {}
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::accel::Accel;
 use crate::instrument::{self, Plugin, Timing};
 use crate::root::{TAG, tag_of};
 use crate::spec::Spec;
-use crate::vmm::launch::{Numbers, Origin, inherited};
+use crate::vmm::launch::{Numbers, Origin, inherited, plugin};
 
 /// QEMU's name for what is behind the control port.
 pub(super) const CONTROL: &str = "control";
@@ -56,6 +56,7 @@ pub(super) fn arguments(
         serial_ports(&socket(numbers.control), &socket(numbers.console)),
         spec.timing.map(Timing::arguments).unwrap_or_default(),
         numbers.instrument.map(instrument).unwrap_or_default(),
+        numbers.plugin.zip(spec.hazards).map(hazards).unwrap_or_default(),
         ending(spec),
     ]
     .concat()
@@ -278,6 +279,12 @@ fn instrument(files: instrument::Files<i32>) -> Vec<String> {
     [strings(["-object", &memory]), strings(devices), plugin.unwrap_or_default()].concat()
 }
 
+/// The plugin that looks for loops that are passed more often than this.
+fn hazards((files, bound): (plugin::Files<i32>, u64)) -> Vec<String> {
+    let plugin = format!("{},hazards={},lock-spin={bound}", inherited(files.plugin), files.channel);
+    strings(["-plugin", &plugin])
+}
+
 /// A reset ends the machine: what comes after it is another boot, which kiln makes itself.
 fn ending(spec: &Spec) -> Vec<String> {
     // A machine that has ended stays until its memory has been dumped. The device takes a note from kernels that
@@ -316,6 +323,7 @@ mod tests {
             root: None,
             dumps: None,
             timing: None,
+            hazards: None,
             payload: Payload::default(),
         }
     }

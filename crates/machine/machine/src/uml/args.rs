@@ -89,6 +89,7 @@ mod tests {
             root: None,
             dumps: None,
             timing: None,
+            hazards: None,
             payload: Payload::default(),
         }
     }

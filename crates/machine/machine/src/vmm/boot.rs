@@ -206,7 +206,7 @@ impl Starting<'_> {
                     return Err(self.fail(BootTrouble::NotStarted(why)));
                 }
                 // What comes before the hello is the driver's or the firmware's.
-                Event::Agent(_) | Event::Stranger(_) | Event::Stopped => {}
+                Event::Agent(_) | Event::Stranger(_) | Event::Stopped | Event::Hazard(_) => {}
                 Event::Ended(death) => {
                     // A kernel that panics and cannot print may restart at once.
                     let panic = (death == Death::Reset).then(|| self.silent_panic(interrupt)).flatten();

@@ -6,12 +6,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use console::Console;
+use hazard::Loop;
 use introspect::Task;
 use serde_json::Value;
 
 use super::Provocation;
 use super::process::{Exit, Process};
 use crate::Death;
+use crate::hazards::Hazard;
 
 /// What machines say that nobody knows how to clone.
 const CANNOT_BE_CLONED: &str = "it cannot be cloned";
@@ -82,6 +84,16 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
 
     /// The tasks of its kernel, by its memory, while it is held; or why they are not known.
     fn tasks(&mut self, _process: &Process) -> Result<Vec<Task>, String> {
+        Err("only QEMU shows the memory of a machine".to_string())
+    }
+
+    /// Fills in what the memory of a machine that is held in this loop shows of a hazard; or why it shows nothing.
+    fn examine_hazard(
+        &mut self,
+        _process: &Process,
+        _code: &Loop,
+        _hazard: &mut Hazard,
+    ) -> Result<(), String> {
         Err("only QEMU shows the memory of a machine".to_string())
     }
 

@@ -1,7 +1,8 @@
 //! What a machine's program is started with.
 //!
-//! * [`tpm`]: the program behind a TPM
+//! * [`tpm`]: the program behind a TPM; [`plugin`]: what looks for hazards
 
+pub(crate) mod plugin;
 pub(super) mod tpm;
 
 use std::ffi::OsStr;
@@ -43,6 +44,8 @@ pub(crate) struct Parts {
     pub(crate) origin: Origin<OwnedFd>,
     /// Those of a machine that measures.
     pub(crate) instrument: Option<instrument::Files<OwnedFd>>,
+    /// The plugin of one in which hazards are looked for.
+    pub(crate) plugin: Option<plugin::Files<OwnedFd>>,
 }
 
 /// Their numbers, which are the same in both processes.
@@ -55,6 +58,7 @@ pub(crate) struct Numbers {
     pub(crate) devices: Vec<Vec<i32>>,
     pub(crate) origin: Origin<i32>,
     pub(crate) instrument: Option<instrument::Files<i32>>,
+    pub(crate) plugin: Option<plugin::Files<i32>>,
 }
 
 /// The first number of what is behind devices in a command line that is only shown.
@@ -133,6 +137,7 @@ impl Parts {
                 .collect(),
             origin: self.origin.as_ref().map(AsRawFd::as_raw_fd),
             instrument: self.instrument.as_ref().map(|files| files.as_ref().map(AsRawFd::as_raw_fd)),
+            plugin: self.plugin.as_ref().map(|files| files.as_ref().map(AsRawFd::as_raw_fd)),
         }
     }
 
@@ -148,7 +153,8 @@ impl Parts {
         let instrument = self.instrument.into_iter().flat_map(instrument::Files::into_files);
         let disks = self.disk.into_iter().chain(self.root).chain(self.devices.into_iter().flatten());
         let own = [self.console, self.control].into_iter().chain(disks).chain(instrument);
-        own.chain(self.origin.into_files()).collect()
+        let plugin = self.plugin.into_iter().flat_map(|files| [files.plugin, files.channel]);
+        own.chain(plugin).chain(self.origin.into_files()).collect()
     }
 }
 
@@ -158,7 +164,16 @@ impl Numbers {
         let origin = Origin::Boot { initramfs: 3, memory: vec![9], window: None };
         let instrument = measures.then_some(instrument::Files { exchange: 8, plugin: None });
         let disk = has_disk.then_some(7);
-        Self { console: 4, control: 5, disk, root: None, devices: Vec::new(), origin, instrument }
+        Self {
+            console: 4,
+            control: 5,
+            disk,
+            root: None,
+            devices: Vec::new(),
+            origin,
+            instrument,
+            plugin: None,
+        }
     }
 
     /// The same with made-up numbers for what is behind these devices, and for the memory of NUMA nodes.

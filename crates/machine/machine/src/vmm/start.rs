@@ -69,6 +69,10 @@ pub(crate) fn start(
     let (control, its_control) = control_port()?;
     let window = origin.window().map(OwnedFd::try_clone).transpose();
     let window = window.map_err(|source| Error::host("the window for programs", source))?;
+    let (channel, plugin) = match spec.hazards {
+        Some(_) => launch::plugin::Files::open().map(|(channel, files)| (Some(channel), Some(files)))?,
+        None => (None, None),
+    };
     let parts = Parts {
         console: its_console.into(),
         control: its_control.into(),
@@ -77,6 +81,7 @@ pub(crate) fn start(
         devices: devices(spec)?,
         origin,
         instrument,
+        plugin,
     };
     let (sender, events) = sync_channel(QUEUE);
     let launch = match spec.engine {
@@ -88,8 +93,16 @@ pub(crate) fn start(
     let copy = |socket: &UnixStream| socket.try_clone().map_err(|source| Error::host("socket", source));
     readers::read_port(copy(&console)?, sender.clone(), Raw::Console);
     readers::read_port(copy(&control)?, sender.clone(), Raw::Control);
+    let sender_of_plugin = sender.clone();
     let machine = Vmm::new(process, launch.driver, (sender, events), console, control);
     let machine = Vmm { window: window.map(File::from), ..machine };
+    let machine = match channel {
+        Some(channel) => {
+            readers::read_port(copy(&channel)?, sender_of_plugin, Raw::Hazard);
+            machine.with_plugin(channel)
+        }
+        None => machine,
+    };
     let machine = match &spec.dumps {
         Some(folder) => machine.dump_into(folder, spec.memory_mib),
         None => machine,

@@ -56,7 +56,11 @@ impl Vmm {
                 match event {
                     Event::Console(line) => lines.push(line),
                     Event::Ended(_) => return lines,
-                    Event::Agent(_) | Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
+                    Event::Agent(_)
+                    | Event::Stranger(_)
+                    | Event::Stopped
+                    | Event::Hazard(_)
+                    | Event::Quiet => {}
                 }
             }
         }

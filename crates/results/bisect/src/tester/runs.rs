@@ -312,6 +312,8 @@ impl Listener for Counting<'_, '_> {
             | Event::Note { .. }
             | Event::CommandLine { .. }
             | Event::Output { .. }
+            | Event::Hazard { .. }
+            | Event::Waited { .. }
             | Event::Booted { .. }
             | Event::Recorded { .. }
             | Event::Ended { .. } => {}

@@ -15,6 +15,12 @@ pub fn frames(frames: &[Frame]) -> String {
 }
 
 fn function(frame: &Frame) -> String {
+    format!("{:#018x} {}", frame.address, called(frame))
+}
+
+/// What a frame is called, and where it is in the source or the file: `main at load.c:12 (inlined)`.
+#[must_use]
+pub fn called(frame: &Frame) -> String {
     let name = frame.function.as_deref().map_or_else(|| "??".to_owned(), safe_line);
     let place = match (&frame.source, &frame.file) {
         (Some(source), _) => {
@@ -25,7 +31,7 @@ fn function(frame: &Frame) -> String {
         (None, None) => String::new(),
     };
     let inlined = if frame.is_inlined { " (inlined)" } else { "" };
-    format!("{:#018x} {name}{place}{inlined}", frame.address)
+    format!("{name}{place}{inlined}")
 }
 
 /// The stacks of threads: those that do the same are shown once.

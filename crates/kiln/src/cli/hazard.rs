@@ -1,0 +1,70 @@
+//! What can be said of hazards.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use protocol::hazard::{PASSES_MAX, PASSES_MIN};
+
+use super::{OUTPUT, Place};
+
+/// Below its help.
+pub(super) const HELP: &str = "\
+Examples:
+  kiln hazard --in deb:latest-cloud --exec ./load
+  kiln hazard --in deb:latest-cloud --cpus 4 --exec ./load --when 'lock-spin>100' -- 8
+  kiln hazard --in ./linux --suite smoke --case 'fs/*' --json
+
+A loop is a hazard if a CPU passes it more often than that with nothing in between, and only waits there: for a lock, another CPU, a device. \
+The machine is stopped where that happens first, for as long as it takes to read from its memory what all CPUs do. \
+Exit codes: 0 no hazard, 1 a hazard, or what ran failed, 2 wrong usage, 3 broken, 4 nothing ran.";
+
+/// `kiln hazard`.
+#[derive(Debug, Args)]
+pub(crate) struct Hazard {
+    /// What a hazard is: lock-spin>PASSES
+    #[arg(long, value_name = "CONDITION", default_value = "lock-spin>1000", value_parser = condition)]
+    pub(crate) when: u64,
+    /// Look while this program runs; arguments for it come after --
+    #[arg(long, value_name = "PATH")]
+    pub(crate) exec: Option<PathBuf>,
+    /// Look while each case of this suite runs, in a clone of its own
+    #[arg(long, value_name = "SUITE", conflicts_with = "exec")]
+    pub(crate) suite: Option<String>,
+    /// Only cases whose name matches, such as 'fs/*'
+    #[arg(long, value_name = "GLOB", conflicts_with = "exec")]
+    pub(crate) case: Vec<String>,
+    /// Arguments for the program
+    #[arg(last = true, requires = "exec", value_name = "ARGUMENT")]
+    pub(crate) arguments: Vec<String>,
+    /// One JSON object
+    #[arg(long, help_heading = OUTPUT)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Reads `lock-spin>1000`.
+fn condition(text: &str) -> Result<u64, String> {
+    let wrong =
+        || format!("{text:?} is no hazard: write lock-spin>1000, for {PASSES_MIN} to {PASSES_MAX} passes");
+    let (name, bound) = text.split_once('>').ok_or_else(wrong)?;
+    let bound = bound.trim().parse().ok().filter(|bound| (PASSES_MIN..=PASSES_MAX).contains(bound));
+    bound.filter(|_| name.trim() == "lock-spin").ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_names_a_hazard_and_how_much_of_it_is_one() {
+        assert_eq!(condition("lock-spin>1000"), Ok(1000));
+        assert_eq!(condition(" lock-spin > 16 "), Ok(16));
+        for wrong in
+            ["lock-spin", "lock-spin<5", "lock-spin>15", "spin>1000", "lock-spin>1e3", "lock-spin>-1", ">20"]
+        {
+            let why = condition(wrong).expect_err("it is wrong");
+            assert!(why.contains("write lock-spin>1000"), "{wrong}: {why}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The plugin that looks for hazards, as kiln talks to it.
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use protocol::hazard::{END, Message, Messages, Site};
+
+/// How long QEMU may take to begin to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Between two looks whether it has.
+const STOP_INTERVAL: Duration = Duration::from_micros(200);
+
+/// `futex`, by which QEMU's main thread waits for the CPUs to stop.
+const FUTEX: &str = "202";
+
+/// The plugin of a machine.
+#[derive(Debug)]
+pub(crate) struct Plugin {
+    channel: UnixStream,
+    messages: Messages,
+    /// What it has counted, once it has said so.
+    pub(crate) sites: Option<Vec<Site>>,
+}
+
+impl Plugin {
+    pub(crate) fn new(channel: UnixStream) -> Self {
+        Self { channel, messages: Messages::default(), sites: None }
+    }
+
+    /// Tells it something; a plugin that is gone shows as the machine's end.
+    pub(crate) fn tell(&mut self, what: u8) {
+        if what == END {
+            self.sites = None;
+        }
+        let _ = self.channel.write_all(&[what]);
+    }
+
+    /// The same as soon as QEMU has begun to stop, so that no CPU does anything more.
+    pub(crate) fn tell_when_stopping(&self, what: u8, process: u32) {
+        let begin = Instant::now();
+        while !is_stopping(process) && begin.elapsed() < STOP_TIMEOUT {
+            std::thread::sleep(STOP_INTERVAL);
+        }
+        let _ = (&self.channel).write_all(&[what]);
+    }
+
+    /// More has come from it.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        self.messages.feed(bytes);
+    }
+
+    /// What it says next. What it cannot have said is the last word.
+    pub(crate) fn next(&mut self) -> Option<Message> {
+        self.messages.take().ok().flatten()
+    }
+}
+
+/// Whether the main thread of QEMU waits for its CPUs: proc_pid_syscall(5).
+fn is_stopping(process: u32) -> bool {
+    let call = std::fs::read_to_string(format!("/proc/{process}/task/{process}/syscall"));
+    call.is_ok_and(|call| call.split(' ').next() == Some(FUTEX))
+}
