@@ -226,6 +226,15 @@ mod tests {
         assert_eq!(types.offset("nothing", &["pid"]), None);
     }
 
+    #[test]
+    fn members_are_found_by_their_places() {
+        let types = Types::read(types()).expect("they are types");
+        let at = |place| types.member_at("task", place).expect("it has members");
+        assert_eq!((at(0), at(7)), ((0, "pid".to_owned()), (0, "pid".to_owned())));
+        assert_eq!((at(8), at(31)), ((8, "flags".to_owned()), (16, "thread".to_owned())));
+        assert_eq!(types.member_at("nothing", 0), None);
+    }
+
     proptest! {
         #[test]
         fn any_types_are_read(change in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8)) {
@@ -236,6 +245,7 @@ mod tests {
             }
             if let Some(types) = Types::read(bytes) {
                 let _ = (types.member("task", &["thread", "sp"]), types.size("thread"));
+                let _ = (types.member_at("task", 20), types.member_at("thread", u64::MAX));
             }
         }
     }

@@ -255,6 +255,8 @@ mod tests {
             let function = symbols.function(BASE + 16 * 300 + 5);
             assert_eq!(function, Some((BASE + 4800..BASE + 4816, "f0300")));
             assert_eq!(symbols.function(BASE - 1), None);
+            assert_eq!(symbols.nearest(BASE + 16 * 300 + 5), Some((BASE + 4800, "f0300")));
+            assert_eq!(symbols.nearest(BASE - 1), None);
         }
     }
 

@@ -302,16 +302,6 @@ impl Vmm {
         state.iter().map(|line| console::printable(line.as_bytes())).collect()
     }
 
-    /// What its tasks do, or why that is not known.
-    fn lines_of_tasks(&mut self) -> Vec<String> {
-        let lines = match self.driver.shows_memory().then(|| self.tasks()) {
-            Some(Ok(tasks)) => introspect::lines(&tasks),
-            Some(Err(why)) => vec![format!("tasks: not known: {why}")],
-            None => Vec::new(),
-        };
-        lines.iter().map(|line| console::printable(line.as_bytes())).collect()
-    }
-
     /// Ends a machine that hangs, if its memory is to be dumped.
     fn end_with_dump(&mut self) {
         if self.dumps.is_some() && self.exit.is_none() && !self.over && self.driver.provoke(Provocation::Stop)
@@ -388,7 +378,8 @@ impl Machine for Vmm {
     }
 
     fn waited(&mut self) -> Duration {
-        self.waiting.look(self.process.id) + self.pauses.paused(Instant::now())
+        let paused = self.pauses.paused(Instant::now()).max(self.stopped_in_hazards());
+        self.waiting.look(self.process.id) + paused
     }
 
     fn stop(mut self: Box<Self>) {

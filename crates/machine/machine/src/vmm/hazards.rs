@@ -14,9 +14,6 @@ use crate::hazards::Hazard;
 /// How long the plugin may take to say what it has counted.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Hazards that wait to be taken; of more the machine is not stopped.
-const HAZARDS_MAX: usize = 64;
-
 impl Vmm {
     /// The same with the plugin at the other end of this socket.
     pub(super) fn with_plugin(mut self, channel: UnixStream) -> Self {
@@ -38,6 +35,11 @@ impl Vmm {
         self.plugin.as_mut().and_then(|plugin| plugin.sites.take()).unwrap_or_default()
     }
 
+    /// How long the machine was stopped in hazards.
+    pub(super) fn stopped_in_hazards(&self) -> Duration {
+        self.plugin.as_ref().map_or(Duration::ZERO, |plugin| plugin.stopped)
+    }
+
     /// Takes in what the plugin says.
     pub(super) fn hear_plugin(&mut self, bytes: &[u8]) {
         self.plugin.iter_mut().for_each(|plugin| plugin.feed(bytes));
@@ -53,9 +55,7 @@ impl Vmm {
 
     /// All CPUs stand still in the plugin, since one has passed a loop too often.
     fn is_hot(&mut self, hot: &Hot) {
-        let waiting = self.queue.iter().filter(|event| matches!(event, Event::Hazard(_))).count();
-        let found = Loop::decode(&hot.blocks).filter(|found| found.waits() && waiting < HAZARDS_MAX);
-        match found {
+        match Loop::decode(&hot.blocks).filter(Loop::waits) {
             Some(found) => {
                 let hazard = self.stop_at(hot, &found);
                 self.queue.push_back(Event::Hazard(Box::new(hazard)));
@@ -66,6 +66,7 @@ impl Vmm {
 
     /// Looks at the machine while it is where it is.
     fn stop_at(&mut self, hot: &Hot, found: &Loop) -> Hazard {
+        let begin = Instant::now();
         let Self { plugin, driver, process, .. } = self;
         // QEMU waits until its CPUs have stopped, which they do when the plugin lets them go.
         let held = std::thread::scope(|scope| {
@@ -92,6 +93,7 @@ impl Vmm {
         hazard.missing = examined.err();
         // It may have ended.
         let _ = driver.hold(false);
+        plugin.iter_mut().for_each(|plugin| plugin.stopped += begin.elapsed());
         hazard
     }
 }

@@ -64,6 +64,16 @@ impl Vmm {
         self.while_held(&AtomicBool::new(false), |machine| machine.driver.tasks(&machine.process))
     }
 
+    /// What its tasks do, or why that is not known.
+    pub(super) fn lines_of_tasks(&mut self) -> Vec<String> {
+        let lines = match self.driver.shows_memory().then(|| self.tasks()) {
+            Some(Ok(tasks)) => introspect::lines(&tasks),
+            Some(Err(why)) => vec![format!("tasks: not known: {why}")],
+            None => Vec::new(),
+        };
+        lines.iter().map(|line| console::printable(line.as_bytes())).collect()
+    }
+
     /// Writes its memory into a file.
     ///
     /// # Errors

@@ -20,13 +20,15 @@ const FUTEX: &str = "202";
 pub(crate) struct Plugin {
     channel: UnixStream,
     messages: Messages,
+    /// How long the machine was stopped for it.
+    pub(super) stopped: Duration,
     /// What it has counted, once it has said so.
     pub(crate) sites: Option<Vec<Site>>,
 }
 
 impl Plugin {
     pub(crate) fn new(channel: UnixStream) -> Self {
-        Self { channel, messages: Messages::default(), sites: None }
+        Self { channel, messages: Messages::default(), stopped: Duration::ZERO, sites: None }
     }
 
     /// Tells it something; a plugin that is gone shows as the machine's end.
