@@ -8,8 +8,6 @@ use anyhow::{Context, Result};
 use introspect::{Call, Registers};
 use judge::Outcome;
 use judge::run::Run;
-use lab::request::{ProgramRequest, Selection};
-use lab::suites::select::DEFAULT;
 use lab::{Event, Listener, Prepared, RunRequest};
 use machine::{AccelChoice, Hazard};
 use observe::{Program, Thread};
@@ -22,6 +20,7 @@ use crate::failure::WrongUsage;
 use crate::find::preparing;
 use crate::listeners::{self, View, print};
 use crate::output::Output;
+use crate::requests::program_or_cases;
 use crate::run::run_with;
 use crate::signals;
 use crate::terminal::Progress;
@@ -37,16 +36,8 @@ pub(crate) fn hazard(args: &cli::Hazard) -> Result<u8> {
         return Err(WrongUsage(why.to_owned()).into());
     };
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let cases = match &args.exec {
-        Some(path) => {
-            let (path, arguments) = (path.clone(), args.arguments.clone());
-            Selection::Program(ProgramRequest { path, arguments, needs: Vec::new() })
-        }
-        None => {
-            let suite = args.suite.clone().unwrap_or_else(|| DEFAULT.to_owned());
-            Selection::Suite { suite, patterns: args.case.clone() }
-        }
-    };
+    let program = (args.exec.as_deref(), &args.arguments[..]);
+    let cases = program_or_cases(program, (args.suite.as_deref(), &args.case));
     let mut wanted = RunRequest::new(kernel, cases);
     wanted.machine = args.place.machine();
     if wanted.machine.accel == AccelChoice::Auto {

@@ -8,21 +8,35 @@ use lab::request::{
     BuildOptions, ExperimentRequest, KernelRequest, KunitRequest, MachineRequest, MeasureRequest,
     ProgramRequest, RunPolicy, RunRequest, Selection, ShellRequest, Version,
 };
+use lab::suites::select::DEFAULT;
 use protocol::trace::TraceRequest;
 use script::Mode;
 
 use crate::cli;
 
+/// A program of this host as the only case.
+fn program(path: &Path, arguments: &[String]) -> Selection {
+    let (path, arguments) = (path.to_owned(), arguments.to_owned());
+    Selection::Program(ProgramRequest { path, arguments, needs: Vec::new() })
+}
+
+/// A program with its arguments, or else the cases of a suite, the usual one if none is named, that match one of the patterns.
+pub(crate) fn program_or_cases(
+    (exec, arguments): (Option<&Path>, &[String]),
+    (suite, patterns): (Option<&str>, &[String]),
+) -> Selection {
+    match exec {
+        Some(path) => program(path, arguments),
+        None => {
+            Selection::Suite { suite: suite.unwrap_or(DEFAULT).to_owned(), patterns: patterns.to_owned() }
+        }
+    }
+}
+
 impl cli::Run {
     /// What is asked.
     pub(crate) fn request(&self) -> RunRequest {
-        let program = self.exec.as_ref().map(|path| {
-            Selection::Program(ProgramRequest {
-                path: path.clone(),
-                arguments: self.arguments.clone(),
-                needs: Vec::new(),
-            })
-        });
+        let program = self.exec.as_deref().map(|path| program(path, &self.arguments));
         RunRequest {
             version: Version,
             kernel: self.build.kernel(&self.kernel),

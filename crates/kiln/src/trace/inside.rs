@@ -1,8 +1,7 @@
 //! Records in a machine.
 
 use anyhow::{Context, Result};
-use lab::request::{KernelRequest, ProgramRequest, Selection};
-use lab::suites::select::DEFAULT;
+use lab::request::KernelRequest;
 use lab::{Prepared, RunRequest};
 
 use super::request;
@@ -10,6 +9,7 @@ use crate::cli::{Format, Trace};
 use crate::find::preparing;
 use crate::listeners::View;
 use crate::output::Output;
+use crate::requests::program_or_cases;
 use crate::run::run_with;
 use crate::signals;
 
@@ -19,16 +19,8 @@ const INIT: u32 = 1;
 /// Records while cases or a program run, each in a clone of its own, and gives the exit code.
 pub(super) fn record(args: &Trace, kernel: KernelRequest, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let cases = match &args.exec {
-        Some(path) => {
-            let (path, arguments) = (path.clone(), args.arguments.clone());
-            Selection::Program(ProgramRequest { path, arguments, needs: Vec::new() })
-        }
-        None => {
-            let suite = args.suite.clone().unwrap_or_else(|| DEFAULT.to_owned());
-            Selection::Suite { suite, patterns: args.case.clone() }
-        }
-    };
+    let program = (args.exec.as_deref(), &args.arguments[..]);
+    let cases = program_or_cases(program, (args.suite.as_deref(), &args.case));
     let mut wanted = RunRequest::new(kernel, cases);
     wanted.machine = args.place.machine();
     // What failed is recorded, and not run again behind the user's back.

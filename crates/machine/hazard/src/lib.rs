@@ -19,6 +19,7 @@ const INSTRUCTIONS_MAX: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Loop {
     instructions: Vec<Instruction>,
+    code: Vec<u8>,
 }
 
 impl Loop {
@@ -27,7 +28,8 @@ impl Loop {
     pub fn decode(blocks: &[Block]) -> Option<Self> {
         let instructions: Vec<Instruction> = blocks.iter().flat_map(decode).take(INSTRUCTIONS_MAX).collect();
         let is_code = !instructions.is_empty() && !instructions.iter().any(Instruction::is_invalid);
-        is_code.then_some(Self { instructions })
+        let code = blocks.first()?.code.clone();
+        is_code.then_some(Self { instructions, code })
     }
 
     /// Whether it waits.
@@ -45,6 +47,12 @@ impl Loop {
     #[must_use]
     pub fn address(&self) -> u64 {
         self.instructions.first().map_or(0, Instruction::ip)
+    }
+
+    /// What is at that address: the code of its first block.
+    #[must_use]
+    pub fn code(&self) -> &[u8] {
+        &self.code
     }
 
     /// Its instructions, with their addresses, as objdump(1) shows them.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use iced_x86::{Instruction, InstructionInfoFactory, MemorySize, Mnemonic, OpKind, Register, UsedRegister};
 
-use crate::pass::{self, Place};
+use crate::pass;
 
 /// The CPU that is in the loop, and what it sees.
 pub trait Cpu {
@@ -31,9 +31,7 @@ pub(crate) fn looks(instructions: &[Instruction], cpu: &mut dyn Cpu) -> Vec<u64>
         let number = pass::memory_operand(instruction);
         let address = number.and_then(|number| values.address(instruction, number));
         let info = info.info(instruction);
-        let looks = info.used_memory().iter().any(|used| {
-            pass::reads(used.access()) && Place::of_memory(used).is_none_or(|slot| !variables.contains(&slot))
-        });
+        let looks = pass::looks(info, &variables);
         found.extend(address.filter(|address| looks && !found.contains(address)));
         values.execute(instruction, info.used_registers(), address);
     }
@@ -58,7 +56,7 @@ impl Values<'_> {
 
     /// What is in registers after an instruction: of those that only move something, that is known.
     fn execute(&mut self, instruction: &Instruction, registers: &[UsedRegister], address: Option<u64>) {
-        let is_move = matches!(instruction.mnemonic(), Mnemonic::Mov);
+        let is_move = instruction.mnemonic() == Mnemonic::Mov;
         let value = match instruction.op1_kind() {
             OpKind::Memory => address
                 .filter(|_| instruction.memory_size() == MemorySize::UInt64)

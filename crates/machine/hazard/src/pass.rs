@@ -29,7 +29,7 @@ pub(crate) enum Place {
 
 impl Place {
     /// The variable of the loop that this is, if it is on the stack.
-    pub(crate) fn of_memory(used: &UsedMemory) -> Option<Self> {
+    fn of_memory(used: &UsedMemory) -> Option<Self> {
         let is_slot = matches!(used.base(), Register::RSP | Register::RBP) && used.index() == Register::None;
         is_slot.then(|| Self::Slot(used.base(), used.displacement()))
     }
@@ -63,6 +63,13 @@ fn may_fail(instruction: &Instruction) -> bool {
     tries.contains(&instruction.mnemonic()) || bits.contains(&instruction.mnemonic())
 }
 
+/// Whether an instruction looks at memory that is no variable of the loop.
+pub(crate) fn looks(info: &InstructionInfo, variables: &HashSet<Place>) -> bool {
+    let is_variable =
+        |used: &UsedMemory| Place::of_memory(used).is_some_and(|slot| variables.contains(&slot));
+    info.used_memory().iter().any(|used| reads(used.access()) && !is_variable(used))
+}
+
 /// Which of its operands is in memory.
 pub(crate) fn memory_operand(instruction: &Instruction) -> Option<u32> {
     (0..instruction.op_count()).find(|number| instruction.op_kind(*number) == OpKind::Memory)
@@ -74,14 +81,7 @@ impl Pass {
         let mut info = InstructionInfoFactory::new();
         instructions.iter().for_each(|instruction| pass.execute(instruction, info.info(instruction)));
         // What comes later in a pass is before the beginning of the next one.
-        let looks = |instruction| {
-            let memory = info.info(instruction).used_memory();
-            memory.iter().any(|used| {
-                reads(used.access())
-                    && Place::of_memory(used).is_none_or(|slot| !pass.written.contains(&slot))
-            })
-        };
-        pass.looks = instructions.iter().any(looks);
+        pass.looks = instructions.iter().any(|instruction| looks(info.info(instruction), &pass.written));
         pass
     }
 
@@ -115,7 +115,7 @@ impl Pass {
     }
 }
 
-pub(crate) fn reads(access: OpAccess) -> bool {
+fn reads(access: OpAccess) -> bool {
     use OpAccess::{CondRead, Read, ReadCondWrite, ReadWrite};
     matches!(access, Read | CondRead | ReadWrite | ReadCondWrite)
 }

@@ -114,7 +114,7 @@ fn a_loop_is_shown_as_other_programs_show_it() {
         "ffffffff81000006: jne 0xffffffff81000000",
     ];
     assert_eq!(found.lines(), expected);
-    assert_eq!(found.address(), BEGIN);
+    assert_eq!((found.address(), found.code()), (BEGIN, &b"\xf3\x90"[..]));
     assert!(Loop::decode(&[code(0, b"\x06")]).is_none());
 }
 

@@ -108,8 +108,8 @@ impl<'a> Kernel<'a> {
         place::place(&self.code, &mut self.memory, address)
     }
 
-    /// The memory from an address on, up to what is not mapped and at most so many bytes.
-    pub fn stack(&mut self, address: u64, limit: usize) -> Vec<u8> {
+    /// Its memory from an address on, up to what is not mapped and at most so many bytes.
+    pub fn bytes(&mut self, address: u64, limit: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut next = address;
         while bytes.len() < limit {

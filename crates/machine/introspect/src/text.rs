@@ -27,9 +27,13 @@ impl Task {
     /// Who it is, what it holds and where it is.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let locks = self.locks.iter().map(|lock| format!("  holds {lock}"));
         let calls = self.calls.iter().map(Call::line);
-        std::iter::once(self.head()).chain(locks).chain(calls).collect()
+        std::iter::once(self.head()).chain(self.held()).chain(calls).collect()
+    }
+
+    /// What it holds.
+    pub fn held(&self) -> impl Iterator<Item = String> {
+        self.locks.iter().map(|lock| format!("  holds {lock}"))
     }
 
     /// The less, the more it says about a machine that hangs; nothing of threads of the kernel that wait for work.

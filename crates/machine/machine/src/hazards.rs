@@ -35,7 +35,7 @@ pub struct Hazard {
 pub struct InProgram {
     /// Where the CPU is.
     pub registers: Registers,
-    /// The code of the loop from its address on.
+    /// The code of the loop at its address.
     pub code: Vec<u8>,
     /// The stack, from the stack pointer on.
     pub stack: Vec<u8>,

@@ -121,17 +121,22 @@ impl Group<'_> {
             hazard.tasks.iter().partition(|task| task.on_cpu == Some(hazard.cpu));
         let who = waiting.first().map_or_else(|| format!("CPU {}", hazard.cpu), |task| task.head());
         let share = if of == 1 { String::new() } else { format!("{stops} of {of} stops: ") };
-        let calls =
-            |calls: &[Call]| -> Vec<String> { calls.iter().map(|call| indented(7, &call.line())).collect() };
-        let other = |task: &&Task| [vec![indented(5, &task.head())], calls(&task.calls)].concat();
-        let lines: [Vec<String>; 4] = [
+        let held = waiting.iter().flat_map(|task| task.held());
+        let lines: [Vec<String>; 5] = [
             hazard.looks_at.iter().map(|it| indented(5, &look(it))).collect(),
-            calls(&hazard.calls),
-            others.iter().flat_map(other).collect(),
+            held.map(|lock| indented(7, &lock)).collect(),
+            hazard.calls.iter().map(|call| indented(7, &call.line())).collect(),
+            others.iter().flat_map(|task| other(task)).collect(),
             hazard.missing.iter().map(|why| indented(5, &format!("not known: {why}"))).collect(),
         ];
         indented(3, &format!("{share}{who} waits")) + &lines.concat().concat()
     }
+}
+
+/// A task that does not wait, with what it holds and where it is.
+fn other(task: &Task) -> Vec<String> {
+    let lines = task.lines().into_iter().enumerate();
+    lines.map(|(number, line)| indented(if number == 0 { 5 } else { 7 }, &line)).collect()
 }
 
 /// A line that begins with so many spaces.
@@ -210,7 +215,12 @@ mod tests {
     fn stops_with_the_same_calls_for_the_same_thing_are_shown_once() {
         let mut hazards = Hazards::new(1000);
         for caller in ["close+0x1/0x9", "dup+0x1/0x9", "dup+0x2/0x9"] {
-            hazards.add("load", stop(0, caller));
+            let mut stop = stop(0, caller);
+            if caller.starts_with("close") {
+                stop.tasks[0].locks.push("tasklist_lock (0x20)".to_owned());
+                stop.tasks[1].locks.push("&rq->lock (0x10)".to_owned());
+            }
+            hazards.add("load", stop);
         }
         let in_program = Hazard {
             address: 0x40_1000,
@@ -239,9 +249,11 @@ mod tests {
        unlock+0x1/0x2
    1 of 3 stops: load (90 of 88) R on CPU 1 waits
      looks at 0x10 (runqueues of CPU 0)
+       holds tasklist_lock (0x20)
        slowpath+0x5/0x9
        close+0x1/0x9
      load (89 of 88) R on CPU 0
+       holds &rq->lock (0x10)
        unlock+0x1/0x2
 
 2. a program at 0x401000 in load

@@ -27,7 +27,8 @@ pub(super) fn examine(
     hazard.calls = kernel.calls(processor.place());
     hazard.program = is_in_program(hazard.address).then(|| {
         let registers = processor.place();
-        InProgram { registers, code: Vec::new(), stack: kernel.stack(registers.sp, STACK_MAX) }
+        let stack = kernel.bytes(registers.sp, STACK_MAX);
+        InProgram { registers, code: code.code().to_vec(), stack }
     });
     let looks = code.looks_at(&mut Seen { processor, kernel: &mut kernel });
     let look = |address| Look { address, name: kernel.data(address) };

@@ -23,12 +23,15 @@ impl Vmm {
     }
 
     pub(super) fn tell_plugin_to_begin(&mut self) {
-        self.plugin.iter_mut().for_each(|plugin| plugin.tell(BEGIN));
+        self.plugin.iter().for_each(|plugin| plugin.tell(BEGIN));
     }
 
     /// Has the plugin look no more, and gives what it has counted.
     pub(super) fn counted_by_plugin(&mut self) -> Vec<Site> {
-        self.plugin.iter_mut().for_each(|plugin| plugin.tell(END));
+        if let Some(plugin) = &mut self.plugin {
+            plugin.sites = None;
+            plugin.tell(END);
+        }
         let deadline = Instant::now() + TIMEOUT;
         let has_said = |machine: &Self| machine.plugin.as_ref().is_none_or(|plugin| plugin.sites.is_some());
         while !has_said(self) && self.wait_while_running(deadline) {}
@@ -47,7 +50,9 @@ impl Vmm {
             match message {
                 Message::Hot(hot) => self.is_hot(&hot),
                 Message::Sites(sites) => {
-                    self.plugin.iter_mut().for_each(|plugin| plugin.sites = Some(sites.clone()));
+                    if let Some(plugin) = &mut self.plugin {
+                        plugin.sites = Some(sites);
+                    }
                 }
             }
         }
@@ -60,7 +65,7 @@ impl Vmm {
                 let hazard = self.stop_at(hot, &found);
                 self.queue.push_back(Event::Hazard(Box::new(hazard)));
             }
-            None => self.plugin.iter_mut().for_each(|plugin| plugin.tell(WORKS)),
+            None => self.plugin.iter().for_each(|plugin| plugin.tell(WORKS)),
         }
     }
 
@@ -87,9 +92,6 @@ impl Vmm {
             program: None,
         };
         let examined = held.and_then(|()| driver.examine_hazard(process, found, &mut hazard));
-        if let (Some(program), Some(first)) = (&mut hazard.program, hot.blocks.first()) {
-            program.code.clone_from(&first.code);
-        }
         hazard.missing = examined.err();
         // It may have ended.
         let _ = driver.hold(false);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use protocol::hazard::{END, Message, Messages, Site};
+use protocol::hazard::{Message, Messages, Site};
 
 /// How long QEMU may take to begin to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ pub(crate) struct Plugin {
     /// How long the machine was stopped for it.
     pub(super) stopped: Duration,
     /// What it has counted, once it has said so.
-    pub(crate) sites: Option<Vec<Site>>,
+    pub(super) sites: Option<Vec<Site>>,
 }
 
 impl Plugin {
@@ -32,11 +32,8 @@ impl Plugin {
     }
 
     /// Tells it something; a plugin that is gone shows as the machine's end.
-    pub(crate) fn tell(&mut self, what: u8) {
-        if what == END {
-            self.sites = None;
-        }
-        let _ = self.channel.write_all(&[what]);
+    pub(crate) fn tell(&self, what: u8) {
+        let _ = (&self.channel).write_all(&[what]);
     }
 
     /// The same as soon as QEMU has begun to stop, so that no CPU does anything more.
@@ -45,7 +42,7 @@ impl Plugin {
         while !is_stopping(process) && begin.elapsed() < STOP_TIMEOUT {
             std::thread::sleep(STOP_INTERVAL);
         }
-        let _ = (&self.channel).write_all(&[what]);
+        self.tell(what);
     }
 
     /// More has come from it.
