@@ -42,7 +42,10 @@ fuzz_target!(|input: &[u8]| {
     let blocks: Vec<Block> = input
         .chunks(32)
         .enumerate()
-        .map(|(number, code)| Block { address: 0xffff_ffff_8100_0000 + 32 * number as u64, code: code.to_vec() })
+        .map(|(number, code)| Block {
+            address: 0xffff_ffff_8100_0000 + 32 * number as u64,
+            code: code.to_vec(),
+        })
         .collect();
     look(&blocks);
 });
