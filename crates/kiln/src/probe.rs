@@ -56,6 +56,7 @@ fn tool(args: &Probe) -> Result<Tool> {
         (Some(ProbeTool::Cachetop), ..) => Tool::Cachetop,
         (Some(ProbeTool::Forks), ..) => Tool::Forks,
         (Some(ProbeTool::Funccount), ..) => Tool::Funccount { patterns: args.functions.clone() },
+        (Some(ProbeTool::Klockstat), ..) => Tool::Klockstat,
         (Some(ProbeTool::Opensnoop), ..) => Tool::Opensnoop { failed: args.failed },
         (Some(ProbeTool::Slabratetop), ..) => Tool::Slabratetop,
         (None, Some(script), _) => Tool::Bpftrace { script: script.clone() },

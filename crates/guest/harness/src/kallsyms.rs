@@ -1,8 +1,8 @@
-//! The functions of the running kernel: /proc/kallsyms.
+//! The symbols of the running kernel: /proc/kallsyms.
 
 const PATH: &str = "/proc/kallsyms";
 
-/// A function.
+/// A symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Symbol<'a> {
     /// Where it begins; 0 for all if the kernel hides that.
@@ -25,16 +25,67 @@ pub fn read() -> Result<String, String> {
 
 /// The functions in such a list, in its order.
 pub fn functions(text: &str) -> impl Iterator<Item = Symbol<'_>> {
-    text.lines().filter_map(function)
+    symbols(text).filter(|(kind, _)| matches!(kind, 't' | 'T' | 'w' | 'W')).map(|(_, symbol)| symbol)
 }
 
-/// Of `ffffffff81000000 T _text`: the kinds t and w are code; a module is behind a tab.
-fn function(line: &str) -> Option<Symbol<'_>> {
+/// The address of the first symbol with this name in such a list.
+#[must_use]
+pub fn address(text: &str, name: &str) -> Option<u64> {
+    symbols(text).find(|(_, symbol)| symbol.name == name).map(|(_, symbol)| symbol.address)
+}
+
+/// What is in such a list, with its kind as nm(1) has it.
+fn symbols(text: &str) -> impl Iterator<Item = (char, Symbol<'_>)> {
+    text.lines().filter_map(symbol)
+}
+
+/// Of `ffffffff81000000 T _text`; a module is behind a tab.
+fn symbol(line: &str) -> Option<(char, Symbol<'_>)> {
     let mut words = line.split_ascii_whitespace();
     let address = u64::from_str_radix(words.next()?, 16).ok()?;
-    words.next().filter(|kind| matches!(*kind, "t" | "T" | "w" | "W"))?;
+    let kind = words.next()?.chars().next()?;
     let name = words.next()?;
-    Some(Symbol { address, name, module: words.next().map(|module| module.trim_matches(['[', ']'])) })
+    let module = words.next().map(|module| module.trim_matches(['[', ']']));
+    Some((kind, Symbol { address, name, module }))
+}
+
+/// Symbols in the order of their addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table<'a>(Vec<Symbol<'a>>);
+
+impl<'a> Table<'a> {
+    /// The functions of such a list; empty if the kernel hides their addresses.
+    #[must_use]
+    pub fn of_functions(text: &'a str) -> Self {
+        Self::new(functions(text))
+    }
+
+    /// Functions and variables; without those that each CPU has for itself, whose addresses are none.
+    #[must_use]
+    pub fn of_all(text: &'a str) -> Self {
+        Self::new(symbols(text).filter(|(kind, _)| !matches!(kind, 'a' | 'A')).map(|(_, symbol)| symbol))
+    }
+
+    fn new(symbols: impl Iterator<Item = Symbol<'a>>) -> Self {
+        let mut symbols: Vec<_> = symbols.filter(|symbol| symbol.address > 0).collect();
+        // Of several names of an address the first one stays.
+        symbols.sort_by_key(|symbol| symbol.address);
+        symbols.dedup_by_key(|symbol| symbol.address);
+        Self(symbols)
+    }
+
+    /// The last symbol that does not begin behind an address.
+    #[must_use]
+    pub fn before(&self, address: u64) -> Option<Symbol<'a>> {
+        let after = self.0.partition_point(|symbol| symbol.address <= address);
+        self.0.get(after.checked_sub(1)?).copied()
+    }
+
+    /// Whether it has no symbols.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 #[cfg(test)]
@@ -52,6 +103,32 @@ mod tests {
             all,
             [(0xffff_ffff_8100_0000, "vfs_read", None), (0xffff_ffff_c000_0000, "f.isra.0", Some("ext4"))]
         );
+        assert_eq!((address(text, "table"), address(text, "tabl")), (Some(0xffff_ffff_8100_0030), None));
+    }
+
+    const TEXT: &str = "\
+0000000000000040 A per_cpu_number
+ffffffff81000000 T _stext
+ffffffff81000000 T _text
+ffffffff81000100 t do_work
+ffffffff81000180 D some_data
+ffffffffc0000000 t ext4_readdir\t[ext4]
+";
+
+    #[test]
+    fn an_address_is_in_the_symbol_before_it() {
+        let (functions, all) = (Table::of_functions(TEXT), Table::of_all(TEXT));
+        let name = |table: &Table<'static>, address: u64| table.before(address).map(|symbol| symbol.name);
+        for (address, function, any) in [
+            (0xffff_ffff_8100_0010, Some("_stext"), Some("_stext")),
+            (0xffff_ffff_8100_0190, Some("do_work"), Some("some_data")),
+            (0xffff_ffff_c000_0123, Some("ext4_readdir"), Some("ext4_readdir")),
+            (0x50, None, None),
+        ] {
+            assert_eq!((name(&functions, address), name(&all, address)), (function, any), "{address:x}");
+        }
+        assert_eq!(functions.before(u64::MAX).and_then(|symbol| symbol.module), Some("ext4"));
+        assert!(Table::of_all("0000000000000000 T _text\n").is_empty());
     }
 
     proptest! {

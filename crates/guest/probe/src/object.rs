@@ -1,6 +1,6 @@
 //! Programs in the kernel, and where they are attached.
 
-use aya::maps::{HashMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap, RingBuf};
+use aya::maps::{HashMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap, RingBuf, StackTraceMap};
 use aya::programs::Program;
 use aya::{Ebpf, EbpfLoader, Pod};
 use harness::check::describe;
@@ -144,6 +144,17 @@ impl Object {
             Ok((key, values.iter().copied().collect()))
         };
         map.iter().map(element).collect()
+    }
+
+    /// The addresses on a stack that programs have taken, the innermost first.
+    ///
+    /// # Errors
+    ///
+    /// `broken` if it cannot be read.
+    pub(crate) fn stack(&self, name: &str, id: u32) -> Result<Vec<u64>, Report> {
+        let map: StackTraceMap<&MapData> = self.map(name)?.try_into().map_err(|error| of_map(&error))?;
+        let stack = map.get(&id, 0).map_err(|error| of_map(&error))?;
+        Ok(stack.frames().iter().map(|frame| frame.ip).collect())
     }
 
     /// Events for which there was no room.

@@ -4,6 +4,7 @@ mod bpftrace;
 mod cachetop;
 mod forks;
 mod funccount;
+mod klockstat;
 mod opensnoop;
 mod slabratetop;
 
@@ -54,6 +55,7 @@ pub(crate) fn begin(tool: &Asked, watch: Watch) -> Result<Box<dyn Tool>, Report>
         Asked::Cachetop => Box::new(cachetop::Cachetop::begin(&watch)?),
         Asked::Forks => Box::new(forks::Forks::begin(&watch)?),
         Asked::Funccount { patterns } => Box::new(funccount::Funccount::begin(patterns, &watch)?),
+        Asked::Klockstat => Box::new(klockstat::Klockstat::begin(&watch)?),
         Asked::Opensnoop { failed } => Box::new(opensnoop::Opensnoop::begin(*failed, &watch)?),
         Asked::Slabratetop => Box::new(slabratetop::Slabratetop::begin(&watch)?),
         Asked::Bpftrace { script } => Box::new(bpftrace::Bpftrace::begin(script, &watch)?),

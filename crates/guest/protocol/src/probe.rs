@@ -7,7 +7,7 @@ mod report;
 mod request;
 
 pub use report::{
-    Found, Function, Missing, OPENS_MAX, OUTPUT_MAX, Open, PageCache, ProbeReport, Programs, ROWS_MAX, Slab,
-    WrongReport,
+    Found, Function, LockKind, LockWaits, Missing, OPENS_MAX, OUTPUT_MAX, Open, PageCache, ProbeReport,
+    Programs, ROWS_MAX, Slab, WrongReport,
 };
 pub use request::{PATTERNS_MAX, ProbeRequest, SCRIPT_MAX, Tool, WrongRequest};

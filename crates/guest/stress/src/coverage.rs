@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use harness::check::{Checked, broken, describe, skip};
+use harness::kallsyms;
 use harness::memory::Area;
 use harness::sys::ioctl;
 use protocol::stress::Coverage;
@@ -46,12 +47,16 @@ impl Text {
     ///
     /// When it does not tell.
     pub(crate) fn find() -> Checked<Self> {
-        let table = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
-        let text = Self { start: address(&table, "_text"), end: address(&table, "_etext") };
+        let text = Self::of(&kallsyms::read().unwrap_or_default());
         if text.start == 0 || text.end <= text.start {
             return broken("/proc/kallsyms does not say where the kernel is");
         }
         Ok(text)
+    }
+
+    fn of(table: &str) -> Self {
+        let address = |name| kallsyms::address(table, name).unwrap_or(0);
+        Self { start: address("_text"), end: address("_etext") }
     }
 
     fn distance(&self, address: u64) -> Option<u32> {
@@ -59,16 +64,6 @@ impl Text {
         let call = address.checked_sub(1).filter(|call| (self.start..self.end).contains(call))?;
         u32::try_from(call - self.start).ok()
     }
-}
-
-/// The address of a symbol; 0 if the table has none.
-fn address(table: &str, symbol: &str) -> u64 {
-    let of = |line: &str| {
-        let mut fields = line.split(' ');
-        let address = u64::from_str_radix(fields.next()?, 16).ok()?;
-        (fields.nth(1)? == symbol).then_some(address)
-    };
-    table.lines().find_map(of).unwrap_or(0)
 }
 
 /// Where the kernel records what one process reaches.
@@ -203,13 +198,12 @@ mod tests {
     #[test]
     fn points_are_told_by_where_they_are() {
         let table = "ffffffff81000000 T _text\nffffffff81000000 T startup\nffffffff82000000 T _etext\n";
-        let text = Text { start: address(table, "_text"), end: address(table, "_etext") };
+        let text = Text::of(table);
         let mut points = Points::default();
         let addresses =
             [0xffff_ffff_8100_0011, 0xffff_ffff_8100_0011, 0, 0xffff_ffff_c000_0000, 0xffff_ffff_8100_0101];
         addresses.into_iter().for_each(|address| points.add(address, text));
         let coverage = points.report();
         assert_eq!((coverage.points, coverage.in_modules, coverage.overflowed), (vec![0x10, 0xf0], 1, false));
-        assert_eq!(address(table, "nonesuch"), 0);
     }
 }

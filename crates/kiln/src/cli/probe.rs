@@ -11,6 +11,7 @@ pub(super) const HELP: &str = "\
 Examples:
   kiln probe --tool opensnoop --failed --exec ./load             which files it does not find
   kiln probe --tool funccount --functions 'vfs_*,ext4_*' --in deb:latest --exec ./load
+  kiln probe --tool klockstat --in deb:latest-cloud --cpus 2 --exec ./load
   kiln probe --tool slabratetop --duration 10s --live            what this kernel allocates, as it goes
   kiln probe --tool cachetop --in deb:latest-cloud --exec ./load
   kiln probe -e 'kprobe:vfs_read { @[comm] = hist(arg2); }' --in deb:latest-cloud --exec ./load
@@ -28,6 +29,8 @@ pub(crate) enum ProbeTool {
     Forks,
     /// How often functions of the kernel are called
     Funccount,
+    /// Where locks of the kernel are waited for, and how long
+    Klockstat,
     /// Which files are opened
     Opensnoop,
     /// What is allocated from each cache of the slab allocator

@@ -1,6 +1,6 @@
 //! `kiln probe`: tools that look at programs of which it is known what they do.
 
-use protocol::probe::{Found, PageCache, ProbeReport};
+use protocol::probe::{Found, LockKind, LockWaits, PageCache, ProbeReport};
 
 use crate::support::{COMPLETE, Done, KERNEL, NEWER, Place, text};
 
@@ -86,6 +86,26 @@ fn slabratetop(places: &[&[&str]]) {
     }
 }
 
+#[test]
+fn klockstat_sees_how_long_a_thread_waits_for_a_lock() {
+    klockstat(&PLACES);
+}
+
+fn klockstat(places: &[&[&str]]) {
+    let place = Place::new();
+    let program = place.kept_program("contended");
+    for kernel in places {
+        let call = ["probe", "--json", "--tool", "klockstat", "--exec", text(&program)];
+        let report = probed(&place.kiln([&call[..], kernel].concat()).run().expect(0));
+        let Found::Locks(locks) = &report.found else { panic!("{report:?}") };
+        let is_file = |row: &&LockWaits| row.kind == LockKind::Rwsem && row.caller.contains("write_iter");
+        let files: Vec<_> = locks.iter().filter(is_file).collect();
+        let [file] = files[..] else { panic!("{kernel:?}: {locks:?}") };
+        assert_eq!((file.waits, file.total_ns, file.lock.as_deref()), (1, file.longest_ns, None), "{file:?}");
+        assert!(file.longest_ns >= 20_000_000, "{file:?}");
+    }
+}
+
 /// Names of functions: one, several, one that has no probe, none.
 const FUNCTIONS: [&str; 4] =
     ["--tool", "funccount", "--functions", "kernel_clone,do_filp_*,do_int3,kernel_clon"];
@@ -127,6 +147,8 @@ fn all_tools_look_into_other_kernels_too() {
     opensnoop(&OTHERS);
     forks(&OTHERS);
     slabratetop(&OTHERS);
+    // Linux 5.19 is the first with these events.
+    klockstat(&OTHERS);
     funccount(&OTHERS);
     cachetop(NEWER);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::probe::{Found, Function, Open, PageCache, ProbeReport, Programs, Slab};
+use protocol::probe::{Found, Function, LockKind, LockWaits, Open, PageCache, ProbeReport, Programs, Slab};
 
 use crate::count::what;
 use crate::figures::{count, figure};
@@ -14,6 +14,9 @@ const ROWS: usize = 40;
 
 /// Columns of a number.
 const NUMBER: usize = 14;
+
+/// Columns of a lock.
+const LOCK: usize = 32;
 
 /// What is known so far, in a line: `3.0 s: 1,234 calls of vfs_read`.
 #[must_use]
@@ -28,6 +31,9 @@ pub fn progress(report: &ProbeReport) -> String {
         }
         Found::Functions(rows) => {
             rows.first().map(|row| format!("{} calls of {}", count(row.calls), row.name))
+        }
+        Found::Locks(rows) => {
+            rows.first().map(|row| format!("{} waited for in {}", time(row.total_ns), row.caller))
         }
         Found::Opens { opens, omitted } => {
             let opens = u64::try_from(opens.len()).unwrap_or(u64::MAX).saturating_add(*omitted);
@@ -64,6 +70,10 @@ fn found(report: &ProbeReport) -> String {
             table(&["PROCESSES", "THREADS", "EXECUTED", "ENDED"], "PROGRAM", rows, programs)
         }
         Found::Functions(rows) => functions(rows),
+        Found::Locks(rows) => {
+            let last = format!("{:LOCK$}  CALLER", "LOCK");
+            table(&["WAITS", "TOTAL", "MEAN", "LONGEST"], &last, rows, locks)
+        }
         Found::Opens { opens, omitted } => self::opens(opens, *omitted),
         Found::Slabs(rows) => {
             table(&["OBJECTS", "OBJECTS/s", "BYTES"], "CACHE", rows, |row| slab(row, elapsed))
@@ -104,6 +114,27 @@ fn slab(row: &Slab, elapsed: Duration) -> (Vec<String>, String) {
     (vec![count(row.objects), rate(row.objects, elapsed), count(row.bytes)], row.cache.clone())
 }
 
+fn locks(row: &LockWaits) -> (Vec<String>, String) {
+    let mean = row.total_ns.checked_div(row.waits).unwrap_or_default();
+    let times = [row.total_ns, mean, row.longest_ns].map(time);
+    let lock =
+        [Some(kind(row.kind)), row.lock.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let numbers = [count(row.waits)].into_iter().chain(times).collect();
+    (numbers, format!("{lock:LOCK$}  {}", row.caller))
+}
+
+fn kind(kind: LockKind) -> &'static str {
+    match kind {
+        LockKind::Mutex => "mutex",
+        LockKind::PercpuRwsem => "percpu_rw_semaphore",
+        LockKind::RtMutex => "rt_mutex",
+        LockKind::Rwlock => "rwlock_t",
+        LockKind::Rwsem => "rw_semaphore",
+        LockKind::Semaphore => "semaphore",
+        LockKind::Spinlock => "spinlock_t",
+    }
+}
+
 /// How often a second.
 #[expect(
     clippy::cast_possible_truncation,
@@ -136,12 +167,11 @@ fn functions(rows: &[Function]) -> String {
 fn opens(opens: &[Open], omitted: u64) -> String {
     let mut out = format!("{:>12} {:>10} {:>8}  {:16} {:>9}  PATH\n", "TIME", "TOOK", "PID", "PROGRAM", "FD");
     for open in opens {
-        let nanoseconds = |value: u64| figure(float(value), &measure::Unit::Nanoseconds);
         let result = open.error.clone().unwrap_or_else(|| open.result.to_string());
         out += &format!(
             "{:>12} {:>10} {:>8}  {:16} {:>9}  {}\n",
-            nanoseconds(open.time_ns),
-            nanoseconds(open.elapsed_ns),
+            time(open.time_ns),
+            time(open.elapsed_ns),
             open.pid,
             safe_line(&open.name),
             safe_line(&result),
@@ -155,8 +185,8 @@ fn opens(opens: &[Open], omitted: u64) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-fn float(value: u64) -> f64 {
-    value as f64
+fn time(nanoseconds: u64) -> String {
+    figure(nanoseconds as f64, &measure::Unit::Nanoseconds)
 }
 
 fn output(text: &str, omitted: u64) -> String {
@@ -243,6 +273,17 @@ mod tests {
     fn tables_have_numbers_before_names() {
         let slab = |cache: &str| Slab { cache: cache.to_owned(), objects: 1000, bytes: 192_000 };
         insta::assert_snapshot!("slabs", page(Tool::Slabratetop, Found::Slabs(vec![slab("dentry"); 42])));
+        let waits = |lock: Option<&str>, caller: &str| LockWaits {
+            kind: LockKind::Rwsem,
+            lock: lock.map(str::to_owned),
+            caller: caller.to_owned(),
+            waits: 1500,
+            total_ns: 3_000_000,
+            longest_ns: 1_200_000,
+        };
+        let rows =
+            vec![waits(None, "do_user_addr_fault"), waits(Some("kernfs_rwsem"), "kernfs_iop_permission")];
+        insta::assert_snapshot!("locks", page(Tool::Klockstat, Found::Locks(rows)));
         let programs = Programs { name: "sh".to_owned(), processes: 4, threads: 0, executed: 1, ended: 2 };
         insta::assert_snapshot!("programs", page(Tool::Forks, Found::Programs(vec![programs])));
         let process = |accessed, added| PageCache {

@@ -47,6 +47,8 @@ pub enum Found {
     Programs(Vec<Programs>),
     /// By `funccount`: all functions that the patterns name, those that were not called, too.
     Functions(Vec<Function>),
+    /// By `klockstat`.
+    Locks(Vec<LockWaits>),
     /// By `opensnoop`.
     Opens {
         /// In the order of time: the first [`OPENS_MAX`], or while it grows the last ones.
@@ -116,6 +118,44 @@ pub struct Function {
     pub module: Option<String>,
     /// How often.
     pub calls: u64,
+}
+
+/// What kind a lock of the kernel is of, as Documentation/locking/locktypes.rst calls them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LockKind {
+    /// A mutex, whether it was spun or slept for.
+    Mutex,
+    /// A semaphore for readers and a writer that each CPU has for itself.
+    PercpuRwsem,
+    /// A mutex with priority inheritance; in PREEMPT_RT other locks are, too.
+    RtMutex,
+    /// A spin lock for readers and a writer.
+    Rwlock,
+    /// A semaphore for readers and a writer.
+    Rwsem,
+    /// A counting semaphore.
+    Semaphore,
+    /// A spin lock.
+    Spinlock,
+}
+
+/// How long locks were waited for: those with this name, if they have one, by this function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct LockWaits {
+    /// What kind they are of.
+    pub kind: LockKind,
+    /// The variable that is the lock, or in which it is; none for locks in other memory.
+    pub lock: Option<String>,
+    /// The function that waited; `?` if the kernel could not tell.
+    pub caller: String,
+    /// How often it waited.
+    pub waits: u64,
+    /// How long in all, in nanoseconds.
+    pub total_ns: u64,
+    /// The longest time.
+    pub longest_ns: u64,
 }
 
 /// A file that was opened, or could not be.
@@ -196,6 +236,7 @@ impl Found {
             (Self::PageCache(_), Tool::Cachetop)
                 | (Self::Programs(_), Tool::Forks)
                 | (Self::Functions(_), Tool::Funccount { .. })
+                | (Self::Locks(_), Tool::Klockstat)
                 | (Self::Opens { .. }, Tool::Opensnoop { .. })
                 | (Self::Slabs(_), Tool::Slabratetop)
                 | (Self::Output { .. }, Tool::Bpftrace { .. })
@@ -208,6 +249,7 @@ impl Found {
             Self::PageCache(rows) => rows.len(),
             Self::Programs(rows) => rows.len(),
             Self::Functions(rows) => rows.len(),
+            Self::Locks(rows) => rows.len(),
             Self::Opens { opens, .. } => opens.len(),
             Self::Slabs(rows) => rows.len(),
             Self::Output { text, .. } => text.len(),
@@ -231,6 +273,10 @@ impl Found {
                 .iter()
                 .flat_map(|row| [Some(row.name.as_str()), row.module.as_deref()])
                 .flatten()
+                .collect(),
+            Self::Locks(rows) => rows
+                .iter()
+                .flat_map(|row| [row.lock.as_deref().unwrap_or_default(), row.caller.as_str()])
                 .collect(),
             Self::Opens { opens, .. } => opens
                 .iter()

@@ -27,6 +27,8 @@ pub enum Tool {
         /// Names of functions, with `*` and `?`: 1 to [`PATTERNS_MAX`].
         patterns: Vec<String>,
     },
+    /// Waits for locks of the kernel.
+    Klockstat,
     /// Which files are opened.
     Opensnoop {
         /// Only those that cannot be opened.
@@ -76,6 +78,7 @@ impl Tool {
             Self::Cachetop => "cachetop",
             Self::Forks => "forks",
             Self::Funccount { .. } => "funccount",
+            Self::Klockstat => "klockstat",
             Self::Opensnoop { .. } => "opensnoop",
             Self::Slabratetop => "slabratetop",
             Self::Bpftrace { .. } => "bpftrace",
