@@ -40,6 +40,7 @@ const ORDER: &[&str] = &[
     "measure",
     "script",
     "lab",
+    "grammar",
     "viewer",
     "observe",
     "ledger",

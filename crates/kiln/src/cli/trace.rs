@@ -110,6 +110,9 @@ pub(crate) struct Views {
     /// Which thread made which
     #[arg(long)]
     pub(crate) tree: bool,
+    /// Which sequences of events threads repeat
+    #[arg(long)]
+    pub(crate) patterns: bool,
     /// What a thread, by its number or name, waited for, and what that waited for in turn
     #[arg(long, value_name = "THREAD", conflicts_with = "filter")]
     pub(crate) critical_path: Option<String>,

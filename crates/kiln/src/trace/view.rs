@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use anyhow::Result;
 use ctf::Trace;
-use report::trace::{Page, activity, critical_path, json_line, latency, moment, statistics, text_line, tree};
+use report::trace::{
+    Page, activity, critical_path, json_line, latency, moment, patterns, statistics, text_line, tree,
+};
 use serde_json::Value;
 use viewer::critical_path::History;
-use viewer::{Latencies, Moment, Statistics, Timeline, Tree, look, walk};
+use viewer::{Latencies, Moment, Statistics, Timeline, Tree, Work, look, walk};
 
 use super::kept;
 use crate::cli::{View, Views};
@@ -30,6 +32,14 @@ pub(super) fn view(args: &View) -> Result<u8> {
         Views { stats: true, .. } => shown(args, &trace, (statistics::text, statistics::json))?,
         Views { states: true, .. } => shown(args, &trace, (activity::text, activity::json))?,
         Views { tree: true, .. } => shown(args, &trace, (|seen: &Tree| tree::text(seen, begin), tree::json))?,
+        Views { patterns: true, .. } => {
+            let text = |work: &Work| patterns::text(&viewer::patterns::patterns(work), work.events);
+            shown(
+                args,
+                &trace,
+                (text, |work: &Work| patterns::json(&viewer::patterns::patterns(work), work.events)),
+            )?
+        }
         Views { latency: true, .. } => {
             let text = |seen: &Latencies| latency::text(seen, begin);
             shown(args, &trace, (text, |seen: &Latencies| latency::json(seen, begin)))?

@@ -103,6 +103,24 @@ fn differences_of_two_recordings_are_named() {
     let both = vec![100, 103].into();
     let names = ["syscalls:sys_enter_getppid", "syscalls:sys_exit_getppid"].map(Value::from);
     assert_eq!(counts, [(&names[0], &both), (&names[1], &both)]);
+    let patterns: Value = place
+        .kiln(["trace", "view", text(&first), "--patterns", "--json", "--filter", filter[2]])
+        .run()
+        .expect(0)
+        .stated();
+    let pattern = &patterns["patterns"][0];
+    assert_eq!((&patterns["events"], &pattern["comm"]), (&200.into(), &"traced".into()));
+    // The first and the last turn may be on their own.
+    assert!(pattern["times"].as_u64() >= Some(98), "{patterns}");
+    let events = pattern["events"].as_array().expect("a list");
+    assert!(events.len() == 2 && names.iter().all(|name| events.contains(name)), "{patterns}");
+    let more: Vec<u64> = found["patterns"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| one["times"][1].as_u64().expect("a count") - one["times"][0].as_u64().expect("a count"))
+        .collect();
+    assert!(!more.is_empty() && more.iter().all(|more| *more == 3), "{found}");
     let orders = &found["orders"];
     assert_eq!(
         (&orders[0]["equal"], &orders[0]["then"]),

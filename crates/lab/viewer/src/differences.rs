@@ -5,7 +5,8 @@ use std::hash::Hasher;
 use std::rc::Rc;
 
 use crate::latency::{Kind, Latency};
-use crate::work::{Sequence, Work};
+use crate::patterns;
+use crate::work::{Sequence, Work, family};
 
 /// What is different. It describes two recordings; whether their kernels differ is for statistics.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct Differences {
     pub counts: Vec<Count>,
     /// Where threads of both begin to differ.
     pub orders: Vec<Order>,
+    /// What one repeats more often than the other, the largest difference first.
+    pub patterns: Vec<patterns::Difference>,
     /// What took longer or shorter in all, the largest difference first.
     pub latencies: Vec<Longer>,
 }
@@ -98,8 +101,14 @@ impl Differences {
         } else {
             Equality::None
         };
-        let latencies = latencies(first, second);
-        Self { equality, events: [first.events, second.events], counts, orders, latencies }
+        Self {
+            equality,
+            events: [first.events, second.events],
+            counts,
+            orders,
+            patterns: patterns::differences(first, second),
+            latencies: latencies(first, second),
+        }
     }
 }
 
@@ -120,11 +129,6 @@ fn counts(first: &Work, second: &Work) -> Vec<Count> {
         .collect();
     counts.sort_by_key(|Count { counts: [one, other], .. }| std::cmp::Reverse(one.abs_diff(*other)));
     counts
-}
-
-/// What the kernel's own threads of all CPUs have in common.
-fn family(comm: &str) -> &str {
-    comm.split_once('/').map_or(comm, |(family, _)| family)
 }
 
 fn orders(first: &Work, second: &Work) -> Vec<Order> {

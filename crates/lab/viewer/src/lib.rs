@@ -10,7 +10,7 @@
 //!   * [`activity`]: what threads spend their time with; [`latency`]: how long it takes until something is done
 //!   * [`tree`]: which thread made which; [`critical_path`]: which one waited for which
 //!   * [`timeline`]: what is drawn
-//!   * [`work`]: what is compared; [`differences`]: of two recordings
+//!   * [`work`]: what is compared; [`differences`]: of two recordings; [`mod@patterns`]: what is repeated in threads
 
 pub mod activity;
 pub mod critical_path;
@@ -23,6 +23,7 @@ pub mod latency;
 pub mod look;
 mod moment;
 mod parse;
+pub mod patterns;
 mod rows;
 pub mod seen;
 pub mod spread;

@@ -42,6 +42,11 @@ pub(crate) struct Sequence {
     pub(crate) events: Vec<u16>,
 }
 
+/// What the kernel's own threads of all CPUs have in common.
+pub(crate) fn family(comm: &str) -> &str {
+    comm.split_once('/').map_or(comm, |(family, _)| family)
+}
+
 impl View for Work {
     fn event(&mut self, seen: &Seen<'_>) {
         self.events += 1;

@@ -1,7 +1,7 @@
 //! What a kernel did.
 //!
 //! * [`mod@line`]: an event; [`perf_script`], [`perfetto`]: events for other programs
-//! * [`statistics`], [`activity`], [`latency`], [`tree`], [`critical_path`], [`moment`], [`differences`]: the views of a trace, as text and JSON
+//! * [`statistics`], [`activity`], [`latency`], [`tree`], [`critical_path`], [`moment`], [`mod@patterns`], [`differences`]: the views of a trace, as text and JSON
 //! * [`timeline`]: a page that draws it
 
 pub mod activity;
@@ -10,6 +10,7 @@ pub mod differences;
 pub mod latency;
 mod line;
 pub mod moment;
+pub mod patterns;
 mod perf_script;
 mod perfetto;
 pub mod statistics;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use viewer::Differences;
 use viewer::differences::{Equality, Longer, Order};
 
+use super::patterns;
 use crate::figures::count;
 use crate::safe::safe_line;
 use crate::table::Table;
@@ -33,7 +34,7 @@ pub fn text(differences: &Differences) -> String {
             text += &format!("... {}\n", counted(more, "more thread"));
         }
     }
-    text + &latencies(differences).text()
+    text + &patterns::differences(&differences.patterns).text() + &latencies(differences).text()
 }
 
 fn counts(differences: &Differences) -> Table<5> {
@@ -117,6 +118,7 @@ pub fn json(differences: &Differences) -> Value {
         "events": differences.events,
         "counts": counts.collect::<Vec<_>>(),
         "orders": orders.collect::<Vec<_>>(),
+        "patterns": patterns::differences_json(&differences.patterns),
         "latencies": latencies.collect::<Vec<_>>(),
     })
 }
