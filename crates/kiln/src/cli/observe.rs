@@ -15,6 +15,7 @@ pub(super) const HELP: &str = "\
 Examples:
   kiln observe -- make -j5 check                             what crashes is shown with its stack
   kiln observe --hold -- ./test                              and is left to gdb, stopped there
+  kiln observe --cores cores -- make check                   gdb PROGRAM cores/PROGRAM.PID.core
   kiln observe --tree -o events.json -- make
   kiln observe forks                                         what happens to all processes, as root
   kiln observe forks -e exec,exit!=0 --stats -- make
@@ -42,6 +43,9 @@ pub(crate) struct ObservedJob {
     /// Leave a process that crashes to debuggers: it is stopped at the instruction until it gets SIGCONT, or for this time
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = units::duration)]
     pub(crate) hold: Option<Option<Duration>>,
+    /// Write a core dump of each process that crashes into this directory, which is made if it is not there
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(crate) cores: Option<PathBuf>,
     /// Show each event on standard error as it happens
     #[arg(long)]
     pub(crate) events: bool,

@@ -1,6 +1,6 @@
 //! Observes a program and all that it starts.
 
-use std::fs::File;
+use std::fs::{File, create_dir_all};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -23,6 +23,9 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Runs a program and gives its exit code.
 pub(super) fn observe(args: &ObservedJob) -> Result<u8> {
     let command = super::command(&args.program)?;
+    if let Some(folder) = &args.cores {
+        create_dir_all(folder).map_err(|error| WrongUsage(format!("{}: {error}", folder.display())))?;
+    }
     let interrupt = signals::interrupt_flag().context("signals")?;
     let file = args.output.as_deref().map(create).transpose()?;
     let mut watcher = Watcher::new(args, file);
@@ -97,6 +100,8 @@ impl Listener for Watcher<'_> {
             "event": "crash", "process": crash.process, "thread": crash.thread, "command": command,
             "signal": crash.signal.to_string(), "frames": stack::frames_json(&frames),
         }));
+        let core = self.args.cores.as_deref().map(|folder| keep_core(crash, folder));
+        core.into_iter().for_each(|said| complain(&said));
         let Some(limit) = self.args.hold else { return Fate::Die };
         hold(crash.process, limit);
         Fate::Hold
@@ -125,6 +130,19 @@ impl Watcher<'_> {
         let Ok(mut unwinding) = Unwinding::new(crash.process) else { return Vec::new() };
         let calls = unwinding.calls(&crash.registers);
         unwinding.frames(&calls, &mut self.names)
+    }
+}
+
+/// Writes a core dump; says where it is, or why it is not.
+fn keep_core(crash: &Crash, folder: &Path) -> String {
+    let comm = process::describe(crash.process).map(|process| process.comm).unwrap_or_default();
+    // A process may call itself what it likes.
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_+.".contains(letter);
+    let name: String = comm.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
+    let path = folder.join(format!("{name}.{}.core", crash.process));
+    match observe::write_core(crash, &path) {
+        Ok(bytes) => format!("core dump: {} ({})", path.display(), report::kernels::size(bytes)),
+        Err(error) => format!("no core dump: {}: {error}", path.display()),
     }
 }
 

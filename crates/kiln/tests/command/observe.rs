@@ -59,6 +59,42 @@ fn what_crashes_is_held_for_a_time() {
     complains(&done, &["is held: gdb -p ", "by itself in 0.2 s"]);
 }
 
+/// Three threads: one changes what is in memory and crashes, the others wait.
+const THREADS: &str = "\
+#include <pthread.h>
+char text[] = \"before\";
+volatile int *nowhere;
+static void *crash(void *all) { strcpy(text, \"after\"); pthread_barrier_wait(all); return (void *)(long)*nowhere; }
+static void *rest(void *all) { pthread_barrier_wait(all); for (;;) pause(); }";
+
+#[test]
+fn a_core_dump_has_all_threads_and_what_was_in_memory() {
+    let place = Place::new();
+    let body = "pthread_barrier_t all; pthread_t one, two; pthread_barrier_init(&all, 0, 2);
+        pthread_create(&one, 0, rest, &all); pthread_create(&two, 0, crash, &all); pause();";
+    let program = place.compile("threads", body, THREADS, &["-g", "-pthread"]);
+    let cores = place.path().join("cores");
+    let call = ["observe", "--cores", text(&cores), "--", text(&program)];
+    let done = place.kiln(call).run().expect(139);
+    complains(&done, &["dies of SIGSEGV at 0x0", "core dump: "]);
+    let written: Vec<_> = std::fs::read_dir(&cores).expect("a directory").flatten().collect();
+    let [core] = &written[..] else { panic!("{written:?}") };
+    assert!(core.file_name().to_string_lossy().starts_with("threads."), "{core:?}");
+    let commands = ["print text", "print $_siginfo.si_signo", "thread apply all backtrace"];
+    let mut gdb = Command::new("gdb");
+    gdb.args(["-batch", "-nx"]).args(commands.iter().flat_map(|command| ["-ex", command]));
+    let shown = gdb.arg(&program).arg(core.path()).output().expect("gdb is installed");
+    let shown = String::from_utf8_lossy(&shown.stdout) + String::from_utf8_lossy(&shown.stderr);
+    for text in ["terminated with signal SIGSEGV", "\"after\"", "= 11", "crash (all=", "rest (all=", "main ("]
+    {
+        assert!(shown.contains(text), "no {text:?} in\n{shown}");
+    }
+    // It is there already.
+    let again = place.path().join("file");
+    std::fs::write(&again, "").expect("writable");
+    place.kiln(["observe", "--cores", text(&again), "--", "true"]).run().expect(2);
+}
+
 #[test]
 fn a_job_does_not_outlive_kiln() {
     let place = Place::new();

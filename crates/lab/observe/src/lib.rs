@@ -6,11 +6,13 @@
 //! * [`monitor`]: a program and all that it starts, traced
 //! * [`processes`]: which one is which; [`job`]: a program and all that it started
 //! * [`program`]: a program of this host that runs in a machine
+//! * [`core_dump`]: what is kept of one that crashed
 //! * [`mod@stack`]: the calls of a stopped thread
 //! * [`mod@waits`]: what threads wait for, and deadlocks
 //! * [`error`]: what cannot be observed
 
 pub mod connector;
+pub mod core_dump;
 pub mod ending;
 pub mod error;
 pub mod event;
@@ -24,6 +26,7 @@ pub mod stack;
 pub mod waits;
 
 pub use connector::Connector;
+pub use core_dump::write_core;
 pub use ending::Ending;
 pub use error::Error;
 pub use event::{Event, Kind, What};

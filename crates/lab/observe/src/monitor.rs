@@ -3,12 +3,14 @@
 //! * [`launch`]: from the first instruction on
 //! * [`mod@ptrace`]: requests, and what wait(2) reports
 //! * [`mod@delivery`]: signals that are about to be delivered
+//! * [`all_stop`]: the other threads of a process
 
+mod all_stop;
 mod delivery;
 mod launch;
 pub(crate) mod ptrace;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::io;
 use std::process::Command;
 
@@ -34,7 +36,7 @@ pub trait Listener {
 }
 
 /// A thread before its death.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Crash {
     /// The process.
     pub process: i32,
@@ -44,6 +46,8 @@ pub struct Crash {
     pub signal: Signal,
     /// Its registers.
     pub registers: libc::user_regs_struct,
+    /// The other threads of the process, which are stopped meanwhile; without those that did not stop.
+    pub others: Vec<i32>,
 }
 
 /// What becomes of a thread that crashed.
@@ -75,6 +79,8 @@ struct Monitor<'a> {
     held: HashSet<i32>,
     /// New threads that are stopped until those that made them have reported that.
     early: HashSet<i32>,
+    /// What threads have reported that is not followed up yet.
+    reported: VecDeque<(i32, Report)>,
 }
 
 /// Runs a program to its end and observes it and all that it starts. What still runs then goes on.
@@ -85,10 +91,11 @@ struct Monitor<'a> {
 pub fn observe(command: Command, listener: &mut dyn Listener) -> Result<Observed, Error> {
     let first = launch::launch(command)?;
     let threads = HashMap::from([(first, first)]);
-    let mut monitor = Monitor { listener, threads, held: HashSet::new(), early: HashSet::new() };
+    let (held, early, reported) = (HashSet::new(), HashSet::new(), VecDeque::new());
+    let mut monitor = Monitor { listener, threads, held, early, reported };
     let mut ending = None;
     while ending.is_none()
-        && let Some((thread, report)) = ptrace::wait()?
+        && let Some((thread, report)) = monitor.next()?
     {
         ending = monitor.see(thread, report).filter(|_| thread == first);
     }
@@ -98,6 +105,14 @@ pub fn observe(command: Command, listener: &mut dyn Listener) -> Result<Observed
 }
 
 impl Monitor<'_> {
+    /// What a thread has reported; nothing when there is none left.
+    fn next(&mut self) -> io::Result<Option<(i32, Report)>> {
+        match self.reported.pop_front() {
+            None => ptrace::wait(),
+            some => Ok(some),
+        }
+    }
+
     /// Follows up what a thread reported; gives how it ended if it did.
     fn see(&mut self, thread: i32, report: Report) -> Option<Ending> {
         if report == Report::Trap && !self.threads.contains_key(&thread) {
@@ -148,7 +163,11 @@ impl Monitor<'_> {
         self.tell(process, thread, What::Signal(signal));
         if signal.is_crash() {
             let registers = ptrace::registers(thread)?;
-            if self.listener.crash(&Crash { process, thread, signal, registers }) == Fate::Hold {
+            let stopped = self.stop_others(process, thread);
+            let others = stopped.threads.clone();
+            let fate = self.listener.crash(&Crash { process, thread, signal, registers, others });
+            stopped.resume();
+            if fate == Fate::Hold {
                 self.held.insert(process);
                 self.threads.remove(&thread);
                 // The instruction is executed again when the process goes on.
@@ -214,7 +233,7 @@ impl Monitor<'_> {
         self.threads.keys().for_each(|&thread| drop(ptrace::interrupt(thread)));
         self.early.iter().for_each(|&thread| drop(ptrace::detach(thread, 0)));
         while !self.threads.is_empty() {
-            let Some((thread, report)) = ptrace::wait()? else { break };
+            let Some((thread, report)) = self.next()? else { break };
             let process = *self.threads.entry(thread).or_insert(thread);
             if let Report::Ended(ending, usage) = report {
                 self.end(process, thread, ending, usage);

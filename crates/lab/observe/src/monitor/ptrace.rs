@@ -17,6 +17,9 @@ const OPTIONS: i32 = libc::PTRACE_O_TRACEFORK
     | libc::PTRACE_O_TRACEEXEC
     | libc::PTRACE_O_EXITKILL;
 
+/// Bytes of a set of registers at most: those of AMX take 11 KiB.
+const REGISTERS_MAX: usize = 16 << 10;
+
 /// Why a thread is stopped, or that it has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
@@ -96,6 +99,20 @@ pub(super) fn detach(thread: i32, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_DETACH, thread, 0, usize::try_from(signal).unwrap_or_default())
 }
 
+/// A set of registers, by the number of its note in a core dump.
+pub(crate) fn register_set(thread: i32, kind: u32) -> io::Result<Vec<u8>> {
+    let mut registers = vec![0; REGISTERS_MAX];
+    let mut place = libc::iovec { iov_base: registers.as_mut_ptr().cast(), iov_len: registers.len() };
+    let kind = kind as usize as *mut c_void;
+    // SAFETY: it writes into the place as much as there is room, and how much that is.
+    let result = unsafe { libc::ptrace(libc::PTRACE_GETREGSET, thread, kind, &raw mut place) };
+    if result == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    registers.truncate(place.iov_len);
+    Ok(registers)
+}
+
 /// What an event is about: a new thread, or the number that a thread had before it ran another program.
 pub(super) fn message(thread: i32) -> io::Result<i32> {
     // SAFETY: PTRACE_GETEVENTMSG writes an unsigned long.
@@ -104,7 +121,7 @@ pub(super) fn message(thread: i32) -> io::Result<i32> {
 }
 
 /// The signal that is about to be delivered.
-pub(super) fn signal_info(thread: i32) -> io::Result<libc::siginfo_t> {
+pub(crate) fn signal_info(thread: i32) -> io::Result<libc::siginfo_t> {
     // SAFETY: PTRACE_GETSIGINFO writes a siginfo_t.
     unsafe { ask(libc::PTRACE_GETSIGINFO, thread) }
 }
@@ -122,6 +139,17 @@ pub(super) fn wait() -> io::Result<Option<(i32, Report)>> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.raw_os_error() == Some(libc::ECHILD) => return Ok(None),
             other => return other,
+        }
+    }
+}
+
+/// What a thread has reported until then; nothing if it has not.
+pub(super) fn wait_for(thread: i32, deadline: Instant) -> Option<Report> {
+    loop {
+        match wait4(thread, libc::WNOHANG) {
+            Ok(None) if Instant::now() < deadline => sleep(Duration::from_micros(100)),
+            Ok(None) | Err(_) => return None,
+            Ok(Some((_, report))) => return Some(report),
         }
     }
 }
@@ -184,17 +212,12 @@ impl Stop {
 
     /// The registers of the thread; nothing if it has not stopped until then.
     pub(crate) fn wait(&mut self, deadline: Instant) -> Option<libc::user_regs_struct> {
-        loop {
-            match wait4(self.thread, libc::WNOHANG) {
-                Ok(None) if Instant::now() < deadline => sleep(Duration::from_micros(100)),
-                Ok(None | Some((_, Report::Ended(..)))) | Err(_) => return None,
-                Ok(Some((_, Report::Delivery(signal)))) => {
-                    self.signal = signal;
-                    return registers(self.thread).ok();
-                }
-                Ok(Some(_)) => return registers(self.thread).ok(),
-            }
+        match wait_for(self.thread, deadline)? {
+            Report::Ended(..) => return None,
+            Report::Delivery(signal) => self.signal = signal,
+            _ => {}
         }
+        registers(self.thread).ok()
     }
 }
 
