@@ -127,7 +127,19 @@ pub fn differences(first: &Work, second: &Work) -> Vec<Difference> {
         .filter(|difference| difference.by() > 0)
         .collect();
     differences.sort_by_key(|difference| std::cmp::Reverse(difference.by()));
-    differences
+    let mut shown: Vec<Difference> = Vec::new();
+    for difference in differences {
+        if !shown.iter().any(|larger| is_part(&difference, larger)) {
+            shown.push(difference);
+        }
+    }
+    shown
+}
+
+/// Whether a pattern is nothing but a part of a loop whose turns are another one.
+fn is_part(difference: &Difference, turn: &Difference) -> bool {
+    let events = turn.events.iter().cycle().take(difference.events.len() + turn.events.len() - 1);
+    difference.comm == turn.comm && occurrences(&difference.events, events) > 0
 }
 
 /// How often events follow each other in threads of a name, without sharing any.
@@ -135,7 +147,7 @@ fn count(work: &Work, comm: &str, events: &[String]) -> u64 {
     let number = |event: &String| work.names.iter().position(|name| name == event)?.try_into().ok();
     let Some(part) = events.iter().map(number).collect::<Option<Vec<u16>>>() else { return 0 };
     let sequences = work.sequences.iter().filter(|sequence| family(&sequence.comm) == comm);
-    sequences.map(|sequence| occurrences(&part, sequence.events.iter().copied())).sum()
+    sequences.map(|sequence| occurrences(&part, &sequence.events)).sum()
 }
 
 #[cfg(test)]

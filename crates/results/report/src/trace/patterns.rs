@@ -6,8 +6,9 @@ use viewer::patterns::{Difference, Pattern};
 use crate::figures::count;
 use crate::safe::safe_line;
 use crate::table::Table;
+use crate::words::counted;
 
-/// Events of a pattern that are printed.
+/// Events and system calls of a pattern that are printed.
 const PRINTED_MAX: usize = 8;
 
 /// A line for each pattern in a trace of so many events.
@@ -33,13 +34,26 @@ fn share(part: u64, of: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / of.max(1) as f64)
 }
 
-/// `cat: sys_enter_read > sys_exit_read`.
+/// `cat: read() > sched_switch`.
 fn line(comm: &str, events: &[String]) -> String {
-    let name = |event: &String| safe_line(event.split_once(':').map_or(event.as_str(), |(_, name)| name));
-    let names: Vec<String> = events.iter().take(PRINTED_MAX).map(name).collect();
-    let rest = events.len().saturating_sub(PRINTED_MAX);
-    let rest = if rest > 0 { format!(" > ... {rest} more") } else { String::new() };
+    let (mut names, mut rest) = (Vec::new(), events);
+    while let [event, others @ ..] = rest
+        && names.len() < PRINTED_MAX
+    {
+        let call = name(event).strip_prefix("sys_enter_");
+        let is_whole =
+            call.is_some() && call == others.first().and_then(|next| name(next).strip_prefix("sys_exit_"));
+        names.push(call.filter(|_| is_whole).map_or(safe_line(name(event)), |call| safe_line(call) + "()"));
+        rest = if is_whole { &others[1..] } else { others };
+    }
+    let rest =
+        if rest.is_empty() { String::new() } else { format!(" > ... {}", counted(rest.len(), "more event")) };
     format!("{}: {}{rest}", safe_line(comm), names.join(" > "))
+}
+
+/// The name of an event without its system.
+fn name(event: &str) -> &str {
+    event.split_once(':').map_or(event, |(_, name)| name)
 }
 
 /// The same for programs, with all events.
@@ -81,6 +95,11 @@ mod tests {
         let pattern =
             |comm: &str, length, times| Pattern { comm: comm.to_owned(), events: names(length), times };
         let patterns = [pattern("cat", 2, 4000), pattern("kworker", 11, 17)];
+        let calls = ["syscalls:sys_enter_read", "sched:sched_switch", "syscalls:sys_exit_read"];
+        let calls = [&calls[..], &["syscalls:sys_enter_write", "syscalls:sys_exit_write"]].concat();
+        let events = calls.iter().map(|name| (*name).to_owned()).collect();
+        let calls = Pattern { comm: "dd".to_owned(), events, times: 3 };
+        let patterns = [&patterns[..], &[calls]].concat();
         insta::assert_snapshot!(text(&patterns, 10_000));
         insta::assert_snapshot!("no_patterns", text(&[], 0));
     }
