@@ -46,10 +46,13 @@ impl cli::Run {
             policy: self.policy.request(),
             machine: self.user_space.add_to(self.machine.request()),
             dump: self.dump,
-            trace: (!self.trace.is_empty() || !self.flight.is_empty()).then(|| TraceRequest {
-                events: self.trace.iter().chain(&self.flight).cloned().collect(),
-                buffer_kib: self.trace_buffer,
-                ..TraceRequest::default()
+            trace: (!self.trace.is_empty() || !self.flight.is_empty()).then(|| {
+                let request = TraceRequest {
+                    events: self.trace.iter().chain(&self.flight).cloned().collect(),
+                    buffer_kib: self.trace_buffer,
+                    ..TraceRequest::default()
+                };
+                request.until(self.trace_until.clone())
             }),
             flight: !self.flight.is_empty(),
             hazards: None,

@@ -36,5 +36,6 @@ pub(crate) fn trace(args: &Trace, color: bool) -> Result<u8> {
 /// What is asked for, of this process and those that it starts or of all but some threads.
 fn request(args: &Trace, process: u32, without: Vec<u32>) -> TraceRequest {
     let events: Vec<Choice> = args.events.iter().chain(&args.event).cloned().collect();
-    TraceRequest { events, buffer_kib: args.buffer, process: args.only.then_some(process), without }
+    let process = args.only.then_some(process);
+    TraceRequest { events, buffer_kib: args.buffer, process, without, until: None }.until(args.until.clone())
 }

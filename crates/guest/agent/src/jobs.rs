@@ -10,6 +10,7 @@ use harness::check::{Stop, describe};
 use harness::child::{exit, fork};
 use harness::modules::{load_with, unload};
 use protocol::job::{Order, PIECE_MAX, Task};
+use protocol::trace::TraceRequest;
 use protocol::{Command, FromAgent};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::MemfdFlags;
@@ -22,7 +23,7 @@ use crate::processes::{NOT_EXECUTABLE, NOT_FOUND, end_of, status_of, unblock_sig
 use crate::session::Session;
 use crate::system::load_kernel;
 use crate::wake::set_clock;
-use crate::{interface, root};
+use crate::{interface, marks, root};
 
 /// Jobs at a time.
 const JOBS_MAX: usize = 256;
@@ -58,6 +59,15 @@ impl Jobs {
             Order::Clock { now_us } => set_clock(now_us).map_err(describe_error),
             Order::Restart => reboot(RebootCommand::Restart).map_err(describe_error),
             Order::LoadKernel { parameters } => load_kernel(&parameters).map_err(|error| error.to_string()),
+            Order::Record(request) => self.record(session, &request),
+            Order::EndRecording => {
+                session.stop_recording();
+                Ok(())
+            }
+            Order::Mark { text } => {
+                marks::mark(&text);
+                Ok(())
+            }
             Order::Kexec => reboot(RebootCommand::Kexec).map_err(describe_error),
         };
         session.send(&FromAgent::Answer { number, trouble: done.err() });
@@ -74,6 +84,13 @@ impl Jobs {
         let left = usize::try_from(output_max).unwrap_or(usize::MAX);
         self.0.push(Job { number, pid, pipe: Some(pipe), left });
         Ok(())
+    }
+
+    /// Jobs that end until events are recorded are reported then.
+    fn record(&mut self, session: &mut Session, request: &TraceRequest) -> Result<(), String> {
+        let recorded = session.record(request);
+        self.follow(session, &[]);
+        recorded
     }
 
     fn signal(&self, number: u32, signal: i32) -> Result<(), String> {

@@ -34,6 +34,8 @@ pub(crate) struct Session {
     mounts: Vec<String>,
     started: bool,
     recording: Option<Recording>,
+    /// What came while nothing but the recording was waited for.
+    waiting: Vec<ToAgent>,
 }
 
 /// What a wait ended with.
@@ -54,6 +56,7 @@ impl Session {
             mounts: leftovers::mounts(),
             started: false,
             recording: None,
+            waiting: Vec::new(),
         })
     }
 
@@ -73,20 +76,22 @@ impl Session {
     }
 
     /// Records until [`Self::stop_recording`] what is asked for, from its return on.
-    pub(crate) fn record(&mut self, request: &TraceRequest) {
-        match Recording::start(request) {
-            Ok((recording, begun)) => {
-                self.recording = Some(recording);
-                let deadline = Instant::now() + RECORDING_LIMIT;
-                while self.wait(&[begun.as_fd()], Some(deadline)).readable.is_empty() {
-                    if Instant::now() >= deadline {
-                        return;
-                    }
-                }
-                marks::begin(&begun);
-            }
-            Err(text) => self.send(&FromAgent::Trouble { text }),
+    pub(crate) fn record(&mut self, request: &TraceRequest) -> Result<(), String> {
+        let (recording, begun) = Recording::start(request)?;
+        self.recording = Some(recording);
+        let deadline = Instant::now() + RECORDING_LIMIT;
+        let mut messages = Vec::new();
+        let mut has_begun = false;
+        while !has_begun && Instant::now() < deadline {
+            let ready = self.wait(&[begun.as_fd()], Some(deadline));
+            messages.extend(ready.messages);
+            has_begun = !ready.readable.is_empty();
         }
+        self.waiting = messages;
+        if has_begun {
+            marks::begin(&begun);
+        }
+        Ok(())
     }
 
     /// Ends the recording, if there is one.
@@ -122,7 +127,8 @@ impl Session {
     /// Waits until there is a message, a child has ended, one of `extra` can be read or `deadline` is over;
     /// forwards the kernel log and answers pings on the way.
     pub(crate) fn wait(&mut self, extra: &[BorrowedFd<'_>], deadline: Option<Instant>) -> Ready {
-        let mut ready = Ready::default();
+        let mut ready = Ready { messages: std::mem::take(&mut self.waiting), ..Ready::default() };
+        let deadline = if ready.messages.is_empty() { deadline } else { Some(Instant::now()) };
         let beat = self.port.sends_text().then(|| Instant::now() + HEARTBEAT);
         let deadline = deadline.into_iter().chain(beat).min();
         let ([port, log, children], readable) = self.poll(extra, deadline);

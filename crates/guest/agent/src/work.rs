@@ -76,8 +76,10 @@ fn execute(
     page: &'static Page,
     file: &OwnedFd,
 ) -> (End, Vec<Leftover>) {
-    if let Some(trace) = &request.trace {
-        session.record(trace);
+    if let Some(trace) = &request.trace
+        && let Err(text) = session.record(trace)
+    {
+        session.send(&FromAgent::Trouble { text });
     }
     let name = name(&request.work);
     marks::mark(&format!("kiln: {name} begins"));

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::command::Command;
+use crate::trace::TraceRequest;
 
 /// Longest content in one message, in bytes; more comes in pieces.
 pub const PIECE_MAX: usize = 32 * 1024;
@@ -58,6 +59,15 @@ pub enum Order {
     LoadKernel {
         /// Its command line, which ends with a zero byte.
         parameters: String,
+    },
+    /// Record what the kernel does; it is answered when events are recorded, or it is clear that none are.
+    Record(Box<TraceRequest>),
+    /// End the recording, if there is one.
+    EndRecording,
+    /// Say something in the recording, if there is one.
+    Mark {
+        /// What, in a line.
+        text: String,
     },
     /// Go over to the kernel that is loaded; it is answered only if that fails.
     Kexec,

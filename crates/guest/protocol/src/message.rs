@@ -198,7 +198,7 @@ pub struct RunRequest {
     /// So long the kernel may go on with what the work has put off before its end is announced, in milliseconds.
     pub settle_ms: u64,
     /// What is recorded meanwhile.
-    pub trace: Option<TraceRequest>,
+    pub trace: Option<Box<TraceRequest>>,
 }
 
 /// What a run does.

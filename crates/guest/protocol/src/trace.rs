@@ -33,10 +33,24 @@ pub struct TraceRequest {
     /// Not those of these threads, unless only those of a process are asked for.
     #[serde(default)]
     pub without: Vec<u32>,
+    /// The recording ends when this single event happens.
+    #[serde(default)]
+    pub until: Option<Choice>,
+}
+
+impl TraceRequest {
+    /// The same until an event happens, which is recorded.
+    #[must_use]
+    pub fn until(mut self, event: Option<Choice>) -> Self {
+        let is_new = |event: &Choice| !self.events.iter().any(|choice| choice.has(event));
+        let new = event.clone().filter(is_new);
+        self.events.extend(new);
+        Self { until: event, ..self }
+    }
 }
 
 /// What is said beside the pages with events, in this order: [`Entry::Began`], all [`Entry::Format`], [`Entry::Missing`] and
-/// [`Entry::Task`], then [`Entry::Recording`], and last [`Entry::Ended`], unless the machine was ended first.
+/// [`Entry::Task`], then [`Entry::Recording`], perhaps [`Entry::Happened`], and last [`Entry::Ended`], unless the machine was ended first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry {
     /// About the kernel.
@@ -82,6 +96,8 @@ pub enum Entry {
         /// Why.
         why: String,
     },
+    /// The event has happened that ends the recording.
+    Happened,
     /// No page follows.
     Ended {
         /// For each CPU.
@@ -151,7 +167,13 @@ mod tests {
     fn a_request_travels_as_json_and_in_the_binary_form() {
         let events = vec!["sched:sched_switch if prev_pid == 0".parse().expect("an event")];
         for request in [
-            TraceRequest { events, buffer_kib: 64, process: Some(1), without: vec![2] },
+            TraceRequest {
+                until: events.first().cloned(),
+                events,
+                buffer_kib: 64,
+                process: Some(1),
+                without: vec![2],
+            },
             TraceRequest::default(),
         ] {
             let json = serde_json::to_string(&request).expect("plain data");

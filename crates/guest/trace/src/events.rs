@@ -77,6 +77,19 @@ fn enable_one(instance: &Instance, choice: &Choice, event: &str) -> Result<Strin
     Ok(text)
 }
 
+/// Switches the instance off when an event happens, which is recorded before: Documentation/trace/events.rst.
+pub(crate) fn stop_at(instance: &Instance, Choice { system, event, filter }: &Choice) -> Result<(), String> {
+    let event = event.as_deref().unwrap_or_default();
+    let folder = format!("events/{system}/{event}");
+    if !instance.has(&format!("{folder}/trigger")) {
+        return Err(format!("the kernel has no such event: {system}:{event}"));
+    }
+    // Without a condition the recording would end in front of the event.
+    let filter = filter.as_deref().unwrap_or("common_pid >= 0");
+    let wrong = |_| format!("the kernel does not take the condition {filter:?}");
+    instance.write(&format!("{folder}/trigger"), &format!("traceoff if {filter}")).map_err(wrong)
+}
+
 /// Reads a file of the instance.
 pub(crate) fn read(instance: &Instance, file: &str) -> Result<String, String> {
     let failed = |error: &io::Error| harness::tracefs::failed(file, error);

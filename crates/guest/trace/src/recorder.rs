@@ -1,5 +1,6 @@
 //! One instance of tracefs, whose pages go to the host as they fill.
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use harness::instrument::{broken, skip};
 use harness::tracefs::{Instance, failed};
 use protocol::trace::ring::Kind;
-use protocol::trace::{CpuCounts, Entry, TraceRequest};
+use protocol::trace::{Choice, CpuCounts, Entry, TraceRequest};
 use protocol::{Report, ReportKind};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -80,6 +81,8 @@ struct Recorder {
     instance: Instance,
     /// Bytes of a page.
     page: usize,
+    /// The kernel may end the recording.
+    has_end: bool,
 }
 
 impl Recorder {
@@ -98,7 +101,7 @@ impl Recorder {
         let enabled = events::enable(&instance, &request.events);
         let Pair { monotonic_ns, realtime_ns, error_ns } = Pair::now();
         let system = rustix::system::uname();
-        let text = |name: &std::ffi::CStr| name.to_string_lossy().into_owned();
+        let text = |name: &CStr| name.to_string_lossy().into_owned();
         let (release, hostname) = (text(system.release()), text(system.nodename()));
         let began = Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns };
         let lost =
@@ -112,7 +115,9 @@ impl Recorder {
         if enabled.count == 0 {
             return Err(skip("the kernel has none of these events"));
         }
-        let recorder = Self { buffers: buffers(&instance).map_err(broken)?, instance, page };
+        let has_end = request.until.is_some();
+        request.until.iter().try_for_each(|event| stop_at(&instance, event, system.release()))?;
+        let recorder = Self { buffers: buffers(&instance).map_err(broken)?, instance, page, has_end };
         recorder.instance.write("tracing_on", "1").map_err(broken)?;
         // Threads that begin from here on are in the recording.
         tasks::all().try_for_each(|task| ring.entry(&Entry::Task(task))).map_err(lost)?;
@@ -130,19 +135,28 @@ impl Recorder {
 
     /// Passes pages on until it is told to stop.
     fn run(self, ring: &mut Ring, stop: &AtomicBool) -> Result<Vec<CpuCounts>, Errno> {
-        while !stop.load(Ordering::Relaxed) {
+        while !stop.load(Ordering::Relaxed) && !self.has_ended() {
             let mut files: Vec<PollFd<'_>> =
                 self.buffers.iter().map(|buffer| PollFd::new(&buffer.pages, PollFlags::IN)).collect();
             // An interrupted wait is a short one.
             let _ = poll(&mut files, Some(&INTERVAL));
             self.take(ring)?;
         }
+        let has_happened = self.has_ended();
         // What comes from here on is of this process.
         let _ = self.instance.write("tracing_on", "0");
         while self.take(ring)? {}
+        if has_happened {
+            ring.entry(&Entry::Happened)?;
+        }
         let cpus: Vec<CpuCounts> = self.buffers.iter().map(|buffer| self.counts(buffer.cpu)).collect();
         ring.entry(&Entry::Ended { cpus: cpus.clone() })?;
         Ok(cpus)
+    }
+
+    /// Whether the kernel has ended the recording.
+    fn has_ended(&self) -> bool {
+        self.has_end && events::read(&self.instance, "tracing_on").is_ok_and(|on| on.trim() == "0")
     }
 
     /// Passes on what there is, of each CPU at most [`PAGES_MAX`] pages; gives whether there may be more.
@@ -177,6 +191,17 @@ impl Recorder {
         let dropped = number("dropped events").saturating_add(number("commit overrun"));
         CpuCounts { cpu, read: number("read events"), overrun: number("overrun"), dropped }
     }
+}
+
+/// Has the kernel end the recording at an event.
+fn stop_at(instance: &Instance, event: &Choice, release: &CStr) -> Result<(), Report> {
+    let mut numbers = release.to_bytes().split(|byte| !byte.is_ascii_digit());
+    let mut number = || numbers.next().and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
+    // Before, the event stops the recording of others, and not that of an instance.
+    if (number(), number()) < (Some(5), Some(18)) {
+        return Err(skip("an event ends a recording since Linux 5.18"));
+    }
+    events::stop_at(instance, event).map_err(skip)
 }
 
 /// Leaves out what is not asked for: other processes, or this one and those that take the recording.

@@ -56,6 +56,9 @@ pub(crate) struct Run {
     /// What the kernel has for the events of a CPU until they are taken
     #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = super::trace::buffer, requires = "recorded", help_heading = OUTPUT)]
     pub(crate) trace_buffer: u32,
+    /// End the recording of a case when this event happens, and keep the ten seconds before, such as 'sched:sched_process_exit if pid == 7'
+    #[arg(long, value_name = "EVENT", value_parser = super::trace::single_event, requires = "recorded", help_heading = OUTPUT)]
+    pub(crate) trace_until: Option<protocol::trace::Choice>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value = "human", help_heading = OUTPUT)]
     pub(crate) format: Format,

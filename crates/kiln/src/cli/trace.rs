@@ -26,6 +26,9 @@ pub(crate) struct Trace {
     /// Also record an event if a condition holds, such as 'block:block_rq_issue if bytes > 4096'
     #[arg(short, long, value_name = "EVENT")]
     pub(crate) event: Vec<Choice>,
+    /// End the recording when this event happens, and keep the ten seconds before, such as 'block:block_rq_error if bytes > 0'
+    #[arg(long, value_name = "EVENT", value_parser = single_event)]
+    pub(crate) until: Option<Choice>,
     /// What the kernel has for the events of a CPU until they are taken, such as 4M or 8x512K
     #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = buffer)]
     pub(crate) buffer: u32,
@@ -161,6 +164,13 @@ pub(crate) struct Target {
     /// The text of perf script
     #[arg(long)]
     pub(crate) perf_script: bool,
+}
+
+/// One event, perhaps with a condition.
+pub(super) fn single_event(text: &str) -> Result<Choice, String> {
+    let choice: Choice = text.parse().map_err(|error: protocol::trace::WrongChoice| error.to_string())?;
+    let wrong = || format!("{text:?} is a system: name one event, such as sched:sched_process_exit");
+    choice.is_single().then_some(choice).ok_or_else(wrong)
 }
 
 /// A size of the kernel's buffer in KiB: `4M`, or so many pieces as in `8x512K`.

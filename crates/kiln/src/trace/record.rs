@@ -15,7 +15,7 @@ use observe::Ending;
 use protocol::instrument::{BROKEN, SKIPPED};
 use protocol::{Report, ReportKind};
 use report::safe;
-use transcode::{Follower, Ring, Summary};
+use transcode::{FLIGHT, Follower, Ring, Summary};
 
 use super::request;
 use crate::cli::Trace;
@@ -71,7 +71,7 @@ fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let memory = recorder::memory()?;
     let ring = Ring::new(memory.try_clone()?, 0, memory.metadata()?.len())?;
-    let follower = Follower::start(ring, &folder.path(TRACE), None)?;
+    let follower = Follower::start(ring, &folder.path(TRACE), args.until.as_ref().map(|_| FLIGHT))?;
     // It leaves out the thread of the follower, too.
     let request = request(args, std::process::id(), own_threads());
     folder.keep(REQUEST, &request)?;
@@ -86,10 +86,13 @@ fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
         return Ok(Recorded::Nothing(why));
     }
     let began = Instant::now();
-    let status = work(args, &begun.marker, &interrupt)?;
+    let status = work(args, &begun.marker, || interrupt.load(Ordering::Relaxed) || follower.is_over())?;
     let took = began.elapsed();
     recorder.stop()?;
     let summary = follower.finish()?;
+    if let Some(event) = args.until.as_ref().filter(|_| !summary.has_happened) {
+        complain(&format!("{event} did not happen"));
+    }
     folder.keep(SUMMARY, &report::trace::document(&summary, took))?;
     // That of the program.
     let code = status.map_or(0, |status| Ending::of_status(status.into_raw()).code());
@@ -129,13 +132,12 @@ fn begin(follower: &Follower, interrupt: &AtomicBool) -> Result<Option<Summary>>
     bail!("the kernel did not switch the events on within {} s", BEGIN_LIMIT.as_secs())
 }
 
-/// Runs the program, which gets the file for marks, or waits; gives how the program ended.
-fn work(args: &Trace, marker: &str, interrupt: &AtomicBool) -> Result<Option<ExitStatus>> {
+/// Runs the program, which gets the file for marks, or waits until it is over; gives how the program ended.
+fn work(args: &Trace, marker: &str, is_over: impl Fn() -> bool) -> Result<Option<ExitStatus>> {
     let deadline = args.duration.map(|time| Instant::now() + time);
-    let is_over =
-        || interrupt.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let Some(program) = &args.exec else {
-        while !is_over() {
+        while !is_over() && !is_late() {
             std::thread::sleep(INTERVAL);
         }
         return Ok(None);
@@ -144,7 +146,7 @@ fn work(args: &Trace, marker: &str, interrupt: &AtomicBool) -> Result<Option<Exi
     let mut child = started.map_err(|error| WrongUsage(format!("{}: {error}", program.display())))?;
     loop {
         // A program that was interrupted ends as it likes: the terminal has told it, too.
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if is_late() {
             child.kill()?;
         }
         match child.try_wait()? {

@@ -105,6 +105,7 @@ mod survival;
 mod symbols;
 mod tasks;
 mod trace_views;
+mod traced_experiments;
 mod traces;
 mod trend;
 mod trend_built;

@@ -21,6 +21,41 @@ fn recorded(place: &Place, more: &[&str], program: &str) -> Done {
     place.kiln([&["trace"], more, &["--exec", program]].concat()).run()
 }
 
+/// A program that is in the recording up to its exit status 7, and goes on behind it.
+#[test]
+fn an_event_ends_the_recording() {
+    let place = Place::new();
+    let code =
+        "if (!fork()) exit(7); wait(0); for (int i = 0; i < 5000; i++) syscall(SYS_getppid); return 9;";
+    let program = text(&place.program("goes-on", code)).to_owned();
+    let until = "sched:sched_process_exit if comm == \"goes-on\"";
+    for event in ["sched:sched_process_exit", until] {
+        let done = recorded(&place, &["--only", "--until", event], &program).expect(9);
+        assert!(done.stderr.contains("; the event has ended the recording"), "{}", done.stderr);
+        let names = statistics(&place, "comm == goes-on")["names"].clone();
+        assert_eq!(
+            (&names["sched:sched_process_exit"], &names["syscalls:sys_enter_exit_group"]),
+            (&1.into(), &1.into())
+        );
+        assert!(names["syscalls:sys_enter_getppid"].as_u64() < Some(5000), "{names}");
+    }
+    let never = ["--events", "irq", "--until", "sched:sched_process_exit if pid == 0"];
+    let done = recorded(&place, &never, &program).expect(9);
+    assert!(done.stderr.contains("sched:sched_process_exit if pid == 0 did not happen"), "{}", done.stderr);
+    for (event, code, message) in [
+        ("sched", 2, "name one event"),
+        ("sched:no_such", 4, "the kernel has no such event: sched:no_such"),
+        ("sched:sched_process_exit if nothing == 1", 4, "does not take the condition"),
+    ] {
+        let done = recorded(&place, &["--until", event], &program).expect(code);
+        assert!(done.stderr.contains(message), "{event}: {}", done.stderr);
+    }
+    let results = place.path().join("results");
+    let inside = ["--in", KERNEL, "--until", until, "--results", text(&results)];
+    let done = recorded(&place, &inside, &program);
+    assert!(done.stdout.contains(&format!("{until} has ended it")), "{}", done.stdout);
+}
+
 #[test]
 fn each_call_of_a_program_is_recorded_and_its_exit_code_is_that_of_kiln() {
     let place = Place::new();

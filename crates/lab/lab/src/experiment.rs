@@ -6,6 +6,7 @@
 //! * [`order`]: what the agent is asked, and what becomes of it
 //! * [`inside`]: calls that the agent answers; [`instrument`]: instruments; [`outside`]: calls that the machine itself does
 //! * [`calling`]: what belongs to a call; [`setting`]: what a laboratory is made of; [`kept`]: files that stay
+//! * [`recording`]: what the kernel of a machine does becomes a trace; [`trace`]: the calls about it
 //! * [`kexec`]: a machine goes over to another kernel
 //! * [`snapshot`]: a machine is put back to where it was; [`disks`]: what it has written
 //! * [`wire`]: segments; [`way_out`]: of a segment; [`describe`]: from what a script writes to a machine
@@ -29,9 +30,11 @@ pub mod lines;
 mod order;
 mod outside;
 mod pump;
+mod recording;
 pub mod session;
 mod setting;
 mod snapshot;
+mod trace;
 mod transcript;
 mod way_out;
 mod wire;

@@ -183,7 +183,7 @@ pub(crate) fn request(asked: Asked<'_>, limit: Duration) -> RunRequest {
         unsure: item.unsure.clone(),
         needs: item.needs.clone(),
         settle_ms: u64::try_from(settle.as_millis()).unwrap_or(u64::MAX),
-        trace: trace.cloned(),
+        trace: trace.cloned().map(Box::new),
     }
 }
 

@@ -1,9 +1,7 @@
 //! Takes a recording while it comes, on a thread of its own.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -11,6 +9,9 @@ use thiserror::Error;
 
 use crate::recording::{Recording, Summary};
 use crate::ring::{Ring, RingError};
+
+/// What a flight recorder keeps, and what is kept of the time before an event.
+pub const FLIGHT: Duration = Duration::from_secs(10);
 
 /// Between two looks for blocks, which nothing announces.
 const INTERVAL: Duration = Duration::from_millis(5);
@@ -29,12 +30,13 @@ pub enum Failure {
     Panic,
 }
 
-/// The thread.
+/// The thread. It ends with this, too.
 #[derive(Debug)]
 pub struct Follower {
     thread: JoinHandle<Result<Summary, Failure>>,
     begun: Receiver<Summary>,
-    is_over: Arc<AtomicBool>,
+    /// Gets what kiln does that ends the recording.
+    end: Sender<Option<String>>,
 }
 
 impl Follower {
@@ -46,17 +48,23 @@ impl Follower {
     /// When the host has no thread.
     pub fn start(mut ring: Ring, folder: &Path, tail: Option<Duration>) -> Result<Self, Failure> {
         let mut recording = Recording::new(folder, tail);
-        let is_over = Arc::new(AtomicBool::new(false));
         let (sender, begun) = channel();
         let mut sender = Some(sender);
-        let told = Arc::clone(&is_over);
+        let (end, ends) = channel();
         let thread = std::thread::Builder::new().name("recording".to_owned()).spawn(move || {
+            let mut step: Option<Option<String>> = None;
             loop {
                 // What was there before is taken, too.
-                let is_last = told.load(Ordering::Acquire);
+                match ends.try_recv() {
+                    Ok(last) => step = Some(last),
+                    Err(TryRecvError::Disconnected) => drop(step.get_or_insert_default()),
+                    Err(TryRecvError::Empty) => {}
+                }
+                let is_last = step.is_some();
                 if is_last {
                     ring.close();
                 }
+                let step = step.as_ref().and_then(Option::as_deref);
                 let took = take(&mut ring, &mut recording)?;
                 let summary = recording.summary();
                 if (summary.is_recording || summary.is_over())
@@ -66,15 +74,15 @@ impl Follower {
                     let _ = sender.send(summary.clone());
                 }
                 match took {
-                    _ if summary.is_over() => return Ok(recording.finish()?),
-                    Took::End => return Ok(recording.finish()?),
-                    Took::Nothing if is_last => return Ok(recording.finish()?),
+                    _ if summary.is_over() => return Ok(recording.finish(step)?),
+                    Took::End => return Ok(recording.finish(step)?),
+                    Took::Nothing if is_last => return Ok(recording.finish(step)?),
                     Took::Nothing => std::thread::park_timeout(INTERVAL),
                     Took::Blocks => {}
                 }
             }
         })?;
-        Ok(Self { thread, begun, is_over })
+        Ok(Self { thread, begun, end })
     }
 
     /// Waits until events are recorded, or it is clear that none are; nothing if neither happens in time.
@@ -83,13 +91,29 @@ impl Follower {
         self.begun.recv_timeout(time).ok()
     }
 
+    /// Nothing more comes.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.thread.is_finished()
+    }
+
     /// Takes what is left, of a machine that writes no more, and gives what is known.
     ///
     /// # Errors
     ///
     /// When the trace could not be written.
     pub fn finish(self) -> Result<Summary, Failure> {
-        self.is_over.store(true, Ordering::Release);
+        self.finish_before(None)
+    }
+
+    /// The same before kiln does something to the machine that ends the recording.
+    ///
+    /// # Errors
+    ///
+    /// When the trace could not be written.
+    pub fn finish_before(self, step: Option<&str>) -> Result<Summary, Failure> {
+        // One that has ended by itself needs not be told.
+        let _ = self.end.send(step.map(str::to_owned));
         self.thread.thread().unpark();
         self.thread.join().map_err(|_| Failure::Panic)?
     }

@@ -12,7 +12,7 @@ mod recording;
 mod ring;
 mod transcoder;
 
-pub use follower::{Failure, Follower};
+pub use follower::{FLIGHT, Failure, Follower};
 pub use recording::{Recording, Summary};
 pub use ring::{Ring, RingError};
 pub use transcoder::{Counts, Transcoder};

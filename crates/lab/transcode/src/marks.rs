@@ -9,6 +9,9 @@ use crate::transcoder::Transcoder;
 /// A thread that was there when the recording began.
 const TASK: u16 = ID_MAX;
 
+/// What kiln did from outside.
+const STEP: u16 = ID_MAX - 1;
+
 /// The stream.
 #[derive(Debug)]
 pub(crate) struct Marks {
@@ -24,7 +27,10 @@ impl Marks {
         let number = |name: &str| Field { name: name.to_owned(), shape: Shape::Number(Number::unsigned(4)) };
         let name = Field { name: "comm".to_owned(), shape: Shape::String };
         let fields = vec![number("tid"), number("pid"), number("ppid"), name];
-        vec![Class { id: TASK, stream: Stream::Marks, name: "kiln:task".to_owned(), fields }]
+        let class =
+            |id, name: &str, fields| Class { id, stream: Stream::Marks, name: name.to_owned(), fields };
+        let text = vec![Field { name: "text".to_owned(), shape: Shape::String }];
+        vec![class(TASK, "kiln:task", fields), class(STEP, "kiln:step", text)]
     }
 
     /// Begins it.
@@ -40,6 +46,14 @@ impl Marks {
         self.fields.extend(name.bytes().filter(|byte| *byte != 0));
         self.fields.push(0);
         self.stream.event(TASK, self.began, &[], &self.fields)
+    }
+
+    /// Adds what kiln did at this time, which is that of the last mark or later.
+    pub(crate) fn step(&mut self, time: u64, text: &str) -> Result<(), Error> {
+        self.fields.clear();
+        self.fields.extend(text.bytes().filter(|byte| *byte != 0));
+        self.fields.push(0);
+        self.stream.event(STEP, time.max(self.began), &[], &self.fields)
     }
 
     pub(crate) fn finish(self) -> Result<(), Error> {

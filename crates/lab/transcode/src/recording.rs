@@ -34,6 +34,8 @@ pub struct Summary {
     pub is_recording: bool,
     /// The file to which programs write marks meanwhile.
     pub marker: String,
+    /// The event has happened that ends the recording.
+    pub has_happened: bool,
     /// Why nothing is recorded.
     pub refused: Option<Report>,
     /// Entries that could not be read.
@@ -151,6 +153,10 @@ impl Recording {
                 self.summary.refused = Some(Report { kind, text: why });
                 Ok(())
             }
+            (Entry::Happened, _) => {
+                self.summary.has_happened = true;
+                Ok(())
+            }
             (Entry::Ended { cpus }, _) => {
                 self.summary.cpus = Some(cpus);
                 Ok(())
@@ -159,14 +165,15 @@ impl Recording {
         }
     }
 
-    /// Writes what there is.
+    /// Writes what there is; with a step, that kiln did this behind the last event.
     ///
     /// # Errors
     ///
     /// When the trace cannot be written.
-    pub fn finish(self) -> Result<Summary, Error> {
+    pub fn finish(self, step: Option<&str>) -> Result<Summary, Error> {
         let mut summary = self.summary;
-        if let Some((transcoder, marks)) = self.trace {
+        if let Some((transcoder, mut marks)) = self.trace {
+            step.map_or(Ok(()), |step| marks.step(transcoder.latest(), step))?;
             marks.finish()?;
             summary.counts = transcoder.finish()?;
         }

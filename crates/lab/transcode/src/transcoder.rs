@@ -35,6 +35,8 @@ pub struct Transcoder {
     fields: Vec<u8>,
     counts: Counts,
     tail: Option<u64>,
+    /// The time of the latest event.
+    latest: u64,
 }
 
 impl Transcoder {
@@ -46,7 +48,8 @@ impl Transcoder {
     pub fn create(folder: &Path, metadata: &Metadata, layout: Layout) -> Result<Self, Error> {
         let writer = Writer::create(folder, metadata)?;
         let (plans, cpus) = (HashMap::new(), HashMap::new());
-        Ok(Self { writer, layout, plans, cpus, fields: Vec::new(), counts: Counts::default(), tail: None })
+        let (fields, counts) = (Vec::new(), Counts::default());
+        Ok(Self { writer, layout, plans, cpus, fields, counts, tail: None, latest: 0 })
     }
 
     /// Keeps of each CPU only what is at most so many nanoseconds before its last event, and a little more.
@@ -76,7 +79,7 @@ impl Transcoder {
     ///
     /// When the trace cannot be written.
     pub fn page(&mut self, cpu: u32, bytes: &[u8]) -> Result<(), Error> {
-        let Self { writer, cpus, plans, fields, counts, tail, .. } = self;
+        let Self { writer, cpus, plans, fields, counts, tail, latest, .. } = self;
         let Ok(page) = Page::read(self.layout, bytes) else {
             counts.unreadable += 1;
             return Ok(());
@@ -112,6 +115,7 @@ impl Transcoder {
             match plan.filter(|plan| plan.fields(record.data, fields).is_some()) {
                 Some(plan) => {
                     counts.events += 1;
+                    *latest = record.time.max(*latest);
                     stream.event(plan.class.id, record.time, &plan.context(record.data), fields)?;
                 }
                 None => counts.unreadable += 1,
@@ -123,6 +127,11 @@ impl Transcoder {
     /// Begins the stream of what is no event of the kernel.
     pub(crate) fn marks(&self) -> Result<StreamWriter, Error> {
         self.writer.stream(&Stream::Marks.file_name(0), Stream::Marks, 0)
+    }
+
+    /// The time of the latest event.
+    pub(crate) fn latest(&self) -> u64 {
+        self.latest
     }
 
     /// What has become of what came so far.

@@ -43,11 +43,12 @@ pub fn summary(summary: &Summary, took: Duration) -> String {
         lost => format!("{} LOST: a larger --buffer or fewer --events help", count(lost)),
     };
     let cut = if cpus.is_none() { "; the recording was cut off" } else { "" };
+    let end = if summary.has_happened { "; the event has ended the recording" } else { "" };
     let unreadable = counts.unreadable + summary.unreadable;
     let damage =
         if unreadable > 0 { format!("; {} pieces unreadable", count(unreadable)) } else { String::new() };
     let (events, took, kernel) = (count(counts.events), seconds(took), safe_line(release));
-    format!("{events} events{on} in {took}, {lost}{cut}{damage}; kernel {kernel}")
+    format!("{events} events{on} in {took}, {lost}{cut}{end}{damage}; kernel {kernel}")
 }
 
 /// The same for programs.
@@ -66,6 +67,7 @@ pub fn document(summary: &Summary, took: Duration) -> Value {
         "events": summary.counts.events,
         "lost": summary.lost(),
         "is_whole": summary.cpus.is_some(),
+        "is_ended_by_event": summary.has_happened,
         "unreadable": summary.counts.unreadable + summary.unreadable,
         "cpus": cpus,
         "missing": missing,

@@ -31,6 +31,22 @@ pub struct Choice {
 )]
 pub struct WrongChoice(String);
 
+impl Choice {
+    /// Whether it is a single event.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        self.event.is_some()
+    }
+
+    /// Whether all events of another choice are among its own, whatever their fields are.
+    #[must_use]
+    pub fn has(&self, other: &Self) -> bool {
+        self.filter.is_none()
+            && self.system == other.system
+            && (self.event.is_none() || self.event == other.event)
+    }
+}
+
 impl FromStr for Choice {
     type Err = WrongChoice;
 
@@ -96,6 +112,17 @@ mod tests {
         }
         let by_path: Choice = " sched/sched_switch if  prev_pid == 0 ".parse().expect("as tracefs has it");
         assert_eq!(by_path.to_string(), "sched:sched_switch if prev_pid == 0");
+    }
+
+    #[test]
+    fn a_system_has_its_events() {
+        let choice = |text: &str| text.parse::<Choice>().expect(text);
+        let exit = choice("sched:sched_process_exit if pid == 7");
+        assert_eq!([choice("sched"), exit.clone()].map(|it| it.is_single()), [false, true]);
+        for (text, has) in [("sched", true), ("sched:sched_process_exit", true), ("irq", false)] {
+            assert_eq!(choice(text).has(&exit), has, "{text}");
+        }
+        assert!(!exit.has(&exit) && !choice("sched if pid == 7").has(&exit));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use script::{ErrorName, Trouble};
 
 use super::disks::Disks;
 use super::pump::Pump;
+use super::recording::Recording;
 use super::snapshot::{Snapshots, Surroundings};
 use super::transcript::Transcript;
 use super::wire::Plugs;
@@ -42,6 +43,7 @@ pub(super) struct Guest {
     pub(super) plugs: Plugs,
     pub(super) disks: Arc<Disks>,
     pub(super) snapshots: Snapshots,
+    pub(super) recording: Recording,
 }
 
 /// What a machine is made of.
@@ -74,6 +76,7 @@ impl Guest {
             request,
             disks,
             snapshots: Snapshots::default(),
+            recording: Recording::default(),
             spec: Spec { connections, ..spec },
             timeouts,
             kernel,
@@ -94,6 +97,7 @@ impl Guest {
         timeout: Option<Duration>,
         interrupt: &AtomicBool,
     ) -> Result<(), Trouble> {
+        self.recording.end_before("kiln: power_cut");
         if let Some(pump) = self.pump().take() {
             pump.cut_power();
         }
@@ -113,6 +117,7 @@ impl Guest {
     }
 
     fn end(&self, end: impl FnOnce(Pump)) {
+        self.recording.end_before("kiln: the machine ends");
         if let Some(pump) = self.pump().take() {
             end(pump);
         }
@@ -156,6 +161,7 @@ impl Guest {
 
     /// Gives the machine out, to which nobody listens then.
     pub(super) fn hand_over(&self) -> Result<Vmm, Trouble> {
+        self.recording.end_before("kiln: another kernel begins");
         let pump = self.pump().take().ok_or_else(is_off)?;
         pump.into_machine().ok_or_else(is_gone)
     }
@@ -231,6 +237,13 @@ impl Guest {
         let registers = self.work(Vmm::registers).unwrap_or_default();
         let counter = registers.iter().find(|line| line.contains("IP=")).cloned();
         counter.map_or_else(|| text.to_string(), |line| format!("{text}; {}", line.trim()))
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // While its program is there: the recording is in the memory of that.
+        self.recording.end_before("kiln: the machine ends");
     }
 }
 

@@ -19,6 +19,7 @@ use super::guest::Guest;
 use super::instrument;
 use super::kexec;
 use super::order::{Ended, KILL, PERMISSIONS, SOON, USUAL};
+use super::trace;
 use super::transcript::State;
 
 /// How often a command is repeated until it succeeds.
@@ -27,6 +28,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// Does what a script asks of the agent.
 pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Result<Answer, Trouble> {
     let cancelled = calling.cancelled;
+    trace::mark(guest, &json!(call));
     match call {
         GuestCall::Run { command, timeout, input, env } => {
             let limit = timeout.unwrap_or(USUAL);
@@ -65,23 +67,28 @@ pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Re
         GuestCall::WaitFor { pattern, place, timeout } => {
             wait_for(guest, (pattern, *place), timeout.unwrap_or(SOON), cancelled)
         }
-        GuestCall::Reboot { timeout } => {
-            // The machine ends with it, so the answer is its end.
-            match guest.order(Order::Restart, cancelled) {
-                Err(trouble) if trouble.name != ErrorName::Reboot => Err(trouble),
-                _ => guest.start_again(*timeout, calling.setting.interrupt).map(|()| Answer::Done),
-            }
-        }
+        GuestCall::Reboot { timeout } => reboot(guest, *timeout, calling),
         GuestCall::Kexec { kernel, append, timeout } => {
             kexec::call(guest, (*kernel, append.as_deref(), *timeout), calling)
         }
         GuestCall::Suspend { duration } => {
             suspend(guest, duration.unwrap_or(Duration::from_secs(1)), cancelled)
         }
+        GuestCall::Trace { events, buffer } => trace::begin(guest, (events.as_deref(), *buffer), calling),
+        GuestCall::EndTrace {} => trace::end(guest, calling),
         GuestCall::Stop {} => {
             guest.power_off();
             Ok(Answer::Done)
         }
+    }
+}
+
+fn reboot(guest: &Guest, timeout: Option<Duration>, calling: &Calling<'_>) -> Result<Answer, Trouble> {
+    guest.recording.end_before("kiln: reboot");
+    // The machine ends with it, so the answer is its end.
+    match guest.order(Order::Restart, calling.cancelled) {
+        Err(trouble) if trouble.name != ErrorName::Reboot => Err(trouble),
+        _ => guest.start_again(timeout, calling.setting.interrupt).map(|()| Answer::Done),
     }
 }
 

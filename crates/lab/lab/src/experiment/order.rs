@@ -70,10 +70,15 @@ impl Guest {
         Command { directory: self.directory.clone(), environment, ..Command::new(argv) }
     }
 
+    /// Asks the agent for something; gives the number of its answer.
+    pub(super) fn send_order(&self, order: Order) -> Result<u32, Trouble> {
+        let number = self.number();
+        self.send(ToAgent::Do { number, order }).map(|()| number)
+    }
+
     /// Has the agent do something that it answers at once.
     pub(super) fn order(&self, order: Order, cancelled: &dyn Fn() -> bool) -> Result<u32, Trouble> {
-        let number = self.number();
-        self.send(ToAgent::Do { number, order })?;
+        let number = self.send_order(order)?;
         let limits = self.limits(SOON, cancelled);
         let answer = self.transcript.wait(&limits, |state| state.history.commands.answers.remove(&number));
         match answer.map_err(|failed| self.trouble(failed))? {

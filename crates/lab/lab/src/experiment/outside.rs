@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::calling::Calling;
 use super::guest::Guest;
 use super::snapshot::{self, Failed, Snapshot, cannot_be_restored};
+use super::trace;
 
 /// How long a guest may take to let a device go.
 const UNPLUG_LIMIT: Duration = Duration::from_secs(30);
@@ -28,6 +29,7 @@ const MEMORY_MAX: u32 = 4096;
 
 /// Does what a script asks of a machine. One that has ended refuses it, but that is not the reason.
 pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> Result<Answer, Trouble> {
+    trace::mark(guest, &json!(call));
     ask(guest, call, calling).map_err(|trouble| {
         let is_refused = trouble.name == ErrorName::Refused;
         let has_ended = is_refused && guest.work(Vmm::has_ended).is_ok_and(|has_ended| has_ended);
@@ -77,6 +79,10 @@ fn ask(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> Result<Answe
 
 fn save_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
     or_refused(snapshot::check(name))?;
+    if guest.recording.runs() {
+        // Restored, it would go on with a recording that nobody takes.
+        return Err(Trouble::new(ErrorName::Refused, "the machine is recorded: end_trace() first"));
+    }
     or_refused(cannot_be_restored(&guest.spec).map_or(Ok(()), Err))?;
     let (own_name, surroundings) = (name.to_string(), guest.surroundings());
     let save = move |machine: &mut Vmm, is_given_up: &AtomicBool| {
@@ -91,6 +97,7 @@ fn save_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Res
 /// A machine that cannot be restored is lost: some of it may be of now, and some of then.
 fn load_snapshot(guest: &Guest, name: &str, cancelled: &dyn Fn() -> bool) -> Result<Answer, Trouble> {
     let snapshot = or_refused(guest.snapshots.get(name))?;
+    guest.recording.end_before("kiln: restore");
     let (own_name, surroundings) = (name.to_string(), guest.surroundings());
     let load = move |machine: &mut Vmm, is_given_up: &AtomicBool| {
         snapshot.load(machine, (&own_name, is_given_up), &surroundings)

@@ -204,6 +204,7 @@ impl RunRequest {
                 words.each("--trace", &trace.events);
             }
             words.option("--trace-buffer", &format!("{}K", trace.buffer_kib));
+            words.each("--trace-until", &trace.until);
         }
         words.each("--need", &self.needs);
         words.selection(&self.cases);

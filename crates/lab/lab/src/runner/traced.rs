@@ -1,22 +1,21 @@
 //! What a kernel did in a Run becomes a trace.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use judge::Outcome;
 use judge::run::file_name;
 use machine::{Machine, RecordingMemory};
-use transcode::{Failure, Follower, Ring, Summary};
+use protocol::trace::Choice;
+use transcode::{FLIGHT, Failure, Follower, Ring, Summary};
 
 use crate::options::Tracing;
-
-/// What a flight recorder keeps.
-const FLIGHT: Duration = Duration::from_secs(10);
 
 /// A Run that is recorded.
 pub(super) struct Traced {
     follower: Result<Follower, String>,
     flight: bool,
+    /// The event that ends it.
+    until: Option<Choice>,
 }
 
 impl Traced {
@@ -28,10 +27,10 @@ impl Traced {
             let folder = free_folder(&tracing.folder, &file_name(case), clone);
             folder.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|error| error.to_string())?;
             let ring = Ring::new(file, place, size).map_err(|error| error.to_string())?;
-            Follower::start(ring, &folder, tracing.flight.then_some(FLIGHT))
-                .map_err(|error| error.to_string())
+            let has_tail = tracing.flight || tracing.request.until.is_some();
+            Follower::start(ring, &folder, has_tail.then_some(FLIGHT)).map_err(|error| error.to_string())
         };
-        Self { follower: start(), flight: tracing.flight }
+        Self { follower: start(), flight: tracing.flight, until: tracing.request.until.clone() }
     }
 
     /// Takes what is left, and gives what is to be said about it. A flight recorder keeps nothing of what is well.
@@ -39,7 +38,7 @@ impl Traced {
         let finished = self.follower.and_then(|it| it.finish().map_err(|error: Failure| error.to_string()));
         let is_kept = !self.flight || !outcome.is_well();
         match finished {
-            Ok(summary) if is_kept => Some(note(&summary)),
+            Ok(summary) if is_kept => Some(note(&summary, self.until.as_ref())),
             Ok(summary) => {
                 // What is left of it takes space and nothing else.
                 let _ = summary.folder.map(std::fs::remove_dir_all);
@@ -56,7 +55,7 @@ fn free_folder(folder: &Path, case: &str, clone: u32) -> PathBuf {
     if first.exists() { folder.join(format!("{case}.{clone}.trace")) } else { first }
 }
 
-fn note(summary: &Summary) -> String {
+fn note(summary: &Summary, until: Option<&Choice>) -> String {
     match (&summary.folder, &summary.refused) {
         (_, Some(why)) => format!("no trace: {}", why.text),
         (None, None) => "no trace: its machine recorded nothing".to_owned(),
@@ -68,8 +67,10 @@ fn note(summary: &Summary) -> String {
                 format!("; not recorded: {}", missing.join(", "))
             };
             let cut = if summary.cpus.is_none() { ", cut off" } else { "" };
+            let happened = if summary.has_happened { "has ended it" } else { "did not happen" };
+            let end = until.map(|event| format!("; {event} {happened}")).unwrap_or_default();
             let (events, lost) = (summary.counts.events, summary.lost());
-            format!("trace: {}: {events} events, {lost} lost{cut}{missing}", folder.display())
+            format!("trace: {}: {events} events, {lost} lost{cut}{end}{missing}", folder.display())
         }
     }
 }

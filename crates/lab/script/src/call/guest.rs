@@ -138,6 +138,17 @@ pub enum GuestCall {
         #[serde(default, rename = "time", with = "judge::json::optional_seconds")]
         duration: Option<Duration>,
     },
+    /// Record what the kernel does from now on.
+    Trace {
+        /// Systems and events; there are usual ones.
+        #[serde(default)]
+        events: Option<Vec<String>>,
+        /// Bytes that the kernel has for the events of each CPU; there is a usual size.
+        #[serde(default)]
+        buffer: Option<u64>,
+    },
+    /// End the recording.
+    EndTrace {},
     /// Shut down.
     Stop {},
 }
@@ -284,6 +295,20 @@ pub(crate) const METHODS: &[Signature] = &[
         rest: None,
         gives: Gives::Outcome,
         about: "goes over to another kernel, or to its own again, by kexec, and waits for its agent",
+    },
+    Signature {
+        name: "trace",
+        parameters: &[optional("events", Kind::List(&Kind::Text)), optional("buffer", Kind::Size), ALLOW],
+        rest: None,
+        gives: Gives::Outcome,
+        about: "records what the kernel does from now on, until `end_trace` or the end of the machine",
+    },
+    Signature {
+        name: "end_trace",
+        parameters: &[ALLOW],
+        rest: None,
+        gives: Gives::Plain,
+        about: "ends the recording, which is a trace with the Run, and gives its name and how many events it has",
     },
     Signature {
         name: "suspend",

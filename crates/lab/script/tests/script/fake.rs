@@ -81,6 +81,7 @@ impl Fake {
             GuestCall::Read { path } => Ok(Answer::Text(format!("text of {path}\n").into_bytes())),
             GuestCall::Get { .. } => Ok(Answer::Text(b"kept-1".to_vec())),
             GuestCall::Sysctl { .. } => Ok(Answer::Text(b"1".to_vec())),
+            GuestCall::EndTrace {} => Ok(Answer::Plain(json!({"trace": "3-trace", "events": 12}))),
             GuestCall::Log {} => Ok(Answer::Lines(vec![b"one".to_vec(), b"two\xff".to_vec()])),
             GuestCall::WaitFor { pattern, .. } if pattern == "never" => {
                 Err(Trouble::new(ErrorName::Timeout, "\"never\" did not come in 30 s"))

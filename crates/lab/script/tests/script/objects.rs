@@ -40,6 +40,8 @@ def check(lab):
     m.reboot(timeout = "1m")
     m.kexec(kernel = lab.kernels[0], append = "quiet", timeout = "1m")
     m.suspend("5s")
+    m.trace(events = ["sched", "block"], buffer = "1M")
+    note(str(m.end_trace()["events"]))
     note(str(m.qmp("query-status", verbose = True)["return"]["running"]))
     m.plug("edu")
     m.unplug("e")
