@@ -116,8 +116,13 @@ fn a_lock_of_the_kernel_is_found_with_who_waits_and_who_has_it() {
         let stops = found.iter().flat_map(|found| found["stops"].as_array().expect("a list"));
         let waits = |stop: &&Value| {
             let calls = names(&stop["calls"], "text");
-            calls.first().is_some_and(|call| call.starts_with("native_queued_spin_lock_slowpath+"))
-                && calls.iter().any(|call| call.starts_with("fcntl_setlk+"))
+            // Of the lock itself; an interrupt may wait for one of its own above.
+            let is_of_lock = |call: &str| {
+                ["native_queued_spin_lock_slowpath+", "_raw_spin_lock+"]
+                    .iter()
+                    .any(|name| call.starts_with(name))
+            };
+            calls.iter().find(|call| !is_of_lock(call)).is_some_and(|call| call.starts_with("fcntl_setlk+"))
         };
         let stop = stops.clone().find(waits).unwrap_or_else(|| panic!("{kernel}: {found:#?}"));
         let places = names(&stop["looks-at"], "name");
