@@ -1,5 +1,7 @@
 //! The symbols of the running kernel: /proc/kallsyms.
 
+use std::rc::Rc;
+
 const PATH: &str = "/proc/kallsyms";
 
 /// A symbol.
@@ -25,7 +27,11 @@ pub fn read() -> Result<String, String> {
 
 /// The functions in such a list, in its order.
 pub fn functions(text: &str) -> impl Iterator<Item = Symbol<'_>> {
-    symbols(text).filter(|(kind, _)| matches!(kind, 't' | 'T' | 'w' | 'W')).map(|(_, symbol)| symbol)
+    symbols(text).filter(|(kind, _)| is_function(*kind)).map(|(_, symbol)| symbol)
+}
+
+fn is_function(kind: char) -> bool {
+    matches!(kind, 't' | 'T' | 'w' | 'W')
 }
 
 /// The address of the first symbol with this name in such a list.
@@ -51,40 +57,50 @@ fn symbol(line: &str) -> Option<(char, Symbol<'_>)> {
 
 /// Symbols in the order of their addresses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table<'a>(Vec<Symbol<'a>>);
+pub struct Table {
+    text: Rc<str>,
+    /// Addresses, and where their lines begin.
+    lines: Vec<(u64, usize)>,
+}
 
-impl<'a> Table<'a> {
+impl Table {
     /// The functions of such a list; empty if the kernel hides their addresses.
     #[must_use]
-    pub fn of_functions(text: &'a str) -> Self {
-        Self::new(functions(text))
+    pub fn of_functions(text: &Rc<str>) -> Self {
+        Self::new(text, is_function)
     }
 
     /// Functions and variables; without those that each CPU has for itself, whose addresses are none.
     #[must_use]
-    pub fn of_all(text: &'a str) -> Self {
-        Self::new(symbols(text).filter(|(kind, _)| !matches!(kind, 'a' | 'A')).map(|(_, symbol)| symbol))
+    pub fn of_all(text: &Rc<str>) -> Self {
+        Self::new(text, |kind| !matches!(kind, 'a' | 'A'))
     }
 
-    fn new(symbols: impl Iterator<Item = Symbol<'a>>) -> Self {
-        let mut symbols: Vec<_> = symbols.filter(|symbol| symbol.address > 0).collect();
+    fn new(text: &Rc<str>, is_wanted: impl Fn(char) -> bool) -> Self {
+        let line = |line: &str| {
+            let (kind, symbol) = symbol(line)?;
+            let begin = line.as_ptr() as usize - text.as_ptr() as usize;
+            (is_wanted(kind) && symbol.address > 0).then_some((symbol.address, begin))
+        };
+        let mut lines: Vec<_> = text.lines().filter_map(line).collect();
         // Of several names of an address the first one stays.
-        symbols.sort_by_key(|symbol| symbol.address);
-        symbols.dedup_by_key(|symbol| symbol.address);
-        Self(symbols)
+        lines.sort_by_key(|(address, _)| *address);
+        lines.dedup_by_key(|(address, _)| *address);
+        Self { text: Rc::clone(text), lines }
     }
 
     /// The last symbol that does not begin behind an address.
     #[must_use]
-    pub fn before(&self, address: u64) -> Option<Symbol<'a>> {
-        let after = self.0.partition_point(|symbol| symbol.address <= address);
-        self.0.get(after.checked_sub(1)?).copied()
+    pub fn before(&self, address: u64) -> Option<Symbol<'_>> {
+        let after = self.lines.partition_point(|(begin, _)| *begin <= address);
+        let (_, begin) = self.lines.get(after.checked_sub(1)?)?;
+        Some(symbol(self.text[*begin..].lines().next()?)?.1)
     }
 
     /// Whether it has no symbols.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.lines.is_empty()
     }
 }
 
@@ -117,18 +133,20 @@ ffffffffc0000000 t ext4_readdir\t[ext4]
 
     #[test]
     fn an_address_is_in_the_symbol_before_it() {
-        let (functions, all) = (Table::of_functions(TEXT), Table::of_all(TEXT));
-        let name = |table: &Table<'static>, address: u64| table.before(address).map(|symbol| symbol.name);
+        let text = Rc::from(TEXT);
+        let (functions, all) = (Table::of_functions(&text), Table::of_all(&text));
+        let name = |table: &Table, address: u64| table.before(address).map(|symbol| symbol.name.to_owned());
         for (address, function, any) in [
             (0xffff_ffff_8100_0010, Some("_stext"), Some("_stext")),
             (0xffff_ffff_8100_0190, Some("do_work"), Some("some_data")),
             (0xffff_ffff_c000_0123, Some("ext4_readdir"), Some("ext4_readdir")),
             (0x50, None, None),
         ] {
-            assert_eq!((name(&functions, address), name(&all, address)), (function, any), "{address:x}");
+            let names = [name(&functions, address), name(&all, address)];
+            assert_eq!(names.each_ref().map(Option::as_deref), [function, any], "{address:x}");
         }
         assert_eq!(functions.before(u64::MAX).and_then(|symbol| symbol.module), Some("ext4"));
-        assert!(Table::of_all("0000000000000000 T _text\n").is_empty());
+        assert!(Table::of_all(&Rc::from("0000000000000000 T _text\n")).is_empty());
     }
 
     proptest! {

@@ -19,6 +19,19 @@ pub const BUFFER_KIB_MIN: u32 = 8;
 /// The most, in KiB: a machine has not much more memory.
 pub const BUFFER_KIB_MAX: u32 = 1 << 20;
 
+/// What is recorded if nobody says anything else, separated by commas.
+pub const EVENTS: &str = "sched,irq,syscalls";
+
+/// What the kernel has for a CPU, if it can have that.
+///
+/// # Errors
+///
+/// What it can have.
+pub fn buffer_kib(kib: u64) -> Result<u32, String> {
+    let kib = u32::try_from(kib).ok().filter(|kib| (BUFFER_KIB_MIN..=BUFFER_KIB_MAX).contains(kib));
+    kib.ok_or_else(|| format!("a buffer has from {BUFFER_KIB_MIN} KiB to {} MiB", BUFFER_KIB_MAX >> 10))
+}
+
 /// The argument of the instrument.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -42,7 +55,7 @@ impl TraceRequest {
     /// The same until an event happens, which is recorded.
     #[must_use]
     pub fn until(mut self, event: Option<Choice>) -> Self {
-        let is_new = |event: &Choice| !self.events.iter().any(|choice| choice.has(event));
+        let is_new = |event: &Choice| !self.events.iter().any(|choice| choice == event || choice.has(event));
         let new = event.clone().filter(is_new);
         self.events.extend(new);
         Self { until: event, ..self }
@@ -162,6 +175,21 @@ impl CpuCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ends_a_recording_is_in_it_once() {
+        let request = |events: &[&str]| TraceRequest {
+            events: events.iter().map(|event| event.parse().expect("an event")).collect(),
+            ..TraceRequest::default()
+        };
+        let end: Choice = "sched:sched_process_exit if pid == 7".parse().expect("an event");
+        let ended = request(&["irq"]).until(Some(end.clone()));
+        assert_eq!((ended.events.len(), ended.until.as_ref()), (2, Some(&end)));
+        // As a session is run again.
+        assert_eq!(ended.clone().until(Some(end.clone())), ended);
+        assert_eq!(request(&["sched"]).until(Some(end)).events.len(), 1);
+        assert_eq!(request(&["irq"]).until(None), request(&["irq"]));
+    }
 
     #[test]
     fn a_request_travels_as_json_and_in_the_binary_form() {

@@ -18,7 +18,7 @@ pub(crate) struct Symbol {
 /// Why there are none, in a line.
 pub(crate) fn read(addresses: &[u64]) -> Result<HashMap<u64, Symbol>, String> {
     let text = kallsyms::read().map_err(|error| format!("no functions of the kernel: {error}"))?;
-    let functions = Table::of_functions(&text);
+    let functions = Table::of_functions(&text.into());
     if functions.is_empty() && !addresses.is_empty() {
         return Err(
             "no functions of the kernel: it hides their addresses (kernel.kptr_restrict, or no root)"

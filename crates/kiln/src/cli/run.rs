@@ -51,7 +51,7 @@ pub(crate) struct Run {
     pub(crate) trace: Vec<protocol::trace::Choice>,
     /// The same, but keep only the last ten seconds of cases that fail
     #[arg(long, value_name = "EVENTS", value_delimiter = ',', num_args = 0..=1, require_equals = true, group = "recorded", help_heading = OUTPUT)]
-    #[arg(default_missing_value = super::trace::EVENTS)]
+    #[arg(default_missing_value = protocol::trace::EVENTS)]
     pub(crate) flight: Vec<protocol::trace::Choice>,
     /// What the kernel has for the events of a CPU until they are taken
     #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = super::trace::buffer, requires = "recorded", help_heading = OUTPUT)]

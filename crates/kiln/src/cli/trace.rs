@@ -4,14 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use protocol::trace::{BUFFER_KIB_MAX, BUFFER_KIB_MIN, Choice};
+use protocol::trace::{Choice, EVENTS, buffer_kib};
 use viewer::Filter;
 
 use super::{OUTPUT, Place};
 use crate::units;
-
-/// What is recorded if nobody says anything else.
-pub(super) const EVENTS: &str = "sched,irq,syscalls";
 
 /// `kiln trace`.
 #[derive(Debug, Args)]
@@ -181,10 +178,8 @@ pub(crate) fn buffer(text: &str) -> Result<u32, String> {
         Some(number) => (number, 1024),
         None => (size.strip_suffix('K').ok_or_else(wrong)?, 1),
     };
-    let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
-    let kib = number(pieces)?.checked_mul(number(size)?).and_then(|all| all.checked_mul(factor));
-    kib.filter(|kib| (BUFFER_KIB_MIN..=BUFFER_KIB_MAX).contains(kib))
-        .ok_or_else(|| format!("a buffer has from {BUFFER_KIB_MIN} KiB to {} MiB", BUFFER_KIB_MAX >> 10))
+    let number = |text: &str| text.parse::<u32>().map(u64::from).map_err(|_| wrong());
+    buffer_kib(number(pieces)?.saturating_mul(number(size)?).saturating_mul(factor))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use aya::Pod;
 use harness::instrument::skip;
@@ -69,12 +70,14 @@ const LOCKS: [&str; 9] = [
 pub(super) struct Klockstat {
     object: Object,
     /// What the kernel listed when it began: modules that come later have no names.
-    symbols: String,
+    symbols: Rc<str>,
+    /// By these, once somebody wants to see some.
+    names: Option<Names>,
 }
 
 impl Klockstat {
     pub(super) fn begin(watch: &Watch) -> Result<Self, Report> {
-        let symbols = kallsyms::read().map_err(skip)?;
+        let symbols = kallsyms::read().map_err(skip)?.into();
         let place = |event, name| {
             field("lock", event, name)
                 .map_err(|why| skip(format!("locks tell of waits since Linux 5.19: {why}")))
@@ -88,13 +91,13 @@ impl Klockstat {
         // First where a wait ends: of what begins then, both is seen.
         object.attach_to("end", "lock:contention_end")?;
         object.attach_to("begin", "lock:contention_begin")?;
-        Ok(Self { object, symbols })
+        Ok(Self { object, symbols, names: None })
     }
 }
 
 impl Tool for Klockstat {
     fn found(&mut self) -> Result<Found, Report> {
-        let names = Names::new(&self.symbols);
+        let names = self.names.get_or_insert_with(|| Names::new(&self.symbols));
         let mut rows: BTreeMap<(LockKind, Option<String>, String), LockWaits> = BTreeMap::new();
         for (place, all) in self.object.elements::<Place, Waits>("places")? {
             let stack = u32::try_from(place.stack).map(|id| self.object.stack("stacks", id));
@@ -137,16 +140,16 @@ fn kind(flags: u32) -> LockKind {
 }
 
 /// What addresses are called.
-struct Names<'a> {
-    functions: Table<'a>,
-    all: Table<'a>,
+struct Names {
+    functions: Table,
+    all: Table,
     /// Where the kernel begins, if it lists its variables.
     begin: Option<u64>,
     lock_code: Vec<Range<u64>>,
 }
 
-impl<'a> Names<'a> {
-    fn new(text: &'a str) -> Self {
+impl Names {
+    fn new(text: &Rc<str>) -> Self {
         let address = |name| kallsyms::address(text, name);
         let range = |(begin, end)| Some(address(begin)?..address(end)?);
         Self {
@@ -196,7 +199,7 @@ ffffffff81002040 D init_files
 
     #[test]
     fn the_caller_is_behind_the_functions_of_the_lock() {
-        let names = Names::new(TEXT);
+        let names = Names::new(&Rc::from(TEXT));
         let base = 0xffff_ffff_8100_0000_u64;
         let caller =
             |offsets: &[u64]| names.caller(&offsets.iter().map(|offset| base + offset).collect::<Vec<_>>());
@@ -207,11 +210,11 @@ ffffffff81002040 D init_files
 
     #[test]
     fn a_lock_has_the_name_of_its_variable() {
-        let lock = |address| Names::new(TEXT).lock(address);
+        let lock = |address| Names::new(&Rc::from(TEXT)).lock(address);
         assert_eq!(lock(0xffff_ffff_8100_2000).as_deref(), Some("tasklist_lock"));
         assert_eq!(lock(0xffff_ffff_8100_2058).as_deref(), Some("init_files+0x18"));
         assert_eq!(lock(0xffff_8880_0123_4567), None);
-        let functions = Names::new("ffffffff81000000 T _text\n");
+        let functions = Names::new(&Rc::from("ffffffff81000000 T _text\n"));
         assert_eq!(functions.lock(0xffff_ffff_8100_2000), None);
     }
 

@@ -28,7 +28,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// Does what a script asks of the agent.
 pub(super) fn call(guest: &Guest, call: &GuestCall, calling: &Calling<'_>) -> Result<Answer, Trouble> {
     let cancelled = calling.cancelled;
-    trace::mark(guest, &json!(call));
+    trace::mark(guest, call);
     match call {
         GuestCall::Run { command, timeout, input, env } => {
             let limit = timeout.unwrap_or(USUAL);

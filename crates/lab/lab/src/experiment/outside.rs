@@ -29,7 +29,7 @@ const MEMORY_MAX: u32 = 4096;
 
 /// Does what a script asks of a machine. One that has ended refuses it, but that is not the reason.
 pub(super) fn call(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> Result<Answer, Trouble> {
-    trace::mark(guest, &json!(call));
+    trace::mark(guest, call);
     ask(guest, call, calling).map_err(|trouble| {
         let is_refused = trouble.name == ErrorName::Refused;
         let has_ended = is_refused && guest.work(Vmm::has_ended).is_ok_and(|has_ended| has_ended);

@@ -3,17 +3,15 @@
 use judge::Blame;
 use machine::{Machine, RecordingMemory};
 use protocol::job::Order;
-use protocol::trace::{BUFFER_KIB_MAX, BUFFER_KIB_MIN, Choice, TraceRequest};
+use protocol::trace::{Choice, EVENTS, TraceRequest, buffer_kib};
 use script::{Answer, ErrorName, Trouble};
+use serde::Serialize;
 use serde_json::Value;
 use transcode::{Follower, Ring};
 
 use super::calling::Calling;
 use super::guest::Guest;
 use super::order::SOON;
-
-/// What is recorded if the script does not say it.
-const EVENTS: [&str; 3] = ["sched", "irq", "syscalls"];
 
 /// What the kernel has for each CPU then, in bytes.
 const BUFFER: u64 = 4 << 20;
@@ -56,15 +54,12 @@ fn refused(why: String) -> Trouble {
 }
 
 fn request(events: Option<&[String]>, buffer: Option<u64>) -> Result<TraceRequest, String> {
-    let usual = EVENTS.map(str::to_owned);
-    let events: Result<Vec<Choice>, _> = events.unwrap_or(&usual).iter().map(|event| event.parse()).collect();
-    let range = u64::from(BUFFER_KIB_MIN)..=u64::from(BUFFER_KIB_MAX);
-    let kib = buffer.unwrap_or(BUFFER) >> 10;
-    let buffer_kib = u32::try_from(kib).ok().filter(|_| range.contains(&kib));
+    let usual = || EVENTS.split(',').map(str::to_owned).collect();
+    let events = events.map_or_else(usual, <[String]>::to_vec);
+    let events: Result<Vec<Choice>, _> = events.iter().map(|event| event.parse()).collect();
     Ok(TraceRequest {
         events: events.map_err(|error| error.to_string())?,
-        buffer_kib: buffer_kib
-            .ok_or_else(|| format!("a buffer has from {BUFFER_KIB_MIN} KiB to {BUFFER_KIB_MAX} KiB"))?,
+        buffer_kib: buffer_kib(buffer.unwrap_or(BUFFER) >> 10)?,
         ..TraceRequest::default()
     })
 }
@@ -82,9 +77,10 @@ pub(super) fn end(guest: &Guest, calling: &Calling<'_>) -> Result<Answer, Troubl
 }
 
 /// Has a recording say what is asked of its machine next.
-pub(super) fn mark(guest: &Guest, call: &Value) {
+pub(super) fn mark(guest: &Guest, call: &impl Serialize) {
     if guest.recording.runs() {
-        let text = script::show::shown(&step(call), TEXT_MAX);
+        let call = serde_json::to_value(call).unwrap_or_default();
+        let text = script::show::shown(&step(&call), TEXT_MAX);
         // Nobody waits for the answer: a machine that hangs gives none.
         let _ = guest.send_order(Order::Mark { text });
     }

@@ -22,9 +22,8 @@ pub fn text(patterns: &[Pattern], events: u64) -> String {
     );
     let rows = patterns.iter().map(|pattern| {
         let covered = pattern.covered();
-        let figures = [count(covered), share(covered, events), count(pattern.times)];
-        let [covered_text, share, times] = figures;
-        (covered, [covered_text, share, times, line(&pattern.comm, &pattern.events)])
+        let line = line(&pattern.comm, &pattern.events);
+        (covered, [count(covered), share(covered, events), count(pattern.times), line])
     });
     head + &Table::sorted(["EVENTS", "SHARE", "TIMES", "THREAD AND PATTERN"], 1, rows).text()
 }
