@@ -107,6 +107,28 @@ impl Spec {
         self.root.as_ref()?.image()
     }
 
+    /// A small machine of QEMU's TCG, for unit tests.
+    #[cfg(test)]
+    pub(crate) fn example() -> Self {
+        Self {
+            memory_mib: 512,
+            cpus: 2,
+            append: "quiet".into(),
+            engine: Engine::Qemu(crate::Accel::Tcg),
+            boot_limit: Duration::ZERO,
+            silence_limit: Duration::ZERO,
+            aging: Duration::ZERO,
+            disk_mib: 0,
+            hardware: Hardware::default(),
+            connections: Connections::default(),
+            root: None,
+            dumps: None,
+            timing: None,
+            hazards: None,
+            payload: Payload::default(),
+        }
+    }
+
     /// The kernel's parameters.
     #[must_use]
     pub fn parameters(&self) -> String {

@@ -300,40 +300,16 @@ fn ending(spec: &Spec) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connections::Connections;
-    use crate::engine::Engine;
-    use crate::payload::Payload;
     use hardware::Hardware;
     use root::{Filesystem, Root};
     use std::sync::Arc;
-    use std::time::Duration;
-
-    fn spec() -> Spec {
-        Spec {
-            memory_mib: 512,
-            cpus: 2,
-            append: "quiet".into(),
-            engine: Engine::Qemu(Accel::Tcg),
-            boot_limit: Duration::ZERO,
-            silence_limit: Duration::ZERO,
-            aging: Duration::ZERO,
-            disk_mib: 0,
-            hardware: Hardware::default(),
-            connections: Connections::default(),
-            root: None,
-            dumps: None,
-            timing: None,
-            hazards: None,
-            payload: Payload::default(),
-        }
-    }
 
     const TCG: Executor = Executor { accel: Accel::Tcg, keeps_flags: true };
 
     #[test]
     fn the_command_line_says_everything_once() {
         let numbers = Numbers::example(false, false);
-        let line = arguments(&spec(), TCG, Path::new("/boot/vmlinuz"), &numbers, 6).join(" ");
+        let line = arguments(&Spec::example(), TCG, Path::new("/boot/vmlinuz"), &numbers, 6).join(" ");
         assert_eq!(
             line,
             "-nodefaults -no-user-config -display none -machine \
@@ -353,7 +329,7 @@ mod tests {
         let model = |hardware: &[&str], accel, keeps_flags| {
             let devices = hardware.iter().map(|device| device.parse().expect("it is right")).collect();
             let hardware = Hardware::new(devices).expect("it is right");
-            processor(&Spec { hardware, ..spec() }, Executor { accel, keeps_flags })[1].clone()
+            processor(&Spec { hardware, ..Spec::example() }, Executor { accel, keeps_flags })[1].clone()
         };
         assert_eq!(model(&[], Accel::Tcg, false), "max,-erms,-cx16");
         assert_eq!(model(&["iommu,intel"], Accel::Tcg, false), "max,-erms,-cx16");
@@ -364,14 +340,14 @@ mod tests {
 
     #[test]
     fn a_machine_whose_memory_is_dumped_stays_when_it_has_ended() {
-        let spec = Spec { dumps: Some("/results".into()), ..spec() };
+        let spec = Spec { dumps: Some("/results".into()), ..Spec::example() };
         let line = arguments(&spec, TCG, Path::new("x"), &Numbers::example(true, false), 6).join(" ");
         assert!(line.ends_with("-no-reboot -action shutdown=pause -device vmcoreinfo"), "{line}");
     }
 
     #[test]
     fn a_machine_out_of_files_is_the_same_machine() {
-        let spec = Spec { disk_mib: 64, ..spec() };
+        let spec = Spec { disk_mib: 64, ..Spec::example() };
         let origin = Origin::Boot { initramfs: 3, memory: Vec::new(), window: None };
         let numbers = Numbers { origin, ..Numbers::example(true, false) };
         let of_kiln = arguments(&spec, TCG, Path::new("vmlinuz"), &numbers, 6);
@@ -398,7 +374,7 @@ mod tests {
     fn what_a_clone_writes_into_its_window_is_its_own() {
         let of = |origin| {
             let numbers = Numbers { origin, ..Numbers::example(false, false) };
-            arguments(&spec(), TCG, Path::new("x"), &numbers, 6).join(" ")
+            arguments(&Spec::example(), TCG, Path::new("x"), &numbers, 6).join(" ")
         };
         let template = of(Origin::Boot { initramfs: 3, memory: vec![8], window: Some(9) });
         let clone = of(Origin::Clone { memory: vec![8], state: 3, window: Some(9) });
@@ -415,7 +391,8 @@ mod tests {
     #[test]
     fn each_node_has_memory_of_its_own() {
         let nodes = ["node,cpus=0,memory=256M", "node,cpus=1,memory=128M"].map(|text| text.parse().unwrap());
-        let spec = Spec { hardware: Hardware::new(nodes.to_vec()).unwrap(), memory_mib: 384, ..spec() };
+        let spec =
+            Spec { hardware: Hardware::new(nodes.to_vec()).unwrap(), memory_mib: 384, ..Spec::example() };
         let origin = Origin::Clone { memory: vec![8, 9], state: 3, window: None };
         let numbers = Numbers { origin, ..Numbers::example(false, false) };
         let clone = arguments(&spec, TCG, Path::new("x"), &numbers, 6).join(" ");
@@ -431,7 +408,7 @@ mod tests {
 
     fn with_root(files: Files) -> Spec {
         let root = Root { locator: "x".into(), provenance: String::new(), identity: String::new(), files };
-        Spec { root: Some(Arc::new(root)), ..spec() }
+        Spec { root: Some(Arc::new(root)), ..Spec::example() }
     }
 
     fn with_image(medium: Medium) -> Spec {
@@ -474,7 +451,8 @@ mod tests {
 
     #[test]
     fn a_disk_is_there_only_when_asked_for() {
-        let line = arguments(&spec(), TCG, Path::new("x"), &Numbers::example(true, false), 6).join(" ");
+        let line =
+            arguments(&Spec::example(), TCG, Path::new("x"), &Numbers::example(true, false), 6).join(" ");
         assert!(
             line.contains("-drive file=/proc/self/fd/7,format=raw,if=none,id=disk,cache=unsafe"),
             "{line}"

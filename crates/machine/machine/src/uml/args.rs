@@ -68,30 +68,11 @@ fn hostfs(spec: &Spec) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::connections::Connections;
     use crate::engine::Engine;
-    use crate::payload::Payload;
-    use hardware::Hardware;
-    use std::time::Duration;
 
     fn spec() -> Spec {
-        Spec {
-            memory_mib: 512,
-            cpus: 1,
-            append: "quiet dyndbg=\"file a.c +p\"".into(),
-            engine: Engine::Uml,
-            boot_limit: Duration::ZERO,
-            silence_limit: Duration::ZERO,
-            aging: Duration::ZERO,
-            disk_mib: 0,
-            hardware: Hardware::default(),
-            connections: Connections::default(),
-            root: None,
-            dumps: None,
-            timing: None,
-            hazards: None,
-            payload: Payload::default(),
-        }
+        let append = "quiet dyndbg=\"file a.c +p\"".into();
+        Spec { cpus: 1, append, engine: Engine::Uml, ..Spec::example() }
     }
 
     #[test]

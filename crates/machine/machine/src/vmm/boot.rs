@@ -181,6 +181,7 @@ impl Starting<'_> {
     ) -> Result<Hello, BootFailure> {
         let mut last_line = Duration::ZERO;
         let mut look_after = LOOK_INTERVAL;
+        let mut stop = None;
         while !interrupt.load(Ordering::Relaxed) {
             let deadline = self.spec.boot_limit.min(last_line + self.spec.silence_limit);
             let left = deadline.saturating_sub(self.lived());
@@ -199,14 +200,17 @@ impl Starting<'_> {
                 Event::Agent(FromAgent::Hello { protocol, .. }) if protocol != protocol::VERSION => {
                     return Err(self.fail(BootTrouble::Protocol(protocol)));
                 }
+                // It comes by another thread of kiln than the hello, which a busy host may run first.
+                Event::Stopped => stop = Some(Event::Stopped),
                 Event::Agent(FromAgent::Hello { release, window, .. }) => {
+                    self.machine.put_back(stop.into_iter().collect());
                     return Ok(Hello { release, window });
                 }
                 Event::Agent(FromAgent::Answer { trouble: Some(why), .. }) => {
                     return Err(self.fail(BootTrouble::NotStarted(why)));
                 }
                 // What comes before the hello is the driver's or the firmware's.
-                Event::Agent(_) | Event::Stranger(_) | Event::Stopped | Event::Hazard(_) => {}
+                Event::Agent(_) | Event::Stranger(_) | Event::Hazard(_) => {}
                 Event::Ended(death) => {
                     // A kernel that panics and cannot print may restart at once.
                     let panic = (death == Death::Reset).then(|| self.silent_panic(interrupt)).flatten();
@@ -250,5 +254,56 @@ impl Starting<'_> {
 
     fn fail(&self, trouble: BootTrouble) -> BootFailure {
         self.machine.failure(trouble)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Idle;
+    use super::*;
+    use crate::instrument::Timing;
+
+    fn starting<'a>(machine: Vmm, spec: &'a Spec) -> Starting<'a> {
+        Starting {
+            machine,
+            command_line: String::new(),
+            spec,
+            console: ConsoleSupport::Present("a console"),
+            memory: None,
+            template: None,
+            channel: None,
+            start: Instant::now(),
+            own: Own::new(false).unwrap(),
+        }
+    }
+
+    fn hello() -> FromAgent {
+        FromAgent::Hello {
+            protocol: protocol::VERSION,
+            release: "6.1.0".into(),
+            arch: "x86_64".into(),
+            uptime_ms: 900,
+            memory_mib: 512,
+            cpus: 1,
+            window: false,
+        }
+    }
+
+    #[test]
+    fn a_machine_that_has_stopped_before_its_hello_is_read_has_stopped() {
+        let timing = Some(Timing::Instructions { seed: 1 });
+        let spec = Spec {
+            timing,
+            boot_limit: Duration::from_secs(60),
+            silence_limit: Duration::from_secs(60),
+            ..Spec::example()
+        };
+        let interrupt = AtomicBool::new(false);
+        for events in [[Event::Stopped, Event::Agent(hello())], [Event::Agent(hello()), Event::Stopped]] {
+            let mut starting = starting(Idle::start().machine, &spec);
+            starting.machine.put_back(events.into());
+            assert_eq!(starting.follow(&interrupt, &mut |_| ()).unwrap().release, "6.1.0");
+            assert_eq!(starting.machine.next(Instant::now()), Event::Stopped);
+        }
     }
 }
