@@ -41,7 +41,7 @@ fn take(input: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
     }
     // A class that is there twice cannot be written, and no disk is full here.
     written?;
-    let summary = recording.finish()?;
+    let summary = recording.finish(None)?;
     if let Some(folder) = summary.folder {
         let trace = Trace::open(&folder)?;
         let mut events = trace.events(0);
