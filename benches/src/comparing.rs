@@ -88,7 +88,7 @@ fn template(spec: &Spec, kernel: &Kernel, never: &AtomicBool) -> Result<Template
 fn clone(template: &Template, jobs: &[Job], watch: Watch) -> Result<()> {
     let wanted = jobs.iter().filter(|job| job.skip.is_none());
     let jobs = wanted.map(|job| job.work.clone()).collect();
-    let order = Order { clock: Clock::Instructions { shift: SHIFT }, jobs, symbols: false };
+    let order = Order { clock: Clock::Instructions { shift: SHIFT }, jobs, symbols: false, trace: None };
     let mut machine = template.measure(&order, watch)?.map_err(|failure| failed(&failure))?;
     let deadline = Instant::now() + LIMIT;
     loop {

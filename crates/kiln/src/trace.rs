@@ -1,10 +1,11 @@
 //! `kiln trace`: what the kernel does while something runs.
 //!
-//! * [`record`]: on this host; [`inside`]: in a machine
+//! * [`record`]: on this host; [`inside`]: in a machine; [`exact`]: in one that counts instructions for a clock
 //! * [`kept`]: which recording; [`view`]: what is in it; [`diff`]: what is different in two; [`convert`]: for other programs
 
 mod convert;
 mod diff;
+mod exact;
 mod inside;
 mod kept;
 mod record;
@@ -22,6 +23,12 @@ pub(crate) fn trace(args: &Trace, color: bool) -> Result<u8> {
         (Some(TraceVerb::View(view)), _) => view::view(view),
         (Some(TraceVerb::Diff(diff)), _) => diff::diff(diff),
         (Some(TraceVerb::Convert(convert)), _) => convert::convert(convert),
+        (None, Some(kernel)) if args.exact => exact::record(args, kernel, color),
+        (None, Some(_)) if args.output.is_some() => Err(WrongUsage(
+            "-o is for recordings of this host and those of --exact: --results says where others go"
+                .to_owned(),
+        )
+        .into()),
         (None, Some(kernel)) => inside::record(args, kernel, color),
         (None, None) if args.place.describes_no_machine() => {
             Err(WrongUsage("there is no machine to set up: name its kernel with --in".to_owned()).into())
@@ -33,9 +40,13 @@ pub(crate) fn trace(args: &Trace, color: bool) -> Result<u8> {
     }
 }
 
+/// What the kernel has for the events of a CPU, in KiB, unless the user says it.
+const BUFFER_KIB: u32 = 4 << 10;
+
 /// What is asked for, of this process and those that it starts or of all but some threads.
 fn request(args: &Trace, process: u32, without: Vec<u32>) -> TraceRequest {
     let events: Vec<Choice> = args.events.iter().chain(&args.event).cloned().collect();
     let process = args.only.then_some(process);
-    TraceRequest { events, buffer_kib: args.buffer, process, without, until: None }.until(args.until.clone())
+    let buffer_kib = args.buffer.unwrap_or(BUFFER_KIB);
+    TraceRequest { events, buffer_kib, process, without, until: None }.until(args.until.clone())
 }

@@ -57,7 +57,6 @@ const ORDER: &[&str] = &[
     "bench",
     "xtask",
     "harness",
-    "micro",
     "count",
     "latency",
     "race",
@@ -67,6 +66,7 @@ const ORDER: &[&str] = &[
     "stress",
     "sweep",
     "trace",
+    "micro",
     "cases",
     "agent",
 ];

@@ -2,8 +2,8 @@
 //!
 //! An instance does not disturb any other user of tracefs. It ends with its process, also if that is killed.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -82,6 +82,16 @@ impl Instance {
     /// With the name of the file.
     pub fn write(&self, file: &str, text: &str) -> Result<(), String> {
         fs::write(self.path(file), text).map_err(|error| failed(file, &error))
+    }
+
+    /// Adds to a file of the instance, which is a list.
+    ///
+    /// # Errors
+    ///
+    /// With the name of the file.
+    pub fn append(&self, file: &str, text: &str) -> Result<(), String> {
+        let opened = File::options().append(true).open(self.path(file));
+        opened.and_then(|mut opened| opened.write_all(text.as_bytes())).map_err(|error| failed(file, &error))
     }
 
     /// Switches an event on, such as `sched/sched_switch`.

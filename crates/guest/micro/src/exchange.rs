@@ -5,9 +5,12 @@ use std::cell::Cell;
 use std::fs;
 use std::io;
 
-use protocol::measure::{ANSWERS, Answer, EXCHANGE_SIZE, ORDER, Order, SYMBOLS, decode, encode};
+use protocol::measure::{ANSWERS, Answer, ORDER, Order, RECORDING, RECORDING_SIZE, SYMBOLS, decode, encode};
+use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap};
+use trace::Ring;
 
 /// Where the kernel shows the table that tells where NVDIMMs are: ACPI specification, "NVDIMM Firmware Interface Table".
 const TABLE: &str = "/sys/firmware/acpi/tables/NFIT";
@@ -18,6 +21,10 @@ const ADDRESS: usize = 32;
 
 /// The shared memory.
 pub(super) struct Exchange {
+    file: OwnedFd,
+    /// Where it begins there.
+    address: u64,
+    /// All of it before the recording.
     memory: *mut u8,
     /// Where the next answer goes.
     end: Cell<usize>,
@@ -33,11 +40,11 @@ impl Exchange {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a new mapping at an address that the kernel chooses; it is never unmapped.
         let memory =
-            unsafe { mmap(std::ptr::null_mut(), EXCHANGE_SIZE, access, MapFlags::SHARED, &file, address)? };
+            unsafe { mmap(std::ptr::null_mut(), RECORDING, access, MapFlags::SHARED, &file, address)? };
         // A process that is measured shall not pay for it with each fork.
         // SAFETY: the range was just mapped; children do not touch it.
-        unsafe { madvise(memory, EXCHANGE_SIZE, Advice::LinuxDontFork)? };
-        Ok(Self { memory: memory.cast(), end: Cell::new(ANSWERS) })
+        unsafe { madvise(memory, RECORDING, Advice::LinuxDontFork)? };
+        Ok(Self { file, address, memory: memory.cast(), end: Cell::new(ANSWERS) })
     }
 
     /// The order, if the host has written one.
@@ -61,7 +68,7 @@ impl Exchange {
     /// Room for the table of symbols, after its length.
     pub(super) fn symbols(&mut self) -> &mut [u8] {
         // SAFETY: within the mapping; the host reads it only when the machine has stopped.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.add(SYMBOLS + 8), EXCHANGE_SIZE - SYMBOLS - 8) }
+        unsafe { std::slice::from_raw_parts_mut(self.memory.add(SYMBOLS + 8), RECORDING - SYMBOLS - 8) }
     }
 
     /// Says how long the table is.
@@ -69,14 +76,19 @@ impl Exchange {
         self.write(SYMBOLS, &(length as u64).to_le_bytes());
     }
 
+    /// Room for a recording.
+    pub(super) fn recording(&self) -> Result<Ring, Errno> {
+        Ring::map(&self.file, self.address + RECORDING as u64, RECORDING_SIZE)
+    }
+
     fn read(&self, place: usize, length: usize) -> Vec<u8> {
-        let length = length.min(EXCHANGE_SIZE.saturating_sub(place));
+        let length = length.min(RECORDING.saturating_sub(place));
         // SAFETY: within the mapping.
         unsafe { std::slice::from_raw_parts(self.memory.add(place), length) }.to_vec()
     }
 
     fn write(&self, place: usize, bytes: &[u8]) {
-        assert!(place + bytes.len() <= EXCHANGE_SIZE);
+        assert!(place + bytes.len() <= RECORDING);
         // SAFETY: within the mapping, and `bytes` lies elsewhere.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.memory.add(place), bytes.len()) }
     }

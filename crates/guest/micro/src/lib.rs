@@ -4,6 +4,7 @@
 //! * [`meter`]: repeats an operation and looks at the clock; [`marks`] are what QEMU's plugin sees of that
 //! * [`program`]: the instrument from its start to its last answer
 //! * [`workload`]: a program of the user instead of an operation
+//! * [`recording`]: what the kernel does meanwhile, if that is wanted
 //! * [`prepare`]: what all operations find in the machine
 //! * [`exchange`]: the memory that the machine shares with its host; [`port`] stops the machine
 
@@ -15,6 +16,7 @@ mod operations;
 mod port;
 mod prepare;
 pub mod program;
+mod recording;
 mod workload;
 
 pub use meter::Meter;

@@ -8,7 +8,10 @@ use rustix::time::{ClockId, clock_gettime};
 use super::marks;
 
 /// How often an operation is repeated.
+#[derive(Debug)]
 struct Repetitions {
+    /// So many come first and are forgotten.
+    warm_up: usize,
     /// At least, however dear it is.
     min: usize,
     /// At most.
@@ -18,10 +21,13 @@ struct Repetitions {
 }
 
 /// Instructions are the same each time but for what comes now and then: some repetitions tell which is which.
-const COUNTED: Repetitions = Repetitions { min: 5, max: 8, enough: 1_000_000 };
+const COUNTED: Repetitions = Repetitions { warm_up: WARM_UP, min: 5, max: 8, enough: 1_000_000 };
 
 /// Times are not.
-const TIMED: Repetitions = Repetitions { min: 9, max: 32, enough: 10_000_000 };
+const TIMED: Repetitions = Repetitions { warm_up: WARM_UP, min: 9, max: 32, enough: 10_000_000 };
+
+/// What is recorded is looked at, and nothing is derived from it.
+const RECORDED: Repetitions = Repetitions { warm_up: 0, min: 1, max: 1, enough: 0 };
 
 /// Shortest time that a clock in nanoseconds can tell from another one.
 const BATCH_NANOSECONDS: u64 = 20_000;
@@ -43,6 +49,7 @@ const BATCH_MAX: u32 = 1000;
 #[derive(Debug)]
 pub struct Meter {
     clock: Clock,
+    repetitions: &'static Repetitions,
     /// What looking at the clock costs.
     own_cost: u64,
     /// Repetitions so far, with those that warm up.
@@ -54,9 +61,13 @@ pub struct Meter {
 
 impl Meter {
     pub(super) fn new(clock: Clock) -> Self {
-        let repetitions = repetitions(clock);
+        let repetitions = match clock {
+            Clock::Instructions { .. } => &COUNTED,
+            Clock::Nanoseconds => &TIMED,
+        };
         let (costs, ticked) = (Vec::with_capacity(repetitions.max), Vec::with_capacity(repetitions.max));
-        let empty = Self { clock, own_cost: 0, made: 0, batch: 1, samples: Samples { costs, ticked } };
+        let samples = Samples { costs, ticked };
+        let empty = Self { clock, repetitions, own_cost: 0, made: 0, batch: 1, samples };
         // The second look finds the code translated and its pages there.
         let looks = match clock {
             Clock::Instructions { .. } => EMPTY_REPETITIONS,
@@ -64,6 +75,16 @@ impl Meter {
         };
         let own_cost = (0..looks).map(|_| empty.look(|| ()).1).min().unwrap_or(0);
         Self { own_cost, ..empty }
+    }
+
+    /// The same for an operation that is done once, while the kernel records.
+    pub(super) fn of_recording(clock: Clock) -> Self {
+        Self { repetitions: &RECORDED, ..Self::new(clock) }
+    }
+
+    /// Whether the kernel records meanwhile.
+    pub(super) fn is_of_recording(&self) -> bool {
+        self.repetitions.max == RECORDED.max
     }
 
     pub(super) fn into_samples(self) -> Samples {
@@ -122,7 +143,7 @@ impl Meter {
 
     fn wants_more(&self) -> bool {
         let spent: u64 = self.samples.costs.iter().map(|cost| cost * u64::from(self.batch)).sum();
-        let (count, repetitions) = (self.samples.costs.len(), repetitions(self.clock));
+        let (count, repetitions) = (self.samples.costs.len(), self.repetitions);
         count < repetitions.min || (count < repetitions.max && spent < repetitions.enough)
     }
 
@@ -142,7 +163,7 @@ impl Meter {
 
     fn note(&mut self, cost: u64, ticked: bool) {
         self.made += 1;
-        if self.made > WARM_UP {
+        if self.made > self.repetitions.warm_up {
             if ticked {
                 self.samples.ticked.push(u32::try_from(self.samples.costs.len()).unwrap_or(u32::MAX));
             }
@@ -175,13 +196,6 @@ impl Meter {
                 (result, nanoseconds().wrapping_sub(start))
             }
         }
-    }
-}
-
-fn repetitions(clock: Clock) -> Repetitions {
-    match clock {
-        Clock::Instructions { .. } => COUNTED,
-        Clock::Nanoseconds => TIMED,
     }
 }
 
@@ -225,6 +239,19 @@ mod tests {
         assert_eq!(meter.batch, BATCH_MAX);
         (0..=WARM_UP).for_each(|_| repeated(&mut meter, 0));
         assert_eq!(meter.samples.costs, [0]);
+    }
+
+    #[test]
+    fn what_is_recorded_is_done_once() {
+        let mut meter = Meter::of_recording(Clock::Instructions { shift: 0 });
+        let mut done = 0;
+        meter
+            .each(|| -> Result<(), Stop> {
+                done += 1;
+                Ok(())
+            })
+            .expect("nothing fails");
+        assert_eq!((done, meter.into_samples().costs.len()), (1, 1));
     }
 
     #[test]

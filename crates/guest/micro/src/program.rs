@@ -20,6 +20,7 @@ use rustix::process::{WaitOptions, waitpid};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use super::exchange::Exchange;
+use super::recording::Recording;
 use super::{LIMIT, Meter, Operation, find, marks, port, prepare};
 
 /// Jobs begin at multiples of this time, so that what one leaves behind is done with before the next begins, and
@@ -63,12 +64,21 @@ fn obey(order: &Order, (began, root): (u64, Option<&str>), exchange: &mut Exchan
     if let Clock::Instructions { shift } = order.clock {
         exchange.answer(&Answer::Booted(began >> shift));
     }
+    let recording = order.trace.as_ref().map(|request| Recording::start(request, exchange)).transpose();
+    let recording = match recording {
+        Ok(recording) => recording,
+        Err(why) => return exchange.answer(&Answer::Trouble(why.text)),
+    };
     for (job, work) in (0..).zip(&order.jobs) {
         exchange.answer(&Answer::Begun(job));
         wait_for_grid();
         let lost = |text| Answer::NotMeasured { job, report: Report { kind: ReportKind::Broken, text } };
-        exchange.answer(&in_child(|| measure(job, work, order.clock, root)).unwrap_or_else(lost));
+        let measured = in_child(|| measure(job, work, order.clock, (root, recording.as_ref())));
+        exchange.answer(&measured.unwrap_or_else(lost));
         marks::job_done();
+    }
+    if let Some(Err(why)) = recording.map(Recording::finish) {
+        exchange.answer(&Answer::Trouble(why.text));
     }
     if order.symbols {
         copy_symbols(exchange);
@@ -98,9 +108,15 @@ fn in_child(work: impl FnOnce() -> Answer) -> Result<Answer, String> {
     decode(&bytes).map_err(|error| error.to_string())
 }
 
-fn measure(job: u32, work: &Work, clock: Clock, root: Option<&str>) -> Answer {
-    let mut meter = Meter::new(clock);
-    match begin(root).and_then(|()| perform(work, &mut meter)) {
+fn measure(
+    job: u32,
+    work: &Work,
+    clock: Clock,
+    (root, recording): (Option<&str>, Option<&Recording>),
+) -> Answer {
+    let mut meter = if recording.is_some() { Meter::of_recording(clock) } else { Meter::new(clock) };
+    let begun = recording.map_or(Ok(()), Recording::begin_here).and_then(|()| begin(root));
+    match begun.and_then(|()| perform(work, &mut meter)) {
         Ok(()) => Answer::Measured { job, samples: meter.into_samples() },
         Err(Stop(report)) => Answer::NotMeasured { job, report },
     }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::trace::TraceRequest;
 use crate::{Report, Work};
 
 /// Where the agent finds the instrument in a machine that measures.
@@ -14,7 +15,7 @@ pub const INSTRUMENT: &str = "/kiln/micro";
 pub const MODULES: &str = "/kiln/micro-modules";
 
 /// Size of the memory that is shared, in bytes.
-pub const EXCHANGE_SIZE: usize = 32 << 20;
+pub const EXCHANGE_SIZE: usize = RECORDING + RECORDING_SIZE;
 
 /// Where in it the [`Order`] is: its length in four bytes, little endian, and its binary form.
 pub const ORDER: usize = 0;
@@ -25,6 +26,15 @@ pub const ANSWERS: usize = 1 << 20;
 
 /// Where the text of `/proc/kallsyms` is, with its length in eight bytes before it.
 pub const SYMBOLS: usize = 8 << 20;
+
+/// Where the [`ring`](crate::trace::ring) of a recording is.
+pub const RECORDING: usize = 32 << 20;
+
+/// Its size: the host takes nothing out of it before the machine has stopped.
+pub const RECORDING_SIZE: usize = 96 << 20;
+
+/// The largest buffer of the kernel for a recording that must have room there, in KiB.
+pub const BUFFER_KIB_MAX: u32 = 64 << 10;
 
 /// The marks that QEMU's plugin sees: the displacement of a `nopl` (`0f 1f 80` and four bytes), which is an instruction
 /// that does nothing and that no compiler makes. A repetition begins.
@@ -51,6 +61,8 @@ pub struct Order {
     pub jobs: Vec<Work>,
     /// The table of the kernel's symbols is wanted.
     pub symbols: bool,
+    /// What the kernel records while the jobs are done, each once.
+    pub trace: Option<TraceRequest>,
 }
 
 /// The clocks.

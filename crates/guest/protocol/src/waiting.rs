@@ -8,6 +8,9 @@ pub const STANDALONE: &str = "/kiln/by-itself";
 /// The request that `kiln-case` runs in the foreground.
 pub const FOREGROUND: &str = "/kiln/at-hand";
 
+/// The command that runs a case in the foreground.
+pub const CASE_COMMAND: &str = "/bin/kiln-case";
+
 /// The agent writes this into the kernel log, and so on the console, before it starts a standalone run.
 pub const BEGINS: &str = "kiln: the run begins";
 

@@ -12,5 +12,5 @@ pub mod recorder;
 pub mod ring;
 mod tasks;
 
-pub use recorder::record;
+pub use recorder::{Recorder, record};
 pub use ring::Ring;

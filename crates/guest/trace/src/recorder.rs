@@ -41,31 +41,22 @@ struct Buffer {
     pages: File,
 }
 
-/// Records until it is told to stop, and writes all of it to `ring`; calls `begun` with the file for marks when events are recorded. What
-/// keeps it from recording is written there, too.
-///
-/// This process must have one thread.
+/// Records until it is told to stop, and writes all of it to `ring` meanwhile; calls `begun` with the file for marks when events are
+/// recorded.
 ///
 /// # Errors
 ///
-/// When nobody reads the ring any more.
+/// As [`Recorder::start`] says, and when nobody reads the ring any more.
 pub fn record(
     request: &TraceRequest,
     ring: &mut Ring,
     stop: &AtomicBool,
     begun: impl FnOnce(&str),
 ) -> Result<Vec<CpuCounts>, Report> {
-    match Recorder::start(request, ring) {
-        Ok(recorder) => {
-            begun(&recorder.marker());
-            recorder.run(ring, stop).map_err(lost)
-        }
-        Err(why) => {
-            let is_lacking = why.kind == ReportKind::Skip;
-            ring.entry(&Entry::Refused { is_lacking, why: why.text.clone() }).map_err(lost)?;
-            Err(why)
-        }
-    }
+    let recorder = Recorder::start(request, ring)?;
+    begun(&recorder.marker());
+    recorder.follow(ring, stop).map_err(lost)?;
+    recorder.finish(ring)
 }
 
 /// Nobody takes the recording any more.
@@ -75,7 +66,7 @@ fn lost(error: Errno) -> Report {
 
 /// An instance that records.
 #[derive(Debug)]
-struct Recorder {
+pub struct Recorder {
     /// Closed before the instance is removed, which would be busy.
     buffers: Vec<Buffer>,
     instance: Instance,
@@ -86,8 +77,22 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// Makes it, says what is recorded, and begins.
-    fn start(request: &TraceRequest, ring: &mut Ring) -> Result<Self, Report> {
+    /// Makes it, writes to the ring what is recorded, and begins. What keeps it from recording is written there, too.
+    ///
+    /// This process must have one thread.
+    ///
+    /// # Errors
+    ///
+    /// When the kernel records nothing of it, or nobody reads the ring.
+    pub fn start(request: &TraceRequest, ring: &mut Ring) -> Result<Self, Report> {
+        Self::try_to_start(request, ring).or_else(|why| {
+            let is_lacking = why.kind == ReportKind::Skip;
+            ring.entry(&Entry::Refused { is_lacking, why: why.text.clone() }).map_err(lost)?;
+            Err(why)
+        })
+    }
+
+    fn try_to_start(request: &TraceRequest, ring: &mut Ring) -> Result<Self, Report> {
         let instance = Instance::new(NAME).map_err(skip)?;
         instance.write("buffer_size_kb", &request.buffer_kib.to_string()).map_err(skip)?;
         instance.write("trace_clock", "mono").map_err(skip)?;
@@ -104,8 +109,6 @@ impl Recorder {
         let text = |name: &CStr| name.to_string_lossy().into_owned();
         let (release, hostname) = (text(system.release()), text(system.nodename()));
         let began = Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns };
-        let lost =
-            |error: Errno| broken(format!("the ring of the recording: {}", std::io::Error::from(error)));
         ring.entry(&began).map_err(lost)?;
         events::marks(&instance)
             .iter()
@@ -126,15 +129,26 @@ impl Recorder {
     }
 
     /// The file for marks, as other processes find it.
-    fn marker(&self) -> String {
+    #[must_use]
+    pub fn marker(&self) -> String {
         let path = self.instance.path("trace_marker").display().to_string();
         // A mount that only this process has is known by its descriptor.
         let own = path.strip_prefix("/proc/self/");
         own.map(|rest| format!("/proc/{}/{rest}", std::process::id())).unwrap_or(path)
     }
 
+    /// What is recorded of a process comes from another one from here on, and those that it starts.
+    ///
+    /// # Errors
+    ///
+    /// As the kernel says.
+    pub fn move_to(&self, process: u32) -> Result<(), Report> {
+        // Written anew the list is empty for a moment, and all is recorded. The process before does nothing any more.
+        self.instance.append("set_event_pid", &process.to_string()).map_err(broken)
+    }
+
     /// Passes pages on until it is told to stop.
-    fn run(self, ring: &mut Ring, stop: &AtomicBool) -> Result<Vec<CpuCounts>, Errno> {
+    fn follow(&self, ring: &mut Ring, stop: &AtomicBool) -> Result<(), Errno> {
         while !stop.load(Ordering::Relaxed) && !self.has_ended() {
             let mut files: Vec<PollFd<'_>> =
                 self.buffers.iter().map(|buffer| PollFd::new(&buffer.pages, PollFlags::IN)).collect();
@@ -142,15 +156,24 @@ impl Recorder {
             let _ = poll(&mut files, Some(&INTERVAL));
             self.take(ring)?;
         }
+        Ok(())
+    }
+
+    /// Ends the recording and passes on what is left of it; gives what became of its events.
+    ///
+    /// # Errors
+    ///
+    /// When nobody reads the ring any more.
+    pub fn finish(self, ring: &mut Ring) -> Result<Vec<CpuCounts>, Report> {
         let has_happened = self.has_ended();
         // What comes from here on is of this process.
         let _ = self.instance.write("tracing_on", "0");
-        while self.take(ring)? {}
+        while self.take(ring).map_err(lost)? {}
         if has_happened {
-            ring.entry(&Entry::Happened)?;
+            ring.entry(&Entry::Happened).map_err(lost)?;
         }
         let cpus: Vec<CpuCounts> = self.buffers.iter().map(|buffer| self.counts(buffer.cpu)).collect();
-        ring.entry(&Entry::Ended { cpus: cpus.clone() })?;
+        ring.entry(&Entry::Ended { cpus: cpus.clone() }).map_err(lost)?;
         Ok(cpus)
     }
 

@@ -9,7 +9,7 @@ use protocol::trace::ring::{ALIGNMENT, BLOCKS, Head, Kind, TAKEN, WRITTEN};
 use rustix::fd::AsFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 /// If the reader takes nothing for so long, there is none any more.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -27,21 +27,31 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Maps so many bytes of a file from a place on. What was written there before is still to be read.
+    /// Maps so many bytes of the file at a path, from a place on. What was written there before is still to be read.
     ///
     /// # Errors
     ///
     /// As open(2) and mmap(2) say.
     pub fn open(path: &Path, place: usize, length: usize) -> Result<Self, Errno> {
         let file = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        Self::map(file, place as u64, length)
+    }
+
+    /// The same of an open file.
+    ///
+    /// # Errors
+    ///
+    /// As mmap(2) says.
+    pub fn map(file: impl AsFd, place: u64, length: usize) -> Result<Self, Errno> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
         if length < BLOCKS + ALIGNMENT || !length.is_multiple_of(ALIGNMENT) {
             return Err(Errno::INVAL);
         }
         // SAFETY: a new mapping at an address that the kernel chooses; it is unmapped when this is dropped.
-        let memory = unsafe {
-            mmap(std::ptr::null_mut(), length, access, MapFlags::SHARED, file.as_fd(), place as u64)?
-        };
+        let memory = unsafe { mmap(std::ptr::null_mut(), length, access, MapFlags::SHARED, file, place)? };
+        // What is recorded shall not pay for it with a fork.
+        // SAFETY: the range was just mapped; children do not touch it.
+        unsafe { madvise(memory, length, Advice::LinuxDontFork)? };
         let mut ring = Self { memory: memory.cast(), length, written: 0 };
         ring.written = ring.number(WRITTEN).load(Ordering::Relaxed);
         Ok(ring)

@@ -183,6 +183,7 @@ Examples:
   kiln trace --events sched,irq,block --duration 5s
   kiln trace --events irq -e 'sched:sched_switch if next_prio < 100' --exec ./slow
   kiln trace --in deb:latest-cloud --case 'pipe/*'           in a machine, each case in a clone of its own
+  kiln trace --exact --in K --case pipe/full -o before       the same each time, to the nanosecond
   kiln trace view --stats                                    the newest: events, threads, system calls, interrupts
   kiln trace view --filter 'comm == slow && name ~ sys_*'
   kiln trace view --latency                                  how long wakeups, calls, interrupts and requests took

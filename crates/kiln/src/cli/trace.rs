@@ -26,12 +26,15 @@ pub(crate) struct Trace {
     /// End the recording when this event happens, and keep the ten seconds before, such as 'block:block_rq_error if bytes > 0'
     #[arg(long, value_name = "EVENT", value_parser = single_event)]
     pub(crate) until: Option<Choice>,
-    /// What the kernel has for the events of a CPU until they are taken, such as 4M or 8x512K
-    #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = buffer)]
-    pub(crate) buffer: u32,
+    /// What the kernel has for the events of a CPU until they are taken, such as 4M or 8x512K [default: 4M; 32M with --exact]
+    #[arg(long, value_name = "SIZE", value_parser = buffer)]
+    pub(crate) buffer: Option<u32>,
     /// Record while this program runs; arguments for it come after --
     #[arg(long, value_name = "PATH")]
     pub(crate) exec: Option<PathBuf>,
+    /// With --in: record in a machine that counts instructions for a clock, so that the same work gives the same trace
+    #[arg(long, requires = "kernel")]
+    pub(crate) exact: bool,
     /// With --in: record while each case of this suite runs, in a clone of its own
     #[arg(long, value_name = "SUITE", conflicts_with = "exec", requires = "kernel")]
     pub(crate) suite: Option<String>,
@@ -48,7 +51,7 @@ pub(crate) struct Trace {
     #[arg(long, value_name = "TIME", value_parser = units::duration, conflicts_with = "kernel")]
     pub(crate) duration: Option<Duration>,
     /// The folder of the trace, which must not be there [default: one in $XDG_STATE_HOME/kiln/traces]
-    #[arg(short, long, value_name = "DIR", conflicts_with = "kernel", help_heading = OUTPUT)]
+    #[arg(short, long, value_name = "DIR", help_heading = OUTPUT)]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) place: Place,

@@ -30,7 +30,7 @@ const BEGIN_LIMIT: Duration = Duration::from_secs(60);
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// What is kept about a recording beside its trace.
-const SUMMARY: &str = "summary";
+pub(super) const SUMMARY: &str = "summary";
 
 /// The folder of the trace in that of a recording.
 pub(super) const TRACE: &str = "trace";
@@ -79,8 +79,7 @@ fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
     let mut progress = Progress::new();
     progress.show("switches the events on");
     let Some(begun) = begin(&follower, &interrupt)? else { return Ok(Recorded::Interrupted) };
-    let missing = begun.missing.iter();
-    missing.for_each(|(event, why)| progress.note(&format!("{event} is not recorded: {}", safe(why))));
+    missing(&begun).for_each(|note| progress.note(&note));
     drop(progress);
     if let Some(why) = begun.refused {
         return Ok(Recorded::Nothing(why));
@@ -93,14 +92,19 @@ fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
     if let Some(event) = args.until.as_ref().filter(|_| !summary.has_happened) {
         complain(&format!("{event} did not happen"));
     }
-    folder.keep(SUMMARY, &report::trace::document(&summary, took))?;
+    folder.keep(SUMMARY, &report::trace::document(&summary, Some(took)))?;
     // That of the program.
     let code = status.map_or(0, |status| Ending::of_status(status.into_raw()).code());
-    Ok(Recorded::Trace { line: report::trace::summary(&summary, took), code })
+    Ok(Recorded::Trace { line: report::trace::summary(&summary, Some(took)), code })
+}
+
+/// What is to be said of events that are not recorded.
+pub(super) fn missing(summary: &Summary) -> impl Iterator<Item = String> {
+    summary.missing.iter().map(|(event, why)| format!("{} is not recorded: {}", safe(event), safe(why)))
 }
 
 /// The folder of the recording, and how the user names it.
-fn folder(args: &Trace) -> Result<(Figures, String)> {
+pub(super) fn folder(args: &Trace) -> Result<(Figures, String)> {
     if let Some(folder) = &args.output {
         let name = folder.display().to_string();
         std::fs::create_dir(folder).map_err(|error| WrongUsage(format!("{}: {error}", folder.display())))?;

@@ -63,6 +63,7 @@ mod deaths;
 mod devices;
 mod endings;
 mod environment;
+mod exact_traces;
 mod exchange;
 mod experiment_sessions;
 mod experiments;

@@ -7,7 +7,8 @@ use kernel::Kernel;
 use machine::catalogue;
 use measure::measurement::PROGRAM;
 use measure::{Job, NotMeasured};
-use protocol::catalogue::Operation;
+use protocol::catalogue::{Case, Operation};
+use protocol::waiting::CASE_COMMAND;
 use protocol::{Command, Need, Work};
 
 use crate::plan::{Fixed, Plan};
@@ -49,6 +50,31 @@ impl Jobs {
             if wanted.iter().any(|wanted| wanted.name == operation.name) {
                 jobs.push(of_operation(operation, skip));
             }
+        }
+        plan.payload.instrument(&modules);
+        Ok(Self { jobs, plan })
+    }
+
+    /// Cases, each of which is run as a person runs it from a shell. Their machine has the memory that they need; those that need a
+    /// disk or several CPUs are skipped.
+    ///
+    /// # Errors
+    ///
+    /// When a module's files are damaged.
+    pub fn of_cases(cases: &[&Case], kernel: &Kernel, fixed: Fixed) -> Result<Self, machine::Error> {
+        let needs = cases.iter().flat_map(|case| &case.needs).map(Need::borrowed);
+        let memory: Vec<_> = needs.filter(|need| matches!(need, Need::Memory(_))).collect();
+        let mut plan = Plan::empty("cases", &memory, fixed);
+        let mut modules: Vec<String> = Vec::new();
+        let mut jobs = Vec::new();
+        for case in cases {
+            let needs: Vec<_> = case.needs.iter().map(Need::borrowed).collect();
+            let (needed, skip) = plan.provide(kernel, &needs)?;
+            modules.extend(needed.into_iter().filter(|module| !modules.contains(module)).collect::<Vec<_>>());
+            let argv = vec![CASE_COMMAND.to_owned(), case.name.clone()];
+            let (name, about) = (case.name.clone(), case.about.clone());
+            let work = Work::Program(Command::new(argv));
+            jobs.push(Job { name, about, work, skip: skip.map(skipped) });
         }
         plan.payload.instrument(&modules);
         Ok(Self { jobs, plan })

@@ -4,7 +4,7 @@
 //! * [`again`]: a Run that was kept, once more; [`alone`]: its case with its machine
 //! * [`content`]: what runs, besides the Kernel
 //! * [`dry`]: what would be done
-//! * [`measure`](mod@measure): Kernels that are measured
+//! * [`measure`](mod@measure): Kernels that are measured; [`exact`]: Kernels that are recorded in the same way
 //! * [`user_space`]: the root of a machine
 //! * [`kunit`]: the tests that a kernel runs while it boots
 
@@ -14,6 +14,7 @@ pub mod cases;
 pub mod content;
 pub mod dry;
 mod error;
+pub mod exact;
 pub mod kunit;
 pub mod measure;
 pub(crate) mod user_space;

@@ -128,7 +128,17 @@ impl Work<'_> {
         let Candidate { subject, kernel, spec, jobs, first_seed } = &self.candidates[candidate];
         let (label, boots, store, table) =
             (&subject.label, self.how.boots, self.store, &self.tables[candidate]);
-        let counted = Counted { label, kernel, spec, jobs, store, table, boots, first_seed: *first_seed };
+        let counted = Counted {
+            label,
+            kernel,
+            spec,
+            jobs,
+            store,
+            table,
+            boots,
+            first_seed: *first_seed,
+            recording: None,
+        };
         // Whoever listens has gone only when this thread is of no use any more.
         let emit = |progress| drop(sender.send(News::Progress(progress)));
         let timeouts = TimeoutScale::new(spec.engine);

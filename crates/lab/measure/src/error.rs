@@ -25,6 +25,9 @@ pub enum Failure {
         /// Why.
         why: String,
     },
+    /// What was recorded did not become a trace.
+    #[error(transparent)]
+    Trace(#[from] transcode::Failure),
     /// The user wants to stop.
     #[error("interrupted")]
     Interrupted,

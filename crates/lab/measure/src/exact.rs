@@ -7,9 +7,11 @@ use kernel::{Kernel, Store};
 use machine::template::TemplateEntry;
 use machine::{Built, Measuring, Programs, SHIFT, Spec, Template, Timing, Watch};
 use protocol::measure::{Clock, Order, Samples};
+use transcode::Summary;
 
 use crate::context::Context;
 use crate::event::Progress;
+use crate::recording::Recording;
 use crate::table::SymbolTable;
 use crate::take::{Interrupted, Take};
 use crate::{Failure, Job, NotMeasured, Profiling};
@@ -36,6 +38,8 @@ pub(super) struct Counted<'a> {
     pub(super) boots: u32,
     /// The seed of the first of them.
     pub(super) first_seed: u64,
+    /// What is recorded instead.
+    pub(super) recording: Option<Recording<'a>>,
 }
 
 /// A boot of a Kernel that is ready to be measured.
@@ -59,6 +63,8 @@ pub(super) struct BootTake {
     pub(super) notes: Vec<String>,
     /// What the plugin wrote of each machine, if it was there.
     pub(super) watched: Vec<Watched>,
+    /// What the kernel recorded, if it was asked to.
+    pub(super) recorded: Option<Box<Summary>>,
 }
 
 /// What the plugin wrote about the jobs of one machine.
@@ -154,7 +160,12 @@ impl Counted<'_> {
             jobs: self.jobs.iter().map(|job| job.skip.clone().map(Err)).collect(),
             notes: parameters::note(&self.unknown(ready.template)).into_iter().collect(),
             watched: Vec::new(),
+            recorded: None,
         };
+        if self.recording.is_some() {
+            self.measure(ready, Watch::No, context, &mut take)?;
+            return Ok(take);
+        }
         let symbols = || self.table.get(self.label, (ready.template, ready.entry), context);
         match profiling {
             Profiling::Events => {
@@ -208,6 +219,10 @@ impl Counted<'_> {
             if watch != Watch::No {
                 take.watched.push(Watched { jobs: todo, output: machine.plugin_output()? });
             }
+            if let Some(recording) = &self.recording {
+                take.recorded = Some(Box::new(recording.of(&machine)?));
+                return Ok(());
+            }
             if new.is_whole || answered == 0 {
                 break;
             }
@@ -224,6 +239,7 @@ impl Counted<'_> {
             clock: Clock::Instructions { shift: SHIFT },
             jobs: jobs.iter().map(|&job| self.jobs[job].work.clone()).collect(),
             symbols: false,
+            trace: self.recording.as_ref().map(|recording| recording.request.clone()),
         };
         ready.template.measure(&order, watch)?.map_err(|failure| Failure::of_boot(self.label, failure))
     }

@@ -5,6 +5,7 @@
 //! * [`Job`]: what is measured
 //! * [`count`](mod@count): counts instructions on several boots of several Kernels; `exact` on one; `context`: what all boots have
 //!   in common; `table`: the symbols of a Kernel
+//! * [`record`](mod@record): records what a kernel does on one boot, the same each time; [`recording`]: what exactly
 //! * [`time`](mod@time): times them on one boot after the other
 //! * `take`: what one machine says; [`samples`]: what single repetitions cost; `figures`: from those to figures; `gathered`: from all boots to a measurement;
 //!   [`quantile`]: medians and other quantiles
@@ -25,6 +26,8 @@ pub mod measurement;
 mod procedure;
 pub mod profile;
 pub mod quantile;
+pub mod record;
+pub mod recording;
 pub mod samples;
 mod table;
 mod take;
@@ -41,5 +44,6 @@ pub use measurement::{
 };
 pub use procedure::procedure;
 pub use profile::Profiling;
+pub use record::{Recorded, record};
 pub use samples::{BootSamples, Value};
 pub use time::time;

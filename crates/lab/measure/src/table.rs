@@ -59,7 +59,8 @@ impl SymbolTable {
 
 /// Asks a clone for them: to write them takes the guest as long as many jobs, and longer under the plugin.
 fn read(label: &str, template: &Template, context: &Context<'_>) -> Result<String, Failure> {
-    let order = Order { clock: Clock::Instructions { shift: SHIFT }, jobs: Vec::new(), symbols: true };
+    let order =
+        Order { clock: Clock::Instructions { shift: SHIFT }, jobs: Vec::new(), symbols: true, trace: None };
     let cloned = template.measure(&order, Watch::No)?;
     let mut machine = cloned.map_err(|failure| Failure::of_boot(label, failure))?;
     let take = Take::from(&mut machine, 0, context.timeouts, context.interrupt, |_| ())?;

@@ -72,7 +72,7 @@ impl One<'_> {
         let todo: Vec<usize> =
             (0..jobs.len()).filter(|&job| measured.metrics[job].not_measured.is_none()).collect();
         let works = todo.iter().map(|&job| jobs[job].work.clone()).collect();
-        let order = Order { clock: Clock::Nanoseconds, jobs: works, symbols: false };
+        let order = Order { clock: Clock::Nanoseconds, jobs: works, symbols: false, trace: None };
         emit(Progress::Boot { kernel: subject.label.clone(), number: boot + 1, of: None });
         let starting = self.built.start_measuring(&order)?;
         let mut unknown = Vec::new();

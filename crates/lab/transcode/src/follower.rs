@@ -22,6 +22,9 @@ pub enum Failure {
     /// The trace.
     #[error(transparent)]
     Trace(#[from] ctf::Error),
+    /// The memory through which it comes.
+    #[error(transparent)]
+    Ring(#[from] RingError),
     /// The host has no thread for it.
     #[error("a thread for the recording: {0}")]
     Thread(#[from] std::io::Error),

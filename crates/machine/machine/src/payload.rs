@@ -9,6 +9,7 @@ use protocol::RootMount;
 use protocol::devices::{self, Devices};
 use protocol::measure::{INSTRUMENT, MODULES};
 use protocol::root::{DESCRIPTION, LAYER};
+use protocol::waiting::CASE_COMMAND;
 
 use crate::error::Error;
 use crate::folder::{Entry, Folder};
@@ -285,7 +286,7 @@ fn agent() -> Archive {
     archive.directory("/lib/modules");
     archive.link("/bin/kiln-report", "/init");
     archive.link("/bin/kiln-checkpoint", "/init");
-    archive.link("/bin/kiln-case", "/init");
+    archive.link(CASE_COMMAND, "/init");
     archive
 }
 

@@ -32,9 +32,9 @@ pub use perf_script::perf_script_line;
 pub use perfetto::Perfetto;
 pub use timeline::{Page, html};
 
-/// What is known of a recording, in one line.
+/// What is known of a recording, in one line, perhaps with the time that it took.
 #[must_use]
-pub fn summary(summary: &Summary, took: Duration) -> String {
+pub fn summary(summary: &Summary, took: Option<Duration>) -> String {
     let Summary { counts, cpus, release, .. } = summary;
     let on = cpus.as_ref().map(|cpus| cpus.iter().filter(|cpu| cpu.read > 0).count());
     let on = on.map(|cpus| format!(" on {}", counted(cpus, "CPU"))).unwrap_or_default();
@@ -47,13 +47,14 @@ pub fn summary(summary: &Summary, took: Duration) -> String {
     let unreadable = counts.unreadable + summary.unreadable;
     let damage =
         if unreadable > 0 { format!("; {} pieces unreadable", count(unreadable)) } else { String::new() };
-    let (events, took, kernel) = (count(counts.events), seconds(took), safe_line(release));
-    format!("{events} events{on} in {took}, {lost}{cut}{end}{damage}; kernel {kernel}")
+    let took = took.map(|took| format!(" in {}", seconds(took))).unwrap_or_default();
+    let (events, kernel) = (count(counts.events), safe_line(release));
+    format!("{events} events{on}{took}, {lost}{cut}{end}{damage}; kernel {kernel}")
 }
 
 /// The same for programs.
 #[must_use]
-pub fn document(summary: &Summary, took: Duration) -> Value {
+pub fn document(summary: &Summary, took: Option<Duration>) -> Value {
     let cpus = summary.cpus.iter().flatten();
     let cpus: Vec<Value> = cpus
         .map(
@@ -63,7 +64,7 @@ pub fn document(summary: &Summary, took: Duration) -> Value {
     let missing: BTreeSet<&str> = summary.missing.iter().map(|(event, _)| event.as_str()).collect();
     json!({
         "release": summary.release,
-        "seconds": took.as_secs_f64(),
+        "seconds": took.map(|took| took.as_secs_f64()),
         "events": summary.counts.events,
         "lost": summary.lost(),
         "is_whole": summary.cpus.is_some(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ::measure::count::FIRST_SEED;
 use ::measure::{Candidate, Subject};
 use kernel::{Kernel, News};
 use machine::{Accel, AccelChoice, Engine, Spec, Timing};
@@ -9,7 +10,7 @@ use root::Root;
 
 use super::{Context, Error, user_space};
 use crate::jobs::Jobs;
-use crate::plan::{Plan, uncountable};
+use crate::plan::{Fixed, Plan, uncountable};
 use crate::request::machine::describe;
 use crate::request::{FiguresRequest, KernelRequest, MachineRequest, MeasureRequest, ProgramRequest};
 use crate::suites::select::operations;
@@ -30,10 +31,31 @@ pub struct Side {
 /// A side whose Kernel has been found.
 #[derive(Debug)]
 pub struct Found {
-    side: Side,
-    kernel: Kernel,
+    pub(super) side: Side,
+    pub(super) kernel: Kernel,
     /// The user space in which its program runs, if it is not the agent's own; that of all sides.
     root: Option<Arc<Root>>,
+}
+
+/// What a Kernel boots for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Time is measured.
+    Timed,
+    /// Instructions are counted.
+    Counted,
+    /// The same, while the kernel records.
+    Recorded,
+}
+
+impl Way {
+    /// What has no need of counted instructions.
+    fn instead(self) -> &'static str {
+        match self {
+            Self::Timed | Self::Counted => "--timed",
+            Self::Recorded => "a recording without --exact",
+        }
+    }
 }
 
 /// Operations need nothing but the agent.
@@ -104,20 +126,32 @@ pub fn candidates<'a>(
 }
 
 fn candidate<'a>(
-    Found { side, kernel, root }: &'a Found,
+    found: &'a Found,
     figures: &FiguresRequest,
     machine: &MachineRequest,
 ) -> Result<Candidate<'a>, Error> {
-    let is_timed = figures.timed.is_some();
-    let engine = engine(kernel, is_timed, machine)?;
-    let fixed = machine.fixed(engine, None)?;
-    let Jobs { jobs, mut plan } = match &side.program {
-        Some(program) => Jobs::of_program(kernel, program.borrowed(), fixed)?,
+    let Found { side, kernel, .. } = found;
+    let jobs = |fixed| match &side.program {
+        Some(program) => Ok(Jobs::of_program(kernel, program.borrowed(), fixed)?),
         None => {
             let wanted = operations(&figures.operations).map_err(crate::suites::Error::from)?;
-            Jobs::of_operations(&wanted, kernel, fixed)?
+            Ok(Jobs::of_operations(&wanted, kernel, fixed)?)
         }
     };
+    let way = if figures.timed.is_some() { Way::Timed } else { Way::Counted };
+    let candidate = candidate_of(found, way, machine, jobs)?;
+    Ok(Candidate { first_seed: figures.first_seed, ..candidate })
+}
+
+/// One whose jobs are these, with the seed of the first boot of all.
+pub(super) fn candidate_of<'a>(
+    Found { side, kernel, root }: &'a Found,
+    way: Way,
+    machine: &MachineRequest,
+    jobs: impl FnOnce(Fixed) -> Result<Jobs, Error>,
+) -> Result<Candidate<'a>, Error> {
+    let engine = engine(kernel, way, machine)?;
+    let Jobs { jobs, mut plan } = jobs(machine.fixed(engine, None)?)?;
     let lacks_device = plan.give_devices(kernel, engine, &machine.hardware)?;
     let lacks_root = match root {
         Some(root) => plan.give_root(kernel, engine, root)?,
@@ -126,52 +160,50 @@ fn candidate<'a>(
     if let Some(why) = lacks_device.or(lacks_root) {
         return Err(Error::Usage(why));
     }
-    if !is_timed {
-        check_countable(&plan, machine)?;
-    }
-    let timing = if is_timed { Timing::Host } else { Timing::Instructions { seed: 1 } };
+    let timing = match way {
+        Way::Timed => Timing::Host,
+        Way::Counted | Way::Recorded => {
+            check_countable(&plan, machine, way)?;
+            Timing::Instructions { seed: FIRST_SEED }
+        }
+    };
     let append = machine.append.iter().chain(&side.parameters).cloned().collect::<Vec<_>>().join(" ");
     let spec = Spec { timing: Some(timing), append, ..machine.spec(&plan, engine) };
-    Ok(Candidate {
-        subject: subject(side, kernel, &spec),
-        kernel,
-        spec,
-        jobs,
-        first_seed: figures.first_seed,
-    })
+    Ok(Candidate { subject: subject(side, kernel, &spec), kernel, spec, jobs, first_seed: FIRST_SEED })
 }
 
 /// What runs the kernel: instructions can only be counted where QEMU translates them.
-fn engine(kernel: &Kernel, timed: bool, machine: &MachineRequest) -> Result<Engine, Error> {
-    if !timed && machine.accel == AccelChoice::Kvm {
-        let text = "--accel kvm: only TCG counts instructions; --timed can use KVM";
-        return Err(Error::Usage(text.to_string()));
+fn engine(kernel: &Kernel, way: Way, machine: &MachineRequest) -> Result<Engine, Error> {
+    if way != Way::Timed && machine.accel == AccelChoice::Kvm {
+        let instead = way.instead();
+        return Err(Error::Usage(format!(
+            "--accel kvm: only TCG counts instructions; {instead} can use KVM"
+        )));
     }
     match machine.engine(kernel)? {
         Engine::Uml => {
             Err(Error::Usage("User-Mode Linux cannot be measured: build for --arch x86_64".to_string()))
         }
-        Engine::Qemu(_) if !timed => Ok(Engine::Qemu(Accel::Tcg)),
+        Engine::Qemu(_) if way != Way::Timed => Ok(Engine::Qemu(Accel::Tcg)),
         engine => Ok(engine),
     }
 }
 
 /// What is counted must not depend on when somebody else is done.
-fn check_countable(plan: &Plan, machine: &MachineRequest) -> Result<(), Error> {
-    if let Some(device) = uncountable(&machine.hardware) {
-        let text = format!(
-            "{device}: counted figures would depend on when the host answers for it; --timed can have it"
-        );
-        return Err(Error::Usage(text));
-    }
-    let why = if plan.cpus > 1 {
-        "--cpus, --need cpus=N: counted figures say nothing about several CPUs, which share one clock; --timed can have them"
+fn check_countable(plan: &Plan, machine: &MachineRequest, way: Way) -> Result<(), Error> {
+    let instead = way.instead();
+    let depends = "what is counted would depend on when the host answers for it";
+    let why = if let Some(device) = uncountable(&machine.hardware) {
+        format!("{device}: {depends}; {instead} can have it")
+    } else if plan.cpus > 1 {
+        let one = "counted instructions say nothing about several CPUs, which share one clock";
+        format!("--cpus, --need cpus=N: {one}; {instead} can have them")
     } else if plan.disk_mib > 0 {
-        "--need disk=SIZE: counted figures would depend on when the host answers for the disk; --timed can have one"
+        format!("--need disk=SIZE: {depends}; {instead} can have one")
     } else {
         return Ok(());
     };
-    Err(Error::Usage(why.to_string()))
+    Err(Error::Usage(why))
 }
 
 fn subject(side: &Side, kernel: &Kernel, spec: &Spec) -> Subject {

@@ -6,8 +6,11 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
-use protocol::measure::{ANSWERS, Answer, EXCHANGE_SIZE, ORDER, Order, SYMBOLS, decode, encode};
+use protocol::measure::{
+    ANSWERS, Answer, EXCHANGE_SIZE, ORDER, Order, RECORDING, RECORDING_SIZE, SYMBOLS, decode, encode,
+};
 
+use crate::RecordingMemory;
 use crate::error::Error;
 use crate::vmm::launch::in_memory;
 
@@ -66,13 +69,19 @@ impl Exchange {
         if self.file.read_exact_at(&mut length, SYMBOLS as u64).is_err() {
             return String::new();
         }
-        let room = EXCHANGE_SIZE - SYMBOLS - 8;
+        let room = RECORDING - SYMBOLS - 8;
         let length = usize::try_from(u64::from_le_bytes(length)).unwrap_or(room).min(room);
         let mut bytes = vec![0; length];
         match self.file.read_exact_at(&mut bytes, SYMBOLS as u64 + 8) {
             Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(_) => String::new(),
         }
+    }
+
+    /// The part of it that has a recording, of which nothing is taken before the machine has stopped.
+    pub(crate) fn recording(&self) -> Result<RecordingMemory, Error> {
+        let file = File::from(self.descriptor()?);
+        Ok(RecordingMemory { file, place: RECORDING as u64, size: RECORDING_SIZE as u64 })
     }
 
     fn word(&self, place: usize) -> Option<u32> {
@@ -89,7 +98,7 @@ mod tests {
     use protocol::measure::Clock;
 
     fn order() -> Order {
-        Order { clock: Clock::Nanoseconds, jobs: Vec::new(), symbols: true }
+        Order { clock: Clock::Nanoseconds, jobs: Vec::new(), symbols: true, trace: None }
     }
 
     fn put(exchange: &Exchange, place: usize, bytes: &[u8]) {
@@ -123,7 +132,7 @@ mod tests {
         let exchange = Exchange::new(None).unwrap();
         assert_eq!(exchange.symbols(), "");
         put(&exchange, SYMBOLS, &u64::MAX.to_le_bytes());
-        assert_eq!(exchange.symbols().len(), EXCHANGE_SIZE - SYMBOLS - 8);
+        assert_eq!(exchange.symbols().len(), RECORDING - SYMBOLS - 8);
         put(&exchange, SYMBOLS, &2_u64.to_le_bytes());
         put(&exchange, SYMBOLS + 8, b"k\xff");
         assert_eq!(exchange.symbols(), "k\u{fffd}");

@@ -12,7 +12,7 @@ use super::{Exchange, Files, Plugin, Watch};
 use crate::error::Error;
 use crate::vmm::Vmm;
 use crate::vmm::launch::{in_memory, inherited};
-use crate::{Death, Event, Machine, PLUGIN};
+use crate::{Death, Event, Machine, PLUGIN, RecordingMemory};
 
 /// Between two looks for answers, which nothing announces.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -118,6 +118,15 @@ impl Measuring {
     #[must_use]
     pub fn symbols(&self) -> String {
         self.channel.exchange.symbols()
+    }
+
+    /// The memory with what the kernel recorded, if that was asked for.
+    ///
+    /// # Errors
+    ///
+    /// When the host has no descriptor for it.
+    pub fn recorded(&self) -> Result<RecordingMemory, Error> {
+        self.channel.exchange.recording()
     }
 
     /// What the plugin has written; nothing without one.

@@ -47,6 +47,7 @@ impl From<measure::Failure> for Failure {
         match failure {
             measure::Failure::Interrupted => Self::Of(Error::Interrupted),
             measure::Failure::Machine(error) => error.into(),
+            failure @ measure::Failure::Trace(_) => Self::Of(Error::Broken(failure.to_string())),
             failure @ (measure::Failure::Boot { .. } | measure::Failure::Silent { .. }) => {
                 Self::OfKernel(failure.to_string())
             }
