@@ -31,6 +31,7 @@ mod policy;
 mod probe;
 mod problems;
 mod race;
+mod report;
 mod results;
 mod run;
 mod sample;
@@ -52,6 +53,7 @@ pub(crate) use count::Count;
 pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 pub(crate) use hazard::Hazard;
+pub(crate) use report::Report;
 
 pub(crate) use axes::Axes;
 pub(crate) use cluster::Cluster;
@@ -121,6 +123,9 @@ pub(crate) enum Verb {
     /// List identical failures as problems, with the kernels that have them
     #[command(after_help = help::PROBLEMS)]
     Problems(Problems),
+    /// Write a page about a session, Run, matrix, comparison, bisection or check: one file for a browser, without network
+    #[command(after_long_help = report::HELP)]
+    Report(Report),
     /// Write sessions for other programs: JSON, KCIDB, JUnit, KTAP, CSV, Parquet
     #[command(after_help = help::EXPORT)]
     Export(Export),

@@ -42,6 +42,7 @@ mod observe;
 mod old_sessions;
 mod order;
 mod output;
+mod page;
 mod probe;
 mod problems;
 mod race;
@@ -104,6 +105,7 @@ fn main() -> ExitCode {
         Verb::Trend(args) => trend::trend(args, color),
         Verb::Exp(args) => exp::exp(args, color),
         Verb::Check(args) => check::check(args, color),
+        Verb::Report(args) => page::report(args),
         Verb::Findings(args) => findings::findings(args),
         Verb::B4Check(args) => check::b4_check(args),
         Verb::Mail(args) => mail::mail(args),

@@ -12,7 +12,7 @@ use kernel::files::{self, Limit};
 use lab::HostBackend;
 use lab::request::{BuildOptions, MachineRequest, Selection};
 use lab::suites::select::{DEFAULT, Pattern};
-use ledger::Place;
+use ledger::{Ledger, Place};
 use script::matrix_plan::plans;
 use script::source::Source;
 
@@ -96,7 +96,6 @@ fn exit_code(grids: &[Grid], failed: usize) -> u8 {
 impl MatrixVerb {
     /// What is asked: by a plan, or by options.
     fn requests(&self) -> Result<Vec<MatrixRequest>> {
-        let is_plan = |text: &String| text.ends_with(PLAN);
         match &self.kernels[..] {
             [path] if is_plan(path) && self.each.flavour.is_empty() => {
                 self.each.planned(Path::new(path), None)
@@ -131,6 +130,37 @@ fn kernels_of(names: &[String], flavours: &[String]) -> Result<Vec<Locator>> {
     Ok(kernels)
 }
 
+/// What a plan asks; of the kernels that it names, or of others.
+fn of_plan(path: &Path, others: Option<&[Locator]>, jobs: Option<u16>) -> Result<Vec<MatrixRequest>> {
+    let text = files::read(path, LIMIT)?;
+    let source = Source::new(path.display().to_string(), String::from_utf8_lossy(&text));
+    let plans = plans(source).map_err(|problem| WrongUsage(problem.to_string()))?;
+    let mut requests = Vec::new();
+    for plan in &plans {
+        let kernels = match others {
+            Some(others) => others.to_vec(),
+            None if plan.kernels.is_empty() => {
+                return Err(WrongUsage(format!("{}: a plan names no kernels", path.display())).into());
+            }
+            None => kernels_of(&plan.kernels, &plan.flavours)?,
+        };
+        requests.extend(::matrix::plan::requests(plan, &kernels, jobs)?);
+    }
+    Ok(requests)
+}
+
+/// Whether this names a plan.
+pub(crate) fn is_plan(name: &str) -> bool {
+    name.ends_with(PLAN)
+}
+
+/// The grids of a plan, of what is known.
+pub(crate) fn of_known(plan: &Path, ledger: &mut Ledger) -> Result<Vec<Grid>> {
+    let requests = of_plan(plan, None, None)?;
+    let grids = requests.iter().map(|request| known(request, ledger)).collect::<Result<Vec<_>, _>>()?;
+    Ok(grids.concat())
+}
+
 impl OnEach {
     /// The same on these kernels.
     pub(crate) fn request(&self, kernels: Vec<Locator>) -> MatrixRequest {
@@ -153,21 +183,7 @@ impl OnEach {
                 format!("{}: the plan says what is tested; leave out the options for that", path.display());
             return Err(WrongUsage(text).into());
         }
-        let text = files::read(path, LIMIT)?;
-        let source = Source::new(path.display().to_string(), String::from_utf8_lossy(&text));
-        let plans = plans(source).map_err(|problem| WrongUsage(problem.to_string()))?;
-        let mut requests = Vec::new();
-        for plan in &plans {
-            let kernels = match others {
-                Some(others) => others.to_vec(),
-                None if plan.kernels.is_empty() => {
-                    return Err(WrongUsage(format!("{}: a plan names no kernels", path.display())).into());
-                }
-                None => kernels_of(&plan.kernels, &plan.flavours)?,
-            };
-            requests.extend(::matrix::plan::requests(plan, &kernels, self.jobs)?);
-        }
-        Ok(requests)
+        of_plan(path, others, self.jobs)
     }
 
     /// Whether no option says what is tested and on which machine.

@@ -88,6 +88,7 @@ mod planted_cost;
 mod probe;
 mod problems;
 mod replay;
+mod reports;
 mod results;
 mod room;
 mod roots;

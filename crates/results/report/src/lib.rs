@@ -22,6 +22,7 @@
 //! * [`Bisecting`]: how far a bisection is
 //! * [`check`](mod@check): what `kiln check` prints
 //! * [`findings_table`] and [`findings_json`]: what `kiln findings` prints
+//! * [`mod@session`]: what `kiln report` writes about a session
 //! * [`problems_table`] and [`problems_json`]: what `kiln problems` prints; [`ShownProblem`]: all about one
 //! * [`store`]: what `kiln store` prints
 //! * [`export`]: what `kiln export` writes
@@ -75,6 +76,7 @@ pub mod safe;
 pub mod sample;
 mod scale;
 pub mod series;
+pub mod session;
 mod show;
 mod sink;
 pub mod steal;

@@ -16,6 +16,26 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// Above a table a field that hides the rows without the words in it.
+for (const table of document.querySelectorAll("table.searchable")) {
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  const count = document.createElement("output");
+  label.className = "search";
+  input.type = "search";
+  label.append("Search ", input, " ", count);
+  table.parentElement.before(label);
+  const rows = [...table.tBodies[0].rows].map(row => [row, row.textContent.toLowerCase()]);
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/);
+    let shown = 0;
+    for (const [row, text] of rows) {
+      row.hidden = !words.every(word => text.includes(word));
+      shown += !row.hidden;
+    }
+    count.textContent = input.value ? `${shown} of ${rows.length}` : "";
+  });
+}
 // What a link leads to may be folded away.
 addEventListener("hashchange", () => {
   document.getElementById(location.hash.slice(1))?.closest("details")?.setAttribute("open", "");

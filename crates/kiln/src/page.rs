@@ -1,0 +1,91 @@
+//! `kiln report`: one file for a browser.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use judge::Run;
+use lab::event::Session;
+use ledger::{Past, PastError, Wanted, bisections_root, checks_root, figures_root, folder_named};
+use report::session::SessionPage;
+
+use crate::cli::Report;
+use crate::failure::{WrongUsage, complain};
+use crate::matrix::{is_plan, of_known};
+use crate::report_file::{check, write};
+use crate::results::opened;
+use crate::shell_words::this_call;
+
+/// The page that comparisons, bisections and checks keep in their folder.
+const PAGE: &str = "report.html";
+
+/// What a page is about.
+enum Subject {
+    /// A session, or one Run of it.
+    Session(Past, Option<Box<Run>>),
+    /// What has its page already.
+    Kept(PathBuf),
+    /// The plan of a matrix.
+    Plan(PathBuf),
+}
+
+/// Writes a page and gives the exit code.
+pub(crate) fn report(args: &Report) -> Result<u8> {
+    check([("--output", &Some(args.output.clone()))])?;
+    let root = args.results.clone().unwrap_or_else(ledger::default_root);
+    match find(&root, &args.subject)? {
+        Subject::Session(past, run) => session(&past, run.as_deref(), &args.output)?,
+        Subject::Kept(page) => {
+            let mut kept = File::open(&page).with_context(|| page.display().to_string())?;
+            write(&args.output, |out| std::io::copy(&mut kept, out).map(drop))?;
+        }
+        Subject::Plan(plan) => {
+            let mut ledger = opened(&root)?;
+            let grids = of_known(&plan, &mut ledger)?;
+            ledger.notes.iter().for_each(|note| complain(note));
+            write(&args.output, |out| report::matrix::html(&grids, &this_call(), out))?;
+        }
+    }
+    Ok(0)
+}
+
+/// What the user named.
+fn find(root: &Path, name: &str) -> Result<Subject> {
+    if is_plan(name) {
+        return Ok(Subject::Plan(name.into()));
+    }
+    let page = Path::new(name).join(PAGE);
+    if page.is_file() {
+        return Ok(Subject::Kept(page));
+    }
+    if let Ok(past) = ledger::session(root, name) {
+        return Ok(Subject::Session(past, None));
+    }
+    let kept = [figures_root(), bisections_root(), checks_root()];
+    let kept = kept.iter().find_map(|root| folder_named(root, name, ("report", PAGE)).ok());
+    if let Some(folder) = kept {
+        return Ok(Subject::Kept(folder.join(PAGE)));
+    }
+    match ledger::find(root, name) {
+        Ok(Wanted { past, run }) => Ok(Subject::Session(past, Some(Box::new(run)))),
+        Err(error @ PastError::Document { .. }) => Err(error.into()),
+        Err(PastError::Wanted(why)) => {
+            Err(WrongUsage(format!("{why}; no comparison, bisection or check has this name either")).into())
+        }
+    }
+}
+
+/// Writes the page of a session, or of one Run of it.
+fn session(past: &Past, run: Option<&Run>, output: &Path) -> Result<()> {
+    let session = past.session()?;
+    // Without them the Runs say what there is to say.
+    let figures = past.result().ok().flatten().map(|result| result.figures).unwrap_or_default();
+    let name = ledger::short_name(past.directory());
+    let took = past.took();
+    let (session, runs) = match run {
+        Some(run) => (Session { cases: vec![run.case.clone()], ..session }, vec![run.clone()]),
+        None => (session, past.runs()),
+    };
+    let page = SessionPage { session: &session, runs: &runs, figures: &figures, name: &name, took };
+    write(output, |out| report::session::html(page, out))
+}

@@ -1,0 +1,118 @@
+//! A session as one file for a browser: the verdict, what went wrong, and all cases.
+//!
+//! * [`failures`]: what shows that a Run went wrong; [`cases`]: the table of all Runs
+
+mod cases;
+mod failures;
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use judge::{Run, Summary};
+use lab::event::Session;
+use lab::request::words::call;
+use maud::{Markup, html};
+use script::Figure;
+
+use crate::html::{command, page, prose, section, short, text};
+use crate::words::{kernel, span, tally_text};
+
+/// A session that was kept, with what its page shows.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionPage<'a> {
+    /// What was run.
+    pub session: &'a Session,
+    /// All Runs, that of a boot first.
+    pub runs: &'a [Run],
+    /// What its experiment recorded.
+    pub figures: &'a [Figure],
+    /// By which `kiln show` and `kiln replay` find it.
+    pub name: &'a str,
+    /// How long it took, if it came to its end.
+    pub took: Option<Duration>,
+}
+
+/// Writes the page.
+///
+/// # Errors
+///
+/// When `out` does not take it.
+pub fn html(shown: SessionPage<'_>, mut out: impl Write) -> io::Result<()> {
+    out.write_all(page(&title(shown), &body(shown)).as_bytes())?;
+    out.flush()
+}
+
+/// The verdict.
+fn title(shown: SessionPage<'_>) -> String {
+    let SessionPage { session, runs, .. } = shown;
+    let mut summary = Summary::default();
+    runs.iter().for_each(|run| summary.count(run.outcome));
+    let counted = runs.iter().filter(|run| !run.is_boot).count();
+    summary.not_run = u32::try_from(session.cases.len().saturating_sub(counted)).unwrap_or(u32::MAX);
+    format!("{} on {}: {}", short(&session.suite), short(&kernel(session)), tally_text(summary))
+}
+
+fn body(shown: SessionPage<'_>) -> Markup {
+    let SessionPage { session, runs, figures, took, .. } = shown;
+    let failures: Vec<&Run> = runs.iter().filter(|run| !run.outcome.is_well()).collect();
+    html! {
+        header {
+            h1 { (text(title(shown))) }
+            // What another host ran is a stranger's, and nothing to be pasted.
+            @if session.origin.is_none() && !session.command.is_empty() { (command(&call(&session.command))) }
+            @if took.is_none() { p.note { "note: this session did not come to its end" } }
+            (facts(shown))
+        }
+        "\n"
+        main {
+            @if !failures.is_empty() { (section("What went wrong", &failures::all(&failures, shown))) }
+            @if !figures.is_empty() { (section("Figures", &figures_table(figures))) }
+            (section("All cases", &cases::table(runs)))
+        }
+    }
+}
+
+fn facts(shown: SessionPage<'_>) -> Markup {
+    let SessionPage { session, took, name, .. } = shown;
+    let host = session.origin.as_ref().map(|origin| format!("{}, as {}", origin.host, origin.session));
+    let facts = [
+        ("kernel", kernel(session)),
+        ("source", session.provenance.clone()),
+        ("machine", session.machine.clone()),
+        ("run on", host.unwrap_or_default()),
+        ("began", format!("{}, kiln {}", session.started.strftime("%Y-%m-%d %H:%M:%S UTC"), session.kiln)),
+        ("took", took.map(span).unwrap_or_default()),
+        ("session", name.to_owned()),
+    ];
+    html! {
+        table.facts {
+            tbody {
+                @for (label, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
+                    tr { th scope="row" { (label) } td { (prose(fact)) } }
+                }
+            }
+        }
+    }
+}
+
+/// What an experiment recorded.
+fn figures_table(figures: &[Figure]) -> Markup {
+    html! {
+        div.wide {
+            table class="metrics sortable" {
+                thead { tr { th scope="col" { "metric" } th scope="col" class="figure" { "value" } } }
+                tbody {
+                    @for figure in figures {
+                        tr {
+                            th scope="row" { (text(&figure.name)) }
+                            td.figure data-v=(figure.value) { (figure.value) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

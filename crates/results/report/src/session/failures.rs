@@ -1,0 +1,107 @@
+//! What shows that Runs went wrong.
+
+use judge::run::stamp;
+use judge::{Outcome, Run};
+use lab::request::words::call;
+use maud::{Markup, html};
+use protocol::KernelRecord;
+
+use super::SessionPage;
+use crate::evidence::collect;
+use crate::html::{command, text};
+use crate::repeats::repeats;
+use crate::safe::safe;
+use crate::words::{seconds, why};
+
+/// Bytes of outputs and logs on a page; beyond them a page has the evidence alone.
+const TEXTS_MAX: usize = 2 << 20;
+
+/// Where the article of a Run is, by its place among all of the session.
+pub(super) fn anchor(at: usize) -> String {
+    format!("run-{at}")
+}
+
+/// An article for each Run that is not well.
+pub(super) fn all(failures: &[&Run], shown: SessionPage<'_>) -> Markup {
+    let mut used = 0;
+    let place = |run: &Run| shown.runs.iter().position(|other| std::ptr::eq(other, run)).unwrap_or_default();
+    html! {
+        @for run in failures { (article(place(run), run, shown, &mut used)) }
+    }
+}
+
+/// The outcome in its colour.
+pub(super) fn verdict(run: &Run) -> Markup {
+    html! { span class={ "outcome " (run.outcome.name()) } { (run.outcome.name()) } }
+}
+
+fn article(at: usize, run: &Run, shown: SessionPage<'_>, used: &mut usize) -> Markup {
+    let evidence = collect(run, crate::evidence::LINES);
+    html! {
+        article id=(anchor(at)) {
+            h3 { (verdict(run)) " " (text(&run.case)) }
+            p { (text(&run.about)) }
+            p.reason { (text(why(run))) }
+            @if let Some(repeats) = repeats(run) { p { (text(repeats)) } }
+            @if !evidence.lines.is_empty() { (lines(&evidence.lines, evidence.more)) }
+            @if shown.session.origin.is_none() {
+                (command(&call(&["replay".to_owned(), format!("{}/{}", shown.name, run.case)])))
+            }
+            (texts(run, used))
+        }
+        "\n"
+    }
+}
+
+/// Evidence, with where it comes from.
+fn lines(lines: &[(&'static str, String)], more: usize) -> Markup {
+    html! {
+        table.evidence {
+            tbody {
+                @for of_one in lines.chunk_by(|one, next| one.0 == next.0) {
+                    tr {
+                        th scope="row" { (of_one[0].0) }
+                        td { pre { @for (_, line) in of_one { (text(line)) "\n" } } }
+                    }
+                }
+            }
+        }
+        @if more > 0 { p.note { (more) " more lines below" } }
+    }
+}
+
+/// What it printed and what the kernel logged, folded away.
+fn texts(run: &Run, used: &mut usize) -> Markup {
+    let output = safe(&run.output);
+    let size = output.len() + run.log.iter().map(|record| record.text.len()).sum::<usize>();
+    *used += size;
+    if *used > TEXTS_MAX {
+        return html! { p.note { "its output and its kernel log are left out: the page would be too large" } };
+    }
+    html! {
+        @if !output.trim().is_empty() { details { summary { "Output" } pre { (output) } } }
+        @if !run.log.is_empty() {
+            details {
+                summary { "Kernel log" }
+                pre.log { @for record in &run.log { (log_line(record, run)) "\n" } }
+            }
+        }
+        @if run.outcome == Outcome::Broken || !run.notes.is_empty() {
+            @for note in &run.notes { p.note { "note: " (text(note)) } }
+        }
+        p.note { "took " (seconds(run.duration)) }
+    }
+}
+
+/// A record of the kernel; those of a report on a defect stand out.
+fn log_line(record: &KernelRecord, run: &Run) -> Markup {
+    let line = text(&record.text);
+    let is_report = run
+        .kernel_reports
+        .iter()
+        .any(|report| report.title == record.text || report.lines.contains(&record.text));
+    html! {
+        (stamp(record)) " "
+        @if is_report { strong { (line) } } @else { (line) }
+    }
+}
