@@ -37,6 +37,7 @@ mod run;
 mod sample;
 mod scheduling;
 mod series;
+mod serve;
 mod shell;
 mod steal;
 mod store;
@@ -54,6 +55,7 @@ pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 pub(crate) use hazard::Hazard;
 pub(crate) use report::Report;
+pub(crate) use serve::Serve;
 
 pub(crate) use axes::Axes;
 pub(crate) use cluster::Cluster;
@@ -126,6 +128,9 @@ pub(crate) enum Verb {
     /// Write a page about a session, Run, matrix, comparison, bisection or check: one file for a browser, without network
     #[command(after_long_help = report::HELP)]
     Report(Report),
+    /// Serve what is known to browsers: sessions, Runs, problems, live while kiln works
+    #[command(after_long_help = serve::HELP)]
+    Serve(Serve),
     /// Write sessions for other programs: JSON, KCIDB, JUnit, KTAP, CSV, Parquet
     #[command(after_help = help::EXPORT)]
     Export(Export),

@@ -54,6 +54,7 @@ mod run;
 mod run_on_slurm;
 mod sample;
 mod series;
+mod serve;
 mod shell;
 mod shell_words;
 mod signals;
@@ -106,6 +107,7 @@ fn main() -> ExitCode {
         Verb::Exp(args) => exp::exp(args, color),
         Verb::Check(args) => check::check(args, color),
         Verb::Report(args) => page::report(args),
+        Verb::Serve(args) => serve::serve(args),
         Verb::Findings(args) => findings::findings(args),
         Verb::B4Check(args) => check::b4_check(args),
         Verb::Mail(args) => mail::mail(args),

@@ -87,5 +87,5 @@ fn session(past: &Past, run: Option<&Run>, output: &Path) -> Result<()> {
         None => (session, past.runs()),
     };
     let page = SessionPage { session: &session, runs: &runs, figures: &figures, name: &name, took };
-    write(output, |out| report::session::html(page, out))
+    write(output, |out| out.write_all(page.page().into_file().as_bytes()))
 }

@@ -53,6 +53,7 @@ const ORDER: &[&str] = &[
     "check",
     "outbox",
     "report",
+    "dashboard",
     "kiln",
     "bench",
     "xtask",

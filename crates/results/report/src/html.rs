@@ -10,6 +10,29 @@ use crate::safe::{safe_line, visible};
 /// Characters of one text or attribute at most: a name that somebody made up must not fill the page.
 const TEXT_MAX: usize = 2048;
 
+/// The style of all pages.
+pub const STYLE: &str = include_str!("html/style.css");
+
+/// What makes tables of all pages sort and search.
+pub const SCRIPT: &str = include_str!("html/page.js");
+
+/// What a page says, without the frame around it.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// In one line.
+    pub title: String,
+    /// All below the title of the window.
+    pub body: Markup,
+}
+
+impl Page {
+    /// One file that needs no other.
+    #[must_use]
+    pub fn into_file(self) -> String {
+        page(&self.title, &self.body)
+    }
+}
+
 /// A whole page.
 pub(crate) fn page(title: &str, body: &Markup) -> String {
     page_with(title, body, Extra::default())
@@ -32,23 +55,29 @@ pub(crate) fn page_with(title: &str, body: &Markup, extra: Extra) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (text(title)) }
-                style { (PreEscaped(include_str!("html/style.css"))) (PreEscaped(extra.style)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(extra.style)) }
             }
             "\n"
             body {
                 (body)
-                script { (PreEscaped(include_str!("html/page.js"))) }
+                script { (PreEscaped(SCRIPT)) }
                 @if !extra.script.is_empty() { script { (PreEscaped(extra.script)) } }
             }
         }
         "\n"
     };
-    // Whatever came in without text(): no control character gets out.
+    harmless(page)
+}
+
+/// A finished page: whatever came in without [`text`], no control character gets out.
+#[must_use]
+pub fn harmless(page: Markup) -> String {
     page.into_string().chars().map(|c| if c == '\n' { c } else { visible(c) }).collect()
 }
 
 /// Text that somebody else may have written: in one line, of bounded length. maud escapes it.
-pub(crate) fn text(text: impl Display) -> String {
+#[must_use]
+pub fn text(text: impl Display) -> String {
     let text = text.to_string();
     let mut rest = text.chars();
     let head: String = rest.by_ref().take(TEXT_MAX).collect();
@@ -78,7 +107,8 @@ pub(crate) fn command(text: &str) -> Markup {
 }
 
 /// A part of a page below a heading of its own.
-pub(crate) fn section(title: &str, content: &Markup) -> Markup {
+#[must_use]
+pub fn section(title: &str, content: &Markup) -> Markup {
     html! {
         section { h2 { (title) } (content) }
         "\n"

@@ -22,6 +22,7 @@
 //! * [`Bisecting`]: how far a bisection is
 //! * [`check`](mod@check): what `kiln check` prints
 //! * [`findings_table`] and [`findings_json`]: what `kiln findings` prints
+//! * [`mod@html`]: what all pages have in common
 //! * [`mod@session`]: what `kiln report` writes about a session
 //! * [`problems_table`] and [`problems_json`]: what `kiln problems` prints; [`ShownProblem`]: all about one
 //! * [`store`]: what `kiln store` prints
@@ -52,7 +53,7 @@ mod figures;
 mod findings;
 pub mod hazard;
 mod header;
-mod html;
+pub mod html;
 mod human;
 mod json;
 mod junit;

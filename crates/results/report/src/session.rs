@@ -5,7 +5,6 @@
 mod cases;
 mod failures;
 
-use std::io::{self, Write};
 use std::time::Duration;
 
 use judge::{Run, Summary};
@@ -14,7 +13,7 @@ use lab::request::words::call;
 use maud::{Markup, html};
 use script::Figure;
 
-use crate::html::{command, page, prose, section, short, text};
+use crate::html::{Page, command, prose, section, short, text};
 use crate::words::{kernel, span, tally_text};
 
 /// A session that was kept, with what its page shows.
@@ -32,14 +31,18 @@ pub struct SessionPage<'a> {
     pub took: Option<Duration>,
 }
 
-/// Writes the page.
-///
-/// # Errors
-///
-/// When `out` does not take it.
-pub fn html(shown: SessionPage<'_>, mut out: impl Write) -> io::Result<()> {
-    out.write_all(page(&title(shown), &body(shown)).as_bytes())?;
-    out.flush()
+impl SessionPage<'_> {
+    /// The page.
+    #[must_use]
+    pub fn page(self) -> Page {
+        Page { title: title(self), body: body(self) }
+    }
+}
+
+/// How many Runs ended how, the worst first: `1 crash, 96 pass`.
+#[must_use]
+pub fn tally(summary: Summary) -> String {
+    tally_text(summary)
 }
 
 /// The verdict.

@@ -40,10 +40,7 @@ fn crashed() -> Run {
 }
 
 fn shown(session: &Session, runs: &[Run], took: Option<Duration>) -> String {
-    let page = SessionPage { session, runs, figures: &[], name: "2026-11-20T10-00-00Z-7", took };
-    let mut out = Vec::new();
-    html(page, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    SessionPage { session, runs, figures: &[], name: "2026-11-20T10-00-00Z-7", took }.page().into_file()
 }
 
 #[test]
