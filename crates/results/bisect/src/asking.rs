@@ -216,9 +216,9 @@ impl<'a> Asking<'a> {
         self.absent.contains(point) || self.known.get(point).is_some_and(|known| known.untestable.is_some())
     }
 
-    /// Whether something else than what is looked for went wrong at a point.
-    pub(crate) fn has_others(&self, point: &Point) -> bool {
-        self.known.get(point).is_some_and(|known| known.has_others)
+    /// Whether a point cannot be tested since something else than what is looked for goes wrong there.
+    pub(crate) fn fails_otherwise(&self, point: &Point) -> bool {
+        self.known.get(point).is_some_and(|known| known.fails_otherwise)
     }
 
     /// What a run at a point costs, in seconds; more than anything where it says nothing new.

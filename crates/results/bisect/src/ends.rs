@@ -168,7 +168,7 @@ fn does_not_show_where_it_should_not(
     }
     let least = if asking.is_certain() { 1 } else { RUNS_MIN };
     let good = runs(asking, &ends.hides, least).map_err(|error| match error {
-        Error::End { end, why } if asking.has_others(&ends.hides) => {
+        Error::End { end, why } if asking.fails_otherwise(&ends.hides) => {
             Error::OtherFailure { good: end, how: why }
         }
         error => error,

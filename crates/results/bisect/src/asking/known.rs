@@ -25,8 +25,8 @@ pub(super) struct Known {
     nests_runs: bool,
     boots: Vec<BootRuns>,
     pub(super) values: Vec<f64>,
-    /// Failures of another kind were seen.
-    pub(super) has_others: bool,
+    /// It cannot be tested since it fails in another way.
+    pub(super) fails_otherwise: bool,
     /// Runs, whatever they answered.
     runs: u32,
     /// The last so many runs answered nothing.
@@ -73,7 +73,6 @@ impl Known {
     /// Takes in what a test gave.
     pub(super) fn take(&mut self, name: String, boot: u32, tested: Tested) {
         self.name = name;
-        self.has_others |= !tested.others.is_empty();
         let others = u32::try_from(tested.others.len()).unwrap_or(u32::MAX);
         self.runs = self.runs.saturating_add(tested.answer.count()).saturating_add(others);
         let before = self.answers();
@@ -102,6 +101,8 @@ impl Known {
         if self.lost >= LOST_MAX || (before == 0 && why.is_some()) {
             let other = tested.others.last().map(|other| format!("it fails in another way: {other}"));
             let nothing = || "its runs say nothing about the kernel".to_string();
+            // A single failure of another kind does not make this one of a run that says itself that it is none.
+            self.fails_otherwise = why.is_none() && other.is_some();
             self.untestable = why.or(other).or_else(|| Some(nothing()));
         }
     }
@@ -183,5 +184,42 @@ impl Mean {
 
     fn or(self, usual: Duration) -> Duration {
         if self.count == 0 { usual } else { self.sum / self.count }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tested(answer: Answer, others: &[&str]) -> Tested {
+        let others = others.iter().map(ToString::to_string).collect();
+        let (evidence, time) = (Evidence::default(), Duration::ZERO);
+        Tested {
+            answer,
+            others,
+            reused: 0,
+            evidence,
+            preparation: time,
+            boot: time,
+            each: time,
+            unknown: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn why_a_point_cannot_be_tested_is_what_its_last_runs_say() {
+        let none = || Answer::Runs { bad: 0, good: 0 };
+        let skips = || tested(Answer::CannotTest("exit status 125".to_owned()), &[]);
+        let after = |all: Vec<Tested>| {
+            let mut known = Known::new(false);
+            all.into_iter().for_each(|one| known.take("x".to_owned(), 0, one));
+            (known.untestable, known.fails_otherwise)
+        };
+        let skipped = (Some("exit status 125".to_owned()), false);
+        assert_eq!(after(vec![skips()]), skipped);
+        assert_eq!(after(vec![tested(none(), &["a hang"]), skips()]), skipped);
+        let otherwise = (Some("it fails in another way: killed".to_owned()), true);
+        assert_eq!(after(vec![tested(none(), &["killed", "killed", "killed"])]), otherwise);
+        assert_eq!(after(vec![tested(none(), &["killed"])]), (None, false));
     }
 }
