@@ -56,10 +56,35 @@ pub(crate) fn open(identity: &str, locator: &str, context: &Context<'_>) -> Opti
     let path = image_of(&entry);
     let is_whole = record.format == FORMAT && path.metadata().ok()?.len() == record.size;
     let Record { provenance, filesystem, size, .. } = record;
+    // The kiln that made it may have been killed just behind: what it left nobody else would clear.
+    let _ = context.store.roots().try_lock();
     is_whole.then(|| Root {
         locator: locator.to_owned(),
         provenance,
         identity: identity.to_owned(),
         files: Files::Image(Image { path, filesystem, size, medium: Medium::Disk, lease }),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use fixture::{NEVER, write};
+
+    use super::*;
+
+    #[test]
+    fn what_a_kiln_left_that_was_killed_behind_a_root_is_cleared_with_its_next_use() {
+        let place = tempfile::tempdir().expect("a directory");
+        let store = Store::new(place.path().to_owned());
+        let entry = store.roots().entry("abc");
+        write(&image_of(&entry), "an image");
+        let (provenance, filesystem, size) = ("a test".to_owned(), Filesystem::Erofs, 8);
+        let record = Record { format: FORMAT, provenance, filesystem, size };
+        write_json(&entry.join(RECORD), &record).expect("written");
+        let left = store.roots().entry("tmp-dead");
+        write(&left.join("sources.list"), "half");
+        let context = Context { store: &store, listener: &mut |_| {}, interrupt: &NEVER };
+        assert_eq!(open("abc", "./abc", &context).expect("it is whole").provenance, "a test");
+        assert!(!left.exists());
+    }
 }
