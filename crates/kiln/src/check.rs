@@ -21,15 +21,12 @@ use report::check::Answer;
 use crate::cli::{Check, HowToCheck};
 use crate::failure::{FAULT, WrongUsage, complain};
 use crate::listeners::standard_output;
-use crate::report_file::{self, write};
+use crate::report_file::{self, PAGE, write};
 use crate::shell_words::this_call;
 use crate::{signals, terminal};
 use patches::Found;
 
 pub(crate) use b4::b4_check;
-
-/// The file for a browser.
-const PAGE: &str = "report.html";
 
 /// The file with the answer to a series.
 const ANSWER: &str = "mail.txt";

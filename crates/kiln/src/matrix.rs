@@ -38,10 +38,9 @@ pub(crate) fn matrix(args: &MatrixVerb, color: bool) -> Result<u8> {
     let requests = args.requests()?;
     let Filled { grids, failed, .. } = if args.show {
         let mut ledger = opened(&root)?;
-        let grids =
-            requests.iter().map(|request| known(request, &mut ledger)).collect::<Result<Vec<_>, _>>()?;
+        let grids = all_known(&requests, &mut ledger)?;
         ledger.notes.iter().for_each(|note| complain(note));
-        Filled { grids: grids.concat(), failed: 0, incomplete: 0 }
+        Filled { grids, failed: 0, incomplete: 0 }
     } else {
         let interrupt = signals::interrupt_flag().context("signals")?;
         match filled(&requests, args.on, &root, &interrupt) {
@@ -156,7 +155,10 @@ pub(crate) fn is_plan(name: &str) -> bool {
 
 /// The grids of a plan, of what is known.
 pub(crate) fn of_known(plan: &Path, ledger: &mut Ledger) -> Result<Vec<Grid>> {
-    let requests = of_plan(plan, None, None)?;
+    all_known(&of_plan(plan, None, None)?, ledger)
+}
+
+fn all_known(requests: &[MatrixRequest], ledger: &mut Ledger) -> Result<Vec<Grid>> {
     let grids = requests.iter().map(|request| known(request, ledger)).collect::<Result<Vec<_>, _>>()?;
     Ok(grids.concat())
 }

@@ -5,19 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use judge::Run;
-use lab::event::Session;
 use ledger::{Past, PastError, Wanted, bisections_root, checks_root, figures_root, folder_named};
-use report::session::SessionPage;
 
 use crate::cli::Report;
 use crate::failure::{WrongUsage, complain};
 use crate::matrix::{is_plan, of_known};
-use crate::report_file::{check, write};
+use crate::report_file::{PAGE, check, write};
 use crate::results::opened;
 use crate::shell_words::this_call;
-
-/// The page that comparisons, bisections and checks keep in their folder.
-const PAGE: &str = "report.html";
 
 /// What a page is about.
 enum Subject {
@@ -34,7 +29,11 @@ pub(crate) fn report(args: &Report) -> Result<u8> {
     check([("--output", &Some(args.output.clone()))])?;
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
     match find(&root, &args.subject)? {
-        Subject::Session(past, run) => session(&past, run.as_deref(), &args.output)?,
+        Subject::Session(past, run) => {
+            let name = ledger::short_name(past.directory());
+            let page = report::session::kept(&past, run.as_deref(), &name)?;
+            write(&args.output, |out| out.write_all(page.into_file().as_bytes()))?;
+        }
         Subject::Kept(page) => {
             let mut kept = File::open(&page).with_context(|| page.display().to_string())?;
             write(&args.output, |out| std::io::copy(&mut kept, out).map(drop))?;
@@ -73,19 +72,4 @@ fn find(root: &Path, name: &str) -> Result<Subject> {
             Err(WrongUsage(format!("{why}; no comparison, bisection or check has this name either")).into())
         }
     }
-}
-
-/// Writes the page of a session, or of one Run of it.
-fn session(past: &Past, run: Option<&Run>, output: &Path) -> Result<()> {
-    let session = past.session()?;
-    // Without them the Runs say what there is to say.
-    let figures = past.result().ok().flatten().map(|result| result.figures).unwrap_or_default();
-    let name = ledger::short_name(past.directory());
-    let took = past.took();
-    let (session, runs) = match run {
-        Some(run) => (Session { cases: vec![run.case.clone()], ..session }, vec![run.clone()]),
-        None => (session, past.runs()),
-    };
-    let page = SessionPage { session: &session, runs: &runs, figures: &figures, name: &name, took };
-    write(output, |out| out.write_all(page.page().into_file().as_bytes()))
 }

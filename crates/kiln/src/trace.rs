@@ -43,10 +43,13 @@ pub(crate) fn trace(args: &Trace, color: bool) -> Result<u8> {
 /// What the kernel has for the events of a CPU, in KiB, unless the user says it.
 const BUFFER_KIB: u32 = 4 << 10;
 
+/// The same where nothing takes them before the end.
+const EXACT_BUFFER_KIB: u32 = 32 << 10;
+
 /// What is asked for, of this process and those that it starts or of all but some threads.
 fn request(args: &Trace, process: u32, without: Vec<u32>) -> TraceRequest {
     let events: Vec<Choice> = args.events.iter().chain(&args.event).cloned().collect();
     let process = args.only.then_some(process);
-    let buffer_kib = args.buffer.unwrap_or(BUFFER_KIB);
+    let buffer_kib = args.buffer.unwrap_or(if args.exact { EXACT_BUFFER_KIB } else { BUFFER_KIB });
     TraceRequest { events, buffer_kib, process, without, until: None }.until(args.until.clone())
 }

@@ -23,16 +23,10 @@ use crate::failure::{WrongUsage, complain};
 use crate::find::preparing;
 use crate::signals;
 
-/// What the kernel has for the events, in KiB, unless the user says it: nothing takes them before the end.
-const BUFFER_KIB: u32 = 32 << 10;
-
 /// Records while cases or a program run, each once and by itself, and gives the exit code.
 pub(super) fn record(args: &Trace, kernel: KernelRequest, color: bool) -> Result<u8> {
     let interrupt = signals::interrupt_flag().context("signals")?;
-    let mut wanted = wanted(args, kernel);
-    if let Some(trace) = wanted.trace.as_mut().filter(|_| args.buffer.is_none()) {
-        trace.buffer_kib = BUFFER_KIB;
-    }
+    let wanted = wanted(args, kernel);
     let recordable = preparing(&interrupt, |context| Recordable::find(&wanted, context))?;
     let candidates = recordable.candidates()?;
     if args.output.is_some() && candidates.len() > 1 {

@@ -42,11 +42,7 @@ impl Jobs {
         for operation in catalogue::operations() {
             let needs: Vec<_> = operation.needs.iter().map(Need::borrowed).collect();
             let (needed, skip) = plan.provide(kernel, &needs)?;
-            for module in needed {
-                if !modules.contains(&module) {
-                    modules.push(module);
-                }
-            }
+            add_new(&mut modules, needed);
             if wanted.iter().any(|wanted| wanted.name == operation.name) {
                 jobs.push(of_operation(operation, skip));
             }
@@ -70,7 +66,7 @@ impl Jobs {
         for case in cases {
             let needs: Vec<_> = case.needs.iter().map(Need::borrowed).collect();
             let (needed, skip) = plan.provide(kernel, &needs)?;
-            modules.extend(needed.into_iter().filter(|module| !modules.contains(module)).collect::<Vec<_>>());
+            add_new(&mut modules, needed);
             let argv = vec![CASE_COMMAND.to_owned(), case.name.clone()];
             let (name, about) = (case.name.clone(), case.about.clone());
             let work = Work::Program(Command::new(argv));
@@ -101,6 +97,15 @@ impl Jobs {
             skip: skip.map(skipped),
         };
         Ok(Self { jobs: vec![job], plan })
+    }
+}
+
+/// Adds modules that are not there yet.
+fn add_new(modules: &mut Vec<String>, needed: Vec<String>) {
+    for module in needed {
+        if !modules.contains(&module) {
+            modules.push(module);
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod session;
 use judge::Outcome;
 use ledger::{LedgerError, PastError, RunsQuery};
 use maud::html;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use report::html::{Page, text};
 use serde::Deserialize;
 
@@ -18,6 +19,10 @@ pub(crate) use overview::overview;
 pub(crate) use problems::problems;
 pub(crate) use runs::{runs, runs_csv};
 pub(crate) use session::{run, session};
+
+/// What has another meaning in an address: RFC 3986.
+const RESERVED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Most characters of a pattern.
 const PATTERN_MAX: usize = 200;
@@ -57,6 +62,11 @@ impl From<PastError> for Failure {
 }
 
 impl Asked {
+    /// Its fields by their names.
+    fn fields(&self) -> [(&'static str, &str); 4] {
+        [("kernel", &self.kernel), ("suite", &self.suite), ("case", &self.case), ("outcome", &self.outcome)]
+    }
+
     /// The query for at most so many Runs.
     fn query(&self, limit: Option<usize>) -> Result<RunsQuery, Failure> {
         Ok(RunsQuery {
@@ -84,6 +94,16 @@ fn pattern(text: &str) -> Result<Option<String>, Failure> {
         return Err(Failure::Wrong(format!("a pattern has at most {PATTERN_MAX} characters")));
     }
     Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
+}
+
+/// Where a Run is.
+fn address(session: &str, case: &str) -> String {
+    format!("/session/{}/{}", encoded(session), encoded(case))
+}
+
+/// A text as a part of an address, with its slashes.
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
 }
 
 /// The page that says what went wrong.

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use judge::Outcome;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::columns::fit;
@@ -47,6 +48,18 @@ pub(crate) struct Extra {
 
 /// A whole page with a style and a script of its own.
 pub(crate) fn page_with(title: &str, body: &Markup, extra: Extra) -> String {
+    let head = html! { style { (PreEscaped(STYLE)) (PreEscaped(extra.style)) } };
+    let body = html! {
+        (body)
+        script { (PreEscaped(SCRIPT)) }
+        @if !extra.script.is_empty() { script { (PreEscaped(extra.script)) } }
+    };
+    document(title, &head, &body)
+}
+
+/// A document with what else is in its head. Whatever came in without [`text`], no control character gets out.
+#[must_use]
+pub fn document(title: &str, head: &Markup, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE) "\n"
         html lang="en" {
@@ -55,24 +68,20 @@ pub(crate) fn page_with(title: &str, body: &Markup, extra: Extra) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (text(title)) }
-                style { (PreEscaped(STYLE)) (PreEscaped(extra.style)) }
+                (head)
             }
             "\n"
-            body {
-                (body)
-                script { (PreEscaped(SCRIPT)) }
-                @if !extra.script.is_empty() { script { (PreEscaped(extra.script)) } }
-            }
+            body { (body) }
         }
         "\n"
     };
-    harmless(page)
+    page.into_string().chars().map(|c| if c == '\n' { c } else { visible(c) }).collect()
 }
 
-/// A finished page: whatever came in without [`text`], no control character gets out.
+/// An Outcome in its colour.
 #[must_use]
-pub fn harmless(page: Markup) -> String {
-    page.into_string().chars().map(|c| if c == '\n' { c } else { visible(c) }).collect()
+pub fn outcome(outcome: Outcome) -> Markup {
+    html! { span class={ "outcome " (outcome.name()) } { (outcome.name()) } }
 }
 
 /// Text that somebody else may have written: in one line, of bounded length. maud escapes it.

@@ -112,3 +112,4 @@ pub use results::{results_json, results_table};
 pub use safe::safe;
 pub use show::Shown;
 pub use transcript::Transcript;
+pub use words::{seconds, tally_text};

@@ -10,6 +10,7 @@ use std::time::Duration;
 use judge::{Run, Summary};
 use lab::event::Session;
 use lab::request::words::call;
+use ledger::{Past, PastError};
 use maud::{Markup, html};
 use script::Figure;
 
@@ -18,31 +19,40 @@ use crate::words::{kernel, span, tally_text};
 
 /// A session that was kept, with what its page shows.
 #[derive(Debug, Clone, Copy)]
-pub struct SessionPage<'a> {
+struct SessionPage<'a> {
     /// What was run.
-    pub session: &'a Session,
+    session: &'a Session,
     /// All Runs, that of a boot first.
-    pub runs: &'a [Run],
+    runs: &'a [Run],
     /// What its experiment recorded.
-    pub figures: &'a [Figure],
+    figures: &'a [Figure],
     /// By which `kiln show` and `kiln replay` find it.
-    pub name: &'a str,
+    name: &'a str,
     /// How long it took, if it came to its end.
-    pub took: Option<Duration>,
+    took: Option<Duration>,
 }
 
 impl SessionPage<'_> {
-    /// The page.
-    #[must_use]
-    pub fn page(self) -> Page {
+    fn page(self) -> Page {
         Page { title: title(self), body: body(self) }
     }
 }
 
-/// How many Runs ended how, the worst first: `1 crash, 96 pass`.
-#[must_use]
-pub fn tally(summary: Summary) -> String {
-    tally_text(summary)
+/// The page about a session that was kept, or about one Run of it, which `kiln show` finds by this name.
+///
+/// # Errors
+///
+/// When its document cannot be read.
+pub fn kept(past: &Past, run: Option<&Run>, name: &str) -> Result<Page, PastError> {
+    let session = past.session()?;
+    // Without them the Runs say what there is to say.
+    let figures = past.result().ok().flatten().map(|result| result.figures).unwrap_or_default();
+    let (session, runs) = match run {
+        Some(run) => (Session { cases: vec![run.case.clone()], ..session }, vec![run.clone()]),
+        None => (session, past.runs()),
+    };
+    let shown = SessionPage { session: &session, runs: &runs, figures: &figures, name, took: past.took() };
+    Ok(shown.page())
 }
 
 /// The verdict.
@@ -57,7 +67,8 @@ fn title(shown: SessionPage<'_>) -> String {
 
 fn body(shown: SessionPage<'_>) -> Markup {
     let SessionPage { session, runs, figures, took, .. } = shown;
-    let failures: Vec<&Run> = runs.iter().filter(|run| !run.outcome.is_well()).collect();
+    let failures: Vec<(usize, &Run)> =
+        runs.iter().enumerate().filter(|(_, run)| !run.outcome.is_well()).collect();
     html! {
         header {
             h1 { (text(title(shown))) }

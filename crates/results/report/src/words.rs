@@ -23,7 +23,8 @@ pub(crate) fn span(duration: Duration) -> String {
 }
 
 /// For columns: `0.003 s`.
-pub(crate) fn seconds(duration: Duration) -> String {
+#[must_use]
+pub fn seconds(duration: Duration) -> String {
     format!("{:.3} s", duration.as_secs_f64())
 }
 
@@ -43,8 +44,9 @@ pub(crate) fn tally(summary: Summary) -> Vec<(Option<Outcome>, String)> {
         .collect()
 }
 
-/// [`tally`] in one string without colours.
-pub(crate) fn tally_text(summary: Summary) -> String {
+/// What is not zero, the worst first: `1 crash, 96 pass`.
+#[must_use]
+pub fn tally_text(summary: Summary) -> String {
     tally(summary).into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(", ")
 }
 

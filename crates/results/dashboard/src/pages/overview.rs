@@ -6,7 +6,7 @@ use judge::Summary;
 use ledger::{KnownRun, Past, RunsQuery, sessions};
 use maud::{Markup, html};
 use report::html::{Page, section, text};
-use report::session::tally;
+use report::tally_text;
 
 use super::{Asked, Failure};
 use crate::store::Store;
@@ -88,7 +88,7 @@ fn line(row: &Row) -> Markup {
             td { (text(&row.suite)) }
             td {
                 @if !row.has_ended { progress max=(row.cases) value=(done) {} " " (done) " of " (row.cases) ": " }
-                span class={ "outcome " (if fail + crash + hang > 0 { "fail" } else { "pass" }) } { (tally(row.summary)) }
+                span class={ "outcome " (if fail + crash + hang > 0 { "fail" } else { "pass" }) } { (tally_text(row.summary)) }
             }
             td { (row.began) }
         }

@@ -2,10 +2,9 @@
 
 use ledger::Problem;
 use maud::{Markup, html};
-use report::html::{Page, text};
+use report::html::{Page, outcome, text};
 
-use super::runs::encoded;
-use super::{Asked, Failure};
+use super::{Asked, Failure, address};
 use crate::store::Store;
 
 /// All problems, the one that was seen last first.
@@ -36,13 +35,12 @@ pub(crate) fn problems(store: &mut Store, _asked: &Asked) -> Result<Page, Failur
 
 fn row(problem: &Problem) -> Markup {
     let last = &problem.last;
-    let address = format!("/session/{}/{}", encoded(&last.session), encoded(&last.case));
     let cases: Vec<&str> = problem.cases.iter().take(3).map(String::as_str).collect();
     let more = problem.cases.len().saturating_sub(cases.len());
     html! {
         tr {
-            th scope="row" { a href=(address) { (text(&problem.signature)) } @if problem.closing.is_some() { " (closed)" } }
-            td { span class={ "outcome " (last.outcome.name()) } { (last.outcome.name()) } }
+            th scope="row" { a href=(address(&last.session, &last.case)) { (text(&problem.signature)) } @if problem.closing.is_some() { " (closed)" } }
+            td { (outcome(last.outcome)) }
             td { (text(cases.join(", "))) @if more > 0 { " and " (more) " more" } }
             td.figure { (problem.failures) }
             td { (problem.first.started.strftime("%Y-%m-%d")) " " (text(&problem.first.release)) }

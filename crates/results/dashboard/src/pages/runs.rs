@@ -2,9 +2,10 @@
 
 use ledger::KnownRun;
 use maud::{Markup, html};
-use report::html::{Page, text};
+use report::html::{Page, outcome, text};
+use report::seconds;
 
-use super::{Asked, Failure};
+use super::{Asked, Failure, address, encoded};
 use crate::store::Store;
 
 /// Runs on one page; the page of a browser is still quick then.
@@ -37,7 +38,7 @@ pub(crate) fn runs_csv(store: &mut Store, asked: &Asked) -> Result<String, Failu
 }
 
 /// A table of Runs, of which each leads to its page.
-pub(super) fn table(runs: &[KnownRun]) -> Markup {
+fn table(runs: &[KnownRun]) -> Markup {
     html! {
         div.wide {
             table class="metrics sortable searchable" {
@@ -56,14 +57,13 @@ pub(super) fn table(runs: &[KnownRun]) -> Markup {
 }
 
 fn row(run: &KnownRun) -> Markup {
-    let seconds = run.duration.as_secs_f64();
     html! {
         tr {
-            th scope="row" { a href=(address(run)) { (text(&run.case)) } }
-            td { span class={ "outcome " (run.outcome.name()) } { (run.outcome.name()) } }
+            th scope="row" { a href=(address(&run.session, &run.case)) { (text(&run.case)) } }
+            td { (outcome(run.outcome)) }
             td { (text(run.release.as_ref().unwrap_or(&run.locator))) }
             td { (text(&run.suite)) }
-            td.figure data-v=(seconds) { (format!("{seconds:.3} s")) }
+            td.figure data-v=(run.duration.as_secs_f64()) { (seconds(run.duration)) }
             td data-v=(run.started.as_second()) { (run.started.strftime("%Y-%m-%d %H:%M")) }
             td.spared { (text(&run.reason)) }
         }
@@ -71,21 +71,11 @@ fn row(run: &KnownRun) -> Markup {
     }
 }
 
-/// Where a Run is.
-pub(super) fn address(run: &KnownRun) -> String {
-    format!("/session/{}/{}", encoded(&run.session), encoded(&run.case))
-}
-
 fn form(asked: &Asked) -> Markup {
-    let fields = [
-        ("kernel", &asked.kernel, "deb:6.1.*"),
-        ("suite", &asked.suite, "smoke"),
-        ("case", &asked.case, "fs/*"),
-        ("outcome", &asked.outcome, "fail,crash"),
-    ];
+    let fields = asked.fields().into_iter().zip(["deb:6.1.*", "smoke", "fs/*", "fail,crash"]);
     html! {
         form.filter action="/runs" method="get" {
-            @for (name, value, example) in fields {
+            @for ((name, value), example) in fields {
                 label { (name) input name=(name) value=(text(value)) placeholder=(example); }
             }
             button { "Show" }
@@ -95,23 +85,6 @@ fn form(asked: &Asked) -> Markup {
 
 /// The same as in the address that was asked.
 fn words(asked: &Asked) -> String {
-    let fields = [
-        ("kernel", &asked.kernel),
-        ("suite", &asked.suite),
-        ("case", &asked.case),
-        ("outcome", &asked.outcome),
-    ];
-    let given = fields.iter().filter(|(_, value)| !value.is_empty());
+    let given = asked.fields().into_iter().filter(|(_, value)| !value.is_empty());
     given.map(|(name, value)| format!("{name}={}", encoded(value))).collect::<Vec<_>>().join("&")
-}
-
-/// A text as a part of an address, with its slashes.
-pub(super) fn encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'/' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-            _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
 }

@@ -3,8 +3,8 @@
 use judge::Run;
 use maud::{Markup, html};
 
-use super::failures::{anchor, verdict};
-use crate::html::text;
+use super::failures::anchor;
+use crate::html::{outcome, text};
 use crate::words::{seconds, why};
 
 /// All Runs in a table that sorts, and from which words can be chosen.
@@ -33,7 +33,7 @@ fn row(at: usize, run: &Run) -> Markup {
                 @if run.outcome.is_well() { (text(&run.case)) }
                 @else { a href={ "#" (anchor(at)) } { (text(&run.case)) } }
             }
-            td.verdict { (verdict(run)) }
+            td.verdict { (outcome(run.outcome)) }
             td.figure data-v=(run.duration.as_secs_f64()) { (seconds(run.duration)) }
             td.spared { (text(why(run))) }
         }

@@ -1,14 +1,14 @@
 //! What shows that Runs went wrong.
 
+use judge::Run;
 use judge::run::stamp;
-use judge::{Outcome, Run};
 use lab::request::words::call;
 use maud::{Markup, html};
 use protocol::KernelRecord;
 
 use super::SessionPage;
 use crate::evidence::collect;
-use crate::html::{command, text};
+use crate::html::{command, outcome, text};
 use crate::repeats::repeats;
 use crate::safe::safe;
 use crate::words::{seconds, why};
@@ -21,25 +21,19 @@ pub(super) fn anchor(at: usize) -> String {
     format!("run-{at}")
 }
 
-/// An article for each Run that is not well.
-pub(super) fn all(failures: &[&Run], shown: SessionPage<'_>) -> Markup {
+/// An article for each Run that is not well, with its place.
+pub(super) fn all(failures: &[(usize, &Run)], shown: SessionPage<'_>) -> Markup {
     let mut used = 0;
-    let place = |run: &Run| shown.runs.iter().position(|other| std::ptr::eq(other, run)).unwrap_or_default();
     html! {
-        @for run in failures { (article(place(run), run, shown, &mut used)) }
+        @for (at, run) in failures { (article(*at, run, shown, &mut used)) }
     }
-}
-
-/// The outcome in its colour.
-pub(super) fn verdict(run: &Run) -> Markup {
-    html! { span class={ "outcome " (run.outcome.name()) } { (run.outcome.name()) } }
 }
 
 fn article(at: usize, run: &Run, shown: SessionPage<'_>, used: &mut usize) -> Markup {
     let evidence = collect(run, crate::evidence::LINES);
     html! {
         article id=(anchor(at)) {
-            h3 { (verdict(run)) " " (text(&run.case)) }
+            h3 { (outcome(run.outcome)) " " (text(&run.case)) }
             p { (text(&run.about)) }
             p.reason { (text(why(run))) }
             @if let Some(repeats) = repeats(run) { p { (text(repeats)) } }
@@ -86,9 +80,7 @@ fn texts(run: &Run, used: &mut usize) -> Markup {
                 pre.log { @for record in &run.log { (log_line(record, run)) "\n" } }
             }
         }
-        @if run.outcome == Outcome::Broken || !run.notes.is_empty() {
-            @for note in &run.notes { p.note { "note: " (text(note)) } }
-        }
+        @for note in &run.notes { p.note { "note: " (text(note)) } }
         p.note { "took " (seconds(run.duration)) }
     }
 }
