@@ -49,12 +49,10 @@ struct Banned {
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
-    resolve: Resolve,
 }
 
 #[derive(Deserialize)]
 struct Package {
-    id: String,
     name: String,
     version: String,
     license: Option<String>,
@@ -62,18 +60,8 @@ struct Package {
     source: Option<String>,
 }
 
-/// Which packages are built into which: a manifest also names those of features that nobody turns on.
-#[derive(Deserialize)]
-struct Resolve {
-    nodes: Vec<Node>,
-}
-
-#[derive(Deserialize)]
-struct Node {
-    id: String,
-    /// Their ids.
-    dependencies: Vec<String>,
-}
+/// For each package that is built, as `name vVersion`, the names of those it uses.
+type Uses = HashMap<String, HashSet<String>>;
 
 /// Licences, bans and sources of all that kiln is built from.
 pub(crate) fn check() -> Result<()> {
@@ -81,23 +69,39 @@ pub(crate) fn check() -> Result<()> {
     let policy: Policy = toml::from_str(&text).context(PATH)?;
     let arguments =
         ["metadata", "--format-version", "1", "--locked", "--all-features", "--filter-platform", TARGET];
-    let mut metadata: Metadata = serde_json::from_str(&output(&mut cargo(&arguments))?)?;
-    let built = built()?;
-    metadata.packages.retain(|package| built.contains(&format!("{} v{}", package.name, package.version)));
-    let findings = findings(&policy, &metadata);
+    let metadata: Metadata = serde_json::from_str(&output(&mut cargo(&arguments))?)?;
+    let uses = uses(&tree()?)?;
+    let findings = findings(&policy, &metadata, &uses);
     if !findings.is_empty() {
         bail!("{PATH} does not allow:\n{}", findings.join("\n"));
     }
-    println!("dependencies: {} packages", metadata.packages.len());
+    println!("dependencies: {} packages", uses.len());
     Ok(())
 }
 
-/// What is built, as `name vVersion`. `cargo metadata` also resolves what only a feature would turn on that is weak (`tokio?/rt`).
-fn built() -> Result<HashSet<String>> {
+/// What is built, and from what. `cargo metadata` also resolves what only a feature would turn on that is weak (`tokio?/rt`).
+fn tree() -> Result<String> {
     let arguments = ["tree", "--workspace", "--all-features", "--locked", "--target", TARGET];
-    let listed = output(&mut cargo(&[&arguments[..], &["--prefix", "none", "--format", "{p}"]].concat()))?;
-    let words = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
-    Ok(listed.lines().map(words).collect())
+    output(&mut cargo(&[&arguments[..], &["--prefix", "depth", "--format", " {p}"]].concat()))
+}
+
+/// Reads lines `DEPTH NAME vVERSION ...` of `cargo tree`, each below what uses it.
+fn uses(tree: &str) -> Result<Uses> {
+    let mut uses = Uses::new();
+    let mut above: Vec<String> = Vec::new();
+    for line in tree.lines().filter(|line| !line.is_empty()) {
+        let mut words = line.split(' ');
+        let mut word = || words.next().with_context(|| format!("cargo tree: {line:?}"));
+        let (depth, name, version) = (word()?.parse()?, word()?, word()?);
+        above.truncate(depth);
+        if let Some(user) = above.last() {
+            uses.entry(user.clone()).or_default().insert(name.to_string());
+        }
+        let package = format!("{name} {version}");
+        uses.entry(package.clone()).or_default();
+        above.push(package);
+    }
+    Ok(uses)
 }
 
 /// All that cargo-deny checks; advisories only where their list can be fetched.
@@ -113,18 +117,13 @@ pub(crate) fn check_all() -> Result<()> {
 }
 
 /// A line for each package that the policy does not allow, and why.
-fn findings(policy: &Policy, metadata: &Metadata) -> Vec<String> {
-    let names: HashMap<&str, &str> =
-        metadata.packages.iter().map(|package| (package.id.as_str(), package.name.as_str())).collect();
-    let uses: HashMap<&str, &[String]> =
-        metadata.resolve.nodes.iter().map(|node| (node.id.as_str(), node.dependencies.as_slice())).collect();
+fn findings(policy: &Policy, metadata: &Metadata, uses: &Uses) -> Vec<String> {
     let mut found = Vec::new();
     for package in &metadata.packages {
+        let Some(used) = uses.get(&format!("{} v{}", package.name, package.version)) else { continue };
         let mut add = |what: String| found.push(format!("  {} {}: {what}", package.name, package.version));
-        let used = uses.get(package.id.as_str()).copied().unwrap_or_default();
         for banned in &policy.bans.deny {
-            let is_banned = |id: &String| names.get(id.as_str()) == Some(&banned.name.as_str());
-            if used.iter().any(is_banned) && !banned.wrappers.contains(&package.name) {
+            if used.contains(&banned.name) && !banned.wrappers.contains(&package.name) {
                 add(format!("it uses {}: {}", banned.name, banned.reason));
             }
         }
@@ -144,19 +143,13 @@ fn findings(policy: &Policy, metadata: &Metadata) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A package, and one called `b` that it may use.
-    fn metadata(name: &str, source: Option<&str>, license: &str, uses: &[&str]) -> Metadata {
-        let package = |name: &str, source: Option<&str>, license: &str| Package {
-            id: format!("id of {name}"),
+    fn package(name: &str, source: Option<&str>, license: &str) -> Package {
+        Package {
             name: name.to_string(),
             version: "1.0.0".to_string(),
             license: Some(license.to_string()),
             source: source.map(String::from),
-        };
-        let dependencies = uses.iter().map(|name| format!("id of {name}")).collect();
-        let nodes = vec![Node { id: format!("id of {name}"), dependencies }];
-        let packages = vec![package(name, source, license), package("b", Some(CRATES_IO), "MIT")];
-        Metadata { packages, resolve: Resolve { nodes } }
+        }
     }
 
     #[test]
@@ -165,12 +158,34 @@ mod tests {
             "[licenses]\nallow = ['MIT']\n[bans]\ndeny = [{ name = 'b', reason = 'no', wrappers = ['w'] }]",
         )
         .unwrap();
-        let found = |metadata| findings(&policy, &metadata);
-        assert_eq!(found(metadata("a", Some(CRATES_IO), "MIT", &["c"])), [""; 0]);
-        assert_eq!(found(metadata("w", Some(CRATES_IO), "MIT", &["b"])), [""; 0]);
-        assert_eq!(found(metadata("ours", None, "", &["b"])), ["  ours 1.0.0: it uses b: no"]);
-        assert_eq!(found(metadata("a", Some(CRATES_IO), "", &[])), ["  a 1.0.0: its licence is \"\""]);
-        let git = metadata("a", Some("git+https://example.org"), "MIT", &[]);
-        assert_eq!(found(git), ["  a 1.0.0: it comes from git+https://example.org"]);
+        let found = |name, source, license, used| {
+            let metadata = Metadata { packages: vec![package(name, source, license)] };
+            let uses = uses(&format!("0 {name} v1.0.0\n1 {used} v1.0.0\n")).unwrap();
+            findings(&policy, &metadata, &uses)
+        };
+        assert_eq!(found("a", Some(CRATES_IO), "MIT", "c"), [""; 0]);
+        assert_eq!(found("w", Some(CRATES_IO), "MIT", "b"), [""; 0]);
+        assert_eq!(found("ours", None, "", "b"), ["  ours 1.0.0: it uses b: no"]);
+        assert_eq!(found("a", Some(CRATES_IO), "", "c"), ["  a 1.0.0: its licence is \"\""]);
+        let git = found("a", Some("git+https://example.org"), "MIT", "c");
+        assert_eq!(git, ["  a 1.0.0: it comes from git+https://example.org"]);
+        let not_built = Metadata { packages: vec![package("a", None, "none")] };
+        assert_eq!(findings(&policy, &not_built, &Uses::new()), [""; 0]);
+    }
+
+    #[test]
+    fn each_package_uses_what_stands_one_step_below_it() {
+        let tree = "0 a v1.0.0 (/a)\n1 b v2.0.0\n2 c v3.0.0\n1 d v1.0.0\n\n0 e v1.0.0 (/e)\n1 b v2.0.0 (*)\n";
+        let uses = uses(tree).unwrap();
+        let used = |package: &str| {
+            let mut names: Vec<&str> = uses[package].iter().map(String::as_str).collect();
+            names.sort_unstable();
+            names
+        };
+        assert_eq!(used("a v1.0.0"), ["b", "d"]);
+        assert_eq!(used("b v2.0.0"), ["c"]);
+        assert_eq!(used("c v3.0.0"), [""; 0]);
+        assert_eq!(used("e v1.0.0"), ["b"]);
+        assert!(super::uses("what is this").is_err());
     }
 }
