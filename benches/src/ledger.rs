@@ -1,7 +1,7 @@
 //! What questions about 100,000 Runs take, beside SQLite that only counts them, and what it costs to have the Runs.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -23,8 +23,7 @@ const WAYS: usize = 200;
 
 /// Times and promises, in so many rounds.
 pub(crate) fn measure(locator: &str, rounds: usize) -> Result<(String, Vec<Promise>)> {
-    let place = Place::new(locator)?;
-    place.fill()?;
+    let place = Place::filled(locator)?;
     let kernels: Vec<String> = (0..KERNELS).map(kernel).collect();
     let shown: Vec<&str> = kernels.iter().map(String::as_str).chain(["--suite", "full", "--show"]).collect();
     let mut racers = [
@@ -78,7 +77,7 @@ fn kernel(number: usize) -> String {
 }
 
 /// A folder of sessions with one in it, and what the generator adds.
-struct Place {
+pub(crate) struct Place {
     state: TempDir,
 }
 
@@ -88,6 +87,18 @@ impl Place {
         place.kiln("run", &[locator, "--suite", "full", "--case", "process/no-child"])?;
         place.kiln("results", &[])?;
         Ok(place)
+    }
+
+    /// With 100,000 Runs.
+    pub(crate) fn filled(locator: &str) -> Result<Self> {
+        let place = Self::new(locator)?;
+        place.fill()?;
+        Ok(place)
+    }
+
+    /// The folder of the sessions.
+    pub(crate) fn folder(&self) -> &Path {
+        self.state.path()
     }
 
     fn kiln(&self, verb: &str, arguments: &[&str]) -> Result<()> {

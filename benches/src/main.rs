@@ -19,6 +19,7 @@
 //! * [`roots`]: what a user space costs; [`mod@wires`]: what a segment costs
 //! * [`checking`]: what a check of a patch costs, beside make and a boot
 //! * [`mails`]: what reading them costs, beside b4; [`ledger`], [`trends`]: what questions about earlier Runs and figures cost
+//! * [`pages`]: what pages of the dashboard cost
 //! * [`jobs`]: what observing a program with all that it starts takes
 //! * [`traces`]: what recording and reading events takes; [`samples`]: what sampling takes; [`probes`]: what tools of BPF take
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
@@ -40,6 +41,7 @@ mod kiln;
 mod ledger;
 mod mails;
 mod memory;
+mod pages;
 mod planted;
 mod probes;
 mod promise;
@@ -87,6 +89,9 @@ const SESSIONS: usize = 2;
 /// Asks for nothing but the figures of mails.
 const MAILS: &str = "mails";
 
+/// Asks for nothing but the figures of pages.
+const PAGES: &str = "pages";
+
 /// Asks for nothing but what clones take in memory.
 const MEMORY: &str = "memory";
 
@@ -132,6 +137,7 @@ fn run() -> Result<bool> {
         Some(LEDGER) => return asking(&kiln, ROUNDS),
         Some(MAILS) => return reading(ROUNDS),
         Some(MEMORY) => return memory(&kiln),
+        Some(PAGES) => return serving(&kiln, ROUNDS),
         Some(TRACES) => return tracing(&kiln, ROUNDS),
         Some(WIRES) => return wires(&kiln, ROUNDS),
         Some(ROOTS) => return user_spaces(&kiln, ROUNDS),
@@ -139,7 +145,7 @@ fn run() -> Result<bool> {
             &kiln,
             &plan,
             text.parse().context(
-                "usage: bench [ROUNDS|checking|comparing|jobs|ledger|mails|memory|roots|traces|wires]",
+                "usage: bench [ROUNDS|checking|comparing|jobs|ledger|mails|memory|pages|roots|traces|wires]",
             )?,
         )?,
         None => {
@@ -147,6 +153,7 @@ fn run() -> Result<bool> {
                 & memory(&kiln)?
                 & reading(ROUNDS)?
                 & asking(&kiln, ROUNDS)?
+                & serving(&kiln, ROUNDS)?
                 & observing(ROUNDS)?
                 & tracing(&kiln, ROUNDS)?
                 & user_spaces(&kiln, ROUNDS)?
@@ -179,6 +186,11 @@ fn reading(rounds: usize) -> Result<bool> {
 fn asking(kiln: &Kiln, rounds: usize) -> Result<bool> {
     let answered = print(&ledger::measure(kiln.locator(), rounds)?);
     Ok(answered & print(&trends::measure(rounds)?) & print(&ledger::sessions(kiln.locator(), SESSIONS)?))
+}
+
+/// What pages of the dashboard take.
+fn serving(kiln: &Kiln, rounds: usize) -> Result<bool> {
+    Ok(print(&pages::measure(kiln.locator(), rounds)?))
 }
 
 /// What observing jobs takes.

@@ -37,7 +37,7 @@ usage: cargo xtask VERB
   proof [--resume]             ci, and the checks that take longer; or the rest of them on this commit
   configurations               kiln build's configurations on two kernels, with planted faults: over an hour
   tidy                         the rules of this repository
-  bench [ROUNDS|checking|comparing|mails|memory|roots|wires]
+  bench [ROUNDS|checking|comparing|mails|memory|pages|roots|wires]
                                the promises about kiln's own speed and size
   fuzz [TARGET|all [SECONDS]]  the fuzz targets, each for 60 seconds
   manual                       regenerate docs/command-line.md";

@@ -54,7 +54,7 @@ pub(crate) use count::Count;
 pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 pub(crate) use hazard::Hazard;
-pub(crate) use report::Report;
+pub(crate) use report::{Report, Target};
 pub(crate) use serve::Serve;
 
 pub(crate) use axes::Axes;

@@ -45,6 +45,7 @@ mod output;
 mod page;
 mod probe;
 mod problems;
+mod publish;
 mod race;
 mod replay;
 mod report_file;

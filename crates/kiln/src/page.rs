@@ -10,6 +10,7 @@ use ledger::{Past, PastError, Wanted, bisections_root, checks_root, figures_root
 use crate::cli::Report;
 use crate::failure::{WrongUsage, complain};
 use crate::matrix::{is_plan, of_known};
+use crate::publish::publish_site;
 use crate::report_file::{PAGE, check, write};
 use crate::results::opened;
 use crate::shell_words::this_call;
@@ -26,23 +27,29 @@ enum Subject {
 
 /// Writes a page and gives the exit code.
 pub(crate) fn report(args: &Report) -> Result<u8> {
-    check([("--output", &Some(args.output.clone()))])?;
+    if let Some(target) = &args.publish {
+        return publish_site(args, target);
+    }
+    check([("--output", &args.output)])?;
+    let Some(output) = &args.output else {
+        return Err(WrongUsage("name a file with --output".to_owned()).into());
+    };
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
     match find(&root, &args.subject)? {
         Subject::Session(past, run) => {
             let name = ledger::short_name(past.directory());
             let page = report::session::kept(&past, run.as_deref(), &name)?;
-            write(&args.output, |out| out.write_all(page.into_file().as_bytes()))?;
+            write(output, |out| out.write_all(page.into_file().as_bytes()))?;
         }
         Subject::Kept(page) => {
             let mut kept = File::open(&page).with_context(|| page.display().to_string())?;
-            write(&args.output, |out| std::io::copy(&mut kept, out).map(drop))?;
+            write(output, |out| std::io::copy(&mut kept, out).map(drop))?;
         }
         Subject::Plan(plan) => {
             let mut ledger = opened(&root)?;
             let grids = of_known(&plan, &mut ledger)?;
             ledger.notes.iter().for_each(|note| complain(note));
-            write(&args.output, |out| report::matrix::html(&grids, &this_call(), out))?;
+            write(output, |out| report::matrix::html(&grids, &this_call(), out))?;
         }
     }
     Ok(0)

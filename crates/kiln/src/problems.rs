@@ -7,11 +7,10 @@ mod searches;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use bisect::problem::{Made, made, standing};
+use bisect::problem::{Made, made, request, standing};
 use jiff::Timestamp;
 use judge::exit::{BROKEN, INTERRUPTED};
-use lab::request::Request;
-use ledger::{Closing, Ledger, Past, Problem, named};
+use ledger::{Closing, Ledger, Problem, named};
 use report::{ShownProblem, closed_note};
 use verdict::problem::{Standing, State, Succession};
 
@@ -142,14 +141,6 @@ fn list(args: &Problems, root: &Path, known: Known, color: bool) -> Result<()> {
         complain(&closed_note(closed));
     }
     Ok(())
-}
-
-/// What a session of this host was asked that shows it, and the case that does, if the folder of one is still there.
-fn request(root: &Path, problem: &Problem) -> Option<(Request, String)> {
-    [&problem.first, &problem.last].into_iter().find_map(|seen| {
-        let session = Past::open(&root.join(&seen.session)).filter(Past::is_own)?.session().ok()?;
-        Some((session.request?, seen.case.clone()))
-    })
 }
 
 fn reopen(ledger: &Ledger, problem: &Problem) -> Result<()> {

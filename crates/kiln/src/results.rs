@@ -48,6 +48,7 @@ impl Results {
             case: self.case.clone(),
             suite: self.suite.clone(),
             outcomes: self.outcome.clone(),
+            signature: None,
             sessions: Vec::new(),
             since: self.since,
             limit: (self.limit > 0).then_some(self.limit),

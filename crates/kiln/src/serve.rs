@@ -1,10 +1,13 @@
 //! `kiln serve`: what is known, for browsers.
 
 use std::net::TcpListener;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use dashboard::Access;
+use dashboard::{Access, Folders, Service};
 use kernel::files::{self, Limit};
+use ledger::{bisections_root, checks_root, figures_root};
+use outbox::Outbox;
 
 use crate::cli::Serve;
 use crate::failure::{WrongUsage, complain};
@@ -19,6 +22,9 @@ const TOKEN_MIN: usize = 16;
 /// Serves until the user stops it, and gives the exit code.
 pub(crate) fn serve(args: &Serve) -> Result<u8> {
     let access = access(args)?;
+    if args.allow_run && args.token_file.is_none() {
+        return Err(WrongUsage("--allow-run: name a file with a token, --token-file".to_owned()).into());
+    }
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
     let listener = TcpListener::bind(args.listen)
         .map_err(|error| WrongUsage(format!("--listen {}: {error}", args.listen)))?;
@@ -35,8 +41,23 @@ pub(crate) fn serve(args: &Serve) -> Result<u8> {
             "other hosts can read all sessions, outputs and kernel logs with the token; nothing encrypts it",
         );
     }
-    dashboard::serve(listener, &root, access, &stop)?;
+    let program = args.allow_run.then(std::env::current_exe).transpose().context("kiln itself")?;
+    if args.allow_run {
+        complain("whoever knows the token can boot any kernel and run any suite that this user can read");
+    }
+    dashboard::serve(listener, Service { folders: folders(root), access, program }, &stop)?;
     Ok(0)
+}
+
+/// The folders of which pages are made.
+pub(crate) fn folders(sessions: PathBuf) -> Folders {
+    Folders {
+        sessions,
+        figures: figures_root(),
+        bisections: bisections_root(),
+        checks: checks_root(),
+        outbox: Outbox::of_user(),
+    }
 }
 
 /// Who may ask.

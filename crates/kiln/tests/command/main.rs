@@ -87,6 +87,7 @@ mod observe;
 mod planted_cost;
 mod probe;
 mod problems;
+mod publishing;
 mod replay;
 mod reports;
 mod results;

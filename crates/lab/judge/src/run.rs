@@ -207,6 +207,17 @@ impl Summary {
         *self.slot(outcome) += 1;
     }
 
+    /// Adds so many cases.
+    pub fn add(&mut self, outcome: Outcome, cases: u32) {
+        *self.slot(outcome) += cases;
+    }
+
+    /// Cases that were run.
+    #[must_use]
+    pub fn run(self) -> u32 {
+        Outcome::ALL.into_iter().map(|outcome| self.of(outcome)).sum()
+    }
+
     /// Cases with this Outcome.
     #[must_use]
     pub fn of(mut self, outcome: Outcome) -> u32 {

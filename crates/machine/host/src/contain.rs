@@ -42,6 +42,21 @@ pub fn contain(command: &mut Command) {
     };
 }
 
+/// Makes `command` start its program in a process group of its own, which gets this signal when the thread dies that spawned it.
+/// A terminal's Ctrl-C is not for it, and what it starts is its own business.
+pub fn end_with_thread(command: &mut Command, signal: Signal) {
+    let parent = std::process::id();
+    command.process_group(0);
+    // SAFETY: between fork and exec only system calls are made and nothing is allocated.
+    unsafe {
+        command.pre_exec(move || {
+            end_with_parent(parent, signal)?;
+            heed_interrupts();
+            Ok(())
+        })
+    };
+}
+
 /// A shell starts what runs in the background with interrupts ignored: kiln's programs would not stop when they are asked to.
 pub(crate) fn heed_interrupts() {
     // SAFETY: a plain system call.

@@ -27,7 +27,7 @@ pub mod task;
 pub use atomic::write_atomically;
 pub use beneath::{open_beneath, remove_beneath, text_beneath};
 pub use conditions::{Conditions, Watching};
-pub use contain::{contain, end_with_parent};
+pub use contain::{contain, end_with_parent, end_with_thread};
 pub use folders::{cache_folder, data_home, state_folder};
 pub use means::{available_memory_mib, find_program, free_mib, is_writable};
 pub use parallel::on_all_cpus;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kernel::Locator;
 use lab::request::{BuildOptions, Request, Selection, words::Words};
-use ledger::{OnKernel, Problem, REQUEST, documents};
+use ledger::{OnKernel, Past, Problem, REQUEST, documents};
 use serde::Deserialize;
 use verdict::problem::{Series, Standing, State, Succession};
 
@@ -53,6 +53,15 @@ pub fn made(root: &Path) -> Vec<Made> {
         Some(Made { folder, request, conclusion })
     };
     requests.into_iter().filter_map(made).collect()
+}
+
+/// What a session of this host was asked that shows a problem, and the case that does, if the folder of one is still there.
+#[must_use]
+pub fn request(root: &Path, problem: &Problem) -> Option<(Request, String)> {
+    [&problem.first, &problem.last].into_iter().find_map(|seen| {
+        let session = Past::open(&root.join(&seen.session)).filter(Past::is_own)?.session().ok()?;
+        Some((session.request?, seen.case.clone()))
+    })
 }
 
 /// Where a problem stands, whose kernels are in the order of their succession; it may have been bisected.

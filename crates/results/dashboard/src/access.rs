@@ -1,7 +1,7 @@
 //! Whose requests are answered.
 
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use sha2::{Digest, Sha256};
 
 /// The cookie with the token, and the word of an address that sets it.
@@ -27,8 +27,15 @@ impl Access {
     }
 
     /// Whether a request is answered, of which these are the header and the token in its address.
-    pub(crate) fn check(&self, headers: &HeaderMap, in_address: Option<&str>) -> Result<(), Refusal> {
-        if is_of_another_site(headers) {
+    pub(crate) fn check(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        in_address: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let is_reading = method == Method::GET || method == Method::HEAD;
+        let is_ours = if is_reading { !is_of_another_site(headers) } else { is_of_this_site(headers) };
+        if !is_ours {
             return Err(Refusal::OtherSite);
         }
         match self {
@@ -76,6 +83,12 @@ fn is_of_another_site(headers: &HeaderMap) -> bool {
     is_other && !(is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document"))
 }
 
+/// Whether a page of kiln asks, as a browser says, or a program, which knows the token without a browser.
+fn is_of_this_site(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site");
+    site.map_or_else(|| bearer(headers).is_some(), |site| site.as_bytes() == b"same-origin")
+}
+
 fn is_of_this_host(headers: &HeaderMap) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
@@ -113,7 +126,7 @@ mod tests {
 
     #[test]
     fn without_a_token_a_request_names_this_host() {
-        let asked = |host: &str| Access::Host.check(&headers(&[("host", host)]), None);
+        let asked = |host: &str| Access::Host.check(&Method::GET, &headers(&[("host", host)]), None);
         for host in ["localhost", "LocalHost:8080", "127.0.0.1:80", "[::1]:8080", "[::1]"] {
             assert_eq!(asked(host), Ok(()), "{host}");
         }
@@ -121,13 +134,13 @@ mod tests {
         {
             assert_eq!(asked(host), Err(Refusal::OtherHost), "{host}");
         }
-        assert_eq!(Access::Host.check(&HeaderMap::new(), None), Err(Refusal::OtherHost));
+        assert_eq!(Access::Host.check(&Method::GET, &HeaderMap::new(), None), Err(Refusal::OtherHost));
     }
 
     #[test]
     fn a_token_is_in_the_address_a_cookie_or_the_header() {
         let access = Access::with_token("secret");
-        let asked = |all: &[(&str, &str)], in_address| access.check(&headers(all), in_address);
+        let asked = |all: &[(&str, &str)], in_address| access.check(&Method::GET, &headers(all), in_address);
         assert_eq!(asked(&[], Some("secret")), Ok(()));
         assert_eq!(asked(&[("cookie", "a=b; kiln-token=secret")], None), Ok(()));
         assert_eq!(asked(&[("authorization", "Bearer secret")], None), Ok(()));
@@ -147,7 +160,7 @@ mod tests {
                 ("sec-fetch-mode", mode),
                 ("sec-fetch-dest", dest),
             ];
-            Access::Host.check(&headers(&all), None)
+            Access::Host.check(&Method::GET, &headers(&all), None)
         };
         assert_eq!(asked("same-origin", "cors", "empty"), Ok(()));
         assert_eq!(asked("none", "navigate", "document"), Ok(()));
@@ -158,6 +171,26 @@ mod tests {
             ("cross-site", "navigate", "iframe"),
         ] {
             assert_eq!(asked(site, mode, dest), Err(Refusal::OtherSite), "{site} {mode} {dest}");
+        }
+    }
+
+    #[test]
+    fn only_pages_of_kiln_and_programs_change_something() {
+        let access = Access::with_token("secret");
+        let asked = |all: &[(&str, &str)]| access.check(&Method::POST, &headers(all), None);
+        let cookie = ("cookie", "kiln-token=secret");
+        assert_eq!(asked(&[cookie, ("sec-fetch-site", "same-origin")]), Ok(()));
+        assert_eq!(asked(&[("authorization", "Bearer secret")]), Ok(()));
+        assert_eq!(asked(&[("authorization", "Bearer other")]), Err(Refusal::NoToken));
+        assert_eq!(asked(&[cookie]), Err(Refusal::OtherSite));
+        for site in ["cross-site", "same-site", "none"] {
+            let all = [
+                cookie,
+                ("sec-fetch-site", site),
+                ("sec-fetch-mode", "navigate"),
+                ("sec-fetch-dest", "document"),
+            ];
+            assert_eq!(asked(&all), Err(Refusal::OtherSite), "{site}");
         }
     }
 }

@@ -1,22 +1,41 @@
 //! What is around each page: no script or style in it is its own, so that the policy for contents allows none.
 
-use maud::html;
+use maud::{Markup, html};
 use report::html::{Page, document};
 
 /// Where all pages lead to.
-const PLACES: [(&str, &str); 3] = [("/", "Overview"), ("/runs", "Runs"), ("/problems", "Problems")];
+const PLACES: [(&str, &str); 3] =
+    [("/", "Overview"), ("/problems", "Problems"), ("/conclusions", "Conclusions")];
 
-/// The whole page.
+/// Where pages lead to that a server makes.
+const SERVED: [(&str, &str); 2] = [("/runs", "Runs"), ("/host", "Host")];
+
+/// The feed of a site.
+pub(crate) const FEED: &str = "/feed.xml";
+
+/// The whole page, as a server makes it.
 pub(crate) fn framed(page: &Page) -> String {
+    let live = html! { script src="/live.js" defer {} };
+    let status = html! { span #live role="status" {} };
+    whole(page, &PLACES.into_iter().chain(SERVED).collect::<Vec<_>>(), &live, &status)
+}
+
+/// The whole page, as a file of a site.
+pub(crate) fn filed(page: &Page) -> String {
+    let feed = html! { link rel="alternate" type="application/atom+xml" title="kiln" href=(FEED); };
+    whole(page, &PLACES, &feed, &html! {})
+}
+
+fn whole(page: &Page, places: &[(&str, &str)], more: &Markup, beside: &Markup) -> String {
     let head = html! {
         link rel="stylesheet" href="/style.css";
         script src="/page.js" defer {}
-        script src="/live.js" defer {}
+        (more)
     };
     let body = html! {
         nav aria-label="kiln" {
-            @for (address, name) in PLACES { a href=(address) { (name) } " " }
-            span #live role="status" {}
+            @for (address, name) in places { a href=(address) { (name) } " " }
+            (beside)
         }
         "\n"
         div #page { (page.body) }

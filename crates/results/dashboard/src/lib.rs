@@ -1,17 +1,31 @@
-//! What the ledger knows, as pages that a browser is served.
+//! What the ledger knows, as pages that a browser is served or a site has.
 //!
-//! * [`server`]: from requests to pages; [`access`]: whose requests are answered; [`live`]: what browsers learn meanwhile
-//! * [`store`]: what is asked of the ledger
-//! * [`pages`]: the pages; [`frame`]: what is around each
+//! * [`server`]: from requests to pages; [`access`]: whose requests are answered; [`connections`]: how many at a time
+//! * [`live`]: what browsers learn meanwhile; [`recent`]: pages that were made just now; [`coding`]: how they are sent
+//! * [`store`]: what is asked of the ledger; [`kept`]: what has its page in a folder
+//! * [`pages`]: the pages; [`frame`]: what is around each; [`address`]: where they are; [`site`]: the same as files
 //!
-//! Nothing is changed by a request, and no path of one reaches the file system.
+//! * [`jobs`]: what browsers had started
+//!
+//! Nothing is changed by a request, unless the user allows runs, and no path of one reaches the file system.
 
 mod access;
+mod address;
+mod coding;
+mod connections;
+#[cfg(test)]
+mod fixture;
 mod frame;
+mod jobs;
+mod kept;
 mod live;
 mod pages;
+mod recent;
 mod server;
+mod site;
 mod store;
 
 pub use access::Access;
-pub use server::{Error, serve};
+pub use server::{Error, Service, serve};
+pub use site::{Published, SiteError, publish, publish_branch};
+pub use store::Folders;

@@ -1,30 +1,48 @@
 //! The pages.
 //!
-//! * [`overview`](mod@overview): what there is, and what runs; [`runs`](mod@runs): Runs of all sessions; [`problems`](mod@problems): failures that are alike
-//! * [`session`](mod@session): a session, or one Run of it
+//! * [`overview`](mod@overview): what there is, and what runs; [`news`]: what changed lately
+//! * [`matrix`](mod@matrix): a suite on several kernels; [`kernel`](mod@kernel): all of one kernel; [`case`](mod@case): a case over time
+//! * [`runs`](mod@runs): Runs of all sessions; [`session`](mod@session): a session, or one Run of it
+//! * [`problems`](mod@problems): failures that are alike; [`problem`](mod@problem): all of one
+//! * [`experiment`](mod@experiment): what an experiment recorded over time
+//! * [`conclusions`](mod@conclusions): comparisons, bisections and checks
+//! * [`host`](mod@host): what kiln runs on, and what waits there; [`jobs`](mod@jobs): what browsers had started
 
+mod case;
+mod conclusions;
+mod experiment;
+mod host;
+mod jobs;
+mod kernel;
+mod matrix;
+mod news;
 mod overview;
+mod problem;
 mod problems;
 mod runs;
 mod session;
 
-use judge::Outcome;
+use judge::{Outcome, Summary};
 use ledger::{LedgerError, PastError, RunsQuery};
-use maud::html;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use maud::{Markup, html};
 use report::html::{Page, text};
+use report::tally_text;
 use serde::Deserialize;
 
+pub(crate) use case::case;
+pub(crate) use conclusions::conclusions;
+pub(crate) use experiment::experiment;
+pub(crate) use host::host;
+pub(crate) use jobs::{Wanted, jobs};
+pub(crate) use kernel::kernel;
+pub(crate) use matrix::matrix;
 pub(crate) use overview::overview;
+pub(crate) use problem::problem;
 pub(crate) use problems::problems;
 pub(crate) use runs::{runs, runs_csv};
 pub(crate) use session::{run, session};
 
-/// What has another meaning in an address: RFC 3986.
-const RESERVED: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-
-/// Most characters of a pattern.
+/// Most characters of a pattern, and of a name.
 const PATTERN_MAX: usize = 200;
 
 /// What an address asks, all of it perhaps empty: forms send each of their fields.
@@ -58,6 +76,12 @@ impl From<LedgerError> for Failure {
 impl From<PastError> for Failure {
     fn from(error: PastError) -> Self {
         if error.is_usage() { Self::Unknown(error.to_string()) } else { Self::Broken(error.to_string()) }
+    }
+}
+
+impl From<::matrix::Error> for Failure {
+    fn from(error: ::matrix::Error) -> Self {
+        Self::Broken(error.to_string())
     }
 }
 
@@ -96,14 +120,31 @@ fn pattern(text: &str) -> Result<Option<String>, Failure> {
     Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// Where a Run is.
-fn address(session: &str, case: &str) -> String {
-    format!("/session/{}/{}", encoded(session), encoded(case))
+/// A table that sorts: its heads, those of figures with a leading `#`, and those that a narrow screen goes without with `-`; and its rows.
+fn table(heads: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.wide {
+            table class="metrics sortable searchable" {
+                thead {
+                    tr {
+                        @for head in heads {
+                            @match head.strip_prefix('#') {
+                                Some(figure) => th scope="col" class="figure" { (figure) },
+                                None => th scope="col" { (head) },
+                            }
+                        }
+                    }
+                }
+                tbody { (rows) }
+            }
+        }
+    }
 }
 
-/// A text as a part of an address, with its slashes.
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, RESERVED).to_string()
+/// How the Runs of a session ended, in the colour of the worst.
+fn tally(summary: Summary) -> Markup {
+    let failures = summary.fail + summary.crash + summary.hang;
+    html! { span class={ "outcome " (if failures > 0 { "fail" } else { "pass" }) } { (tally_text(summary)) } }
 }
 
 /// The page that says what went wrong.

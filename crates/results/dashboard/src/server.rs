@@ -1,12 +1,15 @@
-//! From requests to pages.
+//! From requests to pages; `started`: those that start and stop something.
+
+mod started;
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::{Body, to_bytes};
 use axum::extract::{Path as Named, Query, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, REFERRER_POLICY, SET_COOKIE,
@@ -24,16 +27,18 @@ use tokio::sync::watch;
 use tokio_stream::{Stream, StreamExt, wrappers::WatchStream};
 
 use crate::access::{Access, TOKEN};
+use crate::coding::Coding;
+use crate::connections;
 use crate::frame::framed;
+use crate::jobs::Jobs;
+use crate::kept::{self, Kind};
 use crate::live::watch_sessions;
 use crate::pages::{self, Asked, Failure};
-use crate::store::Store;
+use crate::recent::Recent;
+use crate::store::{Folders, Store};
 
-/// How long open connections may go on when the user wants to stop.
+/// How long requests may go on when the user wants to stop.
 const END: Duration = Duration::from_secs(2);
-
-/// How soon that is noticed.
-const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Nothing of a page may be fetched from elsewhere, and no script or style may be in it.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -62,53 +67,69 @@ pub enum Error {
 #[derive(Clone)]
 struct Shared {
     store: Arc<Mutex<Store>>,
+    recent: Arc<Mutex<Recent>>,
     access: Access,
     changes: watch::Receiver<u64>,
+    /// The folder of the sessions.
+    root: PathBuf,
+    /// What browsers may start.
+    jobs: Option<Jobs>,
 }
 
-/// Answers requests about the sessions below `root` until `stop` is set.
+/// What is served.
+#[derive(Debug)]
+pub struct Service {
+    /// Of what pages are made.
+    pub folders: Folders,
+    /// Who may ask.
+    pub access: Access,
+    /// The kiln that browsers may have started, if they may.
+    pub program: Option<PathBuf>,
+}
+
+/// Answers requests until `stop` is set.
 ///
 /// # Errors
 ///
 /// When the ledger cannot be read, or the host refuses.
-pub fn serve(
-    listener: TcpListener,
-    root: &Path,
-    access: Access,
-    stop: &Arc<AtomicBool>,
-) -> Result<(), Error> {
-    let store = Arc::new(Mutex::new(Store::open(root)?));
-    let changes = watch_sessions(root.to_owned(), Arc::clone(stop))?;
+pub fn serve(listener: TcpListener, service: Service, stop: &Arc<AtomicBool>) -> Result<(), Error> {
+    let Service { folders, access, program } = service;
+    let root = folders.sessions.clone();
+    let changes = watch_sessions(root.clone(), Arc::clone(stop))?;
+    let store = Arc::new(Mutex::new(Store::open(folders)?));
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let served = runtime.block_on(async {
-        let listener = tokio::net::TcpListener::from_std(listener)?;
-        let router = router(Shared { store, access, changes });
-        let stopped = until(Arc::clone(stop));
-        let server =
-            tokio::spawn(async { axum::serve(listener, router).with_graceful_shutdown(stopped).await });
-        until(Arc::clone(stop)).await;
-        // A client that reads slowly is not waited for.
-        tokio::time::timeout(END, server).await.map_or(Ok(()), |ended| ended.unwrap_or(Ok(())))
-    });
+    let jobs = program.map(|program| Jobs::new(program, Arc::clone(stop))).transpose()?;
+    let (jobs, keeper) = jobs.unzip();
+    let router = router(Shared { store, recent: Arc::default(), access, changes, root, jobs });
+    let served = runtime.block_on(connections::serve(listener, router, Arc::clone(stop)));
     runtime.shutdown_timeout(END);
+    // With it all that was started ends.
+    stop.store(true, Ordering::Relaxed);
+    keeper.map(std::thread::JoinHandle::join);
     Ok(served?)
 }
 
-async fn until(stop: Arc<AtomicBool>) {
-    while !stop.load(Ordering::Relaxed) {
-        tokio::time::sleep(INTERVAL).await;
-    }
-}
-
 fn router(shared: Shared) -> Router {
-    Router::new()
+    let pages = Router::new()
         .route("/", get(|shared, query| page(shared, query, pages::overview)))
         .route("/runs", get(|shared, query| page(shared, query, pages::runs)))
-        .route("/runs.csv", get(runs_csv))
+        .route("/matrix", get(|shared, query| page(shared, query, pages::matrix)))
+        .route("/kernel", get(|shared, query| page(shared, query, pages::kernel)))
+        .route("/case", get(|shared, query| page(shared, query, pages::case)))
+        .route("/experiment", get(|shared, query| page(shared, query, pages::experiment)))
         .route("/problems", get(|shared, query| page(shared, query, pages::problems)))
+        .route("/problem/{id}", get(problem))
+        .route("/conclusions", get(|shared, query| page(shared, query, pages::conclusions)))
+        .route("/host", get(|shared, query| page(shared, query, pages::host)))
         .route("/session/{name}", get(session))
         .route("/session/{name}/{*case}", get(run))
+        .layer(from_fn_with_state(shared.clone(), remember));
+    let started = shared.jobs.as_ref().map_or_else(Router::new, started::router);
+    pages
+        .merge(started)
+        .route("/runs.csv", get(runs_csv))
+        .route("/{kind}/{name}", get(kept))
         .route("/live", get(live))
         .route(
             "/style.css",
@@ -124,7 +145,7 @@ fn router(shared: Shared) -> Router {
 /// Answers who may ask, and says what browsers may do with the answer.
 async fn guard(State(shared): State<Shared>, uri: Uri, request: Request, next: Next) -> Response {
     let in_address = token_in(&uri);
-    let mut response = match shared.access.check(request.headers(), in_address) {
+    let mut response = match shared.access.check(request.method(), request.headers(), in_address) {
         Err(refusal) => (refusal.status(), refusal.text()).into_response(),
         // The token does not stay in the address, where somebody may look over a shoulder.
         Ok(()) => match in_address.and_then(|token| entered(&uri, token)) {
@@ -132,9 +153,35 @@ async fn guard(State(shared): State<Shared>, uri: Uri, request: Request, next: N
             None => next.run(request).await,
         },
     };
-    let headers = HEADERS.into_iter().map(|(name, value)| (name, HeaderValue::from_static(value)));
-    response.headers_mut().extend(headers);
+    for (name, value) in HEADERS {
+        // A page that was kept has a policy of its own.
+        response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
+    }
     response
+}
+
+/// Answers with the same page as just now, as long as there is no news.
+async fn remember(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let coding = Coding::accepted(request.headers());
+    let address = format!("{} {}", coding.name(), request.uri());
+    let news = *shared.changes.borrow();
+    let known = recent(&shared).get(&address, news);
+    if let Some(page) = known {
+        return coding.answer(page);
+    }
+    let (head, body) = next.run(request).await.into_parts();
+    // A page is in memory already.
+    let page = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    if head.status != StatusCode::OK {
+        return Response::from_parts(head, Body::from(page));
+    }
+    let page = coding.encode(page);
+    recent(&shared).put(&address, news, page.clone());
+    coding.answer(page)
+}
+
+fn recent(shared: &Shared) -> std::sync::MutexGuard<'_, Recent> {
+    shared.recent.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn token_in(uri: &Uri) -> Option<&str> {
@@ -177,6 +224,23 @@ async fn session(State(shared): State<Shared>, Named(name): Named<String>) -> Re
 
 async fn run(State(shared): State<Shared>, Named((name, case)): Named<(String, String)>) -> Response {
     answer(ask(shared, move |store| pages::run(store, &name, &case)).await)
+}
+
+async fn problem(State(shared): State<Shared>, Named(id): Named<String>) -> Response {
+    answer(ask(shared, move |store| pages::problem(store, &id)).await)
+}
+
+/// The page that a comparison, a bisection or a check has in its folder.
+async fn kept(State(shared): State<Shared>, Named((kind, name)): Named<(String, String)>) -> Response {
+    let read = move |store: &mut Store| {
+        let unknown = || Failure::Unknown(format!("there is no {kind} {name:?} with a page"));
+        let root = store.folders().of(Kind::named(&kind).ok_or_else(unknown)?);
+        kept::page(root, &name).ok_or_else(unknown)
+    };
+    match ask(shared, read).await {
+        Ok(page) => ([(CONTENT_SECURITY_POLICY, kept::POLICY.as_str())], Html(page)).into_response(),
+        Err(failure) => failed(&failure),
+    }
 }
 
 async fn runs_csv(State(shared): State<Shared>, Query(asked): Query<Asked>) -> Response {

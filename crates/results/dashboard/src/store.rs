@@ -1,33 +1,78 @@
 //! What is asked of the ledger.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use ledger::{FoundRuns, Ledger, LedgerError, Past, Problem, RunsQuery};
+use bisect::problem::{Made, made, standing};
+use lab::backend::{Waiting, with_store};
+use ledger::{
+    FoundRuns, KeptMeasurement, Ledger, LedgerError, Past, Problem, RunsQuery, Tallied, Tally, measurements,
+};
+use matrix::Grid;
+use outbox::Outbox;
+use verdict::problem::{Standing, Succession};
+
+use crate::kept::{Kind, is_name};
 
 /// How old an answer may be: many browsers ask at once.
 const AGE: Duration = Duration::from_secs(1);
 
-/// Most characters of the name of a session.
-const NAME_MAX: usize = 100;
+/// The folders of which pages are made.
+#[derive(Debug, Clone)]
+pub struct Folders {
+    /// Of sessions.
+    pub sessions: PathBuf,
+    /// Of measurements and comparisons.
+    pub figures: PathBuf,
+    /// Of bisections.
+    pub bisections: PathBuf,
+    /// Of checks of patches.
+    pub checks: PathBuf,
+    /// The mails that wait.
+    pub outbox: Outbox,
+}
 
-/// The ledger and the folder with its sessions.
+impl Folders {
+    /// Those of what is kept beside sessions.
+    pub(crate) fn of(&self, kind: Kind) -> &Path {
+        match kind {
+            Kind::Comparison => &self.figures,
+            Kind::Bisection => &self.bisections,
+            Kind::Check => &self.checks,
+        }
+    }
+}
+
+/// The ledger and the folders.
 #[derive(Debug)]
 pub(crate) struct Store {
-    root: PathBuf,
+    folders: Folders,
     ledger: Ledger,
     refreshed: Instant,
 }
 
+/// All problems with where they stand, and the bisections that say so.
+#[derive(Debug)]
+pub(crate) struct Problems {
+    pub(crate) all: Vec<(Problem, Standing)>,
+    pub(crate) made: Vec<Made>,
+}
+
 impl Store {
-    /// What is known of the sessions below `root`.
-    pub(crate) fn open(root: &Path) -> Result<Self, LedgerError> {
-        let ledger = Ledger::open(root, &mut |_, _| {})?;
-        Ok(Self { root: root.to_owned(), ledger, refreshed: Instant::now() })
+    /// What is known of the sessions in these folders.
+    pub(crate) fn open(folders: Folders) -> Result<Self, LedgerError> {
+        let ledger = Ledger::open(&folders.sessions, &mut |_, _| {})?;
+        Ok(Self { folders, ledger, refreshed: Instant::now() })
     }
 
+    pub(crate) fn folders(&self) -> &Folders {
+        &self.folders
+    }
+
+    /// The folder of the sessions.
     pub(crate) fn root(&self) -> &Path {
-        &self.root
+        &self.folders.sessions
     }
 
     /// The Runs that are asked for.
@@ -35,14 +80,41 @@ impl Store {
         self.fresh()?.runs(query)
     }
 
-    /// All problems.
-    pub(crate) fn problems(&mut self) -> Result<Vec<Problem>, LedgerError> {
-        self.fresh()?.problems()
+    /// Sessions with their counts.
+    pub(crate) fn tallies(&mut self, which: Tallied<'_>) -> Result<Vec<Tally>, LedgerError> {
+        self.fresh()?.tallies(which)
+    }
+
+    /// A suite on the kernels that ran it last, at most so many.
+    pub(crate) fn grid(&mut self, suite: &str, columns: usize) -> Result<Grid, matrix::Error> {
+        matrix::latest(suite, columns, self.fresh()?)
+    }
+
+    /// The newest figures of a kernel, by its release; nothing if it was not measured.
+    pub(crate) fn figures(&self, release: &str) -> Option<KeptMeasurement> {
+        let mut kept = measurements(&self.folders.figures);
+        kept.retain(|one| one.measurement.subject.release == release);
+        kept.pop()
+    }
+
+    /// All problems, those that were seen last first.
+    pub(crate) fn problems(&mut self) -> Result<Problems, LedgerError> {
+        let mut problems = self.fresh()?.problems()?;
+        let made = made(&self.folders.bisections);
+        let waiting = &mut Waiting { interrupt: &AtomicBool::new(false), progress: &mut |_| {} };
+        let succession = with_store(waiting, |context| Succession::of(&problems, context));
+        problems.iter_mut().for_each(|problem| succession.arrange(problem));
+        let stands = |problem| {
+            let standing = standing(&problem, &succession, &made);
+            (problem, standing)
+        };
+        let all = problems.into_iter().map(stands).collect();
+        Ok(Problems { all, made })
     }
 
     /// The session of this name, which no request can have be another file.
     pub(crate) fn session(&self, name: &str) -> Option<Past> {
-        is_name(name).then(|| Past::open(&self.root.join(name)))?
+        is_name(name).then(|| Past::open(&self.root().join(name)))?
     }
 
     fn fresh(&mut self) -> Result<&mut Ledger, LedgerError> {
@@ -51,24 +123,5 @@ impl Store {
             self.refreshed = Instant::now();
         }
         Ok(&mut self.ledger)
-    }
-}
-
-/// Whether a session may be called so: `2026-11-20T10-07-31Z-4711`.
-fn is_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    !name.is_empty() && name.len() <= NAME_MAX && name.bytes().all(is_plain)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_no_path() {
-        assert!(is_name("2026-11-20T10-07-31Z-4711"));
-        for wrong in ["", ".", "..", "a/b", "../../etc", "a\0", "/etc", "a b", &"a".repeat(NAME_MAX + 1)] {
-            assert!(!is_name(wrong), "{wrong:?}");
-        }
     }
 }

@@ -5,7 +5,8 @@
 //!
 //! * `schema`: its tables, and how those of an earlier kiln become these
 //! * `take_in`: from a folder to rows; `rescue`: what a damaged file still holds
-//! * [`query`]: from what is asked to Runs; `problems`: from Runs to problems; [`cells`]: what ran on which kernel
+//! * [`query`]: from what is asked to Runs; `problems`: from Runs to problems; [`cells`]: what ran on which kernel; [`tallies`]: how
+//!   the Runs of sessions ended
 
 mod cells;
 mod problems;
@@ -13,6 +14,7 @@ mod query;
 mod rescue;
 mod schema;
 mod take_in;
+mod tallies;
 
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -23,9 +25,10 @@ use thiserror::Error;
 
 use crate::past::{Past, sessions};
 
-pub use cells::SessionKey;
+pub use cells::{KeyedKernel, SessionKey};
 pub use problems::named;
 pub use query::{Found, KnownRun, RunsQuery};
+pub use tallies::{Tallied, Tally};
 
 /// The file, beside the folders of the sessions.
 const NAME: &str = "ledger.sqlite";

@@ -153,7 +153,8 @@ pub fn documents<T: DeserializeOwned>(root: &Path, name: &str) -> Vec<(String, T
 }
 
 /// What is in `root`, the oldest first: names begin with the time.
-pub(crate) fn folders(root: &Path) -> Vec<PathBuf> {
+#[must_use]
+pub fn folders(root: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     folders.sort();

@@ -100,14 +100,15 @@ mod wanted;
 pub use budget::{Budget, Hold, Usage};
 pub use carried_out::{KeptRun, carry_out};
 pub use database::{
-    Error as LedgerError, Found as FoundRuns, KnownRun, Ledger, RunsQuery, SessionKey, named,
+    Error as LedgerError, Found as FoundRuns, KeyedKernel, KnownRun, Ledger, RunsQuery, SessionKey, Tallied,
+    Tally, named,
 };
 pub use durations::Durations;
 pub use evidence::{Evidence, Usage as EvidenceUsage};
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{
     CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, documents, figures_root, folder_named,
-    measurement, side, traces_root,
+    folders, measurement, side, traces_root,
 };
 pub use import::{Error as ImportError, Imported, import, origin};
 pub use journal::{Journal, bisections_root};

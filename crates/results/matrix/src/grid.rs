@@ -6,7 +6,7 @@ use judge::Outcome;
 use kernel::version::{compare, text::flavour};
 use lab::request::Selection;
 use lab::suites::select::Pattern;
-use ledger::{KnownRun, Ledger, SessionKey};
+use ledger::{KeyedKernel, KnownRun, Ledger, SessionKey};
 use serde::Serialize;
 
 use crate::cell::{Cell, Mark};
@@ -107,6 +107,21 @@ pub fn known(request: &MatrixRequest, ledger: &mut Ledger) -> Result<Vec<Grid>, 
         Ok(Grid::of(suite_name(suite), &request.setting, columns))
     };
     request.cases.iter().map(grid).collect()
+}
+
+/// What is known of a suite on the kernels that ran it last, at most so many, however their machines were set up.
+///
+/// # Errors
+///
+/// When the ledger cannot be read.
+pub fn latest(suite: &str, columns: usize, ledger: &mut Ledger) -> Result<Grid, Error> {
+    let mut all = Vec::new();
+    for KeyedKernel { kernel, release, parameters, key } in ledger.subjects(suite, columns)? {
+        let runs = ledger.latest(&key)?;
+        let tested = Tested { kernel, parameters, release, key: None, cases: Vec::new() };
+        all.push((tested.column(&runs), runs));
+    }
+    Ok(Grid::of(suite, "", all))
 }
 
 impl Grid {

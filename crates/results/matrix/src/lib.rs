@@ -19,6 +19,6 @@ mod survey;
 pub use cell::{Cell, Light, Mark};
 pub use error::Error;
 pub use fill::{Filled, fill, fill_on_slurm};
-pub use grid::{Column, Grid, Row, known};
+pub use grid::{Column, Grid, Row, known, latest};
 pub use groups::{Group, groups};
 pub use request::MatrixRequest;

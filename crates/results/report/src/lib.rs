@@ -23,7 +23,7 @@
 //! * [`check`](mod@check): what `kiln check` prints
 //! * [`findings_table`] and [`findings_json`]: what `kiln findings` prints
 //! * [`mod@html`]: what all pages have in common
-//! * [`mod@session`]: what `kiln report` writes about a session
+//! * [`mod@session`]: what `kiln report` writes about a session; [`mod@history`]: the Runs of a case as a chart
 //! * [`problems_table`] and [`problems_json`]: what `kiln problems` prints; [`ShownProblem`]: all about one
 //! * [`store`]: what `kiln store` prints
 //! * [`export`]: what `kiln export` writes
@@ -53,6 +53,7 @@ mod figures;
 mod findings;
 pub mod hazard;
 mod header;
+pub mod history;
 pub mod html;
 mod human;
 mod json;
@@ -107,7 +108,7 @@ pub use live::Live;
 pub use measuring::Measuring;
 pub use plain::Plain;
 pub use problem::ShownProblem;
-pub use problems::{closed_note, problems_json, problems_table};
+pub use problems::{closed_note, problems_json, problems_table, state};
 pub use results::{results_json, results_table};
 pub use safe::safe;
 pub use show::Shown;

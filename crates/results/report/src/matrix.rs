@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::json::document;
 use crate::words::cases;
 
-pub use page::html;
+pub use page::{Lead, html, legend, one};
 pub use text::text;
 
 /// Names of a group that are written out.

@@ -1,4 +1,6 @@
-//! What `kiln measure` prints.
+//! What `kiln measure` prints; [`metrics`]: the same in a page.
+
+mod page;
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -13,6 +15,8 @@ use crate::json::document;
 use crate::safe::safe_line;
 use crate::style::{BOLD, DIM, Paint};
 use crate::words::named;
+
+pub use page::metrics;
 
 /// A narrow terminal goes without what else was counted, then without what only plugins know.
 const COLUMNS: Columns<6> = Columns {

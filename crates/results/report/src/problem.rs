@@ -1,4 +1,6 @@
-//! What `kiln problems show` prints.
+//! What `kiln problems show` prints; [`page`]: the same for browsers.
+
+mod page;
 
 use std::io::{self, Write};
 
@@ -43,6 +45,16 @@ struct Searched<'a> {
     culprits: Vec<&'a str>,
 }
 
+impl Searched<'_> {
+    /// What was found, or else the command that searches.
+    fn said(&self) -> Option<String> {
+        let Some(folder) = self.bisection else { return self.command.clone() };
+        let culprits = self.culprits.join(", ");
+        let culprits = if culprits.is_empty() { "no clear answer" } else { &culprits };
+        Some(format!("bisected: {culprits} (bisections/{folder})"))
+    }
+}
+
 /// All as programs get it.
 #[derive(Serialize)]
 struct Document<'a> {
@@ -84,11 +96,7 @@ impl<'a> ShownProblem<'a> {
             self.series(series, paint, &mut out)?;
         }
         if standing.state == State::Verified {
-            writeln!(
-                out,
-                "\nclose it with: {}",
-                call(&["problems", "close", &problem.id].map(str::to_owned))
-            )?;
+            writeln!(out, "\nclose it with: {}", self.close())?;
         }
         out.flush()
     }
@@ -105,6 +113,11 @@ impl<'a> ShownProblem<'a> {
             .iter()
             .map(|series| self.searches(series).map(|search| search.map(|search| self.searched(&search))));
         document(&Document { problem, standing, searches: searches.collect() }, out)
+    }
+
+    /// The command that closes it.
+    fn close(&self) -> String {
+        call(&["problems", "close", &self.problem.id].map(str::to_owned))
     }
 
     fn facts(&self) -> [(&'static str, String); 6] {
@@ -127,33 +140,33 @@ impl<'a> ShownProblem<'a> {
     }
 
     fn series(&self, series: &Series, paint: Paint, out: &mut impl Write) -> io::Result<()> {
-        let [begin, end] = self.searches(series);
-        let first = safe_line(&series.first.release);
+        writeln!(out, "\n{}", paint.paint(DIM, &safe_line(&series.name())))?;
+        for (text, searched) in self.ends(series) {
+            writeln!(out, "  {}", safe_line(&text))?;
+            if let Some(said) = searched.and_then(|searched| searched.said()) {
+                writeln!(out, "    {}", safe_line(&said))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a series begins to have it and where that ends, each with how it was searched or can be.
+    fn ends(&self, series: &Series) -> [(String, Option<Searched<'a>>); 2] {
+        let first = &series.first.release;
         let begins = match &series.good {
-            Some(good) => format!("last good: {}, first bad: {first}", safe_line(&good.release)),
+            Some(good) => format!("last good: {}, first bad: {first}", good.release),
             None => format!("first bad: {first}; no older kernel of this series passed"),
         };
         let ends = match (&series.fixed, series.chance) {
             (Some(fixed), Some(chance)) => format!(
                 "gone since {}: with no change, so many sessions would all pass in {} of 100 cases",
-                safe_line(&fixed.release),
+                fixed.release,
                 percent(chance)
             ),
-            _ => format!("still there in {}", safe_line(&series.last.release)),
+            _ => format!("still there in {}", series.last.release),
         };
-        writeln!(out, "\n{}", paint.paint(DIM, &safe_line(&series.name())))?;
-        for (text, search) in [(begins, begin), (ends, end)] {
-            writeln!(out, "  {text}")?;
-            let Some(searched) = search.map(|search| self.searched(&search)) else { continue };
-            if let Some(folder) = searched.bisection {
-                let culprits = searched.culprits.join(", ");
-                let culprits = if culprits.is_empty() { "no clear answer".to_owned() } else { culprits };
-                writeln!(out, "    bisected: {} (bisections/{})", safe_line(&culprits), safe_line(folder))?;
-            } else if let Some(command) = &searched.command {
-                writeln!(out, "    {}", safe_line(command))?;
-            }
-        }
-        Ok(())
+        let [begin, end] = self.searches(series).map(|search| search.map(|search| self.searched(&search)));
+        [(begins, begin), (ends, end)]
     }
 
     fn searches(&self, series: &Series) -> [Option<Search>; 2] {

@@ -51,7 +51,8 @@ fn row(problem: &Problem, standing: &Standing) -> [String; 5] {
 }
 
 /// Its state in words.
-pub(crate) fn state(standing: &Standing) -> String {
+#[must_use]
+pub fn state(standing: &Standing) -> String {
     let returned = if standing.returned { ", returned" } else { "" };
     format!("{}{returned}", standing.state.name())
 }

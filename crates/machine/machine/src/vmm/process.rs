@@ -62,11 +62,9 @@ impl Drop for Process {
     }
 }
 
-/// Makes the program of `command` die with the thread that starts it. A terminal's Ctrl-C is not for it.
+/// Makes the program of `command` die with the thread that starts it.
 pub(crate) fn end_with_kiln(command: &mut Command) {
-    let parent = std::process::id();
-    // SAFETY: between fork and exec only system calls are made and nothing is allocated.
-    unsafe { command.process_group(0).pre_exec(move || ::host::end_with_parent(parent, Signal::KILL)) };
+    ::host::end_with_thread(command, Signal::KILL);
 }
 
 /// Starts a program in a thread that then waits for its end: the program dies with the thread that starts it. Gives what

@@ -19,9 +19,9 @@ async function renew() {
 }
 events.addEventListener("message", () => {
   status.textContent = "live";
-  // Many changes at once are one.
+  // Many changes at once are one, and the server has better things to do.
   if (pending) return;
   pending = true;
-  setTimeout(() => { pending = false; renew(); }, 300);
+  setTimeout(() => { pending = false; renew(); }, 1000);
 });
 events.addEventListener("error", () => { status.textContent = "not connected"; });

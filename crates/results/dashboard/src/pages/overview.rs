@@ -1,97 +1,117 @@
 //! What there is, and what runs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use judge::Summary;
-use ledger::{KnownRun, Past, RunsQuery, sessions};
+use jiff::Timestamp;
+use ledger::{Tallied, Tally};
 use maud::{Markup, html};
 use report::html::{Page, section, text};
-use report::tally_text;
 
-use super::{Asked, Failure};
+use super::{Asked, Failure, news, table, tally};
+use crate::address;
 use crate::store::Store;
 
 /// Sessions that are listed.
 const SESSIONS_MAX: usize = 50;
 
-/// What is shown of a session.
-struct Row {
-    name: String,
-    suite: String,
-    kernel: String,
-    began: String,
-    summary: Summary,
-    /// Cases that it has in all.
-    cases: usize,
-    has_ended: bool,
-}
+/// Kernels beside suites.
+const KERNELS_MAX: usize = 16;
 
-/// The newest sessions, those that run first.
+/// Suites beside kernels: more would not fit beside each other.
+const SUITES_MAX: usize = 8;
+
+/// What runs, what changed, kernels by suites, and the newest sessions.
 pub(crate) fn overview(store: &mut Store, _asked: &Asked) -> Result<Page, Failure> {
-    let newest: Vec<Past> = sessions(store.root()).into_iter().take(SESSIONS_MAX).collect();
-    let query = RunsQuery { sessions: newest.iter().map(Past::name).collect(), ..RunsQuery::default() };
-    let known = if newest.is_empty() { Vec::new() } else { store.runs(&query)?.runs };
-    let counted = counted(&known);
-    let rows: Vec<Row> = newest.iter().filter_map(|past| row(past, &counted)).collect();
-    let (ended, running): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.has_ended);
+    let newest = store.tallies(Tallied::Newest(SESSIONS_MAX))?;
+    let latest = store.tallies(Tallied::Latest(KERNELS_MAX))?;
+    let news = news::since_yesterday(store, &latest, Timestamp::now())?;
+    let (ended, running): (Vec<&Tally>, Vec<&Tally>) = newest.iter().partition(|tally| tally.has_ended);
     let body = html! {
-        header { h1 { "kiln" } p.legend { "The newest " (rows.len()) " sessions in " code { (text(store.root().display())) } } }
+        header {
+            h1 { "kiln" }
+            p.legend { "What runs, what changed, and the newest " (newest.len()) " sessions." }
+        }
         main {
-            @if !running.is_empty() { (section("Not at their end", &table(&running))) }
-            (section("Sessions", &table(&ended)))
+            @if !running.is_empty() { (section("Not at their end", &sessions(store, &running))) }
+            (section("Changed since yesterday", &news))
+            @if !latest.is_empty() { (section("Kernels by suites", &kernels(&latest))) }
+            (section("Sessions", &sessions(store, &ended)))
         }
     };
     Ok(Page { title: "Overview".to_owned(), body })
 }
 
-/// How the Runs of each session ended.
-fn counted(runs: &[KnownRun]) -> HashMap<&str, Summary> {
-    let mut counted: HashMap<&str, Summary> = HashMap::new();
-    runs.iter().for_each(|run| counted.entry(&run.session).or_default().count(run.outcome));
-    counted
-}
-
-/// A session; nothing if it cannot be read.
-fn row(past: &Past, counted: &HashMap<&str, Summary>) -> Option<Row> {
-    let session = past.session().ok()?;
-    let name = past.name();
-    let has_ended = past.ended();
-    let mut summary = counted.get(name.as_str()).copied().unwrap_or_default();
-    if !has_ended {
-        // The ledger knows what has ended.
-        summary = Summary::default();
-        past.runs().iter().for_each(|run| summary.count(run.outcome));
+/// What each suite came to on each kernel, those that were tested last first.
+fn kernels(latest: &[Tally]) -> Markup {
+    let mut suites: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut kernels: Vec<&str> = Vec::new();
+    for tally in latest {
+        *suites.entry(&tally.suite).or_default() += 1;
+        if !kernels.contains(&tally.kernel()) {
+            kernels.push(tally.kernel());
+        }
     }
-    let kernel = session.release.clone().unwrap_or_else(|| session.locator.clone());
-    let began = session.started.strftime("%Y-%m-%d %H:%M:%S").to_string();
-    Some(Row { name, suite: session.suite, kernel, began, summary, cases: session.cases.len(), has_ended })
-}
-
-fn table(rows: &[&Row]) -> Markup {
+    let mut common: Vec<(&str, usize)> = suites.into_iter().collect();
+    common.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let suites: BTreeSet<&str> = common.iter().take(SUITES_MAX).map(|(suite, _)| *suite).collect();
+    let cell = |kernel: &str, suite: &str| {
+        let found = latest.iter().find(|tally| tally.kernel() == kernel && tally.suite == suite);
+        html! { td { @if let Some(found) = found { a href=(address::session(&found.session)) { (tally(found.summary)) } } } }
+    };
     html! {
         div.wide {
             table class="metrics sortable" {
-                thead { tr { @for head in ["session", "kernel", "suite", "Runs", "began"] { th scope="col" { (head) } } } }
-                tbody { @for row in rows { (line(row)) } }
+                thead {
+                    tr {
+                        th scope="col" { "kernel" }
+                        @for suite in &suites { th scope="col" { (text(suite)) } }
+                    }
+                }
+                tbody {
+                    @for kernel in &kernels {
+                        tr {
+                            th scope="row" { a href=(address::kernel(kernel)) { (text(kernel)) } }
+                            @for suite in &suites { (cell(kernel, suite)) }
+                        }
+                        "\n"
+                    }
+                }
             }
+        }
+        p.legend {
+            "Matrix of "
+            @for (number, suite) in suites.iter().enumerate() {
+                @if number > 0 { ", " }
+                a href=(address::matrix(suite)) { (text(suite)) }
+            }
+            @if common.len() > suites.len() { "; " (common.len() - suites.len()) " other suites ran on fewer kernels" }
         }
     }
 }
 
-fn line(row: &Row) -> Markup {
-    let Summary { pass, fail, crash, hang, skip, broken, .. } = row.summary;
-    let done = pass + fail + crash + hang + skip + broken;
-    html! {
-        tr {
-            th scope="row" { a href={ "/session/" (row.name) } { (row.name) } }
-            td { (text(&row.kernel)) }
-            td { (text(&row.suite)) }
-            td {
-                @if !row.has_ended { progress max=(row.cases) value=(done) {} " " (done) " of " (row.cases) ": " }
-                span class={ "outcome " (if fail + crash + hang > 0 { "fail" } else { "pass" }) } { (tally_text(row.summary)) }
+/// A line for each session; of those that run with how far they are.
+fn sessions(store: &Store, tallies: &[&Tally]) -> Markup {
+    let rows = html! {
+        @for tally in tallies {
+            tr {
+                th scope="row" { a href=(address::session(&tally.session)) { (text(&tally.session)) } }
+                td { a href=(address::kernel(tally.kernel())) { (text(tally.kernel())) } }
+                td { (text(&tally.suite)) }
+                td { @if !tally.has_ended { (progress(store, tally)) } (super::tally(tally.summary)) }
+                td data-v=(tally.started.as_second()) { (tally.started.strftime("%Y-%m-%d %H:%M:%S")) }
             }
-            td { (row.began) }
+            "\n"
         }
-        "\n"
+    };
+    table(&["session", "kernel", "suite", "Runs", "began"], &rows)
+}
+
+/// How many of its cases a session has run.
+fn progress(store: &Store, tally: &Tally) -> Markup {
+    let planned = store.session(&tally.session).and_then(|past| past.session().ok());
+    let cases = planned.map_or(0, |session| session.cases.len());
+    let done = tally.summary.run();
+    html! {
+        @if cases > 0 { progress aria-label="cases that have run" max=(cases) value=(done) {} " " (done) " of " (cases) ": " }
     }
 }

@@ -3,43 +3,46 @@
 use ledger::Problem;
 use maud::{Markup, html};
 use report::html::{Page, outcome, text};
+use report::state;
+use verdict::problem::{Standing, State};
 
-use super::{Asked, Failure, address};
+use super::{Asked, Failure, table};
+use crate::address;
 use crate::store::Store;
+
+/// Problems on the page, and cases that are named of each.
+const PROBLEMS_MAX: usize = 1000;
+const CASES_MAX: usize = 3;
 
 /// All problems, the one that was seen last first.
 pub(crate) fn problems(store: &mut Store, _asked: &Asked) -> Result<Page, Failure> {
-    let mut problems = store.problems()?;
-    problems.sort_by_key(|problem| std::cmp::Reverse(problem.last.started));
-    let open = problems.iter().filter(|problem| problem.closing.is_none()).count();
-    let title = format!("{open} problems, {} closed", problems.len() - open);
+    let problems = store.problems()?.all;
+    let closed = problems.iter().filter(|(_, standing)| standing.state == State::Closed).count();
+    let title = format!("{} problems, {closed} closed", problems.len() - closed);
+    let rows = html! {
+        @for (problem, standing) in problems.iter().take(PROBLEMS_MAX) { (row(problem, standing)) }
+    };
     let body = html! {
-        header { h1 { (title) } p.legend { "Failures that have in common what matters. `kiln problems` says where each stands." } }
-        main {
-            div.wide {
-                table class="metrics sortable searchable" {
-                    thead {
-                        tr {
-                            @for head in ["problem", "outcome", "cases"] { th scope="col" { (head) } }
-                            th scope="col" class="figure" { "Runs" }
-                            @for head in ["first seen", "last seen", "id"] { th scope="col" { (head) } }
-                        }
-                    }
-                    tbody { @for problem in &problems { (row(problem)) } }
-                }
+        header {
+            h1 { (title) }
+            p.legend {
+                "Failures that have in common what matters."
+                @if problems.len() > PROBLEMS_MAX { " The " (PROBLEMS_MAX) " that were seen last are shown." }
             }
         }
+        main { (table(&["problem", "state", "outcome", "cases", "#Runs", "first seen", "last seen", "id"], &rows)) }
     };
     Ok(Page { title, body })
 }
 
-fn row(problem: &Problem) -> Markup {
+fn row(problem: &Problem, standing: &Standing) -> Markup {
     let last = &problem.last;
-    let cases: Vec<&str> = problem.cases.iter().take(3).map(String::as_str).collect();
+    let cases: Vec<&str> = problem.cases.iter().take(CASES_MAX).map(String::as_str).collect();
     let more = problem.cases.len().saturating_sub(cases.len());
     html! {
         tr {
-            th scope="row" { a href=(address(&last.session, &last.case)) { (text(&problem.signature)) } @if problem.closing.is_some() { " (closed)" } }
+            th scope="row" { a href=(address::problem(&problem.id)) { (text(&problem.signature)) } }
+            td { (state(standing)) }
             td { (outcome(last.outcome)) }
             td { (text(cases.join(", "))) @if more > 0 { " and " (more) " more" } }
             td.figure { (problem.failures) }

@@ -5,7 +5,8 @@ use maud::{Markup, html};
 use report::html::{Page, outcome, text};
 use report::seconds;
 
-use super::{Asked, Failure, address, encoded};
+use super::{Asked, Failure, table};
+use crate::address::{self, encoded};
 use crate::store::Store;
 
 /// Runs on one page; the page of a browser is still quick then.
@@ -24,7 +25,7 @@ pub(crate) fn runs(store: &mut Store, asked: &Asked) -> Result<Page, Failure> {
                 a href={ "/runs.csv?" (words(asked)) } { "All as CSV" }
             }
         }
-        main { (table(&found.runs)) }
+        main { (table_of(&found.runs)) }
     };
     Ok(Page { title: format!("{total} Runs"), body })
 }
@@ -38,30 +39,20 @@ pub(crate) fn runs_csv(store: &mut Store, asked: &Asked) -> Result<String, Failu
 }
 
 /// A table of Runs, of which each leads to its page.
-fn table(runs: &[KnownRun]) -> Markup {
-    html! {
-        div.wide {
-            table class="metrics sortable searchable" {
-                thead {
-                    tr {
-                        @for head in ["case", "outcome", "kernel", "suite"] { th scope="col" { (head) } }
-                        th scope="col" class="figure" { "time" }
-                        th scope="col" { "began" }
-                        th scope="col" class="spared" { "why" }
-                    }
-                }
-                tbody { @for run in runs { (row(run)) } }
-            }
-        }
-    }
+pub(super) fn table_of(runs: &[KnownRun]) -> Markup {
+    let rows = html! {
+        @for run in runs { (row(run)) }
+    };
+    table(&["case", "outcome", "kernel", "suite", "#time", "began", "why"], &rows)
 }
 
 fn row(run: &KnownRun) -> Markup {
+    let kernel = run.release.as_ref().unwrap_or(&run.locator);
     html! {
         tr {
-            th scope="row" { a href=(address(&run.session, &run.case)) { (text(&run.case)) } }
+            th scope="row" { a href=(address::run(&run.session, &run.case)) { (text(&run.case)) } }
             td { (outcome(run.outcome)) }
-            td { (text(run.release.as_ref().unwrap_or(&run.locator))) }
+            td { a href=(address::kernel(kernel)) { (text(kernel)) } }
             td { (text(&run.suite)) }
             td.figure data-v=(run.duration.as_secs_f64()) { (seconds(run.duration)) }
             td data-v=(run.started.as_second()) { (run.started.strftime("%Y-%m-%d %H:%M")) }

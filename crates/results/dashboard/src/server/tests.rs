@@ -1,8 +1,11 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 use super::*;
+use crate::fixture::{add, folders};
 
 /// A server of sessions that a test made.
 struct Served {
@@ -12,35 +15,22 @@ struct Served {
     thread: Option<JoinHandle<Result<(), Error>>>,
 }
 
-/// A session with a Run of this case that failed for this reason.
-fn add(root: &Path, name: &str, case: &str, reason: &str) {
-    let folder = root.join(name);
-    std::fs::create_dir_all(folder.join("cases")).expect("a folder");
-    let session = r#"{"started": "2026-11-20T10:00:00Z", "kiln": "0.1.0", "locator": "deb:6.1.0-47-amd64", "kernel": "deb:6.1.0-47-amd64",
-        "provenance": "", "release": "6.1.0-47-amd64", "identity": "x", "machine": "QEMU", "suite": "smoke", "cases": ["CASE"],
-        "command": ["run", "deb:6.1.0-47-amd64"], "summary": {"pass": 0, "fail": 1, "crash": 0, "hang": 0, "skip": 0, "broken": 0, "not_run": 0}}"#;
-    std::fs::write(folder.join("session.json"), session.replace("CASE", case)).expect("writable");
-    let run = judge::Run {
-        case: case.to_owned(),
-        outcome: judge::Outcome::Fail,
-        reason: reason.to_owned(),
-        ..judge::Run::unstarted()
-    };
-    let path = folder.join("cases").join(format!("{case}.json"));
-    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-    std::fs::write(path, serde_json::to_vec(&run).expect("a document")).expect("writable");
-}
-
 impl Served {
     /// Serves one session with a Run of this case that failed for this reason.
     fn start(access: Access, case: &str, reason: &str) -> Self {
+        Self::with_program(access, None, case, reason)
+    }
+
+    /// The same, where browsers may start this program.
+    fn with_program(access: Access, program: Option<PathBuf>, case: &str, reason: &str) -> Self {
         let place = tempfile::tempdir().expect("a directory");
         add(place.path(), SESSION, case, reason);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let stop = Arc::new(AtomicBool::new(false));
         let (root, stopped) = (place.path().to_owned(), Arc::clone(&stop));
-        let thread = std::thread::spawn(move || serve(listener, &root, access, &stopped));
+        let service = Service { folders: folders(&root), access, program };
+        let thread = std::thread::spawn(move || serve(listener, service, &stopped));
         Self { place, address, stop, thread: Some(thread) }
     }
 
@@ -80,6 +70,11 @@ fn pages_are_served_and_nothing_of_a_guest_is_markup() {
         ("/runs?case=pipe/*&outcome=fail", "1 Runs".to_owned()),
         ("/runs.csv?kernel=6.1*", "pipe/full".to_owned()),
         ("/problems", "1 problems, 0 closed".to_owned()),
+        ("/matrix?suite=smoke", "Matrix of smoke".to_owned()),
+        ("/kernel?kernel=6.1.0-47-amd64", "No older kernel of this flavour ran the same".to_owned()),
+        ("/case?suite=smoke&case=pipe/full", "its newest 1 Runs".to_owned()),
+        ("/conclusions", "Bisections".to_owned()),
+        ("/host", "Mails that were not sent".to_owned()),
         (&format!("/session/{SESSION}"), "What went wrong".to_owned()),
         (&format!("/session/{SESSION}/pipe/full"), "What went wrong".to_owned()),
         ("/style.css", "nav {".to_owned()),
@@ -121,8 +116,9 @@ fn what_is_not_there_or_cannot_be_says_so() {
         assert!(!answer.contains("secret\"") && !answer.contains(": secret"), "{path}: {answer}");
     }
     for method in ["POST", "PUT", "DELETE"] {
-        let request =
-            format!("{method} /runs HTTP/1.1\r\n{HOST}Content-Length: 0\r\nConnection: close\r\n\r\n");
+        let request = format!(
+            "{method} /runs HTTP/1.1\r\n{HOST}Sec-Fetch-Site: same-origin\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
         assert!(served.send(&request).starts_with("HTTP/1.1 405 "), "{method}");
     }
 }
@@ -169,4 +165,109 @@ fn browsers_learn_of_news_and_streams_end_with_the_server() {
     let mut rest = Vec::new();
     // It ends, one way or the other.
     let _ = stream.read_to_end(&mut rest);
+}
+
+#[test]
+fn a_problem_leads_to_its_runs_and_back() {
+    let served = Served::start(Access::Host, "pipe/full", "is 0 <b>");
+    let all = served.get("/problems", HOST);
+    let (_, rest) = all.split_once("href=\"/problem/").expect("a problem");
+    let id = rest.split('"').next().expect("an id");
+    let page = served.get(&format!("/problem/{id}"), HOST);
+    assert!(page.starts_with("HTTP/1.1 200 OK"), "{page}");
+    assert!(page.contains("<h1>open: ") && page.contains(" &lt;b&gt;"), "{page}");
+    assert!(page.contains(&format!("href=\"/session/{SESSION}/pipe/full\"")), "{page}");
+    assert!(page.contains("still there in 6.1.0-47-amd64"), "{page}");
+    for wrong in ["/problem/", "/problem/000000000000", "/problem/..%2f..%2fetc"] {
+        assert!(served.get(wrong, HOST).starts_with("HTTP/1.1 404 "), "{wrong}");
+    }
+}
+
+#[test]
+fn what_has_its_page_already_is_kept_apart() {
+    let served = Served::start(Access::Host, "pipe/full", "x");
+    let folder = served.place.path().join("beside/figures/2026-11-20T10-07-31Z-1");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("report.html"), "<title>a &lt; b</title><script>alert(1)</script>")
+        .expect("writable");
+    assert!(served.get("/conclusions", HOST).contains(">a &lt; b</a>"));
+    let page = served.get("/comparison/2026-11-20T10-07-31Z-1", HOST).to_lowercase();
+    assert!(page.starts_with("http/1.1 200 ok"), "{page}");
+    let policies: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("content-security-policy:")).collect();
+    assert_eq!(policies.len(), 1, "{page}");
+    assert!(policies[0].contains(" sandbox allow-scripts; default-src 'none';"), "{page}");
+    for wrong in
+        ["/comparison/none", "/comparison/..", "/bisection/2026-11-20T10-07-31Z-1", "/measurement/x", "/x/y"]
+    {
+        assert!(served.get(wrong, HOST).starts_with("HTTP/1.1 404 "), "{wrong}");
+    }
+}
+
+#[test]
+fn clients_that_wait_hurt_nobody() {
+    let served = Served::start(Access::Host, "pipe/full", "x");
+    let connected = |request: &str| {
+        let mut stream = TcpStream::connect(served.address).expect("a server");
+        stream.write_all(request.as_bytes()).expect("a reader");
+        stream
+    };
+    // Some say nothing, some half of a request, and some do not read the answer.
+    let whole = format!("GET /runs HTTP/1.1\r\n{HOST}\r\n");
+    let requests = ["", "GET / HTTP/1.1\r\nHost: local", &whole];
+    let waiting: Vec<TcpStream> =
+        requests.iter().cycle().take(90).map(|request| connected(request)).collect();
+    assert!(served.get("/", HOST).starts_with("HTTP/1.1 200 OK"));
+    drop(served);
+    drop(waiting);
+}
+
+#[test]
+fn a_request_is_bounded() {
+    let served = Served::start(Access::Host, "pipe/full", "x");
+    let long = served.get(&format!("/runs?case={}", "x".repeat(100_000)), HOST);
+    assert!(long.starts_with("HTTP/1.1 4"), "{long}");
+    let many = served.get("/", &format!("{HOST}{}", "X: y\r\n".repeat(1000)));
+    assert!(many.starts_with("HTTP/1.1 431 "), "{many}");
+}
+
+#[test]
+fn calls_are_started_and_stopped_by_pages_of_kiln_alone() {
+    let script = tempfile::NamedTempFile::new().expect("a file").into_temp_path();
+    std::fs::write(&script, "#!/bin/sh\necho called with \"$@\"\nexec sleep 1000\n").expect("writable");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("its own");
+    let served =
+        Served::with_program(Access::with_token("secret"), Some(script.to_path_buf()), "pipe/full", "x");
+    let post = |path: &str, header: &str, form: &str| {
+        let length = form.len();
+        served.send(&format!(
+            "POST {path} HTTP/1.1\r\nHost: kiln.example\r\n{header}Content-Type: application/x-www-form-urlencoded\r\n\
+             Content-Length: {length}\r\nConnection: close\r\n\r\n{form}"
+        ))
+    };
+    let cookie = "Cookie: kiln-token=secret\r\n";
+    let ours = &format!("{cookie}Sec-Fetch-Site: same-origin\r\n");
+    let list = || served.get("/jobs", &format!("Host: kiln.example\r\n{cookie}"));
+    let form = "verb=run&subject=deb%3Alatest&suite=&case=pipe%2F*";
+    for (header, status) in
+        [("", 403), (cookie, 403), (&format!("{cookie}Sec-Fetch-Site: cross-site\r\n"), 403)]
+    {
+        assert!(post("/jobs/start", header, form).starts_with(&format!("HTTP/1.1 {status} ")), "{header}");
+    }
+    assert!(post("/jobs/start", ours, "verb=run&subject=--exec").starts_with("HTTP/1.1 400 "));
+    assert!(list().contains("Nothing."), "nothing was started yet");
+    assert!(post("/jobs/start", ours, form).starts_with("HTTP/1.1 303 "));
+    let results =
+        format!("called with run deb:latest --case pipe/* --results {}", served.place.path().display());
+    let wait_for = |text: &str| {
+        while !list().contains(text) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait_for(&results);
+    assert!(post("/jobs/stop", ours, "id=1").starts_with("HTTP/1.1 303 "));
+    wait_for("killed");
+    let without = Served::start(Access::with_token("secret"), "pipe/full", "x");
+    let answer = without.get("/jobs", &format!("Host: kiln.example\r\n{cookie}"));
+    assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
 }

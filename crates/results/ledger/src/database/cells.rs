@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashSet};
 
 use lab::event::Session;
 use lab::request::RunPolicy;
-use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
 
 use super::query::{COLUMNS, KnownRun, TABLES, run};
 use super::take_in::setup;
+use super::tallies::NAME;
 use super::{Error, Ledger, sqlite};
 use crate::past::Past;
 
@@ -20,12 +21,26 @@ pub struct SessionKey {
     identity: String,
     /// A hash over what ran.
     content: String,
-    /// A hash over all else.
+    /// A hash over all else; empty where an earlier kiln did not note it.
     setup: String,
 }
 
+/// A kernel that ran a suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyedKernel {
+    /// The locator by which the very same kernel is found.
+    pub kernel: String,
+    /// Its release, if it was known before the boot.
+    pub release: Option<String>,
+    /// Its parameters, as the user gave them.
+    pub parameters: String,
+    /// All that decides about the Runs of its newest session.
+    pub key: SessionKey,
+}
+
 /// The conditions of a key.
-const OF_KEY: &str = "suite = :suite AND identity = :identity AND content = :content AND setup = :setup";
+const OF_KEY: &str =
+    "suite = :suite AND identity = :identity AND content = :content AND coalesce(setup, '') = :setup";
 
 /// Runs that say nothing since something else than the kernel or the case broke them.
 const FINAL: &str = "(blame IS NULL OR blame NOT IN ('host', 'kiln', 'machine'))";
@@ -129,6 +144,31 @@ impl Ledger {
                 Ok(SessionKey { suite: suite.to_owned(), identity, content, setup: setup.to_owned() })
             });
             found.optional().map_err(sqlite(&ledger.path()))
+        })
+    }
+
+    /// The kernels that ran a suite last, at most so many, each with the key of its newest session.
+    ///
+    /// # Errors
+    ///
+    /// When SQLite refuses.
+    pub fn subjects(&mut self, suite: &str, limit: usize) -> Result<Vec<KeyedKernel>, Error> {
+        // Of the columns beside a maximum SQLite takes the values of its row: https://sqlite.org/lang_select.html#bareagg.
+        let select = format!(
+            "SELECT iif(kernel = '', locator, kernel), release, coalesce(parameters, '') AS given, identity, content, coalesce(setup, ''),
+                max(started) AS newest FROM session
+             WHERE suite = ?1 GROUP BY {NAME}, given ORDER BY newest DESC LIMIT {limit}"
+        );
+        let keyed = |row: &Row<'_>| {
+            let (identity, content, setup) = (row.get(3)?, row.get(4)?, row.get(5)?);
+            let key = SessionKey { suite: suite.to_owned(), identity, content, setup };
+            Ok(KeyedKernel { kernel: row.get(0)?, release: row.get(1)?, parameters: row.get(2)?, key })
+        };
+        self.asked(|ledger| {
+            let select = || -> rusqlite::Result<Vec<KeyedKernel>> {
+                ledger.connection.prepare(&select)?.query_map([suite], keyed)?.collect()
+            };
+            select().map_err(sqlite(&ledger.path()))
         })
     }
 

@@ -22,6 +22,8 @@ pub struct RunsQuery {
     pub suite: Option<String>,
     /// Outcomes; any if there are none.
     pub outcomes: Vec<Outcome>,
+    /// What failures have in common, literally.
+    pub signature: Option<String>,
     /// Names of sessions; any if there are none.
     pub sessions: Vec<String>,
     /// The earliest start of their sessions.
@@ -206,6 +208,10 @@ impl RunsQuery {
             let names: Vec<String> =
                 self.outcomes.iter().map(|outcome| format!("'{}'", outcome.name())).collect();
             conditions.push(format!("outcome IN ({})", names.join(", ")));
+        }
+        if let Some(signature) = &self.signature {
+            values.push(Box::new(signature.clone()));
+            conditions.push(format!("signature = ?{}", values.len()));
         }
         if !self.sessions.is_empty() {
             let marks: Vec<String> =

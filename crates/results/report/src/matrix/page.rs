@@ -9,6 +9,9 @@ use maud::{Markup, html};
 use super::{label, name, sum};
 use crate::html::{command, page, section, short, text};
 
+/// What leads from a page to a Run, by its session and case.
+pub type Lead<'a> = dyn Fn(&str, &str) -> Markup + 'a;
+
 /// Writes the page. `typed` is what the user typed.
 ///
 /// # Errors
@@ -17,16 +20,28 @@ use crate::html::{command, page, section, short, text};
 pub fn html(grids: &[Grid], typed: &str, mut out: impl Write) -> io::Result<()> {
     let names: Vec<String> = grids.iter().map(|grid| short(&grid.suite)).collect();
     let title = format!("Matrix of {}", names.join(", "));
-    let legend = Mark::ALL.map(|mark| format!("{} {}", mark.sign(), mark.word())).join(", ");
     let body = html! {
-        header { h1 { (text(&title)) } (command(typed)) p.legend { (legend) ". Click a line that stands for several cases to list them." } }
-        @for grid in grids { (one(grid)) }
+        header { h1 { (text(&title)) } (command(typed)) (legend()) }
+        main { @for grid in grids { (one(grid, &repeat)) } }
     };
     out.write_all(page(&title, &body).as_bytes())?;
     out.flush()
 }
 
-fn one(grid: &Grid) -> Markup {
+/// What the signs stand for.
+#[must_use]
+pub fn legend() -> Markup {
+    let signs = Mark::ALL.map(|mark| format!("{} {}", mark.sign(), mark.word())).join(", ");
+    html! { p.legend { (signs) ". Click a line that stands for several cases to list them." } }
+}
+
+/// How a Run is looked at again that has its own file nowhere.
+fn repeat(session: &str, case: &str) -> Markup {
+    html! { code { (text(call(&["show".to_owned(), format!("{session}/{case}")]))) } }
+}
+
+/// A grid, below its suite. `lead` leads to a Run by its session and case.
+pub fn one(grid: &Grid, lead: &Lead<'_>) -> Markup {
     let groups = groups(grid);
     let content = html! {
         p.totals { (text(sum(grid, &groups))) }
@@ -36,7 +51,7 @@ fn one(grid: &Grid) -> Markup {
                 tbody { @for group in &groups { (row(grid, group)) } }
             }
         }
-        @for group in groups.iter().filter(|group| group.light != Light::Green) { (evidence(grid, group)) }
+        @for group in groups.iter().filter(|group| group.light != Light::Green) { (evidence(grid, group, lead)) }
     };
     section(&short(&grid.suite), &content)
 }
@@ -63,7 +78,7 @@ fn row(grid: &Grid, group: &Group) -> Markup {
 }
 
 /// All Runs of a group that are not well.
-fn evidence(grid: &Grid, group: &Group) -> Markup {
+fn evidence(grid: &Grid, group: &Group, lead: &Lead<'_>) -> Markup {
     let bad = |row: usize| {
         let cells = grid.rows[row].cells.iter().enumerate();
         cells.filter_map(|(column, cell)| {
@@ -74,14 +89,13 @@ fn evidence(grid: &Grid, group: &Group) -> Markup {
         @for &row in &group.rows {
             details {
                 summary { (text(&grid.rows[row].case)) }
-                ul { @for (column, cell) in bad(row) { li { (run(grid, row, column, cell)) } } }
+                ul { @for (column, cell) in bad(row) { li { (run(grid, (row, column), cell, lead)) } } }
             }
         }
     }
 }
 
-fn run(grid: &Grid, row: usize, column: usize, cell: &Cell) -> Markup {
-    let show = call(&["show".to_owned(), format!("{}/{}", cell.session, grid.rows[row].case)]);
+fn run(grid: &Grid, (row, column): (usize, usize), cell: &Cell, lead: &Lead<'_>) -> Markup {
     let times = if cell.runs > 1 {
         format!(", {} of {} Runs failed", cell.failures, cell.runs)
     } else {
@@ -89,7 +103,7 @@ fn run(grid: &Grid, row: usize, column: usize, cell: &Cell) -> Markup {
     };
     html! {
         (text(label(&grid.columns[column]))) ": " (cell.outcome.name()) (times) " " (text(&cell.reason)) " "
-        code { (text(show)) }
+        (lead(&cell.session, &grid.rows[row].case))
     }
 }
 

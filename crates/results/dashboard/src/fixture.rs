@@ -1,0 +1,34 @@
+//! Sessions for tests.
+
+use std::path::Path;
+
+use outbox::Outbox;
+
+use crate::store::Folders;
+
+/// What is kept beside sessions is below them here.
+pub(crate) fn folders(root: &Path) -> Folders {
+    let [figures, bisections, checks] =
+        ["figures", "bisections", "checks"].map(|name| root.join("beside").join(name));
+    let outbox = Outbox::at(root.join("beside/outbox"));
+    Folders { sessions: root.to_owned(), figures, bisections, checks, outbox }
+}
+
+/// A session with a Run of this case that failed for this reason.
+pub(crate) fn add(root: &Path, name: &str, case: &str, reason: &str) {
+    let folder = root.join(name);
+    std::fs::create_dir_all(folder.join("cases")).expect("a folder");
+    let session = r#"{"started": "2026-11-20T10:00:00Z", "kiln": "0.1.0", "locator": "deb:6.1.0-47-amd64", "kernel": "deb:6.1.0-47-amd64",
+        "provenance": "", "release": "6.1.0-47-amd64", "identity": "x", "machine": "QEMU", "suite": "smoke", "cases": ["CASE"],
+        "command": ["run", "deb:6.1.0-47-amd64"], "summary": {"pass": 0, "fail": 1, "crash": 0, "hang": 0, "skip": 0, "broken": 0, "not_run": 0}}"#;
+    std::fs::write(folder.join("session.json"), session.replace("CASE", case)).expect("writable");
+    let run = judge::Run {
+        case: case.to_owned(),
+        outcome: judge::Outcome::Fail,
+        reason: reason.to_owned(),
+        ..judge::Run::unstarted()
+    };
+    let path = folder.join("cases").join(format!("{case}.json"));
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    std::fs::write(path, serde_json::to_vec(&run).expect("a document")).expect("writable");
+}

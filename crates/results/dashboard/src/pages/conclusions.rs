@@ -1,0 +1,47 @@
+//! Comparisons, bisections and checks: what kiln concluded beyond single Runs.
+
+use maud::{Markup, html};
+use report::html::{Page, section, text};
+
+use super::{Asked, Failure, table};
+use crate::address;
+use crate::kept::{self, Kept, Kind};
+use crate::store::Store;
+
+/// Lines of each kind.
+const LINES_MAX: usize = 200;
+
+/// All of them, the newest first; each leads to its page.
+pub(crate) fn conclusions(store: &mut Store, _asked: &Asked) -> Result<Page, Failure> {
+    let body = html! {
+        header { h1 { "Conclusions" } p.legend { "What kiln compared, bisected and checked." } }
+        main {
+            @for kind in Kind::ALL {
+                (section(kind.heading(), &list(&kept::all(kind, store.folders().of(kind)))))
+            }
+        }
+    };
+    Ok(Page { title: "Conclusions".to_owned(), body })
+}
+
+fn list(all: &[Kept]) -> Markup {
+    let rows = html! {
+        @for kept in all.iter().take(LINES_MAX) {
+            tr {
+                th scope="row" {
+                    @match &kept.title {
+                        Some(title) => a href=(address::kept(kept.kind, &kept.name)) { (text(title)) },
+                        None => "not at its end",
+                    }
+                }
+                td { code { (text(&kept.name)) } }
+                td data-v=(kept.changed.as_second()) { (kept.changed.strftime("%Y-%m-%d %H:%M")) }
+            }
+            "\n"
+        }
+    };
+    html! {
+        @if all.is_empty() { p { "None." } } @else { (table(&["what", "name", "changed"], &rows)) }
+        @if all.len() > LINES_MAX { p.note { (all.len() - LINES_MAX) " older ones are left out" } }
+    }
+}

@@ -1,0 +1,136 @@
+//! The same pages as files, for any server and for nobody's: what is worth showing, made anew where it changed.
+//!
+//! * [`plan`]: which pages there are, and their files; [`links`]: from addresses to files
+//! * [`feed`]: verdicts for feed readers; [`folder`]: the files and what is known of them
+//! * [`branch`]: a folder as a branch of a git repository
+
+mod branch;
+mod feed;
+mod folder;
+mod links;
+mod plan;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use ledger::LedgerError;
+use report::html::{SCRIPT, STYLE};
+use thiserror::Error;
+
+use crate::frame::{FEED, filed};
+use crate::pages::Failure;
+use crate::store::{Folders, Store};
+use folder::Folder;
+use links::Links;
+use plan::{Content, Planned};
+
+/// Why no site is published.
+#[derive(Debug, Error)]
+pub enum SiteError {
+    /// The ledger cannot be read.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// A page cannot be made.
+    #[error("{0}")]
+    Page(String),
+    /// The folder or the branch is somebody else's.
+    #[error("{place}: has files that kiln did not publish: name an empty one")]
+    Foreign {
+        /// The folder, or the branch.
+        place: String,
+    },
+    /// git knows no such name of a branch.
+    #[error("{name:?} is no name of a branch")]
+    Branch {
+        /// The name.
+        name: String,
+    },
+    /// The host refuses.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The refusal.
+        source: std::io::Error,
+    },
+    /// git cannot do its part.
+    #[error(transparent)]
+    Task(#[from] host::task::Failure),
+    /// git refuses.
+    #[error("git: {0}")]
+    Git(String),
+}
+
+/// What became of the files of a site.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Published {
+    /// Files that are new or other than before.
+    pub written: usize,
+    /// Files that are as before.
+    pub unchanged: usize,
+    /// Files of pages that are no more.
+    pub removed: usize,
+}
+
+impl SiteError {
+    /// Whether the user named what cannot be written to.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Foreign { .. } | Self::Branch { .. })
+    }
+}
+
+impl From<Failure> for SiteError {
+    fn from(failure: Failure) -> Self {
+        let (Failure::Unknown(why) | Failure::Wrong(why) | Failure::Broken(why)) = failure;
+        Self::Page(why)
+    }
+}
+
+/// Writes what is worth showing to a folder: files that are as before are left alone, and those of pages that are no more are
+/// removed.
+///
+/// # Errors
+///
+/// When the folder has files of somebody else, a page cannot be made or a file cannot be written.
+pub fn publish(folders: Folders, site: &Path) -> Result<Published, SiteError> {
+    let mut folder = Folder::open(site)?;
+    let mut store = Store::open(folders)?;
+    let planned = plan::all(&mut store)?;
+    let links = Links::of(&planned);
+    for Planned { file, content, .. } in planned {
+        match content {
+            // What has ended does not change: neither is its page made again.
+            Content::Kept(stamp, make) => {
+                folder.keep(&file, &stamp, || Ok(links.relative(&make(&mut store)?, &file).into_bytes()))?;
+            }
+            Content::Page(make) => {
+                let page = filed(&make(&mut store)?);
+                folder.put(&file, links.relative(&page, &file).as_bytes())?;
+            }
+        }
+    }
+    let style = format!("{STYLE}{}", include_str!("assets/dashboard.css"));
+    folder.put("style.css", style.as_bytes())?;
+    folder.put("page.js", SCRIPT.as_bytes())?;
+    let feed = feed::feed(&mut store, &links)?;
+    folder.put(FEED.trim_start_matches('/'), feed.as_bytes())?;
+    folder.finish()
+}
+
+/// The same as a new commit of a branch of a repository, which git finds by a path or an address, unless nothing changed.
+///
+/// # Errors
+///
+/// As [`publish`], and when git refuses.
+pub fn publish_branch(
+    folders: Folders,
+    repository: &str,
+    branch: &str,
+    interrupt: &AtomicBool,
+) -> Result<Published, SiteError> {
+    branch::Branch::open(repository, branch, interrupt)?.publish(folders)
+}
+
+#[cfg(test)]
+mod tests;
