@@ -15,13 +15,13 @@ use judge::exit::BROKEN;
 use kernel::News;
 use lab::HostBackend;
 use lab::event::stamp;
-use ledger::{Budget, CHECK, Figures, REQUEST};
+use ledger::{Budget, CHECK, Figures, PAGE, REQUEST};
 use report::check::Answer;
 
 use crate::cli::{Check, HowToCheck};
 use crate::failure::{FAULT, WrongUsage, complain};
 use crate::listeners::standard_output;
-use crate::report_file::{self, PAGE, write};
+use crate::report_file::{self, write};
 use crate::shell_words::this_call;
 use crate::{signals, terminal};
 use patches::Found;

@@ -9,7 +9,7 @@ use crate::cli::{Compare, Wanted};
 use crate::exp::chosen;
 use crate::failure::{FAULT, WrongUsage};
 use crate::figures::looking_on;
-use crate::report_file::{PAGE, write};
+use crate::report_file::write;
 use judge::exit::{BROKEN, INTERRUPTED};
 
 /// Compares kernels and gives the exit code.
@@ -87,7 +87,7 @@ impl Compare {
 
     /// Writes the page beside the figures, and where the user wants it.
     fn write_page(&self, request: &CompareRequest, compared: &Compared) -> Result<()> {
-        let page = compared.kept.path(PAGE);
+        let page = compared.kept.path(ledger::PAGE);
         let typed = call(&request.words());
         for path in [Some(&page), self.html.as_ref()].into_iter().flatten() {
             write(path, |out| report::comparison::html(&compared.comparison, &typed, out))?;

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use judge::Run;
-use ledger::{Past, PastError, Wanted, bisections_root, checks_root, figures_root, folder_named};
+use ledger::{PAGE, Past, PastError, Wanted, bisections_root, checks_root, figures_root, folder_named};
 
 use crate::cli::Report;
 use crate::failure::{WrongUsage, complain};
 use crate::matrix::{is_plan, of_known};
 use crate::publish::publish_site;
-use crate::report_file::{PAGE, check, write};
+use crate::report_file::{check, write};
 use crate::results::opened;
 use crate::shell_words::this_call;
 

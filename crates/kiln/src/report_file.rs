@@ -8,9 +8,6 @@ use anyhow::{Context, Result};
 
 use crate::failure::WrongUsage;
 
-/// The page that comparisons, bisections and checks have in their folder.
-pub(crate) const PAGE: &str = "report.html";
-
 /// Checks where reports go, before anything is fetched or built.
 pub(crate) fn check<const N: usize>(files: [(&str, &Option<PathBuf>); N]) -> Result<()> {
     let wrong = files.iter().find_map(|(option, path)| {

@@ -11,7 +11,7 @@ use crate::bundle::pack;
 use crate::cli::Bisect;
 use crate::listeners::standard_output;
 use crate::replay::recalled;
-use crate::report_file::{PAGE, write};
+use crate::report_file::write;
 use crate::shell_words::this_call;
 use crate::terminal::Progress;
 
@@ -38,7 +38,7 @@ impl<'a> Kept<'a> {
         let bisection = Bisection { notes, ..done.bisection.clone() };
         let kept = Self { request, bisection, directory, bundle };
         write(&beside("bisection.json")?, |out| report::bisection::json(&kept.bisection, out))?;
-        kept.page(&beside(PAGE)?)?;
+        kept.page(&beside(ledger::PAGE)?)?;
         kept.mail(&beside("mail.txt")?)?;
         Ok(kept)
     }

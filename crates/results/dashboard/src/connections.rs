@@ -24,7 +24,7 @@ const HEAD: Duration = Duration::from_secs(30);
 const UNREAD_MILLISECONDS: u32 = 30_000;
 
 /// How long open connections may go on when the user wants to stop.
-const END: Duration = Duration::from_secs(2);
+pub(crate) const END: Duration = Duration::from_secs(2);
 
 /// How soon that is noticed.
 const INTERVAL: Duration = Duration::from_millis(100);

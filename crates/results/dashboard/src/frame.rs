@@ -1,7 +1,7 @@
 //! What is around each page: no script or style in it is its own, so that the policy for contents allows none.
 
 use maud::{Markup, html};
-use report::html::{Page, document};
+use report::html::{Page, STYLE, document};
 
 /// Where all pages lead to.
 const PLACES: [(&str, &str); 3] =
@@ -9,6 +9,11 @@ const PLACES: [(&str, &str); 3] =
 
 /// Where pages lead to that a server makes.
 const SERVED: [(&str, &str); 2] = [("/runs", "Runs"), ("/host", "Host")];
+
+/// The style of all pages.
+pub(crate) fn style() -> String {
+    format!("{STYLE}{}", include_str!("assets/dashboard.css"))
+}
 
 /// The feed of a site.
 pub(crate) const FEED: &str = "/feed.xml";

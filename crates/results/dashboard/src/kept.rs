@@ -12,12 +12,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use jiff::Timestamp;
 use kernel::files::{self, Limit};
-use ledger::folders;
+use ledger::{PAGE, folders};
 use report::html::SCRIPT;
 use sha2::{Digest, Sha256};
-
-/// The page in its folder.
-pub(crate) const PAGE: &str = "report.html";
 
 /// Largest page.
 const LIMIT: Limit = Limit { what: "a page", bytes: 32 << 20 };

@@ -120,7 +120,8 @@ fn pattern(text: &str) -> Result<Option<String>, Failure> {
     Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// A table that sorts: its heads, those of figures with a leading `#`, and those that a narrow screen goes without with `-`; and its rows.
+/// A table that sorts: its heads, and its rows. A head that begins with `#` is that of figures, and one with `-` is spared on a
+/// narrow screen.
 fn table(heads: &[&str], rows: &Markup) -> Markup {
     html! {
         div.wide {
@@ -128,9 +129,10 @@ fn table(heads: &[&str], rows: &Markup) -> Markup {
                 thead {
                     tr {
                         @for head in heads {
-                            @match head.strip_prefix('#') {
-                                Some(figure) => th scope="col" class="figure" { (figure) },
-                                None => th scope="col" { (head) },
+                            @match (head.strip_prefix('#'), head.strip_prefix('-')) {
+                                (Some(figure), _) => th scope="col" class="figure" { (figure) },
+                                (None, Some(spared)) => th scope="col" class="spared" { (spared) },
+                                (None, None) => th scope="col" { (head) },
                             }
                         }
                     }

@@ -6,7 +6,6 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -21,7 +20,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use ledger::LedgerError;
-use report::html::{Page, SCRIPT, STYLE};
+use report::html::{Page, SCRIPT};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio_stream::{Stream, StreamExt, wrappers::WatchStream};
@@ -29,16 +28,13 @@ use tokio_stream::{Stream, StreamExt, wrappers::WatchStream};
 use crate::access::{Access, TOKEN};
 use crate::coding::Coding;
 use crate::connections;
-use crate::frame::framed;
+use crate::frame::{framed, style};
 use crate::jobs::Jobs;
 use crate::kept::{self, Kind};
 use crate::live::watch_sessions;
 use crate::pages::{self, Asked, Failure};
 use crate::recent::Recent;
 use crate::store::{Folders, Store};
-
-/// How long requests may go on when the user wants to stop.
-const END: Duration = Duration::from_secs(2);
 
 /// Nothing of a page may be fetched from elsewhere, and no script or style may be in it.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -70,10 +66,6 @@ struct Shared {
     recent: Arc<Mutex<Recent>>,
     access: Access,
     changes: watch::Receiver<u64>,
-    /// The folder of the sessions.
-    root: PathBuf,
-    /// What browsers may start.
-    jobs: Option<Jobs>,
 }
 
 /// What is served.
@@ -101,16 +93,18 @@ pub fn serve(listener: TcpListener, service: Service, stop: &Arc<AtomicBool>) ->
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let jobs = program.map(|program| Jobs::new(program, Arc::clone(stop))).transpose()?;
     let (jobs, keeper) = jobs.unzip();
-    let router = router(Shared { store, recent: Arc::default(), access, changes, root, jobs });
+    let started = jobs.map_or_else(Router::new, |jobs| started::router(&jobs, &root));
+    let router = router(Shared { store, recent: Arc::default(), access, changes }, started);
     let served = runtime.block_on(connections::serve(listener, router, Arc::clone(stop)));
-    runtime.shutdown_timeout(END);
+    runtime.shutdown_timeout(connections::END);
     // With it all that was started ends.
     stop.store(true, Ordering::Relaxed);
     keeper.map(std::thread::JoinHandle::join);
     Ok(served?)
 }
 
-fn router(shared: Shared) -> Router {
+/// All pages, `started` among them.
+fn router(shared: Shared, started: Router<Shared>) -> Router {
     let pages = Router::new()
         .route("/", get(|shared, query| page(shared, query, pages::overview)))
         .route("/runs", get(|shared, query| page(shared, query, pages::runs)))
@@ -125,16 +119,12 @@ fn router(shared: Shared) -> Router {
         .route("/session/{name}", get(session))
         .route("/session/{name}/{*case}", get(run))
         .layer(from_fn_with_state(shared.clone(), remember));
-    let started = shared.jobs.as_ref().map_or_else(Router::new, started::router);
     pages
         .merge(started)
         .route("/runs.csv", get(runs_csv))
         .route("/{kind}/{name}", get(kept))
         .route("/live", get(live))
-        .route(
-            "/style.css",
-            get(|| asset("text/css", format!("{STYLE}{}", include_str!("assets/dashboard.css")))),
-        )
+        .route("/style.css", get(|| asset("text/css", style())))
         .route("/page.js", get(|| asset("text/javascript", SCRIPT.to_owned())))
         .route("/live.js", get(|| asset("text/javascript", include_str!("assets/live.js").to_owned())))
         .fallback(|| async { failed(&Failure::Unknown("there is no such page".to_owned())) })

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use ledger::LedgerError;
-use report::html::{SCRIPT, STYLE};
+use report::html::SCRIPT;
 use thiserror::Error;
 
-use crate::frame::{FEED, filed};
+use crate::frame::{FEED, filed, style};
 use crate::pages::Failure;
 use crate::store::{Folders, Store};
 use folder::Folder;
@@ -110,8 +110,7 @@ pub fn publish(folders: Folders, site: &Path) -> Result<Published, SiteError> {
             }
         }
     }
-    let style = format!("{STYLE}{}", include_str!("assets/dashboard.css"));
-    folder.put("style.css", style.as_bytes())?;
+    folder.put("style.css", style().as_bytes())?;
     folder.put("page.js", SCRIPT.as_bytes())?;
     let feed = feed::feed(&mut store, &links)?;
     folder.put(FEED.trim_start_matches('/'), feed.as_bytes())?;

@@ -1,6 +1,7 @@
 //! What is asked of the ledger.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,8 @@ pub(crate) struct Store {
     folders: Folders,
     ledger: Ledger,
     refreshed: Instant,
+    /// As they were then, once somebody asked: many pages show some of them.
+    problems: Option<Arc<Problems>>,
 }
 
 /// All problems with where they stand, and the bisections that say so.
@@ -63,7 +66,7 @@ impl Store {
     /// What is known of the sessions in these folders.
     pub(crate) fn open(folders: Folders) -> Result<Self, LedgerError> {
         let ledger = Ledger::open(&folders.sessions, &mut |_, _| {})?;
-        Ok(Self { folders, ledger, refreshed: Instant::now() })
+        Ok(Self { folders, ledger, refreshed: Instant::now(), problems: None })
     }
 
     pub(crate) fn folders(&self) -> &Folders {
@@ -98,8 +101,12 @@ impl Store {
     }
 
     /// All problems, those that were seen last first.
-    pub(crate) fn problems(&mut self) -> Result<Problems, LedgerError> {
-        let mut problems = self.fresh()?.problems()?;
+    pub(crate) fn problems(&mut self) -> Result<Arc<Problems>, LedgerError> {
+        self.fresh()?;
+        if let Some(known) = &self.problems {
+            return Ok(Arc::clone(known));
+        }
+        let mut problems = self.ledger.problems()?;
         let made = made(&self.folders.bisections);
         let waiting = &mut Waiting { interrupt: &AtomicBool::new(false), progress: &mut |_| {} };
         let succession = with_store(waiting, |context| Succession::of(&problems, context));
@@ -109,7 +116,9 @@ impl Store {
             (problem, standing)
         };
         let all = problems.into_iter().map(stands).collect();
-        Ok(Problems { all, made })
+        let problems = Arc::new(Problems { all, made });
+        self.problems = Some(Arc::clone(&problems));
+        Ok(problems)
     }
 
     /// The session of this name, which no request can have be another file.
@@ -121,6 +130,7 @@ impl Store {
         if self.refreshed.elapsed() >= AGE {
             self.ledger.refresh()?;
             self.refreshed = Instant::now();
+            self.problems = None;
         }
         Ok(&mut self.ledger)
     }

@@ -22,6 +22,9 @@ pub const COMPARISON: &str = "comparison";
 /// What a check of patches found.
 pub const CHECK: &str = "check";
 
+/// The page that comparisons, bisections and checks have in their folder.
+pub const PAGE: &str = "report.html";
+
 /// What was asked.
 pub const REQUEST: &str = "request";
 

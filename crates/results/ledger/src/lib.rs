@@ -107,8 +107,8 @@ pub use durations::Durations;
 pub use evidence::{Evidence, Usage as EvidenceUsage};
 pub use experiments::{ExperimentFolder, Found, found, kept_runs};
 pub use figures::{
-    CHECK, COMPARISON, Figures, MEASUREMENT, REQUEST, checks_root, documents, figures_root, folder_named,
-    folders, measurement, side, traces_root,
+    CHECK, COMPARISON, Figures, MEASUREMENT, PAGE, REQUEST, checks_root, documents, figures_root,
+    folder_named, folders, measurement, side, traces_root,
 };
 pub use import::{Error as ImportError, Imported, import, origin};
 pub use journal::{Journal, bisections_root};

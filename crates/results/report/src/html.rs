@@ -115,6 +115,20 @@ pub(crate) fn command(text: &str) -> Markup {
     html! { p { code.command { (prose(text)) } } }
 }
 
+/// What is known of a subject, a line each; what is empty is left out.
+#[must_use]
+pub fn facts(facts: &[(&str, String)]) -> Markup {
+    html! {
+        table.facts {
+            tbody {
+                @for (label, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
+                    tr { th scope="row" { (label) } td { (prose(fact)) } }
+                }
+            }
+        }
+    }
+}
+
 /// A part of a page below a heading of its own.
 #[must_use]
 pub fn section(title: &str, content: &Markup) -> Markup {

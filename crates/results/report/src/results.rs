@@ -43,7 +43,7 @@ pub fn results_table(
 }
 
 fn row(run: &KnownRun) -> [String; 4] {
-    let release = run.release.as_deref().unwrap_or(&run.locator);
+    let release = run.kernel_name();
     let times =
         if run.runs > 1 { format!(" ({} of {} Runs failed)", run.failures, run.runs) } else { String::new() };
     [

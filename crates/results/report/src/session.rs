@@ -14,7 +14,7 @@ use ledger::{Past, PastError};
 use maud::{Markup, html};
 use script::Figure;
 
-use crate::html::{Page, command, prose, section, short, text};
+use crate::html::{Page, command, facts, section, short, text};
 use crate::words::{kernel, span, tally_text};
 
 /// A session that was kept, with what its page shows.
@@ -75,7 +75,7 @@ fn body(shown: SessionPage<'_>) -> Markup {
             // What another host ran is a stranger's, and nothing to be pasted.
             @if session.origin.is_none() && !session.command.is_empty() { (command(&call(&session.command))) }
             @if took.is_none() { p.note { "note: this session did not come to its end" } }
-            (facts(shown))
+            (known(shown))
         }
         "\n"
         main {
@@ -86,10 +86,11 @@ fn body(shown: SessionPage<'_>) -> Markup {
     }
 }
 
-fn facts(shown: SessionPage<'_>) -> Markup {
+/// What is known of it as a whole.
+fn known(shown: SessionPage<'_>) -> Markup {
     let SessionPage { session, took, name, .. } = shown;
     let host = session.origin.as_ref().map(|origin| format!("{}, as {}", origin.host, origin.session));
-    let facts = [
+    facts(&[
         ("kernel", kernel(session)),
         ("source", session.provenance.clone()),
         ("machine", session.machine.clone()),
@@ -97,16 +98,7 @@ fn facts(shown: SessionPage<'_>) -> Markup {
         ("began", format!("{}, kiln {}", session.started.strftime("%Y-%m-%d %H:%M:%S UTC"), session.kiln)),
         ("took", took.map(span).unwrap_or_default()),
         ("session", name.to_owned()),
-    ];
-    html! {
-        table.facts {
-            tbody {
-                @for (label, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
-                    tr { th scope="row" { (label) } td { (prose(fact)) } }
-                }
-            }
-        }
-    }
+    ])
 }
 
 /// What an experiment recorded.

@@ -48,18 +48,14 @@ pub(crate) fn case(store: &mut Store, asked: &Asked) -> Result<Page, Failure> {
 
 fn moment(run: &KnownRun) -> Moment<'_> {
     let KnownRun { started, outcome, duration, .. } = *run;
-    Moment { started, kernel: kernel(run), outcome, duration }
-}
-
-fn kernel(run: &KnownRun) -> &str {
-    run.release.as_deref().unwrap_or(&run.locator)
+    Moment { started, kernel: run.kernel_name(), outcome, duration }
 }
 
 /// How it went on each kernel, those that ran it last first.
 fn kernels(runs: &[KnownRun]) -> Markup {
     let mut known: BTreeMap<&str, (Summary, usize)> = BTreeMap::new();
     for (age, run) in runs.iter().enumerate() {
-        known.entry(kernel(run)).or_insert((Summary::default(), age)).0.count(run.outcome);
+        known.entry(run.kernel_name()).or_insert((Summary::default(), age)).0.count(run.outcome);
     }
     let mut known: Vec<(&str, (Summary, usize))> = known.into_iter().collect();
     known.sort_by_key(|(_, (_, age))| *age);

@@ -58,13 +58,13 @@ fn figures(store: &Store, tally: &Tally) -> Vec<Figure> {
 fn metric(name: &str, all: &[(&Tally, f64)]) -> Markup {
     let shown: Vec<Record<'_>> = all
         .iter()
-        .map(|&(tally, value)| Record { started: tally.started, kernel: tally.kernel(), value })
+        .map(|&(tally, value)| Record { started: tally.started, kernel: tally.kernel_name(), value })
         .collect();
     let rows = html! {
         @for (tally, value) in all.iter().rev() {
             tr {
                 th scope="row" { a href=(address::session(&tally.session)) { (text(&tally.session)) } }
-                td { a href=(address::kernel(tally.kernel())) { (text(tally.kernel())) } }
+                td { a href=(address::kernel(tally.kernel_name())) { (text(tally.kernel_name())) } }
                 td.figure data-v=(value) { (value) }
             }
             "\n"

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use outbox::{Entry, Outbox, State};
-use report::html::{Page, section, text};
+use report::html::{Page, facts, section, text};
 use report::store::size;
 
 use super::{Asked, Failure, table};
@@ -15,7 +15,7 @@ const MAILS_MAX: usize = 200;
 pub(crate) fn host(store: &mut Store, _asked: &Asked) -> Result<Page, Failure> {
     let mib = |mib: Option<u64>| mib.map(|mib| size(mib << 20)).unwrap_or_default();
     let cpus = std::thread::available_parallelism().map(usize::from).unwrap_or(1);
-    let facts = [
+    let known = [
         ("kernel", read("/proc/sys/kernel/osrelease")),
         ("CPUs", cpus.to_string()),
         ("load", read("/proc/loadavg").split(' ').take(3).collect::<Vec<_>>().join(" ")),
@@ -26,13 +26,7 @@ pub(crate) fn host(store: &mut Store, _asked: &Asked) -> Result<Page, Failure> {
     let body = html! {
         header {
             h1 { (text(&name)) }
-            table.facts {
-                tbody {
-                    @for (label, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
-                        tr { th scope="row" { (label) } td { (text(fact)) } }
-                    }
-                }
-            }
+            (facts(&known))
         }
         main { (section("Mails that were not sent", &mails(&store.folders().outbox))) }
     };

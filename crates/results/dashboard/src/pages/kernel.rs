@@ -31,7 +31,7 @@ pub(crate) fn kernel(store: &mut Store, asked: &Asked) -> Result<Page, Failure> 
     for suite in &suites {
         differences.extend(against_the_one_before(&store.grid(suite, KERNELS_MAX)?, kernel));
     }
-    let problems = store.problems()?.all;
+    let problems = store.problems()?;
     let locators: BTreeSet<&str> = tallies.iter().map(|tally| tally.locator.as_str()).collect();
     let body = html! {
         header {
@@ -46,7 +46,7 @@ pub(crate) fn kernel(store: &mut Store, asked: &Asked) -> Result<Page, Failure> 
                 @if differences.is_empty() { p { "No older kernel of this flavour ran the same." } }
                 @for difference in &differences { (of_kernel(difference)) }
             }))
-            (section("Problems", &problems_on(&problems, kernel)))
+            (section("Problems", &problems_on(&problems.all, kernel)))
             @if let Some(KeptMeasurement { folder, measurement, .. }) = store.figures(kernel) {
                 (section("Figures", &html! {
                     p.legend { "As kiln measured them, kept as " code { (text(folder)) } }

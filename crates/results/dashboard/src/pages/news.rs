@@ -29,8 +29,9 @@ pub(super) fn since_yesterday(
     now: Timestamp,
 ) -> Result<Markup, Failure> {
     let since = now.saturating_sub(DAY).unwrap_or(Timestamp::MIN);
-    let problems = store.problems()?.all;
+    let problems = store.problems()?;
     let new: Vec<&Problem> = problems
+        .all
         .iter()
         .map(|(problem, _)| problem)
         .filter(|problem| problem.first.started >= since)
@@ -40,12 +41,12 @@ pub(super) fn since_yesterday(
     let mut changes = Vec::new();
     for suite in suites.into_iter().take(SUITES_MAX) {
         let grid = store.grid(suite, KERNELS_MAX)?;
-        let kernels = fresh.iter().filter(|tally| tally.suite == suite).map(|tally| tally.kernel());
+        let kernels = fresh.iter().filter(|tally| tally.suite == suite).map(|tally| tally.kernel_name());
         changes.extend(kernels.flat_map(|kernel| against_the_one_before(&grid, kernel)));
     }
     changes.retain(|difference| !difference.changes.is_empty());
     Ok(html! {
-        @if new.is_empty() && changes.is_empty() { p { "Nothing: no problem is new, and no case is as it was not on the kernel before." } }
+        @if new.is_empty() && changes.is_empty() { p { "Nothing: no new problem, and no case differs from the kernel before." } }
         @if !new.is_empty() { (new_problems(&new)) }
         @for difference in &changes { (of_kernel(difference)) }
     })

@@ -47,15 +47,15 @@ fn kernels(latest: &[Tally]) -> Markup {
     let mut kernels: Vec<&str> = Vec::new();
     for tally in latest {
         *suites.entry(&tally.suite).or_default() += 1;
-        if !kernels.contains(&tally.kernel()) {
-            kernels.push(tally.kernel());
+        if !kernels.contains(&tally.kernel_name()) {
+            kernels.push(tally.kernel_name());
         }
     }
     let mut common: Vec<(&str, usize)> = suites.into_iter().collect();
     common.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let suites: BTreeSet<&str> = common.iter().take(SUITES_MAX).map(|(suite, _)| *suite).collect();
     let cell = |kernel: &str, suite: &str| {
-        let found = latest.iter().find(|tally| tally.kernel() == kernel && tally.suite == suite);
+        let found = latest.iter().find(|tally| tally.kernel_name() == kernel && tally.suite == suite);
         html! { td { @if let Some(found) = found { a href=(address::session(&found.session)) { (tally(found.summary)) } } } }
     };
     html! {
@@ -95,7 +95,7 @@ fn sessions(store: &Store, tallies: &[&Tally]) -> Markup {
         @for tally in tallies {
             tr {
                 th scope="row" { a href=(address::session(&tally.session)) { (text(&tally.session)) } }
-                td { a href=(address::kernel(tally.kernel())) { (text(tally.kernel())) } }
+                td { a href=(address::kernel(tally.kernel_name())) { (text(tally.kernel_name())) } }
                 td { (text(&tally.suite)) }
                 td { @if !tally.has_ended { (progress(store, tally)) } (super::tally(tally.summary)) }
                 td data-v=(tally.started.as_second()) { (tally.started.strftime("%Y-%m-%d %H:%M:%S")) }

@@ -16,7 +16,7 @@ const CASES_MAX: usize = 3;
 
 /// All problems, the one that was seen last first.
 pub(crate) fn problems(store: &mut Store, _asked: &Asked) -> Result<Page, Failure> {
-    let problems = store.problems()?.all;
+    let problems = &store.problems()?.all;
     let closed = problems.iter().filter(|(_, standing)| standing.state == State::Closed).count();
     let title = format!("{} problems, {closed} closed", problems.len() - closed);
     let rows = html! {

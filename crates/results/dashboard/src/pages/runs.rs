@@ -43,11 +43,11 @@ pub(super) fn table_of(runs: &[KnownRun]) -> Markup {
     let rows = html! {
         @for run in runs { (row(run)) }
     };
-    table(&["case", "outcome", "kernel", "suite", "#time", "began", "why"], &rows)
+    table(&["case", "outcome", "kernel", "suite", "#time", "began", "-why"], &rows)
 }
 
 fn row(run: &KnownRun) -> Markup {
-    let kernel = run.release.as_ref().unwrap_or(&run.locator);
+    let kernel = run.kernel_name();
     html! {
         tr {
             th scope="row" { a href=(address::run(&run.session, &run.case)) { (text(&run.case)) } }

@@ -1,7 +1,9 @@
 //! Requests that start and stop calls of kiln.
 
+use std::path::Path;
+
 use axum::Router;
-use axum::extract::{Form, State};
+use axum::extract::Form;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
@@ -19,21 +21,22 @@ struct Which {
     id: u64,
 }
 
-/// The pages of these calls.
-pub(super) fn router(jobs: &Jobs) -> Router<Shared> {
+/// The pages of these calls, which keep what they run in the folder of the sessions.
+pub(super) fn router(jobs: &Jobs, sessions: &Path) -> Router<Shared> {
     let (listed, started, stopped) = (jobs.clone(), jobs.clone(), jobs.clone());
+    let sessions = sessions.display().to_string();
     Router::new()
         .route(LIST, get(|| async move { answer(Ok(pages::jobs(&listed.all()))) }))
-        .route("/jobs/start", post(|shared, form| start(shared, form, started)))
+        .route("/jobs/start", post(|form| start(form, started, sessions)))
         .route("/jobs/stop", post(|form| stop(form, stopped)))
 }
 
-async fn start(State(shared): State<Shared>, Form(wanted): Form<Wanted>, jobs: Jobs) -> Response {
+async fn start(Form(wanted): Form<Wanted>, jobs: Jobs, sessions: String) -> Response {
     let started = tokio::task::spawn_blocking(move || {
         let mut words = wanted.words()?;
         // A bisection is kept elsewhere.
         if words[0] != "bisect" {
-            words.extend(["--results".to_owned(), shared.root.display().to_string()]);
+            words.extend(["--results".to_owned(), sessions]);
         }
         jobs.start(words).map_err(refused)
     });

@@ -63,7 +63,7 @@ fn sessions(store: &mut Store) -> Result<Vec<Entry>, SiteError> {
     let ended = newest.into_iter().filter(|tally| tally.has_ended);
     let entry = |tally: ledger::Tally| Entry {
         id: format!("session:{}", tally.session),
-        title: format!("{} on {}: {}", tally.suite, tally.kernel(), tally_text(tally.summary)),
+        title: format!("{} on {}: {}", tally.suite, tally.kernel_name(), tally_text(tally.summary)),
         address: address::session(&tally.session),
         updated: tally.started,
     };
@@ -71,14 +71,14 @@ fn sessions(store: &mut Store) -> Result<Vec<Entry>, SiteError> {
 }
 
 fn problems(store: &mut Store) -> Result<Vec<Entry>, SiteError> {
-    let problems = store.problems()?.all;
+    let problems = store.problems()?;
     let entry = |problem: &ledger::Problem| Entry {
         id: format!("problem:{}", problem.id),
         title: format!("new problem on {}: {}", problem.first.release, problem.signature),
         address: address::problem(&problem.id),
         updated: problem.first.started,
     };
-    Ok(problems.iter().map(|(problem, _)| entry(problem)).collect())
+    Ok(problems.all.iter().map(|(problem, _)| entry(problem)).collect())
 }
 
 fn conclusions(store: &Store, kind: Kind) -> Vec<Entry> {

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use ledger::{Tallied, Tally};
+use ledger::{PAGE, Tallied, Tally};
 use report::html::Page;
 use verdict::problem::State;
 
 use super::SiteError;
 use crate::address;
 use crate::frame::filed;
-use crate::kept::{self, Kind, PAGE};
+use crate::kept::{self, Kind};
 use crate::pages::{self, Asked, Failure};
 use crate::store::Store;
 
@@ -57,14 +57,13 @@ pub(super) fn all(store: &mut Store) -> Result<Vec<Planned>, SiteError> {
         let file = file("matrix", suite);
         planned.push(page(&address::matrix(suite), &file, move |store| pages::matrix(store, &asked)));
     }
-    let kernels: BTreeSet<&str> = latest.iter().map(Tally::kernel).collect();
+    let kernels: BTreeSet<&str> = latest.iter().map(Tally::kernel_name).collect();
     for kernel in kernels {
         let asked = Asked { kernel: kernel.to_owned(), ..Asked::default() };
         let file = file("kernel", kernel);
         planned.push(page(&address::kernel(kernel), &file, move |store| pages::kernel(store, &asked)));
     }
-    let problems = store.problems()?.all;
-    for (problem, _) in problems.iter().filter(|(_, standing)| standing.state != State::Closed) {
+    for (problem, _) in store.problems()?.all.iter().filter(|(_, standing)| standing.state != State::Closed) {
         let id = problem.id.clone();
         let file = file("problem", &id);
         let address = address::problem(&id);

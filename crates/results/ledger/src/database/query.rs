@@ -89,6 +89,14 @@ pub struct KnownRun {
     pub origin: Option<String>,
 }
 
+impl KnownRun {
+    /// What its kernel is called: its release, or else how it was named.
+    #[must_use]
+    pub fn kernel_name(&self) -> &str {
+        self.release.as_deref().unwrap_or(&self.locator)
+    }
+}
+
 /// Most names among which the nearest is looked for.
 const NAMED_MAX: usize = 10_000;
 

@@ -47,7 +47,7 @@ pub(super) const NAME: &str = "coalesce(release, locator)";
 impl Tally {
     /// What the kernel is called: its release, or else how it was named.
     #[must_use]
-    pub fn kernel(&self) -> &str {
+    pub fn kernel_name(&self) -> &str {
         self.release.as_deref().unwrap_or(&self.locator)
     }
 }
@@ -132,7 +132,7 @@ mod tests {
     fn said(tallies: &[Tally]) -> Vec<String> {
         let line = |tally: &Tally| {
             let Summary { pass, fail, crash, .. } = tally.summary;
-            format!("{} {} {pass}/{fail}/{crash} {}", tally.kernel(), tally.suite, tally.has_ended)
+            format!("{} {} {pass}/{fail}/{crash} {}", tally.kernel_name(), tally.suite, tally.has_ended)
         };
         tallies.iter().map(line).collect()
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use verdict::problem::{Series, State};
 
 use super::{ShownProblem, judged};
-use crate::html::{Page, command, prose, section, short, text};
+use crate::html::{Page, command, facts, prose, section, short, text};
 use crate::problems::state;
 
 impl ShownProblem<'_> {
@@ -17,7 +17,7 @@ impl ShownProblem<'_> {
         let body = html! {
             header {
                 h1 { (text(state(standing))) ": " (text(signature)) }
-                (self.facts_table())
+                (facts(&self.facts()))
                 @if standing.state == State::Verified { (command(&self.close())) }
             }
             "\n"
@@ -28,18 +28,6 @@ impl ShownProblem<'_> {
             }
         };
         Page { title: short(signature), body }
-    }
-
-    fn facts_table(&self) -> Markup {
-        html! {
-            table.facts {
-                tbody {
-                    @for (label, fact) in self.facts().iter().filter(|(_, fact)| !fact.is_empty()) {
-                        tr { th scope="row" { (label) } td { (prose(fact)) } }
-                    }
-                }
-            }
-        }
     }
 
     /// Where a series begins to have it, and where that ends.
