@@ -2,12 +2,13 @@
 
 use std::process::Command;
 
-/// A shell that ends only when it has used 0.3 s of CPU, started by one that ends at once.
+/// A shell that ends only when it has used 0.3 s of CPU. The one that starts it ends at once; the test waits until
+/// it is dead, and was waited for.
 const SLOW: &str = r#"
 spin='while read -r a b c d e f g h i j k l m user system rest </proc/self/stat; do
-    [ $((user + system)) -lt 30 ] || { : > "$0"; exit; }; done'
-(sh -c "$spin" "$0" &)
-until [ -e "$0" ]; do sleep 0.01; done; exit "$3""#;
+    [ $((user + system)) -lt 30 ] || exit; done'
+(sh -c "$spin" & echo $! > "$0")
+while kill -0 "$(cat "$0")" 2>/dev/null; do sleep 0.01; done; exit "$3""#;
 
 /// What was recorded of a test with this script, which must end with this exit code.
 fn recorded(script: &str, code: i32) -> String {

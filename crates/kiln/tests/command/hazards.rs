@@ -123,7 +123,8 @@ fn a_lock_of_the_kernel_is_found_with_who_waits_and_who_has_it() {
                     .iter()
                     .any(|name| call.starts_with(name))
             };
-            calls.iter().find(|call| !is_of_lock(call)).is_some_and(|call| call.starts_with("fcntl_setlk+"))
+            let caller = calls.iter().find(|call| !is_of_lock(call));
+            caller.is_some_and(|caller| caller.starts_with("posix_lock_inode+"))
         };
         let stop = stops.clone().find(waits).unwrap_or_else(|| panic!("{kernel}: {found:#?}"));
         let places = names(&stop["looks-at"], "name");
