@@ -101,12 +101,12 @@ fn a_kernel_that_lies_costs_no_more_than_its_tasks() {
     };
     let honest = read(1, u64::MAX).expect("it can be read").len();
     let mut found = 0;
-    for seed in 1..40_u64 {
-        let tasks = read(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), 10 << (seed % 12)).unwrap_or_default();
+    for seed in 1..48_u64 {
+        let tasks = read(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), 10 << (seed % 24)).unwrap_or_default();
         found += usize::from(!tasks.is_empty());
         assert!(tasks.len() <= 2 * honest, "{} of {honest}", tasks.len());
     }
-    assert!(found > 0, "some lies are small");
+    assert!(found > 0, "the rarest lies are too rare to matter");
 }
 
 #[test]
