@@ -87,6 +87,7 @@ mod import;
 mod journal;
 mod kept_session;
 mod lock;
+mod looks;
 mod measurements;
 mod past;
 mod problem;
@@ -113,6 +114,7 @@ pub use figures::{
 pub use import::{Error as ImportError, Imported, import, origin};
 pub use journal::{Journal, bisections_root};
 pub use kept_session::{KeptSession, Place, Progress, run_session};
+pub use looks::Looks;
 pub use measurements::{KeptMeasurement, MeasurementsQuery, measurements};
 pub use past::{Error as PastError, Past, sessions};
 pub use problem::{Closing, OnKernel, Problem, Sighting, Source};
