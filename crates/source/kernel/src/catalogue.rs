@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::deb;
 use crate::error::Error;
 use crate::locator::Locator;
+use crate::store::Store;
 use crate::version;
 
 /// What there is.
@@ -36,7 +37,13 @@ impl Catalogue {
         Self { entries: in_order(all.into_iter()), notes }
     }
 
-    /// The same, of each locator the newest version: what apt offers may be newer than what is here.
+    /// Those that need not be fetched.
+    #[must_use]
+    pub fn here(store: &Store) -> Vec<Entry> {
+        in_order(on_this_host(store))
+    }
+
+    /// The same as [`list`](Self::list), of each locator the newest version: what apt offers may be newer than what is here.
     pub fn newest(context: &mut Context<'_>) -> Self {
         let (mut all, notes) = everything(context);
         all.sort_by(|a, b| version::compare(&b.version, &a.version));
@@ -53,10 +60,14 @@ fn everything(context: &mut Context<'_>) -> (Vec<Entry>, Vec<String>) {
         notes.push(note(&error));
         Vec::new()
     });
+    (on_this_host(store).chain(offered).collect(), notes)
+}
+
+/// What is in the store, then what the distribution has installed.
+fn on_this_host(store: &Store) -> impl Iterator<Item = Entry> {
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
     let installed = here::installed(Path::new("/"), &release);
-    let here = here::cached(store).into_iter().chain(here::built(store));
-    (here.chain(installed).chain(offered).collect(), notes)
+    here::cached(store).into_iter().chain(here::built(store)).chain(installed)
 }
 
 /// The packages from `first` to `last`, both included, the oldest version first: of all that are kept or that apt
