@@ -37,5 +37,6 @@ mod watch;
 pub use error::Error;
 pub use resources::Resources;
 pub use spread::{Spread, sessions, spread};
+pub use submission::{Submitted, submitted};
 pub use wanted::{Counts, Wanted};
 pub use watch::{Carried, carry_out};

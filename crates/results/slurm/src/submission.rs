@@ -120,13 +120,18 @@ impl Submissions {
 
 impl Submission {
     fn open(folder: PathBuf) -> Option<Self> {
-        let name = folder.file_name()?.to_str()?.to_owned();
-        let text = host::read_bounded(&folder.join(DOCUMENT), DOCUMENT_MAX).ok().flatten();
-        let Some(document) = text.and_then(|text| serde_json::from_slice::<Document>(&text).ok()) else {
+        let submission = Self::read(&folder);
+        if submission.is_none() {
             let _ = fs::remove_dir_all(folder);
-            return None;
-        };
-        Some(Self { folder, name, sessions: document.sessions })
+        }
+        submission
+    }
+
+    fn read(folder: &Path) -> Option<Self> {
+        let name = folder.file_name()?.to_str()?.to_owned();
+        let text = host::read_bounded(&folder.join(DOCUMENT), DOCUMENT_MAX).ok()??;
+        let document: Document = serde_json::from_slice(&text).ok()?;
+        Some(Self { folder: folder.to_owned(), name, sessions: document.sessions })
     }
 
     /// What its jobs run.
@@ -144,6 +149,31 @@ impl Submission {
         // What stays is looked at again, and costs a few files.
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// What is known of the jobs of a submission without Slurm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submitted {
+    /// The name of the jobs.
+    pub name: String,
+    /// How many there are.
+    pub jobs: usize,
+    /// How many have answered.
+    pub answered: usize,
+}
+
+/// The submissions whose results go to this folder of sessions, the oldest first; nothing is changed.
+#[must_use]
+pub fn submitted(sessions: &Path) -> Vec<Submitted> {
+    let folders = fs::read_dir(sessions.join(FOLDER)).into_iter().flatten().flatten();
+    let submissions = folders.filter_map(|entry| Submission::read(&entry.path()));
+    let known = |submission: Submission| {
+        let answered = submission.jobs().filter(|(index, _)| answer(&submission.folder, *index).is_file());
+        Submitted { answered: answered.count(), jobs: submission.sessions.len(), name: submission.name }
+    };
+    let mut all: Vec<Submitted> = submissions.map(known).collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
 }
 
 /// The answer of a job, in the folder of its submission.
@@ -194,6 +224,20 @@ mod tests {
         assert!(jobs == 3 && all[0].script().is_file() && !submissions.folder.join("kiln-half").exists());
         all.iter().for_each(Submission::remove);
         assert!(submissions.all().expect("readable").is_empty());
+    }
+
+    #[test]
+    fn who_only_looks_changes_nothing() {
+        let root = tempfile::tempdir().expect("a directory");
+        assert_eq!(submitted(root.path()), []);
+        assert!(!root.path().join(FOLDER).exists());
+        let (submissions, request) = (Submissions::of(root.path()).expect("writable"), request());
+        let wanted = [("a".to_owned(), &request), ("b".to_owned(), &request)];
+        let one = submissions.begin(Path::new("/opt/kiln"), &wanted).expect("writable");
+        fs::create_dir(submissions.folder.join("kiln-half")).expect("writable");
+        fs::write(answer(&one.folder, 1), "{}").expect("writable");
+        assert_eq!(submitted(root.path()), [Submitted { name: one.name, jobs: 2, answered: 1 }]);
+        assert!(submissions.folder.join("kiln-half").exists());
     }
 
     #[test]
