@@ -83,6 +83,7 @@ mod experiments;
 mod export;
 mod figures;
 mod files;
+mod following;
 mod import;
 mod journal;
 mod kept_session;
@@ -111,6 +112,7 @@ pub use figures::{
     CHECK, COMPARISON, Figures, MEASUREMENT, PAGE, REQUEST, checks_root, documents, figures_root,
     folder_named, folders, measurement, side, traces_root,
 };
+pub use following::Following;
 pub use import::{Error as ImportError, Imported, import, origin};
 pub use journal::{Journal, bisections_root};
 pub use kept_session::{KeptSession, Place, Progress, run_session};

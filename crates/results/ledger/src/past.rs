@@ -152,6 +152,19 @@ impl Past {
         ending.is_ok_and(|ending| ending.summary.is_some() && !ending.interrupted)
     }
 
+    /// Whether somebody records it now.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        // Whoever looks takes no lock that keeps others from looking.
+        File::open(self.directory.join(EVENTS)).is_ok_and(|file| file.try_lock_shared().is_err())
+    }
+
+    /// How its cases ended; nothing where it has no end.
+    #[must_use]
+    pub fn summary(&self) -> Option<Summary> {
+        read::<Ending>(&self.directory.join(SESSION)).ok()?.summary
+    }
+
     /// How long it took from its plan to its end; nothing where it has none.
     #[must_use]
     pub fn took(&self) -> Option<Duration> {

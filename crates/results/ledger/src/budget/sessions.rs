@@ -2,7 +2,6 @@
 //! holds a lock, and so does one that somebody still needs.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use crate::database::Ledger;
 use crate::document;
 use crate::evidence::Evidence;
 use crate::files::files;
-use crate::past::{EVENTS, Past, read, sessions};
+use crate::past::{Past, read, sessions};
 
 /// What is known of the sessions, beside their folders: measuring them all each time would take long.
 const INDEX: &str = "sizes.json";
@@ -54,7 +53,7 @@ pub(super) fn keep_within(root: &Path, limits: Limits) -> u64 {
         let _ = Evidence::of(root).prune();
     }
     // The others may still grow.
-    let ended = own.iter().chain(&foreign).filter(|(past, _)| !is_recorded(past.directory()));
+    let ended = own.iter().chain(&foreign).filter(|(past, _)| !past.is_recorded());
     let index: BTreeMap<String, Size> = ended.map(|(past, size)| (past.name(), *size)).collect();
     // Without it they are measured again.
     let _ = document::write(&root.join(INDEX), &index);
@@ -98,7 +97,7 @@ impl Step {
 
     /// Removes it, unless somebody records or needs it; gives how many bytes that freed.
     fn take(self, root: &Path, past: &Past, size: &mut Size) -> u64 {
-        if is_recorded(past.directory()) || hold::is_held(root, &past.name()) {
+        if past.is_recorded() || hold::is_held(root, &past.name()) {
             return 0;
         }
         if self == Self::Dumps {
@@ -130,7 +129,7 @@ fn measured(root: &Path, known: &BTreeMap<String, Size>) -> Vec<(Past, Size)> {
 
 fn measure(past: &Past) -> Size {
     let mut files = files(past.directory());
-    if !is_recorded(past.directory()) {
+    if !past.is_recorded() {
         // What a kiln that was killed had not written to the end.
         files.retain(|(path, _)| !ends_with(path, HALF) || std::fs::remove_file(path).is_err());
     }
@@ -151,10 +150,6 @@ fn is_dump(path: &Path) -> bool {
 
 fn ends_with(path: &Path, end: &str) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(end.as_bytes()))
-}
-
-fn is_recorded(directory: &Path) -> bool {
-    File::open(directory.join(EVENTS)).is_ok_and(|file| file.try_lock().is_err())
 }
 
 #[cfg(test)]
