@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use kernel::News;
-use ledger::{Ledger, RunsQuery, Wanted};
-use report::Shown;
+use ledger::{Ledger, RunsQuery};
+use report::KeptRun;
 
 use crate::cli::{Results, ShowRun};
 use crate::failure::complain;
@@ -59,16 +59,8 @@ impl Results {
 /// Shows a Run and gives the exit code.
 pub(crate) fn show(args: &ShowRun, color: bool) -> Result<u8> {
     let root = args.kept.results.clone().unwrap_or_else(ledger::default_root);
-    let Wanted { past, run } = ledger::find(&root, &args.kept.run)?;
-    let session = past.session()?;
-    // Without them the Run says what there is to say.
-    let figures = past.result().ok().flatten().map(|result| result.figures).unwrap_or_default();
-    let folder = past.directory();
-    let name = format!("{}/{}", ledger::short_name(folder), run.case);
-    let evidence = past.evidence(&run).into_iter();
-    let files: Vec<_> =
-        evidence.map(|(_, path)| path.strip_prefix(folder).map_or(path.clone(), Path::to_owned)).collect();
-    let shown = Shown { session: &session, run: &run, figures: &figures, name: &name, folder, files: &files };
+    let kept = KeptRun::read(ledger::find(&root, &args.kept.run)?)?;
+    let shown = kept.shown();
     standard_output(|out| if args.json { shown.json(out) } else { shown.text(color, out) })?;
     Ok(0)
 }

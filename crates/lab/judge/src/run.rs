@@ -129,6 +129,13 @@ impl Run {
         !matches!(self.blame, Some(Blame::Host | Blame::Kiln | Blame::Machine))
     }
 
+    /// Whether a line of its kernel log belongs to a report on a defect.
+    #[must_use]
+    pub fn is_in_report(&self, line: &str) -> bool {
+        let mut reports = self.kernel_reports.iter();
+        reports.any(|report| report.title == line || report.lines.iter().any(|other| other == line))
+    }
+
     /// The title of the kernel's report that is its reason, if one is.
     #[must_use]
     pub fn defect(&self) -> Option<&str> {

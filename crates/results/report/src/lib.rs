@@ -31,7 +31,8 @@
 //! * [`hazard`]: what `kiln hazard` prints
 //! * [`mod@count`], [`latency`], [`mod@probe`], [`race`], [`sample`], [`steal`], [`stress`], [`sweep`]: what instruments report
 //! * [`mod@trace`]: what `kiln trace` prints; [`mod@observe`]: what `kiln observe` prints
-//! * [`mod@safe`]: guest text that cannot harm a terminal
+//! * [`Pace`]: how far a session is that another kiln runs
+//! * [`mod@safe`]: guest text that cannot harm a terminal; [`style`]: colours
 
 mod address;
 mod attestation;
@@ -66,6 +67,7 @@ pub mod matrix;
 pub mod measurement;
 mod measuring;
 pub mod observe;
+mod pace;
 mod plain;
 pub mod probe;
 mod problem;
@@ -84,7 +86,7 @@ mod sink;
 pub mod steal;
 pub mod store;
 pub mod stress;
-mod style;
+pub mod style;
 pub mod sweep;
 mod table;
 mod times;
@@ -106,11 +108,12 @@ pub use kernels::{kernels_json, kernels_table, pruned_json, pruned_text};
 pub use ktap::Ktap;
 pub use live::Live;
 pub use measuring::Measuring;
+pub use pace::Pace;
 pub use plain::Plain;
 pub use problem::ShownProblem;
-pub use problems::{closed_note, problems_json, problems_table, state};
+pub use problems::{closed_note, problems_json, problems_table, seen_on, state};
 pub use results::{results_json, results_table};
 pub use safe::safe;
-pub use show::Shown;
+pub use show::{KeptRun, Shown, ShownLine};
 pub use transcript::Transcript;
-pub use words::{seconds, tally_text};
+pub use words::{clock, seconds, tally_text, why};

@@ -57,8 +57,9 @@ pub fn state(standing: &Standing) -> String {
     format!("{}{returned}", standing.state.name())
 }
 
-/// The first and the last kernel that have it.
-fn seen_on(kernels: &[OnKernel]) -> String {
+/// The first and the last kernel that have a problem, of all in their order.
+#[must_use]
+pub fn seen_on(kernels: &[OnKernel]) -> String {
     let mut having = kernels.iter().filter(|on| on.failing > 0).map(|on| on.release.as_str());
     match (having.next(), having.next_back()) {
         (Some(first), Some(last)) if first != last => format!("{first} to {last}"),

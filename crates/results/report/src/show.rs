@@ -3,10 +3,13 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use anstyle::Style;
 use judge::Run;
 use judge::run::stamp;
 use lab::event::Session;
 use lab::request::words::call;
+use ledger::{PastError, Wanted, short_name};
+use protocol::KernelRecord;
 use script::Figure;
 use serde::Serialize;
 
@@ -19,6 +22,15 @@ use crate::words::{kernel, seconds, why};
 
 /// Columns of what a line is about.
 const LABEL: usize = 9;
+
+/// A line about a Run, without anything that a terminal obeys.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ShownLine {
+    /// Its texts, each in one style.
+    pub pieces: Vec<(Style, String)>,
+    /// The kernel wrote it, and it belongs to a report on a defect.
+    pub is_report: bool,
+}
 
 /// A Run that was kept, with what is around it.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -37,6 +49,42 @@ pub struct Shown<'a> {
     pub files: &'a [PathBuf],
 }
 
+/// A Run with all that is shown of it.
+#[derive(Debug)]
+pub struct KeptRun {
+    session: Session,
+    run: Run,
+    figures: Vec<Figure>,
+    name: String,
+    folder: PathBuf,
+    files: Vec<PathBuf>,
+}
+
+impl KeptRun {
+    /// Reads what is around a Run.
+    ///
+    /// # Errors
+    ///
+    /// When the document about its session cannot be read.
+    pub fn read(Wanted { past, run }: Wanted) -> Result<Self, PastError> {
+        let session = past.session()?;
+        // Without them the Run says what there is to say.
+        let figures = past.result().ok().flatten().map(|result| result.figures).unwrap_or_default();
+        let folder = past.directory().to_owned();
+        let name = format!("{}/{}", short_name(&folder), run.case);
+        let inside = |path: PathBuf| path.strip_prefix(&folder).map(Path::to_owned).unwrap_or(path);
+        let files = past.evidence(&run).into_iter().map(|(_, path)| inside(path)).collect();
+        Ok(Self { session, run, figures, name, folder, files })
+    }
+
+    /// To be printed.
+    #[must_use]
+    pub fn shown(&self) -> Shown<'_> {
+        let Self { session, run, figures, name, folder, files } = self;
+        Shown { session, run, figures, name, folder, files }
+    }
+}
+
 impl Shown<'_> {
     /// Prints it for people.
     ///
@@ -45,23 +93,32 @@ impl Shown<'_> {
     /// When `out` does not take it.
     pub fn text(&self, colour: bool, mut out: impl Write) -> io::Result<()> {
         let paint = Paint { colour };
-        let run = self.run;
-        let outcome = paint.paint(of(run.outcome), run.outcome.name());
-        writeln!(out, "{outcome}: {}", paint.paint(BOLD, &safe_line(&run.case)))?;
-        for line in [safe_line(&run.about), why(run)].iter().filter(|line| !line.is_empty()) {
+        for ShownLine { pieces, .. } in self.lines() {
+            let line: String = pieces.iter().map(|(style, text)| paint.paint(*style, text)).collect();
             writeln!(out, "{line}")?;
         }
-        writeln!(out)?;
-        for (label, text) in self.facts().iter().filter(|(_, text)| !text.is_empty()) {
-            writeln!(out, "{}  {}", paint.paint(DIM, &format!("{label:LABEL$}")), safe_line(text))?;
-        }
-        for (title, lines) in self.parts().iter().filter(|(_, lines)| !lines.is_empty()) {
-            writeln!(out, "\n{}", paint.paint(DIM, title))?;
-            for line in lines {
-                writeln!(out, "  {}", line.trim_end())?;
-            }
-        }
         out.flush()
+    }
+
+    /// The lines of what is printed for people.
+    #[must_use]
+    pub fn lines(&self) -> Vec<ShownLine> {
+        let run = self.run;
+        let outcome = (of(run.outcome), run.outcome.name().to_owned());
+        let mut lines = vec![ShownLine::of(vec![outcome, plain(": "), (BOLD, safe_line(&run.case))])];
+        let said = [safe_line(&run.about), why(run)].into_iter().filter(|line| !line.is_empty());
+        lines.extend(said.map(|line| ShownLine::of(vec![plain(line)])));
+        lines.push(ShownLine::default());
+        for (label, text) in self.facts().iter().filter(|(_, text)| !text.is_empty()) {
+            let label = (DIM, format!("{label:LABEL$}"));
+            lines.push(ShownLine::of(vec![label, plain(format!("  {}", safe_line(text)))]));
+        }
+        for (title, part) in self.parts().into_iter().filter(|(_, part)| !part.is_empty()) {
+            lines.push(ShownLine::default());
+            lines.push(ShownLine::of(vec![(DIM, title.to_owned())]));
+            lines.extend(part);
+        }
+        lines
     }
 
     /// Prints it for programs.
@@ -109,25 +166,47 @@ impl Shown<'_> {
     }
 
     /// All texts of it, the most telling first.
-    fn parts(&self) -> [(&'static str, Vec<String>); 5] {
+    fn parts(&self) -> [(&'static str, Vec<ShownLine>); 5] {
         let run = self.run;
         // What stands below as a whole shows nothing twice.
         let is_short = |(label, _): &(&str, String)| !["log", "output", "note"].contains(label);
         let evidence = collect(run, usize::MAX).lines.into_iter().filter(is_short);
-        let lines = |text: &str| safe(text).lines().map(str::to_owned).collect::<Vec<_>>();
-        let record =
-            |record: &protocol::KernelRecord| format!("{} {}", stamp(record), safe_line(&record.text));
+        let figures = self.figures.iter().map(|it| format!("{} {}", safe_line(&it.name), it.value));
+        let log = |record: &KernelRecord| {
+            let text = format!("{} {}", stamp(record), safe_line(&record.text));
+            let is_report = run.is_in_report(&record.text);
+            ShownLine { is_report, ..indented(&text, if is_report { BOLD } else { Style::new() }) }
+        };
+        let indented = |text: String| indented(&text, Style::new());
         [
-            ("evidence", evidence.map(|(label, line)| format!("{label:LABEL$} {line}")).collect()),
-            (
-                "figures",
-                self.figures.iter().map(|it| format!("{} {}", safe_line(&it.name), it.value)).collect(),
-            ),
-            ("output", lines(&run.output)),
-            ("kernel log", run.log.iter().map(record).collect()),
-            ("notes", run.notes.iter().map(|note| safe_line(note)).collect()),
+            ("evidence", evidence.map(|(label, line)| indented(format!("{label:LABEL$} {line}"))).collect()),
+            ("figures", figures.map(indented).collect()),
+            ("output", safe(&run.output).lines().map(|line| indented(line.to_owned())).collect()),
+            ("kernel log", run.log.iter().map(log).collect()),
+            ("notes", run.notes.iter().map(|note| indented(safe_line(note))).collect()),
         ]
     }
+}
+
+impl ShownLine {
+    fn of(pieces: Vec<(Style, String)>) -> Self {
+        Self { pieces, is_report: false }
+    }
+
+    /// The line without its styles.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.pieces.iter().map(|(_, text)| text.as_str()).collect()
+    }
+}
+
+fn plain(text: impl Into<String>) -> (Style, String) {
+    (Style::new(), text.into())
+}
+
+/// A line below a title.
+fn indented(text: &str, style: Style) -> ShownLine {
+    ShownLine::of(vec![(style, format!("  {text}").trim_end().to_owned())])
 }
 
 #[cfg(test)]
@@ -135,7 +214,6 @@ mod tests {
     use std::time::Duration;
 
     use judge::Outcome;
-    use protocol::KernelRecord;
 
     use super::*;
 
@@ -186,6 +264,25 @@ mod tests {
     #[test]
     fn all_that_is_known_stands_below_the_verdict() {
         insta::assert_snapshot!(shown(false));
+    }
+
+    #[test]
+    fn lines_of_a_report_of_the_kernel_stand_out() {
+        let session = session();
+        let line = |text: &str| KernelRecord { sequence: 1, time_us: 0, level: 6, text: text.to_owned() };
+        let (kind, title) = (judge::kernel_report::Kind::Warning, "WARNING in foo".to_owned());
+        let report = judge::kernel_report::KernelReport {
+            kind,
+            title,
+            lines: vec!["WARNING: CPU: 0 foo+0x1".to_owned()],
+        };
+        let log = ["usb 1-1: new", "WARNING: CPU: 0 foo+0x1"].map(line).to_vec();
+        let run = Run { log, kernel_reports: vec![report], ..run() };
+        let (name, folder) = ("a/b", Path::new("a"));
+        let shown = Shown { session: &session, run: &run, figures: &[], name, folder, files: &[] };
+        let lines = shown.lines();
+        let reported: Vec<String> = lines.iter().filter(|line| line.is_report).map(ShownLine::text).collect();
+        assert_eq!(reported, ["  [    0.000000] WARNING: CPU: 0 foo+0x1"]);
     }
 
     #[test]

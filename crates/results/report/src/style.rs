@@ -7,13 +7,14 @@ use verdict::Verdict;
 use verdict::problem::State;
 
 /// For what the eye may skip.
-pub(crate) const DIM: Style = Style::new().dimmed();
+pub const DIM: Style = Style::new().dimmed();
 
 /// For names.
-pub(crate) const BOLD: Style = Style::new().bold();
+pub const BOLD: Style = Style::new().bold();
 
 /// The colour of an Outcome.
-pub(crate) fn of(outcome: Outcome) -> Style {
+#[must_use]
+pub fn of(outcome: Outcome) -> Style {
     match outcome {
         Outcome::Crash | Outcome::Hang | Outcome::Fail => AnsiColor::Red.on_default().bold(),
         Outcome::Broken => AnsiColor::Magenta.on_default().bold(),
@@ -42,7 +43,8 @@ pub(crate) fn of_light(light: Light) -> Style {
 }
 
 /// The colour of a problem's state.
-pub(crate) fn of_state(state: State) -> Style {
+#[must_use]
+pub fn of_state(state: State) -> Style {
     match state {
         State::Open | State::Bisected => AnsiColor::Red.on_default().bold(),
         State::FixCandidate => AnsiColor::Yellow.on_default(),

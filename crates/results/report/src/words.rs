@@ -29,7 +29,8 @@ pub fn seconds(duration: Duration) -> String {
 }
 
 /// For a clock that runs: `0:07`, `12:34`, `1:02:03`.
-pub(crate) fn clock(duration: Duration) -> String {
+#[must_use]
+pub fn clock(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
@@ -69,7 +70,8 @@ pub(crate) fn split(case: &str) -> (Option<&str>, &str) {
 }
 
 /// Who broke it and why, or just why.
-pub(crate) fn why(run: &Run) -> String {
+#[must_use]
+pub fn why(run: &Run) -> String {
     let reason = safe_line(&run.reason);
     match run.blame {
         Some(blame) => format!("by {}: {reason}", culprit(blame)),

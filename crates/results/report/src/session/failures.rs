@@ -88,12 +88,8 @@ fn texts(run: &Run, used: &mut usize) -> Markup {
 /// A record of the kernel; those of a report on a defect stand out.
 fn log_line(record: &KernelRecord, run: &Run) -> Markup {
     let line = text(&record.text);
-    let is_report = run
-        .kernel_reports
-        .iter()
-        .any(|report| report.title == record.text || report.lines.contains(&record.text));
     html! {
         (stamp(record)) " "
-        @if is_report { strong { (line) } } @else { (line) }
+        @if run.is_in_report(&record.text) { strong { (line) } } @else { (line) }
     }
 }
