@@ -54,6 +54,7 @@ const ORDER: &[&str] = &[
     "outbox",
     "report",
     "dashboard",
+    "top",
     "kiln",
     "bench",
     "xtask",
