@@ -42,6 +42,7 @@ mod shell;
 mod steal;
 mod store;
 mod stress;
+mod top;
 mod trace;
 mod trend;
 mod watch;
@@ -81,6 +82,7 @@ pub(crate) use shell::ShellVerb;
 pub(crate) use steal::Steal;
 pub(crate) use store::{StoreArgs, StoreVerb};
 pub(crate) use stress::{Stress, stressor_lines};
+pub(crate) use top::Top;
 pub(crate) use trace::{Convert, Trace, TraceDiff, TraceVerb, View, Views};
 pub(crate) use trend::TrendVerb;
 pub(crate) use watch::WatchVerb;
@@ -131,6 +133,9 @@ pub(crate) enum Verb {
     /// Serve what is known to browsers: sessions, Runs, problems, live while kiln works
     #[command(after_long_help = serve::HELP)]
     Serve(Serve),
+    /// Show what is known on this terminal: sessions as they run, what changed, problems; start runs
+    #[command(after_long_help = top::HELP)]
+    Top(Top),
     /// Write sessions for other programs: JSON, KCIDB, JUnit, KTAP, CSV, Parquet
     #[command(after_help = help::EXPORT)]
     Export(Export),

@@ -2,7 +2,7 @@
 //!
 //! * [`cli`]: what can be said
 //! * [`requests`]: from there to what is asked
-//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`mod@latency`], [`mod@count`], [`mod@sample`], [`mod@probe`], [`mod@hazard`], [`mod@steal`], [`mod@stress`], [`race`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trace`], [`mod@observe`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
+//! * [`run`], [`build`], [`kunit`], [`replay`], [`bundle`], [`bisect`](mod@bisect), [`compare`], [`measure`], [`mod@latency`], [`mod@count`], [`mod@sample`], [`mod@probe`], [`mod@hazard`], [`mod@steal`], [`mod@stress`], [`race`], [`exp`], [`mod@check`], [`mod@findings`], [`mod@results`], [`export`], [`import`], [`mod@problems`], [`mod@mail`], [`mod@series`], [`mod@trace`], [`mod@observe`], [`mod@trend`], [`mod@matrix`], [`mod@watch`], [`mod@top`], [`slurm_job`], [`cases`], [`kernels`], [`mod@store`], [`shell`], [`doctor`], [`manual`]: a file for each verb
 //! * [`old_sessions`]: requests of sessions that kept none
 //! * [`mod@instruments`]: on this host or in a machine
 //! * [`figures`]: what measuring and comparing share
@@ -64,6 +64,7 @@ mod steal;
 mod store;
 mod stress;
 mod terminal;
+mod top;
 mod trace;
 mod trend;
 mod units;
@@ -109,6 +110,7 @@ fn main() -> ExitCode {
         Verb::Check(args) => check::check(args, color),
         Verb::Report(args) => page::report(args),
         Verb::Serve(args) => serve::serve(args),
+        Verb::Top(args) => top::top(args, color),
         Verb::Findings(args) => findings::findings(args),
         Verb::B4Check(args) => check::b4_check(args),
         Verb::Mail(args) => mail::mail(args),

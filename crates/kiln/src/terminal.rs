@@ -143,10 +143,11 @@ impl Drop for RawTerminal {
     }
 }
 
-/// Lines and columns of the terminal; 24 by 80 where there is none.
+/// Lines and columns of the terminal; 24 by 80 where there is none, or one that does not know its size, such as a serial console.
 pub(crate) fn size() -> (u16, u16) {
     let size = tcgetwinsize(std::io::stdin()).or_else(|_| tcgetwinsize(std::io::stdout()));
-    size.map_or((24, 80), |size| (size.ws_row.max(1), size.ws_col.max(1)))
+    let known = size.map_or((0, 0), |size| (size.ws_row, size.ws_col));
+    if known.0 == 0 || known.1 == 0 { (24, 80) } else { known }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 //! * [`bundle`]: `kiln bundle`, and its script without kiln
 //! * [`replay`]: `kiln replay`; [`results`]: `kiln results` and `kiln show`
 //! * [`cluster`]: `kiln matrix --on slurm`
-//! * [`shell`]: `kiln shell`
+//! * [`shell`]: `kiln shell`; [`top`]: `kiln top`
 //! * [`sources`]: kernels from other packages and from source; KUnit; [`configurations`]: those of `--config`
 //! * [`survival`]: whatever is done to a case, to a machine or to kiln; [`killed`]: while it does something else
 //! * [`instruments`]: on this host and in machines; [`stress_ng`]: beside a program of others
@@ -107,6 +107,7 @@ mod support;
 mod survival;
 mod symbols;
 mod tasks;
+mod top;
 mod trace_views;
 mod traced_experiments;
 mod traces;

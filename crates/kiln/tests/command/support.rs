@@ -9,7 +9,7 @@
 //! * [`python`]: programs of PyPI
 //! * [`small_room`]: a disk that is soon full
 //! * [`source`]: trees that only look like a kernel; [`root`]: user spaces
-//! * [`terminal`]: a person before a terminal
+//! * [`terminal`]: a person before a terminal; [`screen`]: what it shows
 
 pub(crate) mod bundle;
 pub(crate) mod cluster;
@@ -22,6 +22,7 @@ pub(crate) mod planted;
 pub(crate) mod processes;
 pub(crate) mod python;
 pub(crate) mod root;
+pub(crate) mod screen;
 pub(crate) mod small_room;
 pub(crate) mod source;
 pub(crate) mod stopping;

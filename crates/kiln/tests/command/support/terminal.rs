@@ -74,6 +74,24 @@ impl Terminal {
         self.seen += at + text.len();
     }
 
+    /// Waits until the screen shows this text, wherever, and gives all that it shows.
+    pub(crate) fn displays(&self, text: &str) -> String {
+        let screen = || super::screen::shown(&self.shown.lock().expect("the reader lives"));
+        let found = until_within(DEADLINE, || Some(screen()).filter(|screen| screen.contains(text)));
+        found.unwrap_or_else(|| panic!("{text:?} is not on the screen, which shows:\n{}", screen()))
+    }
+
+    /// The process of kiln.
+    pub(crate) fn id(&self) -> u32 {
+        // setsid(1) becomes kiln: it leads no group that would keep it from a session of its own.
+        self.child.id()
+    }
+
+    /// Waits for the end of kiln alone; gives the exit code.
+    pub(crate) fn end_of_kiln(&mut self) -> Option<i32> {
+        until("kiln ends", || self.child.try_wait().expect("our child")).code()
+    }
+
     /// All but what the kernel writes between, even in the middle of a word.
     fn all(&self) -> String {
         let shown = String::from_utf8_lossy(&self.shown.lock().expect("the reader lives")).into_owned();
@@ -94,15 +112,20 @@ impl Terminal {
         tcsetwinsize(&self.master, size(rows, columns)).expect("a terminal");
     }
 
+    /// By which everything that kiln starts is known.
+    pub(crate) fn mark(&self) -> &str {
+        &self.mark
+    }
+
     pub(crate) fn settings(&self) -> Termios {
         tcgetattr(&self.slave).expect("a terminal")
     }
 
     /// Waits for the end of kiln and of all that it started; gives the exit code.
     pub(crate) fn end(&mut self) -> Option<i32> {
-        let status = until("kiln ends", || self.child.try_wait().expect("our child"));
+        let code = self.end_of_kiln();
         until("all processes are gone", || processes::marked(&self.mark).is_empty().then_some(()));
-        status.code()
+        code
     }
 }
 
