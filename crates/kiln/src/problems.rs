@@ -7,12 +7,12 @@ mod searches;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use bisect::problem::{Made, made, request, standing};
+use bisect::problem::{KnownProblems, request};
 use jiff::Timestamp;
 use judge::exit::{BROKEN, INTERRUPTED};
 use ledger::{Closing, Ledger, Problem, named};
 use report::{ShownProblem, closed_note};
-use verdict::problem::{Standing, State, Succession};
+use verdict::problem::{Standing, State};
 
 use crate::cli::{Problems, ProblemsVerb};
 use crate::failure::complain;
@@ -23,26 +23,27 @@ use crate::results::opened;
 use crate::signals::interrupt_flag;
 use searches::Searched;
 
-/// All problems, and how the kernels follow each other that they met.
-struct Known {
-    problems: Vec<Problem>,
-    succession: Succession,
-}
-
 /// Lists, shows, closes or reopens problems and gives the exit code.
 pub(crate) fn problems(args: &Problems, color: bool) -> Result<u8> {
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
     let mut ledger = opened(&root)?;
-    let known = Known::read(&mut ledger)?;
+    let known = read(&mut ledger)?;
     ledger.notes.iter().for_each(|note| complain(note));
     match &args.verb {
-        None if args.bisect => return bisect_and_list(args, &root, &mut ledger, known, color),
+        None if args.bisect => return bisect_and_list(args, &root, &mut ledger, &known, color),
         None => list(args, &root, known, color)?,
-        Some(ProblemsVerb::Show { id, json }) => known.show(&root, id, *json, color)?,
-        Some(ProblemsVerb::Close { id }) => known.close(&ledger, id)?,
-        Some(ProblemsVerb::Reopen { id }) => reopen(&ledger, named(&known.problems, id)?)?,
+        Some(ProblemsVerb::Show { id, json }) => show(&root, &known, id, *json, color)?,
+        Some(ProblemsVerb::Close { id }) => close(&ledger, with_id(&known, id)?)?,
+        Some(ProblemsVerb::Reopen { id }) => reopen(&ledger, &with_id(&known, id)?.0)?,
     }
     Ok(0)
+}
+
+/// Reads them; trees of commits are asked for their order.
+fn read(ledger: &mut Ledger) -> Result<KnownProblems> {
+    let interrupt = interrupt_flag().context("signals")?;
+    let bisections = ledger::bisections_root();
+    Ok(in_context(&interrupt, |context| KnownProblems::read(ledger, &bisections, context))?)
 }
 
 /// Lists what is known of the problems once they are bisected.
@@ -50,15 +51,13 @@ fn bisect_and_list(
     args: &Problems,
     root: &Path,
     ledger: &mut Ledger,
-    known: Known,
+    known: &KnownProblems,
     color: bool,
 ) -> Result<u8> {
-    let made = made(&ledger::bisections_root());
-    let all = known.with_standing(&made);
-    let wanted: Vec<_> = all.iter().filter(|(_, standing)| args.wants(standing.state)).collect();
-    let searched = searches::make(&wanted, &made, root, args.budget, color)?;
+    let wanted: Vec<_> = known.all.iter().filter(|(_, standing)| args.wants(standing.state)).collect();
+    let searched = searches::make(&wanted, &known.made, root, args.budget, color)?;
     ledger.refresh()?;
-    list(args, root, Known::read(ledger)?, color)?;
+    list(args, root, read(ledger)?, color)?;
     Ok(match searched {
         Searched { is_interrupted: true, .. } => INTERRUPTED,
         Searched { failed: 1.., .. } => BROKEN,
@@ -66,52 +65,34 @@ fn bisect_and_list(
     })
 }
 
-impl Known {
-    /// Reads them; trees of commits are asked for their order.
-    fn read(ledger: &mut Ledger) -> Result<Self> {
-        let mut problems = ledger.problems()?;
-        let interrupt = interrupt_flag().context("signals")?;
-        let succession = in_context(&interrupt, |context| Succession::of(&problems, context));
-        problems.iter_mut().for_each(|problem| succession.arrange(problem));
-        Ok(Self { problems, succession })
-    }
+/// The one with an id that begins so.
+fn with_id<'k>(known: &'k KnownProblems, id: &str) -> Result<&'k (Problem, Standing)> {
+    Ok(named(&known.all, |(problem, _)| problem, id)?)
+}
 
-    fn with_standing(self, made: &[Made]) -> Vec<(Problem, Standing)> {
-        let with_standing = |problem| {
-            let standing = standing(&problem, &self.succession, made);
-            (problem, standing)
-        };
-        self.problems.into_iter().map(with_standing).collect()
-    }
+fn show(root: &Path, known: &KnownProblems, id: &str, json: bool, color: bool) -> Result<()> {
+    let (problem, standing) = with_id(known, id)?;
+    let request = request(root, problem);
+    let request = request.as_ref().map(|(request, case)| (request, case.as_str()));
+    let shown = ShownProblem { problem, standing, request, made: &known.made };
+    standard_output(|out| if json { shown.json(out) } else { shown.text(color, out) })?;
+    Ok(())
+}
 
-    fn show(&self, root: &Path, id: &str, json: bool, color: bool) -> Result<()> {
-        let problem = named(&self.problems, id)?;
-        let made = made(&ledger::bisections_root());
-        let standing = standing(problem, &self.succession, &made);
-        let request = request(root, problem);
-        let request = request.as_ref().map(|(request, case)| (request, case.as_str()));
-        let shown = ShownProblem { problem, standing: &standing, request, made: &made };
-        standard_output(|out| if json { shown.json(out) } else { shown.text(color, out) })?;
-        Ok(())
+fn close(ledger: &Ledger, (problem, standing): &(Problem, Standing)) -> Result<()> {
+    if standing.state == State::Closed {
+        complain(&format!("{} is closed already", problem.id));
+        return Ok(());
     }
-
-    fn close(&self, ledger: &Ledger, id: &str) -> Result<()> {
-        let problem = named(&self.problems, id)?;
-        let standing = Standing::of(problem, &self.succession);
-        if standing.state == State::Closed {
-            complain(&format!("{} is closed already", problem.id));
-            return Ok(());
-        }
-        let was_gone = matches!(standing.state, State::FixCandidate | State::Verified);
-        ledger.close(problem, Closing { closed: Timestamp::now(), was_gone })?;
-        if !was_gone {
-            complain(&format!(
-                "{} is still there in the latest kernels: it reopens when it is seen again",
-                problem.id
-            ));
-        }
-        Ok(())
+    let was_gone = matches!(standing.state, State::FixCandidate | State::Verified);
+    ledger.close(problem, Closing { closed: Timestamp::now(), was_gone })?;
+    if !was_gone {
+        complain(&format!(
+            "{} is still there in the latest kernels: it reopens when it is seen again",
+            problem.id
+        ));
     }
+    Ok(())
 }
 
 impl Problems {
@@ -121,8 +102,7 @@ impl Problems {
     }
 }
 
-fn list(args: &Problems, root: &Path, known: Known, color: bool) -> Result<()> {
-    let all = known.with_standing(&made(&ledger::bisections_root()));
+fn list(args: &Problems, root: &Path, KnownProblems { all, .. }: KnownProblems, color: bool) -> Result<()> {
     let closed = all.iter().filter(|(_, standing)| standing.state == State::Closed).count();
     let hides_closed = !args.all && args.state.is_empty();
     let shown: Vec<_> = all.into_iter().filter(|(_, standing)| args.wants(standing.state)).collect();

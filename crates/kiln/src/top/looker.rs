@@ -40,7 +40,7 @@ fn look(root: PathBuf, sender: &SyncSender<Told>, wanted: &Receiver<Effect>) -> 
     let mut progress = |done, total| {
         let _ = sender.send(Ok(Input::Note(format!("reading sessions: {done} of {total}"))));
     };
-    let mut reader = Reader::open(&root, &mut progress)?;
+    let mut reader = Reader::open(&root, ledger::bisections_root(), &mut progress)?;
     let mut looks = Looks::new(root);
     let mut before = None;
     loop {

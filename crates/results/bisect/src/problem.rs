@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use kernel::Locator;
+use kernel::{Context, Locator};
 use lab::request::{BuildOptions, Request, Selection, words::Words};
-use ledger::{OnKernel, Past, Problem, REQUEST, documents};
+use ledger::{Ledger, LedgerError, OnKernel, Past, Problem, REQUEST, documents};
 use serde::Deserialize;
 use verdict::problem::{Series, Standing, State, Succession};
 
@@ -28,6 +28,15 @@ pub struct Search {
     fixed: bool,
 }
 
+/// All problems with where they stand, and the bisections that say so.
+#[derive(Debug)]
+pub struct KnownProblems {
+    /// Those of the ledger, each with its kernels in the order of their succession.
+    pub all: Vec<(Problem, Standing)>,
+    /// All bisections.
+    pub made: Vec<Made>,
+}
+
 /// A bisection that came to an end.
 #[derive(Debug, Clone)]
 pub struct Made {
@@ -41,6 +50,29 @@ pub struct Made {
 #[derive(Deserialize)]
 struct Concluded {
     conclusion: Conclusion,
+}
+
+impl KnownProblems {
+    /// Reads them, with the bisections below a folder; trees of commits are asked for their order.
+    ///
+    /// # Errors
+    ///
+    /// When the ledger cannot be read.
+    pub fn read(
+        ledger: &mut Ledger,
+        bisections: &Path,
+        context: &mut Context<'_>,
+    ) -> Result<Self, LedgerError> {
+        let (problems, made) = (ledger.problems()?, made(bisections));
+        let succession = Succession::of(&problems, context);
+        let with_standing = |mut problem| {
+            succession.arrange(&mut problem);
+            let standing = standing(&problem, &succession, &made);
+            (problem, standing)
+        };
+        let all = problems.into_iter().map(with_standing).collect();
+        Ok(Self { all, made })
+    }
 }
 
 /// All bisections below `root` that came to an end, in the order of their folders' names.
@@ -65,8 +97,7 @@ pub fn request(root: &Path, problem: &Problem) -> Option<(Request, String)> {
 }
 
 /// Where a problem stands, whose kernels are in the order of their succession; it may have been bisected.
-#[must_use]
-pub fn standing(problem: &Problem, succession: &Succession, made: &[Made]) -> Standing {
+fn standing(problem: &Problem, succession: &Succession, made: &[Made]) -> Standing {
     let standing = Standing::of(problem, succession);
     let is_bisected = |series: &Series| {
         let found = Search::for_culprit(problem, series).and_then(|search| search.found(problem, made));

@@ -79,12 +79,6 @@ impl From<PastError> for Failure {
     }
 }
 
-impl From<::matrix::Error> for Failure {
-    fn from(error: ::matrix::Error) -> Self {
-        Self::Broken(error.to_string())
-    }
-}
-
 impl Asked {
     /// Its fields by their names.
     fn fields(&self) -> [(&'static str, &str); 4] {

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use bisect::problem::{Made, made, standing};
+use bisect::problem::KnownProblems;
 use lab::backend::{Waiting, with_store};
 use ledger::{
-    FoundRuns, KeptMeasurement, Ledger, LedgerError, Past, Problem, RunsQuery, Tallied, Tally, measurements,
+    FoundRuns, KeptMeasurement, Ledger, LedgerError, Past, RunsQuery, Tallied, Tally, measurements,
 };
 use matrix::Grid;
 use outbox::Outbox;
-use verdict::problem::{Standing, Succession};
 
 use crate::kept::{Kind, is_name};
 
@@ -52,14 +51,7 @@ pub(crate) struct Store {
     ledger: Ledger,
     refreshed: Instant,
     /// As they were then, once somebody asked: many pages show some of them.
-    problems: Option<Arc<Problems>>,
-}
-
-/// All problems with where they stand, and the bisections that say so.
-#[derive(Debug)]
-pub(crate) struct Problems {
-    pub(crate) all: Vec<(Problem, Standing)>,
-    pub(crate) made: Vec<Made>,
+    problems: Option<Arc<KnownProblems>>,
 }
 
 impl Store {
@@ -89,7 +81,7 @@ impl Store {
     }
 
     /// A suite on the kernels that ran it last, at most so many.
-    pub(crate) fn grid(&mut self, suite: &str, columns: usize) -> Result<Grid, matrix::Error> {
+    pub(crate) fn grid(&mut self, suite: &str, columns: usize) -> Result<Grid, LedgerError> {
         matrix::latest(suite, columns, self.fresh()?)
     }
 
@@ -101,22 +93,15 @@ impl Store {
     }
 
     /// All problems, those that were seen last first.
-    pub(crate) fn problems(&mut self) -> Result<Arc<Problems>, LedgerError> {
+    pub(crate) fn problems(&mut self) -> Result<Arc<KnownProblems>, LedgerError> {
         self.fresh()?;
         if let Some(known) = &self.problems {
             return Ok(Arc::clone(known));
         }
-        let mut problems = self.ledger.problems()?;
-        let made = made(&self.folders.bisections);
         let waiting = &mut Waiting { interrupt: &AtomicBool::new(false), progress: &mut |_| {} };
-        let succession = with_store(waiting, |context| Succession::of(&problems, context));
-        problems.iter_mut().for_each(|problem| succession.arrange(problem));
-        let stands = |problem| {
-            let standing = standing(&problem, &succession, &made);
-            (problem, standing)
-        };
-        let all = problems.into_iter().map(stands).collect();
-        let problems = Arc::new(Problems { all, made });
+        let (ledger, bisections) = (&mut self.ledger, &self.folders.bisections);
+        let problems = with_store(waiting, |context| KnownProblems::read(ledger, bisections, context))?;
+        let problems = Arc::new(problems);
         self.problems = Some(Arc::clone(&problems));
         Ok(problems)
     }

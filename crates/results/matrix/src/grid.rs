@@ -6,7 +6,7 @@ use judge::Outcome;
 use kernel::version::{compare, text::flavour};
 use lab::request::Selection;
 use lab::suites::select::Pattern;
-use ledger::{KeyedKernel, KnownRun, Ledger, SessionKey};
+use ledger::{KeyedKernel, KnownRun, Ledger, LedgerError, SessionKey};
 use serde::Serialize;
 
 use crate::cell::{Cell, Mark};
@@ -114,7 +114,7 @@ pub fn known(request: &MatrixRequest, ledger: &mut Ledger) -> Result<Vec<Grid>, 
 /// # Errors
 ///
 /// When the ledger cannot be read.
-pub fn latest(suite: &str, columns: usize, ledger: &mut Ledger) -> Result<Grid, Error> {
+pub fn latest(suite: &str, columns: usize, ledger: &mut Ledger) -> Result<Grid, LedgerError> {
     let mut all = Vec::new();
     for KeyedKernel { kernel, release, parameters, key } in ledger.subjects(suite, columns)? {
         let runs = ledger.latest(&key)?;

@@ -7,17 +7,17 @@ mod problems;
 mod sessions;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use bisect::problem::KnownProblems;
 use jiff::Timestamp;
+use lab::backend::{Waiting, with_store};
 use ledger::{Ledger, LedgerError, PastError, RunsQuery, Wanted};
 use report::{KeptRun, ShownLine};
 
 use crate::look::{ChangeRow, Look, ProblemRow, RunRow};
 use sessions::Sessions;
-
-/// Runs among which changes are looked for, the newest.
-const RUNS_MAX: usize = 20_000;
 
 /// How old may be what takes long to find.
 const AGE: Duration = Duration::from_secs(2);
@@ -29,6 +29,7 @@ pub type Error = LedgerError;
 #[derive(Debug)]
 pub struct Reader {
     root: PathBuf,
+    bisections: PathBuf,
     ledger: Ledger,
     sessions: Sessions,
     judged: Judged,
@@ -46,15 +47,20 @@ struct Judged {
 }
 
 impl Reader {
-    /// Reads sessions that are new to the ledger; `progress` is called with how many of how many were.
+    /// Reads sessions that are new to the ledger; `progress` is called with how many of how many were. Bisections are
+    /// those below `bisections`.
     ///
     /// # Errors
     ///
     /// When the ledger cannot be read.
-    pub fn open(root: &Path, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, Error> {
+    pub fn open(
+        root: &Path,
+        bisections: PathBuf,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, Error> {
         let ledger = Ledger::open(root, progress)?;
         let (sessions, judged) = (Sessions::default(), Judged { is_old: true, ..Judged::default() });
-        Ok(Self { root: root.to_owned(), ledger, sessions, judged })
+        Ok(Self { root: root.to_owned(), bisections, ledger, sessions, judged })
     }
 
     /// What there is now; nothing if that is as it was. `is_news` says that files of sessions have changed.
@@ -80,10 +86,11 @@ impl Reader {
 
     fn judge(&mut self) -> Result<(), Error> {
         self.ledger.refresh()?;
-        let problems = self.ledger.problems()?;
-        let runs = self.ledger.runs(&RunsQuery { limit: Some(RUNS_MAX), ..RunsQuery::default() })?.runs;
+        let (ledger, bisections) = (&mut self.ledger, &self.bisections);
+        let waiting = &mut Waiting { interrupt: &AtomicBool::new(false), progress: &mut |_| {} };
+        let problems = with_store(waiting, |context| KnownProblems::read(ledger, bisections, context))?;
+        let changes = changes::changes(&mut self.ledger, &problems)?;
         let (at, is_old) = (Some(Instant::now()), false);
-        let changes = changes::changes(&runs, &problems);
         self.judged = Judged { changes, problems: problems::rows(problems), at, is_old };
         Ok(())
     }

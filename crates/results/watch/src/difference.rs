@@ -1,5 +1,8 @@
 //! What a kernel does that the one before it did not.
 
+use std::collections::BTreeMap;
+
+use kernel::version::text::{flavour, series};
 use matrix::{Cell, Column, Grid, Light, Row};
 use serde::Serialize;
 
@@ -57,27 +60,57 @@ pub fn difference(grid: &Grid, before: Option<&str>, after: &str) -> Vec<Differe
         let is_it = |column: &Column| column.kernel == kernel && column.parameters == parameters;
         grid.columns.iter().position(is_it)
     };
-    let mut all = Vec::new();
-    for (now, of_now) in grid.columns.iter().enumerate().filter(|(_, column)| column.kernel == after) {
+    let columns = grid.columns.iter().enumerate().filter(|(_, column)| column.kernel == after);
+    let of_column = |(now, of_now): (usize, &Column)| {
         let then = before.and_then(|before| column(before, &of_now.parameters));
-        let then = then.filter(|then| grid.is_tested(*then));
-        let cells = grid.rows.iter().filter(|row| !row.is_boot).filter_map(|row| row.cells[now].as_ref());
-        let mut changes: Vec<CaseChange> = then
-            .iter()
-            .flat_map(|&then| grid.rows.iter().filter_map(move |row| changed(row, then, now)))
-            .collect();
-        changes.sort_by_key(|change| change.change);
-        all.push(Difference {
-            suite: grid.suite.clone(),
-            setting: grid.setting.clone(),
-            before: then.map(|then| grid.columns[then].clone()),
-            after: of_now.clone(),
-            cases: cells.clone().count(),
-            failures: cells.filter(|cell| cell.outcome.is_failure()).count(),
-            changes,
-        });
+        between(grid, then.filter(|then| grid.is_tested(*then)), now)
+    };
+    columns.map(of_column).collect()
+}
+
+/// What a kernel does that the one before it in a grid did not, with each of its parameters.
+#[must_use]
+pub fn against_the_one_before(grid: &Grid, kernel: &str) -> Vec<Difference> {
+    let columns = grid.columns.iter().enumerate();
+    let of_kernel = columns.filter(|(_, column)| column.release == kernel || column.kernel == kernel);
+    of_kernel.filter_map(|(at, _)| with_the_one_before(grid, at)).collect()
+}
+
+/// What the newest kernel of each series and flavour in a grid does that the one before it did not, with each of its
+/// parameters.
+#[must_use]
+pub fn newest(grid: &Grid) -> Vec<Difference> {
+    let columns = grid.columns.iter().enumerate();
+    let kind = |column: &Column| {
+        (series(&column.release).to_owned(), flavour(&column.release), column.parameters.clone())
+    };
+    // Columns are in the order of versions: the last of a kind is its newest.
+    let newest: BTreeMap<_, usize> = columns.map(|(at, column)| (kind(column), at)).collect();
+    newest.into_values().filter_map(|at| with_the_one_before(grid, at)).collect()
+}
+
+/// A column and the one before it that it is comparable with, if there is one.
+fn with_the_one_before(grid: &Grid, at: usize) -> Option<Difference> {
+    let before = (0..at).rev().find(|&before| grid.are_comparable(before, at) && grid.is_tested(before))?;
+    Some(between(grid, Some(before), at))
+}
+
+fn between(grid: &Grid, then: Option<usize>, now: usize) -> Difference {
+    let cells = grid.rows.iter().filter(|row| !row.is_boot).filter_map(|row| row.cells[now].as_ref());
+    let mut changes: Vec<CaseChange> = then
+        .iter()
+        .flat_map(|&then| grid.rows.iter().filter_map(move |row| changed(row, then, now)))
+        .collect();
+    changes.sort_by_key(|change| change.change);
+    Difference {
+        suite: grid.suite.clone(),
+        setting: grid.setting.clone(),
+        before: then.map(|then| grid.columns[then].clone()),
+        after: grid.columns[now].clone(),
+        cases: cells.clone().count(),
+        failures: cells.filter(|cell| cell.outcome.is_failure()).count(),
+        changes,
     }
-    all
 }
 
 fn changed(row: &Row, then: usize, now: usize) -> Option<CaseChange> {
@@ -155,6 +188,27 @@ mod tests {
             (None, 0),
             "nothing had these parameters before"
         );
+    }
+
+    #[test]
+    fn the_newest_of_each_series_is_compared_with_the_one_before_it() {
+        let mut grid = grid();
+        for (column, release) in
+            grid.columns.iter_mut().zip(["6.1.0-47-amd64", "6.1.0-56-amd64", "6.12.0-1-amd64"])
+        {
+            *column = Column { kernel: release.into(), release: release.into(), parameters: String::new() };
+        }
+        let releases = |differences: Vec<Difference>| -> Vec<(String, String)> {
+            let pair = |it: Difference| (it.before.expect("there is one").release, it.after.release);
+            differences.into_iter().map(pair).collect()
+        };
+        let pairs = [("6.1.0-47-amd64", "6.1.0-56-amd64"), ("6.1.0-56-amd64", "6.12.0-1-amd64")];
+        let pairs = pairs.map(|(before, after)| (before.to_owned(), after.to_owned()));
+        assert_eq!(releases(newest(&grid)), pairs);
+        assert_eq!(releases(against_the_one_before(&grid, "6.12.0-1-amd64")), pairs[1..]);
+        assert_eq!(releases(against_the_one_before(&grid, "6.1.0-47-amd64")), []);
+        grid.columns[1].release = "6.1.0-56-rt-amd64".into();
+        assert_eq!(releases(newest(&grid)), [(pairs[0].0.clone(), pairs[1].1.clone())], "another flavour");
     }
 
     #[test]

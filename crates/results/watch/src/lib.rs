@@ -14,7 +14,7 @@ pub mod source;
 pub mod watch;
 
 pub use arrival::Arrival;
-pub use difference::{CaseChange, Change, Difference, difference};
+pub use difference::{CaseChange, Change, Difference, against_the_one_before, difference, newest};
 pub use error::Error;
 pub use source::Source;
 pub use watch::{Tell, Tested, Watch, WatchRequest};

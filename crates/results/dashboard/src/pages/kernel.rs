@@ -7,8 +7,9 @@ use maud::{Markup, html};
 use report::html::{Page, outcome, section, text};
 use report::measurement::metrics;
 use verdict::problem::Standing;
+use watch::against_the_one_before;
 
-use super::news::{against_the_one_before, of_kernel};
+use super::news::of_kernel;
 use super::{Asked, Failure, table, tally};
 use crate::address;
 use crate::store::Store;

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use ledger::{Problem, Tally};
 use maud::{Markup, html};
 use report::html::{outcome, text};
-use watch::difference::{CaseChange, Change, Difference, difference};
+use watch::{CaseChange, Change, Difference, against_the_one_before};
 
 use super::{Failure, table};
 use crate::address;
@@ -50,18 +50,6 @@ pub(super) fn since_yesterday(
         @if !new.is_empty() { (new_problems(&new)) }
         @for difference in &changes { (of_kernel(difference)) }
     })
-}
-
-/// What a kernel does that the one before it in a grid did not, with each of its parameters.
-pub(super) fn against_the_one_before(grid: &::matrix::Grid, kernel: &str) -> Vec<Difference> {
-    let columns = grid.columns.iter().enumerate();
-    let of_kernel = columns.filter(|(_, column)| column.release == kernel || column.kernel == kernel);
-    let differences = of_kernel.flat_map(|(at, column)| {
-        let before = (0..at).rev().find(|&before| grid.are_comparable(before, at));
-        let before = before.map(|before| grid.columns[before].kernel.as_str());
-        difference(grid, before, &column.kernel)
-    });
-    differences.filter(|difference| difference.before.is_some()).collect()
 }
 
 fn new_problems(problems: &[&Problem]) -> Markup {

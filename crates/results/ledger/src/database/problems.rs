@@ -56,12 +56,13 @@ struct Passed {
 /// # Errors
 ///
 /// When there is none, or more than one.
-pub fn named<'p>(problems: &'p [Problem], id: &str) -> Result<&'p Problem, Error> {
-    let mut found = problems.iter().filter(|problem| !id.is_empty() && problem.id.starts_with(id));
+pub fn named<'p, P>(all: &'p [P], problem: impl Fn(&P) -> &Problem, id: &str) -> Result<&'p P, Error> {
+    let mut found = all.iter().filter(|one| !id.is_empty() && problem(one).id.starts_with(id));
     match (found.next(), found.next()) {
-        (Some(problem), None) => Ok(problem),
+        (Some(one), None) => Ok(one),
         (Some(one), Some(other)) => {
-            let text = format!("{id:?} begins the ids of several problems: {} and {}", one.id, other.id);
+            let ids = [one, other].map(|one| problem(one).id.as_str());
+            let text = format!("{id:?} begins the ids of several problems: {}", ids.join(" and "));
             Err(Error::Unknown(text))
         }
         (None, _) => {
@@ -317,9 +318,9 @@ mod tests {
     fn an_id_may_be_abbreviated_as_long_as_it_is_one() {
         let problems: Vec<Problem> = (0..40).map(|number| problem(&number.to_string())).collect();
         let first = &problems[0];
-        assert_eq!(named(&problems, &first.id).expect("whole").signature, "0");
-        assert_eq!(named(&problems, &first.id[..8]).expect("enough").signature, "0");
-        let error = |id: &str| named(&problems, id).expect_err("no such").to_string();
+        assert_eq!(named(&problems, |it| it, &first.id).expect("whole").signature, "0");
+        assert_eq!(named(&problems, |it| it, &first.id[..8]).expect("enough").signature, "0");
+        let error = |id: &str| named(&problems, |it| it, id).expect_err("no such").to_string();
         assert!(error("").starts_with("no problem") && error("zzz").contains("--all"));
         let shared = problems.iter().filter(|other| other.id[..1] == first.id[..1]).count();
         assert!(shared > 1 && error(&first.id[..1]).contains("several problems"), "{shared}");

@@ -1,26 +1,24 @@
 //! Problems, and where they stand.
 
+use bisect::problem::KnownProblems;
 use ledger::Problem;
-use verdict::problem::{Standing, Succession};
+use verdict::problem::Standing;
 
 use crate::look::ProblemRow;
 
-/// A row for each problem. No tree is asked for the order of its commits: `kiln problems` does that.
-pub(super) fn rows(mut problems: Vec<Problem>) -> Vec<ProblemRow> {
-    let succession = Succession::default();
-    problems.sort_by_key(|problem| std::cmp::Reverse(problem.last.started));
-    problems.into_iter().map(|problem| row(problem, &succession)).collect()
+/// A row for each problem, the one that was seen last first.
+pub(super) fn rows(KnownProblems { mut all, .. }: KnownProblems) -> Vec<ProblemRow> {
+    all.sort_by_key(|(problem, _)| std::cmp::Reverse(problem.last.started));
+    all.into_iter().map(|(problem, standing)| row(problem, &standing)).collect()
 }
 
-fn row(mut problem: Problem, succession: &Succession) -> ProblemRow {
-    succession.arrange(&mut problem);
-    let standing = Standing::of(&problem, succession);
+fn row(problem: Problem, standing: &Standing) -> ProblemRow {
     let seen_on = report::seen_on(&problem.kernels);
     let Problem { id, signature, failures, last, .. } = problem;
     ProblemRow {
         id,
         state: standing.state,
-        standing: report::state(&standing),
+        standing: report::state(standing),
         signature,
         failures,
         seen_on,

@@ -35,7 +35,7 @@ fn end(mut recorder: Recorder) {
 }
 
 fn reader(root: &Path) -> Reader {
-    Reader::open(root, &mut |_, _| {}).expect("a ledger")
+    Reader::open(root, root.join("bisections"), &mut |_, _| {}).expect("a ledger")
 }
 
 fn look(reader: &mut Reader) -> Look {
@@ -94,8 +94,9 @@ fn what_the_newest_kernel_of_a_flavour_does_otherwise_is_news() {
     let changes = look(&mut reader(root.path())).changes;
     let seen: Vec<_> = changes.iter().map(|change| (change.news, change.what.as_str())).collect();
     let (worse, better) = (News::Case(watch::Change::Worse), News::Case(watch::Change::Better));
-    assert_eq!(seen, [(worse, "a"), (better, "b")], "another series says nothing: {changes:#?}");
+    assert_eq!(seen, [(worse, "a"), (worse, "b"), (worse, "c"), (better, "b")], "{changes:#?}");
     assert_eq!(changes[0].before, ("6.1.0-47-amd64".to_owned(), "pass".to_owned()));
+    assert_eq!(changes[1].before, ("6.1.0-56-amd64".to_owned(), "pass".to_owned()), "of the series before");
 }
 
 #[test]
