@@ -19,6 +19,7 @@ const ORDER: &[&str] = &[
     "preload",
     "host",
     "fixture",
+    "browser",
     "kconfig",
     "kernel",
     "root",

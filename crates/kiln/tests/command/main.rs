@@ -34,6 +34,7 @@
 //! * [`bisect_bad_input`]: bisections that cannot be
 //! * [`series`]: mails become patches for git; [`checks`], [`analysis`]: patches that are built, tested and compared
 //! * [`mails`]: mail that goes out
+//! * [`serve`]: `kiln serve` and many who ask; [`browser`]: its pages, and those of `kiln report`, in a browser
 //! * [`notes`]: what a build reports beside its result
 //! * [`observe`]: what processes of this host do; [`hazards`]: where CPUs wait for too long
 //! * [`bad_input`]: what a user can get wrong
@@ -51,6 +52,7 @@ mod bisect_packages;
 mod bisect_settings;
 mod bisect_stopped;
 mod boots;
+mod browser;
 mod bundle;
 mod checks;
 mod clones;
@@ -95,6 +97,7 @@ mod room;
 mod roots;
 mod sample;
 mod series;
+mod serve;
 mod services;
 mod shell;
 mod shipped_experiments;

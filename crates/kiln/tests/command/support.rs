@@ -10,6 +10,7 @@
 //! * [`small_room`]: a disk that is soon full
 //! * [`source`]: trees that only look like a kernel; [`root`]: user spaces
 //! * [`terminal`]: a person before a terminal; [`screen`]: what it shows
+//! * [`serving`]: `kiln serve` at work; [`written`]: sessions that are written down
 
 pub(crate) mod bundle;
 pub(crate) mod cluster;
@@ -23,10 +24,12 @@ pub(crate) mod processes;
 pub(crate) mod python;
 pub(crate) mod root;
 pub(crate) mod screen;
+pub(crate) mod serving;
 pub(crate) mod small_room;
 pub(crate) mod source;
 pub(crate) mod stopping;
 pub(crate) mod terminal;
+pub(crate) mod written;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

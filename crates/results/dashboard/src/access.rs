@@ -26,6 +26,11 @@ impl Access {
         Self::Token(hash(token))
     }
 
+    /// Whether browsers keep a token.
+    pub(crate) fn has_token(&self) -> bool {
+        matches!(self, Self::Token(_))
+    }
+
     /// Whether a request is answered, of which these are the header and the token in its address.
     pub(crate) fn check(
         &self,

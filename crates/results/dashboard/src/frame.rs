@@ -20,7 +20,10 @@ pub(crate) const FEED: &str = "/feed.xml";
 
 /// The whole page, as a server makes it.
 pub(crate) fn framed(page: &Page) -> String {
-    let live = html! { script src="/live.js" defer {} };
+    let live = html! {
+        link rel="icon" href="/icon.svg";
+        script src="/live.js" defer {}
+    };
     let status = html! { span #live role="status" {} };
     whole(page, &PLACES.into_iter().chain(SERVED).collect::<Vec<_>>(), &live, &status)
 }
@@ -34,8 +37,9 @@ pub(crate) fn filed(page: &Page) -> String {
 fn whole(page: &Page, places: &[(&str, &str)], more: &Markup, beside: &Markup) -> String {
     let head = html! {
         link rel="stylesheet" href="/style.css";
-        script src="/page.js" defer {}
+        // What renews a page has to see it before others change it.
         (more)
+        script src="/page.js" defer {}
     };
     let body = html! {
         nav aria-label="kiln" {

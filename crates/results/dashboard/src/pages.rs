@@ -146,5 +146,5 @@ fn tally(summary: Summary) -> Markup {
 /// The page that says what went wrong.
 pub(crate) fn failure(failure: &Failure) -> Page {
     let (Failure::Unknown(why) | Failure::Wrong(why) | Failure::Broken(why)) = failure;
-    Page { title: "Not there".to_owned(), body: html! { header { h1 { (text(why)) } } } }
+    Page { title: "Not there".to_owned(), body: html! { main { h1 { (text(why)) } } } }
 }

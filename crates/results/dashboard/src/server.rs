@@ -40,6 +40,9 @@ use crate::store::{Folders, Store};
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
+/// What browsers show beside the title of a page.
+const ICON: &str = include_str!("assets/icon.svg");
+
 /// What all answers say of themselves.
 const HEADERS: [(HeaderName, &str); 4] = [
     (CONTENT_SECURITY_POLICY, POLICY),
@@ -125,6 +128,7 @@ fn router(shared: Shared, started: Router<Shared>) -> Router {
         .route("/{kind}/{name}", get(kept))
         .route("/live", get(live))
         .route("/style.css", get(|| asset("text/css", style())))
+        .route("/icon.svg", get(|| asset("image/svg+xml", ICON.to_owned())))
         .route("/page.js", get(|| asset("text/javascript", SCRIPT.to_owned())))
         .route("/live.js", get(|| asset("text/javascript", include_str!("assets/live.js").to_owned())))
         .fallback(|| async { failed(&Failure::Unknown("there is no such page".to_owned())) })
@@ -135,10 +139,11 @@ fn router(shared: Shared, started: Router<Shared>) -> Router {
 /// Answers who may ask, and says what browsers may do with the answer.
 async fn guard(State(shared): State<Shared>, uri: Uri, request: Request, next: Next) -> Response {
     let in_address = token_in(&uri);
+    let kept = in_address.filter(|_| shared.access.has_token());
     let mut response = match shared.access.check(request.method(), request.headers(), in_address) {
         Err(refusal) => (refusal.status(), refusal.text()).into_response(),
         // The token does not stay in the address, where somebody may look over a shoulder.
-        Ok(()) => match in_address.and_then(|token| entered(&uri, token)) {
+        Ok(()) => match kept.and_then(|token| entered(&uri, token)) {
             Some(response) => response,
             None => next.run(request).await,
         },
@@ -182,10 +187,10 @@ fn token_in(uri: &Uri) -> Option<&str> {
 /// To the same page, with the token in a cookie.
 fn entered(uri: &Uri, token: &str) -> Option<Response> {
     let cookie = format!("{TOKEN}={token}; Path=/; HttpOnly; SameSite=Strict");
-    let headers = [
-        (LOCATION, HeaderValue::from_str(uri.path()).ok()?),
-        (SET_COOKIE, HeaderValue::from_str(&cookie).ok()?),
-    ];
+    // Behind two slashes browsers look for the name of a host, and they take a backslash for one.
+    let path = format!("/{}", uri.path().trim_start_matches(['/', '\\']));
+    let headers =
+        [(LOCATION, HeaderValue::from_str(&path).ok()?), (SET_COOKIE, HeaderValue::from_str(&cookie).ok()?)];
     Some((StatusCode::SEE_OTHER, headers).into_response())
 }
 
@@ -195,7 +200,9 @@ async fn ask<T: Send + 'static>(
     work: impl FnOnce(&mut Store) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let asked = tokio::task::spawn_blocking(move || {
-        work(&mut shared.store.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut store = shared.store.lock().unwrap_or_else(PoisonError::into_inner);
+        store.notice(*shared.changes.borrow());
+        work(&mut store)
     });
     asked.await.unwrap_or_else(|_| Err(Failure::Broken("the request ended in a defect of kiln".to_owned())))
 }

@@ -49,7 +49,10 @@ impl Folders {
 pub(crate) struct Store {
     folders: Folders,
     ledger: Ledger,
-    refreshed: Instant,
+    /// When it was asked what is new; nothing if something is.
+    refreshed: Option<Instant>,
+    /// The last news that it knows of.
+    news: u64,
     /// As they were then, once somebody asked: many pages show some of them.
     problems: Option<Arc<KnownProblems>>,
 }
@@ -58,7 +61,14 @@ impl Store {
     /// What is known of the sessions in these folders.
     pub(crate) fn open(folders: Folders) -> Result<Self, LedgerError> {
         let ledger = Ledger::open(&folders.sessions, &mut |_, _| {})?;
-        Ok(Self { folders, ledger, refreshed: Instant::now(), problems: None })
+        Ok(Self { folders, ledger, refreshed: Some(Instant::now()), news: 0, problems: None })
+    }
+
+    /// Takes notice of news, by its number: a browser that learned of it asks at once, and must get no answer from before.
+    pub(crate) fn notice(&mut self, news: u64) {
+        if std::mem::replace(&mut self.news, news) != news {
+            self.refreshed = None;
+        }
     }
 
     pub(crate) fn folders(&self) -> &Folders {
@@ -112,9 +122,9 @@ impl Store {
     }
 
     fn fresh(&mut self) -> Result<&mut Ledger, LedgerError> {
-        if self.refreshed.elapsed() >= AGE {
+        if self.refreshed.is_none_or(|refreshed| refreshed.elapsed() >= AGE) {
             self.ledger.refresh()?;
-            self.refreshed = Instant::now();
+            self.refreshed = Some(Instant::now());
             self.problems = None;
         }
         Ok(&mut self.ledger)

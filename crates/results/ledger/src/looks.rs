@@ -7,6 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use crate::past::{EVENTS, SESSION, sessions};
 
+/// How long a session may take to be made: first there is its folder, and then what it is about.
+const MAKING: Duration = Duration::from_secs(5);
+
 /// Sessions that may be running; older ones have ended.
 const RUNNING_MAX: usize = 16;
 
@@ -33,7 +36,8 @@ impl Looks {
     /// A number for what is there: each change is another one.
     pub fn look(&mut self) -> u64 {
         let made = modified(&self.root);
-        if made != self.made {
+        let age = made.and_then(|made| made.elapsed().ok());
+        if made != self.made || age.is_none_or(|age| age < MAKING) {
             let newest = sessions(&self.root).into_iter().take(RUNNING_MAX);
             self.running = newest.map(|past| past.directory().to_owned()).collect();
             self.made = made;
@@ -65,9 +69,8 @@ mod tests {
         assert_eq!(looks.look(), first);
         let folder = place.path().join("2026-11-20T10-07-31Z-1");
         std::fs::create_dir(&folder).expect("a folder");
+        looks.look();
         std::fs::write(folder.join(SESSION), "{}").expect("writable");
-        // The time of a folder may be as coarse as a tick of the kernel.
-        looks.made = None;
         let second = looks.look();
         assert_ne!(second, first);
         std::fs::write(folder.join(EVENTS), "{}\n").expect("writable");

@@ -1,27 +1,43 @@
-// When the server knows more, the page is asked for again; what somebody types or has unfolded stays.
+// When the server knows more, the page is asked for again. What somebody types, searches, sorts, selects or has unfolded stays.
 const status = document.getElementById("live");
-const events = new EventSource("/live");
-let pending = false;
+let last = document.getElementById("page").innerHTML;
+let events, pending = false;
+function isBusy(page) {
+  return page.contains(document.activeElement) || !getSelection().isCollapsed
+    || page.querySelector("details[open], [aria-sort]")
+    || [...page.querySelectorAll("input")].some(field => field.value !== field.defaultValue);
+}
 async function renew() {
   const page = document.getElementById("page");
-  const isBusy = page.contains(document.activeElement) && document.activeElement !== document.body;
-  if (isBusy || page.querySelector("details[open]")) {
+  const answer = await fetch(location.href).catch(() => null);
+  if (!answer?.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("page");
+  if (!fresh || fresh.innerHTML === last) return;
+  if (isBusy(page)) {
     status.textContent = "there is news: reload";
     return;
   }
-  const answer = await fetch(location.href);
-  if (!answer.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("page");
-  if (fresh && fresh.innerHTML !== page.dataset.last) {
-    page.replaceChildren(...fresh.childNodes);
-    document.dispatchEvent(new Event("renewed"));
-  }
+  last = fresh.innerHTML;
+  page.replaceChildren(...fresh.childNodes);
+  document.dispatchEvent(new Event("renewed"));
 }
-events.addEventListener("message", () => {
+function changed() {
   status.textContent = "live";
   // Many changes at once are one, and the server has better things to do.
   if (pending) return;
   pending = true;
   setTimeout(() => { pending = false; renew(); }, 1000);
-});
-events.addEventListener("error", () => { status.textContent = "not connected"; });
+}
+// Browsers have six connections to a server: a window that nobody sees leaves its own to others.
+function connect() {
+  if (document.hidden) {
+    events?.close();
+    events = undefined;
+  } else if (!events) {
+    events = new EventSource("/live");
+    events.addEventListener("message", changed);
+    events.addEventListener("error", () => { status.textContent = "not connected"; });
+  }
+}
+document.addEventListener("visibilitychange", connect);
+connect();

@@ -79,6 +79,7 @@ fn pages_are_served_and_nothing_of_a_guest_is_markup() {
         (&format!("/session/{SESSION}"), "What went wrong".to_owned()),
         (&format!("/session/{SESSION}/pipe/full"), "What went wrong".to_owned()),
         ("/style.css", "nav {".to_owned()),
+        ("/icon.svg", "<path".to_owned()),
         ("/page.js", "searchable".to_owned()),
         ("/live.js", "EventSource".to_owned()),
     ] {
@@ -136,12 +137,18 @@ fn a_token_is_entered_once_and_other_sites_are_refused() {
         entered.contains("set-cookie: kiln-token=secret; Path=/; HttpOnly; SameSite=Strict\r\n"),
         "{entered}"
     );
+    for elsewhere in ["//evil.example/", "/\\evil.example/", "///evil.example/"] {
+        let entered = asked(&format!("{elsewhere}?kiln-token=secret"), "");
+        assert!(entered.contains("location: /evil.example/\r\n"), "{entered}");
+    }
     assert!(asked("/?kiln-token=other", "").starts_with("HTTP/1.1 401 "));
     assert!(asked("/", "Cookie: kiln-token=secret\r\n").starts_with("HTTP/1.1 200 "));
     let other = "Cookie: kiln-token=secret\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n";
     assert!(asked("/", other).starts_with("HTTP/1.1 403 "));
     let named = Served::start(Access::Host, "pipe/full", "x");
     assert!(named.get("/", "Host: evil.example\r\n").starts_with("HTTP/1.1 403 "));
+    let page = named.get("/?kiln-token=a;Domain=localhost", HOST);
+    assert!(page.starts_with("HTTP/1.1 200 ") && !page.contains("set-cookie"), "{page}");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn section(section: Section<'_>, room: &mut Room) -> Markup {
     let Section { comparison, against, .. } = section;
     html! {
         section {
-            @if comparison.others.len() > 1 { h2 { (short(&named(&against.subject))) } }
+            h2 { @if comparison.others.len() > 1 { (short(&named(&against.subject))) } @else { "Metrics" } }
             @if let Some(runs) = &against.runs { p.totals { (text(statement::runs(runs))) } }
             p.totals { (text(statement::totals(against))) }
             (tables::recurring_functions(against))

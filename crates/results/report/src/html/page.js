@@ -37,6 +37,13 @@ function equip() {
       count.textContent = input.value ? `${shown} of ${rows.length}` : "";
     });
   }
+  // What is wider than the window scrolls, with a keyboard, too.
+  for (const area of document.querySelectorAll(".wide")) {
+    new ResizeObserver(() => {
+      if (area.scrollWidth > area.clientWidth) area.tabIndex = 0;
+      else area.removeAttribute("tabindex");
+    }).observe(area);
+  }
 }
 equip();
 // A server may have renewed the page.

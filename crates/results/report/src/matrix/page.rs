@@ -47,7 +47,7 @@ pub fn one(grid: &Grid, lead: &Lead<'_>) -> Markup {
         p.totals { (text(sum(grid, &groups))) }
         div.wide {
             table.matrix {
-                thead { tr { th {} @for column in &grid.columns { th.kernel { span { (text(label(column))) } } } } }
+                thead { tr { td {} @for column in &grid.columns { th.kernel { span { (text(label(column))) } } } } }
                 tbody { @for group in &groups { (row(grid, group)) } }
             }
         }

@@ -458,7 +458,7 @@
     ["s -", "zoom out", () => zoom(1.5)],
     ["a ArrowLeft", "earlier", () => pan(-.2)],
     ["d ArrowRight", "later", () => pan(.2)],
-    ["0 Home", "show everything", () => show(0, end)],
+    ["0 Home", "show all of it", () => show(0, end)],
     ["ArrowUp", "select the lane above", () => go(Math.max(chosen.lane - 1, 0))],
     ["ArrowDown", "select the lane below", () => go(Math.min(chosen.lane + 1, lanes.length - 1))],
     [",", "select what is before in the lane", () => neighbour(-1)],

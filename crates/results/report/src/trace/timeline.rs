@@ -58,10 +58,12 @@ pub fn html(page: &Page<'_>, mut out: impl Write) -> io::Result<()> {
                 p.honesty { (count(page.timeline.left_out)) " events and intervals are not drawn: there are too many for a browser." }
             }
         }
-        div id="timeline" hidden {}
-        noscript { p.note { "The timeline needs a script; the tables do not." } }
-        (data.markup())
-        (section("Statistics", &tables(page.statistics)))
+        main {
+            div id="timeline" hidden {}
+            noscript { p.note { "The timeline needs a script; the tables do not." } }
+            (data.markup())
+            (section("Statistics", &tables(page.statistics)))
+        }
     };
     let extra = Extra { style: include_str!("timeline.css"), script: include_str!("timeline.js") };
     out.write_all(page_with(&title, &body, extra).as_bytes())?;

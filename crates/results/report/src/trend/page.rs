@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use maud::{Markup, html};
-use verdict::trend::{Series, Trend};
+use verdict::trend::{Series, Step, Trend};
 
 use super::chart::chart;
 use super::{reason, size};
@@ -26,7 +26,7 @@ pub fn html(trends: &[Trend], typed: &str, mut out: impl Write) -> io::Result<()
     let title = format!("Trend of {}{more}", names.join(", "));
     let body = html! {
         header { h1 { (text(&title)) } (command(typed)) p.legend { (LEGEND) } }
-        @for trend in trends { (one(trend)) }
+        main { @for trend in trends { (one(trend)) } }
     };
     out.write_all(page(&title, &body).as_bytes())?;
     out.flush()
@@ -43,19 +43,23 @@ fn one(trend: &Trend) -> Markup {
 
 fn steps(trend: &Trend, series: &Series) -> Markup {
     html! {
-        table.metrics {
-            thead { tr { th { (text(&series.of.flavour)) " steps with" } th { "from" } th { "to" } th { "by" } th { "why" } } }
-            tbody {
-                @for step in &series.steps {
-                    tr class=(name(step.verdict)) {
-                        th { (text(&series.points[step.at].name)) }
-                        td.figure { (figure(step.before, &trend.unit)) }
-                        td.figure { (figure(step.after, &trend.unit)) }
-                        td.verdict { (name(step.verdict)) " " (size(step)) }
-                        td { (text(reason(step))) }
-                    }
-                }
+        div.wide {
+            table.metrics {
+                thead { tr { th { (text(&series.of.flavour)) " steps with" } th { "from" } th { "to" } th { "by" } th { "why" } } }
+                tbody { @for step in &series.steps { (line(trend, series, step)) } }
             }
+        }
+    }
+}
+
+fn line(trend: &Trend, series: &Series, step: &Step) -> Markup {
+    html! {
+        tr class=(name(step.verdict)) {
+            th { (text(&series.points[step.at].name)) }
+            td.figure { (figure(step.before, &trend.unit)) }
+            td.figure { (figure(step.after, &trend.unit)) }
+            td.verdict { (name(step.verdict)) " " (size(step)) }
+            td { (text(reason(step))) }
         }
     }
 }

@@ -91,7 +91,7 @@ fn also() -> AlsoBuilt {
 }
 
 /// A check in which everything is found that can be.
-fn rich() -> SeriesCheck {
+pub(crate) fn rich() -> SeriesCheck {
     let by = |number| Some(Culprit::Patches { numbers: vec![number], confidence: 0.9967 });
     let change = |case: &str, change, before, after, culprit| CaseChange {
         case: case.to_owned(),

@@ -12,6 +12,7 @@
 //! * [`bisecting`]: how their progress is shown
 //! * [`mod@series`]: patch series; [`checks`]: what came of checking them
 //! * [`problems`]: identical failures; [`matrices`]: kernels beside each other
+//! * [`pages`]: pages in a browser
 //! * [`ktap_reader`]: KTAP as the kernel's document has it
 //! * [`ktap`], [`junit`], [`terminal`], [`errors`]: what must hold for every session
 
@@ -28,6 +29,7 @@ mod junit;
 mod ktap;
 mod ktap_reader;
 mod matrices;
+mod pages;
 mod problems;
 mod repeats;
 mod series;

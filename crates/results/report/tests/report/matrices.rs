@@ -34,7 +34,7 @@ fn grid(rows: &[(&str, &str)]) -> Grid {
     }
 }
 
-fn grids() -> Vec<Grid> {
+pub(crate) fn grids() -> Vec<Grid> {
     vec![grid(&[
         ("boot", "...C."),
         ("fs/copy", ".... "),

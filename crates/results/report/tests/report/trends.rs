@@ -31,7 +31,7 @@ fn measured(release: &str, kind: Kind, cost: f64) -> Measurement {
     }
 }
 
-fn counted() -> Vec<Trend> {
+pub(crate) fn counted() -> Vec<Trend> {
     let figures = [("47", 5000.0), ("49", 5000.0), ("50", 5500.0), ("52", 5501.0), ("56", 4990.0)];
     let amd64 = figures.map(|(number, cost)| measured(&format!("6.1.0-{number}-amd64"), Kind::Exact, cost));
     let cloud =
@@ -39,7 +39,7 @@ fn counted() -> Vec<Trend> {
     trends(&["poll/wait"], &[amd64, cloud].concat(), &Commits::default())
 }
 
-fn sampled() -> Vec<Trend> {
+pub(crate) fn sampled() -> Vec<Trend> {
     let levels = (0..16).map(|number| if number < 8 { 1000.0 } else { 1100.0 } + f64::from(number % 3));
     let all = levels.enumerate().map(|(number, cost)| measured(&format!("6.1.{number}"), Kind::Timed, cost));
     trends(&["poll/wait"], &all.collect::<Vec<_>>(), &Commits::default())
