@@ -55,7 +55,7 @@ pub(crate) use count::Count;
 pub(crate) use exchange::{Export, ExportFormat, Import};
 pub(crate) use exp::{Exp, ExpRun, ExpVerb};
 pub(crate) use hazard::Hazard;
-pub(crate) use report::{Report, Target};
+pub(crate) use report::{Report, ReportFormat, Target, WrapAt};
 pub(crate) use serve::Serve;
 
 pub(crate) use axes::Axes;
@@ -127,7 +127,7 @@ pub(crate) enum Verb {
     /// List identical failures as problems, with the kernels that have them
     #[command(after_help = help::PROBLEMS)]
     Problems(Problems),
-    /// Write a page about a session, Run, matrix, comparison, bisection or check: one file for a browser, without network
+    /// Write a report about a session, Run, matrix, comparison, bisection or check: for a browser without network, or as Markdown, which can be posted
     #[command(after_long_help = report::HELP)]
     Report(Report),
     /// Serve what is known to browsers: sessions, Runs, problems, live while kiln works
@@ -205,7 +205,7 @@ pub(crate) enum Verb {
     /// Check the patches that b4 gives, as its review-series-check-cmd or review-perpatch-check-cmd
     #[command(name = "b4-check", after_help = help::B4_CHECK)]
     B4Check(Box<B4Check>),
-    /// Send mail that you have read, such as answers of kiln check, and show what waits to be sent
+    /// Send mail that you have read, such as answers of kiln check, and show what waits to be sent, also of posts
     #[command(after_help = help::MAIL)]
     Mail(Mail),
     /// Read patch series from mail: revisions, patches, trailers

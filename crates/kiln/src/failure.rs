@@ -86,6 +86,7 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
             || cause.downcast_ref::<watch::Error>().is_some_and(watch::Error::is_usage)
             || cause.downcast_ref::<check::Error>().is_some_and(check::Error::is_usage)
             || cause.downcast_ref::<outbox::Error>().is_some_and(outbox::Error::is_usage)
+            || cause.downcast_ref::<post::Error>().is_some_and(post::Error::is_usage)
             || cause.downcast_ref::<prepare::Error>().is_some_and(prepare::Error::is_usage)
             || cause.downcast_ref::<lab::suites::Error>().is_some_and(lab::suites::Error::is_usage)
             || cause.downcast_ref::<kbuild::Error>().is_some_and(kbuild::Error::is_usage)

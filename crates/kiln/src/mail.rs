@@ -1,17 +1,18 @@
-//! `kiln mail`: mail that goes out, and what waits for it.
+//! `kiln mail`: mail that goes out, and what waits for it. Posts of `kiln report` wait beside it.
 
 use std::path::PathBuf;
 
+use ::post::{Post, Posts};
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use judge::exit::BROKEN;
-use outbox::{Entry, Failure, Message, Outbox, Queued, Settings, State, transport};
+use outbox::{Entry, Message, Outbox, Queued, Settings, State, transport};
 use report::safe::safe_line;
 
 use crate::cli::{Mail, MailVerb};
 use crate::find::in_context;
 use crate::listeners::print;
-use crate::signals;
+use crate::{post, signals};
 
 /// Does what was asked and gives the exit code.
 pub(crate) fn mail(args: &Mail) -> Result<u8> {
@@ -25,22 +26,46 @@ pub(crate) fn mail(args: &Mail) -> Result<u8> {
                     Err(error) => unreadable = Err(error),
                 }
             }
+            post::list()?;
             unreadable?;
         }
-        Some(MailVerb::Send { files }) => {
-            if !send(files, &mut show)? {
-                return Ok(BROKEN);
-            }
-        }
+        Some(MailVerb::Send { files }) => return Ok(if send_all(files)? { 0 } else { BROKEN }),
         Some(MailVerb::Retry { name }) => {
-            outbox.retry(name)?;
-            if !send(&[], &mut show)? {
-                return Ok(BROKEN);
-            }
+            let is_sent = match outbox.retry(name) {
+                Ok(_) => send(&[], &mut show)?,
+                Err(error) => {
+                    or_of_posts(error, |posts| posts.retry(name))?;
+                    post::send_waiting()?
+                }
+            };
+            return Ok(if is_sent { 0 } else { BROKEN });
         }
-        Some(MailVerb::Drop { name }) => print(&format!("{}  removed\n", outbox.drop(name)?))?,
+        Some(MailVerb::Drop { name }) => {
+            let name = outbox.drop(name).or_else(|error| or_of_posts(error, |posts| posts.drop(name)))?;
+            print(&format!("{name}  removed\n"))?;
+        }
     }
     Ok(0)
+}
+
+/// Does the same with the posts where no mail has the name.
+fn or_of_posts<T>(
+    error: outbox::Error,
+    work: impl FnOnce(&outbox::Queue<Post>) -> Result<T, outbox::Error>,
+) -> Result<T, outbox::Error> {
+    match error {
+        outbox::Error::NoSuchMail { .. } => work(&Posts::of_user().queue),
+        error => Err(error),
+    }
+}
+
+/// Sends mails and posts; false if one of them was not sent. Where only posts wait, nobody asks how mail is sent.
+fn send_all(files: &[PathBuf]) -> Result<bool> {
+    let has_posts = post::is_waiting();
+    let posts = if has_posts { post::send_waiting() } else { Ok(true) };
+    let mails =
+        if has_posts && files.is_empty() && !is_waiting() { Ok(true) } else { send(files, &mut show) };
+    Ok(mails? & posts?)
 }
 
 /// Prints what came of a mail.
@@ -69,7 +94,8 @@ pub(crate) fn send(files: &[PathBuf], tell: &mut dyn FnMut(&str) -> Result<()>) 
         let mut told_all = Ok(());
         outbox.send(transport.as_mut(), &mut |message, done| {
             is_done &= done.is_ok();
-            let said = tell(&told(message, &words(done)));
+            let what = done.as_ref().map_or_else(ToString::to_string, |()| "sent".to_owned());
+            let said = tell(&told(message, &what));
             told_all = std::mem::replace(&mut told_all, Ok(())).and(said);
         })?;
         told_all?;
@@ -79,11 +105,15 @@ pub(crate) fn send(files: &[PathBuf], tell: &mut dyn FnMut(&str) -> Result<()>) 
 
 /// Tries to send what waits; what cannot be sent goes on waiting.
 pub(crate) fn send_waiting() {
-    let waits = |entry: Result<Entry, _>| entry.is_ok_and(|entry| entry.state == State::Queued);
-    if Outbox::of_user().entries().any(waits) {
+    if is_waiting() {
         // `kiln mail` shows why.
         let _ = send(&[], &mut |_| Ok(()));
     }
+}
+
+fn is_waiting() -> bool {
+    let waits = |entry: Result<Entry<Message>, _>| entry.is_ok_and(|entry| entry.state == State::Queued);
+    Outbox::of_user().entries().any(waits)
 }
 
 /// What is known of a mail that is queued once more.
@@ -96,21 +126,12 @@ fn before(state: State) -> &'static str {
     }
 }
 
-fn words(done: &Result<(), Failure>) -> String {
-    match done {
-        Ok(()) => "sent".to_owned(),
-        Err(Failure::Refused(why)) => format!("refused: {why}"),
-        Err(Failure::Later(why)) => format!("not sent, stays queued: {why}"),
-        Err(Failure::Unknown(why)) => format!("may have been sent: {why}"),
-    }
-}
-
 fn told(message: &Message, what: &str) -> String {
     format!("{}  {}: {}", message.name, safe_line(&message.subject), safe_line(what))
 }
 
-fn line(entry: &Entry) -> String {
-    let Entry { state, message, reason } = entry;
+fn line(entry: &Entry<Message>) -> String {
+    let Entry { state, item: message, reason } = entry;
     let reason = reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     let to = message.recipients.len();
     let people = if to == 1 { "1 recipient".to_owned() } else { format!("{to} recipients") };

@@ -7,6 +7,7 @@
 //! * [`mod@instruments`]: on this host or in a machine
 //! * [`figures`]: what measuring and comparing share
 //! * [`find`]: Kernels, while the user looks on; [`input`]: what is piped into a command; [`output`]: where a session is shown and kept; [`report_file`]: files with reports
+//! * [`mod@page`]: reports of all that is kept; [`mod@post`]: on a writing platform
 //! * [`shell_words`]: calls of kiln, to be pasted
 //! * [`failure`]: from what went wrong to a message and an exit code
 
@@ -43,6 +44,7 @@ mod old_sessions;
 mod order;
 mod output;
 mod page;
+mod post;
 mod probe;
 mod problems;
 mod publish;

@@ -53,6 +53,7 @@ const ORDER: &[&str] = &[
     "watch",
     "check",
     "outbox",
+    "post",
     "report",
     "dashboard",
     "top",

@@ -376,7 +376,7 @@ those of kiln check, but 0 where something became worse: the output says it.";
 pub(super) const MAIL: &str = "\
 Examples:
   kiln mail send mail.txt              queue this mail, and send all that is queued
-  kiln mail send                       send what could not be sent before
+  kiln mail send                       send what could not be sent before, also posts of kiln report
   kiln mail                            list the outbox
   kiln mail retry 4f1c                 send once more what was refused, or may not have arrived
   kiln mail drop 4f1c                  remove it

@@ -1,9 +1,9 @@
-//! Which page is written.
+//! Which report is written, and where it goes.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::OUTPUT;
 use crate::units;
@@ -17,9 +17,14 @@ Examples:
   kiln report weekly.star -o matrix.html                     the matrix of a plan, of what is known
   kiln report --publish /srv/www/kiln                        a site: sessions, problems, kernels, conclusions, and a feed
   kiln report --publish git:git@example.org:kiln.git@pages   the same as a commit of that branch
+  kiln report last -o /tmp/report.md --wrap 72               as Markdown, with lines for a mail
+  kiln report last --post https://blog.example.org           as a draft on a server of WriteFreely
+  kiln report last --post https://blog.example.org/kernels --token-file ~/.token --public
+                                                             for all readers of that blog
 
-The page needs no network and no script to be read; with JavaScript its tables sort and can be searched. Exit codes: 0 written, 2 there is no such \
-thing, 3 broken.";
+The page needs no network and no script to be read; with JavaScript its tables sort and can be searched. The same subject is posted once: \
+another call updates the post. What cannot be sent waits, and is sent by the next --post or by kiln mail send: docs/publishing.md. \
+Exit codes: 0 written, 2 there is no such thing, 3 broken, or not posted yet.";
 
 /// `kiln report`.
 #[derive(Debug, Args)]
@@ -28,20 +33,62 @@ pub(crate) struct Report {
     /// folder, or the plan of a matrix
     #[arg(default_value = "last")]
     pub(crate) subject: String,
-    /// The file to write
-    #[arg(short, long, value_name = "FILE", required_unless_present = "publish", help_heading = OUTPUT)]
+    /// The file to write [default with --format: standard output]
+    #[arg(short, long, value_name = "FILE", help_heading = OUTPUT, required_unless_present_any = ["format", "post", "publish"])]
     pub(crate) output: Option<PathBuf>,
+    /// What to write [default: markdown for a file that ends in .md, and html]
+    #[arg(long, value_enum, help_heading = OUTPUT)]
+    pub(crate) format: Option<ReportFormat>,
+    /// How to break lines of Markdown
+    #[arg(long, value_enum, value_name = "COLUMNS", help_heading = OUTPUT)]
+    pub(crate) wrap: Option<WrapAt>,
     /// Write a site of all that is worth showing: to a folder, or as a commit of a branch
     #[arg(
         long,
         value_name = "DIR|git:REPO@BRANCH",
-        conflicts_with_all = ["subject", "output"],
+        conflicts_with_all = ["subject", "output", "format", "wrap", "post"],
         help_heading = OUTPUT
     )]
     pub(crate) publish: Option<Target>,
     /// The folder with the sessions [default: $XDG_STATE_HOME/kiln/runs]
     #[arg(long, value_name = "DIR", value_parser = units::folder())]
     pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) posting: Posting,
+}
+
+/// Where a report is posted.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Posting")]
+pub(crate) struct Posting {
+    /// Post it as a draft to a server of WriteFreely: https://HOST or https://HOST/BLOG
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) post: Option<String>,
+    /// Move the post to the blog, where everybody can read it
+    #[arg(long, requires = "post")]
+    pub(crate) public: bool,
+    /// A file whose first line is the token of the account whose post it is [default: a post of nobody's, where the server takes those]
+    #[arg(long, value_name = "FILE", requires = "post")]
+    pub(crate) token_file: Option<PathBuf>,
+}
+
+/// Forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// One file for a browser
+    Html,
+    /// For blogs, forges and mails
+    Markdown,
+}
+
+/// How lines of Markdown are broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WrapAt {
+    /// A line for each paragraph, for platforms that keep the breaks between lines
+    None,
+    /// At 72 columns, as in mails
+    #[value(name = "72")]
+    Mail,
 }
 
 /// Where a site goes.

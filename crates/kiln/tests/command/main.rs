@@ -35,6 +35,7 @@
 //! * [`series`]: mails become patches for git; [`checks`], [`analysis`]: patches that are built, tested and compared
 //! * [`mails`]: mail that goes out
 //! * [`serve`]: `kiln serve` and many who ask; [`browser`]: its pages, and those of `kiln report`, in a browser
+//! * [`posts`]: reports as Markdown, and on a server; [`reports`]: pages
 //! * [`notes`]: what a build reports beside its result
 //! * [`observe`]: what processes of this host do; [`hazards`]: where CPUs wait for too long
 //! * [`bad_input`]: what a user can get wrong
@@ -87,6 +88,7 @@ mod needs;
 mod notes;
 mod observe;
 mod planted_cost;
+mod posts;
 mod probe;
 mod problems;
 mod publishing;

@@ -11,6 +11,7 @@
 //! * [`source`]: trees that only look like a kernel; [`root`]: user spaces
 //! * [`terminal`]: a person before a terminal; [`screen`]: what it shows
 //! * [`serving`]: `kiln serve` at work; [`written`]: sessions that are written down
+//! * [`web`]: a server that gives prepared answers
 
 pub(crate) mod bundle;
 pub(crate) mod cluster;
@@ -29,6 +30,7 @@ pub(crate) mod small_room;
 pub(crate) mod source;
 pub(crate) mod stopping;
 pub(crate) mod terminal;
+pub(crate) mod web;
 pub(crate) mod written;
 
 use std::path::{Path, PathBuf};

@@ -7,11 +7,14 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open, rename, unlink};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchmod, linkat, open, rename, unlink};
 use rustix::io::Errno;
 
 /// Mode of a new file, from which the user's umask is taken.
 const MODE: u32 = 0o666;
+
+/// Mode of a file that only its user may read.
+const PRIVATE: u32 = 0o600;
 
 /// How the name of a file begins that is about to replace another.
 const PART: &str = ".kiln-part-";
@@ -27,11 +30,24 @@ const TRIES: usize = 10_000;
 /// When the folder does not exist or the host refuses; nothing is left behind then. A kiln that is killed at the moment of
 /// a replacement may leave a file, which the next one that writes this path takes away.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, bytes, MODE)
+}
+
+/// [`write_atomically`] for a secret: no other user can read the file at any moment.
+///
+/// # Errors
+///
+/// As there.
+pub fn write_privately(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, bytes, PRIVATE)
+}
+
+fn write_with(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     for _ in 0..TRIES {
-        let Ok(unnamed) = open(folder, flags, Mode::from_raw_mode(MODE)) else {
-            return write_beside(folder, path, bytes);
+        let Ok(unnamed) = open(folder, flags, Mode::from_raw_mode(mode)) else {
+            return write_beside(folder, path, bytes, mode);
         };
         let mut unnamed = File::from(unnamed);
         unnamed.write_all(bytes)?;
@@ -65,11 +81,15 @@ fn give_name(unnamed: &File, folder: &Path, path: &Path) -> rustix::io::Result<(
 
 /// The same on a file system that has no files without a name. Who writes the same path waits for the file beside it; one
 /// that a killed kiln left is written anew.
-fn write_beside(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_beside(folder: &Path, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let part = part_of(folder, path);
     for _ in 0..TRIES {
         let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(open(&part, flags, Mode::from_raw_mode(MODE))?);
+        let mut file = File::from(open(&part, flags, Mode::from_raw_mode(mode))?);
+        if mode == PRIVATE {
+            // One that was left there may be open to others.
+            fchmod(&file, Mode::from_raw_mode(mode))?;
+        }
         file.lock()?;
         // The one that was waited for may have given it its name, or removed it.
         if !is_at(&file, &part) {
@@ -109,7 +129,11 @@ mod tests {
 
     /// Both ways to write.
     const WAYS: [Write; 2] =
-        [write_atomically, |path, bytes| write_beside(path.parent().unwrap(), path, bytes)];
+        [write_atomically, |path, bytes| write_beside(path.parent().unwrap(), path, bytes, MODE)];
+
+    /// Both ways to write a secret.
+    const PRIVATE_WAYS: [Write; 2] =
+        [write_privately, |path, bytes| write_beside(path.parent().unwrap(), path, bytes, PRIVATE)];
 
     fn names(folder: &tempfile::TempDir) -> Vec<OsString> {
         std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name()).collect()
@@ -128,6 +152,20 @@ mod tests {
             std::fs::write(folder.path().join("plain"), "").unwrap();
             let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode();
             assert_eq!(mode("file"), mode("plain"));
+        }
+    }
+
+    #[test]
+    fn a_secret_is_for_its_user_alone() {
+        for write in PRIVATE_WAYS {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("file");
+            for name in ["file", ".kiln-part-file"] {
+                std::fs::write(folder.path().join(name), "open to all").unwrap();
+            }
+            write(&path, b"secret").unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), b"secret");
+            assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
     }
 
@@ -162,7 +200,7 @@ mod tests {
         let victim = folder.path().join("victim");
         std::fs::write(&victim, "precious").unwrap();
         std::os::unix::fs::symlink(&victim, folder.path().join(".kiln-part-file")).unwrap();
-        let done = write_beside(folder.path(), &folder.path().join("file"), b"new");
+        let done = write_beside(folder.path(), &folder.path().join("file"), b"new", MODE);
         assert_eq!(done.unwrap_err().raw_os_error(), Some(libc::ELOOP));
         assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
     }

@@ -1,7 +1,7 @@
 //! Programs of this host that cannot outlive kiln.
 //!
 //! * [`contain()`]: a program that makes processes of its own, such as make or UML
-//! * [`write_atomically`], [`cache_folder`], [`state_folder`], [`data_home`]: files of kiln's own and of its user
+//! * [`write_atomically`], [`write_privately`], [`cache_folder`], [`state_folder`], [`data_home`]: files of kiln's own and of its user
 //! * [`give_scratch`]: a file system that nobody else sees and that ends with it
 //! * [`sandbox()`]: a program that runs a stranger's code
 //! * [`with_subordinate_ids`]: a program that is root over user ids of its own
@@ -24,7 +24,7 @@ mod scratch;
 mod subordinate;
 pub mod task;
 
-pub use atomic::write_atomically;
+pub use atomic::{write_atomically, write_privately};
 pub use beneath::{open_beneath, remove_beneath, text_beneath};
 pub use conditions::{Conditions, Watching};
 pub use contain::{contain, end_with_parent, end_with_thread};

@@ -21,9 +21,13 @@ impl TimeoutScale {
     /// The scale for machines of this kind; the user's factor comes from the environment.
     #[must_use]
     pub fn new(engine: Engine) -> Self {
-        let user = std::env::var(FACTOR_VARIABLE).ok().and_then(|text| text.parse::<f64>().ok());
-        let user = user.filter(|factor| factor.is_finite()).unwrap_or(1.0).clamp(0.1, 1000.0);
-        Self { factor: f64::from(engine.slowness()) * user, heeds_load: !host::counts_waiting() }
+        Self { factor: f64::from(engine.slowness()) * of_user(), heeds_load: !host::counts_waiting() }
+    }
+
+    /// The scale for what is no machine, such as a server that is asked.
+    #[must_use]
+    pub fn of_user() -> Self {
+        Self::fixed(of_user())
     }
 
     /// A scale that knows nothing of the host but `factor`.
@@ -44,6 +48,12 @@ impl TimeoutScale {
         // The load is looked at each time, since it changes while a session runs.
         limit.mul_f64(self.factor * host::busyness())
     }
+}
+
+/// The user's factor.
+fn of_user() -> f64 {
+    let user = std::env::var(FACTOR_VARIABLE).ok().and_then(|text| text.parse::<f64>().ok());
+    user.filter(|factor| factor.is_finite()).unwrap_or(1.0).clamp(0.1, 1000.0)
 }
 
 /// The time that a machine lives, from some moment on.

@@ -1,11 +1,11 @@
-//! Why mail cannot be queued or sent.
+//! Why something cannot be queued or sent.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why mail cannot be queued or sent.
+/// Why something cannot be queued or sent.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,9 +17,9 @@ pub enum Error {
         /// The refusal.
         source: io::Error,
     },
-    /// A file that is no mail that could be sent.
+    /// A file with something that cannot be sent as it is.
     #[error("{path}: {reason}")]
-    NotAMail {
+    Unfit {
         /// The file.
         path: PathBuf,
         /// What it lacks.
@@ -35,25 +35,25 @@ pub enum Error {
     #[error("{0}")]
     Settings(String),
     /// Another kiln is sending.
-    #[error("{path}: another kiln is sending mail: wait until it has ended")]
+    #[error("{path}: another kiln is sending: wait until it has ended")]
     Busy {
         /// The outbox.
         path: PathBuf,
     },
-    /// No mail has this name.
+    /// Nothing that waits has this name.
     #[error("no mail {name} in the outbox: `kiln mail` lists them")]
     NoSuchMail {
         /// The name, or its beginning.
         name: String,
     },
-    /// The mail cannot be sent again or removed.
-    #[error("mail {name} does not wait: it was sent, or is queued already")]
+    /// It cannot be sent again or removed.
+    #[error("{name} does not wait: it was sent, or is queued already")]
     NotWaiting {
         /// The name, or its beginning.
         name: String,
     },
-    /// Several mails have a name that begins like this.
-    #[error("{count} mails in the outbox have names that begin with {name}: give more of it")]
+    /// Several have a name that begins like this.
+    #[error("{count} in the outbox have names that begin with {name}: give more of it")]
     Ambiguous {
         /// The beginning.
         name: String,
@@ -67,7 +67,7 @@ impl Error {
     #[must_use]
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::NotAMail { .. }
+            Self::Unfit { .. }
             | Self::Settings(_)
             | Self::NoSuchMail { .. }
             | Self::NotWaiting { .. }
@@ -79,7 +79,7 @@ impl Error {
     }
 
     /// For `map_err` on files of the outbox.
-    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
     }

@@ -10,6 +10,7 @@ use lettre::Address;
 use mail_parser::{Address as MailAddress, HeaderValue, MessageParser};
 
 use crate::Error;
+use crate::item::Item;
 
 /// Largest mail that is sent, in bytes.
 const LIMIT: Limit = Limit { what: "a mail", bytes: series::MAIL_MAX as u64 };
@@ -66,7 +67,7 @@ impl Message {
             head += &format!("Date: {date}\n");
         }
         let lacks_id = message.message_id().is_none();
-        let mut found = Self::parse(&name, [head.as_bytes(), raw].concat(), path)?;
+        let mut found = Self::read(&name, [head.as_bytes(), raw].concat(), path)?;
         if lacks_id {
             let id = format!("Message-ID: <{name}.{}@{}>\n", now.as_second(), found.sender.domain());
             found.bytes.splice(0..0, id.into_bytes());
@@ -75,7 +76,7 @@ impl Message {
     }
 
     /// Reads a mail that was kept at `path`.
-    pub(crate) fn parse(name: &str, bytes: Vec<u8>, path: &Path) -> Result<Self, Error> {
+    fn read(name: &str, bytes: Vec<u8>, path: &Path) -> Result<Self, Error> {
         let message = MessageParser::default().parse(&bytes).ok_or_else(|| lacks(path, "it is no mail"))?;
         let addresses = |field: &str| -> Result<Vec<Address>, Error> {
             let all =
@@ -123,6 +124,23 @@ impl Message {
     }
 }
 
+impl Item for Message {
+    const ENDING: &'static str = "eml";
+    const LIMIT: Limit = Limit { what: "a mail", bytes: 2 * series::MAIL_MAX as u64 };
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, Error> {
+        Ok(self.bytes.clone())
+    }
+
+    fn parse(name: &str, bytes: Vec<u8>, path: &Path) -> Result<Self, Error> {
+        Self::read(name, bytes, path)
+    }
+}
+
 /// Whether mail can be sent to it: an address without a name.
 #[must_use]
 pub fn is_address(text: &str) -> bool {
@@ -145,7 +163,7 @@ fn is_bcc(line: &[u8]) -> bool {
 }
 
 fn lacks(path: &Path, reason: &str) -> Error {
-    Error::NotAMail { path: path.to_owned(), reason: reason.to_owned() }
+    Error::Unfit { path: path.to_owned(), reason: reason.to_owned() }
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub(crate) struct Sendmail<'a> {
     pub(crate) interrupt: &'a AtomicBool,
 }
 
-impl Transport for Sendmail<'_> {
+impl Transport<Message> for Sendmail<'_> {
     fn deliver(&mut self, message: &Message) -> Result<(), Failure> {
         let later = |error: &dyn std::fmt::Display| Failure::Later(error.to_string());
         let mut input = host::nameless().map_err(|error| later(&error))?;

@@ -72,7 +72,7 @@ impl<'a> Smtp<'a> {
     }
 }
 
-impl Transport for Smtp<'_> {
+impl Transport<Message> for Smtp<'_> {
     fn deliver(&mut self, message: &Message) -> Result<(), Failure> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,

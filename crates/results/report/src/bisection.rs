@@ -4,6 +4,7 @@
 //! * [`json()`]: the whole bisection as one document
 //! * [`html()`]: one file that needs nothing else, with the axis as a chart
 //! * [`mail()`]: the draft of a mail to those who wrote the change
+//! * [`markdown()`]: what a terminal shows, below the verdict
 
 mod candidate;
 mod changes;
@@ -19,8 +20,25 @@ mod sides;
 mod statement;
 mod text;
 
+use std::io;
+
+use ::bisect::Bisection;
+
+use crate::markdown::{Document, Wrap, of_text};
+
 pub use html::html;
 pub use json::json;
 pub use mail::mail;
 pub use private::Private;
 pub use text::text;
+
+/// A bisection as Markdown.
+///
+/// # Errors
+///
+/// None: memory takes it.
+pub fn markdown(bisection: &Bisection, wrap: Wrap) -> io::Result<Document> {
+    let mut lines = Vec::new();
+    text(bisection, Some(wrap.columns()), false, &mut lines)?;
+    Ok(of_text(&statement::verdict(bisection), &lines, wrap))
+}

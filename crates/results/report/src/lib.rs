@@ -23,6 +23,7 @@
 //! * [`check`](mod@check): what `kiln check` prints
 //! * [`findings_table`] and [`findings_json`]: what `kiln findings` prints
 //! * [`mod@html`]: what all pages have in common
+//! * [`mod@markdown`]: the same reports as Markdown
 //! * [`mod@session`]: what `kiln report` writes about a session; [`mod@history`]: the Runs of a case as a chart
 //! * [`problems_table`] and [`problems_json`]: what `kiln problems` prints; [`ShownProblem`]: all about one
 //! * [`store`]: what `kiln store` prints
@@ -63,6 +64,7 @@ pub mod kernels;
 mod ktap;
 pub mod latency;
 mod live;
+pub mod markdown;
 pub mod matrix;
 pub mod measurement;
 mod measuring;

@@ -1,6 +1,6 @@
 //! What `kiln matrix` prints.
 //!
-//! * [`text()`]: a grid for people; [`html`]: the same as a page; [`json`]: for programs
+//! * [`text()`]: a grid for people; [`html`]: the same as a page; [`markdown`]: as Markdown; [`json`]: for programs
 
 mod page;
 mod text;
@@ -11,7 +11,9 @@ use std::io::{self, Write};
 use matrix::{Column, Grid, Group, Light, groups};
 use serde::Serialize;
 
+use crate::html::short;
 use crate::json::document;
+use crate::markdown::{Document as Markdown, Wrap, Writer, prose};
 use crate::words::cases;
 
 pub use page::{Lead, html, legend, one};
@@ -36,6 +38,29 @@ struct Document<'a> {
 pub fn json(grids: &[Grid], out: impl Write) -> io::Result<()> {
     let all: Vec<Document<'_>> = grids.iter().map(|grid| Document { grid, groups: groups(grid) }).collect();
     document(&all, out)
+}
+
+/// Grids as Markdown: each as text in a block. `typed` is what the user typed.
+///
+/// # Errors
+///
+/// None: memory takes it.
+pub fn markdown(grids: &[Grid], typed: &str, wrap: Wrap) -> io::Result<Markdown> {
+    let mut writer = Writer::new(wrap);
+    writer.block(typed);
+    for grid in grids {
+        writer.heading(2, &prose(short(&grid.suite)));
+        let mut lines = Vec::new();
+        text(std::slice::from_ref(grid), false, false, &mut lines)?;
+        writer.block(&String::from_utf8_lossy(&lines));
+    }
+    Ok(writer.document(&title(grids)))
+}
+
+/// What the grids are of.
+fn title(grids: &[Grid]) -> String {
+    let names: Vec<String> = grids.iter().map(|grid| short(&grid.suite)).collect();
+    format!("Matrix of {}", names.join(", "))
 }
 
 /// The cases of a group: `fs/reflink`, `fs/copy, fs/reflink`, `38 cases`.

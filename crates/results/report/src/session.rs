@@ -1,9 +1,11 @@
 //! A session as one file for a browser: the verdict, what went wrong, and all cases.
 //!
 //! * [`failures`]: what shows that a Run went wrong; [`cases`]: the table of all Runs
+//! * [`markdown`](mod@markdown): the same as Markdown
 
 mod cases;
 mod failures;
+mod markdown;
 
 use std::time::Duration;
 
@@ -15,6 +17,7 @@ use maud::{Markup, html};
 use script::Figure;
 
 use crate::html::{Page, command, facts, section, short, text};
+use crate::markdown::{Document, Wrap};
 use crate::words::{kernel, span, tally_text};
 
 /// A session that was kept, with what its page shows.
@@ -32,10 +35,8 @@ struct SessionPage<'a> {
     took: Option<Duration>,
 }
 
-impl SessionPage<'_> {
-    fn page(self) -> Page {
-        Page { title: title(self), body: body(self) }
-    }
+fn page(shown: SessionPage<'_>) -> Page {
+    Page { title: title(shown), body: body(shown) }
 }
 
 /// The page about a session that was kept, or about one Run of it, which `kiln show` finds by this name.
@@ -44,6 +45,24 @@ impl SessionPage<'_> {
 ///
 /// When its document cannot be read.
 pub fn kept(past: &Past, run: Option<&Run>, name: &str) -> Result<Page, PastError> {
+    with_kept(past, run, name, page)
+}
+
+/// The same as Markdown.
+///
+/// # Errors
+///
+/// As for the page.
+pub fn markdown(past: &Past, run: Option<&Run>, name: &str, wrap: Wrap) -> Result<Document, PastError> {
+    with_kept(past, run, name, |shown| markdown::document(shown, wrap))
+}
+
+fn with_kept<T>(
+    past: &Past,
+    run: Option<&Run>,
+    name: &str,
+    write: impl FnOnce(SessionPage<'_>) -> T,
+) -> Result<T, PastError> {
     let session = past.session()?;
     // Without them the Runs say what there is to say.
     let figures = past.result().ok().flatten().map(|result| result.figures).unwrap_or_default();
@@ -52,7 +71,7 @@ pub fn kept(past: &Past, run: Option<&Run>, name: &str) -> Result<Page, PastErro
         None => (session, past.runs()),
     };
     let shown = SessionPage { session: &session, runs: &runs, figures: &figures, name, took: past.took() };
-    Ok(shown.page())
+    Ok(write(shown))
 }
 
 /// The verdict.
@@ -65,6 +84,21 @@ fn title(shown: SessionPage<'_>) -> String {
     format!("{} on {}: {}", short(&session.suite), short(&kernel(session)), tally_text(summary))
 }
 
+/// Said of a session without an end.
+const UNFINISHED: &str = "this session did not come to its end";
+
+/// The command that ran it. What another host ran is a stranger's, and nothing to be pasted.
+fn repeated(session: &Session) -> Option<String> {
+    let is_ours = session.origin.is_none() && !session.command.is_empty();
+    is_ours.then(|| call(&session.command))
+}
+
+/// The command that repeats a Run of it.
+fn replay(shown: SessionPage<'_>, run: &Run) -> Option<String> {
+    let words = ["replay".to_owned(), format!("{}/{}", shown.name, run.case)];
+    shown.session.origin.is_none().then(|| call(&words))
+}
+
 fn body(shown: SessionPage<'_>) -> Markup {
     let SessionPage { session, runs, figures, took, .. } = shown;
     let failures: Vec<(usize, &Run)> =
@@ -72,10 +106,9 @@ fn body(shown: SessionPage<'_>) -> Markup {
     html! {
         header {
             h1 { (text(title(shown))) }
-            // What another host ran is a stranger's, and nothing to be pasted.
-            @if session.origin.is_none() && !session.command.is_empty() { (command(&call(&session.command))) }
-            @if took.is_none() { p.note { "note: this session did not come to its end" } }
-            (known(shown))
+            @if let Some(call) = repeated(session) { (command(&call)) }
+            @if took.is_none() { p.note { "note: " (UNFINISHED) } }
+            (facts(&known(shown)))
         }
         "\n"
         main {
@@ -86,11 +119,11 @@ fn body(shown: SessionPage<'_>) -> Markup {
     }
 }
 
-/// What is known of it as a whole.
-fn known(shown: SessionPage<'_>) -> Markup {
+/// What is known of it as a whole, with a word for each; those that are not known are empty.
+fn known(shown: SessionPage<'_>) -> [(&'static str, String); 7] {
     let SessionPage { session, took, name, .. } = shown;
     let host = session.origin.as_ref().map(|origin| format!("{}, as {}", origin.host, origin.session));
-    facts(&[
+    [
         ("kernel", kernel(session)),
         ("source", session.provenance.clone()),
         ("machine", session.machine.clone()),
@@ -98,7 +131,7 @@ fn known(shown: SessionPage<'_>) -> Markup {
         ("began", format!("{}, kiln {}", session.started.strftime("%Y-%m-%d %H:%M:%S UTC"), session.kiln)),
         ("took", took.map(span).unwrap_or_default()),
         ("session", name.to_owned()),
-    ])
+    ]
 }
 
 /// What an experiment recorded.

@@ -12,7 +12,7 @@ use maud::{Markup, html};
 use measure::Kind;
 use verdict::{Against, Comparison};
 
-use super::{missing, statement};
+use super::{missing, statement, title};
 use crate::html::{command, page, prose, short, text};
 use crate::words::named;
 use details::Room;
@@ -25,12 +25,6 @@ use details::Room;
 pub fn html(comparison: &Comparison, typed: &str, mut out: impl Write) -> io::Result<()> {
     out.write_all(page(&title(comparison), &body(comparison, typed)).as_bytes())?;
     out.flush()
-}
-
-/// What is compared with what.
-fn title(comparison: &Comparison) -> String {
-    let others: Vec<String> = comparison.others.iter().map(|against| short(&against.subject.label)).collect();
-    format!("{} against {}", others.join(", "), short(&comparison.base.label))
 }
 
 /// What a page says of the base and one other Kernel.

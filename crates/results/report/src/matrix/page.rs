@@ -6,7 +6,7 @@ use lab::request::words::call;
 use matrix::{Cell, Grid, Group, Light, Mark, groups};
 use maud::{Markup, html};
 
-use super::{label, name, sum};
+use super::{label, name, sum, title};
 use crate::html::{command, page, section, short, text};
 
 /// What leads from a page to a Run, by its session and case.
@@ -18,8 +18,7 @@ pub type Lead<'a> = dyn Fn(&str, &str) -> Markup + 'a;
 ///
 /// When `out` does not take it.
 pub fn html(grids: &[Grid], typed: &str, mut out: impl Write) -> io::Result<()> {
-    let names: Vec<String> = grids.iter().map(|grid| short(&grid.suite)).collect();
-    let title = format!("Matrix of {}", names.join(", "));
+    let title = title(grids);
     let body = html! {
         header { h1 { (text(&title)) } (command(typed)) (legend()) }
         main { @for grid in grids { (one(grid, &repeat)) } }

@@ -2,19 +2,18 @@
 
 use judge::Run;
 use judge::run::stamp;
-use lab::request::words::call;
 use maud::{Markup, html};
 use protocol::KernelRecord;
 
-use super::SessionPage;
+use super::{SessionPage, replay};
 use crate::evidence::collect;
 use crate::html::{command, outcome, text};
 use crate::repeats::repeats;
 use crate::safe::safe;
 use crate::words::{seconds, why};
 
-/// Bytes of outputs and logs on a page; beyond them a page has the evidence alone.
-const TEXTS_MAX: usize = 2 << 20;
+/// Bytes of outputs and logs in a report; beyond them it has the evidence alone.
+pub(super) const TEXTS_MAX: usize = 2 << 20;
 
 /// Where the article of a Run is, by its place among all of the session.
 pub(super) fn anchor(at: usize) -> String {
@@ -38,9 +37,7 @@ fn article(at: usize, run: &Run, shown: SessionPage<'_>, used: &mut usize) -> Ma
             p.reason { (text(why(run))) }
             @if let Some(repeats) = repeats(run) { p { (text(repeats)) } }
             @if !evidence.lines.is_empty() { (lines(&evidence.lines, evidence.more)) }
-            @if shown.session.origin.is_none() {
-                (command(&call(&["replay".to_owned(), format!("{}/{}", shown.name, run.case)])))
-            }
+            @if let Some(replay) = replay(shown, run) { (command(&replay)) }
             (texts(run, used))
         }
         "\n"

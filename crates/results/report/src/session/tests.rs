@@ -40,7 +40,52 @@ fn crashed() -> Run {
 }
 
 fn shown(session: &Session, runs: &[Run], took: Option<Duration>) -> String {
-    SessionPage { session, runs, figures: &[], name: "2026-11-20T10-00-00Z-7", took }.page().into_file()
+    page(SessionPage { session, runs, figures: &[], name: "2026-11-20T10-00-00Z-7", took }).into_file()
+}
+
+fn as_markdown(session: &Session, runs: &[Run], wrap: Wrap) -> String {
+    let took = Some(Duration::from_secs(75));
+    let shown = SessionPage { session, runs, figures: &[], name: "2026-11-20T10-00-00Z-7", took };
+    markdown::document(shown, wrap).into_file()
+}
+
+#[test]
+fn markdown_says_what_the_page_says() {
+    let markdown = as_markdown(&session(), &[crashed(), passed()], Wrap::None);
+    let parts = [
+        "# smoke on deb:6.1.0-47-amd64 (6.1.0-47-amd64): 1 crash, 1 pass, 1 not run\n\n```\nkiln run deb:6.1.0-47-amd64 --case 'pipe/*'\n```\n",
+        "\n- kernel: deb:6.1.0-47-amd64 (6.1.0-47-amd64)\n- source: Debian 6.1.147-1\n",
+        "\n## What went wrong\n\n### crash: `pipe/full`\n\na full pipe blocks its writer\n",
+        "\nBUG: &lt;script&gt;alert(1)&lt;/script&gt;\n",
+        "\n```\nkernel  RIP: 0010:pipe_write+0x1/0x2\n",
+        "\nTo repeat it:\n\n```\nkiln replay 2026-11-20T10-00-00Z-7/pipe/full\n```\n",
+        "\nOutput:\n\n```\none\ntwo\n```\n",
+        "\nNote: left /tmp/x\n",
+        "\n| `pipe/size` | pass | 0.000 s |  |\n",
+    ];
+    let mut rest = markdown.as_str();
+    for part in parts {
+        let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} in order in\n{markdown}"));
+        rest = &rest[at + part.len() - 1..];
+    }
+    assert!(!markdown.contains('\u{1b}'), "{markdown}");
+}
+
+#[test]
+fn markdown_for_mails_is_narrow_but_for_what_cannot_be_broken() {
+    let run = Run { about: "many words in a row ".repeat(20), output: String::new(), ..crashed() };
+    let markdown = as_markdown(&session(), &[run, passed()], Wrap::Mail);
+    let is_narrow = |line: &&str| line.chars().count() <= 72 || line.starts_with("# ");
+    assert!(markdown.lines().all(|line| is_narrow(&line)), "{markdown}");
+    assert!(markdown.contains("\ncase       outcome"), "{markdown}");
+}
+
+#[test]
+fn nothing_of_a_strangers_session_is_to_be_pasted_from_markdown() {
+    let origin = Some(Origin { host: "far".to_owned(), session: "2026".to_owned() });
+    let markdown = as_markdown(&Session { origin, ..session() }, &[crashed()], Wrap::None);
+    assert!(markdown.contains("- run on: far, as 2026\n") && !markdown.contains("kiln re"), "{markdown}");
+    assert!(!markdown.contains("kiln run"), "{markdown}");
 }
 
 #[test]

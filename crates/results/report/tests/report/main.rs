@@ -28,6 +28,7 @@ mod errors;
 mod junit;
 mod ktap;
 mod ktap_reader;
+mod markdown;
 mod matrices;
 mod pages;
 mod problems;
