@@ -9,7 +9,7 @@ USER_HOME := $(if $(SUDO_USER),$(shell getent passwd '$(SUDO_USER)' | cut -d: -f
 export PATH := $(PATH):$(USER_HOME)/.cargo/bin
 export RUSTUP_HOME ?= $(USER_HOME)/.rustup
 
-.PHONY: help try check bench proof fuzz configurations experiments debian-6.1 build install clean
+.PHONY: help try check bench proof fuzz configurations ltp experiments debian-6.1 build install clean
 
 help:
 	@echo 'make try      set up, build, boot a stock kernel, run the smoke suite, print the verdict'
@@ -18,6 +18,7 @@ help:
 	@echo 'make proof    check, and what takes longer: fuzzing, many property cases, the benchmark;'
 	@echo '              cargo xtask proof --resume goes on after an interruption'
 	@echo 'make fuzz     each fuzz target for half an hour, for nights'
+	@echo 'make ltp      LTP on three kernels, as docs/ltp.md has it, for nights'
 	@echo 'make configurations'
 	@echo '              build what kiln build recommends from two sources and plant faults in it, for nights'
 	@echo 'make experiments'
@@ -50,6 +51,10 @@ fuzz:
 configurations:
 	scripts/setup proof
 	cargo xtask configurations
+
+ltp:
+	scripts/setup proof
+	cargo xtask ltp
 
 experiments: build
 	scripts/setup proof

@@ -36,6 +36,7 @@ usage: cargo xtask VERB
   ci                           all checks that must pass before a change lands
   proof [--resume]             ci, and the checks that take longer; or the rest of them on this commit
   configurations               kiln build's configurations on two kernels, with planted faults: over an hour
+  ltp                          LTP on three kernels, against the tables of docs/ltp.md: over an hour
   tidy                         the rules of this repository
   bench [ROUNDS|checking|comparing|mails|memory|pages|roots|wires]
                                the promises about kiln's own speed and size
@@ -61,6 +62,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["proof"] => proof::proof(false),
         ["proof", "--resume"] => proof::proof(true),
         ["configurations"] => suite::run_configurations(),
+        ["ltp"] => suite::run_ltp(""),
         ["tidy"] => tidy::tidy(),
         ["bench", rounds @ ..] => proof::bench(rounds),
         ["fuzz"] | ["fuzz", "all"] => fuzz::all(fuzz::SECONDS),

@@ -80,9 +80,9 @@ pub(crate) fn run_comparisons() -> Result<()> {
     Ok(())
 }
 
-/// The tests of LTP on one of the kernels: each takes more than half an hour.
-pub(crate) fn run_ltp(kernel: &str) -> Result<()> {
-    let name = format!("{LTP}{kernel}_");
+/// The tests of LTP on the kernels whose names in those of tests begin so: each takes half an hour.
+pub(crate) fn run_ltp(kernels: &str) -> Result<()> {
+    let name = format!("{LTP}{kernels}");
     if has_nextest() {
         return nextest(&["--run-ignored", "only", "--filterset", &format!("test(/^{name}/)")]);
     }

@@ -8,6 +8,7 @@ use dashboard::{Access, Folders, Service};
 use kernel::files::{self, Limit};
 use ledger::{bisections_root, checks_root, figures_root};
 use outbox::Outbox;
+use post::Posts;
 
 use crate::cli::Serve;
 use crate::failure::{WrongUsage, complain};
@@ -57,6 +58,7 @@ pub(crate) fn folders(sessions: PathBuf) -> Folders {
         bisections: bisections_root(),
         checks: checks_root(),
         outbox: Outbox::of_user(),
+        posts: Posts::of_user(),
     }
 }
 

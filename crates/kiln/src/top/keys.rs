@@ -15,7 +15,7 @@ pub(super) fn read(sender: SyncSender<Told>) -> io::Result<()> {
     std::thread::Builder::new().name("keys".to_owned()).spawn(move || {
         loop {
             let told = match event::read() {
-                Ok(event) => input(event).map(Ok),
+                Ok(event) => input(&event).map(Ok),
                 Err(error) => Some(Err(error).context("the terminal")),
             };
             let is_end = matches!(told, Some(Err(_)));
@@ -27,10 +27,10 @@ pub(super) fn read(sender: SyncSender<Told>) -> io::Result<()> {
     Ok(())
 }
 
-fn input(event: Event) -> Option<Input> {
+fn input(event: &Event) -> Option<Input> {
     match event {
-        Event::Key(key) => Some(Input::Key(key)),
-        Event::Mouse(mouse) => Some(Input::Mouse(mouse)),
+        Event::Key(key) => Some(Input::Key(*key)),
+        Event::Mouse(mouse) => Some(Input::Mouse(*mouse)),
         // The screen looks for its size each time that something happens.
         Event::Resize(..) => Some(Input::Now(Timestamp::now())),
         _ => None,

@@ -28,7 +28,17 @@ const PAGES: &[(&str, &str, &[&str])] = &[
     ),
     ("runs", "/runs", &["Runs", "pipe/full", "onerror=\"window.owned=2\">", "All as CSV"]),
     ("runs-chosen", "/runs?case=pipe%2F*&outcome=fail%2Ccrash", &["pipe/full", "is 0"]),
-    ("runs-none", "/runs?case=%3Cscript%3Ewindow.owned%3D9%3C%2Fscript%3E", &["0 Runs"]),
+    (
+        "runs-none",
+        "/runs?case=%3Cscript%3Ewindow.owned%3D9%3C%2Fscript%3E",
+        &["no session has a case", "did you mean"],
+    ),
+    ("matrix", "/matrix?suite=smoke", &["Matrix of smoke", "6.1.0-56-cloud-amd64", "pipe/size"]),
+    ("kernel", "/kernel?kernel=6.1.0-56-cloud-amd64", &["Against the kernel before", "Sessions", "smoke"]),
+    ("case", "/case?suite=smoke&case=pipe%2Fsize", &["pipe/size", "newest 2 Runs"]),
+    ("experiment", "/experiment?suite=smoke", &["window.owned=3"]),
+    ("conclusions", "/conclusions", &["Comparisons", "Bisections"]),
+    ("host", "/host", &["free memory", "Jobs of Slurm", "Posts that were not sent"]),
     ("problems", "/problems", &["problems, 0 closed", "<script>window.owned=1</script>"]),
     (
         "session",
@@ -66,6 +76,16 @@ fn judged(tab: &Tab<'_>, page: Expected<'_>, folder: &Path) -> Vec<String> {
     if found.is_empty() { found } else { [found, tab.incidents()].concat() }
 }
 
+/// The first address that a page leads to and that begins so.
+fn linked(served: &Served, page: &str, beginning: &str) -> String {
+    let page = served.get(page);
+    let links = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let found = links.into_iter().find(|link| link.starts_with(beginning));
+    served.address(
+        &found.unwrap_or_else(|| panic!("nothing leads to {beginning}: {page}")).replace("&amp;", "&"),
+    )
+}
+
 /// The links of a page that lead nowhere.
 fn dead_links(tab: &Tab<'_>) -> Vec<String> {
     const SCRIPT: &str = "Promise.all([...new Set([...document.links].map(link => link.href.split('#')[0]))]
@@ -86,7 +106,13 @@ fn every_page_of_the_dashboard_is_for_everybody_and_safe_to_open() {
         hostile::runs().map(|(name, path)| (name, served.address(&path))).collect();
     let listed = PAGES.iter().map(|(name, path, says)| ((*name).to_owned(), served.address(path), *says));
     let hostile = hostile.into_iter().map(|(name, address)| (name, address, &["What went wrong"][..]));
-    for (name, address, says) in listed.chain(hostile) {
+    let led_to = [
+        ("kernel-hostile", "/", "/kernel?kernel=%3C", &["Against the kernel before"][..]),
+        ("matrix-hostile", "/", "/matrix?suite=%3C", &["Matrix of"]),
+        ("problem", "/problems", "/problem/", &["window.owned=1"]),
+    ];
+    let led_to = led_to.map(|(name, from, to, says)| (name.to_owned(), linked(&served, from, to), says));
+    for (name, address, says) in listed.chain(hostile).chain(led_to) {
         let tab = browser.tab().expect("a tab");
         found.extend(judged(&tab, Expected { name: &name, address: &address, says }, &folder));
         tab.open(&address).expect("it is served");

@@ -9,9 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::Error;
 use crate::connection::{Connection, Event};
-use crate::tab::Tab;
-use crate::{Error, connection};
 
 /// Debian's package is called so, and others' program, too.
 const PROGRAM: &str = "chromium";
@@ -70,16 +69,6 @@ impl Browser {
             error => error,
         })?;
         Ok(browser)
-    }
-
-    /// A tab of somebody else: it shares no cookie with others.
-    ///
-    /// # Errors
-    ///
-    /// When the browser does not answer.
-    pub fn tab(&self) -> Result<Tab<'_>, Error> {
-        let made = self.call("", "Target.createBrowserContext", &json!({"disposeOnDetach": true}))?;
-        Tab::new(self, connection::word(&made, "browserContextId"))
     }
 
     /// Calls a method in a tab, or of the whole browser, and gives its result.

@@ -38,9 +38,21 @@ pub struct Tab<'a> {
     session: String,
 }
 
+impl Browser {
+    /// A tab of somebody else: it shares no cookie with others.
+    ///
+    /// # Errors
+    ///
+    /// When the browser does not answer.
+    pub fn tab(&self) -> Result<Tab<'_>, Error> {
+        let made = self.call("", "Target.createBrowserContext", &json!({"disposeOnDetach": true}))?;
+        Tab::new(self, word(&made, "browserContextId"))
+    }
+}
+
 impl<'a> Tab<'a> {
     /// A tab that shares cookies with all others of `context`.
-    pub(crate) fn new(browser: &'a Browser, context: String) -> Result<Self, Error> {
+    fn new(browser: &'a Browser, context: String) -> Result<Self, Error> {
         let page = json!({"url": "about:blank", "browserContextId": context});
         let target = word(&browser.call("", "Target.createTarget", &page)?, "targetId");
         let attached =

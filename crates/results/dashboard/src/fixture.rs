@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use lab::event::Session;
 use outbox::Outbox;
+use post::Posts;
 
 use crate::store::Folders;
 
@@ -11,7 +13,17 @@ pub(crate) fn folders(root: &Path) -> Folders {
     let [figures, bisections, checks] =
         ["figures", "bisections", "checks"].map(|name| root.join("beside").join(name));
     let outbox = Outbox::at(root.join("beside/outbox"));
-    Folders { sessions: root.to_owned(), figures, bisections, checks, outbox }
+    let posts = Posts::at(&root.join("beside/posts"));
+    Folders { sessions: root.to_owned(), figures, bisections, checks, outbox, posts }
+}
+
+/// The plan of a session with these cases.
+pub(crate) fn session(cases: &[&str]) -> Session {
+    let document = serde_json::json!({
+        "started": "2026-11-20T10:00:00Z", "kiln": "0.1.0", "locator": "deb:6.1.0-47-amd64", "provenance": "",
+        "identity": "x", "machine": "QEMU", "suite": "smoke", "cases": cases, "jobs": 1,
+    });
+    serde_json::from_value(document).expect("a session")
 }
 
 /// A session with a Run of this case that failed for this reason.

@@ -114,10 +114,11 @@ pub(crate) static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Whether a folder may be called so: `2026-11-20T10-07-31Z-4711`, `4f1c9a0e6b7d2c35`.
+/// Whether a folder may be called so: `4f1c9a0e6b7d2c35`, `2026-11-20T10-07-31Z-4711`, and `2026-11-20T10-07-31Z-4711.2` of
+/// the second session that a process begins in that second.
 pub(crate) fn is_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    !name.is_empty() && name.len() <= NAME_MAX && name.bytes().all(is_plain)
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    !name.is_empty() && !name.starts_with('.') && name.len() <= NAME_MAX && name.bytes().all(is_plain)
 }
 
 #[cfg(test)]
@@ -126,8 +127,9 @@ mod tests {
 
     #[test]
     fn a_name_is_no_path() {
-        assert!(is_name("2026-11-20T10-07-31Z-4711"));
-        for wrong in ["", ".", "..", "a/b", "../../etc", "a\0", "/etc", "a b", &"a".repeat(NAME_MAX + 1)] {
+        assert!(is_name("2026-11-20T10-07-31Z-4711") && is_name("2026-11-20T10-07-31Z-4711.2"));
+        let long = "a".repeat(NAME_MAX + 1);
+        for wrong in ["", ".", "..", ".hidden", "a/b", "../../etc", "a\0", "/etc", "a b", &long] {
             assert!(!is_name(wrong), "{wrong:?}");
         }
     }

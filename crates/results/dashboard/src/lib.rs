@@ -2,7 +2,7 @@
 //!
 //! * [`server`]: from requests to pages; [`access`]: whose requests are answered; [`connections`]: how many at a time
 //! * [`live`]: what browsers learn meanwhile; [`recent`]: pages that were made just now; [`coding`]: how they are sent
-//! * [`store`]: what is asked of the ledger; [`kept`]: what has its page in a folder
+//! * [`store`]: what is asked of the ledger; [`running`]: how far sessions are; [`kept`]: what has its page in a folder
 //! * [`pages`]: the pages; [`frame`]: what is around each; [`address`]: where they are; [`site`]: the same as files
 //!
 //! * [`jobs`]: what browsers had started
@@ -21,6 +21,7 @@ mod kept;
 mod live;
 mod pages;
 mod recent;
+mod running;
 mod server;
 mod site;
 mod store;

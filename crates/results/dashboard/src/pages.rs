@@ -43,7 +43,7 @@ pub(crate) use runs::{runs, runs_csv};
 pub(crate) use session::{run, session};
 
 /// Most characters of a pattern, and of a name.
-const PATTERN_MAX: usize = 200;
+const PATTERN_MAX: usize = 1000;
 
 /// What an address asks, all of it perhaps empty: forms send each of their fields.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -140,7 +140,11 @@ fn table(heads: &[&str], rows: &Markup) -> Markup {
 /// How the Runs of a session ended, in the colour of the worst.
 fn tally(summary: Summary) -> Markup {
     let failures = summary.fail + summary.crash + summary.hang;
-    html! { span class={ "outcome " (if failures > 0 { "fail" } else { "pass" }) } { (tally_text(summary)) } }
+    let counts = tally_text(summary);
+    html! {
+        @if counts.is_empty() { "none" }
+        @else { span class={ "outcome " (if failures > 0 { "fail" } else { "pass" }) } { (counts) } }
+    }
 }
 
 /// The page that says what went wrong.

@@ -43,6 +43,9 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 /// What browsers show beside the title of a page.
 const ICON: &str = include_str!("assets/icon.svg");
 
+/// What an address says that nothing stands for.
+const NO_PAGE: &str = "there is no such page";
+
 /// What all answers say of themselves.
 const HEADERS: [(HeaderName, &str); 4] = [
     (CONTENT_SECURITY_POLICY, POLICY),
@@ -131,7 +134,7 @@ fn router(shared: Shared, started: Router<Shared>) -> Router {
         .route("/icon.svg", get(|| asset("image/svg+xml", ICON.to_owned())))
         .route("/page.js", get(|| asset("text/javascript", SCRIPT.to_owned())))
         .route("/live.js", get(|| asset("text/javascript", include_str!("assets/live.js").to_owned())))
-        .fallback(|| async { failed(&Failure::Unknown("there is no such page".to_owned())) })
+        .fallback(|| async { failed(&Failure::Unknown(NO_PAGE.to_owned())) })
         .layer(from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
 }
@@ -230,9 +233,9 @@ async fn problem(State(shared): State<Shared>, Named(id): Named<String>) -> Resp
 /// The page that a comparison, a bisection or a check has in its folder.
 async fn kept(State(shared): State<Shared>, Named((kind, name)): Named<(String, String)>) -> Response {
     let read = move |store: &mut Store| {
-        let unknown = || Failure::Unknown(format!("there is no {kind} {name:?} with a page"));
-        let root = store.folders().of(Kind::named(&kind).ok_or_else(unknown)?);
-        kept::page(root, &name).ok_or_else(unknown)
+        let kind = Kind::named(&kind).ok_or_else(|| Failure::Unknown(NO_PAGE.to_owned()))?;
+        let unknown = || Failure::Unknown(format!("there is no {} {name:?} with a page", kind.name()));
+        kept::page(store.folders().of(kind), &name).ok_or_else(unknown)
     };
     match ask(shared, read).await {
         Ok(page) => ([(CONTENT_SECURITY_POLICY, kept::POLICY.as_str())], Html(page)).into_response(),

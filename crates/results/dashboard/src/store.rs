@@ -12,8 +12,11 @@ use ledger::{
 };
 use matrix::Grid;
 use outbox::Outbox;
+use post::Posts;
+use report::Pace;
 
 use crate::kept::{Kind, is_name};
+use crate::running::Running;
 
 /// How old an answer may be: many browsers ask at once.
 const AGE: Duration = Duration::from_secs(1);
@@ -31,6 +34,8 @@ pub struct Folders {
     pub checks: PathBuf,
     /// The mails that wait.
     pub outbox: Outbox,
+    /// The posts that wait.
+    pub posts: Posts,
 }
 
 impl Folders {
@@ -55,13 +60,21 @@ pub(crate) struct Store {
     news: u64,
     /// As they were then, once somebody asked: many pages show some of them.
     problems: Option<Arc<KnownProblems>>,
+    running: Running,
 }
 
 impl Store {
     /// What is known of the sessions in these folders.
     pub(crate) fn open(folders: Folders) -> Result<Self, LedgerError> {
         let ledger = Ledger::open(&folders.sessions, &mut |_, _| {})?;
-        Ok(Self { folders, ledger, refreshed: Some(Instant::now()), news: 0, problems: None })
+        Ok(Self {
+            folders,
+            ledger,
+            refreshed: Some(Instant::now()),
+            news: 0,
+            problems: None,
+            running: Running::default(),
+        })
     }
 
     /// Takes notice of news, by its number: a browser that learned of it asks at once, and must get no answer from before.
@@ -121,11 +134,18 @@ impl Store {
         is_name(name).then(|| Past::open(&self.root().join(name)))?
     }
 
+    /// How far a session is; nothing of one that does not run.
+    pub(crate) fn pace(&mut self, session: &str) -> Option<&Pace> {
+        let past = self.session(session)?;
+        self.running.pace(&past)
+    }
+
     fn fresh(&mut self) -> Result<&mut Ledger, LedgerError> {
         if self.refreshed.is_none_or(|refreshed| refreshed.elapsed() >= AGE) {
             self.ledger.refresh()?;
             self.refreshed = Some(Instant::now());
             self.problems = None;
+            self.running.keep_below(&self.folders.sessions);
         }
         Ok(&mut self.ledger)
     }

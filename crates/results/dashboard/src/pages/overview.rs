@@ -1,10 +1,12 @@
 //! What there is, and what runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use ledger::{Tallied, Tally};
 use maud::{Markup, html};
+use report::clock;
 use report::html::{Page, section, text};
 
 use super::{Asked, Failure, news, table, tally};
@@ -90,7 +92,7 @@ fn kernels(latest: &[Tally]) -> Markup {
 }
 
 /// A line for each session; of those that run with how far they are.
-fn sessions(store: &Store, tallies: &[&Tally]) -> Markup {
+fn sessions(store: &mut Store, tallies: &[&Tally]) -> Markup {
     let rows = html! {
         @for tally in tallies {
             tr {
@@ -106,12 +108,19 @@ fn sessions(store: &Store, tallies: &[&Tally]) -> Markup {
     table(&["session", "kernel", "suite", "Runs", "began"], &rows)
 }
 
-/// How many of its cases a session has run.
-fn progress(store: &Store, tally: &Tally) -> Markup {
-    let planned = store.session(&tally.session).and_then(|past| past.session().ok());
-    let cases = planned.map_or(0, |session| session.cases.len());
-    let done = tally.summary.run();
+/// How many of its cases a session has run, and how long the others may take.
+fn progress(store: &mut Store, tally: &Tally) -> Markup {
+    let elapsed = Duration::try_from(Timestamp::now().duration_since(tally.started)).unwrap_or_default();
+    let pace = store.pace(&tally.session).map(|pace| (pace.done(), pace.left(elapsed)));
+    let ((done, cases), left) = pace.unwrap_or_else(|| {
+        let planned = store.session(&tally.session).and_then(|past| past.session().ok());
+        let done = usize::try_from(tally.summary.run()).unwrap_or_default();
+        ((done, planned.map_or(0, |session| session.cases.len())), None)
+    });
     html! {
-        @if cases > 0 { progress aria-label="cases that have run" max=(cases) value=(done) {} " " (done) " of " (cases) ": " }
+        @if cases > 0 { progress aria-label="cases that have run" max=(cases) value=(done) {} " " (done) " of " (cases) }
+        @if let Some(left) = left { ", " (clock(left)) " left" }
+        @if pace.is_none() { ", stopped" }
+        ": "
     }
 }

@@ -17,7 +17,11 @@ const COLUMNS: &[Column] = &[
 /// What changed, what is worse first.
 pub(crate) fn table(look: &Look) -> Table {
     let rows = look.changes.iter().map(row).collect();
-    Table { columns: COLUMNS, rows, empty: "no newest kernel of a series and flavour differs from the one before" }
+    Table {
+        columns: COLUMNS,
+        rows,
+        empty: "no newest kernel of a series and flavour differs from the one before",
+    }
 }
 
 fn row(change: &ChangeRow) -> Row {

@@ -61,7 +61,7 @@ fn session_row(session: &SessionRow, now: Timestamp) -> Row {
         cells,
         details: details(session),
         opens: Some(Target::Session(session.name.clone())),
-        command: vec!["report".to_owned(), session.name.clone()],
+        command: ["report", &session.name, "-o", "report.html"].map(str::to_owned).into(),
     }
 }
 
