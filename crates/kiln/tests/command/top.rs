@@ -79,11 +79,11 @@ fn a_session_is_followed_and_its_evidence_opened_and_searched() {
     let run = terminal.displays("kernel log");
     assert!(run.contains("!   [    0.000000] WARNING: CPU: 0") && run.contains("usb: device"), "{run}");
     terminal.types("/cpu: 0\r");
-    terminal.displays("match 1 of 1 of \"cpu: 0\"");
+    terminal.displays("match 1 of 2 of \"cpu: 0\"");
     terminal.types("q");
     assert_eq!(terminal.end(), Some(0));
     assert_eq!(format!("{:?}", terminal.settings()), before, "the terminal is as before");
-    LEFT.into_iter().for_each(|sequence| terminal.shows(sequence));
+    LEFT.into_iter().for_each(|sequence| terminal.gets(sequence));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_signal_leaves_the_terminal_as_it_was() {
         processes::signal(terminal.id(), signal);
         assert_eq!(terminal.end(), Some(130), "{signal:?}");
         assert_eq!(format!("{:?}", terminal.settings()), before, "the terminal is as before");
-        LEFT.into_iter().for_each(|sequence| terminal.shows(sequence));
+        LEFT.into_iter().for_each(|sequence| terminal.gets(sequence));
     }
 }
 

@@ -81,6 +81,13 @@ impl Terminal {
         found.unwrap_or_else(|| panic!("{text:?} is not on the screen, which shows:\n{}", screen()))
     }
 
+    /// Waits for a sequence of bytes; a log on the screen may look as if the kernel wrote between.
+    pub(crate) fn gets(&self, sequence: &str) {
+        let bytes = || self.shown.lock().expect("the reader lives").clone();
+        let is_there = |bytes: &[u8]| bytes.windows(sequence.len()).any(|part| part == sequence.as_bytes());
+        until(&format!("{sequence:?}"), || is_there(&bytes()).then_some(()));
+    }
+
     /// The process of kiln.
     pub(crate) fn id(&self) -> u32 {
         // setsid(1) becomes kiln: it leads no group that would keep it from a session of its own.
