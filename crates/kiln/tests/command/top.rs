@@ -83,7 +83,7 @@ fn a_session_is_followed_and_its_evidence_opened_and_searched() {
     terminal.types("q");
     assert_eq!(terminal.end(), Some(0));
     assert_eq!(format!("{:?}", terminal.settings()), before, "the terminal is as before");
-    LEFT.into_iter().for_each(|sequence| terminal.gets(sequence));
+    terminal.gets(&LEFT);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_signal_leaves_the_terminal_as_it_was() {
         processes::signal(terminal.id(), signal);
         assert_eq!(terminal.end(), Some(130), "{signal:?}");
         assert_eq!(format!("{:?}", terminal.settings()), before, "the terminal is as before");
-        LEFT.into_iter().for_each(|sequence| terminal.gets(sequence));
+        terminal.gets(&LEFT);
     }
 }
 

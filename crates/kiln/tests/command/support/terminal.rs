@@ -81,11 +81,19 @@ impl Terminal {
         found.unwrap_or_else(|| panic!("{text:?} is not on the screen, which shows:\n{}", screen()))
     }
 
-    /// Waits for a sequence of bytes; a log on the screen may look as if the kernel wrote between.
-    pub(crate) fn gets(&self, sequence: &str) {
-        let bytes = || self.shown.lock().expect("the reader lives").clone();
-        let is_there = |bytes: &[u8]| bytes.windows(sequence.len()).any(|part| part == sequence.as_bytes());
-        until(&format!("{sequence:?}"), || is_there(&bytes()).then_some(()));
+    /// Waits for these sequences, one after the other. Nothing is taken out: what a screen shows of a log may look as if the
+    /// kernel wrote between.
+    pub(crate) fn gets(&self, sequences: &[&str]) {
+        let are_there = || {
+            let shown = self.shown.lock().expect("the reader lives");
+            let shown = String::from_utf8_lossy(&shown);
+            let mut rest = shown.as_ref();
+            sequences.iter().try_for_each(|sequence| {
+                rest = rest.split_once(sequence)?.1;
+                Some(())
+            })
+        };
+        until(&format!("{sequences:?}"), are_there);
     }
 
     /// The process of kiln.
