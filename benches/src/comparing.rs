@@ -11,6 +11,7 @@ use lab::suites::select::operations;
 use machine::{Accel, Built, Engine, Payload, Programs, SHIFT, Spec, Step, Template, Timing, Watch};
 use measure::Job;
 use protocol::measure::{Clock, Order};
+use verdict::Comparison;
 
 use crate::clones::{self, LIMIT};
 use crate::compare::Place;
@@ -34,6 +35,11 @@ const KEPT_MAX: f64 = 4.5;
 
 /// Boots in a round, which take about as long as a comparison.
 const BOOTS: u32 = 5;
+
+/// The page of a comparison of so many metrics takes at most so many seconds, and has at most so many bytes.
+const PAGE_METRICS: usize = 250;
+const PAGE_SECONDS: f64 = 1.0;
+const PAGE_BYTES: f64 = 1_000_000.0;
 
 /// Fewest metrics of a comparison of the whole suite.
 const METRICS_MIN: usize = 100;
@@ -64,14 +70,34 @@ pub(crate) fn measure(place: &Place) -> Result<(String, Vec<Promise>)> {
         Racer::new("an exact comparison of two kernels, machines kept", both),
     ];
     race(&mut racers, ROUNDS)?;
+    let (written, size) = page(place.compare(&[BASE, NEW])?)?;
     let [booted, under_icount, cloned, watched, fresh, kept] = &racers;
     let promises = vec![
         Promise::ratio(fresh, booted, Some(FRESH_MAX)),
         Promise::ratio(kept, booted, Some(KEPT_MAX)),
         Promise::ratio(under_icount, booted, None),
         Promise::ratio(watched, cloned, None),
+        Promise::plain("the page of 250 metrics: seconds", written, Some(PAGE_SECONDS)),
+        Promise::plain("the page of 250 metrics: bytes", size, Some(PAGE_BYTES)),
     ];
     Ok((table(&racers), promises))
+}
+
+/// Seconds that the page of a comparison takes, and its bytes, if it has so many metrics.
+fn page(mut comparison: Comparison) -> Result<(f64, f64)> {
+    for against in &mut comparison.others {
+        let rows = std::mem::take(&mut against.rows);
+        against.rows = rows.into_iter().cycle().take(PAGE_METRICS).collect();
+    }
+    let mut best = f64::INFINITY;
+    let mut page = Vec::new();
+    for _ in 0..ROUNDS {
+        page.clear();
+        let begin = Instant::now();
+        report::comparison::html(&comparison, "kiln compare", &mut page)?;
+        best = best.min(begin.elapsed().as_secs_f64());
+    }
+    Ok((best, page.len() as f64))
 }
 
 fn boot(spec: &Spec, kernel: &Kernel, never: &AtomicBool) -> Result<()> {

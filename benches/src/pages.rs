@@ -1,18 +1,21 @@
 //! What pages of the dashboard take at 100,000 Runs.
+//!
+//! * [`paint`]: how soon a browser shows them; [`watched`]: what a session pays for being watched
+//! * [`server`]: the server
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+mod paint;
+mod server;
+mod watched;
+
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context, Result, bail, ensure};
-use rustix::process::{Pid, Signal, kill_process};
+use anyhow::Result;
 
-use crate::kiln::PROGRAM;
 use crate::ledger::Place;
 use crate::promise::Promise;
 use crate::race::{Racer, race, table};
+use server::Server;
 
 /// Seconds that a page may take, and its bytes over the wire.
 const SECONDS: f64 = 0.3;
@@ -32,7 +35,7 @@ const PAGES: [(&str, &str); 7] = [
 /// Times, sizes and promises, in so many rounds.
 pub(crate) fn measure(locator: &str, rounds: usize) -> Result<(String, Vec<Promise>)> {
     let place = Place::filled(locator)?;
-    let server = Server::start(&place)?;
+    let server = Server::start(place.folder())?;
     let largest = Mutex::new([0_usize; PAGES.len()]);
     // No page is the same as one that was made just now.
     let number = AtomicUsize::new(0);
@@ -53,46 +56,7 @@ pub(crate) fn measure(locator: &str, rounds: usize) -> Result<(String, Vec<Promi
     promises.extend(PAGES.iter().zip(sizes).map(|((name, _), size)| {
         Promise::plain(&format!("{name}: bytes over the wire"), size as f64, Some(BYTES))
     }));
+    promises.extend(paint::measure(&server, &PAGES)?);
+    promises.extend(watched::measure(&server, &place, locator)?);
     Ok((table(&racers), promises))
-}
-
-/// A server of pages.
-struct Server {
-    child: Child,
-    /// Where it listens: `localhost:8080`.
-    host: String,
-}
-
-impl Server {
-    fn start(place: &Place) -> Result<Self> {
-        let mut command = Command::new(PROGRAM);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--results"]).arg(place.folder());
-        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().context(PROGRAM)?;
-        let mut line = String::new();
-        let said = child.stderr.take().context("no pipe")?;
-        BufReader::new(said).read_line(&mut line)?;
-        let host = line.split("http://").nth(1).and_then(|rest| rest.split('/').next());
-        let Some(host) = host.map(str::to_owned) else { bail!("kiln serve says {line:?}") };
-        Ok(Self { child, host })
-    }
-
-    /// A page as a browser gets it.
-    fn get(&self, address: &str, number: usize) -> Result<Vec<u8>> {
-        let mut stream = TcpStream::connect(&self.host)?;
-        let request = format!(
-            "GET {address}n={number} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n"
-        );
-        stream.write_all(request.as_bytes())?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer)?;
-        ensure!(answer.starts_with(b"HTTP/1.1 200 "), "{address}: {}", String::from_utf8_lossy(&answer));
-        Ok(answer)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = kill_process(Pid::from_child(&self.child), Signal::INT);
-        let _ = self.child.wait();
-    }
 }

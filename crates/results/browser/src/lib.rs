@@ -1,4 +1,4 @@
-//! A headless Chromium that reads kiln's pages, and judges them. Only tests know this crate.
+//! A headless Chromium that reads kiln's pages, and judges them. Only tests and the benchmark know this crate.
 //!
 //! * [`chromium`]: the program; [`tab`]: a page that it shows; [`keys`]: what a person presses
 //! * [`connection`]: how it is spoken to; [`incident`]: what no page may do

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use bisect::Changes;
 use bisect::problem::KnownProblems;
-use lab::backend::{Waiting, with_store};
+use kernel::catalogue::releases_kept;
+use lab::backend::{Waiting, store, with_store};
 use ledger::{
     FoundRuns, KeptMeasurement, Ledger, LedgerError, Past, RunsQuery, Tallied, Tally, measurements,
 };
@@ -14,6 +16,8 @@ use matrix::Grid;
 use outbox::Outbox;
 use post::Posts;
 use report::Pace;
+
+use watch::Difference;
 
 use crate::kept::{Kind, is_name};
 use crate::running::Running;
@@ -132,6 +136,14 @@ impl Store {
     /// The session of this name, which no request can have be another file.
     pub(crate) fn session(&self, name: &str) -> Option<Past> {
         is_name(name).then(|| Past::open(&self.root().join(name)))?
+    }
+
+    /// What the package of a kernel says is new since the kernel before it, if both are packages that this host keeps.
+    pub(crate) fn changes(&self, differences: &[Difference]) -> Option<Changes> {
+        let first = differences.first()?;
+        let before = &first.before.as_ref()?.kernel;
+        let (since, releases) = releases_kept(&store(), before, &first.after.kernel)?;
+        Some(Changes::of(&since, &releases))
     }
 
     /// How far a session is; nothing of one that does not run.

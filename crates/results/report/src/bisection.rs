@@ -26,6 +26,7 @@ use ::bisect::Bisection;
 
 use crate::markdown::{Document, Wrap, of_text};
 
+pub use changes::total as changes_total;
 pub use html::html;
 pub use json::json;
 pub use mail::mail;

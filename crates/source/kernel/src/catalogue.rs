@@ -10,7 +10,7 @@ mod offered;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-pub use changelog::{Release, releases_in, releases_since};
+pub use changelog::{Release, releases_in, releases_kept, releases_since};
 pub use entry::{Entry, State};
 
 use crate::apt::Apt;

@@ -38,7 +38,8 @@ impl Changes {
     }
 
     /// Those of releases after version `since`, the newest release first.
-    pub(crate) fn of(since: &str, releases: &[Release]) -> Self {
+    #[must_use]
+    pub fn of(since: &str, releases: &[Release]) -> Self {
         let count: usize = releases.iter().map(|release| release.changes.len()).sum();
         let mut stable = releases.iter().rev().flat_map(|release| &release.stable).map(|text| bounded(text));
         let ends = stable.next().into_iter().chain(stable.next_back());

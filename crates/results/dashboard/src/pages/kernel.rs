@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use bisect::Changes;
 use ledger::{KeptMeasurement, Problem, Tallied, Tally};
 use maud::{Markup, html};
+use report::bisection::changes_total;
 use report::html::{Page, outcome, section, text};
 use report::measurement::metrics;
 use verdict::problem::Standing;
@@ -16,6 +18,9 @@ use crate::store::Store;
 
 /// Sessions that are listed.
 const SESSIONS_MAX: usize = 200;
+
+/// Changes of its package that are listed.
+const CHANGES_MAX: usize = 1000;
 
 /// Kernels among which the one before is looked for.
 const KERNELS_MAX: usize = 64;
@@ -47,6 +52,9 @@ pub(crate) fn kernel(store: &mut Store, asked: &Asked) -> Result<Page, Failure> 
                 @if differences.is_empty() { p { "No older kernel of this flavour ran the same." } }
                 @for difference in &differences { (of_kernel(difference)) }
             }))
+            @if let Some(changes) = store.changes(&differences).filter(|changes| !changes.is_empty()) {
+                (section("Changelog", &changelog(&changes)))
+            }
             (section("Problems", &problems_on(&problems.all, kernel)))
             @if let Some(KeptMeasurement { folder, measurement, .. }) = store.figures(kernel) {
                 (section("Figures", &html! {
@@ -58,6 +66,17 @@ pub(crate) fn kernel(store: &mut Store, asked: &Asked) -> Result<Page, Failure> 
         }
     };
     Ok(Page { title: kernel.to_owned(), body })
+}
+
+/// What its package says is new since the kernel before.
+fn changelog(changes: &Changes) -> Markup {
+    html! {
+        details {
+            summary { "Changes: " (changes_total(changes)) }
+            ul { @for entry in changes.entries.iter().take(CHANGES_MAX) { li { (text(entry)) } "\n" } }
+            @if changes.count() > CHANGES_MAX { p.note { (changes.count() - CHANGES_MAX) " more are in the package" } }
+        }
+    }
 }
 
 /// The problems that it has, those first that no older kernel had.

@@ -52,7 +52,8 @@ pub(super) fn excerpt(words: &BTreeSet<String>, changes: &Changes, candidates: u
 }
 
 /// `1,204 since 6.1.176-1 (stable 6.1.177 to 6.1.180)`
-pub(super) fn total(changes: &Changes) -> String {
+#[must_use]
+pub fn total(changes: &Changes) -> String {
     let version = |text: &String| fit(&safe_line(text), VERSION);
     let number = count(u64::try_from(changes.count()).unwrap_or(u64::MAX));
     let stable = match &changes.stable[..] {

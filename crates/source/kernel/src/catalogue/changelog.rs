@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 
-use super::changes;
+use super::{changes, here};
 use crate::files;
 use crate::kernel::Kernel;
+use crate::store::Store;
 use crate::version;
 
 /// Of Debian's changelog, unpacked: 6.1.192-2 has 3.7 MB that go back to 2.6; in bytes.
@@ -37,9 +38,25 @@ pub fn releases_since(kernel: &Kernel, after: &str) -> Vec<Release> {
     text.map_or_else(Vec::new, |text| releases_in(&text, after))
 }
 
+/// The version of the package with the locator `before`, and the releases after it up to another, of packages that the store
+/// has; nothing where it has no two such packages.
+#[must_use]
+pub fn releases_kept(store: &Store, before: &str, locator: &str) -> Option<(String, Vec<Release>)> {
+    let kept = here::packages(store);
+    let named = |wanted: &str| kept.iter().find(|package| package.locator == wanted);
+    let (before, package) = named(before).zip(named(locator))?;
+    let text = unpacked(&changelog_in(&package.folder)?)?;
+    Some((before.version.clone(), releases_in(&text, &before.version)))
+}
+
 /// The changelog that was unpacked with the image at `boot/vmlinuz-…`.
 fn changelog_of(image: &Path) -> Option<PathBuf> {
-    let documents = image.parent()?.parent()?.join("usr/share/doc");
+    changelog_in(image.parent()?.parent()?)
+}
+
+/// The changelog of a package that was unpacked into a folder.
+fn changelog_in(package: &Path) -> Option<PathBuf> {
+    let documents = package.join("usr/share/doc");
     let mut folders: Vec<PathBuf> =
         fs::read_dir(documents).ok()?.flatten().map(|entry| entry.path()).collect();
     folders.sort();
@@ -144,6 +161,27 @@ linux (6.1.187-1) bookworm-security; urgency=high
         assert_eq!(unpacked(&path).as_deref(), Some(CHANGELOG));
         write(&path, "not packed");
         assert_eq!(unpacked(&path), None);
+    }
+
+    #[test]
+    fn of_two_packages_that_are_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::new(directory.path().into());
+        for (package, version) in [("linux-image-1-amd64", "6.1.187-1"), ("linux-image-2-amd64", "6.1.192-2")]
+        {
+            let manifest = serde_json::json!({
+                "format": 2, "provenance": "x", "arch": "x86_64", "image": "i", "image_size": 1, "image_hash": "",
+            });
+            let folder = store.package(package, version);
+            write(&folder.join("manifest.json"), manifest.to_string());
+            let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            packed.write_all(CHANGELOG.as_bytes()).unwrap();
+            write(&folder.join("usr/share/doc").join(package).join("changelog.gz"), packed.finish().unwrap());
+        }
+        let (since, releases) = releases_kept(&store, "deb:1-amd64", "deb:2-amd64").unwrap();
+        assert_eq!((since.as_str(), releases.len()), ("6.1.187-1", 2));
+        assert_eq!(releases_kept(&store, "deb:1-amd64", "deb:3-amd64"), None);
+        assert_eq!(releases_kept(&store, "host", "deb:2-amd64"), None);
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Kernels that are on this host: unpacked in the store, or installed in `/boot`.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::entry::{Entry, State};
 use crate::builds::{self, Record};
@@ -14,34 +14,45 @@ use crate::tree;
 use crate::version;
 use crate::version::text::{date, flavour, package_version};
 
+/// A package in the store.
+pub(super) struct Package {
+    pub(super) locator: String,
+    pub(super) version: String,
+    flavour: String,
+    /// Where it was unpacked.
+    pub(super) folder: PathBuf,
+    manifest: Manifest,
+}
+
 /// The packages in the store, the newest version first: that is what its locator would give.
-pub(super) fn cached(store: &Store) -> Vec<Entry> {
+pub(super) fn packages(store: &Store) -> Vec<Package> {
     let shelf = store.packages();
-    let mut packages = entry::all(&shelf);
-    packages.sort_by(|(a, _), (b, _)| version::debian::compare(version_in(b), version_in(a)));
-    let entry = |(name, manifest): &(String, Manifest)| {
-        let package = name.split('_').next()?;
+    let package = |(entry, manifest): (String, Manifest)| {
+        let (package, version) = entry.split_once('_').unwrap_or((&entry, ""));
         let (locator, flavour) = match package.strip_prefix("linux-image-") {
             Some(name) => (format!("deb:{}", deb::stem(name)), flavour(deb::stem(name))),
             None if package == "user-mode-linux" => ("uml:deb".to_owned(), "um".to_owned()),
             None => return None,
         };
-        Some(Entry {
-            locator,
-            version: version_in(name).to_owned(),
-            flavour,
-            date: manifest.version_text.as_deref().and_then(date),
-            size: Some(disk_usage(&shelf.entry(name))),
-            state: State::Cached,
-            note: None,
-        })
+        Some(Package { locator, version: version.to_owned(), flavour, folder: shelf.entry(&entry), manifest })
     };
-    packages.iter().filter_map(entry).collect()
+    let mut packages: Vec<Package> = entry::all(&shelf).into_iter().filter_map(package).collect();
+    packages.sort_by(|a, b| version::debian::compare(&b.version, &a.version));
+    packages
 }
 
-/// The version in the name of a package's entry.
-fn version_in(entry: &str) -> &str {
-    entry.split_once('_').map_or("", |(_, version)| version)
+/// The same for people.
+pub(super) fn cached(store: &Store) -> Vec<Entry> {
+    let entry = |package: Package| Entry {
+        locator: package.locator,
+        version: package.version,
+        flavour: package.flavour,
+        date: package.manifest.version_text.as_deref().and_then(date),
+        size: Some(disk_usage(&package.folder)),
+        state: State::Cached,
+        note: None,
+    };
+    packages(store).into_iter().map(entry).collect()
 }
 
 /// What kiln has built.
