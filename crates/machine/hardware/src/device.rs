@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(
             error,
             "there is no device \"floppy\": the devices are disk, nic, iommu, slot, serial, tpm, topology, node, hotplug, \
-             uefi, acpi, rtc, qboot, balloon, rng, watchdog, sound, display, gpu, usb, vsock, edu, testdev; for one of QEMU's write \
+             uefi, acpi, rtc, qboot, icount, balloon, rng, watchdog, sound, display, gpu, usb, vsock, edu, testdev; for one of QEMU's write \
              qemu:NAME,..."
         );
         assert!("edu,a=b".parse::<Device>().is_err() && "qemu:".parse::<Device>().is_err());

@@ -253,6 +253,12 @@ impl Hardware {
         self.devices.iter().any(|device| matches!(device, Device::Iommu(iommu) if iommu.kind == Kind::Amd))
     }
 
+    /// Whether only QEMU's TCG can have it.
+    #[must_use]
+    pub fn needs_tcg(&self) -> bool {
+        self.devices.iter().any(is_icount)
+    }
+
     /// Words of each device of virtio: behind an IOMMU they use it only when told to.
     fn virtio(&self) -> &'static str {
         let is_behind = |device: &Device| match device {
@@ -272,14 +278,19 @@ fn twice(mut names: Vec<String>) -> Option<String> {
 type Is = fn(&Device) -> bool;
 
 /// What a machine has once.
-const ONCE: [(&str, Is); 6] = [
+const ONCE: [(&str, Is); 7] = [
     ("iommu", |device| matches!(device, Device::Iommu(_))),
     ("tpm", |device| matches!(device, Device::Tpm(_))),
     ("topology", |device| matches!(device, Device::Topology(_))),
     ("hotplug", |device| matches!(device, Device::Hotplug(_))),
     ("firmware", is_firmware),
     ("rtc", |device| matches!(device, Device::Rtc(_))),
+    (part::ICOUNT, is_icount),
 ];
+
+fn is_icount(device: &Device) -> bool {
+    matches!(device, Device::Part(part) if part.name() == part::ICOUNT)
+}
 
 fn is_firmware(device: &Device) -> bool {
     match device {
@@ -459,6 +470,23 @@ mod tests {
                 .unwrap();
         assert_eq!(written.uncloneable().as_deref(), Some("what machines write to /a stays"));
         assert_eq!(written.written_files(), ["/a", "/b"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_clock_of_instructions_is_there_once_and_needs_tcg() {
+        let hardware = |texts: &[&str]| {
+            let devices = texts.iter().map(|text| text.parse().expect(text)).collect();
+            Hardware::new(devices)
+        };
+        let counting = hardware(&["icount"]).expect("one");
+        assert!(counting.needs_tcg() && !hardware(&["rng"]).expect("one").needs_tcg());
+        assert!(
+            counting
+                .arguments(&[Vec::new()])
+                .devices
+                .ends_with(&["-icount".to_owned(), "shift=3".to_owned()])
+        );
+        assert!(hardware(&["icount", "icount"]).is_err());
     }
 
     #[test]

@@ -23,6 +23,9 @@ struct Entry {
 /// What the least firmware is called.
 pub(crate) const QBOOT: &str = "qboot";
 
+/// What the clock of instructions is called.
+pub(crate) const ICOUNT: &str = "icount";
+
 const TABLE: &[Entry] = &[
     Entry {
         name: QBOOT,
@@ -30,6 +33,13 @@ const TABLE: &[Entry] = &[
         needs: &[],
         host: None,
         about: "starts the kernel without the services of a BIOS: the least firmware that QEMU has",
+    },
+    Entry {
+        name: ICOUNT,
+        arguments: &["-icount", "shift=3"],
+        needs: &[],
+        host: None,
+        about: "time goes by executed instructions, 8 ns each; while nothing runs, by the time of this host",
     },
     Entry {
         name: "balloon",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::machine::{AccelChoice, Connections, Engine, Error, Spec, TimeoutScale};
+use ::machine::{Accel, AccelChoice, Connections, Engine, Error, Spec, TimeoutScale};
 use hardware::{Device, Hardware};
 use judge::Dialect;
 use kernel::Kernel;
@@ -62,7 +62,8 @@ impl MachineRequest {
     ///
     /// When the user asked for an accelerator that there is not.
     pub fn engine(&self, kernel: &Kernel) -> Result<Engine, Error> {
-        Engine::choose(kernel.arch, self.accel)
+        let accel = if self.hardware.needs_tcg() { AccelChoice::Tcg } else { self.accel };
+        Engine::choose(kernel.arch, accel)
     }
 
     /// What the user, or what runs the machine, fixes about a plan.
@@ -80,6 +81,9 @@ impl MachineRequest {
     /// The machine for `plan`.
     #[must_use]
     pub fn spec(&self, plan: &Plan, engine: Engine) -> Spec {
+        // A lab script has machines of its own beside what was asked for.
+        let is_other = self.hardware.needs_tcg() && matches!(engine, Engine::Qemu(_));
+        let engine = if is_other { Engine::Qemu(Accel::Tcg) } else { engine };
         let timeouts = TimeoutScale::new(engine);
         let is_ltp = plan.items.iter().any(|item| item.dialect == Dialect::Ltp);
         let mut payload = plan.payload.clone();
