@@ -1,6 +1,6 @@
 //! What recording an event takes, beside perf, and reading it, beside babeltrace2.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
@@ -59,15 +59,22 @@ pub(crate) fn measure(rounds: usize) -> Result<(String, Vec<Promise>)> {
         Racer::new("kiln trace view --stats", || {
             quiet(Command::new(PROGRAM).args(["trace", "view", "--stats"]).arg(&trace))
         }),
+        Racer::new("kiln trace view --at its end, first", || at_end(&trace)).after(|| {
+            // What one round leaves helps no other.
+            let _ = std::fs::remove_dir_all(trace.join("index/states-1"));
+            Ok(())
+        }),
+        Racer::new("kiln trace view --at its end, again", || at_end(&trace)),
     ];
     race(&mut racers, rounds)?;
-    let [alone, perf, kiln, their_text, our_text, dummy, statistics] = &racers;
+    let [alone, perf, kiln, their_text, our_text, dummy, statistics, at_first, again] = &racers;
     let promises = vec![
         Promise::ratio(kiln, perf, Some(1.0)),
         Promise::ratio(kiln, alone, None),
         Promise::ratio(our_text, their_text, None),
         Promise::ratio(statistics, their_text, Some(0.1)),
         Promise::ratio(statistics, dummy, None),
+        Promise::ratio(again, at_first, Some(0.5)),
     ];
     Ok((table(&racers), promises))
 }
@@ -95,11 +102,16 @@ impl Place {
         std::fs::rename(self.path("kept/trace"), self.path("trace")).context("the trace")
     }
 
-    fn record(&self, folder: &std::path::Path) -> Result<()> {
+    fn record(&self, folder: &Path) -> Result<()> {
         let mut command = Command::new(PROGRAM);
         command.args(["trace", "--only", "--events", EVENT, "--buffer", BUFFER, "--output"]).arg(folder);
         run(command.arg("--exec").arg(&self.program))
     }
+}
+
+/// What was done at the end of a trace.
+fn at_end(trace: &Path) -> Result<()> {
+    quiet(Command::new(PROGRAM).args(["trace", "view", "--at", "3600s"]).arg(trace))
 }
 
 /// Runs a program whose output nobody reads.

@@ -1,7 +1,7 @@
 //! `kiln trace`: what the kernel does while something runs.
 //!
 //! * [`record`]: on this host; [`inside`]: in a machine; [`exact`]: in one that counts instructions for a clock
-//! * [`kept`]: which recording; [`view`]: what is in it; [`diff`]: what is different in two; [`convert`]: for other programs
+//! * [`kept`]: which recording; [`view`]: what is in it, or, [`together`], in several; [`diff`]: what is different in two; [`convert`]: for other programs
 
 mod convert;
 mod diff;
@@ -9,6 +9,7 @@ mod exact;
 mod inside;
 mod kept;
 mod record;
+mod together;
 mod view;
 
 use anyhow::Result;
@@ -51,5 +52,6 @@ fn request(args: &Trace, process: u32, without: Vec<u32>) -> TraceRequest {
     let events: Vec<Choice> = args.events.iter().chain(&args.event).cloned().collect();
     let process = args.only.then_some(process);
     let buffer_kib = args.buffer.unwrap_or(if args.exact { EXACT_BUFFER_KIB } else { BUFFER_KIB });
-    TraceRequest { events, buffer_kib, process, without, until: None }.until(args.until.clone())
+    let request = TraceRequest { events, buffer_kib, process, without, ..TraceRequest::default() };
+    request.until(args.until.clone())
 }

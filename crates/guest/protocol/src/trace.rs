@@ -1,14 +1,16 @@
 //! What the instrument `trace` is asked, and what it records.
 //!
-//! * [`choice`]: which events
+//! * [`choice`]: which events; [`found`]: what is there already when a recording begins
 //! * [`ring`]: the memory through which a recording reaches the host
 
 pub mod choice;
+pub mod found;
 pub mod ring;
 
 use serde::{Deserialize, Serialize};
 
 pub use choice::{Choice, WrongChoice};
+pub use found::Found;
 
 /// The variable that names the file whose memory is the [`ring`].
 pub const RING_VARIABLE: &str = "KILN_TRACE_RING";
@@ -49,6 +51,9 @@ pub struct TraceRequest {
     /// The recording ends when this single event happens.
     #[serde(default)]
     pub until: Option<Choice>,
+    /// The reader of the ring has another clock, and answers when it is asked for it.
+    #[serde(default)]
+    pub align_clocks: bool,
 }
 
 impl TraceRequest {
@@ -63,7 +68,7 @@ impl TraceRequest {
 }
 
 /// What is said beside the pages with events, in this order: [`Entry::Began`], all [`Entry::Format`], [`Entry::Missing`] and
-/// [`Entry::Task`], then [`Entry::Recording`], perhaps [`Entry::Happened`], and last [`Entry::Ended`], unless the machine was ended first.
+/// [`Entry::Found`], then [`Entry::Recording`], perhaps [`Entry::Happened`], and last [`Entry::Ended`], unless the machine was ended first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Entry {
     /// About the kernel.
@@ -80,6 +85,8 @@ pub enum Entry {
         realtime_ns: u64,
         /// Their distance is known up to this, in nanoseconds.
         error_ns: u64,
+        /// The reader's clock, if it has answered.
+        alignment: Option<Alignment>,
     },
     /// An event that is recorded.
     Format {
@@ -95,8 +102,8 @@ pub enum Entry {
         /// Why.
         why: String,
     },
-    /// A thread that is there already.
-    Task(Task),
+    /// Something that is there already.
+    Found(Found),
     /// From here on events are recorded.
     Recording {
         /// The file to which programs write marks.
@@ -115,6 +122,8 @@ pub enum Entry {
     Ended {
         /// For each CPU.
         cpus: Vec<CpuCounts>,
+        /// The reader's clock, as at the begin.
+        alignment: Option<Alignment>,
     },
 }
 
@@ -138,17 +147,15 @@ impl Entry {
     }
 }
 
-/// A thread.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Task {
-    /// Its number.
-    pub thread: u32,
-    /// That of its process.
-    pub process: u32,
-    /// That of the parent; 0 for the first.
-    pub parent: u32,
-    /// Its name.
-    pub name: String,
+/// Clocks of the writer and the reader at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alignment {
+    /// CLOCK_MONOTONIC of the writer, in nanoseconds.
+    pub monotonic_ns: u64,
+    /// CLOCK_REALTIME of the reader.
+    pub realtime_ns: u64,
+    /// They were read within so many nanoseconds of each other.
+    pub error_ns: u64,
 }
 
 /// What became of the events of a CPU, as `per_cpu/cpuN/stats` of tracefs says it.
@@ -201,6 +208,7 @@ mod tests {
                 buffer_kib: 64,
                 process: Some(1),
                 without: vec![2],
+                align_clocks: true,
             },
             TraceRequest::default(),
         ] {

@@ -33,7 +33,8 @@ impl Pair {
     }
 }
 
-fn nanoseconds(clock: ClockId) -> u64 {
+/// The time of a clock, in nanoseconds.
+pub(crate) fn nanoseconds(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     let part = |value: i64| u64::try_from(value).unwrap_or_default();
     part(time.tv_sec) * 1_000_000_000 + part(time.tv_nsec)

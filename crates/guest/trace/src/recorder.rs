@@ -17,7 +17,7 @@ use rustix::time::Timespec;
 
 use crate::clock::Pair;
 use crate::ring::Ring;
-use crate::{events, tasks};
+use crate::{events, statedump};
 
 /// What an instance is called, with the process's number behind it.
 const NAME: &str = "kiln-trace-";
@@ -74,6 +74,8 @@ pub struct Recorder {
     page: usize,
     /// The kernel may end the recording.
     has_end: bool,
+    /// The reader has another clock.
+    align_clocks: bool,
 }
 
 impl Recorder {
@@ -104,11 +106,13 @@ impl Recorder {
         follow(&instance, request)?;
         // Takes some tenths of a second in an emulated machine: the recording begins behind it.
         let enabled = events::enable(&instance, &request.events);
+        let alignment = request.align_clocks.then(|| ring.align()).flatten();
         let Pair { monotonic_ns, realtime_ns, error_ns } = Pair::now();
         let system = rustix::system::uname();
         let text = |name: &CStr| name.to_string_lossy().into_owned();
         let (release, hostname) = (text(system.release()), text(system.nodename()));
-        let began = Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns };
+        let began =
+            Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns, alignment };
         ring.entry(&began).map_err(lost)?;
         events::marks(&instance)
             .iter()
@@ -120,10 +124,11 @@ impl Recorder {
         }
         let has_end = request.until.is_some();
         request.until.iter().try_for_each(|event| stop_at(&instance, event, system.release()))?;
-        let recorder = Self { buffers: buffers(&instance).map_err(broken)?, instance, page, has_end };
+        let buffers = buffers(&instance).map_err(broken)?;
+        let recorder = Self { buffers, instance, page, has_end, align_clocks: request.align_clocks };
         recorder.instance.write("tracing_on", "1").map_err(broken)?;
         // Threads that begin from here on are in the recording.
-        tasks::all().try_for_each(|task| ring.entry(&Entry::Task(task))).map_err(lost)?;
+        statedump::all().try_for_each(|found| ring.entry(&Entry::Found(found))).map_err(lost)?;
         ring.entry(&Entry::Recording { marker: recorder.marker() }).map_err(lost)?;
         Ok(recorder)
     }
@@ -173,7 +178,8 @@ impl Recorder {
             ring.entry(&Entry::Happened).map_err(lost)?;
         }
         let cpus: Vec<CpuCounts> = self.buffers.iter().map(|buffer| self.counts(buffer.cpu)).collect();
-        ring.entry(&Entry::Ended { cpus: cpus.clone() }).map_err(lost)?;
+        let alignment = self.align_clocks.then(|| ring.align()).flatten();
+        ring.entry(&Entry::Ended { cpus: cpus.clone(), alignment }).map_err(lost)?;
         Ok(cpus)
     }
 

@@ -4,18 +4,31 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use protocol::trace::Entry;
-use protocol::trace::ring::{ALIGNMENT, BLOCKS, Head, Kind, TAKEN, WRITTEN};
+use protocol::trace::ring::{ALIGNMENT, ANSWERED, ASKED, BLOCKS, Head, Kind, TAKEN, TIME, WRITTEN};
+use protocol::trace::{Alignment, Entry};
 use rustix::fd::AsFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use rustix::time::ClockId;
+
+use crate::clock::nanoseconds;
 
 /// If the reader takes nothing for so long, there is none any more.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Between two looks whether the reader has taken something.
 const PAUSE: Duration = Duration::from_millis(1);
+
+/// The reader is asked for its clock for so long, unless an answer came within [`GOOD`]: the quickest one counts. On a host with more to
+/// do than it has CPUs, most answers are late.
+const ASKING: Duration = Duration::from_millis(250);
+
+/// An answer that is quick enough, in nanoseconds from the middle of the time that it took.
+const GOOD: u64 = 5_000;
+
+/// How long an answer may take: the reader may have no CPU for a while.
+const ANSWER: Duration = Duration::from_secs(1);
 
 /// The memory, mapped as long as this lives. Full, it has the writer wait for the reader.
 #[derive(Debug)]
@@ -93,6 +106,31 @@ impl Ring {
         Ok(filled)
     }
 
+    /// The clock of the reader; nothing if it does not answer.
+    #[must_use]
+    pub fn align(&self) -> Option<Alignment> {
+        let (since, mut best) = (Instant::now(), self.ask()?);
+        while best.error_ns > GOOD && since.elapsed() < ASKING {
+            best = self.ask().filter(|found| found.error_ns < best.error_ns).unwrap_or(best);
+        }
+        Some(best)
+    }
+
+    fn ask(&self) -> Option<Alignment> {
+        let number = self.number(ASKED).load(Ordering::Relaxed).wrapping_add(1);
+        let (since, before) = (Instant::now(), nanoseconds(ClockId::Monotonic));
+        self.number(ASKED).store(number, Ordering::Release);
+        while self.number(ANSWERED).load(Ordering::Acquire) != number {
+            if since.elapsed() > ANSWER {
+                return None;
+            }
+            std::thread::yield_now();
+        }
+        let realtime_ns = self.number(TIME).load(Ordering::Relaxed);
+        let error_ns = nanoseconds(ClockId::Monotonic).saturating_sub(before).div_ceil(2);
+        Some(Alignment { monotonic_ns: before + error_ns, realtime_ns, error_ns })
+    }
+
     /// Waits until there is room for a block of so many bytes in one piece, and gives its place.
     fn room(&mut self, block: usize) -> Result<usize, Errno> {
         let capacity = self.length - BLOCKS;
@@ -165,6 +203,35 @@ mod tests {
     use std::os::unix::fs::FileExt;
 
     use super::*;
+    use crate::clock::Pair;
+
+    #[test]
+    fn the_time_of_the_reader_is_learned_to_within_the_error() {
+        let memory = tempfile::NamedTempFile::new().expect("a file");
+        memory.as_file().set_len(1 << 20).expect("room");
+        let place = tempfile::tempdir().expect("a directory");
+        let taken = transcode::Ring::new(memory.reopen().expect("a descriptor"), 0, 1 << 20).expect("a ring");
+        let follower =
+            transcode::Follower::start(taken, &place.path().join("trace"), None).expect("a thread");
+        let found = Ring::open(memory.path(), 0, 1 << 20).expect("mapped").align().expect("an answer");
+        follower.finish().expect("nothing came");
+        // Both have the same clocks here.
+        let Pair { monotonic_ns, realtime_ns, error_ns } = Pair::now();
+        let offset = |realtime: u64, monotonic: u64| i128::from(realtime) - i128::from(monotonic);
+        let apart = offset(found.realtime_ns, found.monotonic_ns) - offset(realtime_ns, monotonic_ns);
+        // Meanwhile the kernel may have changed the speed of one.
+        let allowed = u128::from(found.error_ns + error_ns) + 1000;
+        assert!(apart.unsigned_abs() <= allowed, "{apart} ns: {found:?}");
+    }
+
+    #[test]
+    fn a_reader_that_does_not_answer_is_asked_once() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        file.as_file().set_len((BLOCKS + ALIGNMENT) as u64).expect("room");
+        let ring = Ring::open(file.path(), 0, BLOCKS + ALIGNMENT).expect("mapped");
+        assert_eq!(ring.align(), None);
+        assert_eq!(ring.number(ASKED).load(Ordering::Relaxed), 1);
+    }
 
     #[test]
     fn blocks_lie_in_one_piece_and_wait_for_the_reader() {

@@ -47,6 +47,9 @@ pub(crate) struct Trace {
     /// Record only what the program or the case and its children do
     #[arg(long)]
     pub(crate) only: bool,
+    /// With --in: also record this host meanwhile, on the same axis
+    #[arg(long, requires = "kernel", conflicts_with = "exact")]
+    pub(crate) host: bool,
     /// Record for this time [default: as long as the program runs, or until Ctrl-C]
     #[arg(long, value_name = "TIME", value_parser = units::duration, conflicts_with = "kernel")]
     pub(crate) duration: Option<Duration>,
@@ -84,6 +87,9 @@ pub(crate) struct Traced {
 pub(crate) struct View {
     #[command(flatten)]
     pub(crate) traced: Traced,
+    /// Also list or draw this trace, on the same axis: such as that of the host beside that of a machine
+    #[arg(long, value_name = "TRACE", conflicts_with = "Views")]
+    pub(crate) with: Vec<String>,
     #[command(flatten)]
     pub(crate) what: Views,
     /// Most events that are listed; 0 for all

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use lab::request::KernelRequest;
 use lab::{Prepared, RunRequest};
 
+use super::record::beside;
 use super::request;
 use crate::cli::{Format, Trace};
 use crate::find::preparing;
@@ -22,7 +23,9 @@ pub(super) fn record(args: &Trace, kernel: KernelRequest, color: bool) -> Result
     let wanted = wanted(args, kernel);
     let prepared = preparing(&interrupt, |context| Prepared::new(&wanted, context))?;
     let view = View { format: Format::Human, color, verbose: false };
-    run_with(prepared, Output { view, results: args.place.results.as_deref() }, None, &interrupt)
+    let run =
+        || run_with(prepared, Output { view, results: args.place.results.as_deref() }, None, &interrupt);
+    if args.host { beside(args, run) } else { run() }
 }
 
 /// What is asked for.

@@ -13,6 +13,7 @@ use ledger::{Budget, Figures, REQUEST};
 use machine::instruments::{Recorder, recorder};
 use observe::Ending;
 use protocol::instrument::{BROKEN, SKIPPED};
+use protocol::trace::TraceRequest;
 use protocol::{Report, ReportKind};
 use report::safe;
 use transcode::{FLIGHT, Follower, Ring, Summary};
@@ -37,16 +38,33 @@ pub(super) const TRACE: &str = "trace";
 
 /// Records while a program runs, for some time, or until the user stops it.
 pub(super) fn record(args: &Trace) -> Result<u8> {
+    recorded(args, |begun, stop| {
+        let status = work(args, &begun.marker, stop)?;
+        // That of the program.
+        Ok(status.map_or(0, |status| Ending::of_status(status.into_raw()).code()))
+    })
+}
+
+/// Records while a machine is recorded; gives the exit code of `work`.
+pub(super) fn beside(args: &Trace, work: impl FnOnce() -> Result<u8>) -> Result<u8> {
+    recorded(args, |_, _| work())
+}
+
+/// Records while this is done, which gets what is known when the recording has begun, and can ask whether it is over.
+fn recorded(args: &Trace, work: impl FnOnce(&Summary, &dyn Fn() -> bool) -> Result<u8>) -> Result<u8> {
     let (folder, name) = folder(args)?;
-    let recorded = record_into(&folder, args);
+    let recorded = record_into(&folder, args, work);
     if !matches!(recorded, Ok(Recorded::Trace { .. })) {
         // There is nothing in it that anybody would look at.
         let _ = std::fs::remove_dir_all(folder.directory());
     }
     match recorded? {
         Recorded::Trace { line, code } => {
-            complain(&line);
-            complain(&format!("{} shows them", call(&["trace", "view", &name].map(str::to_owned))));
+            let on = if args.host { "on this host: " } else { "" };
+            complain(&format!("{on}{line}"));
+            let call = call(&["trace", "view", &name].map(str::to_owned));
+            let with = if args.host { ", --with TRACE together with that of a case" } else { "" };
+            complain(&format!("{call} shows them{with}"));
             Ok(code)
         }
         Recorded::Interrupted => Ok(INTERRUPTED),
@@ -67,13 +85,18 @@ enum Recorded {
     Interrupted,
 }
 
-fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
+fn record_into(
+    folder: &Figures,
+    args: &Trace,
+    work: impl FnOnce(&Summary, &dyn Fn() -> bool) -> Result<u8>,
+) -> Result<Recorded> {
     let interrupt = signals::interrupt_flag().context("signals")?;
     let memory = recorder::memory()?;
     let ring = Ring::new(memory.try_clone()?, 0, memory.metadata()?.len())?;
-    let follower = Follower::start(ring, &folder.path(TRACE), args.until.as_ref().map(|_| FLIGHT))?;
+    let until = args.until.as_ref().filter(|_| !args.host);
+    let follower = Follower::start(ring, &folder.path(TRACE), until.map(|_| FLIGHT))?;
     // It leaves out the thread of the follower, too.
-    let request = request(args, std::process::id(), own_threads());
+    let request = TraceRequest { until: until.cloned(), ..request(args, std::process::id(), own_threads()) };
     folder.keep(REQUEST, &request)?;
     let recorder = Recorder::start(&request, &memory)?;
     let mut progress = Progress::new();
@@ -85,16 +108,14 @@ fn record_into(folder: &Figures, args: &Trace) -> Result<Recorded> {
         return Ok(Recorded::Nothing(why));
     }
     let began = Instant::now();
-    let status = work(args, &begun.marker, || interrupt.load(Ordering::Relaxed) || follower.is_over())?;
+    let code = work(&begun, &|| interrupt.load(Ordering::Relaxed) || follower.is_over());
     let took = began.elapsed();
     recorder.stop()?;
-    let summary = follower.finish()?;
-    if let Some(event) = args.until.as_ref().filter(|_| !summary.has_happened) {
+    let (summary, code) = (follower.finish()?, code?);
+    if let Some(event) = until.filter(|_| !summary.has_happened) {
         complain(&format!("{event} did not happen"));
     }
     folder.keep(SUMMARY, &report::trace::document(&summary, Some(took)))?;
-    // That of the program.
-    let code = status.map_or(0, |status| Ending::of_status(status.into_raw()).code());
     Ok(Recorded::Trace { line: report::trace::summary(&summary, Some(took)), code })
 }
 

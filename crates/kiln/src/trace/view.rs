@@ -6,13 +6,14 @@ use std::time::Duration;
 use anyhow::Result;
 use ctf::Trace;
 use report::trace::{
-    Page, activity, critical_path, json_line, latency, moment, patterns, statistics, text_line, tree,
+    Drawn, Page, activity, critical_path, json_line, latency, moment, patterns, statistics, text_line, tree,
 };
 use serde_json::Value;
 use viewer::critical_path::History;
-use viewer::{Latencies, Moment, Statistics, Timeline, Tree, Work, look, walk};
+use viewer::{Axis, Latencies, Moment, Statistics, Timeline, Tree, Work, look, walk_together};
 
 use super::kept;
+use super::together::Together;
 use crate::cli::{View, Views};
 use crate::failure::WrongUsage;
 use crate::listeners::{document, standard_output};
@@ -24,7 +25,9 @@ use crate::units::nanoseconds;
 pub(super) fn view(args: &View) -> Result<u8> {
     check([("--html", &args.html)])?;
     let trace = kept::open(&args.traced.trace)?;
-    let drawn = args.html.as_ref().map_or(Ok(0), |path| draw(args, &trace, path))?;
+    let others = args.with.iter().map(|text| kept::open(text)).collect::<Result<Vec<_>>>()?;
+    let all = Together::new([&trace].into_iter().chain(&others).collect());
+    let drawn = args.html.as_ref().map_or(Ok(0), |path| draw(args, &all, path))?;
     let begin = begin(&trace);
     let damage = match &args.what {
         Views { at: Some(time), .. } => at(args, &trace, *time)?,
@@ -46,7 +49,7 @@ pub(super) fn view(args: &View) -> Result<u8> {
         }
         // Who wants a picture wants no list.
         _ if args.html.is_some() => drawn,
-        _ => events(args, &trace)?,
+        _ => events(args, &all)?,
     };
     kept::report(damage);
     Ok(0)
@@ -96,27 +99,26 @@ fn at(args: &View, trace: &Trace, time: Duration) -> Result<u64> {
 }
 
 /// Writes the timeline; gives how many packets could not be read as a whole.
-fn draw(args: &View, trace: &Trace, path: &Path) -> Result<u64> {
-    let mut views = (Timeline::default(), Statistics::default());
-    let damage = look(trace, args.traced.filter.as_ref(), &mut views)?;
-    let page = Page {
-        release: trace.metadata.environment.get("release").map_or("a kernel", String::as_str),
-        typed: &this_call(),
-        span: trace.span().unwrap_or_default(),
-        lost: trace.lost(),
-        timeline: &views.0,
-        statistics: &views.1,
-    };
+fn draw(args: &View, all: &Together<'_>, path: &Path) -> Result<u64> {
+    let (mut traces, mut damage) = (Vec::new(), 0);
+    for (trace, name) in all.traces.iter().zip(&all.names) {
+        let mut views = (Timeline::default(), Statistics::default());
+        damage += look(trace, args.traced.filter.as_ref(), &mut views)?;
+        let (timeline, statistics) = views;
+        traces.push(Drawn { name: name.clone(), lost: trace.lost(), timeline, statistics });
+    }
+    let page = Page { typed: &this_call(), axis: Axis::new(&all.traces), traces };
     write(path, |out| report::trace::html(&page, out))?;
     Ok(damage)
 }
 
-fn events(args: &View, trace: &Trace) -> Result<u64> {
+fn events(args: &View, all: &Together<'_>) -> Result<u64> {
     let (mut damage, mut shown) = (Ok(0), 0);
     standard_output(|out| {
         let mut written = Ok(());
-        damage = walk(trace, args.traced.filter.as_ref(), |seen| {
-            let line = if args.json { json_line(seen) } else { text_line(seen) };
+        damage = walk_together(&all.traces, args.traced.filter.as_ref(), |at, seen| {
+            let of = all.prefix(at);
+            let line = if args.json { json_line(seen, of) } else { text_line(seen, of) };
             written = writeln!(out, "{line}");
             shown += 1;
             written.is_ok() && (args.limit == 0 || shown < args.limit)

@@ -1,7 +1,8 @@
 //! `kiln trace view`, `diff` and `convert`: what a recording says.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -62,6 +63,46 @@ fn states_and_latencies_tell_where_the_time_of_a_thread_went() {
         let shown = place.kiln(["trace", "view", text(&trace), view]).run().expect(0).stdout;
         assert!(shown.contains("traced"), "{view}: {shown}");
     }
+}
+
+#[test]
+fn what_is_there_already_is_in_the_trace_and_a_call_has_its_file() {
+    let place = Place::new();
+    // A pipe that is there before the recording begins.
+    let mut waiting = Command::new("sh");
+    waiting
+        .args(["-c", "read line; while read line; do :; done"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null());
+    let mut waiting = waiting.spawn().expect("a shell");
+    let (id, mut input) = (waiting.id(), waiting.stdin.take().expect("a pipe"));
+    let stdin = std::fs::read_link(format!("/proc/{id}/fd/0")).expect("it lives");
+    let folder = place.path().join("pipe");
+    // It is woken once, and waits again.
+    let body = format!(
+        "int it = open(\"/proc/{id}/fd/0\", O_WRONLY); write(it, \"x\\n\", 2); usleep(200000); return 0;"
+    );
+    let program = place.program("writes", &body);
+    place.kiln(["trace", "-o", text(&folder), "--exec", text(&program)]).run().expect(0);
+    let moment = view(&place, &folder, &["--at", "3600s"]);
+    let thread = moment["threads"].as_array().expect("a list").iter().find(|thread| thread["tid"] == id);
+    let thread = thread.unwrap_or_else(|| panic!("no thread {id}: {moment}"));
+    assert_eq!((&thread["call"]["name"], &thread["file"]), (&"read".into(), &text(&stdin).into()));
+    input.write_all(b"\n").expect("it reads");
+    drop(input);
+    waiting.wait().expect("our child");
+    let listed = |name: &str| {
+        let filter = format!("name == kiln:{name}");
+        let call = ["trace", "view", text(&folder), "--json", "--filter", &filter];
+        place.kiln(call).run().expect(0).stdout
+    };
+    let descriptor = format!("\"fd\":0,\"file\":{:?}", text(&stdin));
+    assert!(listed("descriptor").contains(&descriptor), "{descriptor}");
+    assert!(listed("mount").contains("\"place\":\"/\""));
+    // A kernel has no module, or no interrupt of a device, if it was built so.
+    let modules = std::fs::read_to_string("/proc/modules").unwrap_or_default();
+    assert_eq!(listed("module").lines().count(), modules.lines().count());
+    assert!(listed("task").contains("\"comm\":\"sh\""));
 }
 
 #[test]

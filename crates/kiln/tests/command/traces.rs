@@ -170,7 +170,9 @@ fn what_the_kernel_of_a_machine_does_in_a_case_becomes_a_trace() {
     let run = done.document("asking");
     let note = format!("trace: {}: ", folder.display());
     assert!(
-        run.notes.iter().any(|found| found.starts_with(&note) && found.ends_with(", 0 lost")),
+        run.notes
+            .iter()
+            .any(|found| found.starts_with(&note) && found.contains(", 0 lost; clock aligned within")),
         "{:?}",
         run.notes
     );
@@ -180,6 +182,49 @@ fn what_the_kernel_of_a_machine_does_in_a_case_becomes_a_trace() {
         .expect(0);
     let found: Value = shown.stated();
     assert_eq!(found["names"]["syscalls:sys_enter_getppid"], 500);
+}
+
+#[test]
+fn a_machine_and_its_host_are_on_one_axis() {
+    let place = Place::new();
+    let events = "sched:sched_process_exec,syscalls:sys_enter_getppid";
+    let program = asking(&place, 5);
+    let call = ["trace", "--in", KERNEL, "--host", "--events", events, "--exec", &program];
+    let done = place.kiln(call).run().expect(7);
+    assert!(
+        done.stderr.contains("on this host: ") && done.stderr.contains("--with TRACE"),
+        "{}",
+        done.stderr
+    );
+    let folder = done.results().join("cases/asking.trace");
+    let shown = place.kiln(["trace", "view", text(&folder), "--with", "last", "--json"]).run().expect(0);
+    let notes: Vec<&str> =
+        shown.stderr.lines().filter(|line| line.contains(": clock aligned within ")).collect();
+    assert!(notes[0].ends_with(" us with the host's") && notes.len() == 2, "{notes:?}");
+    let events: Vec<Value> =
+        shown.stdout.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert!(
+        events.is_sorted_by_key(|event| event["time_ns"].as_u64()),
+        "they are in the order of their times"
+    );
+    let is_guest = |event: &&Value| event["trace"].as_str().is_some_and(|name| KERNEL.contains(name));
+    assert_eq!(events.iter().filter(is_guest).filter(|event| event["comm"] == "asking").count(), 6);
+    // QEMU began before what it runs.
+    let first = events.iter().position(|event| event["fields"]["filename"].to_string().contains("qemu"));
+    assert!(
+        first.is_some() && first < events.iter().position(|event| is_guest(&event)),
+        "{:?}",
+        shown.stdout
+    );
+    let page = place.path().join("both.html");
+    place.kiln(["trace", "view", text(&folder), "--with", "last", "--html", text(&page)]).run().expect(0);
+    let page = std::fs::read_to_string(&page).expect("a page");
+    for note in &notes {
+        let name = note.trim_start_matches("kiln: ").split(": clock").next().expect("a name");
+        assert!(page.contains(&format!(" ({name})\"")), "a lane of {name}");
+    }
+    let wrong = place.kiln(["trace", "view", "--with", "last", "--stats"]).run().expect(2);
+    assert!(wrong.stderr.contains("cannot be used with"), "{}", wrong.stderr);
 }
 
 #[test]

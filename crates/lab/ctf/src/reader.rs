@@ -9,7 +9,7 @@ mod tests;
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use events::{Event, Events};
@@ -40,6 +40,7 @@ pub(crate) struct Known {
 pub struct Trace {
     /// What it says of itself. The classes are in [`Trace::classes`].
     pub metadata: Metadata,
+    folder: PathBuf,
     classes: Classes,
     streams: Vec<Stream>,
 }
@@ -62,7 +63,19 @@ impl Trace {
         let mut metadata = parsed.map_err(|(line, why)| Error::Metadata { path, line, why })?;
         let classes = placed(std::mem::take(&mut metadata.classes));
         let streams = open_streams(folder, metadata.uuid)?;
-        Ok(Self { metadata, classes, streams })
+        Ok(Self { metadata, folder: folder.to_owned(), classes, streams })
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder of what makes it quick to read.
+    #[must_use]
+    pub fn index(&self) -> PathBuf {
+        self.folder.join(INDEX)
     }
 
     /// The classes of events, by their numbers.

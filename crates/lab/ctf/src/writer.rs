@@ -31,6 +31,8 @@ pub struct Writer {
     folder: PathBuf,
     uuid: [u8; 16],
     metadata: File,
+    /// Bytes before the classes.
+    head: usize,
 }
 
 /// A stream that is written. What it holds is in its file after [`StreamWriter::end_packet`] or [`StreamWriter::finish`].
@@ -63,8 +65,26 @@ impl Writer {
         fs::create_dir(&index).map_err(Error::file(&index))?;
         let path = folder.join(METADATA);
         let mut file = File::create_new(&path).map_err(Error::file(&path))?;
-        file.write_all(metadata.text().as_bytes()).map_err(Error::file(&path))?;
-        Ok(Self { folder: folder.to_owned(), uuid: metadata.uuid, metadata: file })
+        let text = Metadata { classes: Vec::new(), ..metadata.clone() }.text();
+        file.write_all(text.as_bytes()).map_err(Error::file(&path))?;
+        let mut made =
+            Self { folder: folder.to_owned(), uuid: metadata.uuid, metadata: file, head: text.len() };
+        metadata.classes.iter().try_for_each(|class| made.class(class))?;
+        Ok(made)
+    }
+
+    /// Writes anew what there is to know of the trace before its events, for a trace that has all its classes.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn rewrite(&self, metadata: &Metadata) -> Result<(), Error> {
+        // Whoever reads meanwhile sees one or the other.
+        let (path, new) = (self.folder.join(METADATA), self.folder.join(INDEX).join(METADATA));
+        let classes = fs::read(&path).map_err(Error::file(&path))?.split_off(self.head);
+        let head = Metadata { uuid: self.uuid, classes: Vec::new(), ..metadata.clone() }.text();
+        fs::write(&new, [head.as_bytes(), &classes].concat()).map_err(Error::file(&new))?;
+        fs::rename(&new, &path).map_err(Error::file(&path))
     }
 
     /// Adds a class, whose number no other has.

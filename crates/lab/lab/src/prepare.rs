@@ -26,6 +26,7 @@ use std::sync::atomic::AtomicBool;
 use judge::Summary;
 use kernel::Kernel;
 use machine::{Accel, AccelChoice, Engine, Spec, kvm};
+use protocol::trace::TraceRequest;
 
 use crate::backend::{Backend, Waiting};
 use crate::decode::Decoding;
@@ -280,7 +281,8 @@ impl Prepared {
             None => Ok(None),
             Some(_) if self.engine == Engine::Uml => Err(NO_TRACE.to_owned()),
             Some(request) => {
-                let (request, folder) = (request.clone(), folder.to_owned());
+                let request = TraceRequest { align_clocks: true, ..request.clone() };
+                let folder = folder.to_owned();
                 Ok(Some(Tracing { request, folder, flight: self.request.flight }))
             }
         }

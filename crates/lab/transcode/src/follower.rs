@@ -68,6 +68,8 @@ impl Follower {
                     ring.close();
                 }
                 let step = step.as_ref().and_then(Option::as_deref);
+                // A machine that is gone asks no more.
+                let _ = ring.answer();
                 let took = take(&mut ring, &mut recording)?;
                 let summary = recording.summary();
                 if (summary.is_recording || summary.is_over())

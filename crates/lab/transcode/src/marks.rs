@@ -2,15 +2,19 @@
 
 use ctf::class::{ID_MAX, Number, Stream};
 use ctf::{Class, Error, Field, Shape, StreamWriter};
-use protocol::trace::Task;
+use protocol::trace::Found;
 
 use crate::transcoder::Transcoder;
 
-/// A thread that was there when the recording began.
-const TASK: u16 = ID_MAX;
-
 /// What kiln did from outside.
-const STEP: u16 = ID_MAX - 1;
+const STEP: u16 = ID_MAX;
+
+/// What was there when the recording began.
+const TASK: u16 = ID_MAX - 1;
+const DESCRIPTOR: u16 = ID_MAX - 2;
+const MOUNT: u16 = ID_MAX - 3;
+const INTERRUPT: u16 = ID_MAX - 4;
+const MODULE: u16 = ID_MAX - 5;
 
 /// The stream.
 #[derive(Debug)]
@@ -24,13 +28,28 @@ pub(crate) struct Marks {
 impl Marks {
     /// The classes of its events.
     pub(crate) fn classes() -> Vec<Class> {
-        let number = |name: &str| Field { name: name.to_owned(), shape: Shape::Number(Number::unsigned(4)) };
-        let name = Field { name: "comm".to_owned(), shape: Shape::String };
-        let fields = vec![number("tid"), number("pid"), number("ppid"), name];
-        let class =
-            |id, name: &str, fields| Class { id, stream: Stream::Marks, name: name.to_owned(), fields };
-        let text = vec![Field { name: "text".to_owned(), shape: Shape::String }];
-        vec![class(TASK, "kiln:task", fields), class(STEP, "kiln:step", text)]
+        let field = |name: &str, shape| Field { name: name.to_owned(), shape };
+        let number = |name| field(name, Shape::Number(Number::unsigned(4)));
+        let text = |name| field(name, Shape::String);
+        let size = |name, is_hex| field(name, Shape::Number(Number { is_hex, ..Number::unsigned(8) }));
+        let class = |id, name: &str, fields: Vec<Field>| Class {
+            id,
+            stream: Stream::Marks,
+            name: format!("kiln:{name}"),
+            fields,
+        };
+        vec![
+            class(STEP, "step", vec![text("text")]),
+            class(TASK, "task", vec![number("tid"), number("pid"), number("ppid"), text("comm")]),
+            class(DESCRIPTOR, "descriptor", vec![number("pid"), number("fd"), text("file")]),
+            class(
+                MOUNT,
+                "mount",
+                vec![number("id"), text("device"), text("place"), text("type"), text("source")],
+            ),
+            class(INTERRUPT, "interrupt", vec![number("irq"), text("handlers")]),
+            class(MODULE, "module", vec![text("name"), size("size", false), size("address", true)]),
+        ]
     }
 
     /// Begins it.
@@ -38,21 +57,51 @@ impl Marks {
         Ok(Self { stream: transcoder.marks()?, began, fields: Vec::new() })
     }
 
-    /// Adds a thread.
-    pub(crate) fn task(&mut self, task: &Task) -> Result<(), Error> {
-        let Task { thread, process, parent, name } = task;
+    /// Adds what was there when the recording began.
+    pub(crate) fn found(&mut self, found: &Found) -> Result<(), Error> {
         self.fields.clear();
-        self.fields.extend([thread, process, parent].into_iter().flat_map(|number| number.to_le_bytes()));
-        self.fields.extend(name.bytes().filter(|byte| *byte != 0));
-        self.fields.push(0);
-        self.stream.event(TASK, self.began, &[], &self.fields)
+        let class = match found {
+            Found::Task { thread, process, parent, name } => {
+                self.numbers(&[*thread, *process, *parent]).texts(&[name]);
+                TASK
+            }
+            Found::Descriptor { process, number, file } => {
+                self.numbers(&[*process, *number]).texts(&[file]);
+                DESCRIPTOR
+            }
+            Found::Mount { number, device, place, kind, source } => {
+                self.numbers(&[*number]).texts(&[device, place, kind, source]);
+                MOUNT
+            }
+            Found::Interrupt { number, handlers } => {
+                self.numbers(&[*number]).texts(&[handlers]);
+                INTERRUPT
+            }
+            Found::Module { name, size, address } => {
+                self.texts(&[name]);
+                self.fields.extend([size, address].into_iter().flat_map(|number| number.to_le_bytes()));
+                MODULE
+            }
+        };
+        self.stream.event(class, self.began, &[], &self.fields)
+    }
+
+    fn numbers(&mut self, numbers: &[u32]) -> &mut Self {
+        self.fields.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        self
+    }
+
+    fn texts(&mut self, texts: &[&str]) {
+        for text in texts {
+            self.fields.extend(text.bytes().filter(|byte| *byte != 0));
+            self.fields.push(0);
+        }
     }
 
     /// Adds what kiln did at this time, which is that of the last mark or later.
     pub(crate) fn step(&mut self, time: u64, text: &str) -> Result<(), Error> {
         self.fields.clear();
-        self.fields.extend(text.bytes().filter(|byte| *byte != 0));
-        self.fields.push(0);
+        self.texts(&[text]);
         self.stream.event(STEP, time.max(self.began), &[], &self.fields)
     }
 

@@ -1,6 +1,5 @@
 //! What comes through a ring becomes a trace.
 
-use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,11 +7,18 @@ use std::time::Duration;
 use ctf::{Error, Metadata};
 use ftrace::{Format, Layout};
 use protocol::trace::ring::Kind;
-use protocol::trace::{CpuCounts, Entry};
+use protocol::trace::{Alignment, CpuCounts, Entry};
 use protocol::{Report, ReportKind};
 
+use crate::clock::Clock;
 use crate::marks::Marks;
 use crate::transcoder::{Counts, Transcoder};
+
+/// What the environment of a trace calls the error of its time of day.
+pub const CLOCK_ERROR: &str = "clock_error_ns";
+
+/// What it calls whose time of day that is, if not that of the recorded machine.
+pub const CLOCK_OF: &str = "clock_of";
 
 /// Entries that are noted at most.
 const NOTES_MAX: usize = 1000;
@@ -24,6 +30,8 @@ pub struct Summary {
     pub folder: Option<PathBuf>,
     /// `uname -r` of the kernel.
     pub release: String,
+    /// Where the clock of the trace stands; nothing if nothing was recorded.
+    pub clock: Option<Clock>,
     /// What became of the events that came.
     pub counts: Counts,
     /// What the kernel says of each CPU; nothing if the machine ended first.
@@ -65,6 +73,8 @@ pub struct Recording {
     /// Only what is at most so many nanoseconds before the end is kept.
     tail: Option<u64>,
     trace: Option<(Transcoder, Marks)>,
+    /// What there is to know of the trace before its events.
+    metadata: Metadata,
     summary: Summary,
 }
 
@@ -74,7 +84,8 @@ impl Recording {
     #[must_use]
     pub fn new(folder: &Path, tail: Option<Duration>) -> Self {
         let tail = tail.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-        Self { folder: folder.to_owned(), tail, trace: None, summary: Summary::default() }
+        let (metadata, summary) = (Metadata::default(), Summary::default());
+        Self { folder: folder.to_owned(), tail, trace: None, metadata, summary }
     }
 
     /// What is known of it so far.
@@ -112,31 +123,12 @@ impl Recording {
 
     fn entry(&mut self, entry: Entry) -> Result<(), Error> {
         match (entry, &mut self.trace) {
-            (Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns }, None) => {
-                let clock = offset(monotonic_ns, realtime_ns);
-                let environment = [("hostname", hostname), ("release", release.clone())];
-                let environment = environment.into_iter().chain([("clock_error_ns", error_ns.to_string())]);
-                let Ok(layout) = Layout::parse(&header_page) else { return self.unreadable() };
-                let metadata = Metadata {
-                    uuid: uuid(),
-                    offset: clock,
-                    environment: environment
-                        .map(|(name, value)| (name.to_owned(), value))
-                        .collect::<BTreeMap<_, _>>(),
-                    classes: Marks::classes(),
-                };
-                let transcoder = Transcoder::create(&self.folder, &metadata, layout)?.with_tail(self.tail);
-                let marks = Marks::new(&transcoder, monotonic_ns)?;
-                self.trace = Some((transcoder, marks));
-                self.summary.folder = Some(self.folder.clone());
-                self.summary.release = release;
-                Ok(())
-            }
+            (began @ Entry::Began { .. }, None) => self.begin(began),
             (Entry::Format { system, text }, Some((transcoder, _))) => match Format::parse(&text) {
                 Ok(format) => transcoder.event(&system, &format),
                 Err(_) => self.unreadable(),
             },
-            (Entry::Task(task), Some((_, marks))) => marks.task(&task),
+            (Entry::Found(found), Some((_, marks))) => marks.found(&found),
             (Entry::Missing { event, why }, _) => {
                 if self.summary.missing.len() < NOTES_MAX {
                     self.summary.missing.push((event, why));
@@ -157,12 +149,50 @@ impl Recording {
                 self.summary.has_happened = true;
                 Ok(())
             }
-            (Entry::Ended { cpus }, _) => {
+            (Entry::Ended { cpus, alignment }, _) => {
                 self.summary.cpus = Some(cpus);
-                Ok(())
+                alignment.map_or(Ok(()), |end| self.align(end))
             }
             _ => self.unreadable(),
         }
+    }
+
+    fn begin(&mut self, began: Entry) -> Result<(), Error> {
+        let Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns, alignment } =
+            began
+        else {
+            return self.unreadable();
+        };
+        let Ok(layout) = Layout::parse(&header_page) else { return self.unreadable() };
+        let environment = [("hostname", hostname), ("release", release.clone())];
+        let environment = environment.map(|(name, value)| (name.to_owned(), value)).into();
+        self.metadata =
+            Metadata { uuid: uuid(), environment, classes: Marks::classes(), ..Metadata::default() };
+        let own = Clock::own(Alignment { monotonic_ns, realtime_ns, error_ns });
+        self.clock_is(alignment.map_or(own, Clock::aligned));
+        let transcoder = Transcoder::create(&self.folder, &self.metadata, layout)?.with_tail(self.tail);
+        let marks = Marks::new(&transcoder, monotonic_ns)?;
+        self.trace = Some((transcoder, marks));
+        (self.summary.folder, self.summary.release) = (Some(self.folder.clone()), release);
+        Ok(())
+    }
+
+    fn clock_is(&mut self, clock: Clock) {
+        self.metadata.offset = clock.offset;
+        let environment = &mut self.metadata.environment;
+        environment.insert(CLOCK_ERROR.to_owned(), clock.error_ns.to_string());
+        if clock.is_aligned {
+            environment.insert(CLOCK_OF.to_owned(), "host".to_owned());
+        }
+        self.summary.clock = Some(clock);
+    }
+
+    /// The clock at the end.
+    fn align(&mut self, end: Alignment) -> Result<(), Error> {
+        if let Some(clock) = self.summary.clock.filter(|clock| clock.is_aligned) {
+            self.clock_is(clock.with_end(end));
+        }
+        self.trace.as_ref().map_or(Ok(()), |(transcoder, _)| transcoder.rewrite(&self.metadata))
     }
 
     /// Writes what there is; with a step, that kiln did this behind the last event.
@@ -179,11 +209,6 @@ impl Recording {
         }
         Ok(summary)
     }
-}
-
-/// The time of day when the monotonic clock was 0, in nanoseconds since 1970.
-fn offset(monotonic_ns: u64, realtime_ns: u64) -> i64 {
-    i64::try_from(i128::from(realtime_ns) - i128::from(monotonic_ns)).unwrap_or_default()
 }
 
 /// A number that no other trace has: each hasher of the standard library has keys of its own.

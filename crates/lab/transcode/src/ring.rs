@@ -5,9 +5,16 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use protocol::trace::ring::{ALIGNMENT, BLOCKS, Head, Kind, TAKEN, WRITTEN};
+use protocol::trace::ring::{ALIGNMENT, ANSWERED, ASKED, BLOCKS, Head, Kind, TAKEN, TIME, WRITTEN};
 use thiserror::Error;
+
+/// Questions for the time that are answered: a guest could ask for ever.
+const ANSWERS_MAX: u32 = 100_000;
+
+/// So soon after an answer the next question may come.
+const SOON: Duration = Duration::from_millis(1);
 
 /// Bytes that are read at once, unless a single block has more.
 const PIECE: usize = 1 << 20;
@@ -31,6 +38,9 @@ pub struct Ring {
     begin: u64,
     capacity: u64,
     taken: u64,
+    /// The last question for the time that was answered, and how many were.
+    answered: u64,
+    answers: u32,
     /// Nothing is taken from here on.
     end: Option<u64>,
     piece: Vec<u8>,
@@ -46,8 +56,31 @@ impl Ring {
         let capacity = size.checked_sub(BLOCKS as u64).ok_or(RingError::Damaged)?;
         let aligned = capacity.is_multiple_of(ALIGNMENT as u64) && capacity > 0;
         aligned.then_some(()).ok_or(RingError::Damaged)?;
-        let ring = Self { file, begin, capacity, taken: 0, end: None, piece: Vec::new() };
-        Ok(Self { taken: ring.number(TAKEN)?, ..ring })
+        let (taken, answered, answers) = (0, 0, 0);
+        let ring = Self { file, begin, capacity, taken, answered, answers, end: None, piece: Vec::new() };
+        Ok(Self { taken: ring.number(TAKEN)?, answered: ring.number(ASKED)?, ..ring })
+    }
+
+    /// Answers the writer's questions for the time, while they come.
+    ///
+    /// # Errors
+    ///
+    /// When the memory cannot be read or written.
+    pub(crate) fn answer(&mut self) -> Result<(), RingError> {
+        let mut since: Option<Instant> = None;
+        while self.answers < ANSWERS_MAX && since.is_none_or(|since| since.elapsed() < SOON) {
+            let asked = self.number(ASKED)?;
+            if asked != self.answered {
+                let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                self.set_number(TIME, u64::try_from(time.as_nanos()).unwrap_or_default())?;
+                self.set_number(ANSWERED, asked)?;
+                (self.answered, self.answers) = (asked, self.answers + 1);
+                since = Some(Instant::now());
+            } else if since.is_none() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// What is written from now on is not taken: a guest could write for ever.
@@ -89,8 +122,12 @@ impl Ring {
             return Err(RingError::Damaged);
         }
         self.taken += at as u64;
-        self.file.write_all_at(&self.taken.to_le_bytes(), self.begin + TAKEN as u64)?;
+        self.set_number(TAKEN, self.taken)?;
         Ok(true)
+    }
+
+    fn set_number(&self, place: usize, number: u64) -> io::Result<()> {
+        self.file.write_all_at(&number.to_le_bytes(), self.begin + place as u64)
     }
 
     fn number(&self, place: usize) -> io::Result<u64> {
@@ -169,6 +206,19 @@ mod tests {
         file.write_all_at(&head.to_bytes(), BLOCKS as u64).expect("writable");
         set_written(&file, 64);
         assert!(matches!(taken(&mut Ring::new(file, 0, SIZE).expect("a ring")), Err(RingError::Damaged)));
+    }
+
+    #[test]
+    fn a_writer_that_asks_for_ever_gets_no_answer_any_more() {
+        let memory = memory();
+        let mut ring = Ring::new(memory.try_clone().expect("a descriptor"), 0, SIZE).expect("a ring");
+        let ask = |number: u64| memory.write_all_at(&number.to_le_bytes(), ASKED as u64).expect("writable");
+        for answers in [0, ANSWERS_MAX] {
+            ring.answers = answers;
+            ask(ring.answered + 7);
+            ring.answer().expect("it is there");
+            assert_eq!(ring.answered, 7, "{answers}");
+        }
     }
 
     proptest! {

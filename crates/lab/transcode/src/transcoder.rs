@@ -73,6 +73,15 @@ impl Transcoder {
         Ok(())
     }
 
+    /// Writes anew what there is to know of the trace before its events; no event of another kind follows.
+    ///
+    /// # Errors
+    ///
+    /// When the trace cannot be written.
+    pub fn rewrite(&self, metadata: &Metadata) -> Result<(), Error> {
+        self.writer.rewrite(metadata)
+    }
+
     /// A page of the ring buffer of a CPU.
     ///
     /// # Errors

@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
+
 /// What a thread does, as `prev_state` of `sched:sched_switch` and the events around it say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum State {
     /// It is on a CPU.
     Running,
@@ -50,7 +52,7 @@ impl State {
 }
 
 /// Who woke a thread.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Waker {
     /// The thread that was on the CPU.
     pub thread: i32,

@@ -10,12 +10,17 @@
 //!   * [`activity`]: what threads spend their time with; [`latency`]: how long it takes until something is done
 //!   * [`tree`]: which thread made which; [`critical_path`]: which one waited for which
 //!   * [`timeline`]: what is drawn
+//!   * [`axis`](mod@axis): of several traces
+//!   * [`moment`]: what was at a time, by its [`files`] and [`checkpoints`]
 //!   * [`work`]: what is compared; [`differences`]: of two recordings; [`mod@patterns`]: what is repeated in threads
 
 pub mod activity;
+mod axis;
+mod checkpoints;
 pub mod critical_path;
 pub mod differences;
 mod field;
+mod files;
 pub mod filter;
 pub mod interval;
 mod kind;
@@ -38,7 +43,9 @@ pub mod walk;
 pub mod work;
 
 pub use activity::Activity;
+pub use axis::Axis;
 pub use differences::Differences;
+pub use files::Files;
 pub use filter::Filter;
 pub use interval::{Interval, State, What};
 pub use latency::Latencies;
@@ -52,5 +59,5 @@ pub use statistics::Statistics;
 pub use threads::Threads;
 pub use timeline::Timeline;
 pub use tree::Tree;
-pub use walk::walk;
+pub use walk::{walk, walk_together};
 pub use work::Work;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use ctf::Event;
+use serde::{Deserialize, Serialize};
 
 use crate::field::{number, text};
 use crate::interval::{Interval, State, Waker, What};
@@ -15,7 +16,7 @@ const HARDIRQ: u8 = 0x08;
 const SOFTIRQ: u8 = 0x10;
 
 /// The state of all threads and CPUs.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct States {
     /// When the first event of the kernel was: what was there before has no time.
     begin: Option<u64>,
@@ -26,12 +27,14 @@ pub struct States {
     /// What devices work on, by device and sector.
     requests: HashMap<(i128, i128), Open>,
     /// Names are there once.
+    #[serde(skip)]
     names: HashSet<Rc<str>>,
+    #[serde(skip)]
     kinds: Kinds,
 }
 
 /// A thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     /// What it does; nothing if no event said so yet.
     pub state: Option<State>,
@@ -46,7 +49,7 @@ pub struct Thread {
 }
 
 /// A CPU.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// The thread that is on it, and since when; nothing if no event said so yet.
     pub thread: Option<(i32, u64)>,
@@ -57,7 +60,7 @@ pub struct Cpu {
 }
 
 /// What has begun and not ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
     /// What it is called.
     pub name: Rc<str>,

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use ctf::{Event, Value};
+use serde::{Deserialize, Serialize};
 
 use crate::field::number;
 
 /// The names of threads by their numbers, as they are at the event that was seen last.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Threads(BTreeMap<i32, String>);
 
 /// Longest name of a thread, in bytes: `TASK_COMM_LEN` of the kernel without the last NUL.

@@ -1,7 +1,8 @@
-//! The events of a trace in their order.
+//! The events of traces in their order.
 
-use ctf::{Error, Trace};
+use ctf::{Error, Events, Trace};
 
+use crate::axis::Axis;
 use crate::filter::Filter;
 use crate::seen::Seen;
 use crate::threads::Threads;
@@ -16,18 +17,58 @@ pub fn walk(
     filter: Option<&Filter>,
     mut show: impl FnMut(&Seen<'_>) -> bool,
 ) -> Result<u64, Error> {
-    let begin = trace.span().map(|(begin, _)| begin).unwrap_or_default();
-    let mut threads = Threads::default();
-    let mut events = trace.events(0);
-    while let Some(event) = events.next_event()? {
+    walk_together(&[trace], filter, |_, seen| show(seen))
+}
+
+/// The same of several traces on the axis of the first; `show` gets the place of the trace of an event, too.
+///
+/// # Errors
+///
+/// When a file cannot be read.
+pub fn walk_together(
+    traces: &[&Trace],
+    filter: Option<&Filter>,
+    mut show: impl FnMut(usize, &Seen<'_>) -> bool,
+) -> Result<u64, Error> {
+    let axis = Axis::new(traces);
+    let mut walks: Vec<Walk<'_>> = traces.iter().map(|trace| Walk::new(trace)).collect();
+    while let Some(at) = earliest(&mut walks, &axis)? {
+        let Walk { events, threads } = &mut walks[at];
+        let Some(mut event) = events.next_event()? else { break };
         threads.see(&event);
+        event.time = axis.time(at, event.time);
         let comm = event.thread.and_then(|thread| threads.name(thread));
-        let seen = Seen { event, comm, begin };
-        if filter.is_none_or(|filter| filter.holds(&seen)) && !show(&seen) {
+        let seen = Seen { event, comm, begin: axis.begin };
+        if filter.is_none_or(|filter| filter.holds(&seen)) && !show(at, &seen) {
             break;
         }
     }
-    Ok(events.damage())
+    Ok(walks.iter().map(|walk| walk.events.damage()).sum())
+}
+
+/// A way through a trace.
+struct Walk<'a> {
+    events: Events<'a>,
+    threads: Threads,
+}
+
+impl<'a> Walk<'a> {
+    fn new(trace: &'a Trace) -> Self {
+        Self { events: trace.events(0), threads: Threads::default() }
+    }
+}
+
+/// Which trace has the next event.
+fn earliest(walks: &mut [Walk<'_>], axis: &Axis) -> Result<Option<usize>, Error> {
+    if let [_] = walks {
+        return Ok(Some(0));
+    }
+    let mut first = None;
+    for (at, walk) in walks.iter_mut().enumerate() {
+        let time = walk.events.next_time()?.map(|time| (axis.time(at, time), at));
+        first = first.into_iter().chain(time).min();
+    }
+    Ok(first.map(|(_, at)| at))
 }
 
 #[cfg(test)]
@@ -96,6 +137,27 @@ pub(crate) mod tests {
         })
         .expect("readable");
         shown.expect("the event is there")
+    }
+
+    #[test]
+    fn traces_are_shown_on_one_axis() {
+        let sample = |value, time| Sample { value, comm: "x", time };
+        let (_place, mut host) = trace(&[sample(1, 10), sample(3, 30)]);
+        let (_other, mut guest) = trace(&[sample(2, 5), sample(4, 25)]);
+        // Of two clocks that began apart, times are those of the earlier one.
+        (host.metadata.offset, guest.metadata.offset) = (5_000, 5_015);
+        let mut shown = Vec::new();
+        let filter = "value > 0".parse().expect("a filter");
+        walk_together(&[&host, &guest], Some(&filter), |at, seen| {
+            shown.push((at, seen.since_begin(), seen.event.time));
+            true
+        })
+        .expect("readable");
+        assert_eq!(shown, [(0, 10, 1010), (1, 20, 1020), (0, 30, 1030), (1, 40, 1040)]);
+        let axis = Axis::new(&[&host, &guest]);
+        assert_eq!((axis.begin, axis.end, axis.time(1, 1005)), (1000, 1040, 1020));
+        (host.metadata.offset, guest.metadata.offset) = (i64::MIN, i64::MAX);
+        assert_eq!(Axis::new(&[&host, &guest]).time(1, u64::MAX), u64::MAX, "a lie");
     }
 
     #[test]

@@ -30,12 +30,12 @@ use crate::words::{counted, seconds};
 pub use line::{json_line, text_line};
 pub use perf_script::perf_script_line;
 pub use perfetto::Perfetto;
-pub use timeline::{Page, html};
+pub use timeline::{Drawn, Page, html};
 
 /// What is known of a recording, in one line, perhaps with the time that it took.
 #[must_use]
 pub fn summary(summary: &Summary, took: Option<Duration>) -> String {
-    let Summary { counts, cpus, release, .. } = summary;
+    let Summary { counts, cpus, release, clock, .. } = summary;
     let on = cpus.as_ref().map(|cpus| cpus.iter().filter(|cpu| cpu.read > 0).count());
     let on = on.map(|cpus| format!(" on {}", counted(cpus, "CPU"))).unwrap_or_default();
     let lost = match summary.lost() {
@@ -48,8 +48,10 @@ pub fn summary(summary: &Summary, took: Option<Duration>) -> String {
     let damage =
         if unreadable > 0 { format!("; {} pieces unreadable", count(unreadable)) } else { String::new() };
     let took = took.map(|took| format!(" in {}", seconds(took))).unwrap_or_default();
-    let (events, kernel) = (count(counts.events), safe_line(release));
-    format!("{events} events{on}{took}, {lost}{cut}{end}{damage}; kernel {kernel}")
+    let clock = clock.filter(|clock| clock.is_aligned);
+    let clock = clock.map(|clock| format!("; clock aligned within {} us", clock.error_us()));
+    let (events, kernel, clock) = (count(counts.events), safe_line(release), clock.unwrap_or_default());
+    format!("{events} events{on}{took}, {lost}{cut}{end}{damage}{clock}; kernel {kernel}")
 }
 
 /// The same for programs.
@@ -70,6 +72,9 @@ pub fn document(summary: &Summary, took: Option<Duration>) -> Value {
         "is_whole": summary.cpus.is_some(),
         "is_ended_by_event": summary.has_happened,
         "unreadable": summary.counts.unreadable + summary.unreadable,
+        "clock": summary.clock.map(|clock| json!({
+            "offset_ns": clock.offset, "error_ns": clock.error_ns, "is_that_of_the_host": clock.is_aligned
+        })),
         "cpus": cpus,
         "missing": missing,
     })

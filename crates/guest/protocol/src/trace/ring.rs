@@ -3,12 +3,24 @@
 //! It begins with a page, and the rest is a ring of blocks. A block begins at a multiple of [`ALIGNMENT`] and lies in one
 //! piece: where one does not fit before the end of the memory, a [`Kind::Gap`] takes its place. Places are counted from
 //! the begin of the recording and never wrap; [`WRITTEN`] is where the next block begins, and [`TAKEN`] where the reader is.
+//!
+//! The writer can ask for the reader's clock: it increments [`ASKED`], and the reader writes its time to [`TIME`] and then the
+//! number of the question to [`ANSWERED`].
 
 /// Where the number of bytes is that have been written: u64, little endian, and so are all numbers.
 pub const WRITTEN: usize = 64;
 
 /// Where the number of bytes is that have been taken.
 pub const TAKEN: usize = 128;
+
+/// Where the number of the writer's last question for the time is.
+pub const ASKED: usize = 192;
+
+/// Where the reader's CLOCK_REALTIME is, in nanoseconds.
+pub const TIME: usize = 256;
+
+/// Where the number of the question is that was answered last.
+pub const ANSWERED: usize = 320;
 
 /// Where the blocks begin.
 pub const BLOCKS: usize = 4096;

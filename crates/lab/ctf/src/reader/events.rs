@@ -74,6 +74,22 @@ impl<'a> Events<'a> {
     ///
     /// When a file cannot be read.
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, Error> {
+        let Some((at, head, found)) = self.next_place()? else { return Ok(None) };
+        self.is_given(found);
+        Ok(self.event(at, head, found))
+    }
+
+    /// The time of the next event; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read.
+    pub fn next_time(&mut self) -> Result<Option<u64>, Error> {
+        Ok(self.next_place()?.map(|(_, head, _)| head.time))
+    }
+
+    /// The stream that has the next event, and where it is.
+    fn next_place(&mut self) -> Result<Option<(usize, EventHead, Found)>, Error> {
         if self.heads.is_empty() {
             for cursor in &mut self.cursors {
                 self.heads.push(cursor.next_head(&mut self.damage)?);
@@ -89,11 +105,15 @@ impl<'a> Events<'a> {
                 self.heads[at] = self.cursors[at].next_head(&mut self.damage)?;
                 continue;
             };
-            self.current.iter_mut().for_each(|current| current.end = Some(found.end));
             if head.time >= self.from {
-                return Ok(self.event(at, head, found));
+                return Ok(Some((at, head, found)));
             }
+            self.is_given(found);
         }
+    }
+
+    fn is_given(&mut self, found: Found) {
+        self.current.iter_mut().for_each(|current| current.end = Some(found.end));
     }
 
     /// Passes the event that was given last, and finds the stream with the earliest one.

@@ -60,6 +60,7 @@ fn request(events: Option<&[String]>, buffer: Option<u64>) -> Result<TraceReques
     Ok(TraceRequest {
         events: events.map_err(|error| error.to_string())?,
         buffer_kib: buffer_kib(buffer.unwrap_or(BUFFER) >> 10)?,
+        align_clocks: true,
         ..TraceRequest::default()
     })
 }

@@ -69,8 +69,10 @@ fn note(summary: &Summary, until: Option<&Choice>) -> String {
             let cut = if summary.cpus.is_none() { ", cut off" } else { "" };
             let happened = if summary.has_happened { "has ended it" } else { "did not happen" };
             let end = until.map(|event| format!("; {event} {happened}")).unwrap_or_default();
-            let (events, lost) = (summary.counts.events, summary.lost());
-            format!("trace: {}: {events} events, {lost} lost{cut}{end}{missing}", folder.display())
+            let clock = summary.clock.filter(|clock| clock.is_aligned);
+            let clock = clock.map(|clock| format!("; clock aligned within {} us", clock.error_us()));
+            let (events, lost, clock) = (summary.counts.events, summary.lost(), clock.unwrap_or_default());
+            format!("trace: {}: {events} events, {lost} lost{cut}{end}{clock}{missing}", folder.display())
         }
     }
 }

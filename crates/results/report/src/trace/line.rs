@@ -10,16 +10,18 @@ use viewer::Seen;
 use crate::safe::safe_line;
 use crate::times::in_seconds;
 
-/// An event as a line: the time since the begin of the trace in seconds, the CPU, the thread, and the event with its fields.
+/// An event as a line: the time since the begin of the trace in seconds, which trace it is of if there are several, the CPU, the
+/// thread, and the event with its fields.
 #[must_use]
-pub fn text_line(seen: &Seen<'_>) -> String {
+pub fn text_line(seen: &Seen<'_>, of: Option<&str>) -> String {
     let event = &seen.event;
     let time = in_seconds(seen.since_begin());
     let thread = match event.thread {
         Some(thread) => format!("{}-{thread}", safe_line(seen.comm.unwrap_or("?"))),
         None => "kiln".to_owned(),
     };
-    let mut line = format!("{time:>14} [{:03}] {thread:<22} {}:", event.cpu, event.class.name);
+    let of = of.map(|name| format!("{} ", safe_line(name))).unwrap_or_default();
+    let mut line = format!("{time:>14} {of}[{:03}] {thread:<22} {}:", event.cpu, event.class.name);
     for (field, value) in event.fields() {
         // Writing to a String does not fail.
         let _ = write!(line, " {}={value}", field.name);
@@ -27,13 +29,13 @@ pub fn text_line(seen: &Seen<'_>) -> String {
     line
 }
 
-/// An event as a JSON object on a line. Numbers beyond what all readers of JSON keep exact are texts.
+/// The same as a JSON object on a line. Numbers beyond what all readers of JSON keep exact are texts.
 #[must_use]
-pub fn json_line(seen: &Seen<'_>) -> String {
+pub fn json_line(seen: &Seen<'_>, of: Option<&str>) -> String {
     let event = &seen.event;
     let fields: Map<String, serde_json::Value> =
         event.fields().map(|(field, value)| (field.name.clone(), json(&value))).collect();
-    let object = json!({
+    let mut object = json!({
         "time_ns": event.time,
         "cpu": event.cpu,
         "tid": event.thread,
@@ -41,6 +43,9 @@ pub fn json_line(seen: &Seen<'_>) -> String {
         "event": event.class.name,
         "fields": fields,
     });
+    if let Some(name) = of {
+        object["trace"] = name.into();
+    }
     object.to_string()
 }
 

@@ -23,7 +23,11 @@ pub fn text(moment: &Moment) -> String {
     let cpus = Table::sorted(["CPU", "SINCE", "THREAD", "SINCE", "INTERRUPT"], 3, cpus);
     let threads = moment.states.threads.iter().filter_map(|(number, thread)| {
         let state = thread.state.filter(|state| *state != State::Ended)?;
-        let call = thread.call.as_ref().map(|call| [since(call.since), safe_line(&call.name)]);
+        let file = moment.files.of_call(*number).map(|file| format!(" {}", safe_line(file)));
+        let call = thread
+            .call
+            .as_ref()
+            .map(|call| [since(call.since), safe_line(&call.name) + file.as_deref().unwrap_or_default()]);
         let [call_since, call] = call.unwrap_or_default();
         let waker = thread.waker.as_ref().map(|waker| name(waker.thread)).unwrap_or_default();
         let row = [
@@ -62,6 +66,7 @@ pub fn json(moment: &Moment) -> Value {
             "since_ns": thread.since,
             "cpu": thread.cpu,
             "call": thread.call.as_ref().map(open),
+            "file": thread.call.as_ref().and_then(|_| moment.files.of_call(*number)),
             "woken_by": thread.waker.as_ref().map(|waker| waker.thread),
         })
     });

@@ -12,7 +12,7 @@ use matrix::Grid;
 use serde_json::Value;
 use verdict::trend::Trend;
 use viewer::timeline::{Item, Kind, Lane, Place};
-use viewer::{State, Statistics, Timeline};
+use viewer::{Axis, State, Statistics, Timeline};
 
 use crate::compare::written;
 use crate::{bisections, checks, comparisons, matrices, trends};
@@ -136,14 +136,9 @@ fn timeline(evil: &str) -> String {
     let thread = viewer::statistics::Thread { comm: evil.to_owned(), events: 4, running: 8_000 };
     statistics.threads.insert(7, thread);
     statistics.cpus.insert(0, viewer::statistics::Cpu { events: 4, busy: 8_000, idle: 2_000 });
-    let page = report::trace::Page {
-        release: evil,
-        typed: COMMAND,
-        span: (0, 10_000),
-        lost: 3,
-        timeline: &timeline,
-        statistics: &statistics,
-    };
+    let axis = Axis { end: 10_000, ..Axis::default() };
+    let drawn = report::trace::Drawn { name: evil.to_owned(), lost: 3, timeline, statistics };
+    let page = report::trace::Page { typed: COMMAND, axis, traces: vec![drawn] };
     written(|out| report::trace::html(&page, out))
 }
 
