@@ -4,17 +4,49 @@
 
 #define PATH 256
 
-struct enter {
-	u64 common;
-	s64 number;
-	u64 arguments[6];
+/*
+ * The registers of a system call, and the numbers of those that open.
+ *
+ * raw_syscalls is one tracepoint for all calls: the kernel waits for each tracepoint that it lets go of, and a call has two.
+ */
+#if defined(__TARGET_ARCH_x86_64)
+enum { OPEN = 2, CREAT = 85, OPENAT = 257 };
+
+struct registers {
+	u64 others[13];
+	u64 second;
+	u64 first;
+	u64 number;
+	u64 ip;
+	u64 mode;
 };
 
-struct leave {
-	u64 common;
-	s64 number;
-	s64 result;
+/* __USER_CS. A program of 32 bits has other numbers. */
+static int is_native(u64 mode)
+{
+	return mode == 0x33;
+}
+#elif defined(__TARGET_ARCH_aarch64)
+/* It has neither open(2) nor creat(2). */
+enum { OPEN = -1, CREAT = -1, OPENAT = 56 };
+
+struct registers {
+	u64 first;
+	u64 second;
+	u64 others[31];
+	u64 mode;
+	u64 kept_first;
+	u64 number;
 };
+
+/* PSR_MODE32_BIT. A program of 32 bits has other numbers. */
+static int is_native(u64 mode)
+{
+	return !(mode & 0x10);
+}
+#endif
+
+enum { OPENAT2 = 437 };
 
 struct begun {
 	u64 time;
@@ -46,40 +78,53 @@ struct {
 
 volatile const u32 failed_only;
 
-static int begin(const char *path)
+static int is_open(s32 number)
 {
-	u32 thread = get_current_pid_tgid();
-	struct begun now = { .time = ktime_get_ns(), .path = path };
+	return number == OPENAT || number == OPENAT2 || number == OPEN || number == CREAT;
+}
 
-	if (is_watched() && map_update(&begun, &thread, &now, 0))
+/* raw_syscalls:sys_enter: the registers, and the number of the call. */
+SEC("raw_tp")
+int open_begins(u64 *arguments)
+{
+	struct registers *registers = (struct registers *)arguments[0];
+	s32 number = arguments[1];
+	int has_folder = number == OPENAT || number == OPENAT2;
+	u32 thread = get_current_pid_tgid();
+	struct begun now = {};
+	u64 mode = 0;
+
+	if (!is_open(number) || !is_watched())
+		return 0;
+	probe_read_kernel(&mode, sizeof(mode), &registers->mode);
+	if (!is_native(mode))
+		return 0;
+	probe_read_kernel(&now.path, sizeof(now.path), has_folder ? &registers->second : &registers->first);
+	now.time = ktime_get_ns();
+	if (map_update(&begun, &thread, &now, 0))
 		count_lost();
 	return 0;
 }
 
-SEC("tracepoint")
-int open_path(struct enter *event)
+/* raw_syscalls:sys_exit: the registers, and the result. Only now the kernel has read the path, so that no page of it is missing. */
+SEC("raw_tp")
+int open_ends(u64 *arguments)
 {
-	return begin((const char *)event->arguments[0]);
-}
-
-SEC("tracepoint")
-int open_path_at(struct enter *event)
-{
-	return begin((const char *)event->arguments[1]);
-}
-
-/* Only now the kernel has read the path, so that no page of it is missing. */
-SEC("tracepoint")
-int opened(struct leave *event)
-{
+	struct registers *registers = (struct registers *)arguments[0];
+	s64 result = arguments[1];
 	u64 both = get_current_pid_tgid();
 	u32 thread = both;
-	struct begun *from = map_lookup(&begun, &thread);
+	struct begun *from;
 	struct open *open;
+	s32 number = 0;
 
+	probe_read_kernel(&number, sizeof(number), &registers->number);
+	if (!is_open(number))
+		return 0;
+	from = map_lookup(&begun, &thread);
 	if (!from)
 		return 0;
-	if (failed_only && event->result >= 0)
+	if (failed_only && result >= 0)
 		goto forget;
 	open = ringbuf_reserve(&opens, sizeof(*open), 0);
 	if (!open) {
@@ -90,7 +135,7 @@ int opened(struct leave *event)
 	open->elapsed = ktime_get_ns() - from->time;
 	open->pid = both >> 32;
 	open->tid = thread;
-	open->result = event->result;
+	open->result = result;
 	get_current_comm(open->comm, sizeof(open->comm));
 	if (probe_read_user_str(open->path, sizeof(open->path), from->path) < 0)
 		open->path[0] = 0;

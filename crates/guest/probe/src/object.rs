@@ -195,6 +195,7 @@ fn why(error: &(dyn std::error::Error + 'static)) -> Report {
         Some(libc::EPERM) => {
             skip("it needs root, or CAP_BPF and CAP_PERFMON, and a kernel that is not locked down")
         }
+        Some(libc::ENOENT) => skip("this kernel does not have its tracepoint"),
         Some(libc::ENOSYS) => skip("this kernel has no bpf(2) (CONFIG_BPF_SYSCALL)"),
         _ => {
             let text: Vec<String> = chain.iter().map(ToString::to_string).collect();

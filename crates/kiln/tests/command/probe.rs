@@ -54,6 +54,21 @@ fn opensnoop(places: &[&[&str]]) {
 }
 
 #[test]
+#[cfg(target_arch = "x86_64")]
+fn opensnoop_knows_all_calls_that_open() {
+    const CALLS: &str = r#"
+        my ($open, $creat, $at, $at2) = ("/nowhere/open", "/nowhere/creat", "/nowhere/openat", "/nowhere/openat2");
+        my $how = pack "QQQ", 0, 0, 0;
+        syscall 2, $open, 0, 0; syscall 85, $creat, 0; syscall 257, -100, $at, 0, 0; syscall 437, -100, $at2, $how, 24;"#;
+    let place = Place::new();
+    let asked = ["probe", "--json", "--tool", "opensnoop", "--failed", "--exec", "perl", "--", "-e", CALLS];
+    let report: ProbeReport = place.kiln(asked).run().expect(0).stated();
+    let Found::Opens { opens, omitted: 0 } = &report.found else { panic!("{report:?}") };
+    let paths: Vec<&str> = opens.iter().filter_map(|open| open.path.strip_prefix("/nowhere/")).collect();
+    assert_eq!(paths, ["open", "creat", "openat", "openat2"]);
+}
+
+#[test]
 fn forks_are_those_of_the_program() {
     forks(&PLACES);
 }

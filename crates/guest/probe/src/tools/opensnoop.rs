@@ -20,10 +20,6 @@ const COMM: usize = 28;
 /// The last ones, which are shown while there come more.
 const SO_FAR: usize = 40;
 
-/// System calls that open, with the program for where each has its path. Not every architecture has the older ones.
-const CALLS: [(&str, &str); 4] =
-    [("openat", "open_path_at"), ("openat2", "open_path_at"), ("open", "open_path"), ("creat", "open_path")];
-
 pub(super) struct Opensnoop {
     object: Object,
     ring: RingBuf<MapData>,
@@ -37,15 +33,9 @@ impl Opensnoop {
         let mut object = Object::load(CODE, watch, &[("failed_only", failed.into())])?;
         let ring = object.ring("opens")?;
         let began_ns = monotonic();
-        for (at, (call, program)) in CALLS.into_iter().enumerate() {
-            // First where a call ends: of what begins then, both is seen.
-            let attached = object
-                .attach_to("opened", &format!("syscalls:sys_exit_{call}"))
-                .and_then(|()| object.attach_to(program, &format!("syscalls:sys_enter_{call}")));
-            if at == 0 {
-                attached?;
-            }
-        }
+        // First where a call ends: of what begins then, both is seen.
+        object.attach_raw("open_ends", "sys_exit")?;
+        object.attach_raw("open_begins", "sys_enter")?;
         Ok(Self { object, ring, began_ns, opens: Vec::new(), omitted: 0 })
     }
 }
