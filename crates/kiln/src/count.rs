@@ -11,8 +11,9 @@ use crate::workload;
 
 /// Counts and gives the exit code.
 pub(crate) fn count(args: &Count) -> Result<u8> {
-    let order = workload::order(&instruments::COUNT, &args.workload, &args.place, |workload| {
-        let request = args.request(workload);
+    let place = args.place();
+    let order = workload::order(&instruments::COUNT, &args.workload, &place, |workload| {
+        let request = args.request(workload, &place);
         request.validate().map_err(|error| WrongUsage(error.to_string()))?;
         Ok(request)
     })?;
@@ -27,6 +28,6 @@ pub(crate) fn count(args: &Count) -> Result<u8> {
             json: args.json,
             live: args.live,
         },
-        &args.place,
+        &place,
     )
 }

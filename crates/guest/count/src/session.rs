@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::clock::in_nanoseconds;
 use harness::instrument::{Listener, broken, skip};
-use harness::perf::{DUMMY, Number, Record, Ring, number, online_cpus};
+use harness::perf::{DUMMY, Number, Record, Ring, TASK_CLOCK, number, online_cpus};
 use harness::workload::{self, Over};
 use protocol::Report;
 use protocol::count::{CountReport, CountRequest, Counted, Event, INTERVALS_MAX, Interval, Missing};
@@ -40,6 +40,8 @@ pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Res
 /// An event with its counters: one for each CPU, or one.
 struct Counting {
     event: Event,
+    /// How much its counters have for one event.
+    unit: u64,
     counters: Vec<Descriptor>,
     rate: Rate,
     last: Value,
@@ -118,7 +120,7 @@ impl Session {
             one.before = one.last.count;
             since
         };
-        let counts: Vec<u64> = self.counting.iter_mut().map(since).collect();
+        let counts: Vec<u64> = self.counting.iter_mut().map(|one| since(one) / one.unit).collect();
         let end_ns = in_nanoseconds(now);
         let is_full = self.intervals.len() >= INTERVALS_MAX;
         match self.intervals.last_mut().filter(|_| is_full) {
@@ -141,11 +143,14 @@ impl Session {
 
     fn report(&mut self, elapsed: Duration) -> CountReport {
         let sums: Vec<u64> = self.counting.iter().map(|one| one.last.count).collect();
-        let (processes, processes_omitted) = self.processes.largest(&sums);
+        let (mut processes, processes_omitted) = self.processes.largest(&sums);
+        for process in &mut processes {
+            process.counts.iter_mut().zip(&self.counting).for_each(|(count, one)| *count /= one.unit);
+        }
         let counted = |one: &Counting| {
             let Value { count, enabled_ns, running_ns } = one.last;
             let error = one.rate.error(one.last);
-            Counted { event: one.event.clone(), value: count, enabled_ns, running_ns, error }
+            Counted { event: one.event.clone(), value: count / one.unit, enabled_ns, running_ns, error }
         };
         CountReport {
             request: self.request.clone(),
@@ -165,7 +170,7 @@ impl Session {
 /// Opens the counters of all events, and names those that cannot be counted.
 fn open_all(request: &CountRequest, process: Option<Pid>) -> Result<(Vec<Counting>, Vec<Missing>), Report> {
     let mut found: Vec<Result<(Number, Vec<Descriptor>), String>> =
-        request.events.iter().map(|event| Ok((number(event)?, Vec::new()))).collect();
+        request.events.iter().map(|event| Ok((number_in(request, event)?, Vec::new()))).collect();
     for scope in scopes(request, process)? {
         let mut tells = request.per_process;
         for one in &mut found {
@@ -184,12 +189,18 @@ fn open_all(request: &CountRequest, process: Option<Pid>) -> Result<(Vec<Countin
         match found {
             Ok((_, counters)) => {
                 let (rate, last) = (Rate::default(), Value::default());
-                counting.push(Counting { event, counters, rate, last, before: 0 });
+                let unit = request.by_clock(&event).map_or(1, |nanoseconds| u64::from(nanoseconds.get()));
+                counting.push(Counting { event, unit, counters, rate, last, before: 0 });
             }
             Err(why) => missing.push(Missing { event, why }),
         }
     }
     Ok((counting, missing))
+}
+
+/// What is opened for an event.
+fn number_in(request: &CountRequest, event: &Event) -> Result<Number, String> {
+    if request.by_clock(event).is_some() { Ok(TASK_CLOCK) } else { number(event) }
 }
 
 /// Whose events each counter of an event counts.

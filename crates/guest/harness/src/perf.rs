@@ -26,6 +26,9 @@ const WORDS: usize = 12;
 /// The type `PERF_TYPE_SOFTWARE`.
 pub const SOFTWARE: u64 = 1;
 
+/// `PERF_COUNT_SW_TASK_CLOCK`: nanoseconds that a thread runs.
+pub const TASK_CLOCK: Number = Number::new(SOFTWARE, 1);
+
 /// `PERF_COUNT_SW_DUMMY`, which counts nothing.
 pub const DUMMY: Number = Number::new(SOFTWARE, 9);
 

@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use clap::Args;
-use protocol::count::{CountRequest, Event, WrongEvent};
+use hardware::Device;
+use hardware::part::INSTRUCTION_NS;
+use protocol::count::{CountRequest, Counter, Event, WrongEvent};
 use script::nearest::nearest;
 
 use super::{OUTPUT, Place, Workload};
 use crate::units;
 
 /// What is counted if nobody says anything else.
-const EVENTS: &str = "task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions";
+const EVENTS: [&str; 6] =
+    ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles", "instructions"];
 
 /// Below its help.
 pub(super) const HELP: &str = "\
@@ -20,6 +23,7 @@ Examples:
   kiln count --events sched:sched_wakeup,syscalls --interval 100ms --exec ./load
   kiln count --events forks,context-switches --duration 10s  everything on this host
   kiln count --in deb:latest-cloud --events faults,kprobe:vfs_read --exec ./load
+  kiln count --in deb:latest-cloud --events instructions --per-process --exec ./load     exact, whatever the host does
 
 What this machine or kernel cannot count is listed with the reason. Where a CPU cannot count all events at once it takes turns: a count is then \
 an estimate, with the share of the time in which it was made and its error. Exit codes: 0 counted, 2 wrong usage, 3 broken, 4 there is \
@@ -29,8 +33,9 @@ no such program or nothing can be counted.";
 #[derive(Debug, Args)]
 pub(crate) struct Count {
     /// What to count, separated by commas: names such as page-faults and instructions, tracepoints such as sched:sched_switch, functions of the
-    /// kernel such as kprobe:vfs_read, or the CPU's own numbers such as r1a8
-    #[arg(long, value_name = "EVENTS", value_delimiter = ',', default_value = EVENTS, value_parser = event)]
+    /// kernel such as kprobe:vfs_read, or the CPU's own numbers such as r1a8 [default:
+    /// task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions]
+    #[arg(long, value_name = "EVENTS", value_delimiter = ',', value_parser = event)]
     pub(crate) events: Vec<Event>,
     #[command(flatten)]
     pub(crate) workload: Workload,
@@ -51,13 +56,27 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// What is asked, of this workload.
-    pub(crate) fn request(&self, workload: protocol::workload::Workload) -> CountRequest {
+    /// Where it is counted. QEMU has no unit that counts instructions, but a clock that goes by them: a machine gets that
+    /// if instructions are named, and nothing speaks against it.
+    pub(crate) fn place(&self) -> Place {
+        let mut place = self.place.clone();
+        let is_named = self.events.iter().any(|event| event.counter() == Counter::INSTRUCTIONS);
+        if is_named && !self.workload.everywhere && place.may_have_instruction_clock() {
+            place.machine.device.extend(Device::instruction_clock());
+        }
+        place
+    }
+
+    /// What is asked, of this workload in the machine of a place.
+    pub(crate) fn request(&self, workload: protocol::workload::Workload, place: &Place) -> CountRequest {
+        let usual = || EVENTS.iter().filter_map(|name| name.parse().ok()).collect();
+        let has_clock = place.machine().hardware.has_instruction_clock();
         CountRequest {
-            events: self.events.clone(),
+            events: if self.events.is_empty() { usual() } else { self.events.clone() },
             workload,
             per_process: self.per_process,
             interval_ms: self.interval.map(units::milliseconds),
+            instruction_ns: has_clock.then_some(INSTRUCTION_NS),
         }
     }
 }

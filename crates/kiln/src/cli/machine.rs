@@ -10,7 +10,7 @@ use root::RootLocator;
 use crate::units;
 
 /// What the machine shall be.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct MachineOptions {
     /// Memory, such as 512M or 2G [default: 1G, more if a case needs it]
@@ -41,7 +41,7 @@ fn disk(text: &str) -> Result<Disk, hardware::Error> {
 }
 
 /// The user space of programs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct RootOptions {
     /// Run programs in this user space: debian:PACKAGE,... (debian/SUITE:...), a root directory, an image of a file system, or, except to measure or bisect, host (host:DIRECTORY,... to write there)
@@ -50,7 +50,7 @@ pub(crate) struct RootOptions {
 }
 
 /// The user space of programs, and what runs in it besides.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Machine")]
 pub(crate) struct UserSpaceOptions {
     #[command(flatten)]

@@ -6,11 +6,12 @@ use clap::Args;
 use kernel::Locator;
 use lab::request::{KernelRequest, MachineRequest};
 
+use super::machine::AccelName;
 use super::{BuildOptions, MachineOptions, OUTPUT, UserSpaceOptions};
 use crate::units;
 
 /// This host, or a machine.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Place {
     /// Run in a machine with this kernel: deb:latest-cloud, an image, a tree or another locator [default: on this host]
     #[arg(long = "in", value_name = "KERNEL")]
@@ -43,6 +44,15 @@ impl Place {
             && self.machine() == MachineRequest::default()
             && self.build.request() == lab::request::BuildOptions::default()
             && self.results.is_none()
+    }
+
+    /// Whether the machine can have a clock that goes by instructions, and has none yet: QEMU's TCG with one CPU.
+    pub(crate) fn may_have_instruction_clock(&self) -> bool {
+        let is_emulated = self.kernel.as_ref().is_some_and(|kernel| *kernel != Locator::UmlDeb)
+            && !matches!(self.machine.accel, AccelName::Kvm);
+        let hardware = self.machine().hardware;
+        let cpus = self.machine.cpus.or(hardware.cpus()).unwrap_or(1);
+        is_emulated && cpus == 1 && !hardware.has_instruction_clock()
     }
 
     /// The Kernel of the machine, if there is one.

@@ -48,6 +48,27 @@ fn calls_of_functions_of_the_kernel_are_counted_where_it_has_probes() {
 }
 
 #[test]
+fn instructions_are_exact_in_a_machine() {
+    let place = Place::new();
+    let program = place.program("loop", "if (argc > 1) for (volatile int i = 0; i < 1000000; i++); fork();");
+    let instructions = |arguments: &[&str]| {
+        let call = ["count", "--in", KERNEL, "--events", "instructions", "--per-process", "--json", "--exec"];
+        let call = [&call[..], &[text(&program)], arguments].concat();
+        let report = counted(&place.kiln(call).run().expect(0));
+        let [one] = &report.counted[..] else { panic!("{report:?}") };
+        let processes: u64 = report.processes.iter().map(|process| process.counts[0]).sum();
+        assert!(report.processes.len() == 2 && one.value.abs_diff(processes) <= 2, "{report:?}");
+        one.value
+    };
+    let (without, with) = (instructions(&[]), instructions(&["--", "x"]));
+    let loops = with - without;
+    // Some instructions for a pass, and a tick of the kernel now and then.
+    assert!((4_000_000..9_000_000).contains(&loops), "{loops}");
+    let again = instructions(&["--", "x"]);
+    assert!(again.abs_diff(with) < with / 100, "{again} after {with}");
+}
+
+#[test]
 fn what_each_process_has_adds_up_in_a_machine() {
     let place = Place::new();
     let program = place.script("fifty", FIFTY);

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::firmware::{self, AcpiTable, Firmware, Rtc};
 use crate::iommu::{self, Iommu};
 use crate::nic::{self, Nic};
-use crate::part::Part;
+use crate::part::{self, Part};
 use crate::serial::{self, Serial};
 use crate::slot::{self, Slot};
 use crate::topology::{self, Hotplug, Node, Topology};
@@ -78,6 +78,12 @@ pub enum Device {
 }
 
 impl Device {
+    /// A clock that goes by instructions, [`part::INSTRUCTION_NS`] each.
+    #[must_use]
+    pub fn instruction_clock() -> Option<Self> {
+        Part::find(part::ICOUNT).map(Self::Part)
+    }
+
     /// What the kernel must have to use it.
     #[must_use]
     pub fn needs(&self) -> Vec<Need<String>> {

@@ -253,9 +253,9 @@ impl Hardware {
         self.devices.iter().any(|device| matches!(device, Device::Iommu(iommu) if iommu.kind == Kind::Amd))
     }
 
-    /// Whether only QEMU's TCG can have it.
+    /// Whether time goes by instructions, as only QEMU's TCG can have it.
     #[must_use]
-    pub fn needs_tcg(&self) -> bool {
+    pub fn has_instruction_clock(&self) -> bool {
         self.devices.iter().any(is_icount)
     }
 
@@ -473,13 +473,15 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_of_instructions_is_there_once_and_needs_tcg() {
+    fn a_clock_of_instructions_is_there_once_and_has_instruction_clock() {
         let hardware = |texts: &[&str]| {
             let devices = texts.iter().map(|text| text.parse().expect(text)).collect();
             Hardware::new(devices)
         };
         let counting = hardware(&["icount"]).expect("one");
-        assert!(counting.needs_tcg() && !hardware(&["rng"]).expect("one").needs_tcg());
+        assert!(
+            counting.has_instruction_clock() && !hardware(&["rng"]).expect("one").has_instruction_clock()
+        );
         assert!(
             counting
                 .arguments(&[Vec::new()])

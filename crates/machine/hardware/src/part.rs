@@ -1,5 +1,7 @@
 //! Devices without options of their own, as a table: what QEMU calls each, and what of the kernel drives it.
 
+use std::num::NonZeroU32;
+
 use protocol::Need;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +27,12 @@ pub(crate) const QBOOT: &str = "qboot";
 
 /// What the clock of instructions is called.
 pub(crate) const ICOUNT: &str = "icount";
+
+/// The nanoseconds that it has for an instruction.
+pub const INSTRUCTION_NS: NonZeroU32 = match NonZeroU32::new(1 << 3) {
+    Some(nanoseconds) => nanoseconds,
+    None => NonZeroU32::MIN,
+};
 
 const TABLE: &[Entry] = &[
     Entry {

@@ -134,13 +134,20 @@ fn columns(report: &CountReport, counts: &[u64]) -> String {
 }
 
 fn notes(report: &CountReport) -> String {
-    match report.lost {
-        0 => String::new(),
-        lost => format!(
-            "\n{} of processes lost: what they say is in the sums, and in the first process\n",
-            counted(usize::try_from(lost).unwrap_or(usize::MAX), "record")
-        ),
+    let mut out = String::new();
+    let request = &report.request;
+    if let Some(nanoseconds) = report.counted.iter().find_map(|one| request.by_clock(&one.event)) {
+        out += &format!(
+            "\nthe machine's clock goes by instructions, {nanoseconds} ns each: they are exact, and all times are in this clock\n"
+        );
     }
+    if report.lost > 0 {
+        out += &format!(
+            "\n{} of processes lost: what they say is in the sums, and in the first process\n",
+            counted(usize::try_from(report.lost).unwrap_or(usize::MAX), "record")
+        );
+    }
+    out
 }
 
 #[cfg(test)]
@@ -170,6 +177,7 @@ mod tests {
                 },
                 per_process: true,
                 interval_ms: Some(1000),
+                instruction_ns: None,
             },
             elapsed_ns: 2_000_000_000,
             status: Some(2),
@@ -199,5 +207,14 @@ mod tests {
     fn a_report_is_a_page() {
         insta::assert_snapshot!(text(&report()));
         assert_eq!(progress(&report()), "2.0 s: 12,345 page-faults");
+    }
+
+    #[test]
+    fn a_machine_whose_clock_goes_by_instructions_is_named() {
+        let mut report = report();
+        report.request.instruction_ns = std::num::NonZeroU32::new(8);
+        assert!(!text(&report).contains("goes by instructions"), "{}", text(&report));
+        report.counted[0].event = event("instructions");
+        assert!(text(&report).contains("goes by instructions, 8 ns each"), "{}", text(&report));
     }
 }

@@ -27,6 +27,11 @@ pub enum Counter {
     },
 }
 
+impl Counter {
+    /// What counts `instructions`.
+    pub const INSTRUCTIONS: Self = Self::Hardware(1);
+}
+
 /// An event, by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Event {
@@ -39,7 +44,7 @@ pub struct Event {
 /// `include/uapi/linux/perf_event.h`.
 const NAMED: [(&[&str], Counter); 21] = [
     (&["cycles", "cpu-cycles"], Counter::Hardware(0)),
-    (&["instructions"], Counter::Hardware(1)),
+    (&["instructions"], Counter::INSTRUCTIONS),
     (&["cache-references"], Counter::Hardware(2)),
     (&["cache-misses"], Counter::Hardware(3)),
     (&["branches", "branch-instructions"], Counter::Hardware(4)),

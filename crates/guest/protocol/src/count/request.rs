@@ -1,9 +1,11 @@
 //! What the instrument is asked.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::Event;
+use super::{Counter, Event};
 use crate::workload::Workload;
 
 /// Events at most: as many as a person compares.
@@ -27,6 +29,8 @@ pub struct CountRequest {
     pub per_process: bool,
     /// What there was in each interval, too: [`INTERVAL_MIN_MS`] to [`INTERVAL_MAX_MS`].
     pub interval_ms: Option<u64>,
+    /// On a machine whose clock goes by instructions: how many nanoseconds each takes. `instructions` of the command are counted by it.
+    pub instruction_ns: Option<NonZeroU32>,
 }
 
 /// A request that cannot be meant: what is wrong, and what is allowed.
@@ -44,6 +48,14 @@ impl CountRequest {
         let wrong = self.wrong_events().or_else(|| self.wrong_interval()).or_else(|| self.wrong_processes());
         let wrong = wrong.or_else(|| self.workload.wrong());
         wrong.map_or(Ok(()), |why| Err(WrongRequest(why)))
+    }
+
+    /// What the CPU need not count, since it is the time that the command runs: the nanoseconds of one.
+    #[must_use]
+    pub fn by_clock(&self, event: &Event) -> Option<NonZeroU32> {
+        // While nothing runs, the clock goes by the time of the host.
+        let is_of_command = !self.workload.command.is_empty() && !self.workload.everywhere;
+        self.instruction_ns.filter(|_| is_of_command && event.counter() == Counter::INSTRUCTIONS)
     }
 
     fn wrong_events(&self) -> Option<String> {
@@ -86,6 +98,22 @@ mod tests {
         };
         change(&mut request);
         request.validate().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn instructions_are_counted_by_the_clock_of_a_command() {
+        let [instructions, cycles] = ["instructions", "cycles"].map(|name| name.parse().expect("an event"));
+        let mut request = CountRequest {
+            instruction_ns: NonZeroU32::new(8),
+            workload: Workload { command: vec!["true".to_owned()], ..Workload::default() },
+            ..CountRequest::default()
+        };
+        assert_eq!(request.by_clock(&instructions), NonZeroU32::new(8));
+        assert_eq!(request.by_clock(&cycles), None);
+        request.workload.everywhere = true;
+        assert_eq!(request.by_clock(&instructions), None);
+        let json = r#"{"events": [], "instruction-ns": 0}"#;
+        assert!(serde_json::from_str::<CountRequest>(json).is_err(), "no instruction takes no time");
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl MachineRequest {
     ///
     /// When the user asked for an accelerator that there is not.
     pub fn engine(&self, kernel: &Kernel) -> Result<Engine, Error> {
-        let accel = if self.hardware.needs_tcg() { AccelChoice::Tcg } else { self.accel };
+        let accel = if self.hardware.has_instruction_clock() { AccelChoice::Tcg } else { self.accel };
         Engine::choose(kernel.arch, accel)
     }
 
@@ -82,7 +82,7 @@ impl MachineRequest {
     #[must_use]
     pub fn spec(&self, plan: &Plan, engine: Engine) -> Spec {
         // A lab script has machines of its own beside what was asked for.
-        let is_other = self.hardware.needs_tcg() && matches!(engine, Engine::Qemu(_));
+        let is_other = self.hardware.has_instruction_clock() && matches!(engine, Engine::Qemu(_));
         let engine = if is_other { Engine::Qemu(Accel::Tcg) } else { engine };
         let timeouts = TimeoutScale::new(engine);
         let is_ltp = plan.items.iter().any(|item| item.dialect == Dialect::Ltp);
