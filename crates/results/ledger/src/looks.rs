@@ -53,7 +53,8 @@ impl Looks {
     }
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
+/// When a file or folder was last changed; nothing of one that is not there.
+pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
     path.metadata().and_then(|found| found.modified()).ok()
 }
 

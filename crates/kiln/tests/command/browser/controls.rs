@@ -78,7 +78,7 @@ fn runs_are_chosen_sorted_and_searched_with_a_keyboard() {
     go_to(&tab, "document.activeElement.name === 'outcome'");
     tab.write("bad").expect("typed");
     tab.press(Key::Enter).expect("pressed");
-    tab.wait("document.body.textContent.includes('is none of')").expect("it is refused");
+    tab.wait("document.body?.textContent.includes('is none of')").expect("it is refused");
 }
 
 #[test]

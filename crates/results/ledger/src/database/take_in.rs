@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use judge::Run;
 use lab::event::Session;
@@ -10,10 +10,15 @@ use lab::{Request, RunRequest};
 use rusqlite::{Connection, TransactionBehavior, named_params, params};
 
 use super::{Error, Ledger, sqlite};
-use crate::past::{EVENTS, Past, sessions};
+use crate::looks::modified;
+use crate::past::{EVENTS, Past, SESSION, sessions};
 
 /// Most Runs that are known, some hundred bytes each; those that folders have are known all the same.
 const RUNS_MAX: i64 = 1_000_000;
+
+/// Longer than what two changes of a file may be apart and have the same time: a tick of the kernel's clock, at most
+/// 10 ms, rounded to milliseconds.
+const TICK: Duration = Duration::from_millis(11);
 
 /// What is known of a session.
 struct Known {
@@ -41,7 +46,8 @@ impl Ledger {
     /// Takes in a session. One that cannot be read is passed over: it may be half written, or half removed.
     pub(super) fn take_in_one(&mut self, past: &Past) -> Result<(), Error> {
         // Before anything else is read: what is added meanwhile is read the next time.
-        let seen = Known { has_ended: past.ended(), changed: changed(past) };
+        let changed = changed(past).min(before(TICK));
+        let seen = Known { has_ended: past.ended(), changed };
         let Ok(session) = past.session() else { return Ok(()) };
         let runs = past.runs();
         if Past::open(past.directory()).is_none() {
@@ -85,15 +91,20 @@ impl Ledger {
     }
 }
 
-/// When something was last added to a session, in milliseconds since 1970.
+/// When something was last added to a session, or its end was written, in milliseconds since 1970.
 fn changed(past: &Past) -> i64 {
-    let changed = past.directory().join(EVENTS).metadata().and_then(|found| found.modified());
-    let since = changed.ok().and_then(|changed| changed.duration_since(UNIX_EPOCH).ok());
-    millis(since.unwrap_or_default())
+    let files = [EVENTS, SESSION].map(|name| modified(&past.directory().join(name)));
+    millis(files.into_iter().flatten().max())
 }
 
-fn millis(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+/// So long ago, in milliseconds since 1970.
+fn before(age: Duration) -> i64 {
+    millis(SystemTime::now().checked_sub(age))
+}
+
+fn millis(time: Option<SystemTime>) -> i64 {
+    let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Puts a session in the place of what was known of it, as a whole or not at all, unless another kiln has seen more of it.

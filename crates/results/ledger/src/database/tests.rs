@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::database::cells::SessionKey;
 use crate::past::tests::{keep, keep_session, session};
+use crate::past::{EVENTS, SESSION};
 use crate::problem::{Closing, OnKernel, Problem};
 
 fn open(root: &Path) -> Ledger {
@@ -92,15 +93,31 @@ fn runs_stay_known_when_their_folders_are_gone() {
 fn a_session_that_has_not_ended_is_read_again_when_it_has_grown() {
     let root = tempfile::tempdir().expect("a directory");
     let past = keep(root.path(), "deb:x", &[("a", Outcome::Pass)], None);
+    let events = past.directory().join(EVENTS);
+    for file in [&events, &past.directory().join(SESSION)] {
+        let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(9);
+        fs::File::options().append(true).open(file).expect("kept").set_modified(earlier).expect("writable");
+    }
     assert_eq!(asked(root.path(), &RunsQuery::default()), ["deb:x a pass"]);
-    let events = past.directory().join(crate::past::EVENTS);
     let document = past.directory().join("cases/a.json");
     let text = fs::read_to_string(&document).expect("kept");
     fs::write(&document, text.replace("\"outcome\": \"pass\"", "\"outcome\": \"fail\"")).expect("writable");
     assert_eq!(asked(root.path(), &RunsQuery::default()), ["deb:x a pass"], "no event has said so");
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(9);
-    fs::File::options().append(true).open(events).expect("kept").set_modified(later).expect("writable");
+    let now = std::time::SystemTime::now();
+    fs::File::options().append(true).open(events).expect("kept").set_modified(now).expect("writable");
     assert_eq!(asked(root.path(), &RunsQuery::default()), ["deb:x a fail"]);
+}
+
+#[test]
+fn an_end_that_is_written_right_after_the_last_event_is_seen() {
+    let root = tempfile::tempdir().expect("a directory");
+    let past = keep(root.path(), "deb:x", &[("a", Outcome::Pass)], None);
+    let has_ended = || open(root.path()).tallies(Tallied::Newest(1)).expect("known")[0].has_ended;
+    assert!(!has_ended());
+    let elsewhere = tempfile::tempdir().expect("a directory");
+    let ended = keep(elsewhere.path(), "deb:x", &[("a", Outcome::Pass)], Some(false));
+    fs::rename(ended.directory().join(SESSION), past.directory().join(SESSION)).expect("writable");
+    assert!(has_ended());
 }
 
 #[test]
