@@ -11,6 +11,7 @@ mod exchange;
 mod measuring;
 
 pub(crate) use exchange::Exchange;
+use hardware::part::SHIFT;
 pub(crate) use measuring::Channel;
 pub use measuring::{Measuring, Step};
 use protocol::profile::Entry;
@@ -40,10 +41,6 @@ pub enum Watch<'a> {
     /// The same, by the calls that led to them, which takes longer again.
     Stacks,
 }
-
-/// With 8 ns for an instruction a stock kernel boots nearly as fast as without counting, since its delay loops,
-/// which wait for time to pass, take less instructions; and its timer interrupt comes after half a million of them.
-pub const SHIFT: u32 = 3;
 
 impl Timing {
     /// Kernel parameters that make boots alike: addresses do not differ, and the clock is believed.
