@@ -76,7 +76,7 @@ pub(crate) fn spec(plan: &Plan, engine: Engine) -> Spec {
         root: plan.root.clone(),
         dumps: None,
         timing: None,
-        hazards: None,
+        hazards: machine::Conditions::default(),
         payload: plan.payload.clone(),
     }
 }

@@ -9,7 +9,7 @@ use introspect::{Call, Registers};
 use judge::Outcome;
 use judge::run::Run;
 use lab::{Event, Listener, Prepared, RunRequest};
-use machine::{AccelChoice, Hazard};
+use machine::{Conditions, Hazard};
 use observe::{Program, Thread};
 use report::hazard::Hazards;
 use report::observe::stack::called;
@@ -25,9 +25,6 @@ use crate::run::run_with;
 use crate::signals;
 use crate::terminal::Progress;
 
-/// CPUs of a machine for which nothing else was said: one alone waits for no other.
-const CPUS: u32 = 2;
-
 /// Looks for hazards and gives the exit code.
 pub(crate) fn hazard(args: &cli::Hazard) -> Result<u8> {
     let Some(kernel) = args.place.kernel() else {
@@ -40,18 +37,12 @@ pub(crate) fn hazard(args: &cli::Hazard) -> Result<u8> {
     let cases = program_or_cases(program, (args.suite.as_deref(), &args.case));
     let mut wanted = RunRequest::new(kernel, cases);
     wanted.machine = args.place.machine();
-    if wanted.machine.accel == AccelChoice::Auto {
-        wanted.machine.accel = AccelChoice::Tcg;
-    }
-    if wanted.machine.cpus.is_none() && wanted.machine.hardware.cpus().is_none() {
-        wanted.machine.cpus = Some(CPUS);
-    }
+    wanted.machine.hazards = Conditions(args.when.clone());
     wanted.policy.no_retry = true;
-    wanted.hazards = Some(args.when);
     let prepared = preparing(&interrupt, |context| Prepared::new(&wanted, context))?;
     let is_found = Arc::new(AtomicBool::new(false));
     let collector = Collector {
-        hazards: Hazards::new(args.when),
+        hazards: Hazards::new(Conditions(args.when.clone())),
         progress: Progress::new(),
         json: args.json,
         is_found: Arc::clone(&is_found),

@@ -55,7 +55,6 @@ impl cli::Run {
                 request.until(self.trace_until.clone())
             }),
             flight: !self.flight.is_empty(),
-            hazards: None,
         }
     }
 }
@@ -137,9 +136,8 @@ impl cli::MachineOptions {
             append: self.append.clone(),
             accel: self.accel.into(),
             hardware: self.hardware(),
-            root: None,
-            services: false,
             boot_limit: self.timeout,
+            ..MachineRequest::default()
         }
     }
 }

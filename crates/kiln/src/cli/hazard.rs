@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use protocol::hazard::{PASSES_MAX, PASSES_MIN};
+use machine::Condition;
 
 use super::{OUTPUT, Place};
 
@@ -22,8 +22,8 @@ Exit codes: 0 no hazard, 1 a hazard, or what ran failed, 2 wrong usage, 3 broken
 #[derive(Debug, Args)]
 pub(crate) struct Hazard {
     /// What a hazard is: lock-spin>PASSES
-    #[arg(long, value_name = "CONDITION", default_value = "lock-spin>1000", value_parser = condition)]
-    pub(crate) when: u64,
+    #[arg(long, value_name = "CONDITION", default_value = "lock-spin>1000")]
+    pub(crate) when: Vec<Condition>,
     /// Look while this program runs; arguments for it come after --
     #[arg(long, value_name = "PATH")]
     pub(crate) exec: Option<PathBuf>,
@@ -41,30 +41,4 @@ pub(crate) struct Hazard {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) place: Place,
-}
-
-/// Reads `lock-spin>1000`.
-fn condition(text: &str) -> Result<u64, String> {
-    let wrong =
-        || format!("{text:?} is no hazard: write lock-spin>1000, for {PASSES_MIN} to {PASSES_MAX} passes");
-    let (name, bound) = text.split_once('>').ok_or_else(wrong)?;
-    let bound = bound.trim().parse().ok().filter(|bound| (PASSES_MIN..=PASSES_MAX).contains(bound));
-    bound.filter(|_| name.trim() == "lock-spin").ok_or_else(wrong)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_condition_names_a_hazard_and_how_much_of_it_is_one() {
-        assert_eq!(condition("lock-spin>1000"), Ok(1000));
-        assert_eq!(condition(" lock-spin > 16 "), Ok(16));
-        for wrong in
-            ["lock-spin", "lock-spin<5", "lock-spin>15", "spin>1000", "lock-spin>1e3", "lock-spin>-1", ">20"]
-        {
-            let why = condition(wrong).expect_err("it is wrong");
-            assert!(why.contains("write lock-spin>1000"), "{wrong}: {why}");
-        }
-    }
 }

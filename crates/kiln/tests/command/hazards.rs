@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::experiments::{call, folder, result};
 use crate::support::{KERNEL, NEWER, Place, UML, text};
 
 /// A lock that is held for ever, and is tried so often.
@@ -25,11 +26,11 @@ long sum = 0;
 for (int i = 0; i < 1 << 20; i++) sum += bytes[i];
 return sum == 0 || strlen(bytes) < 10;";
 
-/// Two processes that lock and unlock a part of a file for some seconds.
+/// Two processes that lock and unlock a part of a file for so many seconds.
 const LOCKS: &str = "\
 int file = open(\"/file\", O_RDWR | O_CREAT, 0600);
 fork();
-time_t end = time(0) + 8;
+time_t end = time(0) + SECONDS;
 struct flock part = { .l_len = 1 };
 while (time(0) < end) {
     part.l_type = F_RDLCK;
@@ -83,7 +84,7 @@ fn work_is_no_hazard() {
         place.kiln(["hazard", "--json", "--in", KERNEL, "--when", "lock-spin>16", "--exec", text(&program)]);
     let found: Value = done.run().stated();
     let loops = found["loops"].as_array().expect("a list");
-    assert_eq!(found["more-passes-than"], 16);
+    assert_eq!(found["when"], serde_json::json!(["lock-spin>16"]));
     assert!(!loops.iter().any(|found| is_in_program(&found)), "{found:#}");
 }
 
@@ -111,7 +112,7 @@ fn what_is_no_hazard_or_no_machine_for_it_is_one_clear_message() {
 #[ignore = "takes most of a minute of CPU"]
 fn a_lock_of_the_kernel_is_found_with_who_waits_and_who_has_it() {
     let place = Place::new();
-    let program = place.program("load", LOCKS);
+    let program = place.program("load", &LOCKS.replace("SECONDS", "8"));
     for kernel in [KERNEL, NEWER] {
         let found = loops(&place, &["--in", kernel, "--when", "lock-spin>50", "--exec", text(&program)], 1);
         let stops = found.iter().flat_map(|found| found["stops"].as_array().expect("a list"));
@@ -143,4 +144,62 @@ fn cases_are_looked_at_too() {
         ["hazard", "--in", KERNEL, "--suite", "smoke", "--case", "fs/*", "--when", "lock-spin>1000000000"];
     let done = place.kiln(arguments).run().expect(0);
     assert_eq!(done.stdout, "no CPU waited for more than 1,000,000,000 passes of a loop\n");
+}
+
+/// Has the processes want the lock until they were seen to.
+const SCRIPT: &str = r#"
+experiment(question = "where does a machine wait?", time = "10m")
+
+def callers(stop):
+    return [call["text"].split("+")[0] for call in stop["calls"]]
+
+def watched(lab):
+    expect(lab.machine().hazards(allow = ["refused"]) == None, "it is not watched")
+    m = lab.machine(hazards = ["lock-spin>50", "lock-spin>1000"])
+    m.put(lab.file("load"))
+    found = []
+    for turn in range(30):
+        m.run("/tmp/load")
+        found = [stop for stop in m.hazards() if "posix_lock_inode" in callers(stop)]
+        if found:
+            break
+    expect(len(found) > 0, "the lock was seen")
+    stop = found[0]
+    waiting = [task["name"] for task in stop["tasks"] if task["on-cpu"] == stop["cpu"]]
+    expect(waiting == ["load"], "the one that waits")
+    m.power_cut()
+    expect(found[0] in m.hazards(), "they are kept")
+
+step(watched)
+"#;
+
+#[test]
+fn a_script_sees_where_its_machine_waits() {
+    let place = Place::new();
+    let folder = folder(&place, SCRIPT);
+    let load = place.compile("load", &LOCKS.replace("SECONDS", "2"), "", &["-static"]);
+    std::fs::copy(load, folder.join("load")).expect("the folder of the experiment");
+    let run = result(&call(&place, &folder, &[KERNEL]).run());
+    assert_eq!(run.outcome, judge::Outcome::Pass, "{run:#?}");
+}
+
+#[test]
+fn a_wrong_condition_of_a_script_is_refused_as_by_the_command() {
+    let place = Place::new();
+    let exec = place.script("load", "exit 0");
+    let refused =
+        place.kiln(["hazard", "--in", KERNEL, "--exec", text(&exec), "--when", "lock-spin>1"]).run();
+    let folder = folder(
+        &place,
+        "experiment(question = \"what is a hazard?\")
+def watched(lab):
+    lab.machine(hazards = \"lock-spin>1\")
+step(watched)
+",
+    );
+    let run = result(&call(&place, &folder, &[KERNEL]).run());
+    assert_eq!(run.outcome, judge::Outcome::Fail, "{run:#?}");
+    assert!(run.reason.contains("\"lock-spin>1\" is no hazard"), "{}", run.reason);
+    assert!(refused.stderr.contains(&run.reason), "{}: {}", run.reason, refused.stderr);
+    assert!(run.evidence.iter().any(|line| line.contains("experiment.star:3:")), "{run:#?}");
 }

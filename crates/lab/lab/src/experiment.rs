@@ -7,6 +7,7 @@
 //! * [`inside`]: calls that the agent answers; [`instrument`]: instruments; [`outside`]: calls that the machine itself does
 //! * [`calling`]: what belongs to a call; [`setting`]: what a laboratory is made of; [`kept`]: files that stay
 //! * [`recording`]: what the kernel of a machine does becomes a trace; [`trace`]: the calls about it
+//! * [`hazards`]: where a machine is stopped because it waits for too long
 //! * [`kexec`]: a machine goes over to another kernel
 //! * [`snapshot`]: a machine is put back to where it was; [`disks`]: what it has written
 //! * [`wire`]: segments; [`way_out`]: of a segment; [`describe`]: from what a script writes to a machine
@@ -21,6 +22,7 @@ pub mod choice;
 mod describe;
 mod disks;
 mod guest;
+mod hazards;
 mod inside;
 mod instrument;
 mod kept;

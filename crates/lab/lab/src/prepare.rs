@@ -51,10 +51,6 @@ const NO_CONFIGURATION: &str = "this kernel's configuration is unknown, so a mis
 /// Why there are no dumps although they were asked for.
 const NO_DUMP: &str = "--dump needs QEMU: there are no memory dumps of User-Mode Linux";
 
-/// Why hazards are not found.
-const NO_HAZARDS: &str =
-    "hazards are found in what QEMU itself executes: use --accel tcg, and a kernel for QEMU";
-
 /// Why there is no trace although one was asked for.
 const NO_TRACE: &str = "recording needs QEMU: User-Mode Linux has no memory that this host can see";
 
@@ -165,11 +161,7 @@ impl Prepared {
         }
         let content = content::hash(request, suite.as_ref(), &plan)?;
         let plans = plan.by_shape(fixed);
-        if request.hazards.is_some() && engine != Engine::Qemu(Accel::Tcg) {
-            return Err(Error::Usage(NO_HAZARDS.to_owned()));
-        }
-        let spec = |plan| Spec { hazards: request.hazards, ..request.machine.spec(plan, engine) };
-        let specs = plans.iter().map(spec).collect();
+        let specs = plans.iter().map(|plan| request.machine.spec(plan, engine)).collect();
         Ok(Self { request: request.clone(), kernel, engine, plans, specs, content, again })
     }
 
@@ -302,7 +294,9 @@ impl Prepared {
 
     /// Why KVM is not used, where one might expect it.
     fn note_accel(&self) -> Option<String> {
-        let is_expected = self.request.machine.accel == AccelChoice::Auto
+        let machine = &self.request.machine;
+        let is_expected = machine.accel == AccelChoice::Auto
+            && machine.hazards.is_empty()
             && self.engine == Engine::Qemu(Accel::Tcg)
             && Path::new("/dev/kvm").exists();
         let is_useless = is_expected && kvm::verdict().is_err();

@@ -30,6 +30,8 @@ pub struct MachineDescription {
     pub devices: Vec<String>,
     /// ACPI tables in ASL.
     pub acpi: Vec<LabFile>,
+    /// What is a hazard in it, as on the command line: `lock-spin>1000`.
+    pub hazards: Vec<String>,
     /// Whether it may be a clone of a template; kiln decides if it is not set.
     pub clone: Option<bool>,
 }

@@ -23,6 +23,8 @@ pub(crate) enum Kind {
     Object(ObjectKind),
     Described(&'static [&'static str]),
     List(&'static Kind),
+    /// One, or a list of them.
+    OneOrMore(&'static Kind),
     /// A dict with texts as keys.
     Dict(&'static Kind),
     /// Anything that is plain.
@@ -50,6 +52,10 @@ impl Kind {
             (Self::List(kind), Data::List(items)) => {
                 Ok(Value::Array(items.iter().map(|item| kind.accept(item)).collect::<Result<_, _>>()?))
             }
+            (Self::OneOrMore(kind), Data::List(_)) => Self::List(kind).accept(data),
+            (Self::OneOrMore(kind), one) => {
+                kind.accept(one).map(|one| Value::Array(vec![one])).map_err(|_| self.refuse(data))
+            }
             (Self::Dict(kind), Data::Map(entries)) => {
                 let entries = entries.iter().map(|(key, value)| Ok((key.clone(), kind.accept(value)?)));
                 Ok(Value::Object(entries.collect::<Result<_, String>>()?))
@@ -74,6 +80,7 @@ impl Kind {
             Self::Object(kind) => format!("a {}", kind.name()),
             Self::Described(kinds) => format!("a {}", kinds.join(" or a ")),
             Self::List(kind) => format!("a list, each {}", kind.expects()),
+            Self::OneOrMore(kind) => format!("{} or a list, each {}", kind.expects(), kind.expects()),
             Self::Dict(kind) => format!("a dict, each value {}", kind.expects()),
             Self::Plain => "plain data".to_owned(),
             Self::Any => "anything".to_owned(),
@@ -177,6 +184,17 @@ mod tests {
     }
 
     #[test]
+    fn one_is_a_list_of_one() {
+        let texts = Kind::OneOrMore(&Kind::Text);
+        let one = Ok(Value::from(vec!["a"]));
+        assert_eq!(
+            [texts.accept(&text("a")), texts.accept(&Data::List(vec![text("a")]))],
+            [one.clone(), one]
+        );
+        assert!(texts.accept(&Data::List(vec![Data::Int(5)])).is_err());
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_what_was_expected() {
         let said = |kind: Kind, data: &Data| kind.accept(data).unwrap_err();
         assert_eq!(
@@ -186,6 +204,8 @@ mod tests {
         assert_eq!(said(Kind::Share, &Data::Int(5)), "expects a number from 0 to 1, not 5");
         assert_eq!(said(Kind::Count, &Data::Int(-1)), "expects a whole number from 0, not -1");
         assert_eq!(said(Kind::List(&Kind::Text), &text("a")), "expects a list, each a text, not \"a\"");
+        let texts = Kind::OneOrMore(&Kind::Text);
+        assert_eq!(said(texts, &Data::Int(5)), "expects a text or a list, each a text, not 5");
         assert_eq!(said(Kind::Flag, &Data::None), "expects True or False, not None");
         assert_eq!(said(Kind::Object(ObjectKind::Machine), &Data::Int(1)), "expects a machine, not 1");
     }

@@ -24,6 +24,11 @@ pub enum Error {
     /// An accelerator was asked for and there is none to choose.
     #[error("--accel: User-Mode Linux is a program of this host and has no accelerator")]
     UmlAccel,
+    /// Nothing that runs the machine finds hazards.
+    #[error(
+        "hazards are found in what QEMU itself executes, with --accel tcg: not with KVM, and not in User-Mode Linux"
+    )]
+    NoHazards,
     /// More CPUs were asked for than there can be.
     #[error("--cpus {asked}: User-Mode Linux has one CPU")]
     UmlCpus {
@@ -118,6 +123,7 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::UmlAccel
+            | Self::NoHazards
             | Self::UmlCpus { .. }
             | Self::Unfit { .. }
             | Self::SmallMemory { .. }

@@ -1,5 +1,10 @@
 //! Performance hazards: loops in which a CPU waits for too long. QEMU's plugin finds them in what is executed, and the machine is stopped there.
+//!
+//! * [`Condition`]: what is one
 
+mod condition;
+
+pub use condition::{Condition, Conditions, WrongCondition};
 use introspect::{Call, Registers, Task};
 use serde::{Deserialize, Serialize};
 

@@ -59,7 +59,7 @@ pub use error::{BootFailure, BootTrouble, ConsoleSupport, Error};
 pub use folder::Folder;
 pub use gateway::Gateway;
 pub use hardware::part::SHIFT;
-pub use hazards::{Hazard, Look};
+pub use hazards::{Condition, Conditions, Hazard, Look};
 pub use instrument::{Measuring, Step, Timing, Watch};
 pub use payload::Payload;
 pub use spec::Spec;

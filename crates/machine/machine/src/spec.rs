@@ -9,6 +9,7 @@ use root::{Image, Root};
 
 use crate::connections::Connections;
 use crate::engine::Engine;
+use crate::hazards::Conditions;
 use crate::instrument::Timing;
 use crate::payload::Payload;
 
@@ -41,8 +42,8 @@ pub struct Spec {
     pub dumps: Option<PathBuf>,
     /// What it counts time by, if it is a machine that measures. Only QEMU can do that.
     pub timing: Option<Timing>,
-    /// A loop that waits and is passed more often is a hazard, if hazards are looked for. Only QEMU's TCG can do that.
-    pub hazards: Option<u64>,
+    /// What is a hazard, if hazards are looked for. Only QEMU's TCG can do that.
+    pub hazards: Conditions,
     /// What the agent finds in its file system.
     pub payload: Payload,
 }
@@ -62,18 +63,8 @@ const KERNEL_MIB: u64 = 96;
 impl Spec {
     /// The same without what the machine boots from.
     pub(crate) fn bare(&self) -> Self {
-        let Self {
-            memory_mib,
-            cpus,
-            engine,
-            boot_limit,
-            silence_limit,
-            aging,
-            disk_mib,
-            timing,
-            hazards,
-            ..
-        } = *self;
+        let Self { memory_mib, cpus, engine, boot_limit, silence_limit, aging, disk_mib, timing, .. } = *self;
+        let hazards = self.hazards.clone();
         let (append, dumps, root) = (self.append.clone(), self.dumps.clone(), self.root.clone());
         let (hardware, connections) = (self.hardware.clone(), self.connections.clone());
         // A clone of the whole would copy all programs and folders first.
@@ -124,7 +115,7 @@ impl Spec {
             root: None,
             dumps: None,
             timing: None,
-            hazards: None,
+            hazards: Conditions::default(),
             payload: Payload::default(),
         }
     }

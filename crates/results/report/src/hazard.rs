@@ -1,7 +1,7 @@
 //! What `kiln hazard` prints.
 
 use introspect::{Call, Task};
-use machine::{Hazard, Look};
+use machine::{Conditions, Hazard, Look};
 use protocol::hazard::Site;
 use serde::Serialize;
 
@@ -13,8 +13,8 @@ use crate::words::counted;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Hazards {
-    /// A loop that waits and is passed more often is one.
-    pub more_passes_than: u64,
+    /// What is one.
+    pub when: Conditions,
     /// In the order in which they were found.
     pub loops: Vec<Waited>,
 }
@@ -40,8 +40,8 @@ struct Group<'a> {
 impl Hazards {
     /// None so far.
     #[must_use]
-    pub fn new(more_passes_than: u64) -> Self {
-        Self { more_passes_than, loops: Vec::new() }
+    pub fn new(when: Conditions) -> Self {
+        Self { when, loops: Vec::new() }
     }
 
     /// A machine was stopped while this case ran.
@@ -73,7 +73,7 @@ impl Hazards {
     /// All of them.
     #[must_use]
     pub fn text(&self) -> String {
-        let passes = count(self.more_passes_than);
+        let passes = count(self.when.lock_spin().unwrap_or_default());
         let head = match self.loops.len() {
             0 => format!("no CPU waited for more than {passes} passes of a loop\n"),
             number => {
@@ -174,9 +174,14 @@ fn look(look: &Look) -> String {
 #[cfg(test)]
 mod tests {
     use introspect::Registers;
+    use machine::Condition;
     use machine::hazards::InProgram;
 
     use super::*;
+
+    fn none_so_far(passes: u64) -> Hazards {
+        Hazards::new(Conditions(vec![Condition::LockSpin(passes)]))
+    }
 
     fn call(text: &str) -> Call {
         Call { text: text.to_owned(), is_guess: false }
@@ -213,7 +218,7 @@ mod tests {
 
     #[test]
     fn stops_with_the_same_calls_for_the_same_thing_are_shown_once() {
-        let mut hazards = Hazards::new(1000);
+        let mut hazards = none_so_far(1000);
         for caller in ["close+0x1/0x9", "dup+0x1/0x9", "dup+0x2/0x9"] {
             let mut stop = stop(0, caller);
             if caller.starts_with("close") {
@@ -270,6 +275,6 @@ mod tests {
 
     #[test]
     fn no_hazard_is_a_line() {
-        assert_eq!(Hazards::new(20).text(), "no CPU waited for more than 20 passes of a loop\n");
+        assert_eq!(none_so_far(20).text(), "no CPU waited for more than 20 passes of a loop\n");
     }
 }

@@ -12,6 +12,7 @@ use script::describe::MachineDescription;
 use script::{ErrorName, Trouble};
 
 use super::guest::Parts;
+use super::hazards;
 use super::setting::{Setting, Subject};
 use super::wire::{Plugs, Wire};
 use crate::backend::Waiting;
@@ -91,6 +92,7 @@ impl Making<'_> {
             append: fixed.append.iter().cloned().chain(wanted.append.clone()).collect(),
             hardware: Hardware::new(devices).map_err(refused)?,
             root,
+            hazards: hazards::conditions(&wanted.hazards)?,
             services: wanted.systemd.unwrap_or(fixed.services),
             ..fixed.clone()
         })

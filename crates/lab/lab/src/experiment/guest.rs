@@ -9,7 +9,7 @@ use judge::boot::boot_judgement;
 use judge::kernel_report::KernelReport;
 use judge::{Blame, Outcome};
 use kernel::Kernel;
-use machine::{BootFailure, BootTrouble, Booted, Connections, Engine, Spec, TimeoutScale, Vmm};
+use machine::{BootFailure, BootTrouble, Booted, Connections, Engine, Machine, Spec, TimeoutScale, Vmm};
 use protocol::ToAgent;
 use protocol::job::{Order, PIECE_MAX};
 use script::{ErrorName, Trouble};
@@ -148,8 +148,14 @@ impl Guest {
     }
 
     /// Goes on with a machine whose agent has said hello, in the Kernel of this number.
-    pub(super) fn listen(&self, machine: Vmm, subject: u32, interrupt: &AtomicBool) -> Result<(), Trouble> {
+    pub(super) fn listen(
+        &self,
+        mut machine: Vmm,
+        subject: u32,
+        interrupt: &AtomicBool,
+    ) -> Result<(), Trouble> {
         self.running.store(subject, Ordering::Relaxed);
+        machine.begin_hazards();
         *self.pump() = Some(Pump::start(machine, Arc::clone(&self.transcript)));
         self.configure(&|| interrupt.load(Ordering::Relaxed))
     }

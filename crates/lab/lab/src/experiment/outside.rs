@@ -53,6 +53,7 @@ fn ask(guest: &Guest, call: &MachineCall, calling: &Calling<'_>) -> Result<Answe
             let tasks = or_refused(guest.work(machine::Vmm::tasks)?)?;
             Ok(Answer::Plain(json!(tasks)))
         }
+        MachineCall::Hazards {} => guest.transcript.lock().hazards.answer(&guest.spec.hazards),
         MachineCall::Pause {} => done(guest.work(|machine| machine.hold(true))?),
         MachineCall::Resume {} => done(guest.work(|machine| machine.hold(false))?),
         MachineCall::PowerCut { timeout } => {

@@ -10,6 +10,8 @@ use judge::kernel_report::{KernelReport, scan};
 use machine::Event;
 use protocol::{End, FromAgent};
 
+use super::hazards::Found;
+
 /// Lines that are kept of the kernel log, and of the console.
 const LINES_MAX: usize = 20_000;
 
@@ -38,6 +40,8 @@ pub(super) struct State {
     pub(super) history: History,
     /// What became of the files in its window.
     pub(super) unpacked: Option<Result<(), String>>,
+    /// Where it was stopped because it waited for too long.
+    pub(super) hazards: Found,
     /// For how long the machine has said nothing although it could.
     pub(super) silence: Duration,
     /// Lines of the log that were looked through for reports of the kernel.
@@ -194,7 +198,8 @@ impl State {
             Event::Console(line) => push(&mut self.history.console, printable(line.as_bytes())),
             Event::Ended(death) => self.death = Some(death),
             Event::Agent(message) => self.hear(message),
-            Event::Stranger(_) | Event::Stopped | Event::Hazard(_) | Event::Quiet => {}
+            Event::Hazard(hazard) => self.hazards.add(&hazard),
+            Event::Stranger(_) | Event::Stopped | Event::Quiet => {}
         }
     }
 

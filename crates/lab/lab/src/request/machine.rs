@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ::machine::{Accel, AccelChoice, Connections, Engine, Error, Spec, TimeoutScale};
+use ::machine::{Accel, AccelChoice, Conditions, Connections, Engine, Error, Spec, TimeoutScale};
 use hardware::{Device, Hardware};
 use judge::Dialect;
 use kernel::Kernel;
@@ -44,6 +44,9 @@ pub struct MachineRequest {
     /// The root's own init runs its services.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub services: bool,
+    /// What is a hazard, if hazards are looked for.
+    #[serde(skip_serializing_if = "Conditions::is_empty")]
+    pub hazards: Conditions,
     /// Time limit of a boot.
     #[serde(default, with = "judge::json::optional_seconds")]
     pub boot_limit: Option<Duration>,
@@ -60,10 +63,10 @@ impl MachineRequest {
     ///
     /// # Errors
     ///
-    /// When the user asked for an accelerator that there is not.
+    /// When the user asked for an accelerator that there is not, or that does not find hazards.
     pub fn engine(&self, kernel: &Kernel) -> Result<Engine, Error> {
         let accel = if self.hardware.has_instruction_clock() { AccelChoice::Tcg } else { self.accel };
-        Engine::choose(kernel.arch, accel)
+        self.hazards.engine(kernel.arch, accel)
     }
 
     /// What the user, or what runs the machine, fixes about a plan.
@@ -73,7 +76,7 @@ impl MachineRequest {
     /// When the machine cannot have so many CPUs, or its devices exclude each other, or ask for others.
     pub fn fixed(&self, engine: Engine, limit: Option<Duration>) -> Result<Fixed, Error> {
         self.hardware.check()?;
-        let cpus = agreed("--cpus", self.cpus, self.hardware.cpus())?;
+        let cpus = agreed("--cpus", self.cpus, self.hardware.cpus())?.or(self.hazards.cpus());
         let memory_mib = agreed("--memory in MiB", self.memory_mib, self.hardware.memory_mib())?;
         Ok(Fixed { memory_mib, cpus: engine.cpus(cpus)?, limit, has_root: self.root.is_some() })
     }
@@ -108,7 +111,7 @@ impl MachineRequest {
             root: plan.root.clone(),
             dumps: None,
             timing: None,
-            hazards: None,
+            hazards: self.hazards.clone(),
             payload,
         }
     }

@@ -43,9 +43,6 @@ pub struct RunRequest {
     /// Of that only the last seconds of Runs that are not well are kept.
     #[serde(default)]
     pub flight: bool,
-    /// A loop in which a CPU waits is a hazard if it is passed more often, if hazards are looked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hazards: Option<u64>,
 }
 
 /// Which cases; of a suite those whose names match one of the patterns, or all without patterns.
@@ -98,7 +95,6 @@ impl RunRequest {
             dump: false,
             trace: None,
             flight: false,
-            hazards: None,
         }
     }
 
@@ -127,9 +123,6 @@ impl RunRequest {
         }
         if let Some(trace) = &self.trace {
             setup["trace"] = serde_json::json!(trace);
-        }
-        if let Some(bound) = self.hazards {
-            setup["hazards"] = serde_json::json!(bound);
         }
         kernel::files::hash(setup.to_string().as_bytes())
     }

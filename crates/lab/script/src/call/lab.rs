@@ -40,6 +40,7 @@ pub(crate) const METHODS: &[Signature] = &[
             optional("nics", Kind::List(&Kind::Described(&["nic"]))),
             optional("devices", Kind::List(&Kind::Text)),
             optional("acpi", Kind::List(&Kind::Described(&["file"]))),
+            optional("hazards", Kind::OneOrMore(&Kind::Text)),
             optional("clone", Kind::Flag),
             ALLOW,
         ],

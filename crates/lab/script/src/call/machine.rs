@@ -36,6 +36,8 @@ pub enum MachineCall {
     Registers {},
     /// The tasks of the kernel, by the machine's memory.
     Tasks {},
+    /// Where it was stopped because it waited for too long.
+    Hazards {},
     /// Stop all CPUs.
     Pause {},
     /// Let the CPUs go on.
@@ -118,6 +120,13 @@ pub(crate) const METHODS: &[Signature] = &[
         rest: None,
         gives: Gives::Plain,
         about: "the tasks of the kernel with their calls, read from the machine's memory",
+    },
+    Signature {
+        name: "hazards",
+        parameters: &[ALLOW],
+        rest: None,
+        gives: Gives::Plain,
+        about: "the stops so far of a machine that is watched for hazards",
     },
     outcome("pause", "stops all CPUs"),
     outcome("resume", "lets the CPUs go on"),

@@ -94,6 +94,7 @@ impl Fake {
         match call {
             MachineCall::Qmp { .. } => Ok(Answer::Plain(json!({"return": {"running": true}}))),
             MachineCall::Tasks {} => Ok(Answer::Plain(json!([{"name": "init"}]))),
+            MachineCall::Hazards {} => Ok(Answer::Plain(json!([{"cpu": 1}]))),
             MachineCall::Registers {} => Ok(Answer::Plain(json!({"rip": 18}))),
             MachineCall::Receive { .. } => Ok(Answer::Text(b"D".to_vec())),
             MachineCall::Dump {} => Ok(Answer::Text(b"kept-2".to_vec())),

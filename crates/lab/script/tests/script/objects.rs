@@ -16,7 +16,8 @@ def check(lab):
                        outside = True)
     m = lab.machine(kernel = lab.kernels[0], cpus = 2, memory = "1G", root = "debian:fio", systemd = True, append = "quiet",
                     disks = ["4G,bus=nvme,sector=4096"], nics = [wire.nic("10.77.0.2"), wire.nic()],
-                    devices = ["edu", "iommu,intel"], acpi = [lab.file("dock.asl")], clone = False)
+                    devices = ["edu", "iommu,intel"], acpi = [lab.file("dock.asl")], clone = False,
+                    hazards = "lock-spin>1000")
     result = m.run("echo hi", timeout = "5s", input = "x", env = {"A": "b"}, allow = ["exit"])
     note("%s %s %s %s %s" % (result.output, result.status, result.signal, result.duration, result.error))
     job = m.start("iperf3 -s", env = {"A": "b"})
@@ -48,6 +49,7 @@ def check(lab):
     m.nmi(allow = ["report"])
     note(str(m.registers()["rip"]))
     note(m.tasks()[0]["name"])
+    note(str(m.hazards()[0]["cpu"]))
     m.pause()
     m.resume()
     m.power_cut()

@@ -56,7 +56,7 @@ pub(super) fn arguments(
         serial_ports(&socket(numbers.control), &socket(numbers.console)),
         spec.timing.map(Timing::arguments).unwrap_or_default(),
         numbers.instrument.map(instrument).unwrap_or_default(),
-        numbers.plugin.zip(spec.hazards).map(hazards).unwrap_or_default(),
+        numbers.plugin.zip(spec.hazards.lock_spin()).map(hazards).unwrap_or_default(),
         ending(spec),
     ]
     .concat()

@@ -69,7 +69,7 @@ pub(crate) fn start(
     let (control, its_control) = control_port()?;
     let window = origin.window().map(OwnedFd::try_clone).transpose();
     let window = window.map_err(|source| Error::host("the window for programs", source))?;
-    let (channel, plugin) = match spec.hazards {
+    let (channel, plugin) = match spec.hazards.lock_spin() {
         Some(_) => launch::plugin::Files::open().map(|(channel, files)| (Some(channel), Some(files)))?,
         None => (None, None),
     };

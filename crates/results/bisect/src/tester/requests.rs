@@ -45,7 +45,6 @@ pub(super) fn run(request: &BisectRequest, subject: &Subject, times: u32) -> Run
         dump: false,
         trace: None,
         flight: false,
-        hazards: None,
     }
 }
 

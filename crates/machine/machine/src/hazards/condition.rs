@@ -1,0 +1,167 @@
+//! What is a hazard, as users write it: `lock-spin>1000`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use kernel::Arch;
+use protocol::hazard::{PASSES_MAX, PASSES_MIN};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::accel::{Accel, AccelChoice};
+use crate::engine::Engine;
+use crate::error::Error as MachineError;
+
+/// CPUs of a machine for which nothing else was said: one alone waits for no other.
+const CPUS: u32 = 2;
+
+/// Characters of a wrong condition that are shown.
+const SHOWN_MAX: usize = 80;
+
+/// What is a hazard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Condition {
+    /// A CPU passes a loop that waits more often than this.
+    LockSpin(u64),
+}
+
+/// All that is a hazard in a machine; nothing where none is looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Conditions(pub Vec<Condition>);
+
+/// A text that is no condition.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{text:?} is no hazard: write lock-spin>1000, for {PASSES_MIN} to {PASSES_MAX} passes")]
+pub struct WrongCondition {
+    /// Its beginning.
+    text: String,
+}
+
+impl FromStr for Condition {
+    type Err = WrongCondition;
+
+    fn from_str(text: &str) -> Result<Self, WrongCondition> {
+        let condition = || {
+            let (name, bound) = text.split_once('>')?;
+            match name.trim() {
+                "lock-spin" => passes(bound.trim()).map(Self::LockSpin),
+                _ => None,
+            }
+        };
+        condition().ok_or_else(|| WrongCondition { text: text.chars().take(SHOWN_MAX).collect() })
+    }
+}
+
+fn passes(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|passes| (PASSES_MIN..=PASSES_MAX).contains(passes))
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LockSpin(passes) => write!(f, "lock-spin>{passes}"),
+        }
+    }
+}
+
+impl TryFrom<String> for Condition {
+    type Error = WrongCondition;
+
+    fn try_from(text: String) -> Result<Self, WrongCondition> {
+        text.parse()
+    }
+}
+
+impl From<Condition> for String {
+    fn from(condition: Condition) -> Self {
+        condition.to_string()
+    }
+}
+
+impl Conditions {
+    /// Those of these texts.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is none.
+    pub fn read(texts: &[String]) -> Result<Self, WrongCondition> {
+        texts.iter().map(|text| text.parse()).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether nothing is looked for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// More passes of a loop that waits are a hazard.
+    #[must_use]
+    pub fn lock_spin(&self) -> Option<u64> {
+        self.0.iter().map(|Condition::LockSpin(passes)| *passes).min()
+    }
+
+    /// CPUs of a machine in which they are looked for, if its user asks for no number.
+    #[must_use]
+    pub fn cpus(&self) -> Option<u32> {
+        (!self.is_empty()).then_some(CPUS)
+    }
+
+    /// What runs a machine of this architecture in which they are looked for.
+    ///
+    /// # Errors
+    ///
+    /// When the user asked for an accelerator that there is not, or with which they are not found.
+    pub fn engine(&self, arch: Arch, choice: AccelChoice) -> Result<Engine, MachineError> {
+        if self.is_empty() {
+            return Engine::choose(arch, choice);
+        }
+        let choice = match (arch, choice) {
+            (Arch::X86_64, AccelChoice::Auto) => AccelChoice::Tcg,
+            (_, choice) => choice,
+        };
+        match Engine::choose(arch, choice)? {
+            engine @ Engine::Qemu(Accel::Tcg) => Ok(engine),
+            Engine::Qemu(Accel::Kvm) | Engine::Uml => Err(MachineError::NoHazards),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_names_a_hazard_and_how_much_of_it_is_one() {
+        assert_eq!("lock-spin>1000".parse(), Ok(Condition::LockSpin(1000)));
+        assert_eq!(" lock-spin > 16 ".parse(), Ok(Condition::LockSpin(16)));
+        for wrong in
+            ["lock-spin", "lock-spin<5", "lock-spin>15", "spin>1000", "lock-spin>1e3", "lock-spin>-1", ">20"]
+        {
+            let why = wrong.parse::<Condition>().expect_err("it is wrong").to_string();
+            assert!(why.contains("write lock-spin>1000"), "{wrong}: {why}");
+        }
+        let long = "\u{1b}".repeat(10_000).parse::<Condition>().expect_err("it is wrong").to_string();
+        assert!(long.len() < 1000 && !long.contains('\u{1b}'), "{long}");
+    }
+
+    #[test]
+    fn the_lowest_bound_counts() {
+        let conditions = Conditions::read(&["lock-spin>50", "lock-spin>20"].map(str::to_owned));
+        let conditions = conditions.expect("they are right");
+        assert_eq!((conditions.lock_spin(), conditions.cpus()), (Some(20), Some(2)));
+        let json = serde_json::to_string(&conditions).expect("plain data");
+        assert_eq!(json, r#"["lock-spin>50","lock-spin>20"]"#);
+        assert_eq!(serde_json::from_str::<Conditions>(&json).expect("the same"), conditions);
+        assert_eq!((Conditions::default().lock_spin(), Conditions::default().cpus()), (None, None));
+    }
+
+    #[test]
+    fn hazards_are_found_where_qemu_executes() {
+        let watched = Conditions(vec![Condition::LockSpin(20)]);
+        assert_eq!(watched.engine(Arch::X86_64, AccelChoice::Auto).ok(), Some(Engine::Qemu(Accel::Tcg)));
+        assert!(watched.engine(Arch::Um, AccelChoice::Auto).is_err_and(|error| error.is_usage()));
+        assert_eq!(Conditions::default().engine(Arch::Um, AccelChoice::Auto).ok(), Some(Engine::Uml));
+    }
+}
